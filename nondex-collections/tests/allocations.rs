@@ -1,5 +1,5 @@
 //! A collection asks a test's own allocator for as much as std's does, as often, outside a test and
-//! in base order.
+//! in canonical order.
 #![cfg(feature = "nondex")]
 
 use std::alloc::{GlobalAlloc, Layout, System};

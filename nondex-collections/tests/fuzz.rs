@@ -262,7 +262,7 @@ fn programs(few: u64) -> u64 {
     }
 }
 
-/// Runs programs outside a test, in base order, and at STD.
+/// Runs programs outside a test, in canonical order, and at STD.
 fn fuzz(few: u64, panics: bool) {
     std::panic::set_hook(Box::new(|info| {
         let is_burnt = info

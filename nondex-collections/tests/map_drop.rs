@@ -207,8 +207,8 @@ macro_rules! leaks_of {
     }};
 }
 
-/// Expects of a panic at every place what std's map does: as many tokens are leaked, in base order
-/// and at STD.
+/// Expects of a panic at every place what std's map does: as many tokens are leaked, in canonical
+/// order and at STD.
 macro_rules! survives_every_panic {
     ($body:expr) => {
         let std = leaks_of!(StdMap, $body);

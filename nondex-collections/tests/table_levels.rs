@@ -174,7 +174,7 @@ fn with_a_fixed_hasher_the_levels_hold_too() {
     check::<HashSet<u32, Fixed>>(Level::Full, FULL);
     check::<HashSet<u32, Fixed>>(Level::Id, ID);
     check::<HashMap<u32, char, Fixed>>(Level::Eq, EQ);
-    // The base order is that of the hasher, which is another one for other elements.
+    // The canonical order is that of the hasher, which is another one for other elements.
     let mut one = ONE;
     one[6] = may_fail::<HashMap<u32, char, Fixed>>(Level::One)[6];
     check::<HashMap<u32, char, Fixed>>(Level::One, one);

@@ -2,9 +2,9 @@
 //! `cargo run --package nondex-core --example schedules`.
 //!
 //! Each kind of bug depends on the order of one collection, or of two, in another way. An instance
-//! is a bug of random elements at a random call, which does not show in base order. The seeds 0, 1,
-//! 2, … are tried until it shows. The result depends on nothing but the algorithm, so it is the
-//! same on every machine.
+//! is a bug of random elements at a random call, which does not show in canonical order. The seeds
+//! 0, 1, 2, … are tried until it shows. The result depends on nothing but the algorithm, so it is
+//! the same on every machine.
 
 use nondex_core::choice::draw;
 use nondex_core::{ChoiceRecord, Level, Schedule, hash};
@@ -22,7 +22,7 @@ const MAX_SEEDS: u64 = 2_000;
 
 #[derive(Clone, Copy)]
 enum Bug {
-    /// Two elements are in the order that they do not have in base order.
+    /// Two elements are in the order that they do not have in canonical order.
     Pair([usize; 2]),
     /// One element comes first.
     First(usize),
@@ -47,7 +47,7 @@ const KINDS: [&str; 6] = [
 ];
 
 impl Bug {
-    /// A bug of that kind, which does not show in base order; `None` when so few elements have
+    /// A bug of that kind, which does not show in canonical order; `None` when so few elements have
     /// none.
     fn random(kind: usize, len: usize, random: &mut Random) -> Option<Bug> {
         let mut distinct = |count: usize| {

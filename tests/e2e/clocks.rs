@@ -13,7 +13,7 @@ fn each_test_that_relies_on_a_clock_is_found_at_the_level_of_its_name_and_no_oth
     let fixture = Fixture::shared("clocks");
     let output = Nondex::run_in(&fixture.path("."))
         .args(["--seeds", "12"])
-        // Who is held back between two readings misses every margin.
+        // Who is delayed between two readings misses every margin.
         .args([
             "--skip-models",
             "^time/(std::time::.*::elapsed|gettimeofday|time)$",
@@ -25,8 +25,8 @@ fn each_test_that_relies_on_a_clock_is_found_at_the_level_of_its_name_and_no_oth
     assert_eq!(report.tests.len(), 24 + counters);
     for found in &report.tests {
         if found.name.starts_with("today") {
-            // Nearly each ordinary run fails. Here two readings are more than a microsecond apart,
-            // so that a coarser clock shows it: that is not what is said then.
+            // Nearly each plain run fails. Here two readings are more than a microsecond apart, so
+            // that a coarser clock shows it: that is not what is said then.
             let is_of_today = found.weakest_level.is_none() && found.culprits.is_empty();
             assert!(
                 is_of_today && found.verdict != Verdict::Stable,

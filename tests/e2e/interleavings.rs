@@ -167,7 +167,7 @@ fn what_a_test_does_after_it_has_failed_is_not_shown_as_a_reason() {
 #[test]
 fn a_run_with_a_trace_fails_as_the_one_without() {
     let fixture = Fixture::new("threads");
-    // The thread is held back in `bind`, a call of the system.
+    // The thread is delayed in `bind`, a call of the system.
     let arguments = ["--seeds", "60", "-E", "test(socket_after_sleep_10::bug)"];
     let report = run(&fixture, &arguments);
     let found = test(&report, "times::socket_after_sleep_10::bug");

@@ -44,7 +44,7 @@ fn what_fails_only_for_what_this_tool_adds_is_not_broken_and_no_success() {
     let Some([0, runs @ 3..=20]) = environment.ordinary else {
         panic!("{environment:#?}");
     };
-    let passes = format!("it passes in {runs} of {runs} runs of an ordinary build");
+    let passes = format!("it passes in {runs} of {runs} runs of a plain build");
     assert!(
         note(environment).contains(&passes)
             && note(environment).contains("a variable of this tool"),
@@ -67,7 +67,7 @@ fn what_fails_only_for_what_this_tool_adds_is_not_broken_and_no_success() {
             && matches!(broken.ordinary, Some([failures, runs @ 3..=20]) if failures == runs),
         "{broken:#?}"
     );
-    assert_eq!(note(broken), "it fails in an ordinary build too");
+    assert_eq!(note(broken), "it fails in a plain build too");
     let flaky = test(&report, "tests::is_flaky_in_an_ordinary_build");
     assert_eq!(
         (flaky.verdict, flaky.ordinary),
@@ -84,7 +84,7 @@ fn what_fails_only_for_what_this_tool_adds_is_not_broken_and_no_success() {
     assert!(note(doctest).contains("doctests are not compared"));
     output.says(&[
         "warning[not-run]: `ordinary$tests::asks_for_the_environment` fails only with this tool",
-        "error[broken]: `ordinary$tests::is_broken` fails in base order too",
+        "error[broken]: `ordinary$tests::is_broken` fails in canonical order too",
         "error[UD]: `ordinary$tests::is_flaky_in_an_ordinary_build`",
     ]);
 
@@ -115,7 +115,7 @@ fn where_there_is_no_ordinary_build_a_test_stays_broken(fixture: &Fixture) {
     let found = test(&refused, name);
     assert_eq!((found.verdict, found.ordinary), (Verdict::Broken, None));
     assert!(
-        note(found).contains("whether it fails in an ordinary build too is not known"),
+        note(found).contains("whether it fails in a plain build too is not known"),
         "{found:#?}"
     );
 }

@@ -148,8 +148,8 @@ fn the_tests_that_need_the_network_are_listed_with_their_hosts_and_as_filters() 
         "not ((binary_id(=network::needs) & test(=a_name)))\n"
     );
 
-    // What fails for another reason is not compared with an ordinary build, which would not block
-    // the network, and says so.
+    // What fails for another reason is not compared with a plain build, which would not block the
+    // network, and says so.
     let root = project.path("");
     Nondex::command(&root, "network")
         .args(["--offline", "--", "--exact", "refused_on_the_loopback"])

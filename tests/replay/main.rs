@@ -362,8 +362,7 @@ fn a_test_that_is_explained_stays_among_the_others() {
     assert!(test(&after, TEST).culprits.iter().all(|one| one.confirmed));
     assert_eq!(after.summary.tests, before.summary.tests);
 
-    // Once it fails whatever is chosen, it is compared with an ordinary build as in any other
-    // campaign.
+    // Once it fails whatever is chosen, it is compared with a plain build as in any other campaign.
     let source = app.join("src/lib.rs");
     let text = fs::read_to_string(&source).unwrap();
     let text = text.replace(
@@ -373,7 +372,7 @@ fn a_test_that_is_explained_stays_among_the_others() {
     fs::write(&source, text).unwrap();
     let broken = explain("own_map");
     broken.expect(ExitCode::CleanRunFailed).says(&[
-        "error[broken]: `findings$tests::std_own_map` fails in base order too",
-        "it fails in an ordinary build too",
+        "error[broken]: `findings$tests::std_own_map` fails in canonical order too",
+        "it fails in a plain build too",
     ]);
 }

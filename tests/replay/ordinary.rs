@@ -1,4 +1,4 @@
-//! Findings that are confirmed, and reproduced, by ordinary builds.
+//! Findings that are confirmed, and reproduced, by plain builds.
 
 use std::fs;
 use std::path::Path;

@@ -1,10 +1,10 @@
 //! What the mirror costs beside std's own collections, as ratios.
 //!
 //! `cargo bench -p nondex-collections` has valgrind count the instructions of each operation over
-//! std's map and over the mirror's, in base order and at every level, in one process; other work on
-//! the machine does not change them. `--bench ratios -- --times` measures times instead, where each
-//! figure is the least time of one over the least of std's; `-- --records` measures what a record
-//! costs. The tables of the book are printed. What else follows `--` selects operations:
+//! std's map and over the mirror's, in canonical order and at every level, in one process; other
+//! work on the machine does not change them. `--bench ratios -- --times` measures times instead,
+//! where each figure is the least time of one over the least of std's; `-- --records` measures what
+//! a record costs. The tables of the book are printed. What else follows `--` selects operations:
 //! `-- iter/1000/`.
 
 mod instructions;

@@ -8,9 +8,9 @@
 //! a sequence of operations that depends on the program and the spec alone, every wait has an end
 //! that is known at once, and time need not pass to be waited for.
 //!
-//! What is [chosen](choices) is how long a thread is held back. All threads but those of the test
-//! run free, and so do these from the test's end on. Nothing here uses a lock of std's or memory of
-//! the program's allocator.
+//! What is [chosen](choices) is how long a thread is delayed. All threads but those of the test run
+//! free, and so do these from the test's end on. Nothing here uses a lock of std's or memory of the
+//! program's allocator.
 
 #![cfg_attr(
     not(feature = "network"),

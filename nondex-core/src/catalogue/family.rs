@@ -82,7 +82,7 @@ families! {
     Entropy = 6 "entropy" Number(Scale::Nominal), &[STD];
     /// Whether another machine can be reached.
     Fault = 7 "fault" Number(Scale::Nominal), &Level::ALL;
-    /// When each thread runs: how long one is held back while others go on.
+    /// When each thread runs: how long one is delayed while others go on.
     Schedule = 8 "schedule" Number(Scale::Metric), &Level::ALL;
     /// How late a thread wakes.
     Time = 9 "time" Number(Scale::Metric), &Level::ALL;

@@ -40,8 +40,8 @@ impl Level {
         }
     }
 
-    /// What it means when a test fails in base order, and passes at this level but not below it, as
-    /// one clause.
+    /// What it means when a test fails in canonical order, and passes at this level but not below
+    /// it, as one clause.
     #[must_use]
     pub const fn meaning_of_a_pass(self) -> &'static str {
         match self {

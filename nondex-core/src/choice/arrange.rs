@@ -11,9 +11,9 @@ use crate::hidden::{self, Text, Vec};
 use crate::protocol::site::Caller;
 
 /// Arranges `items` as the run decides for this call. Outside a test they stay as they are; in a
-/// test the base order is the order of their names, so that it does not depend on the machine. The
-/// last `own` of them the process itself has put there, each behind those before it: in base order
-/// and at STD they stay there. Takes no memory of the program's.
+/// test the canonical order is the order of their names, so that it does not depend on the machine.
+/// The last `own` of them the process itself has put there, each behind those before it: in
+/// canonical order and at STD they stay there. Takes no memory of the program's.
 pub fn arrange<T>(
     items: &mut [T],
     own: usize,
@@ -62,8 +62,8 @@ fn order(names: &[&[u8]], own: usize, model: &'static Model, caller: Caller) -> 
     hidden::collect(ranks.map(|rank| base[rank]))
 }
 
-/// The ranks, in base order, that a decision means for what has these `names` there, of which the
-/// first are `given` to the process.
+/// The ranks, in canonical order, that a decision means for what has these `names` there, of which
+/// the first are `given` to the process.
 fn follow(decision: Decision, names: &[&[u8]], given: usize) -> Vec<usize> {
     let base = 0..names.len();
     let by_hash = |count: usize, hash: &dyn Fn(&[u8]) -> u64| {

@@ -1,37 +1,37 @@
-//! The orders between the base order and the one that was drawn.
+//! The orders between the canonical order and the one that was drawn.
 //!
-//! The drawn order is reached from the base order by exchanging neighbours, one pair at a time: the
-//! element that comes first is moved to the front, then the second one to its place, and so on.
-//! Each step reverses the relative order of two elements and of no other pair. So if a test passes
-//! after `n` steps and fails after `n + 1`, these two elements make the difference, and a binary
-//! search over the steps finds them in about 2·log2(elements) runs.
+//! The drawn order is reached from the canonical order by exchanging neighbours, one pair at a
+//! time: the element that comes first is moved to the front, then the second one to its place, and
+//! so on. Each step reverses the relative order of two elements and of no other pair. So if a test
+//! passes after `n` steps and fails after `n + 1`, these two elements make the difference, and a
+//! binary search over the steps finds them in about 2·log2(elements) runs.
 
 use crate::hidden::{self, Vec};
 
 /// An order between two others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Between {
-    /// The elements, each as its position in base order.
+    /// The elements, each as its position in canonical order.
     pub ranks: Vec<usize>,
     /// How many steps there are in all: the pairs that the two orders have in opposite order.
     pub steps: u64,
-    /// What the last step was; `None` for the base order.
+    /// What the last step was; `None` for the canonical order.
     pub last: Option<Step>,
 }
 
 /// The exchange of two neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The element that now comes first, as its position in base order.
+    /// The element that now comes first, as its position in canonical order.
     pub first: usize,
-    /// The element that it now comes before, as its position in base order.
+    /// The element that it now comes before, as its position in canonical order.
     pub second: usize,
     /// The position of the first one.
     pub position: usize,
 }
 
-/// The order after `steps` steps, or all there are, from the base order to `drawn`, which lists
-/// every position in base order once. Costs O(n·log n).
+/// The order after `steps` steps, or all there are, from the canonical order to `drawn`, which
+/// lists every position in canonical order once. Costs O(n·log n).
 #[must_use]
 pub fn between(drawn: &[usize], steps: u64) -> Between {
     let len = drawn.len();
@@ -87,7 +87,7 @@ impl Waiting {
         ))
     }
 
-    /// How many wait that come before `rank` in base order.
+    /// How many wait that come before `rank` in canonical order.
     fn before(&self, rank: usize) -> usize {
         let mut node = rank;
         let mut count = 0;

@@ -13,7 +13,7 @@ use crate::protocol::site::Caller;
 /// What a shim does at one choice point.
 #[derive(Clone, Debug)]
 pub enum Decision {
-    /// Take the base order: nothing is chosen here.
+    /// Take the canonical order: nothing is chosen here.
     Base,
     /// Do what std and the platform would do under another seed: a hash collection takes its
     /// table's own order; a directory or environment sorts its names by a hash keyed with `key`,
@@ -22,9 +22,9 @@ pub enum Decision {
         /// The key, the same for the whole run.
         key: u64,
     },
-    /// Permute the base order.
+    /// Permute the canonical order.
     Permute(Permutation),
-    /// Sort by content, whatever the base order is, then permute.
+    /// Sort by content, whatever the canonical order is, then permute.
     PermuteContent(Permutation),
     /// Sort by a hash of the content that is keyed with `tree`, which is the same for the whole
     /// run, and then compared after an exclusive or with `key`. It is the order of long sequences
@@ -35,7 +35,7 @@ pub enum Decision {
         /// Drawn from the contents.
         key: u64,
     },
-    /// Take an order between the base order and another decision's.
+    /// Take an order between the canonical order and another decision's.
     Intermediate(Box<Intermediate>),
 }
 
@@ -70,7 +70,7 @@ impl Intermediate {
         }
     }
 
-    /// The items in the order that is to be followed, where `base` has them in base order and
+    /// The items in the order that is to be followed, where `base` has them in canonical order and
     /// `drawn` in the decision's. What the last step exchanged is recorded, as `describe` says it:
     /// it is given an item, and whether the run asks for stacks; then `created` is asked where the
     /// collection is from. Takes no memory of the program's.
@@ -123,7 +123,7 @@ impl Intermediate {
 /// What is told of an element that was exchanged: see [`ElementRecord`](crate::ElementRecord).
 #[derive(Clone, Debug, Default)]
 pub struct Element {
-    /// Where it was in base order.
+    /// Where it was in canonical order.
     pub index: Option<u64>,
     /// Its name, if it has one.
     pub name: Option<Text>,

@@ -1,4 +1,4 @@
-//! How long a thread is held back: the one choice of threads and time.
+//! How long a thread is delayed: the one choice of threads and time.
 
 use std::ops::Range;
 
@@ -9,11 +9,11 @@ use super::number::number_at_level;
 use crate::catalogue::{Level, Model};
 use crate::protocol::site::Caller;
 
-/// The shortest time that a thread is held back, in nanoseconds of virtual time: one operation of
+/// The shortest time that a thread is delayed, in nanoseconds of virtual time: one operation of
 /// another thread.
 pub const SHORTEST: u64 = 100;
 
-/// The longest time that a thread is held back at `level`, in nanoseconds of virtual time. Up to
+/// The longest time that a thread is delayed at `level`, in nanoseconds of virtual time. Up to
 /// STD's, a loaded machine does it.
 #[must_use]
 pub const fn longest(level: Level) -> u64 {
@@ -27,7 +27,7 @@ pub const fn longest(level: Level) -> u64 {
     }
 }
 
-/// Decides for how many nanoseconds of virtual time a thread is held back at one call of `model` by
+/// Decides for how many nanoseconds of virtual time a thread is delayed at one call of `model` by
 /// `caller`: 0 when the spec leaves the choice alone; no longer than `most`, if the level allows so
 /// much. `awaited` is when others wake. `None` outside a test.
 ///

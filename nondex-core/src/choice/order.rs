@@ -22,8 +22,8 @@ pub enum Aspect {
     Content,
     /// The object's identity (see [`context::new_object`]) combined with its modification count.
     Version,
-    /// How many of the elements, the last in base order, the process itself has put there. Asked of
-    /// the environment only.
+    /// How many of the elements, the last in canonical order, the process itself has put there.
+    /// Asked of the environment only.
     Own,
 }
 

@@ -2,12 +2,12 @@
 //!
 //! A random order finds a bug with the probability that the bug has, again and again. A design does
 //! better, because what one run has tried the next ones need not: after the clean run and the run
-//! of seed 0, which *reverses* the base order, every two elements were seen in both orders. The
-//! seeds after it make a small *covering design* for each choice, up to a length of
+//! of seed 0, which *reverses* the canonical order, every two elements were seen in both orders.
+//! The seeds after it make a small *covering design* for each choice, up to a length of
 //! [`DESIGNED_LEN`]:
 //!
-//! - 3 elements: the four orders that are left, which are rotations of the base order and of its
-//!   reverse;
+//! - 3 elements: the four orders that are left, which are rotations of the canonical order and of
+//!   its reverse;
 //! - 4 to 8: a sequence covering array of strength 3 (Kuhn, Higdon, Lawrence, Kacker and Lei,
 //!   "Combinatorial methods for event sequence testing", 2012; Chee, Colbourn, Horsley and Zhou,
 //!   "Sequence covering arrays", 2013). At most nine orders have every three elements in all six
@@ -134,8 +134,8 @@ fn designed(row: usize, key: Key, len: usize, order: &mut [u8; LONGEST]) {
             WINDOW.min(rows(len) - start),
         );
     let array: &[u8] = match len {
-        // With the base order and its reverse they are all there are, whatever the elements are
-        // called.
+        // With the canonical order and its reverse they are all there are, whatever the elements
+        // are called.
         3 => return order[..3].copy_from_slice(&THREE[row]),
         4 => &FOUR[row],
         5 => &FIVE[row],
@@ -271,7 +271,7 @@ const fn gcd(mut a: u32, mut b: u32) -> u32 {
     a
 }
 
-/// All elements of the longest design in base order, and of one that is drawn from a word.
+/// All elements of the longest design in canonical order, and of one that is drawn from a word.
 const IDENTITY: [u8; LONGEST] = identity();
 const IDENTITY_OF_SHORT: [u8; SHORT] = identity();
 
@@ -299,7 +299,7 @@ const DESIGN_TAG: u64 = 32;
 /// So many orders are exchanged with each other.
 const WINDOW: usize = 8;
 
-/// The orders of three elements that are neither the base order nor its reverse.
+/// The orders of three elements that are neither the canonical order nor its reverse.
 const THREE: [[u8; 3]; 4] = [[0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1]];
 
 /// Sequence covering arrays of strength 3 that have every element at every position, found by

@@ -1,12 +1,12 @@
 //! Where a systematic seed holds threads back, as a number.
 //!
 //! A [systematic](crate::Schedule::Systematic) seed is a list of *stops*: the decisions at which a
-//! thread is held back, each by the thread, in the order in which they were started, and by how
-//! many decisions it came to before. The lowest seven bits say how many bits each of the two takes,
-//! so that a few stops in short programs make a number that every reader of JSON keeps: one below
+//! thread is delayed, each by the thread, in the order in which they were started, and by how many
+//! decisions it came to before. The lowest seven bits say how many bits each of the two takes, so
+//! that a few stops in short programs make a number that every reader of JSON keeps: one below
 //! 2^53.
 
-/// A decision at which a thread is held back.
+/// A decision at which a thread is delayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stop {
     /// Which thread of the test, in the order in which they were started, from 0.

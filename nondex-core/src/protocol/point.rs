@@ -67,9 +67,9 @@ pub enum Reading {
 json::words!(Reading { First = "first", Again = "again", Changed = "changed" });
 
 impl ChoiceRecord {
-    /// Whether a run at `level` has the base order here, whatever the seed. That a process is given
-    /// the environment in another order is what STD shows, and ONE that another C library may put
-    /// elsewhere what the process sets. Beyond that a level only says which readings agree with
+    /// Whether a run at `level` has the canonical order here, whatever the seed. That a process is
+    /// given the environment in another order is what STD shows, and ONE that another C library may
+    /// put elsewhere what the process sets. Beyond that a level only says which readings agree with
     /// each other, so one that agrees with all before has nothing to vary.
     #[must_use]
     pub fn keeps_base(&self, level: Level) -> bool {
@@ -144,7 +144,7 @@ json::object!(NumberRecord { base, value });
 /// An element of a collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ElementRecord {
-    /// Its position in base order, from 0.
+    /// Its position in canonical order, from 0.
     pub rank: u64,
     /// How many elements were inserted before it that are still there, for a collection.
     pub index: Option<u64>,

@@ -35,7 +35,7 @@ impl Schedule {
         !matches!(self, Schedule::Systematic) || matches!(family, Family::Schedule)
     }
 
-    /// Whether `seed` reverses every base order, whichever choice it is of.
+    /// Whether `seed` reverses every canonical order, whichever choice it is of.
     #[must_use]
     pub fn reverses(self, seed: u64) -> bool {
         self == Schedule::Covering && seed == 0

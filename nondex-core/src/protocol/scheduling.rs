@@ -9,7 +9,7 @@ use super::trace::{Trace, TracedStack};
 /// How many operations the threads of a test may do together, unless the spec says otherwise.
 pub const MAX_STEPS: u64 = 10_000_000;
 
-/// What a thread does that is held back, where the [name of an
+/// What a thread does that is delayed, where the [name of an
 /// operation](super::trace::TracedOperation::operation) stands.
 pub const HELD_BACK: &str = "held back";
 
@@ -22,7 +22,7 @@ pub struct ScheduleRecord {
     pub steps: u64,
     /// How often another thread went on.
     pub switches: u64,
-    /// How often a thread was held back.
+    /// How often a thread was delayed.
     pub holds: u64,
     /// The longest delay that was chosen, in nanoseconds of virtual time.
     pub longest_delay: u64,
@@ -99,7 +99,7 @@ pub const MAX_DECISIONS: usize = 1_000;
 /// A decision about which thread goes on, at which another one could have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Which thread is held back or goes on, in the order in which they were started, from 0.
+    /// Which thread is delayed or goes on, in the order in which they were started, from 0.
     pub thread: u32,
     /// Whether to hold it back is a preemption: not so when the thread before it could not go on,
     /// or gave way.

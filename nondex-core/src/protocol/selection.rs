@@ -6,10 +6,10 @@ use crate::json;
 
 use super::site::Site;
 
-/// Which choice points of a run are decided by the seed; the others take the base order.
+/// Which choice points of a run are decided by the seed; the others take the canonical order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Selection {
-    /// None: a clean run in base order. Choice points are recorded all the same.
+    /// None: a clean run in canonical order. Choice points are recorded all the same.
     None,
     /// All of them.
     #[default]

@@ -52,7 +52,7 @@ pub struct RunSpec {
     pub seed: u64,
     /// Which order a seed means.
     pub schedule: Schedule,
-    /// Which choices are made at all; the others take the base order.
+    /// Which choices are made at all; the others take the canonical order.
     pub choices: Selection,
     /// Names of models (see [`Model::name`](crate::Model::name)) that are off: not chosen and not
     /// recorded.
@@ -165,8 +165,8 @@ pub enum GivenChoice {
     /// neighbours (see [`between`](crate::choice::between)), a number one by one. The call is
     /// described in [`RunRecord::steps`](crate::RunRecord::steps).
     Steps(u64),
-    /// The elements as numbered in base order. A list of another length than the collection's is
-    /// not followed.
+    /// The elements as numbered in canonical order. A list of another length than the collection's
+    /// is not followed.
     Ranks(Vec<u32>),
     /// The number. One that the call cannot have is not followed.
     Number(u64),
@@ -175,7 +175,7 @@ pub enum GivenChoice {
 json::variants!(GivenChoice { Steps(count) = "steps", Ranks(ranks) = "ranks", Number(number) = "number" });
 
 impl RunSpec {
-    /// A clean run of `test`: base order everywhere.
+    /// A clean run of `test`: canonical order everywhere.
     #[must_use]
     pub fn clean(test: impl Into<String>) -> Self {
         RunSpec {

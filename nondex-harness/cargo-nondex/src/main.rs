@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Cargo starts this executable again as a wrapper of its tools; that must not meet the command
+    // Cargo starts this executable again as a wrapper of its tools; that must not reach the command
     // line's parser.
     if let Some(code) = cargo_nondex::project::intercept() {
         return code;

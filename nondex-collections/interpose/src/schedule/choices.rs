@@ -50,7 +50,7 @@ static RATE: AtomicU32 = AtomicU32::new(0);
 /// The longest hold at an operation, in nanoseconds.
 static MOST: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// How a seed chooses where a thread is held back, and for how long at most.
+/// How a seed chooses where a thread is delayed, and for how long at most.
 struct Policy {
     kind: Kind,
     /// How often the shortest hold may be doubled: short ones are steps that threads take in turn,
@@ -251,7 +251,7 @@ fn is_drawn() -> bool {
     matches!(MODE.load(Ordering::Relaxed), WALK | FEW)
 }
 
-/// How long this thread is held back at an operation that [fires].
+/// How long this thread is delayed at an operation that [fires].
 pub(super) fn hold(me: Ref, operation: Operation) -> u64 {
     if systematic::is_on() {
         me.marks[OPERATIONS].set(false);
@@ -276,7 +276,7 @@ pub(super) fn hold(me: Ref, operation: Operation) -> u64 {
     held(&model::THREAD_SPAWN, caller, moment, most, now)
 }
 
-/// How long a thread is held back from this time on, drawn by this [word] of the moment.
+/// How long a thread is delayed from this time on, drawn by this [word] of the moment.
 pub(super) fn held(
     model: &'static Model,
     caller: Caller,

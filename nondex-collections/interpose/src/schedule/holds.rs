@@ -1,4 +1,4 @@
-//! Threads that are held back, and when they go on before their time: the others may do nothing but
+//! Threads that are delayed, and when they go on before their time: the others may do nothing but
 //! wait for them.
 
 use ::std::sync::atomic::Ordering;
@@ -6,12 +6,12 @@ use ::std::sync::atomic::Ordering;
 use super::shared::{STEPS, Shared};
 use super::thread::{Ref, State};
 
-/// How many operations of others a thread is held back for at most: as many as there are in the
+/// How many operations of others a thread is delayed by at most: as many as there are in the
 /// longest hold of a loaded machine.
 const HOLD_STEPS: u64 = 200_000;
 
 impl Shared {
-    /// Whether another thread could go on, or is held back and was not so just now, when there had
+    /// Whether another thread could go on, or is delayed and was not so just now, when there had
     /// been as many operations.
     pub(super) fn has_other(&self, steps: u64) -> bool {
         let mut all = self.alive.iter();
@@ -21,7 +21,7 @@ impl Shared {
         })
     }
 
-    /// Lets the first one go on that is held back, if none of those could that are not.
+    /// Lets the first one go on that is delayed, if none of those could that are not.
     pub(super) fn release(&mut self) {
         if self.ready.is_empty() && self.holding > 0 && self.timers_of_sleep() == 0 {
             self.pass_time();

@@ -112,7 +112,7 @@ fn place(by: &'static Model) -> usize {
     all.position(|model| ptr::eq(*model, by)).unwrap_or(0)
 }
 
-/// Whether a thread that reads a clock again and is alone is held back: of holds elsewhere nobody
+/// Whether a thread that reads a clock again and is alone is delayed: of holds elsewhere nobody
 /// would see anything.
 #[inline]
 pub(super) fn fires_alone(me: Ref, by: &'static Model) -> bool {
@@ -122,7 +122,7 @@ pub(super) fn fires_alone(me: Ref, by: &'static Model) -> bool {
     }
     let number = me.read_alone.get() + 1;
     me.read_alone.set(number);
-    // The later, the rarer: a program of many readings is held back a few times.
+    // The later, the rarer: a program of many readings is delayed a few times.
     let drawn = || word(me, ALONE, number) >> 32;
     match is_clean() {
         true => me.marks[READINGS_ALONE + place].get(),

@@ -1,11 +1,10 @@
-//! Runs in which a list says where threads are held back, so that all short lists can be tried.
+//! Runs in which a list says where threads are delayed, so that all short lists can be tried.
 //!
 //! Wherever another thread could go on there is a *decision*: the one that has the run token goes
-//! on, or is held back for so long that it comes again only when the others wait for it or end, or
-//! are held back in turn. Before an operation that is a preemption. Where a thread is given the run
-//! token because the one before it waits, ends or yields, it lets others go first, which is none.
-//! So each schedule of the test is a list of these decisions, which the record tells one after the
-//! other.
+//! on, or is delayed by so long that it comes again only when the others wait for it or end, or are
+//! delayed in turn. Before an operation that is a preemption. Where a thread is given the run token
+//! because the one before it waits, ends or yields, it lets others go first, which is none. So each
+//! schedule of the test is a list of these decisions, which the record tells one after the other.
 
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -52,7 +51,7 @@ pub(super) fn note_yield(me: Ref) {
     me.delayed_at.set(Some(STEPS.load(Ordering::Relaxed)));
 }
 
-/// How long this thread is held back, in nanoseconds, before an operation or, where that is no
+/// How long this thread is delayed, in nanoseconds, before an operation or, where that is no
 /// preemption, before it goes on after others did.
 pub(super) fn hold(me: Ref, is_preemption: bool) -> u64 {
     let now = STEPS.load(Ordering::Relaxed);

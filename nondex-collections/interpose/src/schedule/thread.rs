@@ -75,7 +75,7 @@ pub(super) struct Thread {
     /// Whether it has still to say that there is something to choose, of each
     /// [kind](super::choices).
     pub(super) marks: [Cell<bool>; MARKS],
-    /// What its first operation is known by, if it is held back there.
+    /// What its first operation is known by, if it is delayed there.
     pub(super) caller: Cell<Option<Caller>>,
     /// What it has read, and how often it was about to write what it had read, in the run of a seed
     /// that asks for that.
@@ -87,7 +87,7 @@ pub(super) struct Thread {
     pub(super) read: Cell<u64>,
     /// How often it read a clock again while there was no other thread.
     pub(super) read_alone: Cell<u64>,
-    /// Whether it was held back when it was about to read a clock, which shows that.
+    /// Whether it was delayed when it was about to read a clock, which shows that.
     pub(super) reads_clock: Cell<bool>,
     /// How long it has done nothing but look at the same few places.
     pub(super) idle: Cell<u32>,
@@ -136,7 +136,7 @@ pub(super) struct Thread {
     /// when one held it back last.
     pub(super) decisions: Cell<u32>,
     pub(super) delayed_at: Cell<Option<u64>>,
-    /// The operation of all threads at which it was held back last.
+    /// The operation of all threads at which it was delayed last.
     pub(super) held_at: Cell<u64>,
     pub(super) deadline: Cell<u64>,
     /// How much of it the tool has added.
@@ -274,7 +274,7 @@ impl Thread {
         self.question.set(Some(question));
     }
 
-    /// Whether it is held back.
+    /// Whether it is delayed.
     pub(super) fn is_held(&self) -> bool {
         self.timer.get() != 0 && self.operation.get() == Operation::Hold
     }

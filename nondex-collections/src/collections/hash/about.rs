@@ -83,7 +83,7 @@ unsafe fn drop_entry<K, V>(entry: *mut u8) {
     unsafe { ptr::drop_in_place(entry.cast::<(K, V)>()) }
 }
 
-/// Whether std's own order is repeatable with this hasher, so that it is the base order.
+/// Whether std's own order is repeatable with this hasher, so that it is the canonical order.
 ///
 /// A hasher need not be `'static`, so its name is asked for, not its `TypeId`. No other type has
 /// this name.

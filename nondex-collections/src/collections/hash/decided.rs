@@ -46,7 +46,7 @@ impl Body {
         Visit::Range(0..self.len() as u32)
     }
 
-    /// The slots in base order.
+    /// The slots in canonical order.
     pub(super) fn base(&self) -> Visit<'_> {
         if self.table_is_base {
             return self.table();
@@ -93,8 +93,8 @@ impl Body {
         }
     }
 
-    /// A permutation of the base order; of a long collection, where listing that order would cost
-    /// too much, of its slots.
+    /// A permutation of the canonical order; of a long collection, where listing that order would
+    /// cost too much, of its slots.
     ///
     /// Slots are in order of insertion until something is removed, and then every slot has some
     /// place in every order all the same.
@@ -167,5 +167,5 @@ impl Body {
     }
 }
 
-/// Up to this length the base order is listed to be permuted.
+/// Up to this length the canonical order is listed to be permuted.
 const LISTED: usize = 1 << 10;

@@ -1,5 +1,5 @@
-//! What fails whenever it runs alone in base order is looked at again: behind the other tests of
-//! its binary, and in an ordinary build.
+//! What fails whenever it runs alone in canonical order is looked at again: behind the other tests
+//! of its binary, and in a plain build.
 
 use std::collections::BTreeMap;
 
@@ -73,7 +73,7 @@ impl Campaign<'_> {
         self.compares && ordinary::is_wanted(&judgement.conclusion)
     }
 
-    /// Compares the tests that fail in base order with an ordinary build, and has them judged with
+    /// Compares the tests that fail in canonical order with a plain build, and has them judged with
     /// that. Whether any was.
     pub(super) fn compare(
         &self,

@@ -1,4 +1,4 @@
-//! Runs of tests in an ordinary build, as evidence for the judge: see
+//! Runs of tests in a plain build, as evidence for the judge: see
 //! [`judge::ordinary`](crate::judge::ordinary).
 
 use std::cell::OnceCell;
@@ -16,11 +16,11 @@ use crate::project::{self, Harness, Suite, TestBinary, TestCase};
 /// Why a test was not compared when the campaign was stopped.
 const INTERRUPTED: &str = "the run was stopped before";
 
-/// How often a test is run in an ordinary build.
+/// How often a test is run in a plain build.
 pub const RUNS: u64 = 3;
 
-/// How often a test is run in an ordinary build that ends there as it did first: before it is said
-/// to fail only with this tool, or always, chance must be unlikely.
+/// How often a test is run in a plain build that ends there as it did first: before it is said to
+/// fail only with this tool, or always, chance must be unlikely.
 const RUNS_THAT_AGREE: u64 = 20;
 
 /// How long these runs may take while all pass.
@@ -38,7 +38,7 @@ pub trait Builder {
     fn build(&self) -> Result<Vec<Suite>, String>;
 }
 
-/// Runs tests of an ordinary build, one at a time, so that none disturbs another.
+/// Runs tests of a plain build, one at a time, so that none disturbs another.
 pub(super) struct Comparison<'a> {
     builder: &'a dyn Builder,
     built: OnceCell<Result<Vec<Suite>, String>>,
@@ -60,7 +60,7 @@ impl<'a> Comparison<'a> {
             .map_or_else(Ordinary::Not, Ordinary::Runs)
     }
 
-    /// The test of the ordinary build that is `case`, with its binary.
+    /// The test of the plain build that is `case`, with its binary.
     pub(super) fn find(
         &self,
         suite: &Suite,
@@ -109,7 +109,7 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// One run of a test of an ordinary build: how it ended, and what it wrote.
+/// One run of a test of a plain build: how it ended, and what it wrote.
 pub(super) fn once(
     binary: &TestBinary,
     test: &TestCase,

@@ -3,7 +3,7 @@
 //! [`run`] fills all cores from one [`queue`] of (test × spec). What a test still has to run, and
 //! what is concluded in the end, [`judge`](crate::judge) decides from the runs so far, as a pure
 //! function. [`launch`] turns a spec into one [`process`] and its record; [`comparison`] compares
-//! what fails in base order with a build without this tool.
+//! what fails in canonical order with a build without this tool.
 
 pub mod across;
 mod again;
@@ -226,7 +226,7 @@ struct Campaign<'a> {
     directory: Utf8PathBuf,
     /// Of the tests that were judged.
     reports: Mutex<Vec<Option<TestReport>>>,
-    /// Whether tests that fail in base order are to be compared with an ordinary build.
+    /// Whether tests that fail in canonical order are to be compared with a plain build.
     compares: bool,
     /// When it began.
     begun: SystemTime,

@@ -133,7 +133,7 @@ impl Processes<'_> {
     /// Makes these processes, several at once unless they are wanted alone. In the order in which
     /// they are wanted, whichever ended first; without some when it was stopped. Those that are
     /// wanted alone confirm what is said of a test: where memory lies must not decide it, so that
-    /// addresses are as random there as in an ordinary run.
+    /// addresses are as random there as in a plain run.
     fn make(&self, wanted: &Wanted) -> Vec<Experiment> {
         let make = || {
             self.each(&wanted.orders, wanted.alone, |place, order| {

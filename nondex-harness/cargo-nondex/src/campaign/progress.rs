@@ -16,7 +16,7 @@ pub trait Progress: Sync {
     /// That run ran this code, where it was asked for.
     fn covered(&self, _test_id: &str, _covered: &[CoveredRecord]) {}
 
-    /// So many tests fail in base order and are about to be compared with an ordinary build.
+    /// So many tests fail in canonical order and are about to be compared with a plain build.
     fn comparing(&self, _tests: usize) {}
 
     /// All is known about a test.

@@ -53,7 +53,7 @@ pub struct Reruns<'a> {
 struct Ended {
     outcome: Outcome,
     failure: Option<Failure>,
-    /// What was run, unless it was an ordinary build.
+    /// What was run, unless it was a plain build.
     spec: Option<RunSpec>,
 }
 
@@ -247,7 +247,7 @@ impl<'a> Reruns<'a> {
 const fn under_what(circumstance: Circumstance) -> &'static str {
     match circumstance {
         Circumstance::FurtherSeeds => "with choices from further seeds",
-        Circumstance::Alone => "in base order, while no other test ran",
+        Circumstance::Alone => "in canonical order, while no other test ran",
         Circumstance::OneCore => "with all its threads on one processor",
         Circumstance::Load => "beside busy threads on all processors",
         Circumstance::CleanEnvironment => {
@@ -255,7 +255,7 @@ const fn under_what(circumstance: Circumstance) -> &'static str {
         }
         Circumstance::TimeZone => "in the time zone of the Chatham Islands (`TZ=CHADT-13:45`)",
         Circumstance::Locale => "with `LANG`, `LC_ALL` and `LANGUAGE` for Turkish",
-        Circumstance::Natural => "in an ordinary build",
+        Circumstance::Natural => "in a plain build",
     }
 }
 
@@ -300,7 +300,7 @@ fn conclude(report: &mut TestReport, conclusion: Next, tried: &[Tried]) {
         Next::Unknown => {
             report.verdict = Verdict::Unknown;
             report.notes.push(format!(
-                "{} in an ordinary build failed, and nothing that was tried here makes it fail",
+                "{} in a plain build failed, and nothing that was tried here makes it fail",
                 rate(Circumstance::Natural)
             ));
         }

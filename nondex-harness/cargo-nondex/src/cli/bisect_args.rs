@@ -25,7 +25,7 @@ pub struct BisectArgs {
     )]
     pub bad: String,
 
-    /// Try so many seeds at each commit, besides the one that is known to make it fail
+    /// Number of seeds at each commit, in addition to the one that is known to make it fail
     #[arg(
         long,
         value_name = "N",

@@ -8,7 +8,7 @@ use crate::judge::reruns::RerunCounts;
 /// The options of `cargo nondex classify`.
 #[derive(Args, Clone, Debug)]
 pub struct ClassifyArgs {
-    /// Runs alone, in base order, of a test that nothing made fail
+    /// Runs alone, in canonical order, of a test that nothing made fail
     #[arg(long, value_name = "N", default_value = "100")]
     #[arg(help_heading = "Classify options")]
     pub alone: u64,
@@ -19,7 +19,7 @@ pub struct ClassifyArgs {
     #[arg(help_heading = "Classify options")]
     pub circumstances: u64,
 
-    /// Runs of it in an ordinary build
+    /// Runs of it in a plain build
     #[arg(long, value_name = "N", default_value = "100")]
     #[arg(help_heading = "Classify options")]
     pub natural: u64,

@@ -61,7 +61,7 @@ pub enum Command {
     Explain(Box<ExplainArgs>),
     /// Show the last report again, list the findings, or export them as regressions
     Report(Box<ReportArgs>),
-    /// Run ordinary builds of tests many times: how often do they fail without this tool?
+    /// Run plain builds of tests many times: how often do they fail without this tool?
     Confirm(Box<ConfirmArgs>),
     /// Run the tests, and say which failures have nothing to do with a change
     Deflake(Box<DeflakeArgs>),
@@ -73,7 +73,7 @@ pub enum Command {
     List(Box<ListArgs>),
     /// List the tests that need the network, with the hosts they ask for
     Network(Box<NetworkListArgs>),
-    /// List the modelled APIs: what is open, and what to do instead
+    /// List the modelled APIs: what std leaves unspecified, and what to do instead
     Models(ModelsArgs),
     /// Remove what cargo nondex built and reported
     Clean(CleanArgs),
@@ -155,7 +155,7 @@ impl CommandLine {
     /// name, `nondex`, once more.
     ///
     /// # Errors
-    /// When they cannot be understood, and for `--help` and `--version`. clap's error says which,
+    /// When they cannot be understood, and for `--help` and `--version`. clap's error shows which,
     /// and prints itself.
     pub fn parse(
         args: impl IntoIterator<Item = OsString>,
@@ -176,7 +176,7 @@ impl CommandLine {
     }
 }
 
-/// Refuses the name of a command behind an option, and what is nearly one in its place: clap takes
+/// Refuses the name of a command after an option, and what is nearly one in its place: clap takes
 /// both for a filter, and the user would wait for a build.
 fn expect_no_command(
     definition: &clap::Command,

@@ -12,7 +12,7 @@ use super::values::{positive, seconds};
 /// The options of `cargo nondex confirm`.
 #[derive(Args, Clone, Debug)]
 pub struct ConfirmArgs {
-    /// Runs of each test, each in a process of its own
+    /// Runs of each test, each in a separate process
     #[arg(long, value_name = "N", default_value = "100")]
     #[arg(help_heading = "Confirm options", value_parser = positive::<NonZeroU32>)]
     pub runs: NonZeroU32,
@@ -22,7 +22,7 @@ pub struct ConfirmArgs {
     #[arg(help_heading = "Confirm options", allow_hyphen_values = true)]
     pub seeds: Option<Seeds>,
 
-    /// Do not look for a script that makes a test fail as its newest finding says
+    /// Do not search a script that makes a test fail as in its newest finding
     #[arg(long, help_heading = "Confirm options")]
     pub no_repro: bool,
 

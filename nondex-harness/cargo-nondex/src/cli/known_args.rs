@@ -34,7 +34,7 @@ pub struct KnownAddArgs {
     #[arg(value_name = "TEST", help_heading = "Arguments")]
     pub test: String,
 
-    /// Why it is not mended yet
+    /// Why it is not fixed yet
     #[arg(long, value_name = "TEXT", help_heading = "Entry options")]
     pub reason: String,
 

@@ -15,13 +15,19 @@ pub struct NetworkArgs {
     #[arg(long, value_name = "MODE", value_parser = words(NetworkMode::ALL, NetworkMode::name))]
     pub network: Option<NetworkMode>,
 
-    /// Hosts that are reached although the network is blocked or fails; `*.` stands for subdomains
+    /// Hosts that are reached although the network is blocked or fails; `*.` matches subdomains
     #[arg(long, value_name = "HOST", value_delimiter = ',')]
     pub network_allow: Vec<String>,
 
     /// Run each test that fails because the network is blocked once more with the network, to know
     /// whether it then passes
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    #[arg(
+            long,
+            num_args = 0..=1,
+            require_equals = true,
+            default_missing_value = "true",
+            hide_possible_values = true
+        )]
     #[arg(value_name = "BOOL")]
     pub network_verify: Option<bool>,
 
@@ -31,7 +37,13 @@ pub struct NetworkArgs {
 
     /// Failures that a missing network or another missing prerequisite explains are failures like
     /// any other
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    #[arg(
+            long,
+            num_args = 0..=1,
+            require_equals = true,
+            default_missing_value = "true",
+            hide_possible_values = true
+        )]
     #[arg(value_name = "BOOL")]
     pub no_sanitise: Option<bool>,
 }

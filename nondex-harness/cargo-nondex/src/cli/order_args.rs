@@ -16,8 +16,8 @@ pub struct OrderArgs {
     #[arg(long, value_name = "N", help_heading = "Order options")]
     pub orders: Option<usize>,
 
-    /// Runs of a suspected test alone, and behind those it depends on, before a word is said
-    /// [default: 10]
+    /// Runs of a suspected test alone, and after those it depends on, before a verdict [default:
+    /// 10]
     #[arg(long, value_name = "M", help_heading = "Order options")]
     #[arg(value_parser = positive::<NonZeroUsize>)]
     pub reruns: Option<NonZeroUsize>,

@@ -34,7 +34,7 @@ pub struct ReplayArgs {
     #[arg(help_heading = "Replay options")]
     pub schedule: Option<Schedule>,
 
-    /// Run the test without any choice, in base order
+    /// Run the test without any choice, in canonical order
     #[arg(long, conflicts_with = "report", help_heading = "Replay options")]
     pub clean: bool,
 
@@ -51,8 +51,7 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "N", help_heading = "Replay options")]
     pub max_steps: Option<u64>,
 
-    /// Run the tests on a thread of their own each, or all on one, as reports of earlier versions
-    /// ask for
+    /// Run each test on a separate thread, or all on one, as reports of earlier versions request
     #[arg(long, value_name = "each|one", value_parser = words(Threads::ALL, Threads::name))]
     #[arg(requires = "after", help_heading = "Replay options", hide = true)]
     pub threads: Option<Threads>,
@@ -81,8 +80,7 @@ pub struct ReplayArgs {
     #[arg(long, requires = "access", help_heading = "Replay options")]
     pub within: bool,
 
-    /// The one in the middle goes on from this access of its own, from 0, when the other one has
-    /// ended
+    /// The test in the middle continues from this access, from 0, when the other test has ended
     #[arg(
         long,
         value_name = "N",
@@ -144,7 +142,7 @@ pub struct ReplayArgs {
 }
 
 impl ReplayArgs {
-    /// Whether a run is asked for, not a finding that is known.
+    /// Whether a run is requested, not a recorded finding.
     #[must_use]
     pub const fn is_run(&self) -> bool {
         self.level.is_some() || self.clean || !self.after.is_empty()

@@ -34,7 +34,12 @@ pub struct ReportArgs {
     pub report: Option<Utf8PathBuf>,
 
     /// Show what became of a test run by run; without a name, of all that were not always stable
-    #[arg(long, value_name = "TEST", num_args = 0..=1, conflicts_with_all = ["list", "export", "report", "run", "junit"])]
+    #[arg(
+            long,
+            value_name = "TEST",
+            num_args = 0..=1,
+            conflicts_with_all = ["list", "export", "report", "run", "junit"]
+        )]
     #[arg(help_heading = "Report options")]
     pub history: Option<Option<String>>,
 

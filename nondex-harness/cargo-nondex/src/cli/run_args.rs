@@ -1,4 +1,4 @@
-//! `cargo nondex run`: what a campaign is asked to do.
+//! `cargo nondex run`: the options of a campaign.
 
 use std::num::NonZeroU32;
 
@@ -42,7 +42,13 @@ pub struct RunArgs {
 
     /// Leave threads to the operating system, and time to the clock: no schedule, and nothing of
     /// the families `schedule` and `time`
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    #[arg(
+            long,
+            num_args = 0..=1,
+            require_equals = true,
+            default_missing_value = "true",
+            hide_possible_values = true
+        )]
     #[arg(value_name = "BOOL", help_heading = "Campaign options")]
     pub real_threads: Option<bool>,
 
@@ -58,8 +64,8 @@ pub struct RunArgs {
     #[arg(help_heading = "Campaign options")]
     pub no_prune: bool,
 
-    /// Run a test under all orders, and under all schedules with few preemptions, if there are at
-    /// most so many [default: the number of seeds]
+    /// Run a test under all orders, and under all schedules with few preemptions, if there are no
+    /// more than this [default: the number of seeds]
     #[arg(long, value_name = "N")]
     #[arg(help_heading = "Campaign options")]
     pub exhaustive: Option<u64>,
@@ -70,7 +76,13 @@ pub struct RunArgs {
     pub budget: Option<usize>,
 
     /// Findings that are advice, such as those at level FULL only, are failures too
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    #[arg(
+            long,
+            num_args = 0..=1,
+            require_equals = true,
+            default_missing_value = "true",
+            hide_possible_values = true
+        )]
     #[arg(value_name = "BOOL", help_heading = "Campaign options")]
     pub strict: Option<bool>,
 

@@ -146,12 +146,12 @@ fn misplaced(error: &clap::Error) -> Error {
     Error::usage(format!("after `--`: {what}; expected {EXPECTED}{hint}"))
 }
 
-/// What a filter says of one test.
+/// The result of a filter for one test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Match {
     /// It is run.
     Run,
-    /// It was asked for, but is `#[ignore]`d: reported as not run.
+    /// It was requested, but is `#[ignore]`d: reported as not run.
     Ignored,
     /// It was not asked for.
     Out,
@@ -190,7 +190,7 @@ impl TestFilter {
     }
 }
 
-/// A filter that can be asked about tests.
+/// A filter of tests.
 #[derive(Debug)]
 pub struct ResolvedFilter<'a> {
     filter: &'a TestFilter,
@@ -198,7 +198,7 @@ pub struct ResolvedFilter<'a> {
 }
 
 impl ResolvedFilter<'_> {
-    /// What it says of one test of a suite. A test must match one of the filtersets, if there are
+    /// The result for one test of a suite. A test must match one of the filtersets, if there are
     /// any, and one of the name filters, if there are any, and no `--skip`.
     #[must_use]
     pub fn matches(&self, suite: &Suite, test: &TestCase) -> Match {

@@ -1,8 +1,8 @@
 //! `cargo nondex bisect`: since which commit a test is flaky.
 //!
-//! The test is introduced by one commit, which git's history of its function tells, and made flaky
-//! by that one or by a later one, which is searched. Commits are tried in a checkout of our own;
-//! what was tried is kept, so that an interrupted search goes on.
+//! The test is introduced by one commit, found in git's history of its function, and made flaky by
+//! that one or by a later one, which is searched. Commits are tried in a checkout of our own; what
+//! was tried is kept, so that an interrupted search goes on.
 
 mod category;
 mod oracle;
@@ -25,7 +25,7 @@ use crate::report::schema::Line;
 use crate::report::{Report, TestReport, store};
 use crate::repository::{Commit, FileKind, Git, TestHistory, changes, test_history, short};
 
-/// Searches the commit that made a test flaky. The code says whether the search came to its end.
+/// Searches the commit that made a test flaky. The code shows whether the search came to its end.
 pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
     let place = Folders::find(&args.location)?;
     let report = match &args.report {
@@ -51,7 +51,10 @@ pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
         )));
     }
     if !git.is_complete() {
-        console.note("the history is shallow: what came before it is not searched (`git fetch --unshallow` fetches it)");
+        console.note(
+            "the history is shallow: what came before it is not searched \
+             (`git fetch --unshallow` fetches it)",
+        );
     }
     if let Some(note) = process::without_randomisation() {
         console.note(&note);
@@ -276,7 +279,9 @@ impl CommitSearch<'_, '_> {
             self.oracle.names.insert(name, found.names);
         }
         if introduced.is_none() {
-            self.console.note("the source of the test was not found in the history: the whole history is searched");
+            self.console.note(
+                            "the source of the test was not found in the history: the whole history is searched",
+                        );
         }
         let introduced = introduced.map(|id| self.git.commit(&id)).transpose()?;
         self.oracle.introduced = introduced.as_ref().map(|commit| commit.id.clone());

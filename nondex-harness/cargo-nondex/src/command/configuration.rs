@@ -13,7 +13,7 @@ pub struct Asked {
     pub command: Command,
     /// How results are shown.
     pub output: OutputArgs,
-    /// What else the configuration says.
+    /// The rest of the configuration.
     pub config: Config,
     /// What wins over overrides for single tests.
     pub given: Given,
@@ -24,7 +24,7 @@ pub struct Asked {
 /// Why there is nothing to do.
 #[derive(Debug)]
 pub enum Refusal {
-    /// The command line cannot be understood, or asks for help only. clap's error says which, and
+    /// The command line cannot be understood, or asks for help only. clap's error shows which, and
     /// prints itself.
     Usage(clap::Error),
     /// A variable or the configuration file cannot be understood.

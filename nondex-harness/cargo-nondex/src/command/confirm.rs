@@ -23,7 +23,7 @@ use crate::project::{self, Mode};
 use crate::repro::{Repro, Subject};
 use crate::shell;
 
-/// Runs ordinary builds of the selected tests many times: 100 when one failed.
+/// Runs plain builds of the selected tests many times: 100 when one failed.
 pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode> {
     let seeds = args.seeds.clone().map(Seeds::into_vec);
     if seeds.as_ref().is_some_and(Vec::is_empty) {
@@ -78,7 +78,7 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
             Some(seeded) => selection::count(seeded.seeds.len(), "seed"),
             None => selection::count(args.runs.get() as usize, "run"),
         };
-        console.status("Confirming", &format!("{id}: {what} of the ordinary build"));
+        console.status("Confirming", &format!("{id}: {what} of the plain build"));
         let ordinary = OrdinaryRuns {
             binary: &suite.binary,
             test,
@@ -118,7 +118,7 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
         console.json(&confirmation)?;
     }
     if confirmation.partial {
-        console.warning("interrupted: fewer runs were made than were asked for");
+        console.warning("interrupted: fewer runs were made than requested");
     }
     let failed = |confirmed: &Confirmed| {
         let mut repros = confirmed.repros.iter();
@@ -146,13 +146,13 @@ fn tell(confirmed: &Confirmed, console: &Console) {
         &format!("{}: {}", confirmed.id, confirmed.rate.text()),
     );
     let [low, high] = confirmed.rate.interval;
-    if let Some(beside) = confirmed.beside_itself
-        && !(low..=high).contains(&(beside.failures as f64 / beside.runs.max(1) as f64))
+    if let Some(together) = confirmed.beside_itself
+        && !(low..=high).contains(&(together.failures as f64 / together.runs.max(1) as f64))
     {
         console.note(&format!(
             "of the runs that were made several at a time, {} failed of {}; these were made one at a time, so that no run \
              disturbs another",
-            beside.failures, beside.runs
+            together.failures, together.runs
         ));
     }
     for (seeds, what) in [

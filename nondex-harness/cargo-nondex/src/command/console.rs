@@ -72,7 +72,7 @@ impl Console {
             .and_then(|()| stream.flush());
     }
 
-    /// `     Running message`, as cargo says what it does. Nothing when quiet.
+    /// `     Running message`, as cargo prints its status. Nothing when quiet.
     pub(super) fn status(&self, word: &str, message: &str) {
         if !self.quiet {
             let style = AnsiColor::Green.on_default().bold();

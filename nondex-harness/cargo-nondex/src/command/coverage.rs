@@ -13,16 +13,16 @@ use crate::project::blocks::{Blocks, Ranges, SourceLine};
 /// The executables that tests ran, each read once.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
-    /// The lines that are asked for, where not all functions tell.
+    /// The requested lines, where not all functions are instrumented.
     asked: Ranges,
-    /// Nothing for one that cannot be read, or does not tell of all that is asked for.
+    /// Nothing for one that cannot be read, or is not instrumented for all requested lines.
     known: BTreeMap<String, Option<Blocks>>,
     /// Every line of them.
     pub(super) compiled: BTreeSet<SourceLine>,
 }
 
 impl Programs {
-    /// None yet, of which these lines are asked for.
+    /// None yet, for which these lines are requested.
     pub(super) fn asked(asked: Ranges) -> Self {
         Programs {
             asked,
@@ -30,8 +30,8 @@ impl Programs {
         }
     }
 
-    /// Reads a program, the first time. Nothing if it cannot be read, or does not tell of all that
-    /// is asked for.
+    /// Reads a program, the first time. Nothing if it cannot be read, or is not instrumented for
+    /// all requested lines.
     pub(super) fn read(&mut self, program: &str) -> Option<&Blocks> {
         if !self.known.contains_key(program) {
             let read = Blocks::of(program.into(), &self.asked).ok();

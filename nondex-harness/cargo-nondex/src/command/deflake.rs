@@ -2,7 +2,7 @@
 //!
 //! A test that passed before and ran no changed code fails for another reason (Bell et al.,
 //! "DeFlaker: automatically detecting flaky tests", ICSE 2018). What it runs is looked at in a
-//! build of its own, in which the project's crates tell it; nothing else is slower for that.
+//! separate build, in which the project's crates are instrumented; nothing else is slower for that.
 
 mod base;
 mod opened;
@@ -29,7 +29,7 @@ use crate::report::{Report, TestReport, Verdict};
 use crate::repository::{self, Commit, Git, short};
 use cargo_metadata::Metadata;
 
-/// Runs the tests, and says of those that fail whether the change is to blame. `line` is the
+/// Runs the tests, and decides whether the change is to blame for those that fail. `line` is the
 /// command line, for the report.
 pub(super) fn deflake(
     args: &DeflakeArgs,
@@ -197,7 +197,7 @@ fn telling(
     Ok((project, Programs::default()))
 }
 
-/// What is said of a failing test.
+/// The message about a failing test.
 fn change_of(
     test: &TestReport,
     passed_again: Option<Witness>,
@@ -283,18 +283,24 @@ fn words(change: &ChangeReport, at_base: AtBase, opened: &Opened) -> String {
             "the change is not to blame: the call that is responsible was so before".to_owned()
         }
         (Blame::Flaky, Some(Witness::Rerun), _) => {
-            "the change is not to blame: the test passes, too, with the same code, and did so before or runs nothing of it".to_owned()
+            "the change is not to blame: the test passes, too, with the same code, and did so before \
+             or runs nothing of it"
+                            .to_owned()
         }
         (Blame::Flaky, Some(Witness::SameProcess), _) => {
-            "the change is not to blame: the test passes, too, when it runs again in the same process".to_owned()
+            "the change is not to blame: the test passes, too, when it runs again in the same process"
+                            .to_owned()
         }
         (Blame::Flaky, Some(Witness::CleanEnvironment), _) => {
-            "the change is not to blame: the test passes, too, with an empty home and an empty folder for temporary files".to_owned()
+            "the change is not to blame: the test passes, too, with an empty home and an empty \
+             folder for temporary files"
+                            .to_owned()
         }
         (Blame::Flaky, ..) => "the change is not to blame".to_owned(),
         (Blame::Unknown, Some(Witness::Base), _) => "it fails without the change, too".to_owned(),
         (Blame::Unknown, ..) if !opened.unseen.is_empty() => format!(
-            "whether the change is to blame is not known: it has files that the test may read, such as {}",
+            "whether the change is to blame is not known: it has files that the test may read, \
+             such as {}",
             opened.unseen[0].name
         ),
         (Blame::Unknown, ..) => match at_base {

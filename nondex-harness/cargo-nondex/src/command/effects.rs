@@ -149,7 +149,7 @@ impl Effects {
             .collect()
     }
 
-    /// Whether the executable of a test is made of the crate of what acts at a distance.
+    /// Whether the executable of a test contains the crate of what affects a whole crate.
     fn is_made_of(&self, test: &TestReport, effect: &Effect) -> bool {
         let Some(package) = &effect.package else {
             return true;

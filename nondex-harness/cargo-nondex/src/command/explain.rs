@@ -106,7 +106,7 @@ fn expect_a_choice(finding: &Finding) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "finding {} is a failure in base order: no choice makes it fail",
+        "finding {} is a failure in canonical order: no choice makes it fail",
         finding.id
     )))
 }
@@ -124,7 +124,7 @@ fn known(target: &Utf8Path, finding: &Finding) -> Option<(String, Vec<(RunSpec, 
     Some((memo.test, memo.runs))
 }
 
-/// What the campaign that made the finding was asked to do, as far as it concerns this run.
+/// The options of the campaign that made the finding, as far as they concern this run.
 fn options(args: &ExplainArgs, line: &str, finding: &Finding, root: &Utf8Path) -> Options {
     let spec = &finding.spec;
     let mut options = Options::new(root);

@@ -27,7 +27,7 @@ const ONE_REQUEST: Duration = Duration::from_secs(1);
 ///
 /// SIGHUP is left alone: `nohup` has it ignored, and a handler would undo that.
 pub(super) fn install() -> Result<StopFlag> {
-    // What cannot be handled must leave no test behind, either.
+    // What cannot be handled must leave no test running, either.
     guardian::start();
     let stop = StopFlag::new();
     let asked_before = Arc::new(AtomicBool::new(false));

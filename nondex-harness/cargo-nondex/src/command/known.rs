@@ -23,8 +23,8 @@ pub(super) struct KnownFlakes {
 }
 
 impl KnownFlakes {
-    /// Reads the file of the workspace at `root`; what `workspace` says of its packages is asked if
-    /// there is a filterset.
+    /// Reads the file of the workspace at `root`; `workspace` is read for its packages if there is
+    /// a filterset.
     ///
     /// # Errors
     /// When the file cannot be understood, or a filterset names what is not in the workspace.
@@ -99,7 +99,7 @@ fn query(test: &TestReport) -> Query<'_> {
     }
 }
 
-/// Does what is asked with the known flakes.
+/// Runs a subcommand of `known`.
 pub(super) fn known(action: &KnownAction, console: &Console) -> Result<ExitCode> {
     match action {
         KnownAction::Add(args) => add(args, console),
@@ -174,7 +174,7 @@ pub(super) fn workspace(location: &LocationArgs) -> Result<Workspace> {
     Ok(Workspace::new(&project::metadata(&plan, true)?))
 }
 
-/// The last report of a project, with what the file of known flakes says today.
+/// The last report of a project, with the marks of today's file of known flakes.
 fn latest(folders: &Folders, args: &KnownCheckArgs) -> Result<(KnownFlakes, Report)> {
     let workspace = || workspace(&args.location);
     let flakes = KnownFlakes::read(&folders.workspace_root, workspace)?;

@@ -31,7 +31,7 @@ struct Listed<'a> {
     file: Option<&'a str>,
     line: Option<u32>,
     ignored: bool,
-    /// Whether it is run: an ignored test only when it is asked for.
+    /// Whether it is run: an ignored test only on request.
     runs: bool,
 }
 

@@ -131,7 +131,8 @@ const fn treatment(family: Family, kind: Kind, level: Level) -> &'static str {
                 "a clock may show the same time again; the times of files tick by up to 16 ms"
             }
             Level::Full => {
-                "the same whatever is computed, and the system's clock goes back; the times of files tick by up to 2 s"
+                "the same whatever is computed, and the system's clock goes back; the times of \
+                 files tick by up to 2 s"
             }
         };
     }
@@ -140,12 +141,12 @@ const fn treatment(family: Family, kind: Kind, level: Level) -> &'static str {
             "with `--network fault`, one operation in four fails, the same at every level"
         }
         (Family::Schedule, Level::Std) => {
-            "a thread is held back for up to 20 ms, as a busy machine does it"
+            "a thread is delayed by up to 20 ms, as on a busy machine"
         }
-        (Family::Schedule, Level::One) => "a thread is held back for up to 100 ms",
-        (Family::Schedule, Level::Eq) => "a thread is held back for up to a second",
-        (Family::Schedule, Level::Id) => "a thread is held back for up to 10 s",
-        (Family::Schedule, Level::Full) => "a thread is held back for up to an hour",
+        (Family::Schedule, Level::One) => "a thread is delayed by up to 100 ms",
+        (Family::Schedule, Level::Eq) => "a thread is delayed by up to a second",
+        (Family::Schedule, Level::Id) => "a thread is delayed by up to 10 s",
+        (Family::Schedule, Level::Full) => "a thread is delayed by up to an hour",
         (Family::Time, Level::Std) => {
             "a thread wakes, or reads a clock, up to 20 ms later, as on a busy machine"
         }
@@ -164,10 +165,11 @@ const fn treatment(family: Family, kind: Kind, level: Level) -> &'static str {
             "another order of the names, the same throughout the run"
         }
         (Family::Environment, Level::Std) => {
-            "another order of the variables that the process was given, the same throughout the run; those that it sets come behind them"
+            "another order of the variables that the process was given, the same throughout the \
+             run; those that it sets come after them"
         }
         (Family::Environment, Level::One) => {
-            "one permutation for each length where the process has set variables of its own, otherwise nothing"
+            "one permutation for each length where the process has set variables, otherwise nothing"
         }
         (Family::Environment, Level::Eq | Level::Id) => {
             "once a variable was changed, an order by content"

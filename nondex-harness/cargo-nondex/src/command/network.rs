@@ -97,7 +97,8 @@ pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> 
     } else {
         if args.format != ListFormat::Table && needing(&listed).any(Listed::is_doctest) {
             console.note(
-                "doctests that need the network are left out: cargo cannot skip them by name, and nextest runs none",
+                "doctests that need the network are left out: cargo cannot skip them by name, and \
+                 nextest runs none",
             );
         }
         console.product(&match args.format {

@@ -51,8 +51,8 @@ pub(super) fn run(
     result
 }
 
-/// Shows a report that was written to `path`, as JUnit's XML in a file too if that is asked for.
-/// The code it ends with.
+/// Shows a report that was written to `path`, as JUnit's XML in a file too on request. The code it
+/// ends with.
 ///
 /// # Errors
 /// When it cannot be written.

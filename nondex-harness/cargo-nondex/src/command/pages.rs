@@ -1,5 +1,4 @@
-//! `cargo nondex completions` and `cargo nondex man`: what a package of this tool installs beside
-//! it.
+//! `cargo nondex completions` and `cargo nondex man`: what a package of this tool installs with it.
 
 use clap::CommandFactory;
 use clap_complete::Shell;

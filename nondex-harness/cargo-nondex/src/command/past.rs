@@ -180,8 +180,8 @@ impl Past {
         self.history.add(&entry)
     }
 
-    /// The tests that end as they did, each in a process of its own, because nothing that they ran
-    /// is different, neither from `base` nor from when they ran it; and what was compared, or why
+    /// The tests that end as they did, each in a separate process, because nothing that they ran is
+    /// different, neither from `base` nor from when they ran it; and what was compared, or why
     /// nothing is known.
     pub(super) fn unchanged(&self, compared: &Compared<'_>) -> Result<(BTreeSet<String>, String)> {
         let is_known = |life: &Life| life.ran.is_some() && life.opened.is_some();
@@ -200,8 +200,8 @@ impl Past {
         )
     }
 
-    /// The tests that end as they did behind all others of their executable, because nothing in it
-    /// is different. Behind others a test may run what it does not run alone.
+    /// The tests that end as they did after all others of their executable, because nothing in it
+    /// is different. After others a test may run what it does not run alone.
     pub(super) fn unchanged_in_orders(
         &self,
         compared: &Compared<'_>,
@@ -235,7 +235,7 @@ impl Past {
             selected,
         } = *compared;
         let Some((snapshots, now)) = self.snapshots.as_ref().zip(self.key.tree.as_ref()) else {
-            // It says why.
+            // The base reports why.
             let git = Git::around(&options.workspace_root)?;
             repository::base(&git, base)?;
             return Err(Error::setup(format!(
@@ -310,7 +310,7 @@ impl Past {
         })
     }
 
-    /// The runs before, the oldest first: read when they are asked for first.
+    /// The runs before, the oldest first: read on first use.
     fn entries(&self) -> Result<&[Entry]> {
         if let Some(entries) = self.entries.get() {
             return Ok(entries);
@@ -327,7 +327,7 @@ impl Past {
     }
 }
 
-/// How a test is asked for, as a hash.
+/// The options of a test, as a hash.
 fn asked(options: &Options, test: &str) -> String {
     let own = options.of(test);
     let asked = (

@@ -1,4 +1,4 @@
-//! What a campaign shows while it runs: a bar on a terminal, plain lines elsewhere.
+//! What a campaign shows while it runs: a bar on a terminal, plain lines otherwise.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::campaign::Progress;
 use crate::report::human::verdict_style;
 use crate::report::{TestReport, Verdict};
 
-/// How often a plain line says how far the campaign is.
+/// Interval of the plain lines of progress.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// How often the bar is drawn when nothing happens, so that a slow test does not look like a hang.
@@ -33,7 +33,7 @@ pub(super) struct Display<'a> {
 struct Counts {
     /// Tests that are judged.
     judged: usize,
-    /// Of so many.
+    /// The total number.
     tests: usize,
     /// Runs that ended.
     runs: u64,
@@ -41,8 +41,8 @@ struct Counts {
 }
 
 impl<'a> Display<'a> {
-    /// A display of a campaign of so many tests: how many runs they take is not known before they
-    /// were made.
+    /// A display of a campaign with this number of tests: how many runs they take is not known
+    /// before they were made.
     pub(super) fn new(console: &'a Console, tests: usize) -> Self {
         let bar = (console.has_terminal() && !console.quiet).then(|| {
             let target = ProgressDrawTarget::stderr();
@@ -152,7 +152,7 @@ impl Progress for Display<'_> {
         }
         let tests = selection::count(tests, "test");
         self.line(&format!(
-            "{:>12} an ordinary build, to run {tests} in it that failed here",
+            "{:>12} a plain build, to run {tests} in it that failed here",
             "Building"
         ));
     }

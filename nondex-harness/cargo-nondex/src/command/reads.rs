@@ -1,6 +1,6 @@
 //! Which files and folders of a repository the tests of a campaign open, themselves or by a program
-//! that they start: the system says so of every folder that is watched. Who of the tests that run
-//! at that moment it was is not known, so it is said of each of them.
+//! that they start: the system reports it for every watched folder. Which of the tests that run at
+//! that moment it was is not known, so each of them is listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,7 +66,7 @@ impl Reads {
         self.running.retain(|_, count| *count > 0);
     }
 
-    /// What was opened since this was asked last.
+    /// What was opened since the last call.
     fn take(&mut self) {
         let mut opened = BTreeSet::new();
         for event in watch::events(&self.inotify) {

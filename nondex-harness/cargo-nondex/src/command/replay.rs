@@ -164,7 +164,8 @@ fn expect_this_algorithm(finding: &Finding) -> Result<()> {
         return Ok(());
     }
     Err(Error::setup(format!(
-        "finding {} cannot be replayed: it was made by version {found} of the algorithm, this is version {}, in which the \
+        "finding {} cannot be replayed: it was made by version {found} of the algorithm, this is \
+         version {}, in which the \
          seed makes other choices; run `cargo nondex` again",
         finding.id,
         nondex_core::ALGORITHM
@@ -299,7 +300,8 @@ fn watched(
             },
             (None, None) => {
                 return Err(Error::setup(format!(
-                    "finding {} cannot be replayed: there is no test `{name}` any more, which ran before it",
+                    "finding {} cannot be replayed: there is no test `{name}` any more, which ran \
+                     before it",
                     finding.id
                 )));
             }
@@ -327,7 +329,10 @@ fn watched(
         let run = run_by(launcher().showing(true))?;
         let is_asked = |name| std::env::var_os(name).is_some_and(|value| value != "0");
         if run.outcome.passed() && launch::BACKTRACES.into_iter().any(is_asked) {
-            console.note("it passed with `RUST_BACKTRACE`, by which threads that panic take longer and open files: once more without");
+            console.note(
+                "it passed with `RUST_BACKTRACE`, by which threads that panic take longer and \
+                 open files: once more without",
+            );
             run_by(launcher().showing(false))?
         } else {
             run
@@ -374,7 +379,7 @@ fn debug(
     })?;
     let mut events = recorded.events;
     addresses::resolve(binary.executable_of(test), &mut events);
-    // Nothing but the end of the test function says how it ended.
+    // Only the end of the test function shows how it ended.
     let unknown = Outcome::Exited(0);
     let folded = RunRecord::fold(&named, events, unknown.clone());
     if folded.outcome == unknown {

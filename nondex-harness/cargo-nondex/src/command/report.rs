@@ -19,7 +19,7 @@ use crate::findings::{Finding, Regressions, Store};
 use crate::report::human::{self, Sources, View};
 use crate::report::{RunDirectory, junit, merge, store};
 
-/// Shows what earlier runs found. The exit code says whether that could be done, not what was
+/// Shows what earlier runs found. The exit code shows whether that could be done, not what was
 /// found.
 pub(super) fn report(args: &ReportArgs, line: &str, console: &Console) -> Result<ExitCode> {
     if let Some(ReportAction::Merge(args)) = &args.action {
@@ -66,7 +66,7 @@ fn show(place: &Folders, args: &ReportArgs, console: &Console) -> Result<()> {
     Ok(())
 }
 
-/// Joins reports, and shows what they found together: the exit code says what that is.
+/// Joins reports, and shows what they found together, with the exit code of that.
 fn merge(args: &MergeArgs, line: &str, console: &Console) -> Result<ExitCode> {
     let place = Folders::find(&args.location)?;
     let mut reports = Vec::new();

@@ -149,7 +149,7 @@ struct Unchanged {
 }
 
 impl Unchanged {
-    /// Those that are what they were at the base; says how many.
+    /// Those that are what they were at the base; reports how many.
     fn of(past: &Past, compared: &Compared<'_>, stages: Stages, console: &Console) -> Result<Self> {
         let mut found = Unchanged::default();
         let mut words = String::new();
@@ -169,7 +169,7 @@ impl Unchanged {
         Ok(found)
     }
 
-    /// Those of which the report says nothing new.
+    /// Those without news in the report.
     fn of_report(self, stages: Stages) -> Vec<String> {
         let ids = match stages.have_orders() {
             true => self.in_orders,

@@ -11,8 +11,7 @@ use crate::error::{Error, Result};
 use crate::project::{self, BuildPlan, Suite};
 use crate::shell;
 
-/// What is built when these flags are given in the current folder; `--color` says something to
-/// cargo, too.
+/// What is built when these flags are given in the current folder; `--color` applies to cargo, too.
 ///
 /// # Errors
 /// When the folder is not UTF-8 or not there.
@@ -45,8 +44,7 @@ pub(super) fn workspace(plan: &BuildPlan, is_needed: bool) -> Result<Workspace> 
     }
 }
 
-/// The tests that were asked for, by binary; those with `false` are ignored tests, which are not
-/// run.
+/// The requested tests, by binary; those with `false` are ignored tests, which are not run.
 pub(super) fn select<'a>(suites: &'a [Suite], filter: &ResolvedFilter<'_>) -> Vec<Selected<'a>> {
     let selected = suites.iter().map(|suite| Selected {
         suite,
@@ -93,7 +91,7 @@ pub(super) fn running(selected: &[Selected<'_>]) -> usize {
 /// An error when no test is run.
 ///
 /// # Errors
-/// [`Error::no_tests`], which says what there was.
+/// [`Error::no_tests`], which lists what there was.
 pub(super) fn expect_some(
     suites: &[Suite],
     selected: &[Selected<'_>],

@@ -55,7 +55,7 @@ pub(super) struct Session<'a> {
     pub(super) selected: &'a [Selected<'a>],
     /// Those that are run in other orders: all of a binary, or none.
     pub(super) in_order: &'a [Selected<'a>],
-    /// What the tests run, where that is asked for.
+    /// What the tests run, on request.
     pub(super) coverage: Option<&'a Coverage>,
     /// What became of the tests before.
     pub(super) past: &'a Past,
@@ -149,7 +149,7 @@ impl Session<'_> {
         let mut options = self.options.clone();
         // It is the session's.
         options.max_time = None;
-        // What a test runs behind others is not what it runs.
+        // What a test runs after others is not what it runs alone.
         options.cover = false;
         let (directory, stop) = (self.directory, self.stop);
         let report = orders::run(

@@ -1,4 +1,4 @@
-//! What the system says of files and folders that are watched.
+//! Events of the system about watched files and folders.
 
 use nix::errno::Errno;
 use nix::sys::inotify::{InitFlags, Inotify, InotifyEvent};
@@ -8,7 +8,7 @@ pub(super) fn begin() -> Option<Inotify> {
     Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC).ok()
 }
 
-/// What happened since this was asked last.
+/// What happened since the last call.
 pub(super) fn events(inotify: &Inotify) -> Vec<InotifyEvent> {
     let mut found = Vec::new();
     loop {

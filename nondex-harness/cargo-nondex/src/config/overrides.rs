@@ -144,7 +144,7 @@ impl<'a> PerTest<'a> {
             .collect()
     }
 
-    /// The options of those tests that have any of their own, by id.
+    /// The options of those tests that differ from the defaults, by id.
     #[must_use]
     pub fn of<'t>(
         &self,

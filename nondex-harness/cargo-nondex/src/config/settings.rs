@@ -118,7 +118,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// These, and of what they leave open what `below` says. Lists are replaced as a whole;
+    /// These, with the values of `below` where they have none. Lists are replaced as a whole;
     /// overrides all count.
     #[must_use]
     pub fn over(self, below: Settings) -> Settings {

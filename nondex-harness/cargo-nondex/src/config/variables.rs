@@ -14,10 +14,10 @@ use crate::project;
 /// What all of ours begin with.
 const PREFIX: &str = "NONDEX_";
 
-/// Variables that stand for an option which is no key: they choose what is read.
+/// Variables of an option which is no key: they choose what is read.
 pub const OF_NO_KEY: [&str; 2] = ["NONDEX_CONFIG_FILE", "NONDEX_PROFILE"];
 
-/// Variables that do not stand for an option.
+/// Variables without an option.
 const OTHERS: [&str; 5] = [
     SEED_VARIABLE,
     LEVEL_VARIABLE,
@@ -26,7 +26,7 @@ const OTHERS: [&str; 5] = [
     project::intercept::VARIABLE,
 ];
 
-/// The variable that stands for a key.
+/// The variable of a key.
 #[must_use]
 pub fn variable(key: &str) -> String {
     format!("{PREFIX}{}", key.to_uppercase().replace('-', "_"))
@@ -110,7 +110,8 @@ fn value(key: &str, text: &str) -> Result<Value, String> {
 fn unknown(name: &str) -> Option<String> {
     if name == SEED_VARIABLE || name == LEVEL_VARIABLE {
         return Some(format!(
-            "`{name}` is only read by a plain `cargo test` with the feature `nondex`; here it is `{name}S`"
+            "`{name}` is only read by a plain `cargo test` with the feature `nondex`; here it is \
+             `{name}S`"
         ));
     }
     let mut known: Vec<String> = KEYS.iter().map(|key| variable(key)).collect();
@@ -140,7 +141,8 @@ mod tests {
             (
                 "NONDEX_LEVEL",
                 Some(
-                    "`NONDEX_LEVEL` is only read by a plain `cargo test` with the feature `nondex`; here it is `NONDEX_LEVELS`",
+                    "`NONDEX_LEVEL` is only read by a plain `cargo test` with the feature `nondex`; \
+                     here it is `NONDEX_LEVELS`",
                 ),
             ),
             ("NONDEX_SEEDS", None),

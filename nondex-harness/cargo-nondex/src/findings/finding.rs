@@ -26,7 +26,8 @@ pub struct Finding {
     pub binary: Binary,
     /// What was concluded about the test.
     pub verdict: Verdict,
-    /// Whether this is the run that the report tells to replay, not one of its other failing runs.
+    /// Whether this is the run whose replay line the report shows, not one of its other failing
+    /// runs.
     pub primary: bool,
     /// What was run; it names no record.
     pub spec: RunSpec,
@@ -141,7 +142,7 @@ impl Finding {
         }
     }
 
-    /// The failing runs of a report that can be made again; those that it tells to replay come
+    /// The failing runs of a report that can be made again; those whose replay line it shows come
     /// first.
     #[must_use]
     pub fn in_report(report: &Report) -> Vec<Finding> {
@@ -218,13 +219,13 @@ impl Finding {
         self.verdict == Verdict::ImplementationDependent || is_delayed
     }
 
-    /// The level and the seed, unless it was a run in base order.
+    /// The level and the seed, unless it was a run in canonical order.
     #[must_use]
     pub fn choice(&self) -> Option<(Level, u64)> {
         (self.spec.choices != Selection::None).then_some((self.spec.level, self.spec.seed))
     }
 
-    /// What was run, for people: `at STD with seed 3`, `in base order`.
+    /// What was run, for people: `at STD with seed 3`, `in canonical order`.
     #[must_use]
     pub fn conditions(&self) -> String {
         let before = match self.spec.before.as_slice() {
@@ -233,7 +234,7 @@ impl Finding {
         };
         match self.choice() {
             Some((level, seed)) => format!("at {level} with seed {seed}{before}"),
-            None => format!("in base order{before}"),
+            None => format!("in canonical order{before}"),
         }
     }
 

@@ -81,7 +81,7 @@ impl Key {
 pub struct Life {
     /// What was concluded.
     pub verdict: Verdict,
-    /// How it was asked for: a run with other options says something else.
+    /// Options of the run: results with other options are not comparable.
     pub asked: String,
     /// Whether it was run in other orders, too.
     #[serde(default)]
@@ -155,7 +155,8 @@ impl History {
             match entry {
                 Ok(entry) if entry.schema == SCHEMA => entries.push(entry),
                 Ok(entry) => damaged.push(format!(
-                    "`{path}` is of version {} of the history, and this tool reads version {SCHEMA}",
+                    "`{path}` has version {} of the history, and this tool reads \
+                     version {SCHEMA}",
                     entry.schema
                 )),
                 Err(why) => damaged.push(format!("`{path}` is no run of the history: {why}")),
@@ -199,7 +200,7 @@ pub fn to_text(lines: &BTreeSet<u32>) -> String {
     texts.collect::<Vec<String>>().join(",")
 }
 
-/// The lines that a text stands for; `None` when it is no such text.
+/// The lines that a text encodes; `None` when it is no such text.
 #[must_use]
 pub fn of_text(text: &str) -> Option<BTreeSet<u32>> {
     let mut lines = BTreeSet::new();

@@ -17,9 +17,9 @@ use crate::report::human::Sources;
 use crate::report::schema::{KnownFlake, Overdue, OverdueReason};
 use crate::report::{Report, TestReport, Verdict};
 
-/// Says of each test of the report whether it is a known flake, and which entries are overdue on
-/// this day. `is_meant` says whether an entry means a test. What an earlier call has said is
-/// forgotten.
+/// Marks each test of the report that is a known flake, and lists the entries that are overdue on
+/// this day. `is_meant` says whether an entry matches a test. The marks of an earlier call are
+/// removed.
 pub fn apply(
     known: &Known,
     is_meant: &dyn Fn(&KnownEntry, &TestReport) -> bool,
@@ -57,7 +57,8 @@ pub fn apply(
             } else {
                 let known = entry.words();
                 let note = format!(
-                    "it is known to be flaky, but by another cause: known is {known}, this is {} by {}",
+                    "it is known to be flaky, but by another cause: known is {known}, this is \
+                     {} by {}",
                     test.verdict,
                     found.join(" and ")
                 );

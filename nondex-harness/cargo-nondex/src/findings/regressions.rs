@@ -71,7 +71,7 @@ impl Regressions {
     /// Reads the file; no regressions when there is none.
     ///
     /// # Errors
-    /// A set-up error that says what is wrong with the file.
+    /// A set-up error that names what is wrong with the file.
     pub fn read(path: &Utf8Path) -> Result<Self> {
         let damaged =
             |what: String| Error::setup(format!("failed to read regressions `{path}`: {what}"));
@@ -99,8 +99,8 @@ impl Regressions {
     }
 
     /// Adds the findings that a level and a seed reproduce: of each test that depends on choices
-    /// the run that the report tells to replay. Those known already are brought up to date. Returns
-    /// how many are new.
+    /// the run whose replay line the report shows. Those known already are brought up to date.
+    /// Returns how many are new.
     pub fn add(&mut self, findings: &[Finding]) -> usize {
         let before = self.regressions.len();
         // The newest last, because the last one stays.

@@ -61,8 +61,8 @@ impl Store {
         Ok(())
     }
 
-    /// All findings, the newest first and, of one run, those that the report tells to replay first;
-    /// and a sentence about each file that is none.
+    /// All findings, the newest first and, of one run, those whose replay line the report shows
+    /// first; and a sentence about each file that is none.
     ///
     /// # Errors
     /// When the directory cannot be read. That there is none is no error.

@@ -2,7 +2,7 @@
 //!
 //! Binary search over the commits between one at which the test is not flaky and one at which it
 //! is, as `git bisect` does it: the history need not be a line. A commit that cannot be tried is
-//! left out, and what that leaves open is said.
+//! left out, and the commits that remain possible are reported.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -15,11 +15,11 @@ use super::run::Run;
 use super::specs::{clean_spec, natural_spec};
 use super::threads::NO_CHANCE;
 
-/// So many passing runs leave a failure rate below 14 percent, with a confidence of 95 percent.
+/// With this number of passing runs, the failure rate is below 14 percent at 95 percent confidence.
 pub const ENOUGH: usize = 20;
 
-/// So many failing runs and no passing one are no chance: of the tests that fail every other time,
-/// one in a thousand shows that.
+/// Number of failures without a pass that rules out chance: of the tests that fail every other
+/// time, one in a thousand shows that.
 pub const ENOUGH_FAILURES: usize = 10;
 
 /// How long the runs may take together that are made only for certainty.
@@ -29,8 +29,7 @@ const MAX_TIME: Duration = Duration::from_secs(10);
 /// other code.
 const ERROR: f64 = 0.01;
 
-/// At most so many runs are made of a test that fails by chance, to see whether it does so in other
-/// code.
+/// Maximum number of runs of a test that fails by chance, to see whether it does so in other code.
 pub const MOST: usize = 500;
 
 /// What its runs used that no choice controls: each source once.
@@ -59,8 +58,8 @@ pub fn samples(evidence: &Evidence) -> usize {
     evidence.count() - chosen.count()
 }
 
-/// Whether `test`, which passed in every run so far, also does so as often as is [enough](ENOUGH),
-/// where chance may decide.
+/// Whether `test`, which passed in every run until now, also does so as often as is
+/// [enough](ENOUGH), where chance may decide.
 ///
 /// # Errors
 /// The runs with real threads to make first.
@@ -85,7 +84,7 @@ pub(super) fn is_confirmed(
     };
     let others = samples(evidence) - plain - evidence.of(&natural).len();
     let wanted = ENOUGH.saturating_sub(others);
-    // Where time is scheduled, only a run in which it passes tells how long that takes.
+    // Where time is scheduled, only a passing run shows how long the test takes.
     let known = match is_timed && wanted > 0 {
         true => evidence.made(&natural, 1)?,
         false => clean,
@@ -120,8 +119,8 @@ pub(super) fn may_pass(
     let passes = |runs: &[Run]| runs.iter().any(Run::passed);
     let clean = evidence.of(&clean_spec(test, options));
     if deadlock::is_proven_of(clean) {
-        // One that does not end says enough; of one that does, others tell whose doing the deadlock
-        // is.
+        // One that does not end is enough; otherwise further runs show whether the scheduler causes
+        // the deadlock.
         return match passes(evidence.made(&natural, 1)?) {
             false => Ok(false),
             true => Ok(passes(evidence.made(&natural, clean.len())?)),

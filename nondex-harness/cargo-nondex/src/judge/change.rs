@@ -94,11 +94,11 @@ pub struct Facts {
     pub may_have_read: bool,
 }
 
-/// What a failure has to do with the change, and what says so.
+/// How a failure relates to the change, and the evidence.
 ///
 /// That a test is flaky does not say that it was so before: a change may take away what put an
-/// order right, or bring a race in. Only that it is flaky without the change, too, or runs nothing
-/// of it, says that.
+/// order right, or bring a race in. The change is cleared only if the test is flaky without it, or
+/// runs nothing of it.
 #[must_use]
 pub const fn blame(facts: &Facts) -> (Blame, Option<Witness>) {
     let by_nature = match facts.kind {

@@ -19,11 +19,11 @@ pub enum Conclusion {
     Latent(Box<Dependence>),
     /// It failed in every run.
     Broken,
-    /// It failed in every run, and in none of an ordinary build.
+    /// It failed in every run, and in none of a plain build.
     FailsOnlyHere,
-    /// It failed in every run, and in some of an ordinary build.
+    /// It failed in every run, and in some of a plain build.
     Flaky,
-    /// It ends otherwise behind other tests of its binary.
+    /// It has a different outcome after other tests of its binary.
     OrderDependent(Box<order::Dependence>),
     /// Two runs that should be the same were not.
     NonDeterministic {
@@ -41,19 +41,23 @@ pub enum Conclusion {
 impl Conclusion {
     /// This, or what the tests before it make of a test that fails alone; `clean` is the spec of
     /// its clean run.
-    pub(super) fn after_others(self, clean: RunSpec, behind: Option<&order::AfterOthers>) -> Self {
-        let (Conclusion::Broken, Some(behind)) = (&self, behind) else {
+    pub(super) fn after_others(
+        self,
+        clean: RunSpec,
+        evidence: Option<&order::AfterOthers>,
+    ) -> Self {
+        let (Conclusion::Broken, Some(evidence)) = (&self, evidence) else {
             return self;
         };
-        match &behind.conclusion {
+        match &evidence.conclusion {
             // That it passes alone with real threads, where it failed alone with scheduled ones, is
-            // no other test's doing: an ordinary build says more.
+            // not caused by another test: a plain build is better evidence.
             order::OrderConclusion::Dependent(found) if found.passes_alone => self,
             order::OrderConclusion::Dependent(found) => {
                 Conclusion::OrderDependent(found.clone().into())
             }
             order::OrderConclusion::NonDeterministic { before, .. } => {
-                let before = before.iter().map(|test| behind.names[*test].clone());
+                let before = before.iter().map(|test| evidence.names[*test].clone());
                 Conclusion::NonDeterministic {
                     spec: Box::new(RunSpec {
                         before: before.collect(),
@@ -106,9 +110,9 @@ pub struct Explained {
 /// A test whose outcome depends on the choices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dependence {
-    /// Whether it passes in base order.
+    /// Whether it passes in canonical order.
     pub passes_clean: bool,
-    /// A spec of the weakest level under which it ends otherwise, every time.
+    /// A spec of the weakest level under which it has a different outcome, every time.
     pub spec: RunSpec,
     /// The calls that are responsible.
     pub culprits: Culprits,
@@ -180,12 +184,12 @@ impl Dependence {
     }
 
     /// Whether nothing but a delay or a clock is responsible, and such as other machines have and
-    /// this one has not: an ordinary build never fails here then, if that is true.
+    /// this one has not: a plain build never fails here then, if that is true.
     #[must_use]
     pub fn is_of_other_machines(&self) -> bool {
         let mut sites = self.culprits.sites();
         let is_clock = sites.any(|site| Model::by_api(&site.api).is_some_and(clock::is_clock));
-        // How long a clock stands still says nothing: it is the level's.
+        // How long a clock stands still depends on the level alone.
         let of_clock = || is_clock.then_some(self.spec.level);
         let level = self.level_of_shortest().or_else(of_clock);
         let is_timed = self.culprits.sites().all(is_timing);

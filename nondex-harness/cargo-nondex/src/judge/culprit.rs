@@ -68,9 +68,9 @@ pub struct Culprits {
 pub struct Group {
     /// Where they are made.
     pub sites: Vec<Site>,
-    /// The calls; empty when the search did not get so far.
+    /// The calls; empty when the search ended before.
     pub calls: Vec<Call>,
-    /// What a [traced] run says of them: the choice points with stacks.
+    /// Their choice points with stacks, from a [traced] run.
     pub points: Vec<PointRecord>,
     /// The same: the calls that were given a choice.
     pub steps: Vec<StepRecord>,
@@ -165,7 +165,8 @@ pub fn search(
     }
     if search.left == 0 {
         found.notes.push(format!(
-            "the search for the culprit ended after its budget of {budget} runs: `cargo nondex explain {}` goes on",
+            "the search for the culprit ended after its budget of {budget} runs: \
+             `cargo nondex explain {}` goes on",
             spec.test
         ));
     }
@@ -206,7 +207,7 @@ struct CulpritSearch<'a> {
     evidence: &'a Evidence,
     spec: &'a RunSpec,
     passes_clean: bool,
-    /// How many questions may still be asked.
+    /// Number of questions that are left.
     left: usize,
 }
 
@@ -290,7 +291,7 @@ impl<'a> CulpritSearch<'a> {
         Ok(groups.iter().all(Group::is_exact))
     }
 
-    /// Whether each spec changes the outcome `times` times, or never, as is said of it.
+    /// Whether each spec changes the outcome `times` times, or never, as the search assumes.
     fn confirm(&self, expected: &[(RunSpec, bool)], times: usize) -> Result<bool, Missing> {
         let is_as_expected = |runs: &[Run], changes: bool| {
             let mut runs = runs.iter();

@@ -1,11 +1,11 @@
 //! Deadlocks that are proven: all threads wait for each other, and nobody else in the world could
 //! let one go on.
 //!
-//! A run with real threads that comes to such an end takes its whole time limit, and says no more
-//! than that it takes it. So where the clean runs end in it, the one that is made with real
-//! threads, and those of an ordinary build, may only take somewhat longer than the test needs to
-//! get there. Nor is the base schedule of a test at fault that also passes when it is scheduled:
-//! then both ends are lawful, and its own.
+//! A run with real threads that comes to such an end takes its whole time limit, and shows no more
+//! than that. So where the clean runs end in it, the one that is made with real threads, and those
+//! of a plain build, may only take somewhat longer than the test needs to get there. Nor is the
+//! base schedule of a test at fault that also passes when it is scheduled: then both ends are
+//! lawful, and its own.
 
 use std::time::Duration;
 
@@ -35,18 +35,18 @@ pub(super) fn waits_for_others(run: &Run) -> bool {
     end.is_some_and(|end| end.kind == ScheduleEndKind::Outside)
 }
 
-/// Whether these are the runs of a test that comes to a proven deadlock in base order.
+/// Whether these are the runs of a test that comes to a proven deadlock in canonical order.
 pub(super) fn is_proven_of(clean: &[Run]) -> bool {
     !clean.is_empty() && clean.iter().all(is_proven)
 }
 
-/// Whether a spec is that of a run with real threads in base order.
+/// Whether a spec is that of a run with real threads in canonical order.
 pub(super) fn is_natural(spec: &RunSpec) -> bool {
     !spec.scheduled && spec.choices == Selection::None
 }
 
-/// Whether a spec is that of a scheduled run in base order of which nothing more is recorded than
-/// usual.
+/// Whether a spec is that of a scheduled run in canonical order of which nothing more is recorded
+/// than usual.
 fn is_clean(spec: &RunSpec) -> bool {
     spec.scheduled
         && spec.choices == Selection::None
@@ -81,9 +81,8 @@ fn needed(run: &Run) -> Duration {
     )
 }
 
-/// How long a test may take with real threads, whose first scheduled run is given where it is
-/// known, when those that come to a proven deadlock are all that is asked about: where the usual
-/// limit is less, that is meant.
+/// Time limit of a test with real threads, whose first scheduled run is given where it is known,
+/// when only runs to a proven deadlock matter: where the usual limit is less, that is meant.
 #[must_use]
 pub fn limit_together(run: Option<&Run>) -> Duration {
     const UNKNOWN: Duration = Duration::from_secs(8);
@@ -125,9 +124,9 @@ mod tests {
 
     use End::{Deadlocks, Passes, Waits};
 
-    /// What is concluded of a test of two threads that ends so in base order, with a seed, and with
-    /// real threads; how long runs were waited for that did not end, and whether it was judged with
-    /// real threads.
+    /// What is concluded of a test of two threads that ends so in canonical order, with a seed, and
+    /// with real threads; how long runs were waited for that did not end, and whether it was judged
+    /// with real threads.
     fn judged(ends: [End; 3], timeout: Duration) -> (Conclusion, Duration, bool) {
         let options = Options {
             timeout,

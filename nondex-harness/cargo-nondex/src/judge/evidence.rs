@@ -1,4 +1,4 @@
-//! The runs of one test so far, and what is still missing.
+//! The runs of one test, and the runs that are missing.
 //!
 //! Whatever is decided about a test is written as plain code that *asks* for the results it needs.
 //! An ask that cannot be answered yet ends that code with [`Missing`]; when the missing runs have
@@ -22,11 +22,11 @@ pub struct Missing(pub Vec<RunSpec>);
 /// The answer to one question.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'a> {
-    /// The spec that was run: the one that was asked about, or one that makes the same choices.
+    /// The spec that was run: the requested one, or one that makes the same choices.
     pub spec: &'a RunSpec,
     /// Its first run.
     pub run: &'a Run,
-    /// Whether `spec` is another one than was asked about.
+    /// Whether `spec` is another one than requested.
     pub implied: bool,
 }
 
@@ -39,7 +39,7 @@ pub struct Evidence {
     runs: Vec<(RunSpec, Vec<Run>)>,
     /// The places in `runs` of the specs with this key.
     places: HashMap<Key, Vec<usize>>,
-    /// Which run stands for a spec that was not run, as found before.
+    /// Which run represents a spec that was not run, as found before.
     implied: RefCell<HashMap<Key, Vec<(RunSpec, usize)>>>,
     /// Whether the output of a failing run is kept already.
     has_output: bool,
@@ -55,13 +55,13 @@ pub struct Evidence {
     /// How many runs the time limit ended that were made again with a longer one.
     replaced: usize,
     /// Whether runs of one spec ended in two ways: something decides that is no choice, so that no
-    /// run stands for another.
+    /// run represents another.
     is_contradicted: bool,
     /// Whether a run read random bytes that no seed controls: the same holds then.
     is_uncontrolled: bool,
 }
 
-/// What nearly tells specs of one test apart, and is cheap to hash.
+/// Key that nearly distinguishes specs of one test, and is cheap to hash.
 type Key = (Level, u64, u8, usize, usize);
 
 fn key(spec: &RunSpec) -> Key {
@@ -132,7 +132,7 @@ impl Evidence {
                 let is_other = earlier.any(|earlier| earlier.passed() != run.passed());
                 self.is_contradicted |= is_other && !run.has_no_outcome();
                 self.runs[place].1.push(run);
-                // It may contradict the first run, which then no longer stands for others.
+                // It may contradict the first run, which then no longer represents others.
                 self.implied.get_mut().clear();
             }
             None => {
@@ -230,7 +230,7 @@ impl Evidence {
         kept
     }
 
-    /// The same runs with other outcomes: that by which something else than their own is asked.
+    /// The same runs with other outcomes: used to ask another question of the same runs.
     #[must_use]
     pub fn with_outcomes(&self, outcome: impl Fn(&Run) -> Outcome) -> Self {
         let mut judged = self.clone();
@@ -242,8 +242,7 @@ impl Evidence {
     }
 
     /// The first spec whose runs did not all end alike, with them. One that was cut has no end, and
-    /// where a test is judged with real threads, how it ends when it is scheduled says nothing of
-    /// it.
+    /// where a test is judged with real threads, its scheduled runs are no evidence.
     #[must_use]
     pub fn contradiction(&self, is_scheduled: bool) -> Option<(&RunSpec, &[Run])> {
         let mut specs = self.specs();
@@ -278,11 +277,11 @@ impl Evidence {
     ///
     /// # Errors
     /// The runs to make first. Of several specs that are likely to make the same choices only one
-    /// is asked for: once it has run, it may answer for the others.
+    /// is requested: once it has run, it may answer for the others.
     pub fn answers(&self, specs: &[RunSpec]) -> Result<Vec<Answer<'_>>, Missing> {
         let found: Vec<_> = specs.iter().map(|spec| self.answer(spec)).collect();
         let mut missing: Vec<RunSpec> = Vec::new();
-        // Only a guess at what they will reach: which runs stand for others is decided by what a
+        // Only a guess at what they will reach: which runs represent others is decided by what a
         // run did reach.
         let expected = self.all().next().map(|(_, run)| run);
         for (spec, _) in specs
@@ -341,7 +340,7 @@ impl Evidence {
     }
 
     /// The first `times` runs of each spec, as [`repeat`](Self::repeat). What is missing is made in
-    /// turns: a test may fail for a while, for a reason of its own, and must not do so for one spec
+    /// turns: a test may fail for a while, for an unrelated reason, and must not do so for one spec
     /// only.
     ///
     /// # Errors
@@ -368,7 +367,7 @@ impl Evidence {
         Err(Missing(turns.cloned().collect()))
     }
 
-    /// Whether a run may stand for others.
+    /// Whether a run may represent others.
     const fn prunes(&self) -> bool {
         self.prune && !self.is_contradicted && !self.is_uncontrolled
     }

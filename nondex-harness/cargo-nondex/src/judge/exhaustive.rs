@@ -3,8 +3,8 @@
 //! The choices of a test that is deterministic but for them form a tree: at each node one choice,
 //! with a branch for each order of its elements; which choice comes next, if any, may depend on the
 //! orders before it. A run is a path from the root to a leaf. So the tree is known from the runs
-//! made so far, and the test has been run under all orders when no branch is missing. As every seed
-//! draws its orders from what the records tell, a seed that takes a missing branch is found without
+//! made until now, and the test has been run under all orders when no branch is missing. As every
+//! seed draws its orders from the records, a seed that takes a missing branch is found without
 //! running anything: what fails has a level and a seed like any other run.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -27,15 +27,15 @@ fn seeds_for(orders: u64) -> u64 {
 /// More orders than these are never all tried.
 pub const MAX_ORDERS: u64 = 10_000;
 
-/// So many runs are asked for at once.
+/// Number of runs that are requested at once.
 const WAVE: usize = 16;
 
 /// What is known of the orders of a test at one level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exploration {
-    /// All were run: these seeds, together with the runs in base order, show each.
+    /// All were run: these seeds, together with the runs in canonical order, show each.
     Complete(Vec<u64>),
-    /// There are too many, or they cannot be told apart.
+    /// There are too many, or they cannot be distinguished.
     Impossible,
 }
 
@@ -138,8 +138,8 @@ pub fn limit(options: &Options) -> u64 {
     limit.min(MAX_ORDERS)
 }
 
-/// Whether a run in base order is one of the runs of this level, and is known from what every run
-/// tells.
+/// Whether a run in canonical order is one of the runs of this level, and is known from what every
+/// run record.
 const fn is_plain(level: Level) -> bool {
     matches!(level, Level::One | Level::Full)
 }
@@ -272,7 +272,7 @@ impl Tree {
     }
 }
 
-/// Whether a clean run tells that no order is drawn at `level`, or that not all that is drawn is an
+/// Whether a clean run shows that no order is drawn at `level`, or that not all that is drawn is an
 /// order. No seed need be run to see that.
 fn has_nothing_to_try(run: &Run, level: Level) -> bool {
     let mut varying = run.points.iter().map(|point| point.site.family);

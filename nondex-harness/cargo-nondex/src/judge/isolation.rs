@@ -1,14 +1,14 @@
 //! Tests that disturb each other, and how they are judged all the same.
 //!
-//! Tests run in processes of their own, several at once, but may share something outside them: a
-//! path below `/tmp` that is made from a counter within the process, a port. What fails only then
-//! is no finding: `cargo test`, with all tests in one process, never sees it. So what is concluded
-//! from runs *beside* others is believed when it is consistent; otherwise the test runs again
+//! Tests run in separate processes, several at once, but may share something outside them: a path
+//! below `/tmp` that is made from a counter within the process, a port. What fails only then is no
+//! finding: `cargo test`, with all tests in one process, never sees it. So what is concluded from
+//! runs *together* with others is believed when it is consistent; otherwise the test runs again
 //! *alone*, while no other test does, and is judged from those runs only.
 //!
-//! It may also meet what its own earlier runs left behind. When its name is random, only this tool
-//! makes that happen, because random values are the same in every run: such a test gets an empty
-//! folder for temporary files with each run alone.
+//! It may also find what its own earlier runs left. When its name is random, only this tool makes
+//! that happen, because random values are the same in every run: such a test gets an empty folder
+//! for temporary files with each run alone.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -30,10 +30,10 @@ use super::threads;
 /// How often the runs that disagreed are made again alone, at least.
 const MIN_REPETITIONS: usize = 5;
 
-/// How many runs alone are enough, however seldom the test failed beside others.
+/// Maximum number of runs alone, however seldom the test failed together with others.
 const MAX_RUNS: usize = 100;
 
-/// A test that fails by itself, as often alone as it did beside others, is taken for a disturbed
+/// A test that fails by itself, as often alone as together with others, is taken for a disturbed
 /// one with at most this probability.
 const ERROR: f64 = 0.01;
 
@@ -44,15 +44,15 @@ pub struct Runs {
     pub together: Evidence,
     /// Those at the time of which none did.
     pub alone: Evidence,
-    /// Those of an ordinary build, when it was compared with one.
+    /// Those of a plain build, when it was compared with one.
     pub ordinary: Option<Ordinary>,
-    /// What came of it behind the other tests of its binary, when it fails alone.
+    /// Its result after the other tests of its binary, when it fails alone.
     pub after_others: Option<order::AfterOthers>,
     /// Whether the campaign runs tests at once at all.
     is_shared: bool,
 }
 
-/// The runs that must be made before more can be said.
+/// The runs that must be made before a conclusion is possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// The specs, in the order they should be run.
@@ -70,9 +70,9 @@ pub struct Wanted {
 pub struct Judgement {
     /// What follows.
     pub conclusion: Conclusion,
-    /// Whether it follows from the runs alone, not from those beside other tests.
+    /// Whether it follows from the runs alone, not from those together with other tests.
     pub from_alone: bool,
-    /// How the runs beside others differed from those alone; `None` when other tests make no
+    /// How the runs together with others differed from those alone; `None` when other tests make no
     /// difference.
     pub interference: Option<Interference>,
     /// Whether more runs might have shown otherwise: the campaign was stopped before they were
@@ -93,7 +93,7 @@ impl Judgement {
     }
 }
 
-/// A test that ends otherwise when other tests run.
+/// A test that has a different outcome when other tests run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interference {
     /// Beside other tests, how many runs failed, of how many.
@@ -109,15 +109,15 @@ pub struct Interference {
 pub enum Reason {
     /// Something outside the process that other tests use, too.
     Shared,
-    /// The same, or what its own earlier runs left behind under a random name.
+    /// The same, or what its own earlier runs left under a random name.
     RandomName,
-    /// Time: beside others it takes longer than it may.
+    /// Time: together with others it takes longer than it may.
     Time,
 }
 
 impl Runs {
     /// No runs yet. See [`Evidence::new`] for `prune`. Unless tests are run at once, every run is
-    /// made alone, and none is asked for again but for a random name.
+    /// made alone, and none is repeated except for a random name.
     #[must_use]
     pub fn new(prune: bool, is_shared: bool) -> Self {
         Runs {
@@ -160,7 +160,7 @@ impl Runs {
         points.any(|point| matches!(point.site.family, Family::Entropy | Family::HashKeys))
     }
 
-    /// What makes those alone end otherwise.
+    /// Why the runs alone have a different outcome.
     fn reason(&self) -> Reason {
         let mut failed = self.together.all().filter(|(_, run)| !run.passed());
         if failed.all(|(_, run)| run.outcome == Outcome::TimedOut) {
@@ -210,8 +210,9 @@ pub fn conclude(test: &str, options: &Options, runs: &Runs) -> Result<Judgement,
     })
 }
 
-/// What is established about `test` when the campaign is stopped; see [`plan::so_far`]. Runs beside
-/// other tests that disagree establish nothing, because those tests may be the reason.
+/// What is established about `test` when the campaign is stopped; see [`plan::so_far`]. Runs
+/// together with other tests that disagree establish nothing, because those tests may be the
+/// reason.
 #[must_use]
 pub fn so_far(test: &str, options: &Options, runs: &Runs) -> Option<Judgement> {
     let from_alone = runs.alone.count() > 0;
@@ -284,7 +285,7 @@ fn judge_alone(
     runs: &Runs,
     together: Conclusion,
 ) -> Result<Judgement, Missing> {
-    // With the threads that it is judged with beside the others.
+    // With the same threads as together with the others.
     let options = &*threads::known(test, options, &runs.together);
     let clean = clean_spec(test, options);
     let as_together = |conclusion| Judgement {
@@ -301,7 +302,7 @@ fn judge_alone(
         let times = usize::try_from(options.clean_runs.get()).unwrap_or(usize::MAX);
         let clean = runs.alone.repeat(&clean, times)?;
         if clean.iter().all(|run| !run.passed()) {
-            // Others are not what makes it fail; more likely what its own earlier runs left behind.
+            // Others are not what makes it fail; more likely what its own earlier runs left.
             return Ok(as_together(together));
         }
     }
@@ -310,7 +311,7 @@ fn judge_alone(
         conclusion,
         Conclusion::Stable | Conclusion::Latent(_) | Conclusion::Broken
     ) {
-        // So few runs may agree by chance.
+        // A few runs may agree by chance.
         let disagreed = match together {
             Conclusion::NonDeterministic { spec } => *spec,
             _ => runs

@@ -1,8 +1,8 @@
 //! What follows from the runs of one test: a pure function of records.
 //!
 //! [`isolation::conclude`] gives the [`conclusion`], or the runs that must be made first.
-//! [`evidence`] is the runs so far, which [`plan`] asks; [`equivalence`] says which runs are
-//! needless, [`patience`] how long they may take, [`exhaustive`] which show all there is,
+//! [`evidence`] is the runs that were made, which [`plan`] uses; [`equivalence`] decides which runs
+//! are needless, [`patience`] how long they may take, [`exhaustive`] which show all there is,
 //! [`sampling`] which tests need few seeds, [`certainty`] how sure a test is stable, `latent` what
 //! a passing test writes, [`culprit`] searches the call that is responsible, [`bisect`] the commit,
 //! [`change`] whether a change is to blame, [`prerequisite`] knows what failures say of the machine

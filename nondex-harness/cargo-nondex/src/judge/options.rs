@@ -1,4 +1,4 @@
-//! What a campaign is asked to do.
+//! Options of a campaign.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ use super::timing::is_of_timing;
 /// short for a hang.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How often each test runs in base order unless another number is given.
+/// Default number of runs of each test in canonical order.
 pub const DEFAULT_CLEAN_RUNS: NonZeroU32 = NonZeroU32::new(2).unwrap();
 
 /// How many seeds are tried unless others are given: 0 to 9.
@@ -28,7 +28,7 @@ pub const DEFAULT_SEEDS: u64 = 10;
 /// given (`--budget`).
 pub const DEFAULT_BUDGET: usize = 200;
 
-/// What a campaign is asked to do. [`Options::new`] has the defaults of the command line.
+/// Options of a campaign. [`Options::new`] has the defaults of the command line.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The command line, for the report.
@@ -42,7 +42,7 @@ pub struct Options {
     pub seeds: Vec<u64>,
     /// Which orders the seeds mean.
     pub schedule: Schedule,
-    /// How often each test runs in base order.
+    /// Number of runs of each test in canonical order.
     pub clean_runs: NonZeroU32,
     /// How many test processes run at once.
     pub jobs: NonZeroUsize,
@@ -52,8 +52,8 @@ pub struct Options {
     pub prune: bool,
     /// Whether all levels are run, even above the weakest one that fails.
     pub all_levels: bool,
-    /// A test with at most so many orders at a level is run under all of them; with at most as many
-    /// as there are seeds, in any case.
+    /// A test with at most this number of orders at a level is run under all of them; with at most
+    /// as many as there are seeds, in any case.
     pub exhaustive: u64,
     /// Whether findings that are advice are failures all the same.
     pub strict: bool,
@@ -97,7 +97,7 @@ pub struct TestOptions {
     pub models_off: Option<Vec<String>>,
     /// What is done about the network.
     pub network: Option<NetworkMode>,
-    /// Whether failures that say nothing about the code are told apart.
+    /// Whether failures that are no evidence about the code get a separate verdict.
     pub sanitise: Option<bool>,
     /// The time limit of one run.
     pub timeout: Option<Duration>,

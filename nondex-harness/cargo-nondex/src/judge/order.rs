@@ -1,12 +1,13 @@
 //! Tests that depend on the tests before them in their process.
 //!
 //! The tests of a binary are numbered in their original order, which is libtest's. [`experiments`]
-//! are the processes that were made so far: which tests ran in which order, and how each ended.
-//! [`strategy`] says which orders are tried, [`detection`] which tests end otherwise in one of them
-//! than alone, and [`roles`] which tests make the difference; [`mod@draws`] tells what they decide
-//! from what random choices decide; [`meetings`] which tests may disturb each other at the same
-//! time. [`behind`] is what that says of a test that fails alone. As elsewhere, whatever needs a
-//! process that was not made ends with the [`Wanted`] ones, and is asked again when there are more.
+//! are the processes that were made until now: which tests ran in which order, and how each ended.
+//! [`strategy`] selects the orders to try, [`detection`] finds the tests with another outcome in
+//! one of them than alone, and [`roles`] which tests make the difference; [`mod@draws`] separates
+//! what they decide from what random choices decide; [`interleavings`] selects the tests that may
+//! disturb each other at the same time. [`after_others`] is the evidence about a test that fails
+//! alone. As in other modules, whatever needs a process that was not made ends with the [`Wanted`]
+//! ones, and is repeated when there are more.
 
 pub mod after_others;
 pub mod detection;

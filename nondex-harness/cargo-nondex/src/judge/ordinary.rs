@@ -6,7 +6,7 @@
 //! a reading of a clock takes longer with this tool, so that a test that needs two readings to
 //! differ may pass here until a clock is coarser, as other machines have it, and fail each time
 //! without it. So every test that is about to be called broken, or to fail only with this tool or
-//! on other machines, is run in an ordinary build, as `cargo test` makes it, and those runs are
+//! on other machines, is run in a plain build, as `cargo test` makes it, and those runs are
 //! evidence like all others.
 
 use nondex_core::{NetworkMode, Outcome};
@@ -16,16 +16,16 @@ use super::evidence::Evidence;
 use super::options::Options;
 use super::timing::is_timing;
 
-/// What came of the runs of one test in an ordinary build.
+/// Results of the runs of one test in a plain build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ordinary {
-    /// So many failed, of so many.
+    /// Number of failures, and of runs.
     Runs([u64; 2]),
     /// It could not be compared, and why.
     Not(String),
 }
 
-/// Whether a test is to be run in an ordinary build before its conclusion stands.
+/// Whether a test is to be run in a plain build before its conclusion stands.
 #[must_use]
 pub fn is_wanted(conclusion: &Conclusion) -> bool {
     match conclusion {
@@ -35,14 +35,14 @@ pub fn is_wanted(conclusion: &Conclusion) -> bool {
     }
 }
 
-/// Whether it fails under chosen delays that are only suspected: what a plain build does says how
-/// real that is.
+/// Whether it fails under chosen delays that are only suspected: a plain build shows how realistic
+/// they are.
 fn may_be_no_delay(found: &Dependence) -> bool {
     let mut sites = found.culprits.sites();
     found.passes_clean && !found.culprits.confirmed && !found.is_cut && sites.any(is_timing)
 }
 
-/// Why runs of an ordinary build would tell nothing of a test with these runs.
+/// Why runs of a plain build would be no evidence about a test with these runs.
 #[must_use]
 pub fn no_comparison(evidence: &Evidence, options: &Options) -> Option<&'static str> {
     let mut all = evidence.all();
@@ -51,13 +51,13 @@ pub fn no_comparison(evidence: &Evidence, options: &Options) -> Option<&'static 
         NetworkMode::Fault => Some("the network is made to fail here"),
         NetworkMode::Observe | NetworkMode::Off => all
             .any(|(_, run)| run.outcome == Outcome::Exited(0))
-            .then_some("its process ends before it does, which an ordinary build takes for a pass"),
+            .then_some("its process ends before it does, which a plain build takes for a pass"),
     }
 }
 
 impl Conclusion {
-    /// This, or what the runs of an ordinary build make of a test that fails in base order, or
-    /// though no order decides.
+    /// This, or what the runs of a plain build make of a test that fails in canonical order, or
+    /// always fails.
     pub(super) fn compared_with(self, ordinary: Option<&Ordinary>) -> Self {
         match (&self, ordinary) {
             (Conclusion::Broken, Some(Ordinary::Runs([0, _]))) => Conclusion::FailsOnlyHere,
@@ -90,8 +90,8 @@ mod tests {
     use crate::judge::simulation::{options, run};
     use crate::judge::specs::clean_spec;
 
-    /// What is concluded of a test that fails in all clean runs, and of which an ordinary build
-    /// showed this.
+    /// What is concluded of a test that fails in all clean runs, and of which a plain build showed
+    /// this.
     fn judged(ordinary: Option<Ordinary>, outcome: &Outcome) -> (Conclusion, Runs) {
         let options = options();
         let mut runs = Runs::new(true, false);
@@ -119,7 +119,7 @@ mod tests {
             let (found, _) = judged(ordinary.clone(), &Outcome::Failed);
             assert_eq!(found, conclusion, "{ordinary:?}");
             assert_eq!(is_wanted(&found), conclusion == Conclusion::Broken);
-            // What passes here is not held against an ordinary build.
+            // What passes here is not held against a plain build.
             assert_eq!(
                 Conclusion::Stable.compared_with(ordinary.as_ref()),
                 Conclusion::Stable

@@ -2,11 +2,11 @@
 //!
 //! The choices that this tool makes cost time, some levels more than others, so a run that reaches
 //! its time limit where the clean runs end may only be slow. It is no result until the run was made
-//! again with a longer limit; if it ends then, that is its outcome. A hang is waited for so long
-//! once at each level. After that the usual limit will do for the same test there, unless its clean
-//! run takes a good part of it. A test that ends in no run, or is ended by the scheduler because it
-//! would not end, is not waited for longer: it is ended as it would be in base order. Nor is one
-//! with real threads whose scheduled runs [prove](deadlock) why it does not end.
+//! again with a longer limit; if it ends then, that is its outcome. The longer limit applies once
+//! at each level. After that the usual limit will do for the same test there, unless its clean run
+//! takes a good part of it. A test that ends in no run, or is ended by the scheduler because it
+//! would not end, is not waited for longer: it is ended as it would be in canonical order. Nor is
+//! one with real threads whose scheduled runs [prove](deadlock) why it does not end.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub struct Batch {
     pub limit: Option<Duration>,
 }
 
-/// What `conclude` says of the evidence, once no time-out in it is doubtful.
+/// The conclusion of `conclude` from the evidence, once no time-out in it is doubtful.
 ///
 /// # Errors
 /// The runs to make first.
@@ -103,7 +103,7 @@ fn timed_out(run: &Run) -> bool {
     run.outcome == Outcome::TimedOut
 }
 
-/// Whether it came to an end of its own: nor did the scheduler see that it would come to none.
+/// Whether it ended by itself: neither the limit nor the scheduler ended it.
 fn has_ended(run: &Run) -> bool {
     !timed_out(run) && (run.schedule_end().is_none() || run.has_no_outcome())
 }
@@ -112,7 +112,7 @@ fn has_ended(run: &Run) -> bool {
 #[derive(Clone, Debug)]
 struct Limits {
     usual: Duration,
-    /// A run that was given so long and did not end hangs.
+    /// A run that did not end within this limit hangs.
     long: Duration,
     /// What will do for the others once one hangs for certain.
     of_others: Duration,

@@ -3,8 +3,8 @@
 //!
 //! Clean runs come first. Then, level by level from the most realistic one, the seeds; the first
 //! level at which the outcome depends on the seed is the weakest one, and the levels above it are
-//! left out unless they are asked for: they would show the same defect again, less realistically.
-//! Where only stronger levels were asked for, the weaker ones are tried for a test that fails. A
+//! left out unless they are requested: they would show the same defect again, less realistically.
+//! Where only stronger levels were requested, the weaker ones are tried for a test that fails. A
 //! failing spec is run again before it counts; then the culprits are searched.
 //!
 //! A test that fails in every clean run but passes, reproducibly, under some seed depends on a
@@ -27,15 +27,16 @@ use super::sampling::seed_specs;
 use super::specs::{clean_spec, levels, natural_spec, regressions, seed_spec, shown_spec};
 use super::{systematic, threads, timing, unseen};
 
-/// After so many hangs at one level its other seeds are not tried: each costs the whole time limit.
+/// Number of hangs at one level after which its other seeds are not tried: each costs the whole
+/// time limit.
 const MAX_HANGS: usize = 2;
 
-/// So many failing specs are run again before a test whose failures do not repeat is called
+/// Number of failing specs that are run again before a test whose failures do not repeat is called
 /// non-deterministic.
 const MAX_CANDIDATES: usize = 3;
 
-/// How often a failing spec and the clean one must agree with themselves before a test is said to
-/// depend on choices.
+/// Number of runs in which a failing spec and the clean one must agree with themselves before a
+/// test is reported to depend on choices.
 const REPETITIONS: usize = 5;
 
 /// The same when no culprit was confirmed: then it is doubtful that there is any.
@@ -68,7 +69,7 @@ pub(super) fn judge(
     {
         return Ok(non_deterministic(natural));
     }
-    // It is said at once that no thread can go on: once more, to see why.
+    // A deadlock was reported at once: one more run, to see why.
     if conclusion == Conclusion::Broken && clean.iter().any(deadlock::is_proven) {
         evidence.made(&shown_spec(test, options), 1)?;
     }
@@ -191,8 +192,8 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
     })))
 }
 
-/// What the first level below `found` shows that was not asked for and changes the outcome: the
-/// level that is said of a finding is the weakest of all, not of those that were asked for.
+/// The failure at the first level below `found` that was not requested and changes the outcome: the
+/// level of a finding is the weakest of all, not of the requested ones.
 fn weaker(
     test: &str,
     found: Level,
@@ -210,7 +211,7 @@ fn weaker(
             Reproduction::Never(spec) => return Ok(Some(Reproduction::Never(spec))),
             Reproduction::Always(spec) => spec,
         };
-        // A run at a stronger level may stand for it; what is said and replayed is the weaker one.
+        // A run at a stronger level may represent it; the report and the replay use the weaker one.
         let answers = evidence.answers(&specs)?;
         let mut own = specs.iter().zip(answers);
         let own = own.find(|(_, answer)| *answer.spec == found);
@@ -237,7 +238,7 @@ pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conc
     }
     let clean_spec = clean_spec(test, options);
     let passes_clean = evidence.of(&clean_spec).first()?.passed();
-    // A plain build may pass where the clean runs fail: only a whole campaign tells.
+    // A plain build may pass where the clean runs fail: only a whole campaign shows that.
     let mut changed: Vec<&RunSpec> = evidence
         .specs()
         .filter(|(spec, runs)| {
@@ -386,7 +387,7 @@ enum Reproduction {
     Never(RunSpec),
 }
 
-/// The first spec that ends otherwise than the clean runs, and does so again.
+/// The first spec with another outcome than the clean runs, twice.
 fn reproducible(
     specs: &[RunSpec],
     passes_clean: bool,
@@ -394,7 +395,7 @@ fn reproducible(
 ) -> Result<Reproduction, Missing> {
     let mut changed: Vec<(&RunSpec, &Run)> = Vec::new();
     for answer in evidence.answers(specs)? {
-        // A run that stands for several specs is one candidate.
+        // A run that represents several specs is one candidate.
         if answer.run.is_otherwise(passes_clean)
             && changed.iter().all(|(spec, _)| *spec != answer.spec)
         {

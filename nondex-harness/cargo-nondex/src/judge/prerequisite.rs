@@ -40,8 +40,8 @@ pub trait Prerequisite: Debug + Send + Sync {
     }
 
     /// The operations of a failed run that explain its failure by the prerequisite's absence; none
-    /// when they do not. `passing` are all runs of the test that passed: what they meet too
-    /// explains nothing.
+    /// when they do not. `passing` are all runs of the test that passed: what they use too explains
+    /// nothing.
     fn explain(&self, failed: &Run, passing: &[&Run]) -> Vec<FailedOperation>;
 }
 
@@ -101,7 +101,7 @@ pub fn explained_by_network(evidence: &Evidence, policy: &Policy) -> Option<Expl
 }
 
 /// What explains every failed run by one of `own`; the network only helps, as what it explains
-/// alone is a verdict of its own.
+/// alone is a separate verdict.
 #[must_use]
 pub fn explained_by(
     evidence: &Evidence,

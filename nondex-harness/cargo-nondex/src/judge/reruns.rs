@@ -30,7 +30,7 @@ pub enum Circumstance {
     TimeZone,
     /// With another language and country.
     Locale,
-    /// In an ordinary build, without this tool.
+    /// In a plain build, without this tool.
     Natural,
 }
 
@@ -100,7 +100,7 @@ pub struct RerunCounts {
     pub alone: u64,
     /// On one processor, under load, and in a clean environment, each.
     pub changed: u64,
-    /// In an ordinary build.
+    /// In a plain build.
     pub natural: u64,
     /// The bits of those that cannot be had.
     forgotten: u8,
@@ -121,7 +121,7 @@ impl Default for RerunCounts {
 }
 
 impl RerunCounts {
-    /// So many runs alone, under each changed circumstance, and in an ordinary build.
+    /// Number of runs alone, under each changed circumstance, and in a plain build.
     #[must_use]
     pub const fn new(alone: u64, changed: u64, natural: u64) -> Self {
         RerunCounts {
@@ -189,14 +189,14 @@ impl RerunCounts {
 /// short, and a failure of one run in a hundred is found with a probability of 95 percent.
 const VALUES: u64 = 3;
 
-/// Maximum number of further seeds, however seldom the ordinary build fails.
+/// Maximum number of further seeds, however seldom the plain build fails.
 const MAX_SEEDS: u64 = 1000;
 
-/// So many runs are enough of a test that reads no clock, does not sleep, and starts no threads or
-/// programs.
+/// Number of runs that are enough of a test that reads no clock, does not sleep, and starts no
+/// threads or programs.
 const CERTAIN: u64 = 10;
 
-/// After so many failures a step has shown enough.
+/// Number of failures after which a step has shown enough.
 const SHOWN: u64 = 3;
 
 /// The runs under one circumstance.
@@ -228,14 +228,14 @@ impl Tried {
     }
 }
 
-/// What follows from the runs so far.
+/// What follows from the runs until now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// One more run under this circumstance.
     Run(Circumstance),
     /// It fails by chance, most often under this circumstance.
     NonDeterministic(Circumstance),
-    /// It fails in an ordinary build, and nothing here makes it fail.
+    /// It fails in a plain build, and nothing here makes it fail.
     Unknown,
     /// It fails in this environment only, every time.
     Environment(Circumstance),
@@ -270,7 +270,7 @@ pub fn next(limits: &RerunCounts, reached: Reached, tried: &[Tried]) -> Next {
     Next::Stable
 }
 
-/// What follows for a test that failed only in an ordinary build: its cause is unknown, unless more
+/// What follows for a test that failed only in a plain build: its cause is unknown, unless more
 /// seeds are needed before one that fails as seldom is expected to show itself.
 fn unknown(
     (runs, failures): (u64, u64),

@@ -46,7 +46,7 @@ pub struct Run {
     /// nothing.
     #[serde(default)]
     pub written: u64,
-    /// What else happened, such as a child that was left behind.
+    /// What else happened, such as a child that was left running.
     pub notes: Vec<String>,
     /// Its operations on other machines.
     pub network: Arc<[NetworkRecord]>,
@@ -58,7 +58,7 @@ pub struct Run {
     /// What the scheduler did, if the test was scheduled.
     #[serde(default)]
     pub schedule: Option<ScheduleRecord>,
-    /// What it left changed, where the run was asked for that.
+    /// What it left changed, where the run recorded that.
     #[serde(default)]
     pub states: Arc<[StateChange]>,
     /// Its accesses to what was watched, in the order in which they happened.
@@ -144,8 +144,8 @@ impl Run {
         self.schedule_end().is_some_and(is_at_limit) || self.has_visible_lead()
     }
 
-    /// Whether it failed after a child had started whose clock was behind virtual time, by more
-    /// than the scheduler waits for in real time. The test may have compared the two clocks.
+    /// Whether it failed after a child had started whose clock lagged virtual time by more than the
+    /// scheduler waits for in real time. The test may have compared the two clocks.
     #[must_use]
     pub fn has_visible_lead(&self) -> bool {
         let schedule = self.schedule.as_ref();
@@ -202,7 +202,7 @@ impl Run {
         self
     }
 
-    /// Whether it shows that the test ends otherwise than in clean runs, which pass or not.
+    /// Whether its outcome differs from that of clean runs, which pass or not.
     #[must_use]
     pub fn is_otherwise(&self, passes_clean: bool) -> bool {
         self.passed() != passes_clean && !self.has_no_outcome()

@@ -2,9 +2,9 @@
 //!
 //! A property test makes some hundred cases in one run. Where it draws keys for a hash map in each
 //! of them, one run has drawn more keys than ten seeds draw in a test that does so once; and at
-//! FULL, where every read has an order of its own, the same holds for orders. So if every place
-//! with a choice is reached 64 times or more by the clean run, not all seeds are tried there. What
-//! is told of rates counts what was run.
+//! FULL, where every read draws a new order, the same holds for orders. So if every place with a
+//! choice is reached 64 times or more by the clean run, not all seeds are tried there. Reported
+//! rates count what was run.
 //!
 //! At the levels between these, calls have orders in common: the orders of one run are not that
 //! many draws, and all seeds are tried.
@@ -19,10 +19,10 @@ use super::run::Run;
 use super::specs::{self, clean_spec, seed_spec};
 use super::unseen;
 
-/// So many calls of each site make a run a sample.
+/// Number of calls of each site that make a run a sample.
 const SAMPLE: u64 = 64;
 
-/// Of ten seeds, so many are tried of a test that is a sample.
+/// Number of seeds, of ten, that are tried of a test that is a sample.
 const OF_TEN: usize = 3;
 
 /// The spec of each seed that is tried at `level`, as the campaign runs it.
@@ -38,7 +38,7 @@ pub(crate) fn seed_specs(
         .collect()
 }
 
-/// The seeds that are tried at `level`: all that are asked for, or the first of them, or none.
+/// The seeds that are tried at `level`: all requested ones, or the first of them, or none.
 fn seeds<'a>(test: &str, level: Level, options: &'a Options, evidence: &Evidence) -> &'a [u64] {
     let all = options.seeds.as_slice();
     if unseen::adds_nothing(level, options, evidence) {

@@ -23,7 +23,7 @@ pub(crate) fn site(line: u32) -> Site {
     }
 }
 
-/// A site that was reached often, with so many elements that no two seeds agree on their order.
+/// A site that was reached often, with enough elements that no two seeds agree on their order.
 pub(crate) fn point(site: Site) -> PointRecord {
     PointRecord {
         site,

@@ -29,7 +29,7 @@ pub(super) fn shown_spec(test: &str, options: &Options) -> RunSpec {
     }
 }
 
-/// The spec of a run in base order with real threads and real time.
+/// The spec of a run in canonical order with real threads and real time.
 #[must_use]
 pub fn natural_spec(test: &str, options: &Options) -> RunSpec {
     RunSpec {
@@ -43,7 +43,7 @@ pub(crate) fn seed_spec(test: &str, level: Level, seed: u64, options: &Options) 
     options.apply(RunSpec::new(test, level, seed))
 }
 
-/// The specs that made the test fail before, of those levels that are asked for.
+/// The specs that made the test fail before, of the requested levels.
 pub(crate) fn regressions(test: &str, levels: &[Level], options: &Options) -> Vec<RunSpec> {
     let known = options.regressions.iter();
     known

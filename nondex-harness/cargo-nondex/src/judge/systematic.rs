@@ -1,13 +1,13 @@
 //! Running a test under *all* schedules with few preemptions, where there are not many.
 //!
-//! A run of a [systematic](Schedule::Systematic) seed tells at which decisions another thread could
+//! A run of a [systematic](Schedule::Systematic) seed shows at which decisions another thread could
 //! have gone on, and how it went on there. So each run has children: the same one with one more
-//! thread held back, at a decision after its last one. To hold a thread back that could go on is a
+//! thread delayed, at a decision after its last one. To delay a thread that could go on is a
 //! preemption; to let others go first where nobody is stopped is none. All schedules without a
 //! preemption come first, then all with one, then all with two (iterative context bounding:
 //! Musuvathi and Qadeer, "Iterative context bounding for systematic testing of multithreaded
 //! programs", 2007). The decisions are those of the run itself, not those of the base schedule:
-//! what a thread does after a preemption has decisions of its own.
+//! what a thread does after a preemption has other decisions.
 
 use nondex_core::choice::stops::{self, Stop};
 use nondex_core::protocol::scheduling::Decision;
@@ -22,7 +22,7 @@ use super::specs::{clean_spec, levels, seed_spec};
 /// With how many preemptions schedules are tried at most. Most defects need no more.
 pub const MAX_PREEMPTIONS: u32 = 2;
 
-/// So many runs are asked for at once, or as many as were made.
+/// Number of runs that are requested at once, or as many as were made.
 const WAVE: usize = 16;
 
 /// What is known of the schedules of a test.
@@ -37,12 +37,12 @@ pub struct Explored {
     pub beyond: Option<Bound>,
 }
 
-/// So many schedules with at most so many preemptions.
+/// Number of schedules with at most a number of preemptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// At most so many.
+    /// Maximum number of preemptions.
     pub preemptions: u32,
-    /// So many, or at least so many.
+    /// Number of schedules, or a lower bound of it.
     pub schedules: u64,
 }
 
@@ -163,7 +163,7 @@ fn course(run: &Run) -> Option<&Course> {
     is_known.then_some(course)
 }
 
-/// The same stops and one more, behind the last of them, and whether that is a preemption; `None`
+/// The same stops and one more, after the last of them, and whether that is a preemption; `None`
 /// when the run did not come to all of them.
 fn children(stops: &[Stop], course: &Course) -> Option<Vec<(Vec<Stop>, bool)>> {
     let mut numbers: Vec<u32> = Vec::new();

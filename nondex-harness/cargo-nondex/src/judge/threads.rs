@@ -21,7 +21,7 @@ use super::run::Run;
 use super::specs::{clean_spec, natural_spec};
 use super::timing::has_timing;
 
-/// After so many failures in a row with real threads no more runs are made: that is no chance.
+/// Number of failures in a row with real threads that rules out chance.
 pub(super) const NO_CHANCE: usize = 2;
 
 /// The options that `test` is judged with: `options`, or those without the scheduler when its base
@@ -74,7 +74,7 @@ pub fn settled<'o>(
     {
         return as_asked;
     }
-    // One that fails as well says enough: it may take the whole time limit.
+    // One that fails as well is enough: it may take the whole time limit.
     if !evidence.made(&natural, 1)?[0].passed() {
         return as_asked;
     }

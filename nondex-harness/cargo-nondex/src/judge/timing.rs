@@ -1,5 +1,5 @@
-//! Choices of threads and time: how long one thread is held back while others go on, and how late
-//! one wakes.
+//! Choices of threads and time: how long one thread is delayed while others go on, and how late one
+//! wakes.
 
 use nondex_core::{Family, Site};
 use serde::{Deserialize, Serialize};

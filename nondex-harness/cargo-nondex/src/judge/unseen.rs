@@ -1,4 +1,4 @@
-//! Orders that nobody is shown, and at which levels a test that meets no others is not run.
+//! Orders that nobody is shown, and at which levels a test that uses no others is not run.
 //!
 //! In which order a map drops its entries is known by what their destructors do, and not otherwise.
 //! At the first level of its family that order is another one, as it may be tomorrow, and at FULL

@@ -1,8 +1,7 @@
-//! The pass of the compiler that makes every plain load and store of the project's own crates an
-//! operation by which threads see each other: what is raced for behind `unsafe` or `static mut` has
-//! no atomic.
+//! The compiler pass that makes every plain load and store of the project's own crates an operation
+//! of the scheduler: races through `unsafe` or `static mut` involve no atomic.
 //!
-//! It is that of LLVM's `SanitizerCoverage`, which is asked for nothing else here.
+//! The pass is LLVM's `SanitizerCoverage`, with all its other features off.
 
 use super::coverage;
 use super::toolchain::Toolchain;
@@ -10,7 +9,8 @@ use super::toolchain::Toolchain;
 /// What rustc is given for a crate of the project.
 pub(super) const FLAGS: [&str; 2] = [
     "-Cpasses=sancov-module",
-    "-Cllvm-args=-sanitizer-coverage-level=2 -sanitizer-coverage-trace-loads -sanitizer-coverage-trace-stores",
+    "-Cllvm-args=-sanitizer-coverage-level=2 -sanitizer-coverage-trace-loads \
+     -sanitizer-coverage-trace-stores",
 ];
 
 /// What is called before a store of one byte.

@@ -4,7 +4,7 @@
 //! It is that of the thread sanitizer of LLVM, which is not linked: the runtime has the functions
 //! that are called. Atomics are instrumented in any function; plain loads and stores are not, for
 //! no function has the attribute that asks for it. The names of passes and of LLVM's options are
-//! nobody's promise, so each toolchain is asked once whether it does what is wanted.
+//! not stable, so each toolchain is tested once.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,9 +18,10 @@ use super::toolchain::Toolchain;
 
 /// What rustc is given for each crate of the target.
 const FLAGS: [&str; 2] = [
-    // A pass over functions, which may come behind one over modules.
+    // A pass over functions, which may come after one over modules.
     "-Cpasses=function(tsan)",
-    "-Cllvm-args=-tsan-instrument-func-entry-exit=false -tsan-instrument-memory-accesses=false -tsan-instrument-memintrinsics=false",
+    "-Cllvm-args=-tsan-instrument-func-entry-exit=false -tsan-instrument-memory-accesses=false \
+     -tsan-instrument-memintrinsics=false",
 ];
 
 /// The program that uses every operation.
@@ -39,8 +40,8 @@ const CALLS: [&str; 3] = [
 /// What is called in a program without std, which has nothing of the runtime.
 const UNSCHEDULED: &str = include_str!("../../probes/unscheduled.rs");
 
-/// Where that is, beside the runtime's libraries. Not under a name by which the compiler would find
-/// a crate.
+/// Its path, in the folder of the runtime's libraries. Not under a name by which the compiler would
+/// find a crate.
 const ARCHIVE: &str = "unscheduled.a";
 
 /// What the atomics of a build are.
@@ -60,7 +61,7 @@ impl Atomics {
         obstacle.map_or(Atomics::Calls, Atomics::Unseen)
     }
 
-    /// What tells builds with other atomics apart.
+    /// Key of builds: distinguishes builds with other atomics.
     pub(super) const fn key(&self) -> &'static str {
         match self {
             Atomics::Unchanged | Atomics::Unseen(_) => "",
@@ -74,7 +75,8 @@ impl Atomics {
             return None;
         };
         Some(format!(
-            "threads are scheduled where they call the C library, and not at atomic operations, which are not seen: {why}"
+            "threads are scheduled where they call the C library, and not at atomic operations, \
+             which are not seen: {why}"
         ))
     }
 }
@@ -117,7 +119,7 @@ pub(super) fn intercept(arguments: &[OsString]) -> Option<Result<ExitCode, Strin
     )))
 }
 
-/// Whether a compiler makes atomics calls when it is told to.
+/// Whether a compiler replaces atomic operations by calls.
 pub(super) fn are_understood(toolchain: &Toolchain, target: &str, work: &Utf8Path) -> bool {
     let is_compiled = compiler(toolchain, target, work).is_ok_and(|mut compiler| {
         let output = compiler.stdin(Stdio::null()).output();
@@ -168,7 +170,7 @@ fn try_pass(toolchain: &Toolchain, target: &str, std: &Utf8Path) -> Result<(), S
         let output = command.stdin(Stdio::null()).output();
         output.map_err(|e| format!("failed to run `{}`: {e}", command.get_program().display()))
     };
-    // Under a name of its own until it is whole.
+    // Under a temporary name until it is complete.
     let part = work.path().join(ARCHIVE);
     let text = work.path().join("unscheduled.rs");
     fs::write(&text, UNSCHEDULED).map_err(|e| format!("failed to write `{text}`: {e}"))?;

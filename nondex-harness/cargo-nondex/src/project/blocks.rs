@@ -42,7 +42,7 @@ impl Ranges {
 #[derive(Clone, Debug, Default)]
 pub struct Blocks {
     lines: BTreeMap<u64, Vec<SourceLine>>,
-    /// Whether something that was asked for is in no block.
+    /// Whether a requested line is in no block.
     is_missing: bool,
 }
 
@@ -106,7 +106,7 @@ impl Blocks {
             }
         };
         rows(&file, &mut add).map_err(|e| failed(&e))?;
-        // What the compiler adds to begin with has none of its own.
+        // What the compiler adds to begin with has no line.
         let main = entry::main(&file).unwrap_or(0..0);
         let is_added = |start: &u64| main.contains(start) || harness.contains(start);
         if lines.is_empty() && !starts.iter().all(is_added) {
@@ -125,7 +125,7 @@ impl Blocks {
         })
     }
 
-    /// Whether what was asked for is all in blocks.
+    /// Whether all requested lines are in blocks.
     #[must_use]
     pub const fn are_all(&self) -> bool {
         !self.is_missing
@@ -175,9 +175,9 @@ fn starts(file: &object::File<'_>) -> BTreeSet<u64> {
 /// is inlined and folded away in one of them may not be so in another.
 #[derive(Debug, Default)]
 struct Instances {
-    /// The line that each begins with, which tells a function from others, by its address.
+    /// The first line of each function, which distinguishes it from others, by its address.
     heads: BTreeMap<u64, SourceLine>,
-    /// The lines of it that are asked for.
+    /// The requested lines of it.
     lines: BTreeMap<u64, BTreeSet<SourceLine>>,
 }
 

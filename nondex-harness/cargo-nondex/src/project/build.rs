@@ -47,8 +47,8 @@ pub struct Project {
     pub notes: Vec<String>,
     /// How long it took to build the runtime, if that was necessary.
     pub runtime_took: Duration,
-    /// Doctests that do not compile, by id; a binary's id stands for all of them. Rustdoc's
-    /// messages have been printed.
+    /// Doctests that do not compile, by id; a binary's id means all of them. Rustdoc's messages
+    /// have been printed.
     pub unbuilt: Vec<String>,
     /// The build scripts and proc macros that took random bytes when they were last run.
     pub drawn: Vec<Drawn>,
@@ -59,8 +59,8 @@ pub struct Project {
 }
 
 impl Project {
-    /// The code of a command that did what it was asked for, as far as there were tests: not
-    /// success when some could not be built.
+    /// Exit code of a command that ran all tests that were built: not success when some could not
+    /// be built.
     #[must_use]
     pub const fn exit_code(&self) -> ExitCode {
         if self.unbuilt.is_empty() {
@@ -71,7 +71,7 @@ impl Project {
     }
 }
 
-/// What cargo says of a workspace; with `deps` its dependency graph too.
+/// Cargo's metadata of a workspace; with `deps` its dependency graph too.
 ///
 /// # Errors
 /// When there is no manifest, or cargo cannot read it; the message is cargo's.
@@ -170,7 +170,7 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     };
     let races = plan.mode == Mode::Program && plan.races && unseen.is_none();
     let build_dir = own.join(match plan.mode {
-        // Cargo does not see which runtime there is, so each has a folder of its own.
+        // Cargo does not see which runtime there is, so each has its own folder.
         Mode::Program if matches!(counted, Some(Counted::Some(_))) => "build-changed",
         Mode::Program if counted.is_some() => "build-covered",
         Mode::Program if races => "build-races",
@@ -255,7 +255,10 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     notes.extend(order_note);
     notes.extend(atomics.note());
     notes.extend(unseen.map(|why| {
-        format!("plain loads and stores are not seen, because this compiler cannot make them calls: {why}")
+        format!(
+            "plain loads and stores are not seen, because this compiler cannot make them \
+             calls: {why}"
+        )
     }));
     notes.extend(uncovered.map(|why| {
         format!(
@@ -264,7 +267,8 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     }));
     if started.is_empty() && !executables.is_empty() {
         return Err(Error::setup(format!(
-            "cargo built {} test executables but then started none of them; did the sources change meanwhile?",
+            "cargo built {} test executables but then started none of them; did the sources \
+             change meanwhile?",
             executables.len()
         )));
     }
@@ -289,7 +293,7 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
             ..executable.into_binary(start, &runner)
         });
     }
-    // Cargo tells of them as they are built, which is another order every time.
+    // Cargo reports them as they are built, in an order that varies.
     binaries.sort_by(|a, b| a.id.cmp(&b.id));
     let (mut suites, of_benchmarks) = listing::list(&binaries, &workspace_root, plan.mode)?;
     notes.extend(of_benchmarks);
@@ -360,7 +364,7 @@ fn check_linkage(cargo: &Cargo<'_>, own: &Utf8Path) -> Result<()> {
         starts: folder.clone(),
         ..cargo.intercept()
     };
-    // Whatever is wrong here, the build says it.
+    // The build reports whatever is wrong here.
     let _ = cargo.fetch(&folder, &intercept);
     let checked = platform::check_linkage(&folder);
     let _ = std::fs::remove_dir_all(&folder);

@@ -1,4 +1,4 @@
-//! Cargo, with our part in what it does: it builds the test executables, and says how it would
+//! Cargo, with our part in what it does: it builds the test executables, and shows how it would
 //! start each.
 
 use std::ffi::OsString;
@@ -80,8 +80,8 @@ impl Cargo<'_> {
         }
     }
 
-    /// Fetches the packages of the workspace for the target, as `intercept` tells of it. Nothing is
-    /// built; `target_dir` is for what cargo remembers of rustc.
+    /// Fetches the packages of the workspace for the target, as `intercept` describes it. Nothing
+    /// is built; `target_dir` is for what cargo remembers of rustc.
     pub(super) fn fetch(&self, target_dir: &Utf8Path, intercept: &Intercept) -> Result<()> {
         let mut command = Command::new(&self.toolchain.cargo);
         command
@@ -90,7 +90,7 @@ impl Cargo<'_> {
             .args(self.plan.resolution_words())
             .env("CARGO_TARGET_DIR", target_dir)
             .env("RUSTC_WRAPPER", own()?)
-            // Where there is no network, the build says so, and tries again.
+            // Without a network the build reports that, and tries again.
             .env("CARGO_NET_RETRY", "0")
             .stdin(Stdio::null());
         intercept.install(&mut command);
@@ -107,8 +107,7 @@ impl Cargo<'_> {
             .args(self.plan.cargo_words())
             .env("RUSTDOC", &own)
             .stdin(Stdio::null());
-        // Naming the host changes which flags reach build scripts: an ordinary build is the user's
-        // own.
+        // Naming the host changes which flags reach build scripts: a plain build is the user's own.
         if self.plan.mode != Mode::Plain || self.plan.target.is_some() {
             command.args(["--target", self.target]);
         }
@@ -141,7 +140,8 @@ impl Cargo<'_> {
         }
         if own.contains(char::is_whitespace) {
             return Err(Error::setup(format!(
-                "`target.{}.runner` is a string in cargo's configuration, which cannot be joined with `{own}`: write it as an array, \
+                "`target.{}.runner` is a string in cargo's configuration, which cannot be \
+                 joined with `{own}`: write it as an array, \
                  `[\"program\", \"argument\"]`",
                 self.target
             )));

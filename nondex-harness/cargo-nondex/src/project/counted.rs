@@ -1,10 +1,10 @@
 //! Which functions of the project's own crates tell that they run, where not all of them need to.
 //!
-//! Most of what a crate is compiled to is others' generic code, of which nothing is asked. The pass
-//! that makes functions tell leaves out those with a name of its own making. So another one, which
-//! gives symbols other names by a file of rules, runs before it and after it: all but the asked
-//! functions have such a name meanwhile. Those keep a suffix, because what tells for them is tied
-//! to their names.
+//! Most of what a crate is compiled to is generic code of others, which need not be instrumented.
+//! The pass that instruments functions leaves out those with names that it makes itself. So another
+//! one, which gives symbols other names by a file of rules, runs before it and after it: all but
+//! the requested functions have such a name meanwhile. Those keep a suffix, because their
+//! instrumentation is tied to their names.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -128,7 +128,7 @@ impl Functions {
                 .rsplit_once('-')
                 .map(|(package, _)| package);
             if package.is_some_and(|package| self.packages.contains(package)) {
-                // What is left tells that it was built so.
+                // The symbols that are left show that it was instrumented.
                 let _ = std::fs::remove_dir_all(entry.path());
             }
         }

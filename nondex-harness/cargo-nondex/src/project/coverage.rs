@@ -1,10 +1,10 @@
 //! How the project's own crates tell which of their code a test ran.
 //!
 //! Crates of the project are compiled with LLVM's `SanitizerCoverage`, whose pass stable rustc runs
-//! when it is named: each basic block sets a flag of its own, and a table has their addresses. It
-//! is not only done for crates that were changed: a generic function is compiled in the crate that
-//! uses it. The flags get pages of their own, so that they can be in a file while a process runs,
-//! and outlive it.
+//! when it is named: each basic block sets its own flag, and a table has their addresses. It is not
+//! only done for crates that were changed: a generic function is compiled in the crate that uses
+//! it. The flags get separate pages, so that they can be in a file while a process runs, and
+//! outlive it.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -18,11 +18,12 @@ use super::counted::Counted;
 use super::toolchain::Toolchain;
 use crate::error::{Error, Result};
 
-/// What rustc is given for a crate that tells which of its code runs. Nothing is optimised, because
+/// Flags of rustc for a crate that records which of its code runs. Nothing is optimised, because
 /// what was folded into its caller, or into a constant, has no lines any more. The lines and the
-/// functions must be there, whatever the profile says.
+/// functions must be there, whatever the profile sets.
 const FLAGS: [&str; 6] = [
-    "-Cllvm-args=-sanitizer-coverage-level=2 -sanitizer-coverage-inline-bool-flag -sanitizer-coverage-pc-table -sanitizer-coverage-prune-blocks=0",
+    "-Cllvm-args=-sanitizer-coverage-level=2 -sanitizer-coverage-inline-bool-flag \
+     -sanitizer-coverage-pc-table -sanitizer-coverage-prune-blocks=0",
     "-Cno-prepopulate-passes",
     "-Copt-level=0",
     "-Cdebuginfo=line-tables-only",
@@ -30,8 +31,9 @@ const FLAGS: [&str; 6] = [
     "-Cstrip=none",
 ];
 
-/// The linker script that gives the flags pages of their own.
-const SCRIPT: &str = "SECTIONS { __sancov_bools : ALIGN(CONSTANT(MAXPAGESIZE)) { *(__sancov_bools) . = ALIGN(CONSTANT(MAXPAGESIZE)); } } INSERT AFTER .data;\n";
+/// The linker script that gives the flags separate pages.
+const SCRIPT: &str = "SECTIONS { __sancov_bools : ALIGN(CONSTANT(MAXPAGESIZE)) { \
+    *(__sancov_bools) . = ALIGN(CONSTANT(MAXPAGESIZE)); } } INSERT AFTER .data;\n";
 
 /// The pass by which all functions tell. Not even what is always inlined is inlined.
 const ALL: &str = "-Cpasses=sancov-module";
@@ -144,7 +146,7 @@ fn takes_scripts<S: AsRef<OsStr>>(arguments: &[S]) -> bool {
     })
 }
 
-/// Why the compiler cannot make a program that tells which of its code runs; nothing when it can.
+/// Why the compiler cannot instrument a program for coverage; nothing when it can.
 pub(super) fn obstacle(toolchain: &Toolchain) -> Option<String> {
     let source = "pub fn probe(a: u8) -> u8 { if a > 1 { a } else { 2 } }";
     let flags: Vec<&str> = FLAGS.into_iter().chain([ALL]).collect();
@@ -173,7 +175,7 @@ pub(super) fn missing(
         .spawn()
         .and_then(|mut rustc| {
             if let Some(mut source) = rustc.stdin.take() {
-                // One that ends early says why.
+                // A compiler that fails early names the reason.
                 let _ = source.write_all(library.as_bytes());
             }
             rustc.wait_with_output()

@@ -3,15 +3,15 @@
 use camino::Utf8Path;
 use nondex_core::Site;
 
-/// Where the code of a doctest stands in the source. The compiler has seen it as a file of its own,
-/// so the places in it that a program knows are of that file.
+/// Where the code of a doctest stands in the source. The compiler saw it as a separate file, so the
+/// places in it that a program knows are of that file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocPlace {
     /// The file as the program names it: with `./`, apart from the true file, whose own code has
     /// places too.
     pub file: String,
     /// How many lines of the source stand before the first one of the program; less than none when
-    /// rustdoc wrote more lines of its own.
+    /// rustdoc wrote more lines itself.
     pub offset: i64,
 }
 

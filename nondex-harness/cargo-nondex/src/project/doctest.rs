@@ -2,7 +2,7 @@
 //! being run.
 //!
 //! Rustdoc runs a doctest by `--test-runtool`, which is this program: it keeps the executable and
-//! fails, so that rustdoc, at the end, tells for each name the number that was written. Each
+//! fails, so that rustdoc, at the end, prints for each name the number that was written. Each
 //! doctest is compiled by itself, also where rustdoc would put all of a package into one program
 //! (edition 2024), because the places in that one are nowhere in the source.
 
@@ -51,7 +51,7 @@ pub(super) struct Compiler<'a> {
     pub(super) covered: Option<&'a Covered>,
     /// How many at once.
     pub(super) jobs: NonZeroUsize,
-    /// Whether nothing is said of the progress.
+    /// Whether progress is not shown.
     pub(super) quiet: bool,
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Unbuilt {
 pub(super) struct Folder(Utf8PathBuf);
 
 impl Folder {
-    /// A new folder in `dir`. Removes those that a process left behind that was killed.
+    /// A new folder in `dir`. Removes those of processes that were killed.
     ///
     /// # Errors
     /// When it cannot be created.
@@ -123,7 +123,7 @@ impl Compiled {
 
 impl Compiler<'_> {
     /// Compiles the doctests with these `names` of every package whose rustdoc cargo started,
-    /// several packages at a time; the ignored ones only if that is asked for.
+    /// several packages at a time; the ignored ones only on request.
     ///
     /// # Errors
     /// When files cannot be written, or rustdoc cannot be run. Doctests that cannot be compiled are

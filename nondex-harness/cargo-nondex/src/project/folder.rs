@@ -3,8 +3,8 @@
 //!
 //! Cargo does not see what our wrapper adds, so what another version of this program built is
 //! removed. That one may be at work still: whoever builds or runs what is in the folder holds a
-//! shared lock on a file beside it, and whoever empties it the only one. The system takes the locks
-//! of a process with the process, so what was killed keeps nobody waiting.
+//! shared lock on a file next to it, and whoever empties it the only one. The system takes the
+//! locks of a process with the process, so what was killed keeps nobody waiting.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -27,7 +27,7 @@ pub(super) struct BuildFolder {
 
 impl BuildFolder {
     /// Makes sure that there is one, with nothing in it that was built with another `key`. Waits
-    /// for those who use what is to be removed, and says so unless it is to be quiet.
+    /// for those who use what is to be removed, and prints that unless it is quiet.
     ///
     /// # Errors
     /// When it cannot be created or emptied.

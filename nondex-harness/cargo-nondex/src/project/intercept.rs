@@ -1,8 +1,7 @@
 //! What this program does when cargo starts it in the middle of a build or a test run.
 //!
-//! In whole-program mode cargo is told to use it as rustc wrapper, as rustdoc, and as target
-//! runner. Which of them a call is can be told from its first argument: the path of rustc, a flag
-//! of rustdoc, or a word of ours.
+//! In whole-program mode it is cargo's rustc wrapper, rustdoc, and target runner. The first
+//! argument shows which of them a call is: the path of rustc, a flag of rustdoc, or a word of ours.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -124,7 +123,7 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
     if role != Role::Host && platform::is_static(arguments) {
         platform::note_static(&intercept.starts)?;
         if intercept.runtime.is_some() && role == Role::Crate {
-            // The driver says why.
+            // The driver reports why.
             return Ok(ExitCode::FAILURE);
         }
     }
@@ -174,7 +173,7 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
 enum Role {
     /// It compiles a crate for the target.
     Crate,
-    /// It tells cargo about the target. Such a call has a crate name of its own.
+    /// Cargo queries the target. Such a call has its own crate name.
     Probe,
     /// It is for the host, as build scripts, proc macros and what they depend on are: these have no
     /// `--target`.

@@ -1,4 +1,4 @@
-//! Debug information, which a build over the runtime has whatever the profile says: without it, a
+//! Debug information, which a build over the runtime has whatever the profile sets: without it, a
 //! race has no lines and a static no place. It changes nothing that the code does.
 
 use std::ffi::OsString;
@@ -27,7 +27,7 @@ pub(super) fn arguments(arguments: &[OsString], of_others: bool) -> Vec<&'static
     added
 }
 
-/// How much debug information is asked for.
+/// Requested amount of debug information.
 #[derive(Clone, Copy)]
 enum Level {
     None,

@@ -1,4 +1,4 @@
-//! Which tests are in an executable: it is asked, as cargo and nextest ask it.
+//! Which tests are in an executable: it lists them, as for cargo and nextest.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -134,7 +134,7 @@ fn ask(binary: &TestBinary, arguments: &[&str]) -> Result<Option<String>> {
         .map_err(failed)?;
     let mut stdout = child.stdout.take().expect("stdout is piped");
     let (send, receive) = mpsc::channel();
-    // Not joined: what such a program leaves behind may hold the pipe open for ever.
+    // Not joined: a child of such a program may keep the pipe open for ever.
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         let _ = stdout.read_to_end(&mut bytes);

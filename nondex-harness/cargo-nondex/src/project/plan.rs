@@ -18,8 +18,7 @@ pub enum Mode {
     /// Only what the project imports from `nondex-collections`, whose feature `nondex` is switched
     /// on.
     Swap,
-    /// Nothing is changed: an ordinary build, in a directory of its own. Not a choice of the
-    /// command line.
+    /// A plain build, in its own directory. Not a choice of the command line.
     Plain,
 }
 
@@ -69,7 +68,7 @@ impl Names {
     }
 }
 
-/// Which doctests are built. Each is a program of its own, so that building those that nobody runs
+/// Which doctests are built. Each is a separate program, so that building those that nobody runs
 /// would take long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Doctests {
@@ -95,7 +94,7 @@ impl Default for Doctests {
 }
 
 impl Doctests {
-    /// The one with this name, or those that share it and have only a number of their own.
+    /// The one with this name, or those that share it and differ only in a number.
     #[must_use]
     pub fn one(name: &str) -> Self {
         let name = name.rsplit_once(" #").map_or(name, |(shared, _)| shared);
@@ -174,7 +173,7 @@ pub struct BuildPlan {
     /// What takes other random bytes in this build than in others.
     #[serde(skip)]
     pub varied: Varied,
-    /// Which functions of the project's own crates tell that they run, if that is asked for.
+    /// Which functions of the project's own crates record that they run, if requested.
     #[serde(skip)]
     pub covered: Option<Counted>,
 }

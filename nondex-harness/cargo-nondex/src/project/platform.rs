@@ -23,7 +23,7 @@ pub(super) fn check(target: &str) -> crate::error::Result<()> {
     )))
 }
 
-/// The file that says, beside the starts, that tests would be linked with libc inside.
+/// File in the folder of the starts that marks that tests would be linked with libc inside.
 const STATIC: &str = "crt-static";
 
 /// Whether a call of rustc links libc into the program: the last word on the feature counts.
@@ -55,8 +55,7 @@ pub(super) fn is_static(arguments: &[impl AsRef<OsStr>]) -> bool {
         .unwrap_or(false)
 }
 
-/// Notes beside the starts, where they are written down, that tests would be linked with libc
-/// inside.
+/// Marks in the folder of the starts that tests would be linked with libc inside.
 pub(super) fn note_static(starts: &Utf8Path) -> Result<(), String> {
     if starts.as_str().is_empty() {
         return Ok(());

@@ -28,7 +28,7 @@ const PRELOAD: &str = "LD_PRELOAD";
 /// The variable that makes it seed the programs of a build, and names the one that has the seed.
 const ONLY: &str = "NONDEX_ENTROPY_ONLY";
 
-/// The variable that has the folder in which it says how such programs were started.
+/// Variable with the folder in which it records how such programs were started.
 const DRAWN: &str = "NONDEX_ENTROPY_DRAWN";
 
 /// The variables that it needs in a build. Programs in it do not see them, but cargo passes them

@@ -50,7 +50,7 @@ pub struct Variation {
     /// The packages in which it may decide about a test.
     pub affected: BTreeSet<String>,
     /// The seeds of the builds that are to be compared: together they have each word of what the
-    /// program makes in each place, as far as there are so many.
+    /// program makes in each place, as far as there are enough.
     pub seeds: Vec<u64>,
     varied: Varied,
     made: BTreeMap<u64, Made>,

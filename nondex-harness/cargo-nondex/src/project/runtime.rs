@@ -20,7 +20,7 @@ use super::{atomics, std_order};
 use crate::atomic_file;
 use crate::error::{Error, Result};
 
-/// The file that has what is to be said of the order of its collections, which may be nothing.
+/// The file with the note on the order of its collections, which may be empty.
 const ORDER: &str = "order.txt";
 
 /// The file that has why atomics cannot be instrumented over it, which may be nothing.
@@ -81,9 +81,8 @@ impl Runtime {
             .ok_or_else(|| Error::setup(format!("the runtime just built in `{home}` is gone")))
     }
 
-    /// What is to be said when the order of its collections is not known to be that of the
-    /// toolchain's std. It is found out when it is first asked for, in a second or two, and kept
-    /// with the runtime.
+    /// The note when the order of its collections is not known to be that of the toolchain's std.
+    /// It is found out when it is first needed, in a second or two, and kept with the runtime.
     #[must_use]
     pub(super) fn order_note(&self, toolchain: &Toolchain, target: &str) -> Option<String> {
         self.found_once(ORDER, || std_order::compare(toolchain, target, &self.std))

@@ -1,6 +1,6 @@
 //! The crate rustix makes its system calls itself on Linux, past libc, where nobody sees them. It
-//! can be told to go through libc, by a `--cfg` that cargo and rustc must agree on: cargo, because
-//! rustix then depends on another crate.
+//! can go through libc, by a `--cfg` that cargo and rustc must agree on: cargo, because rustix then
+//! depends on another crate.
 
 use std::ffi::OsStr;
 
@@ -8,7 +8,7 @@ use camino::Utf8Path;
 
 use crate::error::{Error, Result};
 
-/// What tells rustix to go through libc.
+/// Flag that makes rustix go through libc.
 pub(super) const CFG: &str = "rustix_use_libc";
 
 /// The name that rustc knows the crate by.
@@ -26,7 +26,7 @@ pub(super) enum Backend {
 }
 
 impl Backend {
-    /// What tells builds with different backends apart.
+    /// Key of builds: distinguishes builds with different backends.
     pub(super) const fn key(self) -> &'static str {
         match self {
             Backend::Unchanged => "",
@@ -40,7 +40,8 @@ impl Backend {
         match self {
             Backend::Unchanged | Backend::Libc => None,
             Backend::Raw => Some(
-                "what rustix asks of other machines is not seen: it can be built so that it is, but what it then depends \
+                "what rustix asks of other machines is not seen: it can be built so that it is, \
+                 but what it then depends \
                  on (the crate `errno`) cannot be fetched",
             ),
         }
@@ -48,8 +49,8 @@ impl Backend {
 }
 
 /// How rustix is to be built in the workspace of this lock file. Nothing is fetched, and no time
-/// taken, when it has no rustix; else `fetch` says whether cargo could fetch what rustix depends on
-/// when it goes through libc.
+/// taken, when it has no rustix; otherwise `fetch` returns whether cargo could fetch what rustix
+/// depends on when it goes through libc.
 ///
 /// # Errors
 /// When the lock file cannot be read.

@@ -1,4 +1,4 @@
-//! A folder in the cache in which a toolchain is asked something.
+//! A folder in the cache in which a toolchain is queried.
 
 use std::fs;
 

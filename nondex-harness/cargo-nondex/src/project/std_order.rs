@@ -1,7 +1,7 @@
 //! Whether the collections of a runtime have the order of the std that the project is built with.
 //!
-//! The runtime has a table of its own, that of the hashbrown it was built with. std's is compiled
-//! into the toolchain, in the version of its choice. So each new runtime is compared with its
+//! The runtime has its own table, that of the hashbrown it was built with. std's is compiled into
+//! the toolchain, in the version of its choice. So each new runtime is compared with its
 //! toolchain's std, while the project is built.
 
 use std::fs;
@@ -15,18 +15,20 @@ use super::toolchain::Toolchain;
 /// The program that compares them.
 const SOURCE: &str = include_str!("../../probes/order.rs");
 
-/// What is to be said of the order, nothing where it is std's. `mirror` is the rlib of the
-/// runtime's std, beside what it depends on.
+/// The note on the order, `None` where it is std's. `mirror` is the rlib of the runtime's std, next
+/// to its dependencies.
 #[must_use]
 pub(super) fn compare(toolchain: &Toolchain, target: &str, mirror: &Utf8Path) -> Option<String> {
     match difference(toolchain, target, mirror) {
         Ok(None) => None,
         Ok(Some(difference)) => Some(format!(
-            "with a hasher that is not random, the runtime's collections do not have the order of this toolchain's std: {difference}; \
-             the base order of such a collection is not std's, so a test that relies on it may fail here in every run"
+            "with a hasher that is not random, the runtime's collections do not have the order of \
+             this toolchain's std: {difference}; \
+             the canonical order of such a collection is not std's, so a test that relies on it \\\n             may fail here in every run"
         )),
         Err(why) => Some(format!(
-            "with a hasher that is not random, the order of the runtime's collections was not compared with that of this toolchain's std: {why}"
+            "with a hasher that is not random, the order of the runtime's collections was not \
+             compared with that of this toolchain's std: {why}"
         )),
     }
 }

@@ -17,13 +17,11 @@ pub enum Harness {
     /// Another that speaks libtest's protocol: the outcome is the exit code (0 passed, 101 failed).
     Libtest,
     /// Another one, of a target with `harness = false`, that takes libtest's `--test-threads`, too.
-    /// It runs its test on the main thread then: which of its own threads takes a test would be
-    /// chance.
+    /// It runs its test on the main thread then: which of its threads takes a test would be chance.
     Serial,
     /// Any other program: it is one test, named as its target; 0 is a pass.
     Opaque,
-    /// None: each test is a program of its own that rustdoc compiled, and says by its exit code how
-    /// it ended.
+    /// None: each test is a program that rustdoc compiled, whose exit code shows how it ended.
     Doctest,
 }
 

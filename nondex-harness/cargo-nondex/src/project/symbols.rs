@@ -41,7 +41,7 @@ impl Static {
     }
 
     /// The file and line of its definition. The compiler knows only where a macro begins that
-    /// defines several; the source, where it is there, says which line it is.
+    /// defines several; the source, where it is there, shows the line.
     #[must_use]
     pub fn place(&self) -> Option<(String, u32)> {
         let (file, line) = (self.file.clone()?, self.line?);
@@ -309,12 +309,18 @@ mod tests {
                 "krate",
             ),
             (
-                "_ZN5krate5LOCAL28$u7b$$u7b$constant$u7d$$u7d$27$u7b$$u7b$closure$u7d$$u7d$3VAL17h0123456789abcdefE",
+                concat!(
+                    "_ZN5krate5LOCAL28$u7b$$u7b$constant$u7d$$u7d$27$u7b$$u7b$closure",
+                    "$u7d$$u7d$3VAL17h0123456789abcdefE",
+                ),
                 "krate::LOCAL",
                 "krate",
             ),
             (
-                "_ZN55_$LT$krate..LAZY$u20$as$u20$core..ops..deref..Deref$GT$5deref11__stability4LAZY17h0123456789abcdefE",
+                concat!(
+                    "_ZN55_$LT$krate..LAZY$u20$as$u20$core..ops..deref..Deref$GT$5deref11",
+                    "__stability4LAZY17h0123456789abcdefE",
+                ),
                 "krate::LAZY",
                 "krate",
             ),

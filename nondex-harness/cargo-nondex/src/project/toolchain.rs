@@ -40,7 +40,7 @@ impl Toolchain {
                 ))
             })?
             .to_owned();
-        // Behind rustup, `rustc` is chosen by the current folder: elsewhere it would be another
+        // With rustup, `rustc` is chosen by the current folder: in another one it would be another
         // one.
         let sysroot = stdout(
             Command::new(&rustc)
@@ -65,16 +65,16 @@ impl Toolchain {
 }
 
 impl Toolchain {
-    /// The rustdoc that cargo would run: the user's own, or the one beside the compiler.
+    /// The rustdoc that cargo would run: the user's, or the compiler's neighbour.
     #[must_use]
     pub fn rustdoc(&self) -> OsString {
         if let Some(own) = std::env::var_os("RUSTDOC") {
             return own;
         }
         let name = format!("rustdoc{}", std::env::consts::EXE_SUFFIX);
-        let beside = Path::new(&self.rustc).with_file_name(&name);
-        if beside.is_file() {
-            beside.into_os_string()
+        let sibling = Path::new(&self.rustc).with_file_name(&name);
+        if sibling.is_file() {
+            sibling.into_os_string()
         } else {
             name.into()
         }
@@ -107,7 +107,7 @@ pub(super) fn own() -> Result<String> {
         .into_os_string()
         .into_string()
         .map_err(|own| Error::setup(format!("the path {} is not UTF-8", own.display())))?;
-    // What was installed or built again meanwhile is where it was: that is how Linux says so.
+    // What was installed or built again meanwhile is where it was: Linux marks it so.
     match own.strip_suffix(" (deleted)") {
         Some(place) if Utf8Path::new(place).is_file() => Ok(place.to_owned()),
         _ => Ok(own),

@@ -60,7 +60,8 @@ fn add(test: &mut TestReport, mut order: TestReport) {
     if test.verdict.passes() && order.verdict == Verdict::Broken && order.sanitised_by.is_none() {
         order.verdict = Verdict::NonDeterministic;
         order.notes.push(
-            "alone and in base order it passed each time before the orders were tried".to_owned(),
+            "alone and in canonical order it passed each time before the orders were tried"
+                .to_owned(),
         );
     }
     let both = [test.verdict, order.verdict];

@@ -180,15 +180,15 @@ fn general_notes(report: &mut TestReport, basis: &Basis<'_>) {
         .extend(uncertain.and_then(scheduled::uncertainty));
 }
 
-/// Whether chance may act in a test: it uses what no choice controls, or an ordinary build of it
-/// was seen to end in both ways.
+/// Whether chance may act in a test: it uses what no choice controls, or a plain build of it was
+/// seen to end in both ways.
 fn may_be_chance(report: &TestReport, ordinary: Option<&Ordinary>) -> bool {
     let is_seen =
         matches!(ordinary, Some(Ordinary::Runs([failures, runs])) if (1..*runs).contains(failures));
     is_seen || !report.sources.is_empty()
 }
 
-/// What other tests and an ordinary build have to do with it, and what was not done.
+/// What other tests and a plain build have to do with it, and what was not done.
 fn surroundings(report: &mut TestReport, basis: &Basis<'_>) {
     if let Some(judgement) = basis.judgement {
         if let Some(interference) = judgement.interference {

@@ -137,7 +137,7 @@ fn test(all: &[(&RunInfo, &TestReport)], run: &RunInfo) -> TestReport {
     {
         merged.verdict = Verdict::NonDeterministic;
         merged.notes.push(format!(
-            "it fails in base order in run {}, and passes in run {}",
+            "it fails in canonical order in run {}, and passes in run {}",
             fails.id, passes.id
         ));
     }

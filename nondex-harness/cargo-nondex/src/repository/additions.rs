@@ -177,7 +177,7 @@ impl Finder {
                 if item.content.is_none() {
                     self.found.modules.insert(item.ident.to_string());
                 }
-                // Whatever it says, what it has inside may act on others; its names do not.
+                // Whatever its text, what it has inside may affect others; its names do not.
                 let names = self.found.names.clone();
                 let imports = self.found.has_imports;
                 self.items(item.content.as_ref().map_or(&[][..], |(_, items)| items));
@@ -203,7 +203,7 @@ impl Finder {
             syn::UseTree::Path(path) => self.imported(&path.tree),
             syn::UseTree::Name(name) => self.name(&name.ident),
             syn::UseTree::Rename(rename) => self.name(&rename.rename),
-            // In a file of its own, it is an import like any other.
+            // In a separate file, it is an import like any other.
             syn::UseTree::Glob(_) => {}
             syn::UseTree::Group(group) => group.items.iter().for_each(|tree| self.imported(tree)),
         }

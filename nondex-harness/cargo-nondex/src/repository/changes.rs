@@ -31,8 +31,8 @@ pub struct FileChange {
     /// Where more than blank lines and comments was deleted, and less put in its place: the line
     /// before it and the last one of what is there instead, of the file as it is afterwards.
     pub deletions: BTreeSet<u32>,
-    /// The line before it, where what looks blank or like a comment is gone: in a text of several
-    /// lines that says something.
+    /// The line before it, where what looks blank or like a comment is gone: in a literal of
+    /// several lines that matters.
     pub blanks: BTreeSet<u32>,
     /// The first line whose number is another one than before.
     pub moved: Option<u32>,
@@ -91,7 +91,7 @@ pub fn since(git: &Git, commit: &str) -> Result<Changes> {
 /// since.
 ///
 /// # Errors
-/// When there is none, which says why.
+/// When there is none, with the reason.
 pub fn base(git: &Git, named: Option<&str>) -> Result<Commit> {
     if let Some(named) = named {
         let named = git.commit(named)?;
@@ -112,7 +112,7 @@ pub fn base(git: &Git, named: Option<&str>) -> Result<Commit> {
             false => "has no parent in this shallow clone: `git fetch --deepen 1` brings it",
         };
         Error::usage(format!(
-            "nothing is changed since `HEAD`, which {why}: `--base` says what to compare with"
+            "nothing is changed since `HEAD`, which {why}: `--base` sets what to compare with"
         ))
     })
 }

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 pub struct Copy {
     git: Git,
     of: Git,
-    /// The lock file beside the user's workspace, for commits that have none.
+    /// The lock file of the user's workspace, for commits that have none.
     lockfile: Option<String>,
     workspace: Utf8PathBuf,
 }

@@ -14,7 +14,7 @@ use super::items::documentation::may_be_read;
 pub enum Enclosing {
     /// Items with these names, wherever they are.
     Named(BTreeSet<String>),
-    /// What cannot be told from its source, such as what a macro makes of it.
+    /// What its source does not show, such as what a macro makes of it.
     Unknown,
 }
 

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug)]
 pub struct Git {
     root: Utf8PathBuf,
-    /// What it is told by variables.
+    /// Environment variables that it gets.
     variables: Vec<(&'static str, String)>,
 }
 
@@ -75,7 +75,7 @@ impl Git {
     /// What `git` writes when it is called so.
     ///
     /// # Errors
-    /// A set-up error with what it says.
+    /// A set-up error with its message.
     pub fn read(&self, arguments: &[&str]) -> Result<String> {
         let failed = |what: String| {
             Error::setup(format!(
@@ -233,8 +233,8 @@ impl Git {
         !names.is_empty() && self.read(&words).is_ok()
     }
 
-    /// Whether a source of the working tree has this name of a file in it, elsewhere than where it
-    /// says what its documentation is.
+    /// Whether a source of the working tree has this name of a file in it, outside of its
+    /// documentation attributes.
     #[must_use]
     pub fn is_named(&self, name: &str) -> bool {
         let words = [

@@ -8,7 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::git::Git;
 use crate::error::{Error, Result};
 
-/// A copy of the index, as long as it is asked for.
+/// A copy of the index, for the duration of a query.
 #[derive(Debug)]
 pub(super) struct Index {
     path: Utf8PathBuf,
@@ -73,7 +73,7 @@ fn hidden(git: &Git) -> Result<Vec<String>> {
 }
 
 /// Copies an index, if there is one, with its time: a file that was changed as late as the index
-/// was written, or later, may have been changed behind its back, so git reads it.
+/// was written, or later, may have been changed unnoticed, so git reads it.
 fn copy(from: &Utf8Path, to: &Utf8Path) {
     let time = fs::metadata(from).and_then(|metadata| metadata.modified());
     let copied = time.and_then(|time| {

@@ -4,7 +4,7 @@
 //! The rules are those of DeFlaker's hybrid tracking (Bell, Legunsen, Hilton, Eloussi, Yung,
 //! Marinov, "DeFlaker: automatically detecting flaky tests", ICSE 2018), for Rust: what is in a
 //! function is tracked by its statement, a new or changed function by all of it, an import by its
-//! file and the modules below it, and what acts at a distance, such as a type, a constant or a
+//! file and the modules below it, and what affects the whole crate, such as a type, a constant or a
 //! derive, by its crate.
 
 pub(super) mod documentation;
@@ -42,7 +42,7 @@ pub enum Reach {
     Crate,
 }
 
-/// A change: the line, from 1, and what must be run to meet it.
+/// A change: the line, from 1, and what must run to reach it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tracked {
     /// The changed line, or the one before what was deleted.
@@ -140,7 +140,11 @@ fn texts(text: &str) -> Vec<Lines> {
             TokenTree::Group(group) => {
                 let tokens: Vec<TokenTree> = group.stream().into_iter().collect();
                 // A comment that documents is such an attribute.
-                let is_comment = matches!(&*tokens, [TokenTree::Ident(name), TokenTree::Punct(_), TokenTree::Literal(_)] if name == "doc");
+                let is_comment = matches!(
+                    &*tokens,
+                    [TokenTree::Ident(name), TokenTree::Punct(_), TokenTree::Literal(_)]
+                        if name == "doc"
+                );
                 if !is_comment {
                     open.extend(tokens);
                 }
@@ -189,7 +193,7 @@ impl Function {
 #[derive(Debug)]
 struct Arm {
     all: Lines,
-    /// Its pattern, with the condition behind it.
+    /// Its pattern, with its guard.
     head: Lines,
 }
 
@@ -214,10 +218,10 @@ struct Items {
     attributes: Vec<Lines>,
     /// Conditions of compilation, and the items that are there on these conditions.
     conditions: Vec<(Lines, Lines)>,
-    /// What acts at a distance when it is changed, and only on what names it when it is new: with
-    /// its name.
+    /// What affects the whole crate when it is changed, and only on what names it when it is new:
+    /// with its name.
     distant: Vec<(Lines, String)>,
-    /// What acts at a distance, new or not.
+    /// What affects the whole crate, new or not.
     always_distant: Vec<Lines>,
     /// Imports, and whether they are for others, too.
     imports: Vec<(Lines, bool)>,
@@ -377,7 +381,7 @@ impl Items {
         self.place.pop();
     }
 
-    /// What acts at a distance; one with an attribute that nobody knows, such as
+    /// What affects the whole crate; one with an attribute that nobody knows, such as
     /// `#[global_allocator]`, also when it is new.
     fn distant(&mut self, all: Lines, name: &syn::Ident, attributes: &[syn::Attribute]) {
         match are_quiet(attributes) {

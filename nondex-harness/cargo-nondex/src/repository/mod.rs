@@ -2,7 +2,7 @@
 //! else.
 //!
 //! Nothing of the user's repository is changed, not even its index: what is tried is checked out in
-//! a [`struct@Copy`] of its own, which shares only its objects.
+//! a separate [`struct@Copy`], which shares only its objects.
 
 mod additions;
 mod changes;

@@ -11,8 +11,7 @@ use syn::visit::{self, Visit};
 pub(super) struct Outline {
     /// The functions, by where they are: all that are called so there.
     functions: BTreeMap<Vec<String>, Vec<Function>>,
-    /// What each name stands for that is imported for others, too, by module; of all that a module
-    /// has, the name is `*`.
+    /// Path of each name that is re-exported, by module; of all that a module has, the name is `*`.
     exports: BTreeMap<(Vec<String>, String), BTreeSet<String>>,
     /// Where the visitor is.
     place: Vec<String>,
@@ -157,7 +156,7 @@ fn arms(body: &syn::Block) -> Vec<String> {
     arms.0
 }
 
-/// What an `impl` is called where functions are looked for.
+/// What an `impl` is called in paths of functions.
 pub(super) fn name_of_impl(item: &syn::ItemImpl) -> String {
     let of_trait = item.trait_.as_ref().map(|(path, _)| text(path));
     format!("{of_trait:?} for {}", text(&item.self_ty))

@@ -2,7 +2,7 @@
 
 use super::Git;
 
-/// A repository in a folder of its own, whose commits are made of whole files.
+/// A repository in its own folder, whose commits are made of whole files.
 pub(super) struct Repository {
     _folder: tempfile::TempDir,
     pub(super) git: Git,

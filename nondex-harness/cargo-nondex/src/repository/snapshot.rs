@@ -13,10 +13,10 @@ use super::git::Git;
 use super::index::Index;
 use crate::error::{Error, Result};
 
-/// Trees of a repository, and those that were written beside it.
+/// Trees of a repository, and those that were written in a separate store.
 #[derive(Clone, Debug)]
 pub struct Snapshots {
-    /// The repository, which sees what was written beside it.
+    /// The repository, which sees what was written there.
     git: Git,
     folder: Utf8PathBuf,
     objects: Utf8PathBuf,

@@ -66,7 +66,7 @@ impl Subject<'_> {
             }
             if let (Some(failing), Some(passing)) = (&failing, &passing) {
                 let explanation = format!(
-                    "the ordinary test {}; with the argument `other` it runs {}, and passes",
+                    "the plain test {}; with the argument `other` it runs {}, and passes",
                     failing.text(),
                     passing.text()
                 );
@@ -85,15 +85,22 @@ impl Subject<'_> {
                 "it fails on each filesystem that was tried: plain `cargo test` shows it".to_owned()
             }
             _ => format!(
-                "no directory was found whose order on this machine makes it fail: it lists none below the temporary folder or \
-                 the folder it is started in, or these are listed in an order that suits it, on their filesystem and in {MEMORY}"
+                "no directory was found whose order on this machine makes it fail: it lists none \
+                 below the temporary folder or \
+                 the folder it is started in, or these are listed in an order that suits it, on \
+                 their filesystem and in {MEMORY}"
             ),
         }))
     }
 
     /// The script that runs the test in one setting, and with the argument `other` in another.
-    fn script_in(&self, setting: &Setting, other: Option<&Setting>, says: &str) -> Result<String> {
-        let mut text = self.heading(&format!("{}: {says}", self.finding.test));
+    fn script_in(
+        &self,
+        setting: &Setting,
+        other: Option<&Setting>,
+        purpose: &str,
+    ) -> Result<String> {
+        let mut text = self.heading(&format!("{}: {purpose}", self.finding.test));
         text += &self.build_it();
         if let Some(other) = other {
             text += "if [ \"${1-}\" = other ]; then\n";

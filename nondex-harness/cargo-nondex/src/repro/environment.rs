@@ -20,7 +20,8 @@ impl Subject<'_> {
         let folder = self.folder("environment");
         for (order, which) in orders(&sorted, &named) {
             let explanation = format!(
-                "the ordinary test with {which}; with the argument `sorted` the same variables are in the order of their \
+                "the plain test with {which}; with the argument `sorted` the same variables are in the \
+                 order of their \
                  names, and it passes"
             );
             let text = format!(
@@ -39,12 +40,13 @@ impl Subject<'_> {
         }
         Script::discard(&folder);
         Ok(Reproduction::Nothing(
-            "with the variables of this environment exchanged or reversed it does not fail each time, or not only then"
+            "with the variables of this environment exchanged or reversed it does not fail each \
+             time, or not only then"
                 .to_owned(),
         ))
     }
 
-    /// The test with these variables in this order. A shell does not keep the order of its own
+    /// The test with these variables in this order. A shell does not keep the order of its
     /// variables, and `env` does.
     fn exec(&self, names: &[&str], indent: &str) -> String {
         let mut text = "exec env -i".to_owned();

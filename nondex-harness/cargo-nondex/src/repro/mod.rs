@@ -1,11 +1,9 @@
-//! Stand-alone repros: scripts that make a test fail as a finding says, with plain cargo and a
-//! shell.
+//! Stand-alone repros: scripts that make a test fail as in a finding, with plain cargo and a shell.
 //!
-//! A finding says that some order decides. An ordinary program gets another order by ordinary
-//! means: variables given in another order, a directory on another filesystem; where std itself
-//! draws the order it is enough to repeat the run. A repro is kept only if it was seen to fail each
-//! time, where the test does, while the same test passes in the order that the finding calls the
-//! ordinary one.
+//! In a finding some order decides. A plain program gets another order by plain means: variables
+//! given in another order, a directory on another filesystem; where std itself draws the order it
+//! is enough to repeat the run. A repro is kept only if it was seen to fail each time, where the
+//! test does, while the same test passes in the order that the finding calls the ordinary one.
 
 mod directory;
 mod environment;
@@ -28,7 +26,7 @@ use crate::report::Culprit;
 /// How often a repro is run before it is kept.
 pub const VERIFICATIONS: u64 = 5;
 
-/// A finding, and the ordinary build of its test.
+/// A finding, and the plain build of its test.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// The finding.
@@ -41,7 +39,7 @@ pub struct Subject<'a> {
     pub project: &'a Project,
     /// How it was built.
     pub plan: &'a BuildPlan,
-    /// How many of how many ordinary runs failed.
+    /// How many of how many plain runs failed.
     pub ordinary: (u64, u64),
     /// The time limit of one run of the test.
     pub timeout: Duration,
@@ -129,15 +127,16 @@ impl Subject<'_> {
         }
         match culprit.family {
             Family::Directory => self.directory(),
-            _ if runs == 0 => Ok(Reproduction::Nothing("no ordinary run was made".to_owned())),
+            _ if runs == 0 => Ok(Reproduction::Nothing("no plain run was made".to_owned())),
             // A script that fails would show nothing.
             _ if failures == runs => Ok(Reproduction::Nothing(
-                "every ordinary run fails: plain `cargo test` shows it".to_owned(),
+                "every plain run fails: plain `cargo test` shows it".to_owned(),
             )),
             Family::HashMap | Family::HashSet | Family::HashKeys | Family::Entropy => self.repeat(),
             _ if failures > 0 => self.repeat(),
             Family::FixedHasher => Ok(Reproduction::Nothing(
-                "a fixed hasher gives std's collections the same order in every run: only a change of the sources gives them another"
+                "a fixed hasher gives std's collections the same order in every run: only a change \
+                 of the sources gives them another"
                     .to_owned(),
             )),
             Family::Environment => self.environment(culprit),

@@ -22,7 +22,7 @@ pub(super) enum ScriptOutcome {
     Fails,
     /// All passed.
     Passes,
-    /// Neither: one ended otherwise than another, or failed elsewhere.
+    /// Neither: outcomes differ, or it failed at another place.
     Otherwise,
     /// The test was not built.
     NotBuilt,
@@ -53,7 +53,7 @@ impl Subject<'_> {
             .map_err(|e| Error::setup(format!("failed to start `sh`: {e}")))?;
         let outcome = match finished.end {
             End::Exited(NOT_BUILT) => return Ok(ScriptOutcome::NotBuilt),
-            // A shell says so of a process that a signal ended.
+            // A shell's exit code for a process that a signal ended.
             End::Exited(code @ 129..=192) => Outcome::Signalled(code - 128),
             end => match ended::outcome(Harness::Libtest, end) {
                 Some(outcome) => outcome,

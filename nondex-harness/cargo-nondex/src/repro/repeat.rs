@@ -27,13 +27,14 @@ impl Subject<'_> {
         if failures == 0 {
             let conditions = self.finding.conditions();
             return Ok(Reproduction::Nothing(format!(
-                "none of {runs} ordinary runs failed, and the finding was made {conditions}; only another std or more runs \
+                "none of {runs} plain runs failed, and the finding was made {conditions}; only \
+                 another std or more runs \
                  could show it"
             )));
         }
         let times = needed(failures, runs);
         let explanation = format!(
-            "runs the ordinary test up to {times} times until it fails; {failures} of {runs} runs did"
+            "runs the plain test up to {times} times until it fails; {failures} of {runs} runs did"
         );
         let run = self.run_it();
         let text = format!(
@@ -58,7 +59,9 @@ impl Subject<'_> {
         }
         Script::discard(&folder);
         Ok(Reproduction::Nothing(
-            "the test fails now and then, but a script that repeats it did not always end with that failure".to_owned(),
+            "the test fails now and then, but a script that repeats it did not always end with \
+             that failure"
+                .to_owned(),
         ))
     }
 }

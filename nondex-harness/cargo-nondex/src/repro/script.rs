@@ -1,4 +1,4 @@
-//! A shell script that runs an ordinary test.
+//! A shell script that runs a plain test.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -40,10 +40,10 @@ impl Script {
 }
 
 impl Subject<'_> {
-    /// The beginning of a script that says what it is for.
-    pub(super) fn heading(&self, says: &str) -> String {
+    /// The beginning of a script, with its purpose.
+    pub(super) fn heading(&self, purpose: &str) -> String {
         let mut text = "#!/bin/sh\n".to_owned();
-        for line in says.lines() {
+        for line in purpose.lines() {
             let _ = writeln!(text, "# {line}");
         }
         text.push_str("# Needs cargo and a shell. Ends with 0 when the test passes.\nset -u\n");

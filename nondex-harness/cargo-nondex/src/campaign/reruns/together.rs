@@ -100,7 +100,7 @@ impl Together {
         };
         settle(report, Verdict::Unknown);
         report.notes.push(format!(
-            "{failures} of {} runs of all tests together in an ordinary build failed, as `cargo test` runs them, and nothing that was \
+            "{failures} of {} runs of all tests together in a plain build failed, as `cargo test` runs them, and nothing that was \
              tried here makes it fail",
             self.runs
         ));

@@ -1,4 +1,4 @@
-//! The tree of an expression, and what it says of a test.
+//! The tree of an expression, and its value for a test.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -29,7 +29,7 @@ impl Expression {
         })
     }
 
-    /// Replaces what the expression says of packages by the packages of `workspace`.
+    /// Replaces the predicates about packages by the packages of `workspace`.
     ///
     /// # Errors
     /// When a predicate about packages or binaries matches none in the workspace: then it is

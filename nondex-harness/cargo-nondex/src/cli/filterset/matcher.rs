@@ -31,7 +31,7 @@ impl Matcher {
     /// The matcher of `/pattern/`.
     ///
     /// # Errors
-    /// When the pattern is not a regular expression: what the regex parser says, on one line.
+    /// When the pattern is not a regular expression: the message of the regex parser, on one line.
     pub(super) fn regex(pattern: &str) -> Result<Self, String> {
         Regex::new(pattern)
             .map(Matcher::Regex)
@@ -64,7 +64,7 @@ impl Matcher {
     }
 }
 
-/// The last line of a regex error says what is wrong; the lines before it draw the pattern.
+/// The last line of a regex error is its message; the lines before it draw the pattern.
 fn one_line(error: &regex::Error) -> String {
     let text = error.to_string();
     let last = text.lines().last().unwrap_or_default().trim();

@@ -6,7 +6,7 @@
 //! that a tab counts as a space.
 //!
 //! An [`Expression`] is parsed text. [Resolved](Expression::resolve) against the packages of a
-//! [`Workspace`] it is a [`Filterset`], which says of each test whether it belongs to the set.
+//! [`Workspace`] it is a [`Filterset`], which selects tests.
 
 mod error;
 mod expression;
@@ -48,7 +48,7 @@ pub struct Query<'a> {
 }
 
 impl<'a> Query<'a> {
-    /// What is asked about a test of a suite.
+    /// The properties of a test of a suite that a predicate reads.
     #[must_use]
     pub fn of(suite: &'a Suite, test: &'a TestCase) -> Self {
         let binary = &suite.binary;

@@ -17,8 +17,8 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Reads what `cargo metadata` says. Without a resolved graph (`--no-deps`) each member depends
-    /// on itself only.
+    /// Reads the output of `cargo metadata`. Without a resolved graph (`--no-deps`) each member
+    /// depends on itself only.
     ///
     /// As in nextest a dependency of any kind counts: normal, build, dev, optional ones that are
     /// enabled. Costs a walk of the graph for each member.

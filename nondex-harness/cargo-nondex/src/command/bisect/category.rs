@@ -16,7 +16,7 @@ pub(super) enum Category {
     },
     /// Behind these tests of its binary.
     Order { before: Vec<String>, fails: bool },
-    /// By chance, seldom enough for so many runs.
+    /// By chance, seldom enough for this number of runs.
     Chance { runs: usize },
 }
 
@@ -53,8 +53,8 @@ impl Category {
                 let before = before.unwrap_or_else(|| all.iter().take(1).cloned().collect());
                 Ok(Category::Order {
                     before,
-                    // It passes alone and fails behind a polluter; with a setter it is the other
-                    // way round.
+                    // It passes alone and fails after a polluter; with a setter it is the other way
+                    // round.
                     fails,
                 })
             }
@@ -63,7 +63,8 @@ impl Category {
                 runs: runs_without_failure(test.least_rate()).min(MOST),
             }),
             (verdict, ..) => Err(Error::usage(format!(
-                "`{}` is `{verdict}` in the report: nothing is known that shows it again at another commit",
+                "`{}` is `{verdict}` in the report: nothing is known that shows it again at \
+                 another commit",
                 test.id
             ))),
         }

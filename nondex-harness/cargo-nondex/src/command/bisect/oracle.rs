@@ -125,7 +125,7 @@ impl<'a> Oracle<'a> {
         matches!(self.category, Category::Chance { .. })
     }
 
-    /// Tries a commit, with three times the runs if that is asked for; `None` when it was stopped.
+    /// Tries a commit, with three times the runs on request; `None` when it was stopped.
     pub(super) fn attempt(&mut self, commit: &str, thoroughly: bool) -> Result<Option<Trial>> {
         let skipped = |what: String| Trial {
             tried: Tried::Skipped,
@@ -154,7 +154,7 @@ impl<'a> Oracle<'a> {
         };
         let Some((suite, case)) = self.find(&project) else {
             // Before it was introduced it cannot be flaky; where it was away for a while, nothing
-            // can be said.
+            // is known.
             let introduced = self.introduced.as_ref();
             let was_away = introduced.is_some_and(|first| self.git.leads_to(first, commit));
             let tried = match was_away {
@@ -279,7 +279,7 @@ impl<'a> Oracle<'a> {
         }))
     }
 
-    /// Runs the test by itself and behind the others, twice each.
+    /// Runs the test by itself and after the others, twice each.
     fn by_order(
         &mut self,
         project: &Project,
@@ -303,33 +303,33 @@ impl<'a> Oracle<'a> {
         let options = self.options(project);
         let launcher = Launcher::new(self.directory.records(), options.timeout, self.stop);
         let alone = clean_spec(&case.name, &options);
-        let behind = RunSpec {
+        let after = RunSpec {
             before,
             ..alone.clone()
         };
         let mut passed = [Vec::new(), Vec::new()];
         for _ in 0..2 {
             passed[0].push(launcher.run(&suite.binary, case, &alone)?.passed());
-            let runs = launcher.experiment(options.timeout, &suite.binary, &cases, &behind)?;
+            let runs = launcher.experiment(options.timeout, &suite.binary, &cases, &after)?;
             passed[1].push(runs.last()?.passed());
             self.runs += 2;
         }
         let is = |passed: &[bool], expected: bool| passed.iter().all(|passed| *passed == expected);
         Some(match passed {
-            [alone, behind] if is(&alone, fails) && is(&behind, !fails) => {
+            [alone, after] if is(&alone, fails) && is(&after, !fails) => {
                 trial(Tried::Flaky, self.test.verdict.name())
             }
-            [alone, behind] if is(&alone, true) && is(&behind, true) => {
+            [alone, after] if is(&alone, true) && is(&after, true) => {
                 trial(Tried::Stable, "stable")
             }
-            [alone, behind] if is(&alone, false) && is(&behind, false) => {
+            [alone, after] if is(&alone, false) && is(&after, false) => {
                 trial(Tried::Skipped, "broken")
             }
             _ => trial(Tried::Skipped, "the order is not what decides"),
         })
     }
 
-    /// Runs the test in base order, with real threads and real time, until it has passed and
+    /// Runs the test in canonical order, with real threads and real time, until it has passed and
     /// failed: what is scheduled ends as it did.
     fn by_chance(
         &mut self,

@@ -1,4 +1,4 @@
-//! What was tried so far, in a file: an interrupted search goes on.
+//! The commits tried, in a file: an interrupted search can continue.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What `confirm` says of each test: how often its ordinary build failed.
+//! The result of `confirm` for each test: how often its plain build failed.
 
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ pub(super) struct Confirmed {
     pub(super) message: Option<String>,
     /// What that run wrote.
     pub(super) output: Option<String>,
-    /// What came of the attempts to make it fail as its newest finding says, without this tool.
+    /// What came of the attempts to make it fail as in its newest finding, without this tool.
     pub(super) repros: Vec<Repro>,
 }
 

@@ -1,4 +1,4 @@
-//! The ordinary build of a test, run many times.
+//! The plain build of a test, run many times.
 
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
@@ -21,7 +21,7 @@ impl Seeded {
         let has_runner = |suite: &project::Suite| !suite.binary.runner.is_empty();
         if target.is_some() || project.suites.iter().any(has_runner) {
             return Err(Error::setup(
-                "entropy cannot be seeded for another target or behind a target runner",
+                "entropy cannot be seeded for another target or with a target runner",
             ));
         }
         let library = EntropyLibrary::in_workspace(&project.workspace_root)?;

@@ -18,7 +18,7 @@ use crate::project::{self, BuildPlan, Project, Suite, TestCase};
 use crate::report::{TestReport, Verdict};
 use crate::repository::{Copy, Git};
 
-/// How often a test is run in base order that fails by chance.
+/// Number of runs in canonical order of a test that fails by chance.
 const CLEAN_RUNS: NonZeroU32 = NonZeroU32::new(20).unwrap();
 
 /// How long the runs may take together that are made to see whether it fails by chance without the

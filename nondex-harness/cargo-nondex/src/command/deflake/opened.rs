@@ -1,4 +1,4 @@
-//! Which changed files a test opens, itself or by a program that it starts: the system says so of
+//! Which changed files a test opens, itself or by a program that it starts: the system reports
 //! every file that is watched.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,7 +32,7 @@ pub(super) struct Unseen {
     pub(super) packages: Option<BTreeSet<String>>,
 }
 
-/// What was opened since it was asked last.
+/// What was opened since the last call.
 #[derive(Debug, Default)]
 pub(super) struct Opened {
     /// The changed files.
@@ -101,7 +101,7 @@ impl Watched {
         watched.into_iter().collect()
     }
 
-    /// What a run is to watch, so that it is seen whether the test asks what is said of a changed
+    /// What a run is to watch, so that it is seen whether the test reads the metadata of a changed
     /// file without opening it.
     pub(super) fn states(&self) -> Vec<StateId> {
         let states = self.paths.keys().map(|path| StateId {
@@ -117,7 +117,7 @@ impl Watched {
         paths.filter_map(|path| self.paths.get(Utf8Path::new(path)).cloned())
     }
 
-    /// What was opened since this was asked last.
+    /// What was opened since the last call.
     pub(super) fn opened(&self) -> Opened {
         let mut opened = Opened {
             unseen: self.unseen.clone(),
@@ -147,7 +147,7 @@ fn read_by_compilers(project: &Project) -> Option<BTreeMap<Utf8PathBuf, BTreeSet
     let folders: BTreeSet<&Utf8Path> = folders
         .filter(|folder| folder.file_name() == Some("deps"))
         .collect();
-    // Procedural macros are compiled for the machine that compiles, beside the folder of the
+    // Procedural macros are compiled for the machine that compiles, next to the folder of the
     // target.
     let of_host = folders.iter().filter_map(|folder| {
         let profile = folder.parent()?;

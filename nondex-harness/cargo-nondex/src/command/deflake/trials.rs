@@ -23,9 +23,9 @@ use crate::report::TestReport;
 /// How often a failing test is run until it fails.
 const RUNS: usize = 5;
 
-/// Runs a test once, in one process behind the tests that it depends on if there are such, and
-/// watches these states: a run of each, the last one its own. None of any where one of these tests
-/// is not there; `None` when it was stopped.
+/// Runs a test once, in one process after the tests that it depends on, if any, and watches these
+/// states: a run of each, the last one its own. None of any where one of these tests is not there;
+/// `None` when it was stopped.
 pub(super) fn after(
     launcher: &Launcher<'_>,
     suite: &Suite,

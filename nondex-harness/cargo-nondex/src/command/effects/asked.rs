@@ -1,4 +1,4 @@
-//! What must tell that it runs, so that it is known who meets a change.
+//! What must be instrumented to know which tests reach a change.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -179,7 +179,7 @@ impl Effects {
                     ..FileChange::default()
                 };
                 let inside = tracked(&text, &after, &deletions).into_iter();
-                // What was added elsewhere is judged by what it is.
+                // What was added in other files is judged by what it is.
                 let inside = inside.filter(|tracked| tracked.reach != Reach::Crate);
                 let changed = tracked(&text, &after, &rest);
                 let first = found.effects.len();
@@ -199,7 +199,7 @@ impl Effects {
                 }
                 found.only_in(target.as_ref(), first);
             } else if target.is_some() {
-                // It is an executable of its own.
+                // It is a separate executable.
                 continue;
             }
             let [gains, losses] = [gains, losses].map(Option::unwrap_or_default);

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
 /// A package of the project on which a change of the lock file acts, and a line of the file that
-/// says so.
+/// shows it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Locked {
     pub(super) package: String,
@@ -14,8 +14,8 @@ pub(super) struct Locked {
 }
 
 /// The packages of the project on which what is different between two lock files acts; `None` where
-/// that cannot be said. What is locked otherwise may ask for other features of all that it depends
-/// on, or did.
+/// that is not known. A package with another version may enable other features of all that it
+/// depends on, or did.
 pub(super) fn locked(before: &str, after: &str) -> Option<Vec<Locked>> {
     let [old, new] = [before, after].map(File::of);
     let (old, new) = old.zip(new)?;
@@ -33,7 +33,7 @@ pub(super) fn locked(before: &str, after: &str) -> Option<Vec<Locked>> {
     let acted_on = own.filter_map(|package| {
         let parts = reached(&edges, &BTreeSet::from([package]));
         let mut why = parts.intersection(&affected);
-        // What is different says more than what that depends on.
+        // A package that differs is better evidence than one that depends on it.
         let named = parts
             .intersection(&different)
             .next()
@@ -46,10 +46,10 @@ pub(super) fn locked(before: &str, after: &str) -> Option<Vec<Locked>> {
     Some(acted_on.collect())
 }
 
-/// What a lock file says.
+/// The contents of a lock file.
 #[derive(Debug, Default)]
 struct File {
-    /// Its packages: the name of each, and all that is said of it.
+    /// Its packages: the name of each, and its whole entry.
     packages: BTreeSet<(String, String)>,
     /// The names of what a package of a name depends on, in any version.
     edges: BTreeMap<String, BTreeSet<String>>,
@@ -123,7 +123,8 @@ mod tests {
                 false => "source = \"registry+https://example.com\"\n",
             };
             text += &format!(
-                "\n[[package]]\nname = \"{name}\"\nversion = \"{version}.0.0\"\n{source}dependencies = {others:?}\n"
+                "\n[[package]]\nname = \"{name}\"\nversion = \"{version}.0.0\"\n\
+                 {source}dependencies = {others:?}\n"
             );
         }
         text

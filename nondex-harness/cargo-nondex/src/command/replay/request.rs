@@ -15,7 +15,7 @@ use crate::judge::specs::clean_spec;
 use crate::project::symbols::Symbols;
 use crate::project::{BuildPlan, Doctests, Harness, Project, Suite, TestCase};
 
-/// What is built for a run that is asked for.
+/// What is built for a requested run.
 pub(super) fn plan(args: &ReplayArgs, console: &Console) -> Result<BuildPlan> {
     let mut plan = selection::plan(&args.build, console)?;
     plan.without_network = args.network == Some(NetworkMode::Off);
@@ -27,7 +27,7 @@ pub(super) fn plan(args: &ReplayArgs, console: &Console) -> Result<BuildPlan> {
     Ok(plan)
 }
 
-/// The run that is asked for, as if it had been found.
+/// The requested run, as if it had been found.
 pub(super) fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding> {
     let (suite, test) = named(project, &args.id)?;
     let mut options = Options::new(&*project.workspace_root);
@@ -66,7 +66,8 @@ pub(super) fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding
 fn state_of(suite: &Suite, text: &str, root: &Utf8Path) -> Result<StateId> {
     let unknown = || {
         Error::usage(format!(
-            "`{text}` is no state of `{}`: expected `static:PATH`, `env:NAME`, `file:PATH` or `cwd:`",
+            "`{text}` is no state of `{}`: expected `static:PATH`, `env:NAME`, `file:PATH` \
+             or `cwd:`",
             suite.binary.id
         ))
     };
@@ -92,7 +93,7 @@ fn state_of(suite: &Suite, text: &str, root: &Utf8Path) -> Result<StateId> {
     }
 }
 
-/// The tests that are to run before `test`, as they are written or by their ids: names of its own
+/// The tests that are to run before `test`, as they are written or by their ids: names of the same
 /// binary, ids of others, whose tests run in processes before.
 fn before(
     project: &Project,
@@ -125,7 +126,8 @@ fn before(
         .any(|name| of_other_binary(project, name).is_none());
     if has_own && suite.binary.harness != Harness::Nondex {
         return Err(Error::usage(format!(
-            "`--after` needs the harness of this tool: `{}` has its own, which runs one test in a process",
+            "`--after` needs the harness of this tool: `{}` has its own, which runs one test in a \
+             process",
             suite.binary.id
         )));
     }

@@ -123,7 +123,7 @@ pub(super) fn judge(
     })
 }
 
-/// How a run ended, behind what else is said of it.
+/// How a run ended, after the rest of the message.
 const fn ending(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Passed => " (passed)",

@@ -1,4 +1,4 @@
-//! What a command line asks for: all that can be wrong with it is said before anything is built.
+//! The request of a command line: its errors are reported before anything is built.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -89,7 +89,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// The tests that were asked for.
+    /// The requested tests.
     ///
     /// # Errors
     /// When there are none.
@@ -154,13 +154,15 @@ impl<'a> Request<'a> {
         let file = regressions_file(named, root)?;
         if named.is_some() && !file.is_file() {
             return Err(Error::setup(format!(
-                "there are no regressions at `{file}`: `cargo nondex report --export {file}` writes them"
+                "there are no regressions at `{file}`: `cargo nondex report --export {file}` \
+                 writes them"
             )));
         }
         let (by_test, outdated) = Regressions::read(&file)?.by_test();
         if outdated > 0 {
             console.note(&format!(
-                "{} in `{file}` came from another version of the algorithm and cannot be tried: export them again",
+                "{} in `{file}` came from another version of the algorithm and cannot be tried: \
+                 export them again",
                 selection::count(outdated, "regression")
             ));
         }

@@ -1,4 +1,4 @@
-//! What a run says first: what it is about to do.
+//! The first messages of a run: what it is about to do.
 
 use nondex_core::{Level, Schedule};
 

@@ -41,7 +41,7 @@ pub struct KnownEntry {
     /// In place of one test: a filterset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filterset: Option<String>,
-    /// Why it is not mended yet.
+    /// Why it is not fixed yet.
     pub reason: String,
     /// Where that is written, such as an issue.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,8 @@ impl KnownEntry {
     fn check(&self) -> Result<(), String> {
         match (&self.test, &self.filterset) {
             (Some(test), None) if !test.contains('$') => Err(format!(
-                "`test = \"{test}\"` is no test id, expected `<binary-id>$<test name>` as reports have it"
+                "`test = \"{test}\"` is no test id, expected `<binary-id>$<test name>` as \
+                 reports have it"
             )),
             (Some(_), None) | (None, Some(_)) => {
                 if self.reason.trim().is_empty() {
@@ -114,7 +115,7 @@ impl Known {
     /// Reads the file; nothing is known when there is none.
     ///
     /// # Errors
-    /// A set-up error that says what is wrong with the file.
+    /// A set-up error that names what is wrong with the file.
     pub fn read(path: &Utf8Path) -> Result<Self> {
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
@@ -174,7 +175,8 @@ impl Known {
         let pieces = pieces(&self.text);
         if pieces.len() != before {
             return Err(format!(
-                "entries can only be removed from a file in which each begins with a line `{HEADER}`"
+                "entries can only be removed from a file in which each begins with a line \
+                 `{HEADER}`"
             ));
         }
         let out = pieces.into_iter().zip(&self.entries);
@@ -228,7 +230,8 @@ fn pieces(text: &str) -> Vec<Range<usize>> {
 mod tests {
     use super::*;
 
-    const FILE: &str = "# Flaky, we know.\n\n# The first.\n[[known]]\ntest = \"a$b\"\nreason = \"later\"\nexpires = 2027-01-31\n\n\
+    const FILE: &str = "# Flaky, we know.\n\n# The first.\n[[known]]\ntest = \"a$b\"\n\
+        reason = \"later\"\nexpires = 2027-01-31\n\n\
                         # The second.\n# It is a set.\n[[known]]\nfilterset = \"test(c)\"\nreason = \"sleeps\" # a lot\n\
                         expires = 2027-02-28\nverdict = \"ND\"\n";
 

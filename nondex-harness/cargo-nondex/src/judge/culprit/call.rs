@@ -25,7 +25,7 @@ pub struct Call {
 /// Where the outcome turns on the way from the base to what the seed drew.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// After so many steps, and not one step earlier.
+    /// After this number of steps, and not one step earlier.
     pub steps: u64,
     /// What the last step changed.
     pub decisive: Decisive,
@@ -36,8 +36,8 @@ pub struct Turn {
 pub enum Decisive {
     /// The order of two elements, or the position of one.
     Elements {
-        /// The two that were exchanged, as positions in base order: the one that came first, and
-        /// still does in base order, before the other.
+        /// The two that were exchanged, as positions in canonical order: the one that came first,
+        /// and still does in canonical order, before the other.
         ranks: [u64; 2],
         /// The position that decides, if it is not the order of the two.
         position: Option<Position>,

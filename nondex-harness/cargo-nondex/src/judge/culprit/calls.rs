@@ -9,7 +9,7 @@ use crate::judge::timing::is_timing;
 
 impl CulpritSearch<'_> {
     /// The smallest set of calls at `sites` that changes the outcome, every time, with the elements
-    /// of each that make the difference. None when the calls cannot be told apart.
+    /// of each that make the difference. None when the calls cannot be distinguished.
     pub(super) fn calls(&mut self, sites: &[Site]) -> Result<Vec<Call>, Missing> {
         let run = self.run(&self.with(Selection::only(sites.to_vec())))?;
         let points = run.points.iter();

@@ -1,5 +1,5 @@
 //! Whether it is the relative order of two elements that decides or only which element comes at a
-//! position, which is tried with orders of their own.
+//! position, which is tried with constructed orders.
 
 use nondex_core::{GivenChoice, StepRecord};
 
@@ -36,11 +36,11 @@ impl CulpritSearch<'_> {
 #[derive(Debug, PartialEq, Eq)]
 struct Attempt {
     position: Position,
-    /// The position has the element it has in base order, all others are reversed: nothing changes
-    /// if the position decides.
+    /// The position has the element it has in canonical order, all others are reversed: nothing
+    /// changes if the position decides.
     kept: Vec<u32>,
-    /// The position has another element, and the two that were exchanged are in base order: only a
-    /// position can tell.
+    /// The position has another element, and the two that were exchanged are in canonical order:
+    /// only a dependence on a position changes the outcome.
     moved: Vec<u32>,
 }
 

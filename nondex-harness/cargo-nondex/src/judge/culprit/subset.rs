@@ -14,7 +14,7 @@ pub struct Part<'a> {
     /// The elements that are kept, in descending order, none of them in
     /// [`beginning`](Self::beginning).
     pub kept: &'a [usize],
-    /// So many elements from the beginning.
+    /// The first elements, this number of them.
     pub beginning: usize,
 }
 

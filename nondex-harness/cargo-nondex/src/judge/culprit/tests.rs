@@ -11,7 +11,7 @@ use crate::judge::options::DEFAULT_BUDGET;
 use crate::judge::run::Run;
 use crate::judge::simulation::{run, site};
 
-/// A simulated test: at the site on each line, so many calls of so many elements.
+/// A simulated test: at the site on each line, a number of calls and of their elements.
 #[derive(Clone)]
 struct Program(Vec<(u32, u64, usize)>);
 
@@ -19,7 +19,7 @@ struct Program(Vec<(u32, u64, usize)>);
 type Orders<'a> = &'a dyn Fn(u32, u64) -> Vec<usize>;
 
 impl Program {
-    /// So many sites with one call of five elements each.
+    /// A number of sites with one call of five elements each.
     fn sites(n: u32) -> Self {
         Program((0..n).map(|line| (line, 1, 5)).collect())
     }
@@ -99,7 +99,7 @@ impl Program {
     }
 }
 
-/// Whether a seed decided at a site: the order there is not the base order.
+/// Whether a seed decided at a site: the order there is not the canonical order.
 fn is_made(orders: Orders<'_>, line: u32) -> bool {
     !orders(line, 0).is_sorted()
 }
@@ -163,7 +163,7 @@ fn elements(culprits: &Culprits) -> ([u64; 2], Option<Position>) {
     }
 }
 
-/// The bound on runs for one culprit among so many choice points.
+/// The bound on runs for one culprit among this number of choice points.
 fn bound(points: u64) -> f64 {
     3.0 * (points as f64).log2() + 10.0
 }

@@ -1,4 +1,4 @@
-//! Tests of which runs stand for others.
+//! Tests of which runs represent others.
 
 use nondex_core::{Calls, Family, Level, Reading, Schedule, Scope, Selection};
 
@@ -15,7 +15,7 @@ fn site(family: Family, line: u32) -> Site {
     }
 }
 
-/// A run whose points have so many calls of the same number of elements, and in which all is
+/// A run whose points have this number of calls of the same number of elements, and in which all is
 /// listed.
 fn run(points: &[(Family, u32, u64, u64)], aspect: Option<u64>) -> Run {
     let listed = points.iter().flat_map(|&(family, line, count, len)| {
@@ -158,10 +158,14 @@ fn how_long_threads_are_held_back_is_known_for_one_seed_at_one_level_only() {
                 assert!(!decide_alike(&clean, &other, &run));
             }
         }
-        // A clean run does not come to what a seed would choose elsewhere: only nothing at all is
-        // like it.
-        let elsewhere = Selection::only([site(family, 2)]);
-        assert!(!decide_alike(&clean, &with(elsewhere.clone(), &made), &run));
+        // A clean run does not come to what a seed would choose at another site: only nothing at
+        // all is like it.
+        let other_site = Selection::only([site(family, 2)]);
+        assert!(!decide_alike(
+            &clean,
+            &with(other_site.clone(), &made),
+            &run
+        ));
         let except = Selection::except([site(family, 1)]);
         assert!(!decide_alike(&clean, &with(except, &made), &run));
         let orders = Selection::only([site(Family::HashMap, 2)]);
@@ -176,7 +180,7 @@ fn how_long_threads_are_held_back_is_known_for_one_seed_at_one_level_only() {
         ));
         assert!(!decide_alike(
             &with(one, &made),
-            &with(elsewhere, &made),
+            &with(other_site, &made),
             &run
         ));
     }

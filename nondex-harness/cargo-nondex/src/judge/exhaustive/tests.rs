@@ -7,11 +7,11 @@ use super::*;
 use crate::judge::conclusion::Conclusion;
 use crate::judge::simulation::{options, run, runs_at, simulate, site};
 
-/// A simulated test: asked for its next choice, given the orders so far, it says the line and the
-/// number of elements, or how it ends.
+/// A simulated test: given the orders that were drawn, it returns the line of its next choice and
+/// the number of elements, or how it ends.
 type Program = fn(&[Vec<usize>]) -> Result<(u32, u64), bool>;
 
-/// Runs the test under `spec`. At EQ and ID, every collection is an object of its own.
+/// Runs the test under `spec`. At EQ and ID, every collection is a separate object.
 fn simulated(program: Program, spec: &RunSpec) -> Run {
     let mut orders: Vec<Vec<usize>> = Vec::new();
     let mut choices = Vec::new();
@@ -83,7 +83,8 @@ fn a_test_with_few_orders_is_run_under_all_of_them_and_verified() {
     let (conclusion, evidence, verified) = explored(program, &options());
     assert_eq!(conclusion, Conclusion::Stable);
     assert_eq!(verified, NOT_STD);
-    // Of six orders one is the base order; what holds for all orders needs no other level, but STD.
+    // Of six orders one is the canonical order; what holds for all orders needs no other level, but
+    // STD.
     assert_eq!(runs_at(&evidence, Level::Full), 5);
     for level in [Level::One, Level::Eq, Level::Id] {
         assert_eq!(runs_at(&evidence, level), 0, "{level}");

@@ -1,4 +1,4 @@
-//! Tests of what is said of tests that others may have disturbed.
+//! Tests of judgements about tests that others may have disturbed.
 
 use nondex_core::{Level, Selection};
 
@@ -234,7 +234,7 @@ fn a_test_that_fails_alone_is_no_victim_of_others_behind_which_it_fails() {
         });
         let found = conclude("t", &options(), &runs).unwrap().conclusion;
         assert_eq!(matches!(found, Conclusion::OrderDependent(_)), is_order);
-        // Then an ordinary build is asked.
+        // Then a plain build decides.
         assert_eq!(found == Conclusion::Broken, !is_order);
     }
 }

@@ -1,31 +1,31 @@
-//! Which tests end otherwise after others than alone.
+//! Which tests have another outcome after others than alone.
 //!
-//! A test that ends its process, by an exit, a crash or a hang, leaves the tests behind it without
+//! A test that ends its process, by an exit, a crash or a hang, leaves the tests after it without
 //! an outcome: they are run again without it, in the same order.
 
 use std::collections::BTreeSet;
 
 use super::experiments::{End, Experiments, Wanted, gather};
 
-/// So many tests are left out of one order, because they end its process, before the rest of it is
-/// given up.
+/// Number of tests that are left out of one order, because they end its process, before the rest of
+/// it is given up.
 const MAX_CUTS: usize = 5;
 
 /// What the tried orders show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Detection {
-    /// The orders that were run, as far as their tests were started: first those that were asked
-    /// for, and those without tests that end the process.
+    /// The orders that were run, as far as their tests were started: first those that were
+    /// requested, and those without tests that end the process.
     pub orders: Vec<Vec<usize>>,
     /// The tests that end the process, in some order or alone.
     pub cutting: Vec<usize>,
-    /// Those of which it is not known how they end behind others: too many ended the process before
+    /// Those of which it is not known how they end after others: too many ended the process before
     /// them.
     pub unknown: Vec<usize>,
 }
 
 impl Detection {
-    /// What processes show that were made so far, whatever they were made for.
+    /// The evidence of all processes until now, whatever they were made for.
     #[must_use]
     pub fn so_far(experiments: &Experiments) -> Self {
         let mut detection = Detection::default();
@@ -40,7 +40,7 @@ impl Detection {
         detection
     }
 
-    /// Adds the orders of the processes made since there were so many.
+    /// Adds the orders of the processes after the first `count`.
     pub fn add_orders_since(&mut self, count: usize, experiments: &Experiments) {
         let known: BTreeSet<&[usize]> = self.orders.iter().map(Vec::as_slice).collect();
         let made = experiments.made()[count..].iter();
@@ -71,8 +71,8 @@ impl Detection {
     }
 }
 
-/// So many hints of forks are looked into for each test: forks may meet what other forks left in a
-/// folder.
+/// Number of hints of forks that are checked for each test: forks may find what other forks left in
+/// a folder.
 const MAX_HINTS: usize = 8;
 
 /// The pairs in which one of `asked` ended otherwise in a fork than alone, made in processes of
@@ -105,10 +105,10 @@ pub fn pairs(
     Ok((found, is_complete))
 }
 
-/// So many beginnings of an order are tried; of a longer one not each.
+/// Maximum number of beginnings of an order that are tried.
 pub const MAX_BEGINNINGS: usize = 64;
 
-/// The orders in which `last` come behind the beginnings of `tests`, and of the reverse of it: what
+/// The orders in which `last` come after the beginnings of `tests`, and of the reverse of it: what
 /// needs several tests is made by one of these also where others undo it before the end of the
 /// order.
 ///
@@ -136,8 +136,8 @@ pub fn beginnings(
     Ok(orders)
 }
 
-/// Those of `asked` that end otherwise when they run twice in one process, each time: they are not
-/// idempotent.
+/// Those of `asked` that have another outcome when they run twice in one process, each time: they
+/// are not idempotent.
 ///
 /// # Errors
 /// The processes to make first.
@@ -176,7 +176,7 @@ pub fn detect(
         let without = order.iter().copied().filter(|test| !ending.contains(test));
         tried(without.collect(), experiments)
     });
-    // How such a test ends behind others is seen where it comes last.
+    // How such a test ends after others is seen where it comes last.
     let last = ending.iter().take(MAX_CUTS).filter_map(|test| {
         let order = planned.iter().find(|order| order.contains(test))?;
         let place = order.iter().position(|known| known == test)?;

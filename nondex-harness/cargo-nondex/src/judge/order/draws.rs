@@ -27,8 +27,8 @@ pub enum Draws {
 /// Concludes from the number of seeds under which the outcome was that of the canonical order, and
 /// the number of all seeds, first alone, then after the other tests.
 #[must_use]
-pub const fn draws([alone, seeds]: [u64; 2], [behind, all]: [u64; 2]) -> Draws {
-    if behind == all && alone * 4 >= seeds * 3 {
+pub const fn draws([alone, seeds]: [u64; 2], [after, all]: [u64; 2]) -> Draws {
+    if after == all && alone * 4 >= seeds * 3 {
         Draws::Confirmed
     } else if alone < seeds {
         Draws::Chance
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn a_victim_is_one_whatever_the_seed_and_what_a_seed_changes_alone_is_chance() {
-        for (alone, behind, expected) in [
+        for (alone, after, expected) in [
             ([10, 10], [10, 10], Draws::Confirmed),
             // A victim that fails by chance besides.
             ([8, 10], [10, 10], Draws::Confirmed),
@@ -55,7 +55,7 @@ mod tests {
             ([60, 60], [3, 10], Draws::Crossed),
             ([52, 60], [3, 10], Draws::Chance),
         ] {
-            assert_eq!(draws(alone, behind), expected, "{alone:?} {behind:?}");
+            assert_eq!(draws(alone, after), expected, "{alone:?} {after:?}");
         }
     }
 }

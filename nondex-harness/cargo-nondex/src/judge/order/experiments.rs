@@ -1,7 +1,7 @@
-//! The processes of one binary so far: which tests ran in which order, and how each ended.
+//! The processes of one binary: which tests ran in which order, and how each ended.
 //!
 //! How a test ended after others is known from every process that began with the same tests,
-//! whatever ran behind it: one process of all tests answers for each of its beginnings.
+//! whatever ran after it: one process of all tests answers for each of its beginnings.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,7 +10,7 @@ use nondex_core::{Failure, Outcome};
 
 use crate::judge::prerequisite::Explanation;
 
-/// The processes that must be made before more can be said.
+/// The processes that must be made before a conclusion is possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// The tests of each, by number, in the order in which they run.
@@ -42,14 +42,14 @@ pub struct End {
     pub failure: Option<Failure>,
     /// What the process wrote, if it is kept.
     pub output: Option<String>,
-    /// What the machine lacks, so that the failure says nothing about the code.
+    /// What the machine lacks, so that the failure is no evidence about the code.
     pub explanation: Option<Explanation>,
     /// Whether it reached a choice point, so that another seed may change what it does.
     pub has_choices: bool,
 }
 
 impl End {
-    /// Whether it passed; `None` when that says nothing about the code.
+    /// Whether it passed; `None` when that is no evidence about the code.
     #[must_use]
     pub const fn passed(&self) -> Option<bool> {
         match self.explanation {
@@ -70,7 +70,7 @@ impl End {
 pub struct Experiment {
     /// Its tests, in the order in which they ran.
     pub tests: Vec<usize>,
-    /// How they ended. Those behind one that ended the process were not started, and have none.
+    /// How they ended. Those after one that ended the process were not started, and have none.
     pub ends: Vec<End>,
     /// Whether no other process ran meanwhile.
     pub alone: bool,
@@ -109,8 +109,8 @@ pub struct Experiments {
     is_shared: bool,
     /// The tests that ran first in a process with forks.
     forking: HashSet<usize>,
-    /// How a test ended in a fork behind another one. A fork may meet what the one before it left
-    /// in a folder: it is a hint only.
+    /// How a test ended in a fork after another one. A fork may find what the one before it left in
+    /// a folder: it is a hint only.
     forked: HashMap<(usize, usize), Option<bool>>,
 }
 
@@ -143,7 +143,7 @@ impl Experiments {
         self.made.push(experiment);
     }
 
-    /// Adds what came of the forks of a process, behind the process itself: how each test ended
+    /// Adds the results of the forks of a process, after the process itself: how each test ended
     /// that came next, if it was forked for.
     pub fn add_forks(
         &mut self,
@@ -158,8 +158,8 @@ impl Experiments {
         }
     }
 
-    /// Whether `then` passed in a fork behind `first`; `None` when there was none, or its end says
-    /// nothing.
+    /// Whether `then` passed in a fork after `first`; `None` when there was none, or its end is no
+    /// evidence.
     #[must_use]
     pub fn hint(&self, first: usize, then: usize) -> Option<bool> {
         *self.forked.get(&(first, then))?
@@ -171,7 +171,7 @@ impl Experiments {
         self.forked.len()
     }
 
-    /// All pairs of a test and one of `then` behind it, which may be the same, in forks.
+    /// All pairs of a test and one of `then` after it, which may be the same, in forks.
     ///
     /// # Errors
     /// The processes to make first.
@@ -282,7 +282,7 @@ impl Experiments {
         among.iter().copied().filter(both).collect()
     }
 
-    /// How often a test failed behind these tests, of how many processes: first of those during
+    /// How often a test failed after these tests, of how many processes: first of those during
     /// which others ran, then of those during which none did.
     #[must_use]
     pub fn failures_after(&self, before: &[usize], test: usize) -> [[usize; 2]; 2] {
@@ -304,7 +304,7 @@ impl Experiments {
         })
     }
 
-    /// The same in forks behind other tests.
+    /// The same in forks after other tests.
     #[must_use]
     pub fn failures_in_forks(&self, test: usize) -> [usize; 2] {
         let forks = self.forked.iter();

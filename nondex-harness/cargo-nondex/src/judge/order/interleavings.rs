@@ -1,17 +1,17 @@
 //! Which tests may disturb each other when they run at the same time, and over what: the most
 //! suspicious first.
 //!
-//! What one test changes and another one uses is a reason to let them meet. There may be more such
-//! pairs than anybody has time for, so they have an order: what belongs to the project comes before
-//! what belongs to its dependencies; the first pairs of each part of the state before further ones
-//! of any; the whole of a test in the middle of another one before parts of both; what one is known
-//! to change and the other one to read before what both only change, that before what is as it was
-//! behind each test, and that before what one may not use at all; and every test has its first pair
-//! before any has its second.
+//! What one test changes and another one uses is a reason to interleave them. There may be more
+//! such pairs than anybody has time for, so they have an order: what belongs to the project comes
+//! before what belongs to its dependencies; the first pairs of each part of the state before
+//! further ones of any; the whole of a test in the middle of another one before parts of both; what
+//! one is known to change and the other one to read before what both only change, that before what
+//! is as it was after each test, and that before what one may not use at all; and every test has
+//! its first pair before any has its second.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// So many others are let meet each test over each part of the state.
+/// Maximum number of other tests that are interleaved with each test over each part of the state.
 const MAX_WITH: usize = 64;
 
 /// What one test does with the parts of the state, which are numbered.
@@ -19,7 +19,7 @@ const MAX_WITH: usize = 64;
 pub struct Use {
     /// What it changes.
     pub changes: BTreeSet<usize>,
-    /// What of these is as it was behind it.
+    /// Which of these it restores.
     pub undone: BTreeSet<usize>,
     /// What it reads.
     pub reads: BTreeSet<usize>,
@@ -66,7 +66,7 @@ enum Conflict {
     Read,
     /// Both change it.
     Changed,
-    /// It is as it was behind both.
+    /// Both restore it.
     Undone,
     /// One changes it, and whether the other one uses it is not known.
     Unknown,
@@ -106,7 +106,7 @@ pub fn plan(uses: &[Use], states: &[Shared], is_wanted: &dyn Fn(usize) -> bool) 
             others.truncate(MAX_WITH);
             for in_parts in [false, true] {
                 for &(conflict, inner) in &others {
-                    // What the other one is to meet in the middle of this one must be changed by
+                    // What the other one is to find in the middle of this one must be changed by
                     // this one.
                     if in_parts && !has_changed(outer) {
                         continue;

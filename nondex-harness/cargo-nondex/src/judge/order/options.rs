@@ -8,16 +8,16 @@ use super::strategy::{Shuffle, Strategy, factorial, orders, writers_first};
 /// How many random orders are tried unless another number is given (`--orders N`).
 pub const DEFAULT_ORDERS: usize = 10;
 
-/// How often a suspected test is run alone, and behind those it depends on, unless another number
-/// is given (`--reruns M`).
+/// Default number of runs of a suspected test alone, and after those it depends on, unless another
+/// number is given (`--reruns M`).
 pub const DEFAULT_RERUNS: usize = 10;
 
 /// How many pairs of tests are tried in each binary unless another number is given (`--pairs N`).
 pub const DEFAULT_PAIRS: usize = 20_000;
 
 /// How many processes of tests that run at the same time are made in a binary unless another number
-/// is given (`--meetings N`): so many for each of its tests, and this at least; and up to so many
-/// times as many while they take no longer than this.
+/// is given (`--meetings N`): a number for each of its tests, and a minimum; and up to a number of
+/// times as many while they take no longer than a limit.
 const MEETINGS: usize = 4;
 const MIN_MEETINGS: usize = 800;
 const MORE_MEETINGS: usize = 5;
@@ -37,7 +37,7 @@ pub struct OrderOptions {
     pub seed: u64,
     /// What they exchange.
     pub shuffle: Shuffle,
-    /// How often a suspected test is run alone, and behind those it depends on.
+    /// Number of runs of a suspected test alone, and after those it depends on.
     pub reruns: usize,
     /// How many pairs of tests are tried; none of a binary that has more.
     pub pairs: usize,
@@ -80,7 +80,7 @@ impl OrderOptions {
         planned
     }
 
-    /// How many processes of tests that run at the same time are made in a binary of so many tests.
+    /// Budget of processes of tests that run at the same time, in a binary of this number of tests.
     #[must_use]
     pub fn interleavings(&self, tests: usize) -> Budget {
         let usual = tests.saturating_mul(MEETINGS).max(MIN_MEETINGS);
@@ -95,7 +95,7 @@ impl OrderOptions {
         }
     }
 
-    /// How far searches go, when `has_pairs` says whether each pair was tried.
+    /// Limits of searches; `has_pairs` is whether each pair was tried.
     #[must_use]
     pub const fn limits(&self, has_pairs: bool) -> Limits {
         Limits {
@@ -109,16 +109,16 @@ impl OrderOptions {
 /// How many processes may be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// So many, however long they take.
+    /// Number of processes, however long they take.
     pub surely: u64,
-    /// So many within the patience.
+    /// Number of processes within the patience.
     pub most: u64,
     /// How long more than are made surely may be begun.
     pub patience: Duration,
 }
 
 impl Budget {
-    /// Whether it is used up when so many were made in this time.
+    /// Whether this number of processes in this time uses it up.
     #[must_use]
     pub fn is_over(&self, made: u64, took: Duration) -> bool {
         made >= self.most || made >= self.surely && took >= self.patience

@@ -1,11 +1,11 @@
 //! Which tests make the difference to one test, and which undo it.
 //!
-//! A victim passes alone and fails behind its *polluters*; a brittle test fails alone and passes
-//! behind its *setters*. The search begins with the tests before it in an order in which it ended
-//! otherwise than alone, and looks for the smallest ordered part of them that still makes it do so:
-//! first among those that came before it in *all* such orders, then by dichotomy. Whatever is found
-//! is run again, and so is the test alone, before anything is said. Then its *cleaners* are looked
-//! for.
+//! A victim passes alone and fails after its *polluters*; a brittle test fails alone and passes
+//! after its *setters*. The search begins with the tests before it in an order in which it ended
+//! differently than alone, and looks for the smallest ordered part of them that still makes it do
+//! so: first among those that came before it in *all* such orders, then by dichotomy. Whatever is
+//! found is run again, and so is the test alone, before any conclusion. Then its *cleaners* are
+//! looked for.
 
 mod cleaners;
 mod sets;
@@ -18,14 +18,14 @@ use super::experiments::{End, Experiments, Wanted, gather};
 /// often every set but the first is made.
 const REPETITIONS: usize = 2;
 
-/// So many of the orders in which a test ended otherwise are made again before it is given up.
+/// Number of orders with another outcome that are repeated before the search gives up.
 const MAX_ORDERS: usize = 3;
 
 /// How far the search goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How often the test is run alone and behind its polluters or setters before anything is said
-    /// of it.
+    /// Number of runs of the test alone and after its polluters or setters before anything is
+    /// concluded about it.
     pub reruns: usize,
     /// How many processes each search may ask for.
     pub questions: usize,
@@ -38,7 +38,7 @@ pub struct Limits {
 pub enum OrderConclusion {
     /// It ends as it does alone, whatever comes before it.
     Independent,
-    /// It ends otherwise behind other tests.
+    /// It has another outcome after other tests.
     Dependent(Dependence),
     /// Two processes with the same tests before it did not end alike.
     NonDeterministic {
@@ -47,7 +47,7 @@ pub enum OrderConclusion {
         /// How many failed, of how many.
         failures: [u64; 2],
     },
-    /// How it ends alone says nothing about the code.
+    /// Its outcome alone is no evidence about the code.
     Unknown,
 }
 
@@ -65,8 +65,8 @@ pub struct Dependence {
     pub is_complete: bool,
 }
 
-/// What is concluded about each of `asked`, of so many `tests` in all, from these orders and what
-/// is asked for besides.
+/// What is concluded about each of `asked`, of `tests` in all, from these orders and the additional
+/// processes.
 ///
 /// # Errors
 /// The processes to make first.
@@ -106,9 +106,9 @@ pub fn conclude(
     Ok(concluded)
 }
 
-/// What is concluded about each of `asked` although no more processes can be made: that of which is
-/// known enough to be said, without further sets and cleaners where these are not. `None` of one
-/// whose search has not come so far.
+/// What is concluded about each of `asked` although no more processes can be made: what is certain,
+/// without further sets and cleaners where these are not. `None` of one whose search has not
+/// reached that.
 #[must_use]
 pub fn settled(
     asked: &[usize],
@@ -197,8 +197,8 @@ impl<'a> RoleSearch<'a> {
         Ok(spoilt.unwrap_or(found))
     }
 
-    /// What follows when it ends both ways with nothing before it: another test does not decide
-    /// then. What its own first run left behind may be why it has failed since. Processes that ran
+    /// What follows when it both passes and fails with nothing before it: another test does not
+    /// decide then. What its own first run left may be why it has failed since. Processes that ran
     /// at the same time may make it fail, but not pass.
     fn spoilt(&self) -> Result<Option<OrderConclusion>, Wanted> {
         let is_mixed = |[failed, all]: [usize; 2]| failed > 0 && failed < all;
@@ -219,7 +219,7 @@ impl<'a> RoleSearch<'a> {
 
     fn judge(mut self) -> Result<OrderConclusion, Wanted> {
         let mut changed: Vec<&[usize]> = Vec::new();
-        // Most tests never end otherwise: nothing is run again for these.
+        // Most tests always have the same outcome: nothing is run again for these.
         let times = if self.alone { REPETITIONS } else { 1 };
         match self.agreement(&[], times, self.alone)? {
             Agreement::Always(passes) => self.passes_alone = passes,
@@ -262,7 +262,7 @@ impl<'a> RoleSearch<'a> {
             };
         };
         let (first, mut is_complete) = self.smallest(found, &changed)?;
-        // The failing order and the passing one, before a word is said.
+        // The failing order and the passing one, before any conclusion.
         for (before, expected) in [(&first[..], !self.passes_alone), (&[], self.passes_alone)] {
             match self.agreement(before, self.limits.reruns, true)? {
                 Agreement::Always(passes) if passes == expected => {}
@@ -272,7 +272,7 @@ impl<'a> RoleSearch<'a> {
         }
         let mut sets = vec![first.clone()];
         is_complete &= self.or_over(self.other_sets(&mut sets, &changed), false)?;
-        // Whichever was met first, the same one is said.
+        // The result must not depend on which was found first.
         sets.sort_by(|one, other| (one.len(), one).cmp(&(other.len(), other)));
         let said = self.agreement(&sets[0], self.limits.reruns, true);
         let said = self.or_over(said, Agreement::Unknown)?;
@@ -299,7 +299,7 @@ impl<'a> RoleSearch<'a> {
     /// time.
     fn misled(&self, before: &[usize]) -> Result<OrderConclusion, Wanted> {
         if !self.alone && self.experiments.is_shared() {
-            // It is asked again alone.
+            // The run is repeated alone.
             return Ok(non_deterministic(before, [0, 0]));
         }
         let agreement = self.agreement(before, self.limits.reruns, true)?;
@@ -330,7 +330,7 @@ impl<'a> RoleSearch<'a> {
         })
     }
 
-    /// How it ends behind these tests; `None` when that is not to be known.
+    /// How it ends after these tests; `None` when that is not to be known.
     fn passes(&self, before: &[usize]) -> Result<Option<bool>, Wanted> {
         Ok(match self.agreement(before, 1, self.alone)? {
             Agreement::Always(passes) => Some(passes),
@@ -338,7 +338,7 @@ impl<'a> RoleSearch<'a> {
         })
     }
 
-    /// Whether it ends otherwise behind these tests than alone.
+    /// Whether its outcome after these tests differs from that alone.
     fn is_changed(&self, before: &[usize]) -> Result<bool, Wanted> {
         let passes = self.passes(before)?;
         Ok(passes.is_some_and(|passes| passes != self.passes_alone))

@@ -17,9 +17,9 @@ pub enum Strategy {
     /// Orders in which every two tests are neighbours, each way round, once: one order more than
     /// there are tests, at most.
     Tuscan,
-    /// Each test comes first once, the others behind it in their original order.
+    /// Each test comes first once, the others after it in their original order.
     OneByOne,
-    /// Each test in a process of its own.
+    /// Each test in a separate process.
     Isolated,
     /// All there are.
     All,
@@ -94,13 +94,13 @@ pub fn writers_first(writers: &[usize], tests: usize) -> Vec<Vec<usize>> {
             others.copied().collect()
         }));
     }
-    let behind = |first: Vec<usize>| {
+    let after = |first: Vec<usize>| {
         let others = (0..tests).filter(|test| !first.contains(test));
         let forwards: Vec<usize> = first.iter().copied().chain(others.clone()).collect();
         let backwards = first.iter().copied().chain(others.rev()).collect();
         [forwards, backwards]
     };
-    firsts.into_iter().flat_map(behind).collect()
+    firsts.into_iter().flat_map(after).collect()
 }
 
 /// The first `count` orders of the tests with these names, which are in their original order, each
@@ -119,7 +119,7 @@ pub fn orders(
         Strategy::Original => Box::new([original].into_iter()),
         Strategy::Reverse => Box::new([original.into_iter().rev().collect()].into_iter()),
         Strategy::Random => {
-            // More orders than that do not come from so many seeds in vain.
+            // This number of seeds may not give more orders than that.
             let seeds = (0..).map(move |add| seed.wrapping_add(add));
             let tried = seeds.take(count.saturating_mul(4).saturating_add(16));
             Box::new(tried.map(|seed| random(names, seed, shuffle)))
@@ -138,7 +138,7 @@ pub fn orders(
         .collect()
 }
 
-/// The number of orders of so many tests, unless there are more than `limit`.
+/// The number of orders of `count` tests, unless there are more than `limit`.
 #[must_use]
 pub fn factorial(tests: usize, limit: usize) -> Option<usize> {
     let mut product = 1_usize;

@@ -91,7 +91,7 @@ fn few_elements_leave_few_orders_to_try() {
         }
     });
     assert_eq!(conclusion, Conclusion::Stable);
-    // The other order: the base order was the clean run.
+    // The other order: the canonical order was the clean run.
     assert_eq!(runs_at(&evidence, Level::One), 1);
 }
 
@@ -341,7 +341,7 @@ fn a_test_that_fails_by_chance_is_never_attributed_to_a_choice() {
     assert!(verdicts[0] > 900, "{verdicts:?}");
 }
 
-/// What the runtime says of a call whose order is given.
+/// What the runtime records of a call whose order is given.
 fn step(given: &Given) -> StepRecord {
     let element = |rank| ElementRecord {
         rank,

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// Addresses that stand for the rest of the world: of the networks set aside for documentation (RFC
+/// Addresses that represent the rest of the world: of the networks set aside for documentation (RFC
 /// 5737, RFC 3849).
 const ELSEWHERE: [(&str, &str); 2] = [("0.0.0.0:0", "192.0.2.1:9"), ("[::]:0", "[2001:db8::1]:9")];
 
@@ -86,7 +86,7 @@ fn has_route() -> bool {
 
 fn resolves() -> bool {
     let (sender, receiver) = mpsc::channel();
-    // The system's resolver cannot be interrupted: its thread is left behind.
+    // The system's resolver cannot be interrupted: its thread keeps running.
     thread::spawn(move || sender.send(NAME.to_socket_addrs().is_ok()));
     receiver.recv_timeout(PATIENCE).unwrap_or(false)
 }

@@ -117,7 +117,8 @@ fn reservation(record: &NetworkRecord) -> Option<String> {
     if record.is_unanswered() {
         let target = &record.target;
         return Some(format!(
-            "less certain: what was sent to {target} had no answer, which may have another reason than the network"
+            "less certain: what was sent to {target} had no answer, which may have another reason \
+             than the network"
         ));
     }
     record.is_child().then(|| {

@@ -1,4 +1,4 @@
-//! What a run was asked to do about the network.
+//! Network options of a run.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use nondex_core::{NetworkMode, RunSpec};
 
 use super::Canary;
 
-/// What a run was asked to do about the network. The default observes it and sanitises.
+/// Network options of a run. The default observes it and sanitises.
 #[derive(Clone, Debug)]
 pub struct Policy {
     /// What is done while tests run.
     pub mode: NetworkMode,
     /// Hosts that are reached although the network is blocked.
     pub allow: Vec<String>,
-    /// Whether a failure that the network's absence explains is a verdict of its own.
+    /// Whether a failure that the network's absence explains is a separate verdict.
     pub sanitise: bool,
     /// Whether a test that fails while the network is blocked is run once with it, if there is one.
     pub verify: bool,
@@ -39,8 +39,8 @@ impl Policy {
         }
     }
 
-    /// The run that tells whether a failure under `spec`, in which the network was blocked, came
-    /// from that: the same with the network. `None` unless that is asked for.
+    /// The run that shows whether a failure under `spec`, in which the network was blocked, came
+    /// from that: the same with the network. `None` unless requested.
     #[must_use]
     pub fn verification(&self, spec: &RunSpec) -> Option<RunSpec> {
         let can_tell = self.verify && self.mode == NetworkMode::Block;

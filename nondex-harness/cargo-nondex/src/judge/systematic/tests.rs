@@ -22,8 +22,7 @@ use Op::{Add, Load, Lock, Store, Unlock};
 
 type Program = &'static [&'static [Op]];
 
-/// Threads that begin together; each has a register of its own, and all share a variable and a
-/// lock.
+/// Threads that begin together; each has a register, and all share a variable and a lock.
 #[derive(Clone)]
 struct State {
     program: Program,
@@ -72,8 +71,8 @@ impl State {
     }
 }
 
-/// All sequences with at most so many preemptions, and what the variable is in the end: by going
-/// through all of them.
+/// All sequences with at most this number of preemptions, and what the variable is in the end: by
+/// going through all of them.
 fn all(program: Program, preemptions: u32) -> BTreeSet<(Vec<usize>, u64)> {
     fn go(state: &State, left: u32, found: &mut BTreeSet<(Vec<usize>, u64)>) {
         let able = (0..state.at.len()).filter(|&thread| state.can_go_on(thread));
@@ -105,7 +104,7 @@ fn run(program: Program, spec: &RunSpec) -> (State, Course) {
     };
     let mut state = State::new(program);
     let mut ready: Vec<usize> = (0..program.len()).collect();
-    // Those that are held back, and when they were last.
+    // Those that are delayed, and when they were last.
     let mut held: Vec<usize> = Vec::new();
     let mut held_at = vec![usize::MAX; program.len()];
     let mut numbers = vec![0; program.len()];
@@ -163,7 +162,7 @@ fn has_ended(state: &State) -> bool {
     (0..state.at.len()).all(|thread| state.next(thread).is_none())
 }
 
-/// The run of a test that fails if it ends otherwise than with `right`.
+/// The run of a test that fails unless it ends with `right`.
 fn simulated(program: Program, spec: &RunSpec, right: &dyn Fn(u64) -> bool) -> Run {
     let (state, course) = run(program, spec);
     let outcome = match has_ended(&state) && right(state.variable) {
@@ -269,7 +268,7 @@ fn what_does_not_fit_is_said_with_how_many_there_are_at_least() {
     assert!(all.schedules >= least);
 }
 
-/// What is concluded of a test that fails if it ends otherwise than with `right`.
+/// What is concluded of a test that fails unless it ends with `right`.
 fn concluded(program: Program, right: &dyn Fn(u64) -> bool) -> (Conclusion, Evidence) {
     let mut options = options();
     options.exhaustive = 1_000;

@@ -1,4 +1,4 @@
-//! Tests of what is said of threads, over simulated schedules.
+//! Tests of conclusions about threads, over simulated schedules.
 
 mod natural;
 
@@ -21,8 +21,8 @@ use crate::judge::sampling;
 use crate::judge::simulation::{made, options, point, run, runs_at, simulate, site};
 use crate::judge::timing::Timing;
 
-/// A simulated test of two threads. The first does some operations, each at a line of its own;
-/// whenever it is held back, the second goes on with its own, one in 100 ns.
+/// A simulated test of two threads. The first does some operations, each at a separate line;
+/// whenever it is delayed, the second goes on with its operations, one in 100 ns.
 struct Threads {
     /// How many operations the first one does.
     operations: u32,
@@ -33,7 +33,8 @@ struct Threads {
 #[derive(Default)]
 struct Done {
     longest_delay: u64,
-    /// How many operations the second thread had done when the first came to each of its own.
+    /// How many operations the second thread had done when the first came to each of its
+    /// operations.
     others: Vec<u64>,
     points: BTreeMap<Site, PointRecord>,
     steps: Vec<StepRecord>,
@@ -196,7 +197,7 @@ fn how_late_a_thread_must_be_is_known_to_one_hundredth() {
 
 #[test]
 fn one_of_many_delays_with_the_same_effect_is_confirmed() {
-    // Whoever is held back before the tenth operation comes too late.
+    // A thread that is delayed before the tenth operation comes too late.
     let threads = Threads::new(100);
     let (conclusion, _) = simulate(&options(), |spec| {
         threads.run(spec, |others| others[10] < 3)
@@ -289,7 +290,7 @@ fn what_is_written_in_another_order_by_threads_is_no_latent_dependence() {
 
 #[test]
 fn a_seed_that_delays_nothing_says_nothing_of_another_one() {
-    // Of so few operations many seeds choose none.
+    // Many seeds choose none of a few operations.
     let threads = Threads::new(2);
     let found = [true, false].map(|prune| {
         let options = Options { prune, ..options() };

@@ -90,7 +90,7 @@ impl Call<'_> {
         Ok(command)
     }
 
-    /// Whether std is not replaced though it is elsewhere: what is built for the host, as proc
+    /// Whether std is not replaced though it is for the target: what is built for the host, as proc
     /// macros are, has the host's own.
     pub(super) fn has_own_std(&self) -> bool {
         self.compiler.runtime.is_some() && self.value("--target").is_none()

@@ -2,7 +2,7 @@
 //! instead of running them.
 //!
 //! As linker of a doctest it also writes down which lines of the source the compiler was given,
-//! which nobody tells later.
+//! which are not known later.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -24,7 +24,7 @@ pub(super) const KEPT: &str = "kept by cargo-nondex as ";
 /// The extension of a file with the place of a kept executable: file and offset, a line each.
 pub(super) const PLACE: &str = "place";
 
-/// The code of a program that panicked: rustdoc says what a doctest wrote only when it failed.
+/// The code of a program that panicked: rustdoc shows the output of a doctest only when it failed.
 const PANICKED: u8 = 101;
 
 /// Does the work of a call by rustdoc or by its compiler; `None` when this is another start.
@@ -37,7 +37,7 @@ pub(in crate::project) fn intercept(arguments: &[OsString]) -> Option<Result<Exi
     }
 }
 
-/// Moves an executable to the first free number in `dir`, and says the number.
+/// Moves an executable to the first free number in `dir`, and prints the number.
 fn keep(dir: &Path, program: &Path) -> Result<ExitCode, String> {
     let failed = |path: &Path, e| format!("failed to keep `{}`: {e}", path.display());
     let mut number = 0;
@@ -61,7 +61,7 @@ fn keep(dir: &Path, program: &Path) -> Result<ExitCode, String> {
 /// Becomes the true linker, after the place of what is linked was written down next to it.
 fn link(linker: &OsStr, arguments: &[OsString]) -> Result<ExitCode, String> {
     let variable = |name| std::env::var(name).ok();
-    // Rustdoc tells the compiler so, for its messages.
+    // Rustdoc passes it to the compiler, for its messages.
     let place = variable("UNSTABLE_RUSTDOC_TEST_PATH").zip(variable("UNSTABLE_RUSTDOC_TEST_LINE"));
     let output = arguments
         .windows(2)

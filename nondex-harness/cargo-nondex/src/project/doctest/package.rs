@@ -146,7 +146,7 @@ impl Package<'_> {
             return Ok(Vec::new());
         }
         // Once more and one after the other, so that they are kept in the order in which rustdoc
-        // tells of them.
+        // reports them.
         let words: Vec<&str> = names.iter().map(|name| word(name)).collect();
         let again = match self.rustdoc("should-panic", 1, &words)? {
             Ok(again) => again,
@@ -198,7 +198,7 @@ impl Package<'_> {
             [] => self.names.filters.iter().map(|name| word(name)).collect(),
             words => words.to_vec(),
         };
-        // Rustdoc divides each at spaces, so it is asked for more than is needed.
+        // Rustdoc splits each at spaces, so the word may select more than needed.
         let skip = self
             .names
             .skip
@@ -244,7 +244,7 @@ impl Package<'_> {
         if let (Some(place), Some((file, line))) = (&mut place, place_in(name)) {
             let source = fs::read_to_string(self.call.start.cwd.join(file)).unwrap_or_default();
             let target = self.call.value("--crate-name").unwrap_or_default();
-            // Rustdoc makes the crate known by two lines of its own, and counts them as one.
+            // Rustdoc makes the crate known by two added lines, and counts them as one.
             place.offset -= i64::from(is_crate_added(&source, line, target));
         }
         Ok(Doctest {

@@ -58,7 +58,8 @@ mod tests {
 
     #[test]
     fn a_crate_is_added_to_a_doctest_that_names_it() {
-        let source = "/// ```\n/// # use it::a;\n/// ```\n/// it\n/// ```\n/// extern crate it;\n/// it::b();\n/// ```\n";
+        let source = "/// ```\n/// # use it::a;\n/// ```\n/// it\n/// ```\n\
+            /// extern crate it;\n/// it::b();\n/// ```\n";
         assert!(is_crate_added(source, 1, "it"));
         assert!(!is_crate_added(source, 3 + 2, "it"));
         assert!(!is_crate_added(source, 1, "other"));
@@ -67,7 +68,8 @@ mod tests {
 
     #[test]
     fn a_doctest_is_found_again_by_its_lines() {
-        let source = "//! ```\n//! a();\n//! ```\nmod m {\n    /// ```\n    /// a();\n    /// ```\n    /// ```\n    /// b();\n    /// ```\n}\n";
+        let source = "//! ```\n//! a();\n//! ```\nmod m {\n    /// ```\n    /// a();\n    /// ```\n\
+                      \x20   /// ```\n    /// b();\n    /// ```\n}\n";
         let lines = block(source, 5);
         assert_eq!(lines, ["```", "a();"]);
         assert_eq!(same(source, &lines), [1, 5]);

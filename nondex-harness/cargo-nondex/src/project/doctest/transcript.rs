@@ -2,7 +2,7 @@
 
 use super::keep::KEPT;
 
-/// One doctest, as rustdoc tells of it.
+/// One doctest, as rustdoc reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Told {
     /// Its name, `src/lib.rs - item (line 3)`.
@@ -15,8 +15,8 @@ pub(super) struct Told {
 pub(super) enum Fate {
     /// It failed as every program does here, and was kept under this number.
     Kept(u64),
-    /// It failed, and that made it pass: a program that must panic. It was kept, but nothing says
-    /// under which number.
+    /// It failed, and that made it pass: a program that must panic. It was kept, but it is not
+    /// known under which number.
     ShouldPanic,
     /// It was only compiled, and that went as it had to.
     Compiled,
@@ -26,7 +26,7 @@ pub(super) enum Fate {
     Broken(String),
 }
 
-/// The doctests in the order in which they ended; `None` when rustdoc did not come so far.
+/// The doctests in the order in which they ended; `None` when rustdoc stopped earlier.
 pub(super) fn read(text: &str) -> Option<Vec<Told>> {
     if !text.lines().any(|line| line.starts_with("test result: ")) {
         return None;
@@ -156,7 +156,8 @@ test result: FAILED. 4 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; 
     fn names_that_several_have_are_all_found() {
         let one = "---- a (line 1) stdout ----\nkept by cargo-nondex as ";
         let text = format!(
-            "test a (line 1) ... FAILED\ntest a (line 1) ... FAILED\n\n{one}4\n\n\n{one}7\n\n\nfailures:\n    a (line 1)\n\ntest result: FAILED."
+            "test a (line 1) ... FAILED\ntest a (line 1) ... FAILED\n\n{one}4\n\n\n{one}7\n\n\n\
+             failures:\n    a (line 1)\n\ntest result: FAILED."
         );
         let told = read(&text).unwrap();
         let fates: Vec<_> = told.into_iter().map(|told| told.fate).collect();

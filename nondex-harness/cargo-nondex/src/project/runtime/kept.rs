@@ -13,7 +13,7 @@ use super::Runtime;
 /// start.
 const PRELOAD: &str = "libnondex_preload.";
 
-/// The file that says a built runtime is whole.
+/// The file that marks a built runtime as complete.
 const MANIFEST: &str = "runtime.json";
 
 /// What is kept in the cache.
@@ -38,7 +38,7 @@ struct Library {
 }
 
 impl Manifest {
-    /// Copies the libraries that cargo left in `built` to `home`; an error that says what failed,
+    /// Copies the libraries that cargo left in `built` to `home`; an error that names what failed,
     /// or what is missing.
     pub(super) fn collect(built: &Utf8Path, home: &Utf8Path) -> Result<Self, String> {
         let mut manifest = Manifest::default();
@@ -114,8 +114,8 @@ impl Library {
     }
 }
 
-/// The runtime in `home`: `None` when there is none, an error that says what is wrong when it is
-/// not whole.
+/// The runtime in `home`: `None` when there is none, an error that names the problem when it is not
+/// whole.
 pub(super) fn load(home: &Utf8Path, key: &str) -> Result<Option<Runtime>, String> {
     let Ok(text) = fs::read_to_string(home.join(MANIFEST)) else {
         return if home.exists() {

@@ -75,7 +75,7 @@ impl Recipe<'_> {
         ))
     }
 
-    /// Compiles it. What was downloaded to build this program is enough, so the network is asked
+    /// Compiles it. What was downloaded to build this program is enough, so the network is used
     /// only when that fails. Where this program was not built with its own lock file, what it was
     /// built with serves too.
     fn compile(&self, source: &Utf8Path, wrapper: Option<&str>) -> Result<()> {

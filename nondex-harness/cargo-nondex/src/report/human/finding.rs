@@ -44,7 +44,7 @@ pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
             line("note", test, &why.collect::<Vec<_>>())
         }
         _ if is_of_order(test) => String::new(),
-        Verdict::Broken => other(test, "fails in base order too", view),
+        Verdict::Broken => other(test, "fails in canonical order too", view),
         Verdict::NonDeterministic => other(test, &non_deterministic(test), view),
         Verdict::OrderDependentVictim => other(test, "fails after another test", view),
         Verdict::OrderDependentBrittle => other(test, "fails unless another test ran before", view),
@@ -76,7 +76,7 @@ fn unjudged(test: &TestReport) -> String {
     let why = if test.failures.is_empty() {
         "could not be started in each of its runs"
     } else if test.fails_in_base_order() && test.ordinary.is_none() {
-        "fails in base order and is not judged"
+        "fails in canonical order and is not judged"
     } else {
         "fails only with this tool"
     };

@@ -82,7 +82,7 @@ pub(super) fn stopped(test: &TestReport, culprit: &Culprit) -> Option<&'static s
     let at = delay(test, culprit)?;
     let delay = &found.steps[at];
     if delay.file.is_none() {
-        // A thread has called nothing before it begins: one that is held back in a dependency has.
+        // A thread has called nothing before it begins: one that is delayed in a dependency has.
         let is_started = culprit.call.as_ref()?.thread != "0" && has_place(test, culprit);
         let begins = culprit.family == Family::Schedule && is_started && delay.is_before_all();
         return begins.then_some(BEGINS);

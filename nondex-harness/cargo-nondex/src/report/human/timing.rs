@@ -85,17 +85,17 @@ fn of(culprit: &Culprit, who: &str, place: &str) -> String {
         (Kind::Spurious, ..) => format!("{who} wakes here though nobody woke it"),
         (_, Family::Time, Some(least)) if is_between_readings(culprit) => {
             format!(
-                "{who} is held back for {} or longer before it reads the clock",
+                "{who} is delayed by {} or longer before it reads the clock",
                 time(least)
             )
         }
         (_, Family::Time, None) if is_between_readings(culprit) => {
-            format!("{who} is held back before it reads the clock")
+            format!("{who} is delayed before it reads the clock")
         }
         (_, Family::Time, Some(least)) => format!("{who} wakes {} or more too late", time(least)),
         (_, Family::Time, None) => format!("{who} wakes too late"),
         (_, _, Some(least)) if least > MOMENT => {
-            format!("{who} is held back {place} for {} or longer", time(least))
+            format!("{who} is delayed {place} for {} or longer", time(least))
         }
         (..) => format!("{who} is stopped {place}, and others go on"),
     }
@@ -161,9 +161,9 @@ const fn meaning(level: Level) -> &'static str {
     match level {
         Level::Std => "no delay is longer than 20 ms, as on a busy machine",
         Level::One => "no delay is longer than 100 ms, as on a machine that is overloaded",
-        Level::Eq => "a thread is held back for up to a second, as on a machine that swaps",
-        Level::Id => "a thread is held back for up to 10 s, as on a machine that was suspended",
-        Level::Full => "a thread is held back for up to an hour",
+        Level::Eq => "a thread is delayed by up to a second, as on a machine that swaps",
+        Level::Id => "a thread is delayed by up to 10 s, as on a machine that was suspended",
+        Level::Full => "a thread is delayed by up to an hour",
     }
 }
 

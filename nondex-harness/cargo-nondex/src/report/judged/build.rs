@@ -20,7 +20,7 @@ pub fn decides(
     // These are of one build.
     report.failure_rate.clear();
     // It is said to fail whatever is chosen.
-    report.notes.retain(|note| !note.contains("ordinary build"));
+    report.notes.retain(|note| !note.contains("plain build"));
     let builds = match cause.passes {
         Some(_) => format!("{failed} of {builds} builds"),
         None => format!("each of {builds} builds, but not with the same values"),
@@ -63,7 +63,7 @@ mod tests {
     fn a_test_about_which_its_build_decides_is_not_broken() {
         let broken = || {
             let mut report = test(Verdict::Broken);
-            report.notes = vec!["it fails in an ordinary build too".to_owned()];
+            report.notes = vec!["it fails in a plain build too".to_owned()];
             report
         };
         let mut report = broken();

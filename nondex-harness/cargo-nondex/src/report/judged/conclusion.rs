@@ -114,8 +114,8 @@ fn failing_runs(basis: &Basis<'_>) -> usize {
     plain.saturating_add(certainty::samples(basis.evidence))
 }
 
-/// Whether a test that fails in base order reached choices of which no seed was tried, and is not
-/// known to fail always without this tool.
+/// Whether a test that fails in canonical order reached choices of which no seed was tried, and is
+/// not known to fail always without this tool.
 fn may_be_a_choice(basis: &Basis<'_>) -> bool {
     let mut runs = basis.evidence.of(&basis.clean()).iter();
     let fails_plainly =
@@ -178,7 +178,7 @@ fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>
         return dependence.spec.clone();
     }
     report.notes.push(format!(
-        "it fails in base order too, and passes at level {level} with seed {seed}"
+        "it fails in canonical order too, and passes at level {level} with seed {seed}"
     ));
     basis.clean()
 }

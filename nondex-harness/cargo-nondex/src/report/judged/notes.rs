@@ -84,9 +84,9 @@ pub(super) fn disagreement(runs: &[Run], spec: &RunSpec, options: &Options) -> S
     let all = runs.len();
     let which = match spec.choices {
         Selection::None if !spec.scheduled && options.is_scheduled() => {
-            "in base order with real threads".to_owned()
+            "in canonical order with real threads".to_owned()
         }
-        Selection::None => "in base order".to_owned(),
+        Selection::None => "in canonical order".to_owned(),
         _ => format!("at level {} with seed {}", spec.level, spec.seed),
     };
     let [low, high] = wilson(failed as u64, all as u64).map(|bound| bound * 100.0);
@@ -160,16 +160,18 @@ pub(super) fn unjudged(failures: &[FailureReport]) -> String {
     match failures.len() {
         0 => stopped.to_owned(),
         _ if is_clean => {
-            format!("{stopped}; it failed in base order, and a plain build was not run to compare")
+            format!(
+                "{stopped}; it failed in canonical order, and a plain build was not run to compare"
+            )
         }
         1 => format!("{stopped}; it failed under one seed"),
         many => format!("{stopped}; it failed under {many} seeds"),
     }
 }
 
-/// Why a test that fails in base order is not judged when no seed was tried.
+/// Why a test that fails in canonical order is not judged when no seed was tried.
 pub(super) fn untried() -> String {
-    "it fails in base order, and no seed was tried: whether a choice decides is not known"
+    "it fails in canonical order, and no seed was tried: whether a choice decides is not known"
         .to_owned()
 }
 

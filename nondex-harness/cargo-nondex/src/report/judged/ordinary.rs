@@ -1,4 +1,4 @@
-//! What is said of a test that was compared with an ordinary build.
+//! What is said of a test that was compared with a plain build.
 
 use camino::Utf8Path;
 use nondex_core::Outcome;
@@ -10,24 +10,24 @@ use crate::report::TestReport;
 pub(super) fn note(report: &TestReport, ordinary: &Ordinary, root: &Utf8Path) -> String {
     match *ordinary {
         Ordinary::Not(ref reason) => {
-            format!("whether it fails in an ordinary build too is not known: {reason}")
+            format!("whether it fails in a plain build too is not known: {reason}")
         }
         Ordinary::Runs([0, runs]) if report.is_dependent() => {
             format!("it passes in {runs} of {runs} runs of a plain build")
         }
         Ordinary::Runs([failures, runs]) if failures == runs => {
-            "it fails in an ordinary build too".to_owned()
+            "it fails in a plain build too".to_owned()
         }
         Ordinary::Runs([failures, runs]) if !report.fails_in_base_order() => {
-            format!("it fails in {failures} of {runs} runs of an ordinary build")
+            format!("it fails in {failures} of {runs} runs of a plain build")
         }
         Ordinary::Runs([0, runs]) => format!(
-            "it is not judged: it passes in {runs} of {runs} runs of an ordinary build, and fails in base order here, most likely \
+            "it is not judged: it passes in {runs} of {runs} runs of a plain build, and fails in canonical order here, most likely \
              because of {}",
             addition(report, root)
         ),
         Ordinary::Runs([failures, runs]) => format!(
-            "it fails in base order here, and in {failures} of {runs} runs of an ordinary build"
+            "it fails in canonical order here, and in {failures} of {runs} runs of a plain build"
         ),
     }
 }
@@ -51,7 +51,7 @@ const ADDITIONS: [(&str, &str); 3] = [
 /// How many lines a statement has that is looked at.
 const STATEMENT: usize = 8;
 
-/// What makes a test fail that passes in an ordinary build, as far as it can be known.
+/// What makes a test fail that passes in a plain build, as far as it can be known.
 fn addition(report: &TestReport, root: &Utf8Path) -> String {
     let Some(failure) = report.failures.first() else {
         return "what this tool adds".to_owned();
@@ -106,7 +106,7 @@ mod tests {
         let report = TestReport::new("p", "p", "t");
         for (runs, expected) in [([0, 20], "0 of 20"), ([1, 3], "1 of 3")] {
             let note = note(&report, &Ordinary::Runs(runs), Utf8Path::new("."));
-            let expected = format!("it fails in {expected} runs of an ordinary build");
+            let expected = format!("it fails in {expected} runs of a plain build");
             assert_eq!(note, expected);
         }
     }

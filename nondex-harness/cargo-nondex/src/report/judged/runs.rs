@@ -116,7 +116,7 @@ pub(super) fn failure(
 }
 
 /// Where the output of the first failing run departs from that of a passing one: best of all of one
-/// that made the same choices but the culprits', otherwise of one in base order.
+/// that made the same choices but the culprits', otherwise of one in canonical order.
 pub(super) fn difference(evidence: &Evidence, failing: &[(&RunSpec, &Run)]) -> Option<String> {
     let (spec, run, output) = failing
         .iter()

@@ -200,7 +200,7 @@ fn a_test_that_passes_in_another_order_than_the_base_says_so() {
     assert_eq!(report.verdict, Verdict::ImplementationDependent);
     assert_eq!(
         report.notes,
-        ["it fails in base order too, and passes at level STD with seed 3"]
+        ["it fails in canonical order too, and passes at level STD with seed 3"]
     );
     assert_eq!(report.failure_rate[&Level::Std], [9, 10]);
 }

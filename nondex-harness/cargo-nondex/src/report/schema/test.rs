@@ -194,7 +194,7 @@ impl TestReport {
     }
 
     /// The lower end of the interval in which its rate of failures lies, by all of its runs, those
-    /// in an ordinary build among them.
+    /// in a plain build among them.
     #[must_use]
     pub fn least_rate(&self) -> f64 {
         let steps = self.steps.iter().map(|step| [step.failures, step.runs]);

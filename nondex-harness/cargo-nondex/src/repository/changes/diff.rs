@@ -36,8 +36,8 @@ impl Changes {
                 let lines = new.0..new.0 + new.1;
                 if old.1 != new.1 {
                     // Of nothing, the line before it is named.
-                    let behind = new.0 + new.1.max(1);
-                    change.moved = change.moved.or(Some(behind));
+                    let after = new.0 + new.1.max(1);
+                    change.moved = change.moved.or(Some(after));
                 }
                 if old.1 == 0 {
                     change.added.extend(lines.clone());
@@ -79,7 +79,7 @@ impl Hunk {
         }
     }
 
-    /// The line behind which what looks like nothing is gone, if there is.
+    /// The line after which blank or comment-like text is gone, if there is.
     fn blanks(&self) -> Option<u32> {
         let (first, count) = self.new;
         (self.blank > 0).then(|| {
@@ -91,8 +91,8 @@ impl Hunk {
         })
     }
 
-    /// The lines behind which something is gone: where the lines begin and where they end, if fewer
-    /// of them say something than before.
+    /// The lines after which something is gone: where the lines begin and where they end, if fewer
+    /// of them matter than before.
     fn deletions(&self) -> BTreeSet<u32> {
         let (first, count) = self.new;
         match (self.after < self.before, count) {

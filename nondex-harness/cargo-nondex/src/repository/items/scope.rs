@@ -1,8 +1,8 @@
-//! What names of traits stand for in a module, as far as its own text says it.
+//! Which traits names mean in a module, as far as its text shows it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Traits that every module has, unless it says otherwise.
+/// Traits that every module has, unless its text excludes them.
 const PRELUDE: [&str; 13] = [
     "AsMut",
     "AsRef",

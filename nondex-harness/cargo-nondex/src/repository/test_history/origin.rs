@@ -9,7 +9,7 @@ use crate::error::Result;
 /// often alike.
 const OTHER_NAME: f64 = 0.8;
 
-/// A body with fewer tokens says nothing about a function whose name is another.
+/// A body with fewer tokens is no evidence about a function whose name is another.
 const MIN_TOKENS: usize = 8;
 
 /// Where a function that is new here in the second of two commits was in the first, its parent.

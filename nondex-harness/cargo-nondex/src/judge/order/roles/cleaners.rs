@@ -1,7 +1,7 @@
 //! Which tests undo what the polluters of a victim did.
 //!
-//! They are looked for by halves among the tests that did not come between polluter and victim
-//! where the victim failed.
+//! The search bisects the tests that did not come between polluter and victim where the victim
+//! failed.
 
 use std::collections::HashSet;
 
@@ -10,11 +10,11 @@ use nondex_core::hash::mix;
 use super::{Agreement, Dependence, RoleSearch};
 use crate::judge::order::experiments::{Wanted, gather};
 
-/// So many tests are tried first for one that undoes what others did, the likeliest ones; then
-/// twice as many, and so on.
+/// Number of tests that are tried first for one that undoes what others did, the likeliest ones;
+/// then twice as many, and so on.
 const FIRST_PART: usize = 4;
 
-/// With fewer others, the cleaners of several victims are looked for one victim after the other.
+/// With fewer others, the cleaners of several victims are searched victim by victim.
 const MIN_TOGETHER: usize = 64;
 
 /// How likely a test undoes it that alone came between, as an integer.
@@ -71,7 +71,7 @@ impl RoleSearch<'_> {
         let mut excluded = polluting.clone();
         excluded[self.test] = true;
         self.cutting.iter().for_each(|test| excluded[*test] = true);
-        // What came behind the last polluter where it failed all the same.
+        // What came after the last polluter where it failed all the same.
         for (before, _) in self.seen.iter().filter(|(_, passed)| !passed) {
             if let Some(last) = before.iter().rposition(|test| polluting[*test])
                 && sets[0].iter().all(|test| before.contains(test))

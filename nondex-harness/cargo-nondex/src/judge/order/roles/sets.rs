@@ -7,7 +7,7 @@ use crate::judge::order::experiments::Wanted;
 /// How many sets of polluters or setters are searched for.
 const MAX_SETS: usize = 4;
 
-/// A set of at most so many tests is tried without each of them.
+/// Maximum size of a set that is tried without each of its tests.
 const MAX_TRIED_WITHOUT: usize = 8;
 
 impl RoleSearch<'_> {
@@ -65,7 +65,7 @@ impl RoleSearch<'_> {
     }
 
     /// Adds the sets that make the difference without the tests of the first one. Whether all that
-    /// there may be were looked for.
+    /// there may be were searched.
     pub(super) fn other_sets(
         &self,
         sets: &mut Vec<Vec<usize>>,

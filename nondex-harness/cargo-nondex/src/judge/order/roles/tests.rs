@@ -179,7 +179,7 @@ fn wherever_the_search_is_stopped_what_is_said_is_true_and_nothing_of_it_is_take
             let said = first_said.iter().flatten().count();
             assert_eq!(found.iter().flatten().count(), said, "{count}");
         }
-        let all_said = first_said.map(|said| said.expect("it is said"));
+        let all_said = first_said.map(|said| said.expect("it is concluded"));
         assert!(all_said.iter().any(|said| *said + 5 < experiments.count()));
         assert_eq!(dependent(&whole[8]).sets.len(), 2);
     }

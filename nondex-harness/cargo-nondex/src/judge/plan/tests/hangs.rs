@@ -34,7 +34,7 @@ fn a_test_that_hangs_under_a_seed_is_found_without_trying_every_seed() {
     assert!(hangs <= MAX_HANGS + 1 + 1 + 4, "{hangs} hangs");
 }
 
-/// `run`, when its test needs so many seconds.
+/// `run`, when its test needs this number of seconds.
 fn taking(seconds: u64, limit: Duration, run: Run) -> Run {
     let took = Duration::from_secs(seconds);
     if took <= limit {
@@ -67,7 +67,7 @@ fn what_only_takes_longer_with_other_choices_is_what_it_is_in_the_end() {
                 taking(200, limit, run(passes, [1, 2]))
             });
             assert!(!evidence.all().any(|run| is_timed_out(&run)));
-            // The first seed, and those that were asked for with it.
+            // The first seed, and those that were requested with it.
             assert_eq!(at_the_usual_limit, 1);
             if passes {
                 assert_eq!(conclusion, Conclusion::Stable);
@@ -98,7 +98,7 @@ fn a_hang_is_waited_for_longer_once() {
         assert_eq!(first, [60, of_the_first]);
         assert!(others.iter().all(|limit| *limit == of_others), "{limits:?}");
         assert!(others.len() <= MAX_HANGS + 1 + 4, "{limits:?}");
-        // All that was made is counted, and what says nothing is no evidence.
+        // All that was made is counted, and what shows nothing is no evidence.
         assert_eq!(evidence.count(), evidence.all().count() + 1);
     }
 }
@@ -150,7 +150,7 @@ fn a_run_that_ends_later_than_a_proven_hang_is_still_waited_for() {
 
 #[test]
 fn what_is_slow_at_the_level_that_is_said_is_no_hang_because_it_hangs_at_another() {
-    // It hangs at ONE, which alone was asked for, and is slow at STD, which is tried because a
+    // It hangs at ONE, the only requested level, and is slow at STD, which is tried because a
     // finding's level is the weakest.
     let mut options = options();
     options.levels = vec![Level::One];

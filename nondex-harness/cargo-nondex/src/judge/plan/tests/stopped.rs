@@ -2,11 +2,12 @@
 
 use super::*;
 
-/// After so many runs of a test that fails under every seed at STD, the first of them and the clean
-/// run are repeated often enough: ten seeds, and five runs of two specs, one of which is a seed.
+/// Number of runs of a test that fails under every seed at STD, after which the first of them and
+/// the clean run are repeated often enough: ten seeds, and five runs of two specs, one of which is
+/// a seed.
 const ESTABLISHED: usize = 10 + 2 * REPETITIONS - 1;
 
-/// What is known of a simulated test after so many runs.
+/// What is known of a simulated test after a number of runs.
 fn after(runs: usize, test: impl FnMut(&RunSpec) -> Run) -> Option<Conclusion> {
     known_after(runs, test).0
 }

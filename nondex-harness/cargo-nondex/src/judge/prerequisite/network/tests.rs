@@ -138,7 +138,8 @@ fn a_route_that_was_not_found_counts_if_the_failure_speaks_of_it() {
         !reason(&run, ending, &[], &Canary::known(true)).is_empty()
     };
     assert!(counts(
-        "called `Result::unwrap()` on an `Err` value: Os { code: 101, kind: NetworkUnreachable, .. }"
+        "called `Result::unwrap()` on an `Err` value: \
+         Os { code: 101, kind: NetworkUnreachable, .. }"
     ));
     assert!(!counts(
         "assertion `left == right` failed\n  left: 2\n right: 3"
@@ -186,9 +187,9 @@ fn an_error_from_the_seed_explains_nothing() {
 fn one_dead_family_of_a_host_that_was_reached_does_not_count() {
     let dead = || of_host(HOST, failed("connect", "[2001:db8::1]:80", "ENETUNREACH"));
     let alive = || of_host(HOST, record("connect", ADDRESS, NetworkOutcome::Answered));
-    let elsewhere = of_host("other.example", alive());
+    let other_host = of_host("other.example", alive());
     assert_eq!(explained(&[dead(), alive()], &[]), NEVER);
-    assert_eq!(explained(&[dead(), elsewhere], &[]), ALWAYS);
+    assert_eq!(explained(&[dead(), other_host], &[]), ALWAYS);
 }
 
 #[test]

@@ -4,8 +4,7 @@
 use super::*;
 
 #[test]
-fn a_test_that_only_the_base_schedule_makes_fail_is_judged_with_real_threads_as_without_the_scheduler()
- {
+fn a_test_that_only_the_base_schedule_fails_is_judged_with_real_threads_as_without_a_scheduler() {
     let threads = Threads::new(40);
     for orders_decide in [false, true] {
         let test = |spec: &RunSpec| {
@@ -160,7 +159,7 @@ fn threads_that_look_for_ever_under_some_seed_are_a_failure() {
 }
 
 /// What is found of a test that fails when its ninth operation is late, and which is cut, or
-/// passes, whenever `stops` says so.
+/// passes, whenever `stops` decides so.
 fn found_beside(cut: bool, stops: impl Fn(&[u64]) -> bool) -> (Dependence, usize) {
     let threads = Threads::new(40);
     let options = options();

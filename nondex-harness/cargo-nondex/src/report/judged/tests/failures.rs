@@ -76,12 +76,15 @@ fn levels_above_the_weakest_have_no_rate_though_some_of_their_runs_are_implied()
 
 #[test]
 fn a_failing_output_is_compared_with_that_of_all_choices_but_the_culprits_or_else_in_base_order() {
-    for (lines, passing) in [([1].as_slice(), "base order"), (&[1, 2], "all but one")] {
+    for (lines, passing) in [
+        ([1].as_slice(), "canonical order"),
+        (&[1, 2], "all but one"),
+    ] {
         let report = judged(|spec| {
             let fails = made(spec, 1);
             let output = match spec.choices {
                 _ if fails => "culprit",
-                Selection::None => "base order",
+                Selection::None => "canonical order",
                 _ => "all but one",
             };
             Run {
