@@ -40,8 +40,8 @@ mod descriptor;
 mod execution;
 mod experiment;
 mod forks;
-pub mod libtest;
 mod interrupting;
+pub mod libtest;
 #[cfg(feature = "libtest-mimic")]
 mod mimic;
 mod network;

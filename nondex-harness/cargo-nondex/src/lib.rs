@@ -5,6 +5,7 @@
 //! that. Each [`command`] is a short story over these rooms. What runs inside a test executable is
 //! the crate `nondex-harness`, which this program carries as source.
 
+pub mod atomic_file;
 pub mod campaign;
 pub mod cli;
 pub mod command;
@@ -20,4 +21,3 @@ pub mod repository;
 pub mod repro;
 pub mod shell;
 pub mod statistics;
-pub mod atomic_file;

@@ -23,7 +23,7 @@ use crate::judge::bisect::{Next, Tried, next};
 use crate::report::bisection::{Bisection, BisectionStep, CommitReport, FileCounts, FlakySince};
 use crate::report::schema::Line;
 use crate::report::{Report, TestReport, store};
-use crate::repository::{Commit, FileKind, Git, TestHistory, changes, test_history, short};
+use crate::repository::{Commit, FileKind, Git, TestHistory, changes, short, test_history};
 
 /// Searches the commit that made a test flaky. The code shows whether the search came to its end.
 pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {

@@ -7,10 +7,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::hash;
 
 use super::oracle::Trial;
+use crate::atomic_file;
 use crate::error::Result;
 use crate::judge::bisect::Tried;
 use crate::report::schema::Line;
-use crate::atomic_file;
 
 /// What each commit is that was tried.
 #[derive(Debug)]
