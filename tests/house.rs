@@ -194,7 +194,8 @@ fn arrows_between_folders_lead_downward_only() {
             let is_room = DRIVER.iter().any(|(name, _)| *name == other);
             assert!(
                 !is_room || other == own || below.contains(&other),
-                "{} makes a new arrow, from `{own}` to `{other}`: what both need belongs below both of them",
+                "{} makes a new arrow, from `{own}` to `{other}`: what both need belongs below \
+                 both of them",
                 file.display(),
             );
             used.insert((own.clone(), other.to_owned()));

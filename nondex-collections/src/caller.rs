@@ -12,7 +12,7 @@ use crate::system;
 ///
 /// A call through a function pointer or a trait object (`{:?}` is one) has no caller:
 /// `#[track_caller]` then names the shim itself. And code of std that iterates (`vec.extend(&map)`)
-/// is nobody's call site. Both are told apart by their stacks instead, where those can be read.
+/// is nobody's call site. Their stacks distinguish both instead, where those can be read.
 #[track_caller]
 #[inline]
 pub(crate) fn caller() -> Caller {

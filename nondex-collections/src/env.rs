@@ -42,8 +42,8 @@ pub fn vars_os() -> VarsOs {
 }
 
 /// As [`::std::env::var_os`]. The harness of a `harness = false` target is compiled with the
-/// project and has an engine of its own: it still finds the run's spec here, which is removed from
-/// the environment before `main`.
+/// project and has a separate engine: it still finds the run's spec here, which is removed from the
+/// environment before `main`.
 #[cfg(feature = "facade")]
 #[must_use]
 pub fn var_os<K: AsRef<::std::ffi::OsStr>>(key: K) -> Option<OsString> {

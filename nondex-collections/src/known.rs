@@ -1,5 +1,4 @@
-//! Answers to a question about things whose address stays, so that most of them are asked about
-//! once.
+//! Answers to a question about things whose address stays, so that most of them are queried once.
 
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,6 +1,6 @@
 //! `eprint!`, `eprintln!` and `dbg!`, which write a message at once.
 //!
-//! std's stderr has no buffer: each piece of a message is a system call of its own. libtest hides
+//! std's stderr has no buffer: each piece of a message is a separate system call. libtest hides
 //! that from a test, whose messages it keeps in memory, where they are lost when the test is
 //! killed. Here a message is put together first, and is out when the macro is done, however the
 //! test ends after that.

@@ -1,5 +1,5 @@
 //! What a collection does to all its entries without showing them (drop, clear, clone, compare)
-//! meets them in the order of its iterators, as in std.
+//! visits them in the order of its iterators, as in std.
 #![cfg(feature = "nondex")]
 
 use std::cell::RefCell;
@@ -80,7 +80,7 @@ fn keys<S>(map: &HashMap<Loud, (), S>) -> Vec<u32> {
     map.keys().map(|key| key.0).collect()
 }
 
-/// Whether every act meets the entries in the order that `keys` shows, and which acts did.
+/// Whether every act visits the entries in the order that `keys` shows, and which acts did.
 fn acts_agree<S: BuildHasher + Default + Clone>() -> Vec<bool> {
     let mut agree = Vec::new();
     let mut check = |name: &str, expected: &[u32], found: &[u32]| {
@@ -126,7 +126,7 @@ fn acts_agree<S: BuildHasher + Default + Clone>() -> Vec<bool> {
     agree
 }
 
-/// Runs `body` in a run of this spec, and says what was recorded.
+/// Runs `body` in a run of this spec, and returns the record.
 fn run(spec: &RunSpec, body: impl FnOnce()) -> RunRecord {
     let context = Context::new(spec.clone());
     let entered = context::enter(&context, "test");
@@ -154,7 +154,7 @@ fn an_act_meets_the_entries_in_the_order_of_the_iterators_but_at_full() {
                 });
             }
         }
-        assert!(differ > 100, "at FULL each is a choice of its own");
+        assert!(differ > 100, "at FULL each is a separate choice");
     }
 }
 

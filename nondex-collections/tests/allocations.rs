@@ -63,7 +63,8 @@ macro_rules! counts {
         count("drain", &mut || sum += map.drain().map(|(key, _)| key).sum::<u64>());
         count("refill after drain", &mut || map.extend((0..300).map(|n| (n, n))));
         count("clear", &mut || map.clear());
-        count("refill after clear", &mut || (0..300).for_each(|n| sum += map.insert(n, n).unwrap_or(0)));
+        count("refill after \
+            clear", &mut || (0..300).for_each(|n| sum += map.insert(n, n).unwrap_or(0)));
         let mut clone = None;
         count("clone", &mut || clone = Some(map.clone()));
         count("clone_from", &mut || map.clone_from(clone.as_ref().unwrap()));

@@ -50,7 +50,7 @@ impl<K, V> Pairs for BTreeMap<K, V> {
     }
 }
 
-/// A wrapper that names the iterators, as crates with a map of their own do.
+/// A wrapper that names the iterators, as crates with their own map do.
 struct Registry<K, V, S = hash_map::RandomState>(HashMap<K, V, S>);
 
 impl<K, V, S> IntoIterator for Registry<K, V, S> {

@@ -1,5 +1,5 @@
 //! The tests of this package have the feature `nondex`. What holds without it is tested here, by a
-//! package of its own.
+//! separate package.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Random programs over the mirror and over std's own collections, which must not be told apart:
+//! Random programs over the mirror and over std's own collections, which must be indistinguishable:
 //! not by what methods return, not by capacities, and not by what elements see of it (each
 //! destructor, clone, comparison and hash, in order).
 //!
@@ -16,9 +16,9 @@ use nondex_core::{Context, Level, RunSpec, Selection, context};
 use support::{Keyed, Random};
 
 thread_local! {
-    /// What elements saw so far.
+    /// What elements saw until now.
     static TRACE: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
-    /// After so many more calls into an element's traits, one panics.
+    /// After this number of calls into an element's traits, one panics.
     static FUSE: Cell<u32> = const { Cell::new(u32::MAX) };
 }
 
@@ -35,7 +35,7 @@ fn burn() {
     }
 }
 
-/// An element that notes everything that is done to it. Its second number tells equal ones apart.
+/// An element that notes everything that is done to it. Its second number distinguishes equal ones.
 #[derive(Debug)]
 struct Loud(u8, u32);
 
@@ -70,7 +70,7 @@ impl Hash for Loud {
     }
 }
 
-/// Runs one program over the collections of a path, and says all that was seen.
+/// Runs one program over the collections of a path, and returns all that was seen.
 macro_rules! program {
     ($seed:expr, $panics:expr, $($path:ident)::+) => {{
         use $($path)::+::hash_map::{Entry, HashMap};
@@ -210,7 +210,8 @@ macro_rules! program {
                 47 => note(format!("{:?}", set.intersection(&another).collect::<Vec<_>>())),
                 48 => note(format!("{:?}", set.difference(&another).collect::<Vec<_>>())),
                 49 => note(format!("{:?}", set.symmetric_difference(&another).collect::<Vec<_>>())),
-                50 => note(format!("{} {} {}", set.is_subset(&another), set.is_superset(&another), set.is_disjoint(&another))),
+                50 => note(format!("{} {} \
+                    {}", set.is_subset(&another), set.is_superset(&another), set.is_disjoint(&another))),
                 51 => note(format!("{}", set == another)),
                 52 => set.retain(|key| u64::from(key.0) % 3 != a % 3),
                 53 => note(format!("{:?}", set.extract_if(|key| u64::from(key.0) % 2 == 0).take(some).collect::<Vec<_>>())),

@@ -150,7 +150,7 @@ fn a_map_fails_what_the_table_says_at_eq_and_one() {
 
 #[test]
 fn at_std_a_collection_keeps_its_order_until_it_is_built_again() {
-    // As in std itself: every instance has keys of its own.
+    // As in std itself: every instance has its own keys.
     const STD: [bool; 7] = [true, true, false, false, false, true, true];
     check::<HashSet<u32>>(Level::Std, STD);
     check::<HashMap<u32, char>>(Level::Std, STD);
@@ -282,8 +282,8 @@ fn all_iterators_of_one_state_agree_below_full() {
     }
 }
 
-/// The order of an iterator is the long way: what is extracted is drawn only as far as it is asked
-/// for.
+/// The order of an iterator is the long way: what is extracted is drawn only as far as it is
+/// requested.
 #[test]
 fn what_is_extracted_comes_in_the_order_of_the_iterators_whatever_was_removed_before() {
     fn check<S: BuildHasher + Default>(level: Level, seed: u64, len: u32, removed: u32) {

@@ -266,7 +266,7 @@ fn set_operations_have_the_order_and_the_capacity_of_std() {
         ] {
             assert_eq!(std.capacity(), own.capacity());
             assert_eq!(std.len(), own.len());
-            // Sets with new random keys have an order of their own.
+            // Sets with new random keys have another order.
             if std::any::type_name::<S>() != std::any::type_name::<RandomState>() {
                 assert!(std.iter().eq(own.iter()));
             }

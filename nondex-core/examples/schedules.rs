@@ -14,10 +14,10 @@ const LENS: [usize; 6] = [2, 3, 5, 8, 16, 64];
 /// Instances of each kind of bug and length.
 const INSTANCES: u64 = 2_000;
 
-/// The seeds of a campaign when nothing else is said.
+/// The seeds of a campaign by default.
 const USUAL: u64 = 10;
 
-/// A bug is given up after so many seeds; a random schedule leaves 1 of 10^13 of the rarest here.
+/// Maximum number of seeds for a bug; a random schedule leaves 1 of 10^13 of the rarest here.
 const MAX_SEEDS: u64 = 2_000;
 
 #[derive(Clone, Copy)]
@@ -47,8 +47,8 @@ const KINDS: [&str; 6] = [
 ];
 
 impl Bug {
-    /// A bug of that kind, which does not show in canonical order; `None` when so few elements have
-    /// none.
+    /// A bug of that kind, which does not show in canonical order; `None` when this number of
+    /// elements has none.
     fn random(kind: usize, len: usize, random: &mut Random) -> Option<Bug> {
         let mut distinct = |count: usize| {
             let mut elements: Vec<usize> = Vec::new();

@@ -1,13 +1,13 @@
 //! Memory in pages of our own, which no allocator of the program knows.
 //!
 //! A program may replace std's allocator and C's `malloc`, with one that locks a mutex and reads a
-//! clock. Both lead to interposed functions, so these may take memory from neither. Regions of
-//! 4 MiB are mapped as they are needed, the first one before `main`, so that a test that may map no
+//! clock. Both lead to interposed functions, so these may take memory from neither. Regions of 4
+//! MiB are mapped as they are needed, the first one before `main`, so that a test that may map no
 //! more has some. A region is cut into blocks of powers of two; what is given back goes to a list
-//! of its size. Larger blocks are mappings of their own.
+//! of its size. Larger blocks are separate mappings.
 //!
 //! It can be used in a signal handler and after `fork`: see [`fork_lock`](crate::fork_lock). A
-//! handler that interrupts the arena itself has a mapping of its own.
+//! handler that interrupts the arena itself gets a separate mapping.
 
 #![expect(unsafe_code, reason = "an allocator gives out pointers")]
 
@@ -67,7 +67,7 @@ static BLOCKS: ForkLock<Blocks> = ForkLock::new(|| Blocks {
     left: 0,
 });
 
-/// The exponent of the size of the block for a layout; `None` when it needs a mapping of its own.
+/// The exponent of the size of the block for a layout; `None` when it needs a separate mapping.
 fn exponent(layout: Layout) -> Option<u32> {
     let size = layout.size().max(layout.align());
     let exponent = size.next_power_of_two().trailing_zeros().max(SMALLEST);
@@ -137,7 +137,7 @@ unsafe impl Allocator for Arena {
             None if layout.align() > PAGE => None,
             None => pages::anonymous(layout.size().next_multiple_of(PAGE)),
         };
-        // No more than is asked for: a table would take the rest as room for elements, and have
+        // No more than requested: a table would take the rest as room for elements, and have
         // another capacity than std's.
         let block = block.ok_or(AllocError)?;
         Ok(NonNull::slice_from_raw_parts(block, layout.size()))
@@ -156,7 +156,7 @@ unsafe impl Allocator for Arena {
     }
 }
 
-// SAFETY: as above; what is given back has the layout that it was asked for with.
+// SAFETY: as above; what is given back has the layout of its request.
 unsafe impl GlobalAlloc for Arena {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let block = self.allocate(layout);

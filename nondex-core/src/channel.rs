@@ -94,7 +94,7 @@ impl Channel {
             }
             opened => opened,
         }?;
-        // A process that reaches behind the end of a file is killed. Another one may have made this
+        // A process that reaches past the end of a file is killed. Another one may have made this
         // file just now, without giving it its size yet.
         let length = file.metadata()?.len();
         if length < BYTES as u64 {

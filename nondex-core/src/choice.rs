@@ -1,7 +1,7 @@
 //! The decision at one choice point: an order or a [number].
 //!
-//! Every choice draws from a generator of its own, keyed by the seed and by what its level looks
-//! at, never from one running stream: turning one choice off leaves every other as it was.
+//! Every choice draws from a separate generator, keyed by the seed and by what its level looks at,
+//! never from one running stream: turning one choice off leaves every other as it was.
 
 #![cfg_attr(
     not(test),

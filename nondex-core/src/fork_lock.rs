@@ -4,8 +4,8 @@
 //! Interposed functions are called wherever libc's are: between `fork` and `exec` in a child whose
 //! other threads are no more, by a signal handler in the middle of another call, by an allocator
 //! that our own code asks for memory. So the lock knows who has it. One that a thread of another
-//! process has was left behind by a `fork`: it is taken over, with what it protects as new, because
-//! that may be half done. The thread that has it already is refused, not left to wait for itself.
+//! process has was held at a `fork`: it is taken over, with what it protects as new, because that
+//! may be half done. The thread that has it already is refused, not left to wait for itself.
 //!
 //! Keep it for moments: call nothing that the user wrote, and nothing that waits, while it is held.
 //! A thread that waits for it calls no function that is interposed: see [`wait_by`].
@@ -122,13 +122,13 @@ impl<T> ForkLock<T> {
             Ok(_) => FREE,
             Err(owner) if owner == own => return Take::Own,
             Err(owner) if process_of(owner) == process_of(own) => return Take::Busy,
-            // Left behind by a fork.
+            // Held at a fork.
             Err(owner) => match take(owner) {
                 Ok(_) => owner,
                 Err(_) => return Take::Busy,
             },
         };
-        // SAFETY: the lock is ours. What a fork left behind may be half done, so it is not even
+        // SAFETY: the lock is ours. What was held at a fork may be half done, so it is not even
         // dropped.
         unsafe {
             let value = self.value.get();

@@ -1,8 +1,7 @@
 //! Memory of our own, from the [arena](crate::arena).
 //!
-//! A test may count what its `#[global_allocator]` is asked for. A collection of std asks it for
-//! one block; so does one of the mirror, for its entries, and everything that it keeps beside them
-//! is here.
+//! A test may count the requests to its `#[global_allocator]`. A collection of std requests one
+//! block; so does one of the mirror, for its entries, and everything else that it keeps is here.
 
 use std::fmt;
 use std::ops::Deref;
@@ -39,12 +38,13 @@ pub fn collect<T>(items: impl Iterator<Item = T>) -> Vec<T> {
 /// A copy of plain items, made as bytes.
 #[expect(
     unsafe_code,
-    reason = "a vector with an allocator of its own clones item by item: only std's own code can tell which are plain"
+    reason = "a vector with another allocator clones item by item: only std's own code can tell \
+        which are plain"
 )]
 pub fn copy<T: Copy>(items: &[T]) -> Vec<T> {
     let mut all = Vec::with_capacity_in(items.len(), Arena);
-    // SAFETY: there is room for so many items, which are apart from those that are copied, and
-    // plain.
+    // SAFETY: there is room for this number of items, which are apart from those that are copied,
+    // and plain.
     unsafe {
         ptr::copy_nonoverlapping(items.as_ptr(), all.as_mut_ptr(), items.len());
         all.set_len(items.len());

@@ -4,7 +4,7 @@
 //! `PartialEq<Value>` for `usize` and the other primitives, and what the std facade depends on is
 //! in sight of every crate that is compiled over it. There `if id == dead_id()` (aho-corasick
 //! 0.7.15) no longer infers its type. And not serde, which would be most of what the runtime's
-//! build compiles. What a type is in JSON is said once, by a macro of `define`; with the feature
+//! build compiles. The JSON of a type is defined once, by a macro of `define`; with the feature
 //! `serde` its serde traits follow from the same words (`bridge`). The text is compared with
 //! `serde_json`'s in the tests of the protocol. Floats and maps do not occur.
 
@@ -85,7 +85,7 @@ pub trait Data: Sized {
     /// What a value means.
     ///
     /// # Errors
-    /// When it is not of this type; the message says what was expected.
+    /// When it is not of this type; the message has what was expected.
     fn from_value(value: Value) -> Result<Self, Error>;
 }
 

@@ -1,5 +1,5 @@
 //! Pages that the system maps for this process. The functions are declared here because they are
-//! needed before anything else of the runtime stands, and no allocator may be asked.
+//! needed before anything else of the runtime stands, and no allocator may be used.
 
 #![expect(unsafe_code, reason = "pages are reached through raw pointers")]
 

@@ -14,7 +14,7 @@ fn choose() {
     decide(model, model.family, Caller::here(), 3, |_| 0);
 }
 
-/// What a program would be told that is started now, without the number of this process.
+/// The identity of a program that is started now, without the number of this process.
 fn child() -> String {
     let mut buffer = [0; 256];
     let len = name_child(&mut buffer).unwrap();

@@ -1,4 +1,4 @@
-//! A test again, in a process of its own: what happens there is the test's, and nobody else's.
+//! A test again, in a separate process: what happens there is the test's, and nobody else's.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};

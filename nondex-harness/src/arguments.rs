@@ -39,7 +39,7 @@ pub(crate) enum RunIgnored {
     Only,
 }
 
-/// What a test executable is asked to do.
+/// The request to a test executable.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arguments {
     pub(crate) list: bool,
@@ -63,7 +63,7 @@ impl Arguments {
     }
 }
 
-/// What the command line says.
+/// The contents of the command line.
 #[derive(Debug)]
 pub(crate) enum Request {
     /// Run or list tests.
@@ -72,7 +72,7 @@ pub(crate) enum Request {
     Help(String),
 }
 
-/// What is said after `Usage: <binary> [OPTIONS] [FILTERS...]`.
+/// The text after `Usage: <binary> [OPTIONS] [FILTERS...]`.
 const USAGE: &str = "
 Runs the tests whose names contain one of the filters, or all. Their output is not captured.
 

@@ -13,7 +13,7 @@ use super::bencher::Bencher;
 pub enum TestType {
     /// In the crate itself, below `src`.
     UnitTest,
-    /// In a target of its own, below `tests`.
+    /// In a separate target, below `tests`.
     IntegrationTest,
     /// In the documentation.
     DocTest,
@@ -111,7 +111,7 @@ pub struct TestDesc {
     pub name: TestName,
     /// Whether it is `#[ignore]`d.
     pub ignore: bool,
-    /// Why, when `#[ignore = ".."]` says so.
+    /// Why, from `#[ignore = ".."]`.
     pub ignore_message: Option<&'static str>,
     /// The source file as rustc was given it; empty when unknown.
     pub source_file: &'static str,
@@ -134,7 +134,7 @@ pub struct TestDesc {
 }
 
 impl TestDesc {
-    /// What the console says after the name of a test that is more than run.
+    /// The console's text after the name of a test that is more than run.
     #[must_use]
     pub const fn test_mode(&self) -> Option<&'static str> {
         if self.ignore {

@@ -103,7 +103,7 @@ fn explain(
         Verdict::FailedBecause(message) => message.clone(),
     };
     let place = match thrown {
-        // A panic that was resumed on this thread began elsewhere; an error was returned.
+        // A panic that was resumed on this thread began on another thread; an error was returned.
         Some(thrown) => last_panic
             .filter(|panic| panic.message == thrown)
             .map(|panic| (panic.file, panic.line)),

@@ -31,7 +31,7 @@ impl Experiment {
                 .iter()
                 .position(|test| test.desc.name.as_slice() == name)?;
             let mut test = again(&all[place]).unwrap_or_else(|| all.swap_remove(place));
-            // It was asked for by its name.
+            // It was requested by its name.
             test.desc.ignore = false;
             Some(test)
         };

@@ -9,8 +9,8 @@ use nondex_core::{ForkRecord, Forks, RunSpec};
 use super::descriptor::TestDescAndFn;
 use super::verdict::ERROR_EXIT_CODE;
 
-/// Runs `tests` in forks, one after the other, each by `run`, which says whether it passed. What
-/// forks do not have must not be here; otherwise none is made, and the record says why.
+/// Runs `tests` in forks, one after the other, each by `run`, which returns whether it passed. What
+/// forks do not have must not be here; otherwise none is made, and the record has the reason.
 pub(crate) fn run(
     context: &Context,
     forks: &Forks,

@@ -1,4 +1,4 @@
-//! A test that runs on a thread of its own in the middle of another one, which waits for it: see
+//! A test that runs on a separate thread in the middle of another one, which waits for it: see
 //! [`RunSpec::meet`](nondex_core::RunSpec::meet).
 
 use std::sync::Mutex;
@@ -31,10 +31,10 @@ static OTHER: Mutex<Option<String>> = Mutex::new(None);
 /// How often it is looked whether it has ended.
 const PAUSE: Duration = Duration::from_micros(100);
 
-/// A thread that has waited for another one so long waits for what the stopped test has.
+/// A thread that has waited for another one this long waits for what the stopped test has.
 const BLOCKED: Duration = Duration::from_millis(15);
 
-/// What goes on by itself is waited for so long.
+/// Time limit of a test that goes on by itself.
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// The other test, on its thread.
@@ -102,7 +102,7 @@ enum Moment {
     Ends,
     /// It stops, and the other one goes on.
     Stops,
-    /// It goes on behind the other one.
+    /// It goes on after the other one.
     GoesOn,
     /// One waits for what the other one has, which goes on.
     InVain,
@@ -157,8 +157,8 @@ pub(crate) fn is_over() {
     IS_OVER.store(true, Ordering::Release);
 }
 
-/// Waits until `is_done`. Whether that is in vain, because this thread waits for another one or
-/// goes on and on.
+/// Waits until `is_done`. Whether it never is, because this thread waits for another one or goes on
+/// and on.
 fn is_blocked(thread: &Mutex<Option<String>>, is_done: impl Fn() -> bool) -> bool {
     let started = Instant::now();
     let mut blocked: Option<(String, Instant)> = None;

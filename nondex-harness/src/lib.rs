@@ -59,8 +59,8 @@ use libtest::{ERROR_EXIT_CODE, TestDescAndFn};
 
 pub use trial::{TestReturn, Trial};
 
-/// Runs or lists `trials` as the command line says: the `main` of a target with `harness = false`.
-/// Takes trials of libtest-mimic, too.
+/// Runs or lists `trials` according to the command line: the `main` of a target with `harness =
+/// false`. Takes trials of libtest-mimic, too.
 ///
 /// Returns when all tests passed, or ends the process with code 101, also when two trials have the
 /// same name: `--exact` could not tell them apart.

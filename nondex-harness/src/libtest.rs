@@ -169,7 +169,8 @@ mod tests {
         assert_eq!(assert_test_result(ExitCode::from(0)), Ok(()));
         assert_eq!(
             assert_test_result(ExitCode::from(42)).unwrap_err(),
-            "the test returned a termination value with a non-zero status code (42) which indicates a failure"
+            "the test returned a termination value with a non-zero status code (42) which \
+             indicates a failure"
         );
     }
 }

@@ -1,10 +1,11 @@
-//! A failure that only says that there is no network, when no driver is there to judge it: the test
-//! is reported as ignored, with the reason.
+//! A failure whose only cause is that there is no network, when no driver is there to judge it: the
+//! test is reported as ignored, with the reason.
 //!
 //! Only what the network's absence alone explains counts; whether this machine is offline as a
-//! whole is not asked. The tests of one process run beside each other, so such a failure is judged
-//! by another run of the test, in a process of its own: there every operation is the test's, on
-//! whatever thread. An operation on a thread that belongs to no test is reason enough for that run.
+//! whole does not matter. The tests of one process run at the same time, so such a failure is
+//! judged by another run of the test, in a separate process: there every operation is the test's,
+//! on whatever thread. An operation on a thread that belongs to no test is reason enough for that
+//! run.
 
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ pub(crate) struct Watch<'a> {
 /// What the network has to do with a failure.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Remark {
-    /// It is the reason: the failure says nothing about the code.
+    /// It is the reason: the failure is no evidence about the code.
     Excuse(String),
     /// It may be the reason.
     Uncertain(String),
@@ -45,8 +46,8 @@ impl<'a> Watch<'a> {
         })
     }
 
-    /// What is to be said of the failure of `test`, which has ended with this message. Runs it
-    /// again, alone, when it may be the network's.
+    /// The judgement of the failure of `test`, which has ended with this message. Runs it again,
+    /// alone, when it may be the network's.
     pub(crate) fn remark(&self, test: &str, message: &str) -> Option<Remark> {
         let ending = Ending {
             is_hang: false,
@@ -64,7 +65,8 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// What the run of a test alone says of its failure beside others, for which this was `suspected`.
+/// What the run of a test alone shows about its failure together with others, for which this was
+/// `suspected`.
 fn remark(alone: &RunRecord, suspected: &str) -> Option<Remark> {
     if alone.outcome == Outcome::Passed {
         return Some(Remark::Uncertain(format!(

@@ -9,7 +9,7 @@ use nondex_core::Failure;
 use nondex_core::context::{self, Context, Entered, stack};
 use nondex_core::protocol::site::portable_path;
 
-/// What std says when a second panic ends the process: not why the test failed.
+/// The message of std when a second panic ends the process: not why the test failed.
 const CONSEQUENCES: [&str; 2] = [
     "panic in a destructor during cleanup",
     "panic in a function that cannot unwind",

@@ -1,5 +1,4 @@
-//! Runs the selected tests, several at a time, each on a thread of its own that is named as the
-//! test.
+//! Runs the selected tests, several at a time, each on a separate thread that is named as the test.
 
 use std::collections::VecDeque;
 use std::io;
@@ -156,7 +155,7 @@ impl<'a> Runner<'a> {
     /// Runs `tests`, `at_a_time` of them at once.
     fn run(&mut self, tests: Vec<TestDescAndFn>, at_a_time: usize) -> io::Result<()> {
         let mut waiting = VecDeque::from(tests);
-        // Memory for them now: while one runs, it may have the lock of an allocator of its own.
+        // Memory for them now: while one runs, it may have the lock of its own allocator.
         self.started.reserve(at_a_time.min(waiting.len()));
         loop {
             while self.started.len() < at_a_time

@@ -52,7 +52,7 @@ pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() 
     let result = call();
     let _pause = context::pause();
     let accesses = system.accesses();
-    // Unless they are told already.
+    // Unless they are recorded already.
     for access in accesses.into_iter().filter(|_| tell.is_none()) {
         let state = (access.state.kind, &*access.state.name);
         run.note_access(test, state, access.manner, &Stack::default());
@@ -61,7 +61,7 @@ pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() 
     result
 }
 
-/// The test whose accesses are told.
+/// The test whose accesses are recorded.
 static WATCHED: ForkLock<Text> = ForkLock::new(Text::new);
 
 /// Records an access with its lines, before the test may end its process.

@@ -149,7 +149,8 @@ fn an_option_that_cannot_be_used_with_a_more_important_one_is_left_out() {
 fn every_kind_of_value_is_read_as_on_the_command_line() {
     let file = Configured::new(
         "[profile.default]\nseeds = [4, '8..10']\npackage = ['a', 'b']\nfeatures = 'x y'\n\
-         filterset = ['test(a)', 'test(b)']\nnetwork-allow = 'a.example,b.example'\nmax-sanitised = '5%'\n\
+         filterset = ['test(a)', 'test(b)']\nnetwork-allow = 'a.example,b.example'\nmax-sanitised \
+         = '5%'\n\
          jobs = 3\nmode = 'swap'\nregressions = 'known.json'\n",
     );
     let args = file.run("", &[]);
@@ -202,11 +203,13 @@ fn a_file_that_is_wrong_is_refused_with_its_place_and_what_was_expected() {
         ),
         (
             "[profile.default]\nlevels = ['STD', 'FUL']\n",
-            "nondex.toml:2:18: `levels = ['STD', 'FUL']`: unknown level `FUL`, expected one of STD, ONE, EQ, ID, FULL",
+            "nondex.toml:2:18: `levels = ['STD', 'FUL']`: unknown level `FUL`, expected one of \
+             STD, ONE, EQ, ID, FULL",
         ),
         (
             "[profile.default]\nnetwork = 'none'\n",
-            "nondex.toml:2:11: `network = 'none'`: `none`: expected one of off, observe, block, fault",
+            "nondex.toml:2:11: `network = 'none'`: `none`: expected one of off, observe, block, \
+             fault",
         ),
         (
             "[profile.default]\nschedule = 'systematic'\n",
@@ -218,11 +221,13 @@ fn a_file_that_is_wrong_is_refused_with_its_place_and_what_was_expected() {
         ),
         (
             "[profile.default]\ntimeout = { soft = 3 }\n",
-            "nondex.toml:2:11: `timeout = { soft = 3 }`: invalid type: map, expected a string or a number",
+            "nondex.toml:2:11: `timeout = { soft = 3 }`: invalid type: map, expected a string or \
+             a number",
         ),
         (
             "[profile.default]\nseeds = [3, true]\n",
-            "nondex.toml:2:13: `seeds = [3, true]`: invalid type: boolean `true`, expected a string or a number",
+            "nondex.toml:2:13: `seeds = [3, true]`: invalid type: boolean `true`, expected a \
+             string or a number",
         ),
         (
             "[profile.default]\nmode = ['swap', 'program']\n",
@@ -263,7 +268,8 @@ fn a_file_that_is_wrong_is_refused_with_its_place_and_what_was_expected() {
         ),
         (
             "[[profile.default.overrides]]\nfilter = 'all()'\nmodels-off = ['hash_mpa']\n",
-            "nondex.toml:3:15: `models-off = ['hash_mpa']`: `hash_mpa` matches no model: did you mean `hash_map`?",
+            "nondex.toml:3:15: `models-off = ['hash_mpa']`: `hash_mpa` matches no model: did you \
+             mean `hash_map`?",
         ),
         (
             "[[profile.default.overrides]]\nfilter = 'all()'\ntimeout = 0\n",
@@ -274,8 +280,10 @@ fn a_file_that_is_wrong_is_refused_with_its_place_and_what_was_expected() {
             "nondex.toml:4:13: `operation = 'exce'`: `exce` is not known: did you mean `exec`?",
         ),
         (
-            "[[sanitise]]\nname = 'a'\nreason = 'b'\noperation = 'exec'\nerror = ['EPERM', 'ENOENTT']\n",
-            "nondex.toml:5:19: `error = ['EPERM', 'ENOENTT']`: `ENOENTT` is not known: did you mean `ENOENT`?",
+            "[[sanitise]]\nname = 'a'\nreason = 'b'\noperation = 'exec'\nerror = ['EPERM', \
+             'ENOENTT']\n",
+            "nondex.toml:5:19: `error = ['EPERM', 'ENOENTT']`: `ENOENTT` is not known: did you \
+             mean `ENOENT`?",
         ),
         (
             "[[sanitise]]\nname = 'a'\nreason = 'b'\nop = 'exec'\nerror = 'EPERM'\n",
@@ -332,7 +340,8 @@ fn overrides_of_a_profile_come_before_those_of_the_default_one() {
 
 #[test]
 fn sanitisers_are_read_by_either_spelling() {
-    let entry = "]]\nname = 'a'\nreason = 'b'\noperation = ['bind', 'exec']\nerror = 'EPERM'\ntarget = '*x'\n";
+    let entry = "]]\nname = 'a'\nreason = 'b'\noperation = ['bind', 'exec']\nerror = \
+        'EPERM'\ntarget = '*x'\n";
     for spelling in ["sanitise", "sanitize"] {
         let file = Configured::new(&format!("[[{spelling}{entry}"));
         let config = file.configured("", &[]).unwrap().config;

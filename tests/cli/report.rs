@@ -58,7 +58,8 @@ fn a_test_that_fails_in_base_order_too_is_told_where_it_passes_and_is_no_advice(
         .insert(0, FailureReport::clean(Outcome::Failed));
     let text = shown(&report(vec![finding]), 0, false);
     assert!(text.starts_with("error[ID]"), "{text}");
-    let level = "FULL: fails in each order of today's that was tried, and passed where what nobody changed has another order";
+    let level = "FULL: fails in each order of today's that was tried, and passed where what \
+        nobody changed has another order";
     assert!(text.contains(level), "{text}");
 }
 
@@ -221,10 +222,12 @@ fn of_stable_tests_that_start_programs_it_is_said_how_often_they_may_fail() {
         let line = shown.lines().find(|line| line.contains("no seed chooses"));
         line.map(|line| line.trim().to_owned())
     };
-    let two = "2 stable tests start programs or wait for others, whose time no seed chooses, and may fail in up to 29 % of runs, \
+    let two = "2 stable tests start programs or wait for others, whose time no seed chooses, and \
+        may fail in up to 29 % of runs, \
                with 95 % confidence: shop$git, shop$server";
     assert_eq!(said(&tests).as_deref(), Some(two));
-    let one = "1 stable test starts programs or waits for others, whose time no seed chooses, and may fail in up to 14 % of runs, \
+    let one = "1 stable test starts programs or waits for others, whose time no seed chooses, and \
+        may fail in up to 14 % of runs, \
                with 95 % confidence: shop$git";
     assert_eq!(said(&tests[..1]).as_deref(), Some(one));
     assert_eq!(said(&tests[1..2]), None);

@@ -44,7 +44,8 @@ fn what_is_said_of_the_published_crates_adds_up() {
     let page = Page::of_book("evidence");
     let all = rows(
         &page,
-        "| crate | version | pass plainly | pass in canonical order | choice points | runs | campaign | `nextest run` | ratio |",
+        "| crate | version | pass plainly | pass in canonical order | choice points | runs | \
+         campaign | `nextest run` | ratio |",
     );
     let tests = sum(&all, 3);
     let thousands = format!("{},{:03}", tests / 1000, tests % 1000);
@@ -60,7 +61,8 @@ fn what_is_said_of_the_published_crates_adds_up() {
 
     let findings = rows(
         &page,
-        "| crate | test | verdict | level | fails the run | culprit | decides | runs of the search |",
+        "| crate | test | verdict | level | fails the run | culprit | decides | runs of the \
+         search |",
     );
     let is_shown = |known: &&Value| all.iter().any(|row| known["crate"] == *row[0]);
     for known in expected.iter().filter(is_shown) {

@@ -41,7 +41,8 @@ impl Source {
         let module = if self.is_moved { "listing" } else { "names" };
         let ready = u8::from(!self.is_later);
         let dep = format!(
-            "use std::sync::atomic::{{AtomicBool, Ordering}};\n\nstatic READY: AtomicBool = AtomicBool::new({ready} == 1);\n\n\
+            "use std::sync::atomic::{{AtomicBool, Ordering}};\n\nstatic READY: AtomicBool = \
+             AtomicBool::new({ready} == 1);\n\n\
              pub fn init() {{\n    READY.store(true, Ordering::SeqCst);\n}}\n\n\
              pub fn ready() -> bool {{\n    READY.load(Ordering::SeqCst)\n}}\n"
         );
@@ -57,11 +58,15 @@ impl Source {
         };
         let broken = if self.is_broken { "no Rust" } else { "" };
         let lib = format!(
-            "pub const FILLER: usize = {};\n\npub fn names(folder: &std::path::Path) -> Vec<std::ffi::OsString> {{\n    \
+            "pub const FILLER: usize = {};\n\npub fn names(folder: &std::path::Path) -> \
+             Vec<std::ffi::OsString> {{\n    \
              let entries = std::fs::read_dir(folder).unwrap();\n    \
-             let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();\n    {sort}\n    names\n}}\n\n\
-             pub fn count(counter: &std::sync::atomic::AtomicU32) {{\n    use std::sync::atomic::Ordering::SeqCst;\n    {count}\n}}\n\n\
-             pub static MODE: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);\n{broken}\n\
+             let mut names: Vec<_> = entries.map(|entry| \
+             entry.unwrap().file_name()).collect();\n    {sort}\n    names\n}}\n\n\
+             pub fn count(counter: &std::sync::atomic::AtomicU32) \
+             {{\n    use std::sync::atomic::Ordering::SeqCst;\n    {count}\n}}\n\n\
+             pub static MODE: std::sync::atomic::AtomicU32 = \
+             std::sync::atomic::AtomicU32::new(0);\n{broken}\n\
              #[cfg(test)]\nmod {module};\n",
             self.filler
         );
@@ -74,7 +79,8 @@ impl Source {
         test(
             self.has_forerunner,
             "makes_a_folder",
-            "    let folder = std::env::temp_dir().join(format!(\"folder-{}\", std::process::id()));\n    \
+            "    let folder = std::env::temp_dir().join(format!(\"folder-{}\", \
+             std::process::id()));\n    \
              std::fs::create_dir_all(&folder).unwrap();\n    \
              assert!(folder.is_dir());\n    \
              let names = names(&folder);\n    std::fs::remove_dir_all(&folder).unwrap();\n    \
@@ -87,9 +93,11 @@ impl Source {
             } else {
                 "reads_names"
             },
-            "    let folder = std::env::temp_dir().join(format!(\"names-{}\", std::process::id()));\n    \
+            "    let folder = std::env::temp_dir().join(format!(\"names-{}\", \
+             std::process::id()));\n    \
              std::fs::create_dir_all(&folder).unwrap();\n    \
-             for name in [\"b\", \"a\", \"c\", \"d\"] {\n        std::fs::write(folder.join(name), \"\").unwrap();\n    }\n    \
+             for name in [\"b\", \"a\", \"c\", \"d\"] \
+             {\n        std::fs::write(folder.join(name), \"\").unwrap();\n    }\n    \
              let names = names(&folder);\n    std::fs::remove_dir_all(&folder).unwrap();\n    \
              assert_eq!(names, [\"a\", \"b\", \"c\", \"d\"]);\n",
         );
@@ -109,7 +117,8 @@ impl Source {
             self.has_race && !self.is_away,
             "counts_all",
             "    let counter = std::sync::atomic::AtomicU32::new(0);\n    \
-             std::thread::scope(|scope| {\n        scope.spawn(|| count(&counter));\n        scope.spawn(|| count(&counter));\n    });\n    \
+             std::thread::scope(|scope| \
+             {\n        scope.spawn(|| count(&counter));\n        scope.spawn(|| count(&counter));\n    });\n    \
              assert_eq!(counter.load(Ordering::SeqCst), 2);\n",
         );
         let third = if self.is_flaky {
@@ -121,14 +130,17 @@ impl Source {
             self.has_chance,
             "takes_its_time",
             &format!(
-                "    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();\n    \
+                "    let now = \
+                 std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();\n    \
                  let now = now.subsec_nanos();\n    assert!({third}, \"{{now}}\");\n"
             ),
         );
         for (file, text) in [
             (
                 "Cargo.toml",
-                "[package]\nname = \"gen\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\nmembers = [\"dep\"]\n\n[dependencies]\ndep = { path = \"dep\" }\n",
+                "[package]\nname = \"gen\"\nversion = \"0.1.0\"\nedition \
+                 = \"2024\"\n\n[workspace]\nmembers = [\"dep\"]\n\n[dependencies]\ndep = \
+                 { path = \"dep\" }\n",
             ),
             (
                 "dep/Cargo.toml",

@@ -83,7 +83,8 @@ fn a_passing_test_whose_output_depends_on_a_choice_is_listed_with_the_call() {
         .collect();
     assert_eq!(places, [("src/lib.rs", line)]);
     output.says(&[&format!(
-        "latent: chance$tests::prints_a_map passes, but what it writes depends on HashMap::fmt at src/lib.rs:{line} (STD)"
+        "latent: chance$tests::prints_a_map passes, but what it writes depends on HashMap::fmt at \
+         src/lib.rs:{line} (STD)"
     )]);
     for silent in [
         "tests::prints_a_map_and_the_time",

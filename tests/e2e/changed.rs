@@ -193,7 +193,8 @@ fn only_what_may_end_otherwise_runs_again_and_all_else_ends_as_it_did() {
         (
             "src/lib.rs",
             "    #[test]\n    fn adds()",
-            "    fn helper() {}\n\n    #[test]\n    fn is_new() {\n        helper();\n    }\n\n    #[test]\n    fn adds()",
+            "    fn helper() {}\n\n    #[test]\n    fn is_new() \
+             {\n        helper();\n    }\n\n    #[test]\n    fn adds()",
             &["is_new"],
         ),
         // Only another order of the set leads there.

@@ -57,7 +57,7 @@ fn daemons_end_with_the_test_that_left_them_behind_and_nothing_else_does() {
             let is_noted = test
                 .notes
                 .iter()
-                .any(|note| note == "it left a child process behind");
+                .any(|note| note == "it left a child process running");
             // Beside other tests, one that has taken another program and another environment may be
             // of any of them.
             if threads == "1" || test.name.starts_with("forked_twice") {

@@ -89,82 +89,213 @@ fn packages() -> Vec<(&'static str, String)> {
     let list = members.map(|name| format!("\"{name}\"")).join(", ");
     let number = "pub fn number() -> u32 {\n    7\n}\n".to_owned();
     vec![
-        ("ws/Cargo.toml", format!("[workspace]\nresolver = \"3\"\nmembers = [{list}]\n")),
+        (
+            "ws/Cargo.toml",
+            format!("[workspace]\nresolver = \"3\"\nmembers = [{list}]\n"),
+        ),
         ("outside/Cargo.toml", manifest("outside", "[workspace]")),
         ("outside/src/lib.rs", number.clone()),
         ("common/linked.rs", number.clone()),
         // A macro, and what it depends on.
-        ("ws/helped/Cargo.toml", manifest("helped", "[dependencies]\nderive = { path = \"../derive\" }")),
-        ("ws/helped/src/lib.rs", library("assert_eq!(derive::number!(), 7)", "")),
-        ("ws/derive/Cargo.toml", manifest("derive", "[lib]\nproc-macro = true\n[dependencies]\nhelper = { path = \"../helper\" }")),
+        (
+            "ws/helped/Cargo.toml",
+            manifest(
+                "helped",
+                "[dependencies]\nderive = \
+                 { path = \"../derive\" }",
+            ),
+        ),
+        (
+            "ws/helped/src/lib.rs",
+            library("assert_eq!(derive::number!(), 7)", ""),
+        ),
+        (
+            "ws/derive/Cargo.toml",
+            manifest(
+                "derive",
+                "[lib]\nproc-macro = \
+                 true\n[dependencies]\nhelper = { path = \"../helper\" }",
+            ),
+        ),
         (
             "ws/derive/src/lib.rs",
-            "#[proc_macro]\npub fn number(_: proc_macro::TokenStream) -> proc_macro::TokenStream {\n    helper::number().to_string().parse().unwrap()\n}\n".to_owned(),
+            "#[proc_macro]\npub fn number(_: proc_macro::TokenStream) -> proc_macro::TokenStream \
+             {\n    helper::number().to_string().parse().unwrap()\n}\n"
+                .to_owned(),
         ),
         ("ws/helper/Cargo.toml", manifest("helper", "")),
         ("ws/helper/src/lib.rs", number.clone()),
         // A build script, and what it depends on.
-        ("ws/built/Cargo.toml", manifest("built", "[build-dependencies]\ntools = { path = \"../tools\" }")),
-        ("ws/built/build.rs", "fn main() {\n    println!(\"cargo::rustc-env=NUMBER={}\", tools::number());\n}\n".to_owned()),
-        ("ws/built/src/lib.rs", library("assert!(!env!(\"NUMBER\").is_empty())", "")),
+        (
+            "ws/built/Cargo.toml",
+            manifest(
+                "built",
+                "[build-dependencies]\ntools = \
+                 { path = \"../tools\" }",
+            ),
+        ),
+        (
+            "ws/built/build.rs",
+            "fn main() {\n    println!(\"cargo::rustc-env=NUMBER={}\", \
+             tools::number());\n}\n"
+                .to_owned(),
+        ),
+        (
+            "ws/built/src/lib.rs",
+            library("assert!(!env!(\"NUMBER\").is_empty())", ""),
+        ),
         ("ws/tools/Cargo.toml", manifest("tools", "")),
         ("ws/tools/src/lib.rs", number.clone()),
         // A module of a build script.
         ("ws/scripted/Cargo.toml", manifest("scripted", "")),
-        ("ws/scripted/build.rs", "mod more;\nfn main() {\n    println!(\"cargo::rustc-env=NUMBER={}\", more::number());\n}\n".to_owned()),
+        (
+            "ws/scripted/build.rs",
+            "mod more;\nfn main() \
+             {\n    println!(\"cargo::rustc-env=NUMBER={}\", more::number());\n}\n"
+                .to_owned(),
+        ),
         ("ws/scripted/more.rs", number.clone()),
-        ("ws/scripted/src/lib.rs", library("assert!(!env!(\"NUMBER\").is_empty())", "")),
+        (
+            "ws/scripted/src/lib.rs",
+            library("assert!(!env!(\"NUMBER\").is_empty())", ""),
+        ),
         // A test that is a module of another one.
         ("ws/shared/Cargo.toml", manifest("shared", "")),
         ("ws/shared/src/lib.rs", String::new()),
-        ("ws/shared/tests/it.rs", format!("mod common_numbers;\n{}", failing("assert!(common_numbers::N > 1)"))),
-        ("ws/shared/tests/common_numbers.rs", "#![allow(dead_code)]\npub const N: u32 = 7;\n".to_owned()),
+        (
+            "ws/shared/tests/it.rs",
+            format!(
+                "mod \
+                 common_numbers;\n{}",
+                failing("assert!(common_numbers::N > 1)")
+            ),
+        ),
+        (
+            "ws/shared/tests/common_numbers.rs",
+            "#![allow(dead_code)]\npub const N: u32 = \
+             7;\n"
+                .to_owned(),
+        ),
         // A folder of tests that is a module.
         ("ws/numbered/Cargo.toml", manifest("numbered", "")),
-        ("ws/numbered/src/lib.rs", "#[cfg(test)]\nmod tests;\n".to_owned()),
-        ("ws/numbered/src/tests.rs", format!("mod numbers;\n{}", failing("assert!(numbers::N > 1)"))),
-        ("ws/numbered/src/tests/numbers.rs", "pub const N: u32 = 7;\n".to_owned()),
+        (
+            "ws/numbered/src/lib.rs",
+            "#[cfg(test)]\nmod tests;\n".to_owned(),
+        ),
+        (
+            "ws/numbered/src/tests.rs",
+            format!(
+                "mod numbers;\n{}",
+                failing(
+                    "assert!(numbers::N > \
+                     1)"
+                )
+            ),
+        ),
+        (
+            "ws/numbered/src/tests/numbers.rs",
+            "pub const N: u32 = 7;\n".to_owned(),
+        ),
         // A package outside of the workspace.
-        ("ws/outer/Cargo.toml", manifest("outer", "[dependencies]\noutside = { path = \"../../outside\" }")),
-        ("ws/outer/src/lib.rs", library("assert!(outside::number() > 1)", "")),
+        (
+            "ws/outer/Cargo.toml",
+            manifest(
+                "outer",
+                "[dependencies]\noutside = \
+                 { path = \"../../outside\" }",
+            ),
+        ),
+        (
+            "ws/outer/src/lib.rs",
+            library("assert!(outside::number() > 1)", ""),
+        ),
         // A new constant in the place of one that came from elsewhere.
         ("ws/shadowed/Cargo.toml", manifest("shadowed", "")),
         (
             "ws/shadowed/src/lib.rs",
             library(
                 "assert!(super::user::n() > 1)",
-                "mod numbers {\n    pub const N: u32 = 7;\n}\nmod user {\n    #[allow(unused_imports)]\n    use super::numbers::*;\n    #[allow(dead_code)]\n    pub fn n() -> u32 {\n        N\n    }\n}\n",
+                "mod numbers {\n    pub const N: u32 = 7;\n}\nmod user \
+                 {\n    #[allow(unused_imports)]\n    use super::numbers::*;\n    #[allow(dead_code)]\n    pub fn n() -> u32 {\n        N\n    }\n}\n",
             ),
         ),
         // A source that git does not compare as text.
         ("ws/attributed/Cargo.toml", manifest("attributed", "")),
         ("ws/attributed/.gitattributes", "*.rs -diff\n".to_owned()),
-        ("ws/attributed/src/lib.rs", library("assert!(super::number() > 1)", &number)),
+        (
+            "ws/attributed/src/lib.rs",
+            library("assert!(super::number() > 1)", &number),
+        ),
         // A name with a sign that git puts into quotation marks.
         ("ws/quoted/Cargo.toml", manifest("quoted", "")),
-        ("ws/quoted/src/lib.rs", library("assert!(super::odd::number() > 1)", "#[path = \"a\\\"b.rs\"]\npub mod odd;\n")),
+        (
+            "ws/quoted/src/lib.rs",
+            library(
+                "assert!(super::odd::number() > 1)",
+                "#[path \
+                 = \"a\\\"b.rs\"]\npub mod odd;\n",
+            ),
+        ),
         ("ws/quoted/src/a\"b.rs", number.clone()),
         ("ws/linked/Cargo.toml", manifest("linked", "")),
-        ("ws/linked/src/lib.rs", library("assert!(super::linked::number() > 1)", "pub mod linked;\n")),
+        (
+            "ws/linked/src/lib.rs",
+            library(
+                "assert!(super::linked::number() > 1)",
+                "pub mod \
+                 linked;\n",
+            ),
+        ),
         // Files for people, and hidden ones.
         ("ws/read/Cargo.toml", manifest("read", "")),
-        ("ws/read/src/lib.rs", library("assert!(!std::fs::read(\"README.md\").unwrap().is_empty())", "")),
+        (
+            "ws/read/src/lib.rs",
+            library(
+                "assert!(!std::fs::read(\"README.md\").unwrap().is_empty())",
+                "",
+            ),
+        ),
         ("ws/read/README.md", "One.\n".to_owned()),
         ("ws/hidden/Cargo.toml", manifest("hidden", "")),
-        ("ws/hidden/src/lib.rs", library("assert!(!std::fs::read(\".env\").unwrap().is_empty())", "")),
+        (
+            "ws/hidden/src/lib.rs",
+            library("assert!(!std::fs::read(\".env\").unwrap().is_empty())", ""),
+        ),
         ("ws/hidden/.env", "A=1\n".to_owned()),
         ("ws/documented/Cargo.toml", manifest("documented", "")),
-        ("ws/documented/src/lib.rs", format!("#![doc = include_str!(\"../NOTES.md\")]\n{}", library("()", ""))),
+        (
+            "ws/documented/src/lib.rs",
+            format!(
+                "#![doc = \
+                 include_str!(\"../NOTES.md\")]\n{}",
+                library("()", "")
+            ),
+        ),
         ("ws/documented/NOTES.md", "One.\n".to_owned()),
         // What the compiler reads for a macro.
-        ("ws/letters/Cargo.toml", manifest("letters", "[lib]\nproc-macro = true")),
+        (
+            "ws/letters/Cargo.toml",
+            manifest("letters", "[lib]\nproc-macro = true"),
+        ),
         (
             "ws/letters/src/lib.rs",
-            "#[proc_macro]\npub fn number(_: proc_macro::TokenStream) -> proc_macro::TokenStream {\n    include_str!(\"number.in\").parse().unwrap()\n}\n".to_owned(),
+            "#[proc_macro]\npub fn number(_: proc_macro::TokenStream) -> proc_macro::TokenStream \
+             {\n    include_str!(\"number.in\").parse().unwrap()\n}\n"
+                .to_owned(),
         ),
         ("ws/letters/src/number.in", "7\n".to_owned()),
-        ("ws/spelled/Cargo.toml", manifest("spelled", "[dependencies]\nletters = { path = \"../letters\" }")),
-        ("ws/spelled/src/lib.rs", library("assert!(letters::number!() > 1)", "")),
+        (
+            "ws/spelled/Cargo.toml",
+            manifest(
+                "spelled",
+                "[dependencies]\nletters = \
+                 { path = \"../letters\" }",
+            ),
+        ),
+        (
+            "ws/spelled/src/lib.rs",
+            library("assert!(letters::number!() > 1)", ""),
+        ),
         ("ws/plain/Cargo.toml", manifest("plain", "")),
         ("ws/plain/src/lib.rs", library("()", "")),
     ]

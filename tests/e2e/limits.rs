@@ -25,7 +25,8 @@ fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() 
     assert_eq!(
         slow.notes,
         [
-            "some of its runs took longer than the time limit of 1s and were given up to 5s, because the clean runs end: see `--timeout`"
+            "some of its runs took longer than the time limit of 1s and were given up to 5s, \
+             because the clean runs end: see `--timeout`"
         ]
     );
 

@@ -114,7 +114,10 @@ const CHANGES: &[&[(&str, &str)]] = &[
 
 fn project() -> Fixture {
     let tests = CALLS.iter().zip(0..).map(|(call, number)| {
-        format!("#[test]\nfn fails_{number}() {{\n    {call};\n    assert!(env!(\"CARGO_MANIFEST_DIR\").contains(\"nondex\"));\n}}\n")
+        format!(
+            "#[test]\nfn fails_{number}() {{\n    {call};\n    \
+             assert!(env!(\"CARGO_MANIFEST_DIR\").contains(\"nondex\"));\n}}\n"
+        )
     });
     let manifest = manifest("telling", "");
     repository(&[

@@ -55,7 +55,8 @@ const ENDS: &[(&str, Outcome, Option<Told>)] = &[
         "returns_an_error",
         Outcome::Failed,
         Some((
-            "the test returned a termination value with a non-zero status code (1) which indicates a failure",
+            "the test returned a termination value with a non-zero status code (1) which \
+             indicates a failure",
             None,
         )),
     ),
@@ -71,7 +72,8 @@ const ENDS: &[(&str, Outcome, Option<Told>)] = &[
         "should_panic_with_other_words",
         Outcome::Failed,
         Some((
-            "panic did not contain expected string\n      panic message: \"that\"\n expected substring: \"this\"",
+            "panic did not contain expected string\n      panic message: \"that\"\n expected \
+             substring: \"this\"",
             Some("panic!(\"that\")"),
         )),
     ),

@@ -211,7 +211,7 @@ fn what_a_fork_would_not_have_is_left_to_processes() {
         let why = pairs.unforked.as_deref();
         match first.name.as_str() {
             "leaves_a_thread" => assert_eq!(why, Some("its process has 2 threads")),
-            "leaves_a_child" => assert_eq!(why, Some("it left child processes behind")),
+            "leaves_a_child" => assert_eq!(why, Some("it left child processes running")),
             _ => assert_eq!(why, None),
         }
     }

@@ -356,7 +356,8 @@ fn failures_of_tests_that_share_a_process_are_judged_by_runs_alone() {
             ],
             "{stderr}"
         );
-        let note = "note: test `is_disturbed_by_others` passes alone, so that it does not need the network (connect \
+        let note = "note: test `is_disturbed_by_others` passes alone, so that it does not need \
+            the network (connect \
                     192.0.2.1:80: ENETUNREACH)";
         assert!(stderr.lines().any(|line| line == note), "{stderr}");
     }

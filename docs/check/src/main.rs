@@ -1,5 +1,5 @@
 //! Builds the book in `docs/` into `target/book`, and checks that every link in it, and in the
-//! other pages of the repository, leads somewhere. Nothing is asked of the network.
+//! other pages of the repository, leads somewhere. It does not use the network.
 
 mod links;
 

@@ -2,14 +2,16 @@
 
 use std::collections::HashMap;
 
-/// Each word with how often it occurs: the most frequent first, equally frequent ones by the alphabet.
+/// Each word with how often it occurs: the most frequent first, equally frequent ones
+/// alphabetically.
 pub fn frequencies(text: &str) -> Vec<(&str, usize)> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for word in text.split_whitespace() {
         *counts.entry(word).or_default() += 1;
     }
     let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
-    // The second key makes the order complete. Without it this project has a finding at every level.
+    // The second key makes the order complete. Without it this project has a finding at every
+    // level.
     counts.sort_by_key(|(word, count)| (std::cmp::Reverse(*count), *word));
     counts
 }

@@ -31,7 +31,7 @@ impl Bus {
         topics
     }
 
-    /// Calls the handlers of a topic on a thread of its own, which says whom it has called.
+    /// Calls the handlers of a topic on a separate thread, which reports whom it has called.
     pub fn publish(&self, topic: &str) -> Receiver<String> {
         let handlers: Vec<String> = self.handlers(topic).into_iter().map(str::to_owned).collect();
         let (called, receiver) = mpsc::channel();

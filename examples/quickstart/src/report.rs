@@ -1,4 +1,4 @@
-//! What is said about a log.
+//! The report on a log.
 
 use std::fmt;
 

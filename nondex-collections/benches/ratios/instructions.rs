@@ -13,10 +13,10 @@ use super::{Row, Table};
 /// Says that this process is the one that valgrind watches.
 pub(super) const CHILD: &str = "--counted";
 
-/// So many acts at most are counted together.
+/// Maximum number of acts that are counted together.
 const ACTS: u64 = 100;
 
-/// What is between two [marks](mark): so many acts.
+/// Number of acts between two [marks](mark).
 struct Marked(u64);
 
 impl Meter for Marked {

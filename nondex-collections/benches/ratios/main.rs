@@ -1,4 +1,4 @@
-//! What the mirror costs beside std's own collections, as ratios.
+//! Costs of the mirror compared with std's collections, as ratios.
 //!
 //! `cargo bench -p nondex-collections` has valgrind count the instructions of each operation over
 //! std's map and over the mirror's, in canonical order and at every level, in one process; other
@@ -19,7 +19,7 @@ use nondex_core::{Context, Level, RunSpec, Selection, context};
 use operations::{FIXED, Meter, OPERATIONS, mirror, of_std};
 use times::Timed;
 
-/// What is measured of an operation on a map of so many entries.
+/// What is measured of an operation on a map with this number of entries.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     operation: &'static str,

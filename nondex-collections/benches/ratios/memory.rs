@@ -5,7 +5,7 @@ use super::operations::{keys, mirror, of_std};
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[expect(
     unsafe_code,
-    reason = "the C library is asked how much memory is in use"
+    reason = "the C library reports how much memory is in use"
 )]
 fn in_use() -> usize {
     #[repr(C)]
@@ -33,8 +33,12 @@ pub(super) fn print() {
     println!("\n| memory of 100,000 | ratio |\n|---|---|");
     macro_rules! row {
         ($name:literal, $collection:ident<$($of:ty),+>, $entry:expr) => {
-            let of_std = bytes(|| keys(100_000).map($entry).collect::<of_std::$collection<$($of),+>>());
-            let own = bytes(|| keys(100_000).map($entry).collect::<mirror::$collection<$($of),+>>());
+            let of_std = bytes(|| {
+                            keys(100_000).map($entry).collect::<of_std::$collection<$($of),+>>()
+                        });
+            let own = bytes(|| {
+                            keys(100_000).map($entry).collect::<mirror::$collection<$($of),+>>()
+                        });
             println!("| {} | {:.2} |", $name, own / of_std);
         };
     }
@@ -44,6 +48,6 @@ pub(super) fn print() {
     row!("`HashMap<u64, [u8; 64]>`", HashMap<u64, [u8; 64]>, |key| (key, [0; 64]));
 }
 
-/// Only the GNU C library is asked.
+/// Only the GNU C library is measured.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(super) fn print() {}

@@ -2,7 +2,8 @@
 
 /// Something that measures what is done once or more.
 pub(super) trait Meter {
-    /// Measures an act on something that is made before it, and dropped later, so many at a time.
+    /// Measures an act on something that is made before it, and dropped later, in batches of
+    /// `at_a_time`.
     fn each_on<T, R>(
         &mut self,
         at_a_time: u64,
@@ -56,7 +57,7 @@ macro_rules! operations {
 
             use super::{Meter, keys};
 
-            /// Measures an operation on a map of so many entries.
+            /// Measures an operation on a map with this number of entries.
             pub(crate) fn measure<S: BuildHasher + Clone>(
                 meter: &mut impl Meter,
                 operation: &str,
@@ -88,10 +89,16 @@ macro_rules! operations {
                         keys(len).filter(|key| map.contains_key(black_box(key))).count()
                     }),
                     "get_text" => meter.each_on(at_a_time, with_text, |map| {
-                        words.iter().filter(|word| map.contains_key(black_box(word.as_str()))).count()
+                        words
+                            .iter()
+                            .filter(|word| map.contains_key(black_box(word.as_str())))
+                            .count()
                     }),
                     "remove_text" => meter.each_on(at_a_time, with_text, |map| {
-                        words.iter().filter(|word| map.remove(black_box(word.as_str())).is_some()).count()
+                        words
+                            .iter()
+                            .filter(|word| map.remove(black_box(word.as_str())).is_some())
+                            .count()
                     }),
                     "insert" => meter.each_on(
                         at_a_time,
@@ -119,7 +126,9 @@ macro_rules! operations {
                         clone.insert(black_box(u64::MAX), 0);
                         clone
                     }),
-                    "iter" => meter.each_on(at_a_time, || (), |()| black_box(&map).iter().fold(0, sum)),
+                    "iter" => {
+                        meter.each_on(at_a_time, || (), |()| black_box(&map).iter().fold(0, sum))
+                    }
                     "iter_of_many" => {
                         let maps: Vec<_> = (0..100).map(|_| filled()).collect();
                         meter.each_on(at_a_time, || (), |()| {
@@ -135,7 +144,11 @@ macro_rules! operations {
                         all
                     }),
                     "values_mut" => {
-                        meter.each_on(at_a_time, || (), |()| black_box(&mut map).values_mut().for_each(|value| *value += 1));
+                        meter.each_on(
+                            at_a_time,
+                            || (),
+                            |()| black_box(&mut map).values_mut().for_each(|value| *value += 1),
+                        );
                     }
                     "drain" => meter.each_on(
                         at_a_time,
@@ -151,7 +164,11 @@ macro_rules! operations {
                             Some(map.into_iter().fold(0, sum))
                         },
                     ),
-                    "first" => meter.each_on(at_a_time, || (), |()| black_box(&map).iter().next().map(|(key, _)| *key)),
+                    "first" => meter.each_on(
+                        at_a_time,
+                        || (),
+                        |()| black_box(&map).iter().next().map(|(key, _)| *key),
+                    ),
                     "first_mut" => meter.each_on(
                         1,
                         || {

@@ -1,6 +1,6 @@
-//! Times of what the runtime records, beside a call of libc's `clock_gettime`.
+//! Times of what the runtime records, compared with a call of libc's `clock_gettime`.
 
-#![expect(unsafe_code, reason = "libc's own function is asked for by its name")]
+#![expect(unsafe_code, reason = "libc's own function is declared by its name")]
 
 use std::error::Error;
 use std::ffi::{c_char, c_int, c_void};

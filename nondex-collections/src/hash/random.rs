@@ -1,10 +1,10 @@
 //! Mirror of std's `RandomState`, whose keys are chosen by the run.
 //!
-//! Most states are only ever asked by the mirror's own tables, where all that their keys decide is
-//! an order, which is a choice of its own. So a state has two keys. The one for these tables is
-//! drawn when it is made, at the cost of a counter. The one that everybody else sees is drawn when
-//! it is first asked for, and that is the choice that is recorded, as the choice of whoever made
-//! the state.
+//! Most states are only ever used by the mirror's own tables, where all that their keys decide is
+//! an order, which is a separate choice. So a state has two keys. The one for these tables is drawn
+//! when it is made, at the cost of a counter. The one that everybody else sees is drawn when it is
+//! first asked for, and that is the choice that is recorded, as the choice of whoever made the
+//! state.
 
 use ::std::fmt;
 use ::std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
@@ -44,7 +44,7 @@ const CLAIMED: u64 = 0;
 const PATIENCE: usize = 1 << 16;
 
 impl RandomState {
-    /// A state with keys of its own.
+    /// A state with its own keys.
     #[inline]
     #[track_caller]
     pub fn new() -> RandomState {
@@ -159,7 +159,7 @@ fn maker(place: u64) -> Caller {
     caller::of(unsafe { &*place })
 }
 
-/// What a key stands for.
+/// Meaning of a key.
 #[inline]
 const fn words(key: u64) -> [u64; 2] {
     [key, key.rotate_left(32) ^ 0x9e37_79b9_7f4a_7c15]

@@ -13,7 +13,8 @@ pub(crate) struct Difference {
     pub(crate) reason: &'static str,
 }
 
-const OWNING: &str = "std's iterator holds raw pointers to its table, ours owns its entries: it is unwind safe for more types";
+const OWNING: &str = "std's iterator holds raw pointers to its table, ours owns its entries: it \
+    is unwind safe for more types";
 
 /// Every difference that is meant. One that is no longer there fails the test as well.
 pub(crate) const DIFFERENCES: &[Difference] = &[
@@ -27,12 +28,14 @@ pub(crate) const DIFFERENCES: &[Difference] = &[
         page: "collections/hash_map/struct.HashMap",
         std: Some("impl !UnwindSafe for HashMap<K, V, S> for K, V, S = RandomState"),
         mirror: None,
-        reason: "rustdoc looks for an implementation with an allocator and sees none; std has the one without, as we have",
+        reason: "rustdoc looks for an implementation with an allocator and sees none; std has the \
+            one without, as we have",
     },
     Difference {
         page: "collections/hash_map/struct.IntoIter",
         std: Some(
-            "impl UnwindSafe for IntoIter<K, V> for K, V where K: RefUnwindSafe, K: UnwindSafe, V: RefUnwindSafe, V: UnwindSafe",
+            "impl UnwindSafe for IntoIter<K, V> for K, V where K: RefUnwindSafe, K: UnwindSafe, \
+             V: RefUnwindSafe, V: UnwindSafe",
         ),
         mirror: Some(
             "impl UnwindSafe for IntoIter<K, V> for K, V where K: UnwindSafe, V: UnwindSafe",
@@ -42,7 +45,8 @@ pub(crate) const DIFFERENCES: &[Difference] = &[
     Difference {
         page: "collections/hash_map/struct.IntoKeys",
         std: Some(
-            "impl UnwindSafe for IntoKeys<K, V> for K, V where K: RefUnwindSafe, K: UnwindSafe, V: RefUnwindSafe, V: UnwindSafe",
+            "impl UnwindSafe for IntoKeys<K, V> for K, V where K: RefUnwindSafe, K: UnwindSafe, \
+             V: RefUnwindSafe, V: UnwindSafe",
         ),
         mirror: Some(
             "impl UnwindSafe for IntoKeys<K, V> for K, V where K: UnwindSafe, V: UnwindSafe",
@@ -52,7 +56,8 @@ pub(crate) const DIFFERENCES: &[Difference] = &[
     Difference {
         page: "collections/hash_map/struct.IntoValues",
         std: Some(
-            "impl UnwindSafe for IntoValues<K, V> for K, V where K: RefUnwindSafe, K: UnwindSafe, V: RefUnwindSafe, V: UnwindSafe",
+            "impl UnwindSafe for IntoValues<K, V> for K, V where K: RefUnwindSafe, K: UnwindSafe, \
+             V: RefUnwindSafe, V: UnwindSafe",
         ),
         mirror: Some(
             "impl UnwindSafe for IntoValues<K, V> for K, V where K: UnwindSafe, V: UnwindSafe",

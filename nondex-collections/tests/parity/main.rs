@@ -134,7 +134,10 @@ fn compare(std: &Api, mirror: &Api) -> BTreeSet<(String, String, Side)> {
 fn the_mirror_has_stds_api_and_no_other() {
     let committed = Api::parse(COMMITTED);
     let std = INSTALLED.as_ref().unwrap_or_else(|| {
-        notice("the documentation of std is not installed (`rustup component add rust-docs`): compared with std.txt");
+        notice(
+            "the documentation of std is not installed (`rustup component add rust-docs`): \
+             compared with std.txt",
+        );
         &committed
     });
     let mut found = compare(std, &MIRROR);
@@ -179,7 +182,8 @@ fn the_committed_list_is_what_the_installed_documentation_says() {
     let version = rustc(&["--version"]);
     let version = version.split(' ').nth(1).unwrap_or_default();
     let header = format!(
-        "# The stable API of std {version}, as its documentation has it; full where the mirror has types of its own.\n"
+        "# The stable API of std {version}, as its documentation has it; full where the mirror \
+         has types of its own.\n"
     );
     let list = std.only_lines_of(|page| is_own(page) || page == OWN_ELSEWHERE);
     if env::var_os("NONDEX_BLESS").is_some() {

@@ -7,7 +7,7 @@ use crate::word::word;
 ///
 /// The upper four are the levels of the NonDex paper (Shi, Gyori, Legunsen, Marinov, ICST 2016);
 /// [`Level::Std`] is beneath them. The order of the variants is the order of realism: the weakest
-/// level that makes a test fail says how real the finding is.
+/// level that makes a test fail shows how real the finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// What std and the platform really do under another seed. A failure is a flaky test today.
@@ -35,7 +35,8 @@ impl Level {
             Level::Eq => "relies on equal collections built differently having equal orders",
             Level::Id => "relies on a rebuilt or modified collection keeping its order",
             Level::Full => {
-                "relies on an unmodified collection keeping its order, which std does but does not promise"
+                "relies on an unmodified collection keeping its order, which std does but does \
+                 not promise"
             }
         }
     }
@@ -47,16 +48,20 @@ impl Level {
         match self {
             Level::Std => "flaky today, now reproducible",
             Level::One => {
-                "fails in each order of today's that was tried, and passed in another one that stays the same"
+                "fails in each order of today's that was tried, and passed in another one that \
+                 stays the same"
             }
             Level::Eq => {
-                "fails in each order of today's that was tried, and passed where equal collections have equal orders"
+                "fails in each order of today's that was tried, and passed where equal \
+                 collections have equal orders"
             }
             Level::Id => {
-                "fails in each order of today's that was tried, and passed where a rebuilt or modified collection has another order"
+                "fails in each order of today's that was tried, and passed where a rebuilt or \
+                 modified collection has another order"
             }
             Level::Full => {
-                "fails in each order of today's that was tried, and passed where what nobody changed has another order when it is read again"
+                "fails in each order of today's that was tried, and passed where what nobody \
+                 changed has another order when it is read again"
             }
         }
     }

@@ -9,9 +9,9 @@ use super::family::Family;
 /// What kind of freedom a specification leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// The order of a sequence is open.
+    /// The order of a sequence is unspecified.
     Permute,
-    /// The value is open.
+    /// The value is unspecified.
     Random,
     /// The result may be larger or later than asked.
     Extend,
@@ -46,7 +46,7 @@ pub struct Model {
     pub kind: Kind,
     /// What the std documentation leaves open, paraphrased.
     pub promise: &'static str,
-    /// Where it says so, below `https://doc.rust-lang.org/std/` or a whole address.
+    /// Where it is documented, below `https://doc.rust-lang.org/std/` or a whole address.
     pub link: &'static str,
     /// What to do instead.
     pub fix: &'static str,
@@ -89,7 +89,7 @@ impl Model {
     /// The full address of the documentation.
     #[must_use]
     pub fn url(&self) -> String {
-        // What is no part of std has a specification of its own.
+        // What is no part of std has another specification.
         if self.link.starts_with("https://") {
             return self.link.to_owned();
         }
@@ -123,74 +123,104 @@ macro_rules! catalogue {
 
 catalogue! {
     HashMap Permute "sort what was collected, compare as maps, or use BTreeMap or IndexMap" {
-        HASH_MAP_ITER "std::collections::HashMap::iter" "collections/struct.HashMap.html#method.iter"
+        HASH_MAP_ITER "std::collections::HashMap::iter"
+            "collections/struct.HashMap.html#method.iter"
             "visits the pairs in arbitrary order"
-        HASH_MAP_ITER_MUT "std::collections::HashMap::iter_mut" "collections/struct.HashMap.html#method.iter_mut"
+        HASH_MAP_ITER_MUT "std::collections::HashMap::iter_mut"
+            "collections/struct.HashMap.html#method.iter_mut"
             "visits the pairs in arbitrary order"
-        HASH_MAP_KEYS "std::collections::HashMap::keys" "collections/struct.HashMap.html#method.keys"
+        HASH_MAP_KEYS "std::collections::HashMap::keys"
+            "collections/struct.HashMap.html#method.keys"
             "visits the keys in arbitrary order"
-        HASH_MAP_VALUES "std::collections::HashMap::values" "collections/struct.HashMap.html#method.values"
+        HASH_MAP_VALUES "std::collections::HashMap::values"
+            "collections/struct.HashMap.html#method.values"
             "visits the values in arbitrary order"
-        HASH_MAP_VALUES_MUT "std::collections::HashMap::values_mut" "collections/struct.HashMap.html#method.values_mut"
+        HASH_MAP_VALUES_MUT "std::collections::HashMap::values_mut"
+            "collections/struct.HashMap.html#method.values_mut"
             "visits the values in arbitrary order"
-        HASH_MAP_INTO_ITER "std::collections::HashMap::into_iter" "collections/struct.HashMap.html#impl-IntoIterator-for-HashMap%3CK,+V,+S,+A%3E"
+        HASH_MAP_INTO_ITER "std::collections::HashMap::into_iter"
+            "collections/struct.HashMap.html#impl-IntoIterator-for-HashMap%3CK,+V,+S,+A%3E"
             "moves the pairs out in arbitrary order"
-        HASH_MAP_INTO_KEYS "std::collections::HashMap::into_keys" "collections/struct.HashMap.html#method.into_keys"
+        HASH_MAP_INTO_KEYS "std::collections::HashMap::into_keys"
+            "collections/struct.HashMap.html#method.into_keys"
             "visits the keys in arbitrary order"
-        HASH_MAP_INTO_VALUES "std::collections::HashMap::into_values" "collections/struct.HashMap.html#method.into_values"
+        HASH_MAP_INTO_VALUES "std::collections::HashMap::into_values"
+            "collections/struct.HashMap.html#method.into_values"
             "visits the values in arbitrary order"
-        HASH_MAP_DRAIN "std::collections::HashMap::drain" "collections/struct.HashMap.html#method.drain"
+        HASH_MAP_DRAIN "std::collections::HashMap::drain"
+            "collections/struct.HashMap.html#method.drain"
             "returns the pairs in no promised order"
-        HASH_MAP_RETAIN "std::collections::HashMap::retain" "collections/struct.HashMap.html#method.retain"
+        HASH_MAP_RETAIN "std::collections::HashMap::retain"
+            "collections/struct.HashMap.html#method.retain"
             "visits the elements in unsorted, unspecified order"
-        HASH_MAP_EXTRACT_IF "std::collections::HashMap::extract_if" "collections/struct.HashMap.html#method.extract_if"
+        HASH_MAP_EXTRACT_IF "std::collections::HashMap::extract_if"
+            "collections/struct.HashMap.html#method.extract_if"
             "visits the elements in no promised order"
-        HASH_MAP_DEBUG "std::collections::HashMap::fmt" "collections/struct.HashMap.html#impl-Debug-for-HashMap%3CK,+V,+S,+A%3E"
+        HASH_MAP_DEBUG "std::collections::HashMap::fmt"
+            "collections/struct.HashMap.html#impl-Debug-for-HashMap%3CK,+V,+S,+A%3E"
             "prints the pairs in the order of iteration, which is arbitrary"
-        HASH_MAP_CLEAR "std::collections::HashMap::clear" "collections/struct.HashMap.html#method.clear"
+        HASH_MAP_CLEAR "std::collections::HashMap::clear"
+            "collections/struct.HashMap.html#method.clear"
             "removes all pairs, and drops them in no promised order"
-        HASH_MAP_CLONE "std::collections::HashMap::clone" "collections/struct.HashMap.html#impl-Clone-for-HashMap%3CK,+V,+S,+A%3E"
+        HASH_MAP_CLONE "std::collections::HashMap::clone"
+            "collections/struct.HashMap.html#impl-Clone-for-HashMap%3CK,+V,+S,+A%3E"
             "clones the pairs in no promised order"
         HASH_MAP_DROP "std::collections::HashMap::drop" "collections/struct.HashMap.html"
             "is dropped with all its pairs, in no promised order"
-        HASH_MAP_EQ "std::collections::HashMap::eq" "collections/struct.HashMap.html#impl-PartialEq-for-HashMap%3CK,+V,+S,+A%3E"
+        HASH_MAP_EQ "std::collections::HashMap::eq"
+            "collections/struct.HashMap.html#impl-PartialEq-for-HashMap%3CK,+V,+S,+A%3E"
             "compares the pairs in no promised order, up to the first that differs"
     }
     HashSet Permute "sort what was collected, compare as sets, or use BTreeSet or IndexSet" {
-        HASH_SET_ITER "std::collections::HashSet::iter" "collections/struct.HashSet.html#method.iter"
+        HASH_SET_ITER "std::collections::HashSet::iter"
+            "collections/struct.HashSet.html#method.iter"
             "visits the elements in arbitrary order"
-        HASH_SET_INTO_ITER "std::collections::HashSet::into_iter" "collections/struct.HashSet.html#impl-IntoIterator-for-HashSet%3CT,+S,+A%3E"
+        HASH_SET_INTO_ITER "std::collections::HashSet::into_iter"
+            "collections/struct.HashSet.html#impl-IntoIterator-for-HashSet%3CT,+S,+A%3E"
             "moves the elements out in arbitrary order"
-        HASH_SET_DRAIN "std::collections::HashSet::drain" "collections/struct.HashSet.html#method.drain"
+        HASH_SET_DRAIN "std::collections::HashSet::drain"
+            "collections/struct.HashSet.html#method.drain"
             "returns the elements in no promised order"
-        HASH_SET_RETAIN "std::collections::HashSet::retain" "collections/struct.HashSet.html#method.retain"
+        HASH_SET_RETAIN "std::collections::HashSet::retain"
+            "collections/struct.HashSet.html#method.retain"
             "visits the elements in unsorted, unspecified order"
-        HASH_SET_EXTRACT_IF "std::collections::HashSet::extract_if" "collections/struct.HashSet.html#method.extract_if"
+        HASH_SET_EXTRACT_IF "std::collections::HashSet::extract_if"
+            "collections/struct.HashSet.html#method.extract_if"
             "visits the elements in no promised order"
-        HASH_SET_DEBUG "std::collections::HashSet::fmt" "collections/struct.HashSet.html#impl-Debug-for-HashSet%3CT,+S,+A%3E"
+        HASH_SET_DEBUG "std::collections::HashSet::fmt"
+            "collections/struct.HashSet.html#impl-Debug-for-HashSet%3CT,+S,+A%3E"
             "prints the elements in the order of iteration, which is arbitrary"
-        HASH_SET_CLEAR "std::collections::HashSet::clear" "collections/struct.HashSet.html#method.clear"
+        HASH_SET_CLEAR "std::collections::HashSet::clear"
+            "collections/struct.HashSet.html#method.clear"
             "removes all elements, and drops them in no promised order"
-        HASH_SET_CLONE "std::collections::HashSet::clone" "collections/struct.HashSet.html#impl-Clone-for-HashSet%3CT,+S,+A%3E"
+        HASH_SET_CLONE "std::collections::HashSet::clone"
+            "collections/struct.HashSet.html#impl-Clone-for-HashSet%3CT,+S,+A%3E"
             "clones the elements in no promised order"
         HASH_SET_DROP "std::collections::HashSet::drop" "collections/struct.HashSet.html"
             "is dropped with all its elements, in no promised order"
-        HASH_SET_EQ "std::collections::HashSet::eq" "collections/struct.HashSet.html#impl-PartialEq-for-HashSet%3CT,+S,+A%3E"
+        HASH_SET_EQ "std::collections::HashSet::eq"
+            "collections/struct.HashSet.html#impl-PartialEq-for-HashSet%3CT,+S,+A%3E"
             "looks the elements up in no promised order, up to the first that is missing"
-        HASH_SET_UNION "std::collections::HashSet::union" "collections/struct.HashSet.html#method.union"
+        HASH_SET_UNION "std::collections::HashSet::union"
+            "collections/struct.HashSet.html#method.union"
             "visits the elements in arbitrary order"
-        HASH_SET_INTERSECTION "std::collections::HashSet::intersection" "collections/struct.HashSet.html#method.intersection"
+        HASH_SET_INTERSECTION "std::collections::HashSet::intersection"
+            "collections/struct.HashSet.html#method.intersection"
             "visits the elements in arbitrary order"
-        HASH_SET_DIFFERENCE "std::collections::HashSet::difference" "collections/struct.HashSet.html#method.difference"
+        HASH_SET_DIFFERENCE "std::collections::HashSet::difference"
+            "collections/struct.HashSet.html#method.difference"
             "visits the elements in arbitrary order"
-        HASH_SET_SYMMETRIC_DIFFERENCE "std::collections::HashSet::symmetric_difference" "collections/struct.HashSet.html#method.symmetric_difference"
+        HASH_SET_SYMMETRIC_DIFFERENCE "std::collections::HashSet::symmetric_difference"
+            "collections/struct.HashSet.html#method.symmetric_difference"
             "visits the elements in arbitrary order"
     }
     Directory Permute "collect the entries and sort them by file name" {
         FS_READ_DIR "std::fs::read_dir" "fs/fn.read_dir.html"
-            "lists the entries in an order that depends on platform and filesystem, and may change between calls"
+            "lists the entries in an order that depends on platform and filesystem, and may \
+             change between calls"
         PATH_READ_DIR "std::path::Path::read_dir" "path/struct.Path.html#method.read_dir"
-            "lists the entries in an order that depends on platform and filesystem, and may change between calls"
+            "lists the entries in an order that depends on platform and filesystem, and may \
+             change between calls"
     }
     Environment Permute "collect the variables and sort them by name" {
         ENV_VARS "std::env::vars" "env/fn.vars.html"
@@ -198,7 +228,8 @@ catalogue! {
         ENV_VARS_OS "std::env::vars_os" "env/fn.vars_os.html"
             "iterates over a snapshot of the variables in no promised order"
     }
-    HashKeys Random "assert what holds for every hash, or hash with a `BuildHasher` of your own, such as `BuildHasherDefault<DefaultHasher>`" {
+    HashKeys Random "assert what holds for every hash, or hash with a `BuildHasher` of your own, \
+        such as `BuildHasherDefault<DefaultHasher>`" {
         RANDOM_STATE_NEW "std::hash::RandomState::new" "hash/struct.RandomState.html#method.new"
             "is initialised with random keys: two states are unlikely to hash alike"
     }
@@ -218,15 +249,20 @@ catalogue! {
     }
 
     /// Threads, in runs that schedule them.
-    Schedule Extend "hold the lock over all that belongs together, and join or wait for a message instead of assuming that a thread has come so far" {
+    Schedule Extend "hold the lock over all that belongs together, and join or wait for a message \
+        instead of assuming that a thread has come so far" {
         THREAD_SPAWN "std::thread::spawn" "thread/index.html#the-threading-model"
-            "starts a thread that runs when the operating system lets it, and may be stopped anywhere"
+            "starts a thread that runs when the operating system lets it, and may be stopped \
+             anywhere"
     }
-    Schedule Permute "do not assume which waiting thread is woken: use `notify_all`, or a condition for each" {
-        CONDVAR_NOTIFY_ONE "std::sync::Condvar::notify_one" "sync/struct.Condvar.html#method.notify_one"
+    Schedule Permute "do not assume which waiting thread is woken: use `notify_all`, or a \
+        condition for each" {
+        CONDVAR_NOTIFY_ONE "std::sync::Condvar::notify_one"
+            "sync/struct.Condvar.html#method.notify_one"
             "wakes one blocked thread, no matter which"
     }
-    Schedule Spurious "check the condition again in a loop after waking: `while` instead of `if`, or `wait_while`" {
+    Schedule Spurious "check the condition again in a loop after waking: `while` instead of `if`, \
+        or `wait_while`" {
         CONDVAR_WAIT "std::sync::Condvar::wait" "sync/struct.Condvar.html#method.wait"
             "may wake without a notification"
         THREAD_PARK "std::thread::park" "thread/fn.park.html"
@@ -234,33 +270,47 @@ catalogue! {
     }
 
     /// Time, in runs that schedule threads.
-    Time Extend "wait for what must have happened, with a deadline instead of a margin; take a paused clock for what is about time" {
+    Time Extend "wait for what must have happened, with a deadline instead of a margin; take a \
+        paused clock for what is about time" {
         THREAD_SLEEP "std::thread::sleep" "thread/fn.sleep.html"
             "sleeps at least as long as asked, and may sleep longer"
-        CONDVAR_WAIT_TIMEOUT "std::sync::Condvar::wait_timeout" "sync/struct.Condvar.html#method.wait_timeout"
+        CONDVAR_WAIT_TIMEOUT "std::sync::Condvar::wait_timeout"
+            "sync/struct.Condvar.html#method.wait_timeout"
             "waits for about as long as asked, and may return later"
     }
-    Time Extend "assert no upper bound of the time that passed, or one that is far away, and give what keeps time a clock that the test sets" {
+    Time Extend "assert no upper bound of the time that passed, or one that is far away, and give \
+        what keeps time a clock that the test sets" {
         INSTANT_ELAPSED "std::time::Instant::elapsed" "time/struct.Instant.html"
-            "tells how much time passed since another reading, which is as much as the system took, however little was done"
-        SYSTEM_TIME_ELAPSED "std::time::SystemTime::elapsed" "time/struct.SystemTime.html#method.elapsed"
-            "tells how much time passed since another reading, which is as much as the system took, however little was done"
+            "reports how much time passed since another reading, which is as much as the system \
+             took, however little was done"
+        SYSTEM_TIME_ELAPSED "std::time::SystemTime::elapsed"
+            "time/struct.SystemTime.html#method.elapsed"
+            "reports how much time passed since another reading, which is as much as the system \
+             took, however little was done"
         GETTIMEOFDAY "gettimeofday" "time/struct.SystemTime.html"
-            "reads a clock after as much time as the system took since another reading, however little was done"
+            "reads a clock after as much time as the system took since another reading, however \
+             little was done"
         TIME "time" "time/struct.SystemTime.html"
-            "reads a clock after as much time as the system took since another reading, however little was done"
+            "reads a clock after as much time as the system took since another reading, however \
+             little was done"
     }
-    Time Random "take an elapsed time of zero for what it is: `saturating_duration_since`, `>=` instead of `>`, and a counter where each must differ" {
+    Time Random "take an elapsed time of zero for what it is: `saturating_duration_since`, `>=` \
+        instead of `>`, and a counter where each must differ" {
         INSTANT_NOW "std::time::Instant::now" "time/struct.Instant.html"
             "reads a clock that never goes back, and need not have ticked since it was read last"
     }
-    Time Random "measure with `Instant`, handle the error of `duration_since` and `elapsed`, and number what must differ" {
+    Time Random "measure with `Instant`, handle the error of `duration_since` and `elapsed`, and \
+        number what must differ" {
         SYSTEM_TIME_NOW "std::time::SystemTime::now" "time/struct.SystemTime.html"
-            "reads a clock that is not monotonic: a later reading may show the same time, or an earlier one"
+            "reads a clock that is not monotonic: a later reading may show the same time, or an \
+             earlier one"
     }
-    Time Random "compare contents, or set the times that must differ with `File::set_modified`; take a file of the same time for a changed one" {
-        METADATA_MODIFIED "std::fs::Metadata::modified" "time/struct.SystemTime.html#platform-specific-behavior"
-            "shows when a file was written, as finely as the system keeps it: what is written soon after may have the same time"
+    Time Random "compare contents, or set the times that must differ with `File::set_modified`; \
+        take a file of the same time for a changed one" {
+        METADATA_MODIFIED "std::fs::Metadata::modified"
+            "time/struct.SystemTime.html#platform-specific-behavior"
+            "shows when a file was written, as finely as the system keeps it: what is written \
+             soon after may have the same time"
     }
 }
 

@@ -12,7 +12,7 @@ use crate::protocol::site::Caller;
 
 /// Arranges `items` as the run decides for this call. Outside a test they stay as they are; in a
 /// test the canonical order is the order of their names, so that it does not depend on the machine.
-/// The last `own` of them the process itself has put there, each behind those before it: in
+/// The last `own` of them the process itself has put there, each after those before it: in
 /// canonical order and at STD they stay there. Takes no memory of the program's.
 pub fn arrange<T>(
     items: &mut [T],

@@ -11,11 +11,12 @@ use crate::protocol::site::{Caller, Site};
 
 const MILLISECOND: u64 = 1_000_000;
 
-/// The longest time that a clock which tells 100 ns, as those of other systems do, can stand still,
-/// in nanoseconds of virtual time, by which a reading takes some fifty times what it really takes.
+/// The longest time that a clock with a resolution of 100 ns, as those of other systems do, can
+/// stand still, in nanoseconds of virtual time, by which a reading takes some fifty times what it
+/// really takes.
 const LONGEST_STAND: u64 = 10_000;
 
-/// The shortest tick by which a file system is told the time (`CONFIG_HZ=1000`), in nanoseconds.
+/// The shortest tick by which a file system gets the time (`CONFIG_HZ=1000`), in nanoseconds.
 pub const SHORTEST_TICK: u64 = MILLISECOND;
 
 /// How old the time may be that a call of `model` shows at `level`, in nanoseconds of virtual time;
@@ -29,7 +30,7 @@ pub fn oldest(model: &Model, level: Level) -> u64 {
         ("std::time::SystemTime::now", Level::Full) => 3_600_000 * MILLISECOND,
         ("std::time::Instant::now", Level::Full) => MILLISECOND,
         ("std::time::Instant::now" | "std::time::SystemTime::now", _) => LONGEST_STAND,
-        // The tick of Linux, by which it tells file systems the time.
+        // The tick of Linux, by which file systems get the time.
         ("std::fs::Metadata::modified", Level::Std) => 4 * MILLISECOND,
         // FAT keeps every other second.
         ("std::fs::Metadata::modified", Level::Full) => 2_000 * MILLISECOND,
@@ -66,7 +67,7 @@ pub fn weakest_level(site: &Site, number: u64) -> Option<Level> {
 #[must_use]
 pub fn age(model: &'static Model, caller: Caller, moment: u64) -> Option<u64> {
     debug_assert_eq!(model.family, Family::Time);
-    // A clean run, whatever its level, says that there is something to choose.
+    // A clean run, whatever its level, records that there is something to choose.
     let range = |_| 0..=oldest(model, Level::Full);
     let draw = |level, mut generator: ChaCha8Rng| match oldest(model, level) {
         0 => 0,

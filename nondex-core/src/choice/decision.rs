@@ -1,5 +1,5 @@
-//! What a shim does at a choice of an order, and what is told of a call that follows it only so
-//! far.
+//! What a shim does at a choice of an order, and what is recorded of a call that follows it only
+//! partly.
 
 use super::between::between;
 use super::permutation::Permutation;
@@ -71,9 +71,9 @@ impl Intermediate {
     }
 
     /// The items in the order that is to be followed, where `base` has them in canonical order and
-    /// `drawn` in the decision's. What the last step exchanged is recorded, as `describe` says it:
-    /// it is given an item, and whether the run asks for stacks; then `created` is asked where the
-    /// collection is from. Takes no memory of the program's.
+    /// `drawn` in the decision's. What the last step exchanged is recorded, as `describe` returns
+    /// it: it is given an item, and whether the run requests stacks; then `created` returns where
+    /// the collection is from. Takes no memory of the program's.
     #[must_use]
     pub fn order(
         &self,
@@ -120,7 +120,7 @@ impl Intermediate {
     }
 }
 
-/// What is told of an element that was exchanged: see [`ElementRecord`](crate::ElementRecord).
+/// What is recorded of an element that was exchanged: see [`ElementRecord`](crate::ElementRecord).
 #[derive(Clone, Debug, Default)]
 pub struct Element {
     /// Where it was in canonical order.

@@ -10,11 +10,11 @@ use crate::hidden::Text;
 use crate::protocol::network::NetworkMode;
 use crate::protocol::site::Caller;
 
-/// One operation in so many fails.
+/// One operation in this number fails.
 const ODDS: u64 = 4;
 
 /// What an operation of `model` is to fail with, of these errors; `None` when it is not. The
-/// `caller` is asked for only in a run with [`NetworkMode::Fault`].
+/// `caller` is computed only in a run with [`NetworkMode::Fault`].
 pub fn drawn<E: Copy>(
     model: &'static Model,
     errors: &[E],

@@ -31,8 +31,8 @@ pub const fn longest(level: Level) -> u64 {
 /// `caller`: 0 when the spec leaves the choice alone; no longer than `most`, if the level allows so
 /// much. `awaited` is when others wake. `None` outside a test.
 ///
-/// A seed draws it by the `moment`, which is told from all others of the run by who comes to it and
-/// how often, so that it is the same wherever the code lies; or, if there is none, by the call.
+/// A seed draws it by the `moment`, which is identified within the run by who comes to it and how
+/// often, so that it is the same wherever the code lies; or, if there is none, by the call.
 #[must_use]
 pub fn hold(
     model: &'static Model,
@@ -57,8 +57,8 @@ pub fn longest_hold(model: &'static Model, caller: Caller) -> Option<u64> {
 /// on), what counts is who of them wakes before it has passed: half of the times end a moment after
 /// one of them woke, however near or far that is.
 fn draw_past(longest: u64, most: u64, awaited: &[u64], mut generator: ChaCha8Rng) -> u64 {
-    /// So often the shortest time is doubled until whoever woke has done a few operations, and all
-    /// that it does at once: 3 µs, 1.6 ms.
+    /// Number of doublings of the shortest time until whoever woke has done a few operations, and
+    /// all that it does at once: 3 µs, 1.6 ms.
     const MOMENTS: Range<u64> = 5..15;
     let within = |time: &&u64| **time < longest.min(most);
     let reached = awaited.iter().filter(within).count() as u64;

@@ -165,7 +165,7 @@ const FOREIGN_KEYS_TAG: u64 = 17;
 /// Separates faults from everything else.
 const FAULT_TAG: u64 = 18;
 
-/// Separates moments of a schedule from calls, of which no thread makes so many.
+/// Separates moments of a schedule from calls, of which no thread makes this many.
 const MOMENT: u64 = u64::MAX;
 
 /// Marks the tags of numbers that depend on the level.

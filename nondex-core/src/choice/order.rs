@@ -37,7 +37,7 @@ struct Read {
 
 /// Decides the order of `len` elements at one call of `model` by `caller`.
 ///
-/// `aspect` is asked only at levels EQ and ID, and of the environment. Outside a test, and for
+/// `aspect` is called only at levels EQ and ID, and of the environment. Outside a test, and for
 /// fewer than two elements, the answer is [`Decision::Base`] and nothing is recorded.
 pub fn decide(
     model: &'static Model,
@@ -56,9 +56,9 @@ pub fn decide(
     })
 }
 
-/// As [`decide`], at a place in the source. Whose call it is `caller` says; it is asked for only
-/// where the thread was not before, where the place does not tell, and where the spec says what is
-/// done. Not generic, so that it is compiled once, and optimised.
+/// As [`decide`], at a place in the source. `caller` returns whose call it is; it is called only
+/// where the thread was not before, where the place does not determine it, and where the spec
+/// determines what is done. Not generic, so that it is compiled once, and optimised.
 pub fn decide_at(
     model: &'static Model,
     family: Family,
@@ -128,8 +128,8 @@ fn decide_reached(
     }
 }
 
-/// The order that the seed means at a call, if it is asked for. Of a reading of the environment it
-/// is to be known what was read. The choice is listed.
+/// The order that the seed means at a call, on request. Of a reading of the environment it is to be
+/// known what was read. The choice is listed.
 fn seeded(
     thread: &mut ThreadState,
     reached: &Reached,
@@ -209,7 +209,7 @@ fn by_content(schedule: Schedule, seed: u64, content: u64) -> Decision {
 
 /// The permutation that a run at `level` draws from `seed` at a choice, when that is known: not at
 /// STD, and at ID and EQ only if the choice was made in the run that recorded it. Of long sequences
-/// at EQ, it stands for the order that has the same key.
+/// at EQ, it means the order that has the same key.
 #[must_use]
 pub fn draw(
     schedule: Schedule,
@@ -221,7 +221,7 @@ pub fn draw(
     Some(schedule.order(seed, key(level, choice)?, len))
 }
 
-/// What an order is drawn from beside the seed. `None` at STD, and where it is not known.
+/// What an order is drawn from in addition to the seed. `None` at STD, and where it is not known.
 #[inline]
 fn key(level: Level, choice: &ChoiceRecord) -> Option<Key> {
     let (a, b) = match level {

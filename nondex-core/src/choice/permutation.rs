@@ -14,10 +14,10 @@ const AT_ONCE: usize = 1 << 7;
 /// Up to this length the table of a permutation is laid out in full at once.
 const LAID_OUT: usize = 1 << 10;
 
-/// After so many draws from a longer permutation its table is laid out in full.
+/// Number of draws from a longer permutation after which its table is laid out in full.
 const SPARSE_DRAWS: usize = 32;
 
-/// So many words are drawn at a time, and the first time.
+/// Number of words that are drawn at a time, and the first time.
 const WORDS: usize = 128;
 const FIRST_WORDS: usize = 4;
 
@@ -34,7 +34,7 @@ pub struct Permutation(Drawn);
 enum Drawn {
     Short(Short),
     Long(Box<Long>),
-    /// From the last to the first; so many are left.
+    /// From the last to the first, and the number that is left.
     Backward(usize),
 }
 
@@ -46,7 +46,7 @@ struct Short {
     len: u8,
 }
 
-/// Positions that are drawn when they are asked for.
+/// Positions that are drawn on demand.
 #[derive(Clone, Debug)]
 struct Long {
     /// The first of these are as drawn.
@@ -131,7 +131,7 @@ impl Permutation {
         Permutation(Drawn::Long(hidden::boxed(long)))
     }
 
-    /// The permutation of `0..len` that a word stands for.
+    /// The permutation of `0..len` that a word encodes.
     ///
     /// # Panics
     /// For more than 16 positions.
@@ -371,8 +371,8 @@ pub(super) fn draw(word: &mut u64, bound: usize) -> usize {
     (product >> 64) as usize
 }
 
-/// Goes on with a shuffle from a position, with so many draws `from_word`, for at most so many
-/// words; the position that is reached. The words do not wait for each other.
+/// Goes on with a shuffle from a position, with a number of draws `from_word`, for at most a number
+/// of words; the position that is reached. The words do not wait for each other.
 #[inline]
 pub(super) fn shuffle<T>(
     table: &mut [T],

@@ -107,7 +107,7 @@ impl Schedule {
     }
 }
 
-/// How many orders the design has beside the reverse.
+/// How many orders the design has in addition to the reverse.
 const fn rows(len: usize) -> usize {
     match len {
         0..=2 => 0,
@@ -191,8 +191,8 @@ fn turned(row: usize, key: Key, len: usize, order: &mut [u8; LONGEST]) {
     }
 }
 
-/// Shuffles the first `len` bytes, as [`shuffle`](super::permutation::shuffle) with so many draws
-/// from each word: written out for arrays whose length is known.
+/// Shuffles the first `len` bytes, as [`shuffle`](super::permutation::shuffle) with a number of
+/// draws from each word: written out for arrays whose length is known.
 #[inline]
 fn shuffle_bytes<const ROOM: usize>(
     bytes: &mut [u8; ROOM],
@@ -231,7 +231,7 @@ const fn square<const LEN: usize>(first: [u8; LEN]) -> [[u8; LEN]; LEN] {
     rows
 }
 
-/// What number `at` of the orders of a window is exchanged with, as a word says.
+/// What number `at` of the orders of a window is exchanged with, by a word.
 fn exchanged(mut word: u64, at: usize, len: usize) -> usize {
     let mut sequence: [u8; WINDOW] = std::array::from_fn(|at| at as u8);
     for here in 0..=at {
@@ -240,14 +240,14 @@ fn exchanged(mut word: u64, at: usize, len: usize) -> usize {
     sequence[at].into()
 }
 
-/// Number `at` of a walk around `len` places, from anywhere, that meets every place once before any
-/// twice. Its step is about the golden section, so that the first few are far from each other.
+/// Number `at` of a walk around `len` places, from anywhere, that visits every place once before
+/// any twice. Its step is about the golden section, so that the first few are far from each other.
 fn along(mut word: u64, at: usize, len: usize) -> usize {
     let start = draw(&mut word, len);
     (start + at * usize::from(STEPS[len])) % len
 }
 
-/// The steps around so many places.
+/// The steps around this number of places.
 const STEPS: [u8; DESIGNED_LEN / 2 + 1] = {
     let mut steps = [1; DESIGNED_LEN / 2 + 1];
     let mut len = 1;
@@ -296,7 +296,7 @@ const SIDES: u64 = 4 << 32;
 /// Separates designs from the orders that a seed draws.
 const DESIGN_TAG: u64 = 32;
 
-/// So many orders are exchanged with each other.
+/// Number of orders that are exchanged with each other.
 const WINDOW: usize = 8;
 
 /// The orders of three elements that are neither the canonical order nor its reverse.

@@ -1,4 +1,4 @@
-//! What a type is in JSON, said once: by [`object!`], [`words!`], [`variants!`] and [`tagged!`].
+//! The JSON of a type, defined once: by [`object!`], [`words!`], [`variants!`] and [`tagged!`].
 //!
 //! The fields and variants that are listed are compared with the type's by the compiler: one that
 //! is left out, or too many, is an error. Reading and writing are `#[inline]` so that the runtime

@@ -1,13 +1,13 @@
-//! What is open at one choice point: an order or a number.
+//! What one choice point chooses: an order or a number.
 
 use std::ops::RangeInclusive;
 
 use crate::catalogue::family::Scale;
 
-/// What is open at one choice point. Turned off, each has its base.
+/// What one choice point chooses. Turned off, each has its base.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// The order of so many elements. Its base is the order that they come in.
+    /// The order of a number of elements. Its base is the order that they come in.
     Order {
         /// How many.
         len: u64,
@@ -24,7 +24,7 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// The number behind a value that has no order: a key, or what random bytes are made from.
+    /// The number of a value that has no order: a key, or what random bytes are made from.
     #[must_use]
     pub const fn opaque(base: u64) -> Self {
         Choice::Number {
@@ -34,8 +34,8 @@ impl Choice {
         }
     }
 
-    /// How much is open: the number of elements, or how far a number may be from its base; 1 when
-    /// it is just another one.
+    /// How much there is to choose: the number of elements, or how far a number may be from its
+    /// base; 1 when it is just another one.
     #[must_use]
     pub fn size(&self) -> u64 {
         match self {
@@ -50,8 +50,8 @@ impl Choice {
         }
     }
 
-    /// The number after so many steps from its base to the one that was `drawn`, and how many steps
-    /// there are. On a [nominal](Scale::Nominal) scale nothing lies between the two.
+    /// The number after a number of steps from its base to the one that was `drawn`, and how many
+    /// steps there are. On a [nominal](Scale::Nominal) scale nothing lies between the two.
     #[must_use]
     pub fn between(&self, drawn: u64, steps: u64) -> (u64, u64) {
         let Choice::Number { base, scale, .. } = self else {

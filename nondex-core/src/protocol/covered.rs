@@ -21,15 +21,15 @@ json::object!(CoveredRecord {
 });
 
 impl CoveredRecord {
-    /// What the extension of a file begins with, beside the record of a run, that has the flags of
-    /// a process while it runs, a byte for each block: so they are there however it ends. Behind
-    /// them stands what [`tail`](Self::tail) says. A process that tells what it ran itself removes
-    /// it. One whose flags cannot be in a file has one without flags, from which follows that it
-    /// did not tell.
+    /// What the extension of a file begins with, next to the record of a run, that has the flags of
+    /// a process while it runs, a byte for each block: so they are there however it ends. After
+    /// them comes the [`tail`](Self::tail). A process that records what it ran itself removes it.
+    /// One whose flags cannot be in a file has one without flags, from which follows that it did
+    /// not tell.
     pub const FLAGS: &'static str = "flags";
 
-    /// What stands behind so many flags: the address of the block of each, as above, the program,
-    /// and how many there are of flags and addresses.
+    /// What comes after the flags: the address of the block of each, as above, the program, and how
+    /// many there are of flags and addresses.
     #[must_use]
     pub fn tail(flags: usize, blocks: &[u64], program: &str) -> Vec<u8> {
         let numbers = |numbers: &[u64]| -> Vec<u8> {
@@ -40,7 +40,7 @@ impl CoveredRecord {
         [numbers(blocks), program.into(), numbers(&counts)].concat()
     }
 
-    /// What such a file says.
+    /// The contents of such a file.
     #[must_use]
     pub fn from_flags(bytes: &[u8]) -> Option<Self> {
         let number = |bytes: &[u8]| Some(u64::from_le_bytes(bytes.try_into().ok()?));

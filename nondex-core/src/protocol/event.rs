@@ -82,7 +82,7 @@ pub enum Event {
         /// The socket it is on, by a number that is the same in every process, where processes may
         /// share it.
         socket: Option<u64>,
-        /// What is known of it so far.
+        /// What is known of it until now.
         network: NetworkRecord,
     },
     /// Something was received through a socket, on which another process may have an operation.

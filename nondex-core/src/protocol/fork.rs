@@ -7,7 +7,7 @@ use super::outcome::Outcome;
 /// Which threads the tests of a process run on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Threads {
-    /// Each test on a thread of its own.
+    /// Each test on a separate thread.
     #[default]
     Each,
     /// All on the main thread: what one leaves in a thread-local, the next one finds.
@@ -16,7 +16,7 @@ pub enum Threads {
 
 json::words!(Threads { Each = "each", One = "one" });
 
-/// What runs after the tests of a process: each of these tests in a fork of its own, one after the
+/// What runs after the tests of a process: each of these tests in a separate fork, one after the
 /// other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forks {
@@ -29,9 +29,9 @@ pub struct Forks {
 json::object!(strict Forks { tests, limits_ms });
 
 impl Forks {
-    /// The extension of the file beside the record to which all forks append their events, one fork
-    /// after the other: after those of a fork comes the [`Forked`](super::event::Event::Forked) of
-    /// it.
+    /// The extension of the file next to the record to which all forks append their events, one
+    /// fork after the other: after those of a fork comes the
+    /// [`Forked`](super::event::Event::Forked) of it.
     pub const RECORD: &str = "forks";
 }
 
@@ -44,7 +44,7 @@ pub struct ForkRecord {
     pub end: Outcome,
     /// How long it took, in microseconds.
     pub micros: u64,
-    /// Whether it left a process behind that had to be killed.
+    /// Whether it left a process that had to be killed.
     pub left_child: bool,
 }
 

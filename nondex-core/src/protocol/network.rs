@@ -33,7 +33,7 @@ pub enum NetworkOutcome {
     /// With this error: the name of an `errno` or of an `EAI_` code.
     Failed(String),
     /// Not before the run did: it was waiting for an answer. Of a datagram: who asked for an answer
-    /// was told that there is none yet.
+    /// learned that there is none yet.
     Pending,
     /// It is a datagram, and somebody was waiting for an answer when last seen.
     Awaited,
@@ -51,7 +51,7 @@ json::variants!(NetworkOutcome {
     Answered = "answered",
 });
 
-/// The operation of a program that cannot be observed and was told of another machine in its
+/// The operation of a program that cannot be observed and has the name of another machine in its
 /// arguments. It ends as the program does: with `exit status N` or `signal N`, or answered when it
 /// succeeded.
 pub const CHILD: &str = "child";
@@ -63,7 +63,7 @@ pub const SEND: &str = "send";
 pub const ROUTE: &str = "connect (datagram)";
 
 impl NetworkOutcome {
-    /// The name of the error, or what is said in place of one.
+    /// The name of the error, or what is in place of one.
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
@@ -101,7 +101,7 @@ pub struct NetworkRecord {
     /// of the program.
     pub target: String,
     /// The host name that the address was resolved from, when that was seen. Of a [`CHILD`] the
-    /// host that it was told of.
+    /// host in its arguments.
     pub host: Option<String>,
     /// How it ended.
     pub outcome: NetworkOutcome,

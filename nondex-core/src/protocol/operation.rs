@@ -8,11 +8,11 @@ use crate::json;
 
 use super::site::Frame;
 
-/// The operations whose failures can be asked for: `bind` and `connect` to addresses of this
+/// The operations whose failures can be requested: `bind` and `connect` to addresses of this
 /// machine, starting a program, making a folder, opening and writing a file.
 pub const OPERATIONS: [&str; 6] = ["bind", "connect", "exec", "mkdir", "open", "write"];
 
-/// The errors that can be asked for, by the names of `errno`.
+/// The errors that can be requested, by the names of `errno`.
 pub const ERRORS: [&str; 31] = [
     "E2BIG",
     "EACCES",
@@ -47,7 +47,7 @@ pub const ERRORS: [&str; 31] = [
     "ETXTBSY",
 ];
 
-/// A failure that is asked for.
+/// A requested failure.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Observed {
     /// One of [`OPERATIONS`].

@@ -48,7 +48,7 @@ pub struct ChoiceRecord {
     pub aspect: Option<u64>,
     /// Of a reading of the environment: how it follows others.
     pub reading: Option<Reading>,
-    /// Of a reading of the environment: how many variables the process itself has set, behind those
+    /// Of a reading of the environment: how many variables the process itself has set, after those
     /// that it was given.
     pub own: u64,
 }
@@ -69,8 +69,8 @@ json::words!(Reading { First = "first", Again = "again", Changed = "changed" });
 impl ChoiceRecord {
     /// Whether a run at `level` has the canonical order here, whatever the seed. That a process is
     /// given the environment in another order is what STD shows, and ONE that another C library may
-    /// put elsewhere what the process sets. Beyond that a level only says which readings agree with
-    /// each other, so one that agrees with all before has nothing to vary.
+    /// put what the process sets at another place. Beyond that a level only says which readings
+    /// agree with each other, so one that agrees with all before has nothing to vary.
     #[must_use]
     pub fn keeps_base(&self, level: Level) -> bool {
         match (self.reading, level) {

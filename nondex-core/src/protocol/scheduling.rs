@@ -6,7 +6,7 @@ use crate::json;
 use super::site::Frame;
 use super::trace::{Trace, TracedStack};
 
-/// How many operations the threads of a test may do together, unless the spec says otherwise.
+/// Default maximum of operations of all threads of a test.
 pub const MAX_STEPS: u64 = 10_000_000;
 
 /// What a thread does that is delayed, where the [name of an
@@ -84,7 +84,7 @@ json::object!(SleepRecord { us, stack });
 /// The decisions of a run about which thread goes on, one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Course {
-    /// Of each decision the thread that could be held back, and whether that is a preemption: see
+    /// Of each decision the thread that could be delayed, and whether that is a preemption: see
     /// [`Decision`].
     pub decisions: Vec<u64>,
     /// Whether nothing else than these decided which thread went on.
@@ -93,7 +93,7 @@ pub struct Course {
 
 json::object!(Course { decisions = optional, is_whole as "whole" = optional });
 
-/// So many decisions are recorded.
+/// Maximum number of decisions that are recorded.
 pub const MAX_DECISIONS: usize = 1_000;
 
 /// A decision about which thread goes on, at which another one could have.

@@ -79,7 +79,7 @@ impl Selected {
 }
 
 impl Selection {
-    /// What it says of the choices of one thread at one site. Costs O(scopes).
+    /// What it selects of the choices of one thread at one site. Costs O(scopes).
     #[must_use]
     pub fn of(&self, site: &Site, thread: &str) -> Selected {
         self.of_call(|other| other == site, thread)

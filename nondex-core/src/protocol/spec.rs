@@ -1,4 +1,4 @@
-//! What one run is asked to do: the only input of the runtime.
+//! The request of one run: the only input of the runtime.
 
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ pub const ALGORITHM: u32 = 10;
 /// path of a file with it. It is removed before a test starts.
 pub const SPEC_VARIABLE: &str = "NONDEX_SPEC";
 
-/// The environment variable that tells a program which a test starts who it is: the number of the
+/// The environment variable with the identity of a program that a test starts: the number of the
 /// test's own process, a colon, and the path of the thread that started it with the ordinal of the
 /// start. It is removed before `main`.
 pub const CHILD_VARIABLE: &str = "NONDEX_CHILD";
@@ -88,11 +88,11 @@ pub struct RunSpec {
     /// Whether what each test leaves changed is recorded.
     pub states: bool,
     /// What is put back, before `test`, to what it was before the first test of `before`. Where a
-    /// test [meets](Self::meet) another one, `test` finds it as if the other one had not changed
-    /// it.
+    /// test [interrupts](Self::meet) another one, `test` finds it as if the other one had not
+    /// changed it.
     pub restore: Vec<StateId>,
     /// The parts of the state to which accesses are recorded. Of variables and files, an empty name
-    /// stands for all.
+    /// means all.
     pub watch: Vec<StateId>,
     /// Whether these are recorded with their stacks, which takes long.
     pub lines: bool,
@@ -161,7 +161,7 @@ json::object!(strict Given { site, thread, ordinal, choice as "order" });
 /// See [`Given`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GivenChoice {
-    /// The base after so many steps towards what the seed draws: an order by exchanges of
+    /// The base after a number of steps towards what the seed draws: an order by exchanges of
     /// neighbours (see [`between`](crate::choice::between)), a number one by one. The call is
     /// described in [`RunRecord::steps`](crate::RunRecord::steps).
     Steps(u64),
@@ -220,7 +220,8 @@ impl RunSpec {
         }
     }
 
-    /// The test whose accesses to what is watched decide when another one [meets](Self::meet) it.
+    /// The test whose accesses to what is watched decide when another one [interrupts](Self::meet)
+    /// it.
     #[must_use]
     pub fn stopped(&self) -> &str {
         match self.before.last().filter(|_| self.within) {
@@ -229,7 +230,7 @@ impl RunSpec {
         }
     }
 
-    /// The test that [meets](Self::meet) it, if one does.
+    /// The test that [interrupts](Self::meet) it, if one does.
     #[must_use]
     pub fn interrupting(&self) -> Option<&str> {
         self.meet?;
@@ -246,7 +247,7 @@ impl RunSpec {
     /// Reads a spec from JSON.
     ///
     /// # Errors
-    /// When the text is not a spec of this [`PROTOCOL`]; the message says what was found.
+    /// When the text is not a spec of this [`PROTOCOL`]; the message has what was found.
     pub fn from_json(text: &str) -> Result<Self, String> {
         let spec: RunSpec = json::from_str(text).map_err(|e| format!("not a run spec: {e}"))?;
         if spec.protocol != PROTOCOL {
@@ -258,7 +259,7 @@ impl RunSpec {
         Ok(spec)
     }
 
-    /// The extension of the file beside the record that has a spec which is too long for a
+    /// The extension of the file next to the record that has a spec which is too long for a
     /// variable.
     pub const FILE: &str = "spec";
 

@@ -1,5 +1,5 @@
 //! What tests of one process share: parts of its state that one test leaves changed and another one
-//! meets.
+//! uses.
 
 use std::path::{Path, PathBuf};
 
@@ -52,7 +52,7 @@ json::words!(StateKind {
 });
 
 impl StateKind {
-    /// Whether it is what a process holds beside its memory. Nearly everything else that a test
+    /// Whether it is what a process holds besides its memory. Nearly everything else that a test
     /// leaves may come with some of it.
     #[must_use]
     pub const fn is_held(self) -> bool {
@@ -104,7 +104,7 @@ impl StateId {
         self.name.ends_with(CLEARED)
     }
 
-    /// The name of so many bytes from `offset` on.
+    /// The name of a number of bytes from `offset` on.
     #[must_use]
     pub fn name_of_bytes(offset: usize, length: usize) -> String {
         format!("{offset:#x}+{length:#x}")
@@ -143,7 +143,8 @@ pub struct AccessRecord {
     pub writes: bool,
     /// The stack, innermost frame first.
     pub stack: Vec<Frame>,
-    /// Whether accesses to it cannot be seen on this machine: then this says so, and is none.
+    /// Whether accesses to it cannot be seen on this machine: then this is that note, and no
+    /// access.
     pub unseen: bool,
     /// Whether the test's own thread made it, and none that it started.
     pub own: bool,
@@ -161,8 +162,8 @@ json::object!(AccessRecord {
 });
 
 /// The folder that cargo gives integration tests for their files (`CARGO_TARGET_TMPDIR`): it is
-/// beside the profile's folder that has this test executable in its `deps`. `None` of an executable
-/// elsewhere.
+/// next to the profile's folder that has this test executable in its `deps`. `None` of an
+/// executable outside of it.
 #[must_use]
 pub fn folder_for_tests(executable: &Path) -> Option<PathBuf> {
     let deps = executable.parent()?;

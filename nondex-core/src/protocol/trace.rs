@@ -33,7 +33,7 @@ json::object!(Trace {
 pub struct TracedThread {
     /// The logical path, as in [`PointRecord::thread`](crate::PointRecord::thread).
     pub path: String,
-    /// Its name in the system, which has no more than 15 bytes of it, if it has one of its own.
+    /// Its name in the system, which has no more than 15 bytes of it, if it has one.
     pub name: Option<String>,
 }
 

@@ -154,7 +154,8 @@ fn what_is_not_of_the_type_is_refused_with_what_was_expected() {
     for (text, message) in [
         (
             r#""STOPPED""#,
-            "unknown variant `STOPPED`, expected one of `passed`, `failed`, `exited`, `signalled`, `timed_out`",
+            "unknown variant `STOPPED`, expected one of `passed`, `failed`, `exited`, \
+             `signalled`, `timed_out`",
         ),
         (
             r#"{"exited":"x"}"#,

@@ -105,7 +105,8 @@ where
         }
         if theirs.capacity() != ours.capacity() {
             let (theirs, ours) = (theirs.capacity(), ours.capacity());
-            return Some(format!("capacity {ours} where std has {theirs} (history {seed}, step {step})"));
+            return Some(format!("capacity {ours} where std has {theirs} (history {seed}, step \
+                {step})"));
         }
         if !theirs.keys().eq(ours.keys()) {
             return Some(format!("another order than std's (history {seed}, step {step})"));

@@ -33,7 +33,7 @@ pub(super) struct Terminal {
     printing: Printing,
 }
 
-/// Whether what is said is printed.
+/// Whether output is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Printing {
     /// It is written, or the run fails.

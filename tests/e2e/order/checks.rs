@@ -48,7 +48,7 @@ fn what_tells_most_in_the_least_time_comes_first_where_there_is_no_time_for_all_
         assert!(is_judged || !test.notes.is_empty(), "{test:#?}");
     }
     let victim = test(&report, "is_zero");
-    let is_seen = |note: &String| note.contains("ended differently after other tests");
+    let is_seen = |note: &String| note.contains("had another outcome after other tests");
     let is_told = victim.verdict == Verdict::OrderDependentVictim;
     assert!(is_told || victim.notes.iter().any(is_seen), "{victim:#?}");
 }

@@ -48,7 +48,7 @@ fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_
             assert!(text.contains(expected), "{side} is `{text}`: {race:?}");
         }
         output.says(&[&format!("`{}` changes the ", written.test)]);
-        output.says(&[&format!("`{}` meets it here", test.name)]);
+        output.says(&[&format!("`{}` uses it here", test.name)]);
         reproduced(&fixture, test).expect(ExitCode::Found);
     }
     // A budget is kept, and what it leaves out is said.

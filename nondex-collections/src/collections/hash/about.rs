@@ -85,7 +85,7 @@ unsafe fn drop_entry<K, V>(entry: *mut u8) {
 
 /// Whether std's own order is repeatable with this hasher, so that it is the canonical order.
 ///
-/// A hasher need not be `'static`, so its name is asked for, not its `TypeId`. No other type has
+/// A hasher need not be `'static`, so its name is compared, not its `TypeId`. No other type has
 /// this name.
 #[inline]
 pub(super) fn is_repeatable<S>() -> bool {
@@ -188,7 +188,7 @@ const SILENT: &[&str] = &[
     "usize",
 ];
 
-/// Whether a type of this name is made of [`SILENT`] types only, as far as its name tells.
+/// Whether a type of this name is made of [`SILENT`] types only, as far as its name shows.
 fn is_silent(name: &str) -> bool {
     name.split(['(', ')', '[', ']', '<', '>', ',', ';', '&', ' '])
         // Lengths of arrays and lifetimes say nothing.

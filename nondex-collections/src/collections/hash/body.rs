@@ -1,7 +1,8 @@
 //! What a collection owns, as far as that does not depend on the type of its entries.
 #![expect(
     unsafe_code,
-    reason = "entries are dropped in the order that was decided, by code that is not generic over them"
+    reason = "entries are dropped in the order that was decided, by code that is not generic over \
+        them"
 )]
 
 use ::std::mem;
@@ -20,7 +21,7 @@ use super::trail::Trail;
 use crate::caller;
 use nondex_core::hidden::{self, Box, Vec};
 
-/// The entries of a collection in slots, beside the index that finds them.
+/// The entries of a collection in slots, next to the index that finds them.
 ///
 /// The index holds the number of each slot once, and nothing else; it is filled and grown exactly
 /// as std's table of the entries themselves. Between calls, the slots below [`len`](Body::len) have
@@ -143,7 +144,7 @@ impl Body {
         !index::is_full(&self.index) && (self.identity.is_some() || !self.index.is_empty())
     }
 
-    /// Whether it is to be told a fixed hash of each key.
+    /// Whether it keeps a fixed hash of each key.
     #[inline]
     pub(super) fn knows_contents(&self) -> bool {
         self.identity
@@ -293,7 +294,7 @@ impl Body {
         self.trail(self.len()).bucket(slot)
     }
 
-    /// The trail of so many slots, from now on.
+    /// The trail of this number of slots, from now on.
     #[inline]
     fn trail(&mut self, slots: usize) -> &mut Trail {
         let index = &self.index;

@@ -1,7 +1,8 @@
 //! The block of memory that the entries of a collection are in.
 #![expect(
     unsafe_code,
-    reason = "a vector's destructor cannot be told an order, and goes on after a panic, where std's table does not"
+    reason = "a vector's destructor takes no order, and goes on after a panic, where std's table \
+        does not"
 )]
 
 use ::std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
@@ -61,7 +62,7 @@ impl Buffer {
         unsafe { self.start.as_ptr().add(slot * self.entry.size()) }
     }
 
-    /// The first so many entries.
+    /// The first `len` entries.
     ///
     /// # Safety
     /// They must be there, and be of this type.
@@ -71,7 +72,7 @@ impl Buffer {
         unsafe { slice::from_raw_parts(self.start.as_ptr().cast(), len) }
     }
 
-    /// A new block with room for so many entries; `None` if there is no memory.
+    /// A new block with room for this number of entries; `None` if there is no memory.
     fn allocate(capacity: usize, entry: Layout) -> Result<Self, Layout> {
         let layout = layout(capacity, entry);
         let start = if layout.size() == 0 {
@@ -97,8 +98,8 @@ impl Buffer {
     pub(super) unsafe fn try_resize(&mut self, capacity: usize, used: usize) -> Result<(), Layout> {
         let new = Buffer::allocate(capacity, self.entry)?;
         let (from, to) = (self.start.as_ptr(), new.start.as_ptr());
-        // SAFETY: both blocks have room for so many entries, and are not the same. Bytes are moved
-        // as they are, whatever is in them.
+        // SAFETY: both blocks have room for this number of entries, and are not the same. Bytes are
+        // moved as they are, whatever is in them.
         unsafe {
             ptr::copy_nonoverlapping(
                 from.cast::<::std::mem::MaybeUninit<u8>>(),

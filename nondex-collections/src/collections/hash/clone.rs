@@ -83,8 +83,8 @@ fn clone_entries<K: Clone, V: Clone>(from: &Body, to: &mut Body, order: Option<V
     let target = to.buffer.start().cast::<(K, V)>().as_ptr();
     let Some(order) = order else {
         // SAFETY: the target is a block of the global allocator with this capacity, in which there
-        // is nothing yet; the source has so many valid entries. The vector's own code copies what
-        // need not be cloned.
+        // is nothing yet; the source has this number of valid entries. The vector's own code copies
+        // what need not be cloned.
         unsafe {
             let room = Vec::from_raw_parts(target, 0, to.buffer.capacity());
             ManuallyDrop::new(room).extend_from_slice(slice::from_raw_parts(source, len));

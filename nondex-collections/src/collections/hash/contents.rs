@@ -3,10 +3,10 @@
 //! At level EQ, equal collections have equal orders, however they came to be. Short ones are
 //! sorted, and then permuted. Long ones are not sorted for each read: their keys are sent through a
 //! hash that is keyed by the seed, as leaves of a binary tree (which is never written out), and a
-//! read goes through that tree with the two sides of each level exchanged or not, as a word says
-//! that is keyed by the contents. So every pair of keys is in either order in half of all reads,
-//! each key comes first sometimes, and the first one is found without looking at the others. The
-//! word is drawn anew with every change of the contents.
+//! read goes through that tree with the two sides of each level exchanged or not, by the bits of a
+//! word that is keyed by the contents. So every pair of keys is in either order in half of all
+//! reads, each key comes first sometimes, and the first one is found without looking at the others.
+//! The word is drawn anew with every change of the contents.
 
 use ::std::sync::OnceLock;
 
@@ -14,20 +14,20 @@ use nondex_core::hash;
 
 use nondex_core::hidden::{self, Vec};
 
-/// A fixed hash of the key in each slot, beside the slots.
+/// A fixed hash of the key in each slot, parallel to the slots.
 #[derive(Debug)]
 pub(super) struct Contents {
     hashes: Vec<u64>,
     /// Of all hashes, in whatever order.
     sum: u64,
-    /// The slots sorted by their hashes, once they were asked for.
+    /// The slots sorted by their hashes, once they were needed.
     sorted: OnceLock<Vec<u32>>,
     /// Once a long collection was read.
     tree: OnceLock<Tree>,
 }
 
 /// A clone has the hashes. The orders that follow from them take several times their room, and may
-/// never be asked for.
+/// never be needed.
 impl Clone for Contents {
     fn clone(&self) -> Self {
         Contents {
@@ -48,8 +48,8 @@ struct Tree {
     /// values.
     bits: u32,
     groups: Vec<Group>,
-    /// The members of a group are beside each other. A group that outgrows its room moves to the
-    /// end, so there are gaps.
+    /// The members of a group are adjacent. A group that outgrows its room moves to the end, so
+    /// there are gaps.
     members: Vec<Member>,
 }
 
@@ -200,7 +200,7 @@ impl Tree {
         tree
     }
 
-    /// Whether groups are neither long nor mostly empty with so many slots.
+    /// Whether groups are neither long nor mostly empty with this number of slots.
     fn has_room_for(&self, slots: usize) -> bool {
         (self.groups.len() / 2..=self.groups.len() * 8).contains(&slots)
             && self.members.len() <= slots * 4 + 64
@@ -277,7 +277,7 @@ pub(super) struct ByContent<'a> {
     /// They have their tree.
     contents: &'a Contents,
     key: u64,
-    /// The next group, counted as this read meets them.
+    /// The next group, counted as this read reaches them.
     group: usize,
     /// The slots of the groups before it, from [`at`](ByContent::at) on.
     pending: Vec<u32>,

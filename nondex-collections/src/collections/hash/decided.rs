@@ -1,4 +1,4 @@
-//! The order of a collection's slots that was decided, and what is told about it.
+//! The order of a collection's slots that was decided, and what is recorded about it.
 
 use nondex_core::context::stack::Stack;
 use nondex_core::{Aspect, Caller, Decision, Element, Intermediate, Permutation, context};
@@ -10,7 +10,7 @@ use crate::caller;
 use nondex_core::hidden;
 
 impl Body {
-    /// The order in which an act meets all entries.
+    /// The order in which an act visits all entries.
     pub(super) fn act(&self, act: Act, caller: impl FnOnce() -> Caller) -> Visit<'_> {
         let model = if self.len() < 2 {
             None
@@ -136,7 +136,7 @@ impl Body {
         Some(contents.get(slot))
     }
 
-    /// What is told about the element in a slot.
+    /// What is recorded about the element in a slot.
     pub(super) fn describe(&self, slot: usize, is_traced: bool) -> Element {
         let before = match &self.trail {
             Some(trail) => trail.walk().position(|other| other as usize == slot),

@@ -168,7 +168,7 @@ impl<'a, K, V> Extract<'a, K, V> {
         }
     }
 
-    /// At most so many entries come.
+    /// Upper bound of the number of entries.
     pub(super) const fn left(&self) -> usize {
         self.left
     }

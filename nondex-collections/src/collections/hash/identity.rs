@@ -17,16 +17,16 @@ pub(super) struct Identity {
     /// The [version](Self::version) of the object that it is a clone of: until either changes they
     /// are one, as std clones the table.
     cloned: Option<u64>,
-    /// At level EQ, what the keys are, beside the slots.
+    /// At level EQ, what the keys are, parallel to the slots.
     contents: Option<Contents>,
-    /// In a run that asks for it, where the key in each slot was inserted, beside the slots.
+    /// In a run that requests it, where the key in each slot was inserted, parallel to the slots.
     insertions: Option<Vec<Insertion>>,
 }
 
 /// Where a key was inserted, when that is known.
 type Insertion = Option<Stack>;
 
-/// So many insertions into one collection are told apart.
+/// Number of insertions into one collection that are distinguished.
 const MAX_INSERTIONS: usize = 1 << 12;
 
 /// Notes where the key in the next slot is inserted.
@@ -63,7 +63,7 @@ impl Identity {
     pub(super) fn begin_clone(original: &Self) -> Option<Box<Self>> {
         let mut own = Identity::begin(::std::iter::empty())?;
         own.cloned = Some(original.version());
-        // Without those of the original one, they would not be beside the slots.
+        // Without those of the original one, they would not be parallel to the slots.
         own.contents.clone_from(&original.contents);
         own.insertions.clone_from(&original.insertions);
         Some(own)
@@ -86,7 +86,7 @@ impl Identity {
         }
     }
 
-    /// Whether it is to be told what is in a new slot.
+    /// Whether it records what is in a new slot.
     #[inline]
     pub(super) const fn knows_contents(&self) -> bool {
         self.contents.is_some()

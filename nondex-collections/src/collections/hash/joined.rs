@@ -42,7 +42,7 @@ impl<'a, T> Joined<'a, T> {
     ) -> Self {
         let left = (first.len(), second.len());
         let decision = decide_order::<S>(model, left.0 + left.1, |aspect| {
-            first.aspect_beside(second, aspect)
+            first.aspect_with(second, aspect)
         });
         let visit = match decision {
             Decision::Base | Decision::Std { .. } => {

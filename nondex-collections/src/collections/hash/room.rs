@@ -1,7 +1,7 @@
 //! Room for the entries of a collection: as much as std's table would have.
 #![expect(
     unsafe_code,
-    reason = "the index is rearranged by the hashes of entries that are not beside it"
+    reason = "the index is rearranged by the hashes of entries that are stored separately"
 )]
 
 use ::std::hash::Hash;
@@ -43,7 +43,7 @@ impl<K: Hash, V> Slots<K, V> {
         let (keys, len) = (body.buffer.start().cast::<(K, V)>(), body.len());
         let hash_of = |&slot: &u32| {
             assert!((slot as usize) < len, "the index holds only slots in use");
-            // SAFETY: a valid entry; the index is not beside the entries.
+            // SAFETY: a valid entry; the index does not overlap the entries.
             hash(unsafe { &(*keys.as_ptr().add(slot as usize)).0 })
         };
         let follow = Follow(body, len);
@@ -75,8 +75,8 @@ impl<K: Hash, V> Slots<K, V> {
         Ok(())
     }
 
-    /// Has room for so many entries, before the index has: that must not have grown when the
-    /// entries find none.
+    /// Makes room for this number of entries, before the index has: that must not have grown when
+    /// the entries find none.
     fn try_grow(&mut self, capacity: usize) -> Result<(), TryReserveError> {
         let (about, created) = (self.about, self.created);
         let mut like = Index::new_in(Arena);

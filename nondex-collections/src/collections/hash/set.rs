@@ -232,7 +232,7 @@ where
     pub fn difference<'a>(&'a self, other: &'a HashSet<T, S>) -> Difference<'a, T, S> {
         let entries = self
             .store
-            .entries_beside(&other.store, &model::HASH_SET_DIFFERENCE);
+            .entries_with(&other.store, &model::HASH_SET_DIFFERENCE);
         Difference::new(entries, other)
     }
 
@@ -258,7 +258,7 @@ where
         };
         let entries = walked
             .store
-            .entries_beside(&asked.store, &model::HASH_SET_INTERSECTION);
+            .entries_with(&asked.store, &model::HASH_SET_INTERSECTION);
         Intersection::new(entries, asked)
     }
 

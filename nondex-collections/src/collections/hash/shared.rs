@@ -5,7 +5,8 @@
 //! and never need the copy.
 #![expect(
     unsafe_code,
-    reason = "one allocation has several owners, as that of an `Arc`, but comes from the system's allocator and is reached directly"
+    reason = "one allocation has several owners, as that of an `Arc`, but comes from the system's \
+        allocator and is reached directly"
 )]
 
 use ::std::mem::{self, ManuallyDrop};

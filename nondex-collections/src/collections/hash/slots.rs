@@ -122,7 +122,7 @@ impl<K, V> Slots<K, V> {
         }
     }
 
-    /// Gives a new collection what it is to own, entries of its own type.
+    /// Gives a new collection its entries.
     pub(super) fn set_body(&mut self, body: Box<Body>) {
         self.body = Some(body);
     }
@@ -329,8 +329,8 @@ impl<K: Hash, V> Slots<K, V> {
 }
 
 impl<K: Hash + Eq, V> Slots<K, V> {
-    /// Finds the slot of `key` and says that it was there, or adds it with `value`; gives back what
-    /// was not used.
+    /// Finds the slot of `key` and reports that it was there, or adds it with `value`; gives back
+    /// what was not used.
     #[inline]
     pub(super) fn insert(&mut self, hash: impl Fn(&K) -> u64, key: K, value: V) -> Inserted<K, V> {
         let own = hash(&key);

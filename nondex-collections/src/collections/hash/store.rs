@@ -61,13 +61,13 @@ impl<K, V, S> Store<K, V, S> {
         }
     }
 
-    /// An empty map with room for so many entries.
+    /// An empty map with room for this number of entries.
     #[track_caller]
     pub(super) fn map_with_capacity(capacity: usize, hash_builder: S) -> Self {
         Store::with_capacity(Of::<K, V, S>::MAP, capacity, hash_builder)
     }
 
-    /// An empty set with room for so many elements.
+    /// An empty set with room for this number of elements.
     #[track_caller]
     pub(super) fn set_with_capacity(capacity: usize, hash_builder: S) -> Self {
         Store::with_capacity(Of::<K, V, S>::SET, capacity, hash_builder)
@@ -95,15 +95,14 @@ impl<K, V, S> Store<K, V, S> {
 
     /// As [`Store::entries`] for an order that depends on `other` too.
     #[track_caller]
-    pub(super) fn entries_beside(&self, other: &Self, model: &'static Model) -> Entries<'_, K, V> {
-        let decision = decide_order::<S>(model, self.len(), |aspect| {
-            self.aspect_beside(other, aspect)
-        });
+    pub(super) fn entries_with(&self, other: &Self, model: &'static Model) -> Entries<'_, K, V> {
+        let decision =
+            decide_order::<S>(model, self.len(), |aspect| self.aspect_with(other, aspect));
         Entries::new(&self.slots, self.slots.visit(decision))
     }
 
-    /// What a level asks about two collections. At level EQ, the same whichever of them is asked.
-    pub(super) fn aspect_beside(&self, other: &Self, aspect: Aspect) -> u64 {
+    /// The aspect of two collections at a level. At level EQ, it does not depend on their order.
+    pub(super) fn aspect_with(&self, other: &Self, aspect: Aspect) -> u64 {
         let (own, others) = (self.slots.aspect(aspect), other.slots.aspect(aspect));
         match aspect {
             Aspect::Content | Aspect::Own => own.wrapping_add(others),

@@ -46,8 +46,8 @@ impl Clone for Trail {
 }
 
 impl Trail {
-    /// The trail of so many slots that are in the order of insertion. The index may lack one that
-    /// is about to be removed.
+    /// The trail of this number of slots that are in the order of insertion. The index may lack one
+    /// that is about to be removed.
     #[cold]
     pub(super) fn new(index: &Table<u32>, slots: usize) -> Self {
         let mut trail = Trail {

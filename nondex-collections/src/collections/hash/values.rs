@@ -1,7 +1,8 @@
 //! Entries by value, in the decided order.
 #![expect(
     unsafe_code,
-    reason = "entries are moved out one by one, and the others dropped by code that is not generic over them"
+    reason = "entries are moved out one by one, and the others dropped by code that is not \
+        generic over them"
 )]
 
 use ::std::marker::PhantomData;

@@ -68,7 +68,7 @@ impl Sip13 {
         }
     }
 
-    /// Writes so many bytes.
+    /// Writes this number of bytes.
     pub(super) fn write(&mut self, bytes: &[u8]) {
         let (words, mut rest) = bytes.as_chunks::<8>();
         for word in words {

@@ -1,7 +1,7 @@
 //! How the mirror's tables have their keys hashed.
 //!
-//! Of these hashes only the order of a table follows, which is a choice of its own. But a key
-//! hashes itself, with a hasher in its hands: when it asks that for a hash, it sees the keys of the
+//! Of these hashes only the order of a table follows, which is a separate choice. But a key hashes
+//! itself, with a hasher in its hands: when it asks that for a hash, it sees the keys of the
 //! [`RandomState`](super::RandomState), as anybody else who asks.
 
 use ::std::any::type_name;

@@ -45,7 +45,7 @@ fn a_table_hashes_as_stds_hasher_with_the_same_keys() {
 
 #[test]
 fn the_hash_is_siphash_1_3() {
-    // Of so many bytes that count from 0 upward, as the keys do: from std's own test.
+    // Of a number of bytes that count from 0 upward, as the keys do: from std's own test.
     let expected = [
         (0, [0xdc, 0xc4, 0x0f, 0x05, 0x58, 0x01, 0xac, 0xab]),
         (1, [0x93, 0xca, 0x57, 0x7d, 0xf3, 0x9b, 0xf4, 0xc9]),
@@ -144,7 +144,7 @@ fn a_collection_that_shows_no_order_makes_no_choice() {
     assert_eq!(seen_at(Level::Std, fixed), (1, 0));
 }
 
-/// A key that keeps what the hasher says while it is hashed.
+/// A key that keeps the hasher's result while it is hashed.
 struct Looks<'a>(&'a str, &'a ::std::cell::Cell<u64>);
 
 impl Hash for Looks<'_> {

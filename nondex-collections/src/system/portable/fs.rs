@@ -73,10 +73,7 @@ mod tests {
         };
         let (first, second) = (list(here), list(here));
         assert!(first.iter().any(|name| name == "Cargo.toml"));
-        assert_ne!(
-            first, second,
-            "at FULL every listing is a choice of its own"
-        );
+        assert_ne!(first, second, "at FULL every listing is a separate choice");
         let sorted = |mut names: Vec<OsString>| {
             names.sort();
             names

@@ -166,7 +166,8 @@ where
 impl<'scope, 'env> Scope<'scope, 'env> {
     #[expect(
         unsafe_code,
-        reason = "the wrapper must live as long as std's scope, which only a cast of the reference does"
+        reason = "the wrapper must live as long as std's scope, which only a cast of the \
+            reference does"
     )]
     fn over(inner: &'scope ::std::thread::Scope<'scope, 'env>) -> &'scope Self {
         // SAFETY: `Scope` is `repr(transparent)` over the referent, so both references have one

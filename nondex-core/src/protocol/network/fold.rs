@@ -3,7 +3,7 @@
 use super::{NetworkOutcome, NetworkRecord};
 use crate::sorted::SortedMap;
 
-/// What a run's record says of an operation, or of a socket.
+/// The record of an operation, or of a socket.
 #[derive(Clone, Debug)]
 pub enum Seen {
     /// What was known at some time of the operation with this number, and of which socket it is.

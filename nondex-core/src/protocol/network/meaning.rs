@@ -1,9 +1,9 @@
-//! What an operation's end says about the network, in a run that failed.
+//! What an operation's end shows about the network, in a run that failed.
 
 use super::{NetworkOutcome, NetworkRecord, ROUTE};
 use crate::protocol::outcome::{Failure, Outcome};
 
-/// How a run ended: what is asked of it when an operation alone does not say enough.
+/// How a run ended: used when an operation alone is not enough.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ending<'a> {
     /// Whether it ended by itself, and was not killed because it took too long.
@@ -23,7 +23,7 @@ impl<'a> Ending<'a> {
     }
 
     /// Whether the message has this error in it, in words that std or C have for it.
-    fn says(self, error: &str) -> bool {
+    fn names(self, error: &str) -> bool {
         let words = WORDS.iter().find(|(name, _)| *name == error);
         let has = |word: &str| self.message.contains(word);
         has(error) || words.is_some_and(|(_, words)| words.iter().any(|word| has(word)))
@@ -61,7 +61,7 @@ const WORDS: &[(&str, &[&str])] = &[
     ("EPERM", &["PermissionDenied", "peration not permitted"]),
 ];
 
-/// What the end of an operation says about the network.
+/// What the end of an operation shows about the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// The network was not there.
@@ -80,7 +80,7 @@ impl NetworkOutcome {
     fn meaning(&self, ending: Ending<'_>) -> Meaning {
         let error = match self {
             NetworkOutcome::Answered | NetworkOutcome::Unawaited => return Meaning::Other,
-            // A thread that only listens may wait beside any other failure.
+            // A thread that only listens may wait during any other failure.
             NetworkOutcome::Awaited if !ending.is_hang => return Meaning::Other,
             NetworkOutcome::Pending | NetworkOutcome::Awaited => return Meaning::Absent,
             NetworkOutcome::Failed(error) => error.as_str(),
@@ -97,7 +97,7 @@ impl NetworkOutcome {
 }
 
 impl NetworkRecord {
-    /// What it says about the network, in a run that failed and ended so.
+    /// What it shows about the network, in a run that failed and ended so.
     #[must_use]
     pub fn meaning(&self, ending: Ending<'_>) -> Meaning {
         match &self.outcome {
@@ -106,7 +106,7 @@ impl NetworkRecord {
             }
             // Nothing was to be sent yet: many a program that only asks for its own address goes on
             // without one.
-            NetworkOutcome::Failed(error) if self.operation == ROUTE && !ending.says(error) => {
+            NetworkOutcome::Failed(error) if self.operation == ROUTE && !ending.names(error) => {
                 Meaning::Other
             }
             outcome => outcome.meaning(ending),

@@ -60,10 +60,10 @@ pub fn run_after(
     runs
 }
 
-/// So many tests that end the process of all are left out.
+/// Maximum number of tests that end the process of all and are left out.
 const MAX_CUTS: usize = 5;
 
-/// So many ways are looked for in which the tests of one binary make the same difference.
+/// Maximum number of sets of tests of one binary that are searched for the same difference.
 const MAX_SETS: usize = 8;
 
 /// A test of a binary, each by number.
@@ -166,8 +166,8 @@ impl Across<'_> {
         })
     }
 
-    /// The tests of `binary` that end otherwise in its original order when the other binary ran
-    /// before.
+    /// The tests of `binary` that have another outcome in its original order when the other binary
+    /// ran before.
     fn suspects(&self, with: usize, all: &[All], binary: usize) -> Option<Vec<usize>> {
         let own = &all[binary].tests;
         let is_asked = |test: &usize| (self.alone)(binary, *test).is_some();
@@ -176,19 +176,19 @@ impl Across<'_> {
         }
         let before = self.run(&[(binary, own, &[])], &mut |_| ())?;
         let steps: [Step<'_>; 2] = [(with, &all[with].tests, &[]), (binary, own, &[])];
-        let behind = self.run(&steps, &mut |_| ())?;
+        let after = self.run(&steps, &mut |_| ())?;
         let passed = |test: usize, run: &Run| {
             let end = self.binaries[binary].end(test, run.clone(), false);
             end.passed()
         };
-        let pairs = before[0].iter().zip(&behind[1]).zip(own);
-        let differs = pairs
-            .filter(|((before, behind), test)| passed(**test, before) != passed(**test, behind));
+        let pairs = before[0].iter().zip(&after[1]).zip(own);
+        let differs =
+            pairs.filter(|((before, after), test)| passed(**test, before) != passed(**test, after));
         let differs = differs.map(|(_, test)| *test);
         Some(differs.filter(is_asked).collect())
     }
 
-    /// The lists of tests of another binary behind which a test ends otherwise each time, the
+    /// The lists of tests of another binary after which a test has another outcome each time, the
     /// others of these left out, and whether the search came to its end.
     fn sets(&self, with: usize, all: &[usize], test: Test) -> Option<(Vec<Vec<Test>>, bool)> {
         let mut sets: Vec<Vec<Test>> = Vec::new();
@@ -248,7 +248,7 @@ impl Across<'_> {
         }))
     }
 
-    /// Whether a test ends so behind these of another binary, each of so many times.
+    /// Whether a test ends so after these of another binary, in each of a number of runs.
     fn ends(
         &self,
         with: usize,
@@ -289,7 +289,7 @@ impl Across<'_> {
     }
 
     /// Runs these processes one after the other, with files as they were and one empty folder for
-    /// temporary files; `between` comes behind the first one.
+    /// temporary files; `between` comes after the first one.
     fn run(&self, steps: &[Step<'_>], between: Between<'_>) -> Option<Vec<Vec<Run>>> {
         self.tree.restore();
         let runs = Launcher::with_fresh(PLACE, |folder| {

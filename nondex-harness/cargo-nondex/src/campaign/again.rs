@@ -1,5 +1,5 @@
-//! What fails whenever it runs alone in canonical order is looked at again: behind the other tests
-//! of its binary, and in a plain build.
+//! What fails whenever it runs alone in canonical order is run again: after the other tests of its
+//! binary, and in a plain build.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,13 @@ use crate::project::{Harness, Suite, TestCase};
 use crate::report::judged;
 
 impl Campaign<'_> {
-    /// Whether a test that fails alone is to be run behind the others of its binary.
+    /// Whether a test that fails alone is to be run after the others of its binary.
     pub(super) fn is_tried_after_others(&self, test: usize, judgement: &Judgement) -> bool {
         let (suite, case) = self.tests[test];
         is_broken(judgement) && brittle::has_others(suite, case)
     }
 
-    /// Runs the tests that fail alone behind the others of their binaries, and has them judged with
+    /// Runs the tests that fail alone after the others of their binaries, and has them judged with
     /// that. Whether there are any.
     pub(super) fn try_after_others(&self, concluded: &mut [Concluded], stop: &StopFlag) -> bool {
         let mut broken: BTreeMap<&str, Vec<usize>> = BTreeMap::new();

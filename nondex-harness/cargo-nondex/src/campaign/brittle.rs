@@ -1,11 +1,11 @@
-//! Whether a test that fails alone passes behind the other tests of its binary.
+//! Whether a test that fails alone passes after the other tests of its binary.
 //!
-//! A test that fails in its clean runs may need what another test leaves behind: `cargo test`
-//! passes then. So before it is called broken, all tests of its binary are run in one process, in
-//! libtest's order, and where it fails there, too, in the reverse of it, so that every other test
-//! was once before it: two processes for all such tests of a binary. A third test may undo in both
-//! what the one has done. So where it fails in both, it is run right behind each other test, in a
-//! fork: a process for each; and behind each beginning of both orders.
+//! A test that fails in its clean runs may need what another test leaves: `cargo test` passes then.
+//! So before it is called broken, all tests of its binary are run in one process, in libtest's
+//! order, and where it fails there, too, in the reverse of it, so that every other test was once
+//! before it: two processes for all such tests of a binary. A third test may undo in both what the
+//! second has done. So where it fails in both, it is run right after each other test, in a fork: a
+//! process for each; and after each beginning of both orders.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -27,11 +27,11 @@ use crate::judge::order::{
 use crate::judge::run::Run;
 use crate::project::{Harness, Suite, TestCase};
 
-/// How often a test must fail alone, and pass behind those that it needs, before it is called
+/// How often a test must fail alone, and pass after those that it needs, before it is called
 /// brittle.
 const RERUNS: usize = 5;
 
-/// Running each other test, and then these right behind it, may take so long together; for the
+/// Running each other test, and then these right after it, may take this long together; for the
 /// tests beyond it is not done.
 const MAX_PAIRS: Duration = Duration::from_secs(60);
 
@@ -43,7 +43,7 @@ pub fn has_others(suite: &Suite, case: &TestCase) -> bool {
         && others.any(|other| other.name != case.name && !other.ignored)
 }
 
-/// What runs tests behind others.
+/// Runs tests after others.
 pub(super) struct BrittleSearch<'a> {
     pub(super) launcher: &'a Launcher<'a>,
     pub(super) options: &'a Options,
@@ -52,7 +52,7 @@ pub(super) struct BrittleSearch<'a> {
 }
 
 impl BrittleSearch<'_> {
-    /// Runs these tests of one binary, which fail alone, behind its others: what came of each,
+    /// Runs these tests of one binary, which fail alone, after its others: the result of each,
     /// unless it was stopped. `clean` has the first clean run of each test of the campaign that was
     /// made.
     pub(super) fn run(
@@ -98,13 +98,13 @@ impl BrittleSearch<'_> {
         for (test, run) in known.into_iter().enumerate() {
             let Some(run) = run else { continue };
             if asked.contains(&test) {
-                // What it meets in a folder for temporary files may come from earlier runs: it is
-                // run again with an empty one, if it passes behind others. With real threads a
+                // What it finds in a folder for temporary files may come from earlier runs: it is
+                // run again with an empty one, if it passes after others. With real threads a
                 // deadlock does not end.
                 let is_ending =
                     !matches!(run.outcome, Outcome::Failed) || deadlock::is_proven(&run);
                 ending.extend(is_ending.then_some(test));
-                // One that hangs may do so right behind each other test, up to the whole limit.
+                // One that hangs may do so right after each other test, up to the whole limit.
                 let hangs = run.outcome == Outcome::TimedOut || deadlock::is_proven(&run);
                 took.extend((!hangs).then_some((test, run.took)));
                 continue;
@@ -175,7 +175,7 @@ impl BrittleSearch<'_> {
                 .zip(concluded)
                 .collect::<BTreeMap<_, _>>())
         })?;
-        let behind = asked
+        let after = asked
             .iter()
             .enumerate()
             .map(|(number, test)| order::AfterOthers {
@@ -185,6 +185,6 @@ impl BrittleSearch<'_> {
                 // They are the price of all; the first one has them, for the sum to be right.
                 processes: if number == 0 { processes.started() } else { 0 },
             });
-        Some(behind.collect())
+        Some(after.collect())
     }
 }

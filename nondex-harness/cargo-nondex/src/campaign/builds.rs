@@ -287,7 +287,7 @@ fn cause(
     }
 }
 
-/// What the report says of a program: builds of the project differ.
+/// The note of the report on a program: builds of the project differ.
 fn note(variation: &Variation, compared: &Result<(), String>, has_doctests: bool) -> String {
     let cause = cause(variation, variation.first_file(), None, None);
     let mut note = format!("{cause}: it uses the order of a map or set, or other random bytes");

@@ -19,8 +19,8 @@ const INTERRUPTED: &str = "the run was stopped before";
 /// How often a test is run in a plain build.
 pub const RUNS: u64 = 3;
 
-/// How often a test is run in a plain build that ends there as it did first: before it is said to
-/// fail only with this tool, or always, chance must be unlikely.
+/// How often a test is run in a plain build that ends there as it did first: before it is reported
+/// to fail only with this tool, or always, chance must be unlikely.
 const RUNS_THAT_AGREE: u64 = 20;
 
 /// How long these runs may take while all pass.
@@ -129,7 +129,7 @@ pub(super) fn once(
 pub(super) fn as_ordinary<T>(action: impl FnOnce() -> T) -> T {
     process::enable_address_randomisation();
     let result = action();
-    // That it cannot be switched off was said when it was first tried.
+    // That it cannot be switched off was reported when it was first tried.
     let _ = process::without_randomisation();
     result
 }

@@ -1,4 +1,4 @@
-//! What a process that has ended says of its tests: from its record to a [`Run`] of each.
+//! The results of an ended process: from its record to a [`Run`] of each.
 
 use std::io;
 use std::time::Duration;
@@ -44,7 +44,7 @@ impl Ended {
         let lost = self.recorded.lost;
         let left_child = self
             .left_child
-            .then(|| "it left a child process behind".to_owned());
+            .then(|| "it left a child process running".to_owned());
         let mut runs = Vec::new();
         let records = records(named, self.recorded.events, self.process_end);
         for ((mut folded, test), &timeout) in records.into_iter().zip(tests).zip(limits) {
@@ -100,7 +100,7 @@ impl Ended {
     }
 }
 
-/// The run with this record, which took so long of its time limit, as if it had written nothing.
+/// The run with this record, which took this long of its time limit, as if it had written nothing.
 pub(super) fn run_of(
     folded: RunRecord,
     (took, limit): (Duration, Duration),

@@ -24,7 +24,7 @@ pub fn records(spec: &RunSpec, events: Vec<Event>, process_end: Outcome) -> Vec<
     let cut = ends.iter().position(Option::is_none);
     let has_failed = ends.contains(&Some(false));
     let of_last = match cut {
-        // The code says no more than the tests do.
+        // The exit code adds nothing to the tests' outcomes.
         None if has_failed && process_end == FAILED => Outcome::Passed,
         _ => process_end.clone(),
     };
@@ -55,7 +55,7 @@ pub fn records(spec: &RunSpec, events: Vec<Event>, process_end: Outcome) -> Vec<
 /// The record of the test of `spec` in a fork that ended with `end`, from the events of the fork.
 #[must_use]
 pub fn record_of_fork(spec: &RunSpec, events: Vec<Event>, end: Outcome) -> RunRecord {
-    // The code says no more than the test does.
+    // The exit code adds nothing to the test's outcome.
     let end = match (end_of(&events), end) {
         (Some(false), FAILED) => Outcome::Passed,
         (_, end) => end,
@@ -63,7 +63,7 @@ pub fn record_of_fork(spec: &RunSpec, events: Vec<Event>, end: Outcome) -> RunRe
     RunRecord::fold(spec, events, end)
 }
 
-/// Whether a test passed, if it says so.
+/// Whether a test passed, if that is recorded.
 fn end_of(events: &[Event]) -> Option<bool> {
     events.iter().find_map(|event| match event {
         Event::End { passed, .. } => Some(*passed),

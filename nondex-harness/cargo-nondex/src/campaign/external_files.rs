@@ -16,7 +16,7 @@ use crate::report::listing::first;
 use crate::report::schema::TestReport;
 use crate::report::workspace::Workspace;
 
-/// So many files are named.
+/// Maximum number of files that are named.
 const NAMED: usize = 3;
 
 /// The system's own folders, whose files are no files.
@@ -61,7 +61,7 @@ pub(super) fn spec(mut spec: RunSpec) -> RunSpec {
 pub(super) type Changed = BTreeMap<String, String>;
 
 /// The sentence about the files that may be why a test fails, of such a run of it; `is_put_back`
-/// says of which each run finds what it found before.
+/// holds for those that each run finds as before.
 pub(super) fn note(
     report: &TestReport,
     run: &Run,
@@ -92,7 +92,7 @@ pub(super) fn note(
     let own: Vec<String> = own.iter().map(|name| format!("`{name}`")).collect();
     let said = match (own.is_empty(), of_others.first()) {
         (false, _) => format!("changes {}", first(&own, NAMED)),
-        (true, Some((name, other))) => format!("meets `{name}`, which `{other}` changes"),
+        (true, Some((name, other))) => format!("uses `{name}`, which `{other}` changes"),
         (true, None) => return None,
     };
     Some(format!(
@@ -116,8 +116,9 @@ pub(super) fn note_of_passing(
     let mut looked_at = met(run).filter(|met| met.is_first && !met.writes);
     let name = workspace.shown(looked_at.find(|met| is_since(met.name))?.name);
     Some(format!(
-        "it looks at `{name}`, which was changed since the runs began: what was left there may be why it passes now, and `cargo nondex order` \
-         tells, which puts it back"
+        "it looks at `{name}`, which was changed since the runs began: what was left there may be \
+         why it passes now, and `cargo nondex order` \
+         shows it, as it puts the file back"
     ))
 }
 
@@ -129,7 +130,7 @@ struct Met<'r> {
     is_first: bool,
 }
 
-/// The files that a run meets, at each access, without those of the system.
+/// The files that a run uses, at each access, without those of the system.
 fn met(run: &Run) -> impl Iterator<Item = Met<'_>> {
     let mut known: BTreeSet<&str> = BTreeSet::new();
     let accesses = run.accesses.iter().map(move |access| Met {

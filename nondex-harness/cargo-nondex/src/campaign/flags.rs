@@ -1,5 +1,5 @@
-//! What processes ran that were killed before they could tell: their flags are in files beside the
-//! record.
+//! The coverage of processes that were killed before they could record it: their flags are in files
+//! next to the record.
 
 use camino::Utf8Path;
 use nondex_core::{CoveredRecord, Event, RunSpec};

@@ -65,7 +65,7 @@ pub(super) fn fresh_folder(place: usize) -> PathBuf {
     })
 }
 
-/// The variables by which std is asked for backtraces.
+/// The variables that enable backtraces of std.
 pub const BACKTRACES: [&str; 2] = ["RUST_BACKTRACE", "RUST_LIB_BACKTRACE"];
 
 /// Why a run was not made.
@@ -156,9 +156,9 @@ impl<'a> Launcher<'a> {
             .pop()
     }
 
-    /// As [`experiment`](Self::experiment), each test with a limit of its own, and with a folder
-    /// for temporary files that is empty, and is removed afterwards. Of several at once each needs
-    /// a `place` of its own.
+    /// As [`experiment`](Self::experiment), each test with its own limit, and with a folder for
+    /// temporary files that is empty, and is removed afterwards. Of several at once each needs a
+    /// separate `place`.
     pub fn experiment_fresh(
         &self,
         place: usize,
@@ -209,7 +209,7 @@ impl<'a> Launcher<'a> {
         }
     }
 
-    /// As [`run`](Self::run), with a time limit of its own.
+    /// As [`run`](Self::run), with its own time limit.
     pub fn run_within(
         &self,
         timeout: Duration,
@@ -221,8 +221,8 @@ impl<'a> Launcher<'a> {
     }
 
     /// Runs `tests` in one process, one after the other in this order, under `spec`, whose tests
-    /// they become. Each may take so long. A run of each; `None` when it was stopped. Only our own
-    /// harness can run several.
+    /// they become. Each has this time limit. A run of each; `None` when it was stopped. Only our
+    /// own harness can run several.
     pub fn experiment(
         &self,
         timeout: Duration,
@@ -423,7 +423,7 @@ fn program(binary: &TestBinary, executable: &Utf8Path) -> Command {
     command
 }
 
-/// A spec as a variable has it: one that is too long is in a file beside its record.
+/// A spec as the value of a variable: one that is too long is in a file next to its record.
 fn in_variable(spec: &RunSpec) -> String {
     let text = spec.to_json();
     let file = spec.record.as_ref().filter(|_| text.len() > MAX_VARIABLE);

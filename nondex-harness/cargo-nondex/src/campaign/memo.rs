@@ -28,7 +28,7 @@ pub struct Memo {
 }
 
 impl Memo {
-    /// The runs of a test so far.
+    /// The runs of a test until now.
     #[must_use]
     pub fn new(test: &str, evidence: &Evidence) -> Self {
         let runs = evidence.all();

@@ -8,7 +8,7 @@ use nondex_core::{Failure, Outcome, ScheduleEnd, ScheduleEndKind};
 /// How many lines of an output a message has at most.
 const MAX_LINES: usize = 40;
 
-/// How many of the last lines stand for a panic that says nothing.
+/// Number of last lines that replace the message of a panic without text.
 const LAST_LINES: usize = 10;
 
 /// The message of a panic with a value that is not text.
@@ -178,7 +178,8 @@ mod tests {
 
     #[test]
     fn a_panic_whose_value_is_not_text_is_told_by_the_last_lines_before_it() {
-        let panic = "thread 't' (7) panicked at src/lib.rs:3:5:\nBox<dyn Any>\nnote: run with `RUST_BACKTRACE=1`\n";
+        let panic = "thread 't' (7) panicked at src/lib.rs:3:5:\nBox<dyn Any>\nnote: run with \
+            `RUST_BACKTRACE=1`\n";
         let after = "panicked with a value that is not text, after it wrote:\n";
         let many: String = (0..30).map(|n| format!("line {n}\n")).collect();
         for (output, expected) in [
@@ -240,7 +241,8 @@ mod tests {
         };
         assert_eq!(
             of_schedule(&end).message,
-            "deadlock: every thread waits for another one\n  thread `main`: join\n  thread `0.0`: futex wait on 2"
+            "deadlock: every thread waits for another one\n  thread `main`: join\n  thread `0.0`: \
+             futex wait on 2"
         );
         let end = ScheduleEnd {
             kind: ScheduleEndKind::Steps,
@@ -251,9 +253,11 @@ mod tests {
 
     #[test]
     fn the_last_panic_of_an_output_is_found_without_its_backtrace() {
-        let text = "hello\nthread 'a' (12) panicked at src/lib.rs:3:5:\nfirst\nthread 'b' panicked at \
+        let text = "hello\nthread 'a' (12) panicked at src/lib.rs:3:5:\nfirst\nthread 'b' \
+            panicked at \
                     /x/.cargo/registry/src/i/d-1.0.0/src/lib.rs:7:9:\nassertion failed\n  left: 1\n\
-                    note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n";
+            note: run with `RUST_BACKTRACE=1` environment variable to display a \
+            backtrace\n";
         assert_eq!(
             panic_in(text),
             Some(Failure {

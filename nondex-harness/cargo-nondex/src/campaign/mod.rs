@@ -1,7 +1,7 @@
 //! Running the tests of a project under many specs, and what follows from it.
 //!
 //! [`run`] fills all cores from one [`queue`] of (test × spec). What a test still has to run, and
-//! what is concluded in the end, [`judge`](crate::judge) decides from the runs so far, as a pure
+//! what is concluded in the end, [`judge`](crate::judge) decides from the runs until now, as a pure
 //! function. [`launch`] turns a spec into one [`process`] and its record; [`comparison`] compares
 //! what fails in canonical order with a build without this tool.
 
@@ -140,7 +140,7 @@ pub fn run(
     }
     is_partial |= campaign.try_after_others(&mut executed.tests, stop) && stop.is_set();
     if let Some(builder) = ordinary {
-        // What is not known now is said of each test.
+        // What is not known now is noted at each test.
         is_partial |= campaign.compare(&mut executed.tests, builder, stop) && stop.is_set();
     }
     campaign.look_at_external_files(&executed.tests, stop);
@@ -174,7 +174,7 @@ pub fn run(
     })
 }
 
-/// What every report says of a run with these options.
+/// The part of a report that every run with these options has.
 fn info(run: &RunDirectory, options: &Options) -> RunInfo {
     RunInfo {
         id: run.id().to_owned(),
@@ -210,7 +210,7 @@ fn options_of(tests: &[(&Suite, &TestCase)], options: &Options) -> Vec<Arc<Optio
     tests.iter().map(|(suite, case)| of(suite, case)).collect()
 }
 
-/// Runs that take so long are worth being made at once; the first one that cannot be confined is
+/// Runs that take this long are worth being made at once; the first one that cannot be confined is
 /// made twice.
 const LONG: Duration = Duration::from_millis(20);
 
@@ -264,7 +264,8 @@ impl Campaign<'_> {
             .map(|(test, panic)| {
                 let id = self.id(test);
                 format!(
-                    "internal error, please report it: cargo nondex itself panicked while it ran or judged `{id}`: {panic}"
+                    "internal error, please report it: cargo nondex itself panicked while it ran \
+                     or judged `{id}`: {panic}"
                 )
             })
             .collect()

@@ -25,7 +25,7 @@ use crate::judge::specs::{clean_spec, seed_spec};
 use crate::pool;
 use crate::project::{Suite, TestCase};
 
-/// What is written is kept of processes with at most so many tests: of more, nobody could tell
+/// What is written is kept of processes with at most this number of tests: of more, nobody knows
 /// whose it is.
 const MAX_SHOWN: usize = 8;
 
@@ -132,8 +132,8 @@ impl Processes<'_> {
 
     /// Makes these processes, several at once unless they are wanted alone. In the order in which
     /// they are wanted, whichever ended first; without some when it was stopped. Those that are
-    /// wanted alone confirm what is said of a test: where memory lies must not decide it, so that
-    /// addresses are as random there as in a plain run.
+    /// wanted alone confirm a conclusion about a test: where memory lies must not decide it, so
+    /// that addresses are as random there as in a plain run.
     fn make(&self, wanted: &Wanted) -> Vec<Experiment> {
         let make = || {
             self.each(&wanted.orders, wanted.alone, |place, order| {
@@ -226,7 +226,7 @@ impl Processes<'_> {
             ..self.spec(*order.last()?)
         };
         let runs = self.run(place, order, &spec)?;
-        // A process that could not be started says nothing of its tests.
+        // A process that could not be started is no evidence about its tests.
         let is_started = runs.iter().any(|run| run.complete || !run.took.is_zero());
         if !is_started {
             let failure = runs.first().and_then(|run| run.failure.clone());
@@ -255,8 +255,8 @@ impl Processes<'_> {
         })
     }
 
-    /// Runs these tests in one process, each with its limit, and with temporary files of their own
-    /// at this place.
+    /// Runs these tests in one process, each with its limit, and with separate temporary files at
+    /// this place.
     pub(super) fn run(&self, place: usize, order: &[usize], spec: &RunSpec) -> Option<Vec<Run>> {
         let runs = Launcher::with_fresh(place, |folder| self.run_in(folder, order, spec))?;
         if self.tree.is_left() {

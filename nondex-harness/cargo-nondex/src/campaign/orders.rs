@@ -109,7 +109,8 @@ pub fn run(
     tree.restore();
     if tree.is_left() {
         campaign.note(format!(
-            "tests leave files in the source tree, or in cargo's folder for them: each process found them as they were before, and what was left is in `{}`",
+            "tests leave files in the source tree, or in cargo's folder for them: each process \
+             found them as they were before, and what was left is in `{}`",
             campaign.workspace.shown(&tree.kept().to_string_lossy())
         ));
     }
@@ -138,7 +139,8 @@ impl OrderCampaign<'_> {
 
     /// Says once what is not known where accesses to statics cannot be seen.
     fn note_unseen(&self, states: &States<'_>) {
-        const UNSEEN: &str = "this machine does not let a process trace another one: the lines that change and meet statics are not known, \
+        const UNSEEN: &str = "this machine does not let a process trace another one: the lines \
+            that change and use statics are not known, \
                               and races over statics were not looked for";
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         if states.is_unseen() && !notes.iter().any(|note| note == UNSEEN) {
@@ -153,7 +155,8 @@ impl OrderCampaign<'_> {
         let id = &suite.binary.id;
         if suite.binary.harness != Harness::Nondex {
             self.note(format!(
-                "the tests of `{id}` were not tried in other orders: each has a process of its own, or a harness that runs one in a process"
+                "the tests of `{id}` were not tried in other orders: each has a separate process, \
+                 or a harness that runs one in a process"
             ));
             return Vec::new();
         }
@@ -346,16 +349,19 @@ impl OrderCampaign<'_> {
         let id = &processes.suite.binary.id;
         if tried.left > 0 {
             self.note(format!(
-                "{} meetings of two tests of `{id}` over state that both use were not tried, or not at each access: {} processes \
+                "{} interleavings of two tests of `{id}` over state that both use were not tried, \
+                 or not at each access: {} processes \
                  were made, and `--meetings` allows more",
-                tried.left, races.made()
+                tried.left,
+                races.made()
             ));
         }
         if !tried.waiting.is_empty() {
             let waiting = tried.waiting.iter();
             let waiting = waiting.map(|test| format!("`{}`", processes.tests[*test].name));
             self.note(format!(
-                "other tests of `{id}` did not run at all accesses of {}: one such run took seconds, as where tests wait for each other",
+                "other tests of `{id}` did not run at all accesses of {}: one such run took \
+                 seconds, as where tests wait for each other",
                 waiting.collect::<Vec<_>>().join(", ")
             ));
         }
@@ -386,7 +392,7 @@ fn tests_of<'s>(selected: &Selected<'s>) -> Vec<&'s TestCase> {
     tests.filter(may_run).collect()
 }
 
-/// Whether a test is one of those that are asked for.
+/// Whether a test is requested.
 fn is_run(selected: &Selected<'_>, case: &TestCase) -> bool {
     let mut tests = selected.tests.iter();
     tests.any(|(known, is_run)| *is_run && known.name == case.name)

@@ -36,7 +36,7 @@ pub struct Pairs {
 }
 
 impl Launcher<'_> {
-    /// As [`pairs`](Self::pairs), each of `then` with a limit of its own, and with a folder for
+    /// As [`pairs`](Self::pairs), each of `then` with its own limit, and with a folder for
     /// temporary files that is empty before the first test, and is removed afterwards; its forks
     /// share it. See [`experiment_fresh`](Self::experiment_fresh).
     pub fn pairs_fresh(
@@ -171,12 +171,12 @@ impl Launcher<'_> {
     }
 }
 
-/// Why there are no forks, if the event says so.
+/// Why there are no forks, if the event has a reason.
 fn unforked(event: &Event) -> Option<String> {
     match event {
         Event::Unforked {
             has_children: true, ..
-        } => Some("it left child processes behind".to_owned()),
+        } => Some("it left child processes running".to_owned()),
         Event::Unforked { threads, .. } => Some(format!("its process has {threads} threads")),
         _ => None,
     }
@@ -214,7 +214,7 @@ fn run_of_fork(
     }
     let notes = fork
         .left_child
-        .then(|| "it left a child process behind".to_owned());
+        .then(|| "it left a child process running".to_owned());
     let took = Duration::from_micros(fork.micros);
     run_of(folded, (took, limit), complete, notes.into_iter().collect())
 }

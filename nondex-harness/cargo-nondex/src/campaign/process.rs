@@ -1,8 +1,8 @@
 //! One test process: started, watched, and ended whatever it does.
 //!
 //! Only the pipe of its output is waited for: it ends when the process ends, unless the test closed
-//! its output, or left a child behind that holds it. Both are noticed by looking at the process
-//! itself, every `TICK` at the latest, so that nothing a test does can make the driver hang.
+//! its output, or left a child that holds it. Both are noticed by looking at the process itself,
+//! every `TICK` at the latest, so that nothing a test does can make the driver hang.
 
 mod addresses;
 mod confined;
@@ -32,7 +32,7 @@ use super::stop::StopFlag;
 /// How often a process whose output is still open is looked at.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How long the processes that a test leaves behind may take to end by themselves.
+/// How long the processes that a test leaves may take to end by themselves.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(100);
 
 /// How many reads may get what was written before that time was over: more than the largest pipe
@@ -49,8 +49,8 @@ const MAX_YIELDS: u32 = 32;
 /// How much is read at once: what a pipe holds.
 const BUFFER: usize = 64 << 10;
 
-/// After so many reads in a row that got little, the next one waits until there is more: a test
-/// that writes a line in ten pieces would wake us, and wait for us, ten times.
+/// Number of reads in a row that got little, after which, the next one waits until there is more: a
+/// test that writes a line in ten pieces would wake us, and wait for us, ten times.
 const MAX_SMALL_READS: u32 = 8;
 
 /// How long it waits. In this time no test writes as much as a pipe holds, in small pieces.
@@ -79,12 +79,12 @@ pub struct Finished {
     pub end: End,
     /// What it wrote.
     pub output: Output,
-    /// Whether it left a process behind that had to be killed, whatever session that is in, or that
-    /// holds its output.
+    /// Whether it left a process that had to be killed, whatever session that is in, or that holds
+    /// its output.
     pub left_child: bool,
 }
 
-/// Starts `command` in a process group of its own, without input, and waits for its end or for
+/// Starts `command` in a separate process group, without input, and waits for its end or for
 /// `timeout`. When this returns, the whole group has ended, and so has what left it (a daemon),
 /// unless that may be of another run that is under way: then it ends with that.
 ///
@@ -171,7 +171,7 @@ fn watch(
 }
 
 /// Starts a process; again after a pause if resources are short, as they may be while many tests
-/// run, or if the executable is open for writing, as it may be in a child that another thread has
+/// run, or if the executable is opened for writing, as it may be in a child that another thread has
 /// just forked.
 fn start(command: &mut Command) -> io::Result<Child> {
     let mut pause = Duration::from_millis(10);
@@ -264,7 +264,7 @@ impl Watch {
         }
     }
 
-    /// Waits for output, at most so long, and reads what there is. Whether there was any; the end
+    /// Waits for output, at most this long, and reads what there is. Whether there was any; the end
     /// of it closes the reader.
     fn read(&mut self, wait: Duration) -> io::Result<bool> {
         let Some(reader) = &self.reader else {
@@ -315,14 +315,14 @@ impl Watch {
     }
 
     /// Reads the rest of the output of a process that was reaped, and kills what is left of its
-    /// group. Whether a process that ended by itself left others behind.
+    /// group. Whether a process that ended by itself left others.
     fn end_group(&mut self, end: End) -> io::Result<bool> {
         let by_itself = is_by_itself(end);
         if by_itself && self.drain(LEFTOVER_GRACE)? {
             return Ok(false);
         }
         let _ = killpg(self.group, Signal::SIGKILL);
-        // Killed writers leave what they wrote; a writer in a session of its own is not waited for.
+        // Killed writers leave what they wrote; a writer in another session is not waited for.
         self.drain(LEFTOVER_GRACE / 4)?;
         Ok(by_itself)
     }

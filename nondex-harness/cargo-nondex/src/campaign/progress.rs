@@ -1,4 +1,4 @@
-//! What a campaign tells while it runs.
+//! Events of a running campaign.
 
 use nondex_core::{CoveredRecord, Outcome, RunSpec};
 
@@ -13,10 +13,11 @@ pub trait Progress: Sync {
     /// That run ended.
     fn finished(&self, test_id: &str, spec: &RunSpec, outcome: &Outcome);
 
-    /// That run ran this code, where it was asked for.
+    /// That run ran this code, on request.
     fn covered(&self, _test_id: &str, _covered: &[CoveredRecord]) {}
 
-    /// So many tests fail in canonical order and are about to be compared with a plain build.
+    /// Number of tests that fail in canonical order and are about to be compared with a plain
+    /// build.
     fn comparing(&self, _tests: usize) {}
 
     /// All is known about a test.

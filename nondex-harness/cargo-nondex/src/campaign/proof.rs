@@ -3,7 +3,8 @@
 
 use crate::judge::culprit::subset::smallest;
 
-/// So many sets of parts are put back, at most, for the fewest that make the difference together.
+/// Maximum number of sets of parts that are put back for the fewest that make the difference
+/// together.
 const MAX_QUESTIONS: usize = 40;
 
 /// What is proven of parts that are known by their places.
@@ -18,8 +19,9 @@ pub(super) enum Proof {
 }
 
 impl Proof {
-    /// Of so many parts, where `is_enough` says whether it makes the difference to put these back,
-    /// and nothing else. Where the `first` ones hold such a part, the others are not asked about.
+    /// Of this number of parts, where `is_enough` returns whether it makes the difference to put
+    /// these back, and nothing else. Where the `first` ones hold such a part, the others are not
+    /// tried.
     pub(super) fn of(
         first: usize,
         parts: usize,

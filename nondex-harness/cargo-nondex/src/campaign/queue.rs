@@ -1,10 +1,9 @@
 //! The executor: one queue of runs for all cores.
 //!
 //! Runs are taken in a fixed order: clean runs of all tests first, then the seeds, then the
-//! searches; within each, in the order of the tests and as asked for. When the runs that a test
-//! asked for have ended, they are added to its others, in the order in which they were asked for,
-//! and it is asked what it needs next. So what is concluded does not depend on which run ended
-//! first.
+//! searches; within each, in the order of the tests and as requested. When the runs that a test
+//! requested have ended, they are added to its others, in the order of the request, and the judge
+//! decides what it needs next. So what is concluded does not depend on which run ended first.
 //!
 //! Different tests run at once, as in cargo test and nextest, but hardly ever two runs of one test:
 //! many write to a place that is their own and no other test's. Where a run takes long, it is made
@@ -77,7 +76,7 @@ pub enum Setting {
     Confined,
 }
 
-/// So many runs of one test are made at once at most: each needs as much memory as the others.
+/// Maximum number of runs of one test at once: each needs as much memory as the others.
 const MAX_AT_ONCE: usize = 8;
 
 /// The runs of one test, and the judgement unless the executor was stopped before there was one.
@@ -233,7 +232,8 @@ impl TestState {
 
 impl State {
     /// Takes the first run from the queue whose test is not busy already, and which is not
-    /// disturbed by one that is; if there is none, one that may be made beside others of its test.
+    /// disturbed by one that is; if there is none, one that may be made at the same time as others
+    /// of its test.
     fn take(&mut self) -> Option<(Turn, RunSpec)> {
         // Runs alone are last: while one is made nothing else is left, and a test that wants them
         // wants no other again.

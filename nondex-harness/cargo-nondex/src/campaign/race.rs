@@ -4,7 +4,7 @@
 //! while another one uses it, is a race. So the whole of one test is run at each access of the
 //! other to a part of the state that both use, on another thread, while the other waits: the same
 //! in every run. Where both change it, the one in the middle is also stopped at an access of its
-//! own, until the other has ended. Nothing is said unless that fails each time, and both tests pass
+//! own, until the other has ended. It is a race only if that fails each time, and both tests pass
 //! one after the other, either way round.
 
 mod described;
@@ -28,14 +28,15 @@ use crate::judge::order::Budget;
 use crate::judge::order::interleavings::{self, Plan, Shared};
 use crate::judge::run::Run;
 
-/// So many accesses of a test to one part of the state are tried.
+/// Maximum number of accesses of a test to one part of the state that are tried.
 const MAX_ACCESSES: u64 = 16;
 
-/// So many accesses at which a test fails are tried for one at which what the two share is proven.
+/// Maximum number of accesses at which a test fails that are tried for one at which what the two
+/// share is proven.
 const MAX_UNPROVEN: usize = 2;
 
-/// Where the one waits for the other in a loop of its own, as a run of this time tells, its further
-/// accesses tell nothing new.
+/// Where a test waits for the other in a loop, as a run of this time shows, its further accesses
+/// show nothing new.
 const WAITS: Duration = Duration::from_secs(4);
 
 /// How often a run must fail.
@@ -72,9 +73,9 @@ enum Interleaved {
 pub(super) struct Races<'a> {
     pub(super) processes: &'a Processes<'a>,
     pub(super) states: &'a States<'a>,
-    /// Whether a race of this test is looked for.
+    /// Whether races of this test are searched.
     pub(super) is_asked: &'a dyn Fn(usize) -> bool,
-    /// Whether it is known that the second test fails behind the first one.
+    /// Whether it is known that the second test fails after the first one.
     pub(super) is_polluter: &'a dyn Fn(usize, usize) -> bool,
     /// The accesses to statics that are known.
     pub(super) known: KnownAccesses,
@@ -126,7 +127,7 @@ impl Races<'_> {
         self.budget.is_over(self.made(), self.start.elapsed()) || self.stop.is_set()
     }
 
-    /// Which pairs are to meet, and the parts of the state by their numbers there.
+    /// Which pairs are interleaved, and the parts of the state by their numbers there.
     fn plan<'u>(&self, uses: &'u [Use<'_>]) -> (Vec<&'u StateId>, Plan) {
         fn changed<'u>(used: &'u Use<'_>) -> impl Iterator<Item = &'u StateId> {
             used.changes.iter().map(|part| &part.state)
@@ -205,7 +206,7 @@ impl Races<'_> {
         (self.is_asked)(test) && !tried.is_known(test)
     }
 
-    /// Lets two tests meet, and adds what fails of that. `None` when it was stopped.
+    /// Interleaves two tests, and adds what fails of that. `None` when it was stopped.
     fn interleave(
         &self,
         interleaving: &ForcedInterleaving<'_>,
@@ -373,7 +374,7 @@ fn met(run: &Run) -> Option<&AccessRecord> {
     accesses.find(|access| access.met && access.own)
 }
 
-/// Whether a thread stops behind its access to this, and not before it: std has a lock of the
+/// Whether a thread stops after its access to this, and not before it: std has a lock of the
 /// environment, and a thread that is stopped at a call which holds it goes on until it is free.
 fn stops_after(state: &StateId) -> bool {
     matches!(state.kind, StateKind::Static | StateKind::Env)

@@ -31,7 +31,7 @@ impl RecordFile {
         &self.path
     }
 
-    /// What it has so far.
+    /// What it has until now.
     ///
     /// # Errors
     /// When it cannot be read, or is no record.

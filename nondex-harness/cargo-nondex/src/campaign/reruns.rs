@@ -243,13 +243,13 @@ impl<'a> Reruns<'a> {
     }
 }
 
-/// `beside busy threads on all processors`.
+/// `together with busy threads on all processors`.
 const fn under_what(circumstance: Circumstance) -> &'static str {
     match circumstance {
         Circumstance::FurtherSeeds => "with choices from further seeds",
         Circumstance::Alone => "in canonical order, while no other test ran",
         Circumstance::OneCore => "with all its threads on one processor",
-        Circumstance::Load => "beside busy threads on all processors",
+        Circumstance::Load => "together with busy threads on all processors",
         Circumstance::CleanEnvironment => {
             "with an empty home and an empty folder for temporary files"
         }

@@ -18,7 +18,8 @@ use crate::project::symbols::{Static, Symbols};
 use crate::report::schema::{Line, SharedState, WrittenLine};
 use crate::report::workspace::Workspace;
 
-/// So many parts of the state are put back one by one, of all that the tests leave changed.
+/// Maximum number of parts of the state that are put back one by one, of all that the tests leave
+/// changed.
 const MAX_PARTS: usize = 24;
 
 /// Where the temporary files of these processes are, which are made one after the other.
@@ -39,10 +40,10 @@ pub(super) struct States<'a> {
     unseen: Cell<bool>,
 }
 
-/// So many bytes can be watched at once.
+/// Number of bytes that can be watched at once.
 const WATCHED: usize = 32;
 
-/// So many places of a large static are watched, one after the other, for the lines.
+/// Maximum number of places of a large static that are watched, one after the other, for the lines.
 const MAX_PLACES: usize = 4;
 
 /// A part of the state that is left changed.
@@ -136,7 +137,7 @@ impl<'a> States<'a> {
         }
     }
 
-    /// Whether accesses to statics were asked for that cannot be seen on this machine.
+    /// Whether accesses to statics were requested that cannot be seen on this machine.
     pub(super) const fn is_unseen(&self) -> bool {
         self.unseen.get()
     }
@@ -148,7 +149,7 @@ impl<'a> States<'a> {
         is_unseen
     }
 
-    /// What `before` leave changed that makes `test` end otherwise than alone, where it passes or
+    /// What `before` leave changed that gives `test` another outcome than alone, where it passes or
     /// not.
     pub(super) fn shared(
         &self,
@@ -199,7 +200,7 @@ impl<'a> States<'a> {
         for part in all.iter().filter(|part| part.confirmed) {
             let mut found = self.named(part);
             found.joint = proof.is_joint();
-            // It may be asked for only where the others are as the test finds them alone.
+            // It may be requested only where the others are as the test finds them alone.
             let others = all.iter().filter(|other| other.confirmed && found.joint);
             let others = others.filter(|other| other.state != part.state);
             let others: Vec<StateId> = others.map(|other| other.state.clone()).collect();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Once set, running tests are killed, no other is started, and the report says that it is partial.
+/// Once set, running tests are killed, no other is started, and the report is marked as partial.
 #[derive(Clone, Debug, Default)]
 pub struct StopFlag {
     flag: Arc<AtomicBool>,

@@ -1,6 +1,6 @@
-//! What the system says of processes.
+//! Information of the system about processes.
 
-/// What the system says of a process.
+/// Information of the system about a process.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Process {
     pub(super) is_dead: bool,
@@ -11,7 +11,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// What it says of the process with this number; `None` if there is none.
+    /// The information about the process with this number; `None` if there is none.
     pub(super) fn of(id: i32) -> Option<Self> {
         let text = std::fs::read(format!("/proc/{id}/stat")).ok()?;
         Process::parse(&String::from_utf8_lossy(&text))

@@ -170,8 +170,8 @@ fn tests_are_judged_attributed_and_pruned() {
         ]
     );
     let runs: Vec<u64> = report.tests.iter().map(|test| test.runs).collect();
-    // A broken test is run once more, alone, behind the others, in both directions, right behind
-    // each in a fork, and behind two beginnings of both, and once to see which files it meets.
+    // A broken test is run once more, alone, after the others, in both directions, right after each
+    // in a fork, and after two beginnings of both, and once to see which files it uses.
     assert_eq!(runs[..3], [2, 14, 52]);
     assert_eq!(report.summary.runs, runs.iter().sum::<u64>());
     assert_eq!(
@@ -284,7 +284,7 @@ fn records_are_deleted_unless_the_run_failed() {
     let script = script.replace("point 1 1 2; ", "");
     let project = Project::new(Harness::Nondex, &script, &["bad"]);
     project.run();
-    // Of both clean runs, and of the one that tells which files it meets.
+    // Of both clean runs, and of the one that shows which files it uses.
     assert_eq!(project.records(), 3);
 }
 

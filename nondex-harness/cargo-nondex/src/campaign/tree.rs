@@ -1,6 +1,6 @@
 //! The files of the project's folders as they were before any test ran, and how they are put back.
 //!
-//! What a test leaves in the source tree every later process meets. Nothing is lost when it is put
+//! What a test leaves in the source tree every later process finds. Nothing is lost when it is put
 //! back: what was there is kept.
 
 mod writers;
@@ -185,10 +185,10 @@ impl Tree {
         self.has(path) && self.of_tests(vec![path.to_owned()]).is_empty()
     }
 
-    /// Those of these paths that tests have changed. A process of the campaign tells what it
-    /// writes; of what it may not tell, this is all that nobody else writes.
+    /// Those of these paths that tests have changed. A process of the campaign records what it
+    /// writes; of what it may not record, this is all that nobody else writes.
     fn of_tests(&self, left: Vec<PathBuf>) -> Vec<PathBuf> {
-        // Who removed something, or gave it another mode, is told by nobody.
+        // Who removed something, or gave it another mode, is recorded by nobody.
         let is_open = |path: &PathBuf| {
             let now = fs::symlink_metadata(path).map(|now| now.mode()).ok();
             let before = self.before.get(path);

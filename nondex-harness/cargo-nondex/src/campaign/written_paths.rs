@@ -8,7 +8,7 @@ use nondex_core::Event;
 
 use super::record::Recorded;
 
-/// What was written so far.
+/// What was written until now.
 #[derive(Debug, Default)]
 pub(super) struct WrittenPaths(Mutex<Known>);
 
@@ -28,7 +28,7 @@ impl WrittenPaths {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds what a record tells.
+    /// Adds the contents of a record.
     pub(super) fn add(&self, recorded: &Recorded) {
         let mut known = self.known();
         known.are_others |= !recorded.is_whole();

@@ -192,7 +192,8 @@ fn expect_no_command(
         .find(|filter| commands().any(|name| name == *filter))
     {
         return Err(conflict(format!(
-            "'{name}' is a command and must come first: `cargo nondex {name} [OPTIONS]`; as a test filter it comes \
+            "'{name}' is a command and must come first: `cargo nondex {name} [OPTIONS]`; as a \
+             test filter it comes \
              last: `cargo nondex [OPTIONS] -- {name}`"
         )));
     }
@@ -206,7 +207,8 @@ fn expect_no_command(
     match first.and_then(|first| Some((first, near(first)?))) {
         None => Ok(()),
         Some((first, name)) => Err(conflict(format!(
-            "'{first}' is no command; did you mean `cargo nondex {name}`? As a test filter it comes last: \
+            "'{first}' is no command; did you mean `cargo nondex {name}`? As a test filter it \
+             comes last: \
              `cargo nondex [OPTIONS] -- {first}`"
         ))),
     }
@@ -219,8 +221,10 @@ fn after_help() -> String {
         text.push_str(&format!("  {:>3}  {meaning}\n", code as u8));
     }
     text.push_str(
-        "\nMost options of `run` are also keys of a profile in .config/nondex.toml (`clean-runs = 3`) and variables \
-         (NONDEX_CLEAN_RUNS=3); what these switch on is switched off by --FLAG=false. The command line wins over a variable, a \
+        "\nMost options of `run` are also keys of a profile in .config/nondex.toml (`clean-runs = \
+         3`) and variables \
+         (NONDEX_CLEAN_RUNS=3); what these switch on is switched off by --FLAG=false. The command \
+         line wins over a variable, a \
          variable over the profile.\n",
     );
     text

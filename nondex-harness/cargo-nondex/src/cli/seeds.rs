@@ -81,7 +81,8 @@ fn number(text: &str) -> Result<u64, String> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits).ok_or_else(|| {
         format!(
-            "`{text}` is not a whole number below 2^64; expected a number of seeds (`10`), a range (`5..8`) or a \
+            "`{text}` is not a whole number below 2^64; expected a number of seeds (`10`), a \
+             range (`5..8`) or a \
              list (`1,4,9`)"
         )
     })

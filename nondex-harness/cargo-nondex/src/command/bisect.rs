@@ -280,8 +280,9 @@ impl CommitSearch<'_, '_> {
         }
         if introduced.is_none() {
             self.console.note(
-                            "the source of the test was not found in the history: the whole history is searched",
-                        );
+                "the source of the test was not found in the history: the whole \
+                 history is searched",
+            );
         }
         let introduced = introduced.map(|id| self.git.commit(&id)).transpose()?;
         self.oracle.introduced = introduced.as_ref().map(|commit| commit.id.clone());

@@ -150,7 +150,8 @@ fn tell(confirmed: &Confirmed, console: &Console) {
         && !(low..=high).contains(&(together.failures as f64 / together.runs.max(1) as f64))
     {
         console.note(&format!(
-            "of the runs that were made several at a time, {} failed of {}; these were made one at a time, so that no run \
+            "of the runs that were made several at a time, {} failed of {}; these were made one \
+             at a time, so that no run \
              disturbs another",
             together.failures, together.runs
         ));
@@ -177,7 +178,8 @@ fn tell(confirmed: &Confirmed, console: &Console) {
     }
     if confirmed.rate.failures == 0 {
         console.note(
-            "what differs on other machines, other versions of std or another day is the same in all these runs: that they \
+            "what differs on other machines, other versions of std or another day is the same in \
+             all these runs: that they \
              pass does not refute a finding",
         );
     }

@@ -283,18 +283,20 @@ fn words(change: &ChangeReport, at_base: AtBase, opened: &Opened) -> String {
             "the change is not to blame: the call that is responsible was so before".to_owned()
         }
         (Blame::Flaky, Some(Witness::Rerun), _) => {
-            "the change is not to blame: the test passes, too, with the same code, and did so before \
+            "the change is not to blame: the test passes, too, with the same code, and did so \
+             before \
              or runs nothing of it"
-                            .to_owned()
+                .to_owned()
         }
         (Blame::Flaky, Some(Witness::SameProcess), _) => {
-            "the change is not to blame: the test passes, too, when it runs again in the same process"
-                            .to_owned()
+            "the change is not to blame: the test passes, too, when it runs again in the same \
+             process"
+                .to_owned()
         }
         (Blame::Flaky, Some(Witness::CleanEnvironment), _) => {
             "the change is not to blame: the test passes, too, with an empty home and an empty \
              folder for temporary files"
-                            .to_owned()
+                .to_owned()
         }
         (Blame::Flaky, ..) => "the change is not to blame".to_owned(),
         (Blame::Unknown, Some(Witness::Base), _) => "it fails without the change, too".to_owned(),

@@ -141,7 +141,8 @@ mod tests {
             (
                 "NONDEX_LEVEL",
                 Some(
-                    "`NONDEX_LEVEL` is only read by a plain `cargo test` with the feature `nondex`; \
+                    "`NONDEX_LEVEL` is only read by a plain `cargo test` with the feature \
+                     `nondex`; \
                      here it is `NONDEX_LEVELS`",
                 ),
             ),

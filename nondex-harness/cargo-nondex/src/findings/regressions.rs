@@ -58,7 +58,8 @@ pub type Tried = (Schedule, Level, u64);
 impl Default for Regressions {
     fn default() -> Self {
         Regressions {
-            about: "Failures that `cargo nondex` found. `cargo nondex report --export` adds to this file, every run tries \
+            about: "Failures that `cargo nondex` found. `cargo nondex report --export` adds to \
+                this file, every run tries \
                     these first. Commit it; remove an entry when its test is gone."
                 .to_owned(),
             schema: SCHEMA,

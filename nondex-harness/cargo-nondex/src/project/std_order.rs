@@ -24,7 +24,8 @@ pub(super) fn compare(toolchain: &Toolchain, target: &str, mirror: &Utf8Path) ->
         Ok(Some(difference)) => Some(format!(
             "with a hasher that is not random, the runtime's collections do not have the order of \
              this toolchain's std: {difference}; \
-             the canonical order of such a collection is not std's, so a test that relies on it \\\n             may fail here in every run"
+             the canonical order of such a collection is not std's, so a test that relies on \
+             it \\\n             may fail here in every run"
         )),
         Err(why) => Some(format!(
             "with a hasher that is not random, the order of the runtime's collections was not \

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::schema::{MAX_FAILURES, Report, Step, Summary, TestReport, Verdict};
 
 /// Adds what `orders`, a report on the same tests and maybe others, shows to `report`. Of a test
-/// that is only in `orders`, only what was found is said: it was left out for the rest, because
-/// that is known.
+/// that is only in `orders`, only its finding is added: it was left out for the rest, because that
+/// is known.
 pub fn add_orders(report: &mut Report, orders: Report) {
     let ids = report.tests.iter().map(|test| test.id.clone());
     let places: BTreeMap<String, usize> = ids.zip(0..).collect();
@@ -52,7 +52,7 @@ fn add(test: &mut TestReport, mut order: TestReport) {
             failures: order.failures.len() as u64,
         });
     }
-    // In a campaign, tests meet files that others have left, in whatever order they come.
+    // In a campaign, tests find files that others have left, in whatever order they come.
     let is_of_files = order.order.as_ref().is_some_and(|order| {
         let mut state = order.state.iter();
         state.any(|part| part.confirmed && part.kind == "file")
@@ -100,15 +100,15 @@ fn add(test: &mut TestReport, mut order: TestReport) {
         order.notes.retain(|note| !test.notes.contains(note));
         test.notes.extend(order.notes);
     } else if is_dependent && test.order.is_none() {
-        // Both choices and other tests decide: what is said first stays, and the order is kept
-        // beside it.
+        // Both choices and other tests decide: the first statement stays, and the test order is
+        // kept too.
         test.order = order.order;
         let word = match order.verdict {
             Verdict::OrderDependentBrittle => "brittle",
             _ => "a victim",
         };
         test.notes.push(format!(
-            "it depends on the tests before it, too ({word}): `cargo nondex order` tells more"
+            "it depends on the tests before it, too ({word}): see `cargo nondex order`"
         ));
     }
 }

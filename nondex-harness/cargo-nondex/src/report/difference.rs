@@ -68,7 +68,7 @@ pub fn fingerprint(output: &str) -> u64 {
     hasher.finish()
 }
 
-/// The output without std's report of the panic or error with this message, which is told already.
+/// The output without std's report of the panic or error with this message, which is shown already.
 fn without_report(output: &str, message: &str) -> String {
     // A harness, or a `main`, that returns the error has std print it like this.
     let line = |at: usize| {
@@ -105,8 +105,8 @@ fn without_report(output: &str, message: &str) -> String {
 }
 
 /// A unified diff from the output of a passing run to that of a failing one, without the report of
-/// `message`, the failure's. It has at most [`MAX_LINES`] lines and one that says how many are left
-/// out; `None` when there is no difference. Takes half a second at most.
+/// `message`, the failure's. It has at most [`MAX_LINES`] lines and one with the number that is
+/// left out; `None` when there is no difference. Takes half a second at most.
 #[must_use]
 pub fn between(passing: &str, failing: &str, message: &str) -> Option<String> {
     let (passing, failing) = (normalise(passing), normalise(failing));
@@ -206,7 +206,8 @@ mod tests {
     fn the_report_of_the_failure_is_no_difference_and_that_of_another_panic_is() {
         let report = |message: &str| {
             format!(
-                "\nthread 'a' (7) panicked at src/lib.rs:3:5:\n{message}\nnote: run with `RUST_BACKTRACE=1` environment variable to \
+                "\nthread 'a' (7) panicked at src/lib.rs:3:5:\n{message}\nnote: run with \
+                 `RUST_BACKTRACE=1` environment variable to \
                  display a backtrace\n"
             )
         };

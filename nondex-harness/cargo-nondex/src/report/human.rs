@@ -70,7 +70,7 @@ pub fn render(report: &Report, view: &View<'_>) -> String {
     text
 }
 
-/// What is said of one test, as [`render`] says it; nothing of one that is stable.
+/// The text about one test, as by [`render`]; empty for a stable one.
 #[must_use]
 pub fn render_test(test: &TestReport, strict: bool, view: &View<'_>) -> String {
     let mut text = finding::render(test, view);

@@ -14,7 +14,7 @@ use crate::judge::{Options, certainty, sampling, specs, threads};
 use crate::project::{Suite, TestCase};
 
 /// Writes into the report of a test that passes now that it failed so before, and the sentence that
-/// says why that may be.
+/// explains that.
 pub fn passes_since(report: &mut TestReport, failed: &Run, note: String) {
     report.verdict = Verdict::NonDeterministic;
     report.failure_bound = None;
@@ -156,7 +156,7 @@ fn schedules(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basi
     }
 }
 
-/// What is to be said whatever was concluded.
+/// The notes that do not depend on the conclusion.
 fn general_notes(report: &mut TestReport, basis: &Basis<'_>) {
     report.notes = runs::notes(basis.evidence);
     report
@@ -181,14 +181,14 @@ fn general_notes(report: &mut TestReport, basis: &Basis<'_>) {
 }
 
 /// Whether chance may act in a test: it uses what no choice controls, or a plain build of it was
-/// seen to end in both ways.
+/// seen to pass and to fail.
 fn may_be_chance(report: &TestReport, ordinary: Option<&Ordinary>) -> bool {
     let is_seen =
         matches!(ordinary, Some(Ordinary::Runs([failures, runs])) if (1..*runs).contains(failures));
     is_seen || !report.sources.is_empty()
 }
 
-/// What other tests and a plain build have to do with it, and what was not done.
+/// What other tests and a plain build show about it, and what was not done.
 fn surroundings(report: &mut TestReport, basis: &Basis<'_>) {
     if let Some(judgement) = basis.judgement {
         if let Some(interference) = judgement.interference {
@@ -200,13 +200,13 @@ fn surroundings(report: &mut TestReport, basis: &Basis<'_>) {
             report.notes.push(provisional);
         }
     }
-    if let Some(behind) = &basis.runs.after_others {
-        report.runs += behind.processes;
+    if let Some(evidence) = &basis.runs.after_others {
+        report.runs += evidence.processes;
         let may_be_chance = may_be_chance(report, basis.runs.ordinary.as_ref());
         let is_broken = matches!(basis.conclusion(), Some(Conclusion::Broken));
         report
             .notes
-            .extend(order::after_others(behind, is_broken, may_be_chance));
+            .extend(order::after_others(evidence, is_broken, may_be_chance));
     }
     if let Some(compared) = &basis.runs.ordinary {
         let note = ordinary::note(report, compared, basis.workspace.root());
@@ -226,7 +226,7 @@ fn replay(report: &mut TestReport, reproduced: Option<&RunSpec>, basis: &Basis<'
         let known = failures
             .iter()
             .find(|failure| failure.id.as_deref() == Some(&id));
-        // A run that was only made to find a culprit is no finding of its own.
+        // A run that was only made to find a culprit is no separate finding.
         known.or(failures.first())
     });
     let (options, binary) = (basis.options, &basis.suite.binary);

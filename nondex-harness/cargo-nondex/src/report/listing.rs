@@ -1,6 +1,6 @@
 //! Long lists of names, shortened.
 
-/// The first of these names, at most so many, and how many more there are: `a, b and 7 more`.
+/// The first of these names, up to a limit, and how many more there are: `a, b and 7 more`.
 #[must_use]
 pub fn first(names: &[impl AsRef<str>], most: usize) -> String {
     let (shown, rest) = names.split_at(most.min(names.len()));

@@ -23,7 +23,8 @@ pub fn merge(reports: &[Report]) -> Result<Report, String> {
         let versions = [a.algorithm, b.algorithm];
         if versions[0] != versions[1] {
             return Err(format!(
-                "the reports cannot be merged: {} was made by version {} of the algorithm, {} by version {}, so their seeds mean \
+                "the reports cannot be merged: {} was made by version {} of the algorithm, {} by \
+                 version {}, so their seeds mean \
                  other choices",
                 a.id, versions[0], b.id, versions[1]
             ));
@@ -60,7 +61,7 @@ pub fn merge(reports: &[Report]) -> Result<Report, String> {
     })
 }
 
-/// `before`, with the tests of `after` in place of what it says of them.
+/// `before`, with the tests of `after` in place of its results for them.
 #[must_use]
 pub fn update(before: Report, after: &Report) -> Report {
     let mut tests = before.tests;
@@ -107,7 +108,7 @@ fn run_info(reports: &[Report]) -> RunInfo {
         timeout_ms: runs().map(|run| run.timeout_ms).max().unwrap_or(0),
         strict: runs().any(|run| run.strict),
         models_off: models_off.cloned().collect(),
-        // They ran beside each other, most likely.
+        // They ran together, most likely.
         elapsed_ms: runs().map(|run| run.elapsed_ms).max().unwrap_or(0),
         unbuilt: unbuilt.into_iter().collect(),
         ..first.clone()

@@ -36,7 +36,7 @@ impl Workspace {
 
     /// Whether a [`Site`](nondex_core::Site)'s file is in the workspace. Its path is relative to
     /// the root if it is; the portable paths of dependencies and std are relative too, so the file
-    /// is looked for.
+    /// is searched.
     #[must_use]
     pub fn is_users(&self, file: &str) -> bool {
         self.user_file(file, &self.root).is_some()
@@ -50,7 +50,8 @@ impl Workspace {
             let path = base.join(file);
             let relative = path.strip_prefix(&self.root).ok()?;
             let first = relative.components().next()?;
-            // With the `./` that tells a doctest's places from those of the file that it stands in.
+            // With the `./` that distinguishes a doctest's places from those of the file that it
+            // stands in.
             let text = path.as_str().strip_prefix(self.root.as_str());
             let text = text.map_or(relative.as_str(), |text| text.trim_start_matches('/'));
             (!FOREIGN.contains(&first.as_str()) && path.is_file()).then(|| text.to_owned())

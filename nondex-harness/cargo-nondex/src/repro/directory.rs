@@ -150,7 +150,8 @@ impl Subject<'_> {
                 "copy=$(mktemp -d {MEMORY}/repro.XXXXXX) || exit\n\
                  trap 'rm -rf \"$copy\"' EXIT\n\
                  trap 'exit 130' INT TERM\n\
-                 find . \\( -name target -o -name .git \\) -prune -o \\( -type f -o -type l \\) -print | LC_ALL=C sort{} |\n    \
+                 find . \\( -name target -o -name .git \\) -prune -o \\( -type f -o -type l \\) \
+                 -print | LC_ALL=C sort{} |\n    \
                  while IFS= read -r file; do\n        \
                  mkdir -p \"$copy/${{file%/*}}\" && cp -P \"$file\" \"$copy/$file\"\n    \
                  done\n\

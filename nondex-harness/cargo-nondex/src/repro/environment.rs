@@ -20,7 +20,8 @@ impl Subject<'_> {
         let folder = self.folder("environment");
         for (order, which) in orders(&sorted, &named) {
             let explanation = format!(
-                "the plain test with {which}; with the argument `sorted` the same variables are in the \
+                "the plain test with {which}; with the argument `sorted` the same variables are \
+                 in the \
                  order of their \
                  names, and it passes"
             );

@@ -58,7 +58,8 @@ impl Subject<'_> {
         let words = self.cargo_words();
         let mut text = format!(
             "cd {}\n\
-             test=$(cargo test --quiet --no-run --message-format json-render-diagnostics --target-dir {} \\\n    {} |\n    \
+             test=$(cargo test --quiet --no-run --message-format json-render-diagnostics \
+             --target-dir {} \\\n    {} |\n    \
              sed -n '/\"test\":true}}/s/.*\"executable\":\"\\([^\"]*\\)\".*/\\1/p')\n\
              [ -x \"$test\" ] || exit {NOT_BUILT}\n",
             quote(self.plan.directory.as_str()),

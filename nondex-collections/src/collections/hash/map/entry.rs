@@ -174,13 +174,13 @@ impl<K: Debug, V: Debug> Debug for OccupiedEntry<'_, K, V> {
 }
 
 impl<'a, K: 'a, V: 'a> VacantEntry<'a, K, V> {
-    /// The key that was asked for.
+    /// The requested key.
     #[inline]
     pub fn key(&self) -> &K {
         &self.key
     }
 
-    /// The key that was asked for, by value.
+    /// The requested key, by value.
     #[inline]
     pub fn into_key(self) -> K {
         self.key

@@ -1,4 +1,4 @@
-//! `|`, `&`, `^` and `-` of two sets, each by the operation it stands for.
+//! `|`, `&`, `^` and `-` of two sets, each by its named operation.
 
 use ::std::hash::{BuildHasher, Hash};
 use ::std::ops::{BitAnd, BitOr, BitXor, Sub};

@@ -10,7 +10,7 @@ use super::{Across, All, Step, Test};
 use crate::campaign::proof::Proof;
 use crate::report::schema::{Line, SharedState, WrittenLine};
 
-/// So many of the files that are left are put back one by one.
+/// Maximum number of files that are put back one by one.
 const MAX_FILES: usize = 24;
 
 /// How often a cleaner must be seen to undo it.
@@ -61,7 +61,7 @@ impl Across<'_> {
         Some((shared, proven))
     }
 
-    /// Adds the line that leaves a file, or what is in a folder, and the one that meets it.
+    /// Adds the line that leaves a file, or what is in a folder, and the one that uses it.
     fn add_lines(
         &self,
         with: usize,
@@ -121,7 +121,7 @@ impl Across<'_> {
         Some(cleaners)
     }
 
-    /// Whether a victim passes each time behind these of one binary and then a test that may undo
+    /// Whether a victim passes each time after these of one binary and then a test that may undo
     /// what they do.
     fn cleans(
         &self,

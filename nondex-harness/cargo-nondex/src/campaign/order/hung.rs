@@ -1,8 +1,7 @@
 //! How long is waited for a test that has hung before: not as long again each time.
 //!
-//! A test that hangs behind another one is run behind it ten times before a word is said, and some
-//! times more for what the two share. Each of these runs would take its whole limit, a minute by
-//! default.
+//! A test that hangs after another one is run after it ten times before a verdict, and some times
+//! more for what the two share. Each of these runs would take its whole limit, a minute by default.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -13,13 +12,13 @@ use nondex_core::Outcome;
 use crate::judge::patience::once_more;
 use crate::judge::run::Run;
 
-/// So often a test must hang behind the same tests for its whole limit.
+/// Number of hangs after the same tests for the whole limit.
 const TIMES: u32 = 2;
 
-/// After that, so long is always waited, as far as the limit goes: the machine may be busy.
+/// After that, the minimum wait, as far as the limit goes: the machine may be busy.
 const LEAST: Duration = Duration::from_secs(1);
 
-/// Unless it may take longer when it does not hang: so many times as long as was seen.
+/// Unless it may take longer when it does not hang: this multiple of the longest time seen.
 const FACTOR: u32 = 10;
 
 /// Which tests of a binary have hung.
@@ -28,14 +27,14 @@ pub(in crate::campaign) struct Hung(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
-    /// How often the last of these tests hung behind the others.
+    /// How often the last of these tests hung after the others.
     times: HashMap<Vec<usize>, u32>,
     /// How long each test took at most when it ended.
     longest: HashMap<usize, Duration>,
 }
 
 impl Hung {
-    /// How long the last of these tests may take, where it is usually so long.
+    /// How long the last of these tests may take, where the usual limit is this.
     pub(super) fn limit(&self, order: &[usize], usual: Duration) -> Duration {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.times.get(order).is_none_or(|times| *times < TIMES) {
@@ -78,8 +77,8 @@ mod tests {
     }
 
     #[test]
-    fn what_hung_twice_behind_the_same_tests_is_waited_for_a_tenth_of_its_limit_or_ten_times_as_long_as_it_takes()
-     {
+    fn what_hung_twice_after_the_same_tests_gets_a_tenth_of_its_limit_or_ten_times_its_usual_time()
+    {
         let hung = Hung::default();
         let usual = Duration::from_secs(60);
         let runs = [run(Outcome::Passed, 9000), run(Outcome::TimedOut, 60_000)];
@@ -123,8 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_end_as_with_the_whole_limit_unless_one_takes_more_than_ten_times_as_long_as_those_that_ended()
-     {
+    fn runs_end_as_with_the_whole_limit_unless_one_takes_ten_times_as_long_as_those_that_ended() {
         let usual = Duration::from_secs(60);
         let short = |hung: &Hung| hung.limit(&[0, 1], usual);
         let (mut compared, mut shortened) = (0, 0);

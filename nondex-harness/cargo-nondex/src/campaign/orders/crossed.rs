@@ -112,9 +112,9 @@ impl OrderCampaign<'_> {
                 seeded.of(Level::Std, seed, processes),
                 |experiments: &Experiments| {
                     let orders = open.iter().flat_map(|(test, dependence)| {
-                        let behind = [&dependence.sets[0][..], &[*test]].concat();
-                        let behind = (seed < SEEDS).then_some(behind);
-                        [Some(vec![*test]), behind].into_iter().flatten()
+                        let after = [&dependence.sets[0][..], &[*test]].concat();
+                        let after = (seed < SEEDS).then_some(after);
+                        [Some(vec![*test]), after].into_iter().flatten()
                     });
                     let made = orders.map(|order| experiments.first(&order).map(|_| ()));
                     gather(made.collect::<Vec<_>>())
@@ -129,8 +129,8 @@ impl OrderCampaign<'_> {
             open.retain(|test, dependence| {
                 let passes = dependence.passes_alone;
                 let alone = seeded.count_of(&[], *test, passes);
-                let behind = seeded.count_of(&dependence.sets[0], *test, !passes);
-                match draws(alone, behind) {
+                let after = seeded.count_of(&dependence.sets[0], *test, !passes);
+                match draws(alone, after) {
                     Draws::Open => true,
                     Draws::Chance => {
                         found.push(chance(*test, seeded, experiments));

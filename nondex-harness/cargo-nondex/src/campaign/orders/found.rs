@@ -14,7 +14,7 @@ use crate::report::{TestReport, Verdict};
 
 /// What was found in one binary.
 pub(super) struct BinaryResult {
-    /// The tests that end otherwise when they run twice.
+    /// The tests that have another outcome when they run twice.
     pub(super) repeated: Vec<usize>,
     /// How each test ended alone.
     pub(super) alone: Vec<Option<End>>,
@@ -46,7 +46,7 @@ impl BinaryResult {
         let suite = processes.suite;
         let mut report = judged::not_run(suite, processes.tests[test]);
         let options = processes.options_of(test);
-        // How it failed behind these tests.
+        // How it failed after these tests.
         let fail = |report: &mut TestReport, before: &[usize]| {
             let spec = RunSpec {
                 before: before.iter().map(|test| names[*test].to_owned()).collect(),
@@ -103,7 +103,9 @@ impl BinaryResult {
                     report.verdict = Verdict::Stable;
                     if self.detection.unknown.contains(&test) {
                         report.notes.push(
-                            "in some orders too many tests before it ended the process: it was not started there".to_owned(),
+                            "in some orders too many tests before it ended the process: it was \
+                             not started there"
+                                .to_owned(),
                         );
                     }
                     order::disturbed(&mut report, experiments.failures(test));
@@ -129,7 +131,8 @@ impl BinaryResult {
         report.idempotent = repeated.map(|_| !self.repeated.contains(&test));
         if report.idempotent == Some(false) {
             report.notes.push(
-                "it is not idempotent: run twice in one process, it ends differently the second time"
+                "it is not idempotent: run twice in one process, it has another outcome the \
+                 second time"
                     .to_owned(),
             );
         }
@@ -147,7 +150,8 @@ impl BinaryResult {
         let alone = if passes { "passes" } else { "fails" };
         Some(match self.open.contains(&test) {
             true => format!(
-                "it {alone} alone and ended differently after other tests: the search for these was stopped before its end"
+                "it {alone} alone and had another outcome after other tests: the search for these \
+                 was stopped before its end"
             ),
             false => format!("it {alone} alone: not all orders were tried"),
         })
@@ -162,7 +166,8 @@ impl BinaryResult {
         let open = self.open.iter().map(|test| format!("`{}`", names[*test]));
         let open = open.collect::<Vec<_>>().join(", ");
         let mut note = format!(
-            "the orders of `{binary}` were stopped before their end: {decided} of {} tests are judged, and what the tests share and which \
+            "the orders of `{binary}` were stopped before their end: {decided} of {} tests are \
+             judged, and what the tests share and which \
              race may be missing",
             asked.len()
         );

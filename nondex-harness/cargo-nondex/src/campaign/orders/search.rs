@@ -40,7 +40,7 @@ impl OrderCampaign<'_> {
             .copied()
             .filter(|test| alone[*test].as_ref().is_some_and(End::ends_process))
             .collect();
-        // One that hangs behind another test would do so in every second order.
+        // One that hangs after another test would do so in every second order.
         for order in &tried {
             let made = experiments.first(order).ok();
             let hung = made.and_then(Experiment::hung);
@@ -159,7 +159,8 @@ impl OrderCampaign<'_> {
         }
         if !self.have_time(processes, names.len(), asked, experiments) {
             self.note(format!(
-                "the {number} pairs of tests of `{id}` were not tried: they would take more than half of the time that is left of `--max-time`"
+                "the {number} pairs of tests of `{id}` were not tried: they would take more than \
+                 half of the time that is left of `--max-time`"
             ));
             return (Vec::new(), false);
         }
@@ -171,7 +172,8 @@ impl OrderCampaign<'_> {
         };
         if !has_pairs {
             self.note(format!(
-                "not all pairs of tests of `{id}` are settled: a process that left a thread behind cannot be forked, and forks share \
+                "not all pairs of tests of `{id}` are settled: a process with a thread that still \
+                 runs cannot be forked, and forks share \
                  files; the orders have each test before every other one"
             ));
         }
@@ -179,8 +181,8 @@ impl OrderCampaign<'_> {
     }
 
     /// Whether the pairs take no more than half of the time that is left. Where it is limited, what
-    /// tells most in the least time comes first: each test alone, then all in their order and in
-    /// the reverse of it, which tells how long they take.
+    /// gives most evidence in the least time comes first: each test alone, then all in their order
+    /// and in the reverse of it, which shows how long they take.
     fn have_time(
         &self,
         processes: &Processes<'_>,
@@ -245,7 +247,7 @@ fn ends_alone(tests: &[usize], experiments: &Experiments) -> Vec<Option<End>> {
     tests.iter().map(end).collect()
 }
 
-/// What these orders show, and whether all were run; if not, what is known so far.
+/// What these orders show, and whether all were run; if not, what is known until then.
 fn detected(
     processes: &Processes<'_>,
     planned: &[Vec<usize>],

@@ -1,4 +1,4 @@
-//! What more is asked of a test that fails alone, and it is not known why.
+//! Further runs of a test that fails alone for an unknown reason.
 
 use std::path::Path;
 

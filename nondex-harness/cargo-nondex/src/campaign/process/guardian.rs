@@ -2,8 +2,8 @@
 //! program is killed.
 //!
 //! A signal that cannot be caught leaves nobody to end them, and a test that waits would stay for
-//! ever. The guardian is this executable again. It is told which process groups begin and end, and
-//! kills those that are left when nobody can tell it more.
+//! ever. The guardian is this executable again. It learns which process groups begin and end, and
+//! kills those that are left when the driver is gone.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, Write};

@@ -1,4 +1,4 @@
-//! Processes that a run leaves behind outside of its group: daemons in a session of their own.
+//! Processes that a run leaves outside of its group: daemons in another session.
 //!
 //! An orphan among our descendants becomes our child (see `adopt_orphans`), so what is left of a
 //! run is a child of ours that we did not start. Whose it is, the block of variables may say that
@@ -110,8 +110,8 @@ impl Run {
         is_own
     }
 
-    /// The processes that are left behind, and whether each can only be of this run. Those that are
-    /// dead are no more.
+    /// The processes that are left, and whether each can only be of this run. Those that are dead
+    /// are no more.
     fn left(&self) -> Vec<(i32, bool)> {
         let _alone = STARTING.write().unwrap_or_else(PoisonError::into_inner);
         let runs = RUNS.lock().unwrap_or_else(PoisonError::into_inner);

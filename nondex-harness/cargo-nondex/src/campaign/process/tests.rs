@@ -1,4 +1,4 @@
-//! Tests of processes that end, hang, write and leave children behind.
+//! Tests of processes that end, hang, write and leave children.
 
 use super::*;
 

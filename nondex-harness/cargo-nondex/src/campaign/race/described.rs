@@ -26,7 +26,7 @@ impl Races<'_> {
         } = *interleaving;
         let within = test == inner.test;
         let name = |used: &Use<'_>| self.processes.tests[used.test].name.clone();
-        // What the one changes, the other one meets.
+        // What one test changes, the other one uses.
         let [own, other] = if within {
             [inner, outer]
         } else {
@@ -37,12 +37,12 @@ impl Races<'_> {
         let line = |access: &AccessRecord| self.states.line(access);
         let accesses = |used: &Use<'_>| self.traced(used, state);
         let writes = accesses(writer);
-        // Of one that is stopped, the other one meets what it has done by then; of one that has
+        // Of one that is stopped, the other one uses what it has done by then; of one that has
         // ended, all.
-        let behind = u64::from(stops_after(state));
+        let after = u64::from(stops_after(state));
         let done = match (std::ptr::eq(writer, outer), within, until) {
-            (true, true, None) => Some(access + behind),
-            (false, false, Some(until)) => Some(until + behind),
+            (true, true, None) => Some(access + after),
+            (false, false, Some(until)) => Some(until + after),
             _ => None,
         };
         let by_then = done.and_then(|done| {
@@ -54,12 +54,12 @@ impl Races<'_> {
         });
         let written = by_then.or_else(|| writes.iter().rfind(is_write)).cloned();
         let read = match within {
-            false => meets(stopped, state).and_then(line),
+            false => use_of(stopped, state).and_then(line),
             true => {
                 let accesses = accesses(inner);
                 let mut own = accesses.iter().filter(|access| access.own);
                 // Where it goes on, or its first one.
-                let place = usize::try_from(until.map_or(0, |until| until + behind));
+                let place = usize::try_from(until.map_or(0, |until| until + after));
                 place.ok().and_then(|place| own.nth(place)).and_then(line)
             }
         };
@@ -105,8 +105,8 @@ impl Races<'_> {
     }
 }
 
-/// The access at which that test meets what the other one has done.
-fn meets<'r>(run: &'r Run, state: &StateId) -> Option<&'r AccessRecord> {
+/// The access at which that test uses what the other one has done.
+fn use_of<'r>(run: &'r Run, state: &StateId) -> Option<&'r AccessRecord> {
     let mut own = run.accesses.iter().filter(|access| access.own);
     match stops_after(state) {
         true => own.skip_while(|access| !access.met).nth(1),

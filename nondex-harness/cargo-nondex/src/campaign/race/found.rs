@@ -7,17 +7,17 @@ use nondex_core::RunSpec;
 use crate::judge::run::Run;
 use crate::report::schema::Race;
 
-/// So many parts of the state are tried for one that is proven, where a test fails.
+/// Maximum number of parts of the state that are tried for one that is proven, where a test fails.
 const MAX_UNPROVEN: usize = 6;
 
-/// What came of all meetings.
+/// The results of all interleavings.
 #[derive(Default)]
 pub(in crate::campaign) struct Tried {
     pub(in crate::campaign) found: Vec<FoundRace>,
-    /// How many meetings, of two tests over a part of the state, were not tried, or not at each
-    /// access.
+    /// Number of interleavings, of two tests over a part of the state, were not tried, or not at
+    /// each access.
     pub(in crate::campaign) left: usize,
-    /// The tests of which not all accesses were tried, for a run took so long.
+    /// The tests of which not all accesses were tried, because a run took too long.
     pub(in crate::campaign) waiting: BTreeSet<usize>,
     /// Those that fail all the same when only this part of the state is put back: others are tried
     /// before they are believed.
@@ -35,7 +35,7 @@ impl Tried {
         self
     }
 
-    /// Whether nothing more is looked for of a test.
+    /// Whether nothing more is searched for a test.
     pub(super) fn is_known(&self, test: usize) -> bool {
         let unproven = self.unproven.iter().filter(|known| known.test == test);
         let parts = unproven.map(|known| (&known.race.state.kind, &known.race.state.name));

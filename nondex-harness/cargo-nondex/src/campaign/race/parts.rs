@@ -1,5 +1,5 @@
 //! The accesses at which two tests stop for each other: the one before it changes what the other
-//! one has met by then, and that one before it looks again.
+//! one has used by then, and that one before it looks again.
 //!
 //! A thread that is stopped while it holds a lock lets nobody else go on. Few accesses to a static
 //! without a lock are made in one line, and each of them is tried. Of more, those come first that
@@ -45,7 +45,7 @@ impl Races<'_> {
 
     /// The accesses of a test before which it may be stopped, the most promising first.
     fn stops(&self, used: &Use<'_>, state: &StateId) -> Vec<Stop> {
-        let behind = usize::from(stops_after(state));
+        let after = usize::from(stops_after(state));
         let single = |(number, access): (u64, &AccessRecord)| Stop {
             number,
             reads: !access.writes,
@@ -53,8 +53,8 @@ impl Races<'_> {
         };
         let accesses = self.accesses(used, state);
         let own: Vec<_> = accesses.iter().filter(|access| access.own).collect();
-        let singles = (0..).zip(own.iter().skip(behind).copied()).map(single);
-        if state.kind != StateKind::Static || own.len() <= MAX_PARTS + behind {
+        let singles = (0..).zip(own.iter().skip(after).copied()).map(single);
+        if state.kind != StateKind::Static || own.len() <= MAX_PARTS + after {
             return singles.collect();
         }
         let traced = self.traced(used, state);
@@ -62,7 +62,7 @@ impl Races<'_> {
         let mut at = 0_usize;
         let mut lines: Vec<Stop> = Vec::new();
         for line in own.chunk_by(|one, next| self.states.line(one) == self.states.line(next)) {
-            if let Some(number) = at.checked_sub(behind) {
+            if let Some(number) = at.checked_sub(after) {
                 lines.push(Stop {
                     number: number as u64,
                     reads: line.iter().any(|access| !access.writes),

@@ -47,7 +47,7 @@ impl Use<'_> {
 
     /// The parts of the state that it leaves changed and others of `uses` use, each with these,
     /// without those that leave it changed, too: of what is made when it is first needed, nobody
-    /// meets another one's.
+    /// uses another one's.
     pub(in crate::campaign) fn left_to<'u>(
         &'u self,
         uses: &'u [Use<'_>],

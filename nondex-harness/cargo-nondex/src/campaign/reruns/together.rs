@@ -33,7 +33,8 @@ struct Together {
 
 impl Reruns<'_> {
     /// Runs all tests of a binary together until enough is known, and reports those of `tests` that
-    /// passed until now and fail there. A binary whose process ends before its tests says nothing.
+    /// passed until now and fail there. A binary whose process ends before its tests is no
+    /// evidence.
     pub fn together(&self, suite: &Suite, tests: &mut [(&TestCase, &mut TestReport)]) {
         let is_libtest = matches!(suite.binary.harness, Harness::Nondex | Harness::Libtest);
         let Some((first, _)) = tests.first().filter(|_| is_libtest) else {
@@ -100,7 +101,8 @@ impl Together {
         };
         settle(report, Verdict::Unknown);
         report.notes.push(format!(
-            "{failures} of {} runs of all tests together in a plain build failed, as `cargo test` runs them, and nothing that was \
+            "{failures} of {} runs of all tests together in a plain build failed, as `cargo test` \
+             runs them, and nothing that was \
              tried here makes it fail",
             self.runs
         ));
@@ -120,8 +122,10 @@ fn captured<'o>(output: &'o str, name: &str) -> Option<&'o str> {
 mod tests {
     use super::*;
 
-    const OUTPUT: &str = "\nrunning 3 tests\ntest a ... ok\ntest m::b ... FAILED\ntest c ... FAILED\n\n\
-        failures:\n\n---- c stdout ----\n\nthread 'c' (7) panicked at src/lib.rs:3:5:\nthree\n\n---- m::b stdout ----\n\n\
+    const OUTPUT: &str = "\nrunning 3 tests\ntest a ... ok\ntest m::b ... FAILED\ntest c ... \
+        FAILED\n\n\
+        failures:\n\n---- c stdout ----\n\nthread 'c' (7) panicked at \
+        src/lib.rs:3:5:\nthree\n\n---- m::b stdout ----\n\n\
         thread 'm::b' (8) panicked at src/lib.rs:9:5:\nnine\n\n\nfailures:\n    c\n    m::b\n";
 
     #[test]

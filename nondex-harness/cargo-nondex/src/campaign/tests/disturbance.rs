@@ -1,4 +1,4 @@
-//! Tests that meet what others, or their own earlier runs, do outside the process.
+//! Tests of interference by others, or by their own earlier runs, outside the process.
 
 use super::*;
 
@@ -23,8 +23,8 @@ fn a_test_never_runs_at_once_with_itself() {
 
 #[test]
 fn tests_that_disturb_each_other_are_judged_from_runs_alone() {
-    // The first run of each meets the others at the barrier, so that they are sure to disturb each
-    // other once.
+    // The first run of each reaches the barrier with the others, so that they are sure to disturb
+    // each other once.
     let mut project = Project::new(
         Harness::Nondex,
         r#"touch "started.$name"
@@ -49,9 +49,8 @@ fn tests_that_disturb_each_other_are_judged_from_runs_alone() {
     );
 }
 
-/// A test that makes a folder and leaves it behind, under a name that is `random` or not. It meets
-/// what an earlier run left behind only because random values are the same in every run, or
-/// whatever runs it.
+/// A test that makes a folder and leaves it, under a name that is `random` or not. It finds what an
+/// earlier run left only because random values are the same in every run, or whatever runs it.
 fn folder_is_left_behind(random: bool, tests: &[&str]) -> Project {
     let family = if random { "entropy" } else { "hash_map" };
     let body = r#"point 1 3 100

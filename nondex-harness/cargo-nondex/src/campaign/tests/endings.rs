@@ -78,7 +78,7 @@ fn what_a_misbehaving_test_does_is_the_result_of_that_test() {
             ("lies", Broken, Some(Outcome::Failed), "the test failed"),
         ]
     );
-    assert_eq!(report.tests[4].notes, ["it left a child process behind"]);
+    assert_eq!(report.tests[4].notes, ["it left a child process running"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Counts what it hears, and stops after so many runs.
+/// Counts what it hears, and stops after a number of runs.
 #[derive(Debug, Default)]
 struct Counter {
     started: AtomicU64,

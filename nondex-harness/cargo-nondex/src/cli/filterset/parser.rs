@@ -18,7 +18,8 @@ use super::tree::{Predicate, Tree};
 const MAX_DEPTH: usize = 200;
 
 /// What can stand where an operand is expected.
-const PREDICATES: &str = "test(), package(), binary(), binary_id(), kind(), platform(), deps(), rdeps(), \
+const PREDICATES: &str = "test(), package(), binary(), binary_id(), kind(), platform(), deps(), \
+    rdeps(), \
                           all(), none(), default()";
 
 type Leaf = (Predicate, Range<usize>);

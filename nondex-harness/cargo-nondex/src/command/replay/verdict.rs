@@ -85,7 +85,8 @@ pub(super) fn judge(
         let separator = if what.contains('\n') { '\n' } else { ' ' };
         if !failed {
             let text = if is_recorded {
-                "it did not fail this time: it is fixed, or its failure depends on more than the choices"
+                "it did not fail this time: it is fixed, or its failure depends on more than the \
+                 choices"
             } else {
                 "it does not fail so"
             };

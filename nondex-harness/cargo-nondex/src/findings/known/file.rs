@@ -232,7 +232,8 @@ mod tests {
 
     const FILE: &str = "# Flaky, we know.\n\n# The first.\n[[known]]\ntest = \"a$b\"\n\
         reason = \"later\"\nexpires = 2027-01-31\n\n\
-                        # The second.\n# It is a set.\n[[known]]\nfilterset = \"test(c)\"\nreason = \"sleeps\" # a lot\n\
+        # The second.\n# It is a set.\n[[known]]\nfilterset = \"test(c)\"\nreason \
+        = \"sleeps\" # a lot\n\
                         expires = 2027-02-28\nverdict = \"ND\"\n";
 
     #[test]

@@ -1,7 +1,7 @@
 //! What tests depend on: the calls that are responsible, and the tests that fail because of them.
 //!
-//! Most flaky tests fail in clusters. Tests with the same culprits are one finding: the one that
-//! says most is drawn in full, the others are listed under it.
+//! Most flaky tests fail in clusters. Tests with the same culprits are one finding: the one with
+//! the most evidence is drawn in full, the others are listed under it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -15,8 +15,8 @@ use super::wording::{called, is_elsewhere, package, what};
 use super::{View, fixes, interleaving, short, timing};
 use crate::report::schema::{Advice, Culprit, ElementReport, TestReport};
 
-/// Tests whose outcome depends on the same calls, the one that says most first. A test without a
-/// culprit is by itself.
+/// Tests whose outcome depends on the same calls, the one with the most evidence first. A test
+/// without a culprit is by itself.
 #[derive(Debug)]
 pub(super) struct Cause<'r> {
     tests: Vec<&'r TestReport>,
@@ -108,7 +108,8 @@ impl<'r> Cause<'r> {
             timing::is_of(culprit) && !view.sources.is_users(culprit.place().0)
         };
         let (through, own): (Vec<_>, Vec<_>) = test.culprits.iter().partition(is_through);
-        // Delays inside a library are lines only where no line of the user's code says more.
+        // Delays inside a library are lines only where no line of the user's code is better
+        // evidence.
         let has_own_line = !own.is_empty() || failing_place(test, view).is_some();
         for culprit in if has_own_line { &own } else { &through } {
             draw(&mut diagnostic, culprit, test, view);
@@ -337,7 +338,8 @@ fn promises(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> Vec<&'static 
     if culprits.iter().any(is_elsewhere) {
         diagnostic.note(
             "open",
-            "`readdir`, called by C code or inside a library, lists the entries in an order that depends on the filesystem\n\
+            "`readdir`, called by C code or inside a library, lists the entries in an order that \
+             depends on the filesystem\n\
              see https://pubs.opengroup.org/onlinepubs/9799919799/functions/readdir.html",
         );
         fixes.insert("sort what was listed where it comes back from there");
@@ -350,11 +352,12 @@ fn promises(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> Vec<&'static 
         if told.insert(model.api) {
             fixes.insert(model.fix);
             let api = short(model.api);
-            // One model stands for all waits with a limit.
+            // One model covers all waits with a limit.
             let is_any_wait = model.api == model::CONDVAR_WAIT_TIMEOUT.api;
             let text = match interleaving::called(test, culprit) {
                 Some(called) if is_any_wait && called.ends_with("block_on") => format!(
-                    "a timer of the async runtime that `{called}` drives, such as `tokio::time::timeout`, {}",
+                    "a timer of the async runtime that `{called}` drives, such as \
+                     `tokio::time::timeout`, {}",
                     model.promise
                 ),
                 Some(called) if is_any_wait && !called.contains("Condvar") => {

@@ -31,7 +31,7 @@ pub(super) struct Diagnostic<'s> {
     notes: Vec<Element<'static>>,
 }
 
-/// What is said of places.
+/// Annotations of places.
 #[derive(Debug)]
 enum Part {
     /// A source file with lines of it.
@@ -39,10 +39,10 @@ enum Part {
         path: String,
         source: String,
         annotations: Vec<Annotation<'static>>,
-        /// What they say: nothing is said twice of one place.
+        /// Their texts, each once per place.
         said: Vec<(Range<usize>, Option<String>)>,
     },
-    /// A place that cannot be read, and what is said of it.
+    /// A place that cannot be read, and its annotation.
     Unreadable(Vec<Element<'static>>),
 }
 

@@ -83,7 +83,7 @@ fn unjudged(test: &TestReport) -> String {
     why.to_owned()
 }
 
-/// How a test differs from run to run; one that races with another does not, as long as they meet
+/// How a test differs from run to run; one that races with another does not, as long as they stop
 /// at the same access.
 fn non_deterministic(test: &TestReport) -> String {
     match &test.race {
@@ -144,7 +144,7 @@ pub(super) fn failures(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view:
     }
 }
 
-/// The failing run that is told of: the one that is reproduced, as another seed may fail elsewhere.
+/// The failing run that is shown: the reproduced one, as another seed may fail at another place.
 fn told(test: &TestReport) -> Option<&FailureReport> {
     let primary = test.replay.as_ref().and_then(|made| made.primary.as_ref());
     let is_primary = |failure: &&FailureReport| primary.is_some() && failure.id.as_ref() == primary;
@@ -198,7 +198,7 @@ fn message(test: &TestReport, failure: &FailureReport) -> String {
         let _ = write!(message, ", at {file}:{line}");
     }
     let said = failure.message.trim_end();
-    // A message of several lines, such as assert_eq's, is drawn as a block of its own.
+    // A message of several lines, such as assert_eq's, is drawn as a separate block.
     let separator = if said.contains('\n') { '\n' } else { ' ' };
     format!("{message}:{separator}{said}")
 }
@@ -206,7 +206,7 @@ fn message(test: &TestReport, failure: &FailureReport) -> String {
 /// What the first failing run wrote otherwise than a passing one; the end of all that it wrote in a
 /// verbose view.
 pub(super) fn output(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
-    // What a deadlock writes is told by what each thread waits for.
+    // The output of a deadlock is replaced by what each thread waits for.
     if let Some(difference) = test.difference.as_ref().filter(|_| !is_deadlock(test)) {
         let is_short = difference.lines().count() <= DIFFERENCE_LINES;
         let mut changes = difference.lines().filter(|line| !line.starts_with("@@"));
@@ -250,7 +250,7 @@ pub(super) fn close(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
 }
 
 /// The user's own line, if it can be shown, at which the run ended that has only what the culprits
-/// do, or else the one that is told of.
+/// do, or else the one that is shown.
 pub(super) fn failing_place<'r>(test: &'r TestReport, view: &View<'_>) -> Option<Location<'r>> {
     let explained = test
         .interleaving
@@ -288,7 +288,7 @@ fn other(test: &TestReport, what: &str, view: &View<'_>) -> String {
     if let Some(race) = &test.race {
         diagnostic.note("state", &state::raced_for(&race.state));
     }
-    // What a race says is in its message.
+    // The text of a race is in its message.
     if view.verbose == 0 && !is_deadlock(test) && test.race.is_none() {
         whole_output(&mut diagnostic, test);
     }

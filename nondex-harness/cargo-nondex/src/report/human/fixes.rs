@@ -9,28 +9,46 @@ pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str>
     let waits = test.scheduled.iter().flat_map(|one| &one.waits);
     let operations: Vec<&str> = waits.map(|wait| wait.operation.as_str()).collect();
     let waits_in = |word: &str| operations.iter().any(|one| one.contains(word));
-    // Suspects of several kinds ask for several things, of which all but one may be beside the
-    // point.
+    // Suspects of several kinds ask for several things, of which all but one may miss the point.
     let is_known = test.has_one_kind_of_culprits();
     let has_kind = |kind| is_known && test.culprits.iter().any(|culprit| culprit.kind == kind);
     let mut fixes = Vec::new();
     if waits_in("Barrier") {
-        fixes.push("let as many threads come to the `Barrier` as it was made for, each as often: it lets nobody go on before");
+        fixes.push(
+            "let as many threads come to the `Barrier` as it was made for, each as often: \
+             it lets \
+             nobody go on before",
+        );
     } else if waits_in("Condvar") || waits_in("park") {
         fixes.push(
-            "check the condition under its lock before each wait, in a loop (`while`, `wait_while`): a notification that nobody waits for is \
+            "check the condition under its lock before each wait, in a loop (`while`, \
+             `wait_while`): a notification that nobody waits for is \
              lost",
         );
     } else if waits_in("Mutex") || waits_in("RwLock") || waits_in("lock") {
-        fixes.push("take the locks in the same order everywhere, or hold no lock while you wait for another thread");
+        fixes.push(
+            "take the locks in the same order everywhere, or hold no lock while you wait \
+             for another \
+             thread",
+        );
     } else if !operations.is_empty() {
-        fixes.push("let what is waited for come: drop a sender that is left over, and join a thread only when nothing that it waits for is still to come from you");
+        fixes.push(
+            "let what is waited for come: drop a sender that is left over, and join a \
+             thread only \
+             when nothing that it waits for is still to come from you",
+        );
     }
     if has_kind(Kind::Spurious) {
-        fixes.push("check the condition again in a loop after waking: `while` instead of `if`, or `wait_while`");
+        fixes.push(
+            "check the condition again in a loop after waking: `while` instead of `if`, or \
+             `wait_while`",
+        );
     }
     if has_kind(Kind::Permute) {
-        fixes.push("do not assume which waiting thread is woken: use `notify_all`, or a condition for each");
+        fixes.push(
+            "do not assume which waiting thread is woken: use `notify_all`, or a \
+             condition for each",
+        );
     }
     let mut clocks: Vec<&str> = Vec::new();
     if test.depends_on_clocks() {
@@ -49,11 +67,13 @@ pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str>
     vec![match reason {
         Timing::Time => "give it a deadline instead of a margin, or a clock that the test sets",
         Timing::Race if sleeps => {
-            "join the thread, or wait for its message, instead of sleeping: no sleep is long enough; and hold a lock over all that belongs \
+            "join the thread, or wait for its message, instead of sleeping: no sleep is long \
+             enough; and hold a lock over all that belongs \
              together"
         }
         Timing::Race => {
-            "hold the lock over all that belongs together, join or wait for a message before you look, and make the order explicit where it \
+            "hold the lock over all that belongs together, join or wait for a message before you \
+             look, and make the order explicit where it \
              matters"
         }
     }]

@@ -1,4 +1,4 @@
-//! What is said of an interleaving, and its picture: a lane for each thread, time runs downwards.
+//! The text about an interleaving, and its picture: a lane for each thread, time runs downwards.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::report::thread::who;
 /// How wide a lane is at most.
 const WIDEST: usize = 44;
 
-/// A thread in the middle of a sentence, by its name if it has one of its own.
+/// A thread in the middle of a sentence, by its name if it has one.
 pub(super) fn named(test: &TestReport, thread: &str) -> String {
     match name(test, thread) {
         Some(name) if thread != "0" => format!("thread `{name}`"),
@@ -75,8 +75,8 @@ pub(super) fn called<'r>(test: &'r TestReport, culprit: &Culprit) -> Option<&'r 
 /// Of a thread that is delayed before it has done anything.
 pub(super) const BEGINS: &str = "before it begins";
 
-/// Where a delayed thread is stopped, when that is not where its culprit's line says: before what
-/// it does there, or after.
+/// Where a delayed thread is stopped, when that is not at its culprit's line: before what it does
+/// there, or after.
 pub(super) fn stopped(test: &TestReport, culprit: &Culprit) -> Option<&'static str> {
     let found = test.interleaving.as_ref()?;
     let at = delay(test, culprit)?;
@@ -116,7 +116,7 @@ pub(super) fn draw(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
             let label = format!("meanwhile {thread} does `{what}` here, on {object}");
             diagnostic.secondary((file, line, None), label);
         }
-        // Of a deadlock more is said than that.
+        // The message of a deadlock has more.
         if !is_deadlock(test) {
             said.insert(sentence(test, found, conflict));
         }
@@ -314,7 +314,7 @@ pub(super) mod tests {
         }
     }
 
-    /// The second thread is delayed at a line of `src/lib.rs`, by so many nanoseconds.
+    /// The second thread is delayed at a line of `src/lib.rs`, by this number of nanoseconds.
     pub(in crate::report::human) fn delayed(line: u32, by: u64) -> Culprit {
         Culprit {
             call: Some(CallReport {
@@ -385,7 +385,7 @@ pub(super) mod tests {
         );
         assert_eq!(called(&test, &delayed(9, 500)), Some("drop MutexGuard"));
         assert_eq!(stopped(&test, &delayed(7, 700)), None);
-        // The run of the seed, in which more is delayed, failed elsewhere.
+        // The run of the seed, in which more is delayed, failed at another place.
         test.failures.push(FailureReport {
             file: Some("src/lib.rs".to_owned()),
             line: Some(20),

@@ -130,23 +130,31 @@ fn fix(is_victim: bool, state: Option<&SharedState>) -> String {
             "make the state in the test itself, or in a function that both tests call"
         }
         Some("env") => {
-            "put the variable back in a guard's `Drop`, or pass the value as an argument; in edition 2024 `set_var` is unsafe because other \
+            "put the variable back in a guard's `Drop`, or pass the value as an argument; in \
+             edition 2024 `set_var` is unsafe because other \
              threads read the environment"
         }
         Some("cwd") => {
-            "do not change the current folder: join paths to a folder; or put it back in a guard's `Drop`"
+            "do not change the current folder: join paths to a folder; or put it back in a \
+             guard's `Drop`"
         }
         Some("file") => {
-            "write into a folder of the test's own (`tempfile::tempdir()`), which is removed when it is dropped"
+            "write into a folder of the test's own (`tempfile::tempdir()`), which is removed when \
+             it is dropped"
         }
         Some("thread_local") => {
-            "take the value out of the thread-local at the end of the test that sets it, in a guard's `Drop`"
+            "take the value out of the thread-local at the end of the test that sets it, in a \
+             guard's `Drop`"
         }
-        Some("descriptor") => "let what is open be dropped at the end of the test that opens it",
+        Some("descriptor") => {
+            "let the open descriptor be dropped at the end of the test that \
+             opens it"
+        }
         Some("child") => "end the child, and wait for it, at the end of the test that starts it",
         Some("port") => "listen on port 0, and close the listener at the end of the test",
         _ => {
-            "put the state back at the end of the test that changes it, in a guard's `Drop`, so that it happens when it panics, too; a `#[serial]` \
+            "put the state back at the end of the test that changes it, in a guard's `Drop`, so \
+             that it happens when it panics, too; a `#[serial]` \
              group alone does not help: the state stays"
         }
     };

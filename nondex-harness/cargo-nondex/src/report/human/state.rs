@@ -1,11 +1,11 @@
-//! What tests share: its name, and the lines that change and meet it.
+//! What tests share: its name, and the lines that change and use it.
 
 use super::diagnostic::Diagnostic;
 use crate::report::TestReport;
 use crate::report::listing::first;
 use crate::report::schema::SharedState;
 
-/// So many users of a part of the state are named.
+/// Maximum number of users of a part of the state that are named.
 const NAMED: usize = 3;
 
 /// Shows the lines at which it is changed, and met by `test`.
@@ -19,7 +19,7 @@ pub(super) fn lines<'r>(diagnostic: &mut Diagnostic<'r>, state: &'r SharedState,
         diagnostic.secondary((&written.file, written.line, None), label);
     }
     if let Some(read) = &state.read {
-        let label = format!("`{test}` meets it here");
+        let label = format!("`{test}` uses it here");
         diagnostic.secondary((&read.file, read.line, None), label);
     }
 }
@@ -29,7 +29,8 @@ pub(super) fn left(state: &SharedState) -> String {
     let certain = match (state.confirmed, state.joint) {
         (true, false) => "with only this put back, the outcome is that of a run alone",
         (true, true) => {
-            "with all that is named here put back, and nothing else, the outcome is that of a run alone"
+            "with all that is named here put back, and nothing else, the outcome is that of a run \
+             alone"
         }
         (false, _) => "it is left changed; that it decides is not proven",
     };

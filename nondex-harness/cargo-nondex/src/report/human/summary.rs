@@ -232,11 +232,11 @@ fn latent(report: &Report, all: bool) -> Vec<String> {
     sentences
 }
 
-/// The tests that end otherwise when they run twice in one process; without `all` the first few.
+/// The tests whose second run in one process has another outcome; without `all` the first few.
 fn not_idempotent(report: &Report, all: bool) -> Option<String> {
     let (count, names) = named(report, all, |test| test.idempotent == Some(false));
     let sentence =
-        format!("not idempotent, ends differently when run twice in one process: {names}");
+        format!("not idempotent, its second run in one process has another outcome: {names}");
     (count > 0).then_some(sentence)
 }
 
@@ -251,7 +251,7 @@ fn named(report: &Report, all: bool, holds: impl Fn(&TestReport) -> bool) -> (us
     (ids.len(), first(&ids, most))
 }
 
-/// Which tests passed in all schedules with few preemptions: how many or, if `all` is to be told,
+/// Which tests passed in all schedules with few preemptions: how many or, if `all` is to be shown,
 /// each.
 fn schedules(report: &Report, all: bool) -> Vec<String> {
     let tests = report.tests.iter();
@@ -310,7 +310,8 @@ fn beyond_seeds(report: &Report, all: bool) -> Option<String> {
     };
     let percent = (bound * 100.0).ceil();
     Some(format!(
-        "{tests} {starts} programs or {waits} for others, whose time no seed chooses, and may fail in up to {percent} % of runs, with 95 % confidence: {names}"
+        "{tests} {starts} programs or {waits} for others, whose time no seed chooses, and may fail \
+         in up to {percent} % of runs, with 95 % confidence: {names}"
     ))
 }
 
@@ -347,7 +348,8 @@ fn run_alone(report: &Report, all: bool) -> String {
         many => (format!("the outcomes of {many} tests change"), "they were"),
     };
     format!(
-        "{whose} when other runs of the campaign come before or at the same time, most likely because they share something outside the process, \
+        "{whose} when other runs of the campaign come before or at the same time, most likely \
+         because they share something outside the process, \
          such as a path or the processors; {were} run alone: {names}"
     )
 }
@@ -381,7 +383,7 @@ fn plural(count: u64, noun: &str) -> String {
     }
 }
 
-/// Which models were reached and which never, by family: what a green run says nothing about.
+/// Which models were reached and which never, by family: what a green run is no evidence about.
 fn models(text: &mut String, report: &Report, view: &View<'_>) {
     let reached = &report.summary.models_reached;
     let off = &report.run.models_off;

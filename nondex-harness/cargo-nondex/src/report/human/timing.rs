@@ -1,4 +1,4 @@
-//! What is said of threads and time.
+//! Texts about threads and time.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use crate::judge::timing::is_of_timing;
 use crate::report::schema::{Culprit, TestReport, Timing, WaitCause, WaitCauseKind, WaitReport};
 use crate::report::thread::who;
 
-/// Up to so many nanoseconds a thread is not late, but only stopped while others do a few
+/// Up to this number of nanoseconds a thread is not late, but only stopped while others do a few
 /// operations.
 const MOMENT: u64 = 100_000;
 
@@ -95,7 +95,7 @@ fn of(culprit: &Culprit, who: &str, place: &str) -> String {
         (_, Family::Time, Some(least)) => format!("{who} wakes {} or more too late", time(least)),
         (_, Family::Time, None) => format!("{who} wakes too late"),
         (_, _, Some(least)) if least > MOMENT => {
-            format!("{who} is delayed {place} for {} or longer", time(least))
+            format!("{who} is delayed {place} by {} or longer", time(least))
         }
         (..) => format!("{who} is stopped {place}, and others go on"),
     }
@@ -170,12 +170,13 @@ const fn meaning(level: Level) -> &'static str {
 /// What an old time at this level means.
 const fn meaning_of_clocks(level: Level) -> &'static str {
     match level {
-        Level::Std => "the kernel tells file systems the time every 1 to 4 ms",
+        Level::Std => "the kernel updates the time of file systems every 1 to 4 ms",
         Level::One | Level::Eq | Level::Id => {
-            "clocks tick by 41 to 100 ns elsewhere, and file systems by up to 16 ms"
+            "clocks tick by 41 to 100 ns on other systems, and file systems by up to 16 ms"
         }
         Level::Full => {
-            "a clock may be set back, or stand still whatever is computed, and FAT keeps every other second"
+            "a clock may be set back, or stand still whatever is computed, and FAT keeps every \
+             other second"
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is said of a culprit.
+//! The description of a culprit.
 
 use std::fmt::Write;
 
@@ -50,9 +50,9 @@ pub(super) fn what(culprit: &Culprit) -> String {
                 format!("which of {len} elements comes {place} decides")
             }
             // How many there are is not known before a search has come to the call.
-            (Kind::Permute, None, None) if len == 0 => "the order is open".to_owned(),
-            (Kind::Permute, None, None) => format!("the order of {len} elements is open"),
-            (Kind::Random, ..) => "the value is open".to_owned(),
+            (Kind::Permute, None, None) if len == 0 => "the order is unspecified".to_owned(),
+            (Kind::Permute, None, None) => format!("the order of {len} elements is unspecified"),
+            (Kind::Random, ..) => "the value is unspecified".to_owned(),
             (Kind::Extend, ..) => "more than asked for is allowed".to_owned(),
             (Kind::Short, ..) => "less than asked for is allowed".to_owned(),
             (Kind::Spurious, ..) => "it may happen without a cause".to_owned(),
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn of_a_call_that_no_search_has_come_to_no_number_of_elements_is_said() {
         let mut culprit = Culprit::new(&Site::new(&ENV_VARS, Family::Environment, Caller::here()));
-        assert_eq!(what(&culprit), "the order is open");
+        assert_eq!(what(&culprit), "the order is unspecified");
         culprit.len = 3;
         assert_eq!(what(&culprit), "the order of 3 elements is open");
     }

@@ -1,4 +1,4 @@
-//! What a report says of a test about which its build decides.
+//! The report of a test about which its build decides.
 
 use crate::report::schema::{BuildCause, TestReport, Verdict};
 use crate::shell;
@@ -19,7 +19,7 @@ pub fn decides(
     report.latent = None;
     // These are of one build.
     report.failure_rate.clear();
-    // It is said to fail whatever is chosen.
+    // It is reported to fail whatever is chosen.
     report.notes.retain(|note| !note.contains("plain build"));
     let builds = match cause.passes {
         Some(_) => format!("{failed} of {builds} builds"),

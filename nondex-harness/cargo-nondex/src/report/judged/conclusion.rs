@@ -31,7 +31,7 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
     let mut runs = basis.evidence.all().map(|(_, run)| run);
     let is_stable = matches!(conclusion, Conclusion::Stable | Conclusion::Latent(_));
     if is_stable && runs.any(|run| run.lost) {
-        // Its notes say how many events there were; `stable` would be said of what nobody has seen.
+        // Its notes have the number of events; `stable` would claim what nobody has seen.
         report.unjudged = true;
         return None;
     }
@@ -87,8 +87,8 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
             None
         }
         Conclusion::OrderDependent(found) => {
-            let behind = basis.runs.after_others.as_ref();
-            let names = behind.map_or(&[][..], |behind| &*behind.names);
+            let after = basis.runs.after_others.as_ref();
+            let names = after.map_or(&[][..], |after| &*after.names);
             order::dependent(report, found, names, basis.options);
             Some(basis.clean())
         }
@@ -188,15 +188,18 @@ fn unusual_seed(spec: &RunSpec, is_known: bool) -> String {
     let RunSpec { level, seed, .. } = spec;
     if is_known {
         format!(
-            "it is a regression of an earlier finding: level {level} with seed {seed} was kept and tried first"
+            "it is a regression of an earlier finding: level {level} with seed {seed} was kept and \
+             tried first"
         )
     } else if spec.schedule == Schedule::Systematic {
         format!(
-            "schedules with few preemptions are tried one after the other: {seed} is the number of one that fails"
+            "schedules with few preemptions are tried one after the other: {seed} is the number of \
+             one that fails"
         )
     } else {
         format!(
-            "all its orders at level {level} were tried: seed {seed} is one that shows a failing order"
+            "all its orders at level {level} were tried: seed {seed} is one that shows a failing \
+             order"
         )
     }
 }

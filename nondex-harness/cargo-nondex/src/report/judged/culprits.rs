@@ -10,7 +10,7 @@ use crate::report::Culprit;
 use crate::report::schema::{CallReport, ElementReport, PlaceReport};
 use crate::report::workspace::Workspace;
 
-/// One culprit for each call or, where the search did not get so far, for each site.
+/// One culprit for each call or, where the search ended before, for each site.
 pub(super) fn report(
     found: &Culprits,
     test: &TestCase,
@@ -132,7 +132,7 @@ impl Reporter<'_> {
     }
 }
 
-/// Whether a call has a place in the source of its own, and not only its stack as identity.
+/// Whether a call has its own place in the source, and not only its stack as identity.
 const fn has_place(site: &Site) -> bool {
     site.line > 0
 }

@@ -7,8 +7,8 @@ use super::function::short;
 use crate::report::schema::{WaitCause, WaitCauseKind};
 use crate::report::workspace::Workspace;
 
-/// Why the thread with this path waits in `call` at the end of a trace, when that can be told from
-/// the operations.
+/// Why the thread with this path waits in `call` at the end of a trace, when that follows from the
+/// operations.
 pub(super) fn cause(
     trace: &Trace,
     path: &str,

@@ -33,7 +33,8 @@ pub fn unknown(tests: &[TestReport], policy: &Policy) -> Option<String> {
     };
     (policy.mode == NetworkMode::Block && !policy.verify).then(|| {
         format!(
-            "that {tests} with verdict `network` would pass with a network is not known: `--network-verify` looks"
+            "that {tests} with verdict `network` would pass with a network is not known: \
+             `--network-verify` looks"
         )
     })
 }

@@ -1,4 +1,4 @@
-//! The sentences that a report has about a test beside its verdict.
+//! The notes that a report has about a test in addition to its verdict.
 
 use std::time::Duration;
 
@@ -19,10 +19,12 @@ pub(super) fn real_threads(evidence: &Evidence, asked: &Options) -> &'static str
     let is_settled = evidence.contradiction(asked.is_scheduled()).is_none();
     match is_settled || evidence.all().any(|(_, run)| run.has_no_outcome()) {
         true => {
-            "it is judged with real threads and real time, because it ends differently, or not within the limits, when this tool schedules them"
+            "it is judged with real threads and real time, because it ends differently, or not \
+             within the limits, when this tool schedules them"
         }
         false => {
-            "it is judged with real threads and real time, because it failed in one run and passed in another when this tool scheduled them, \
+            "it is judged with real threads and real time, because it failed in one run and passed \
+             in another when this tool scheduled them, \
              which may also be for what ran at the same time"
         }
     }
@@ -33,7 +35,8 @@ pub(super) fn hang(failures: &[FailureReport], limit: Duration) -> Option<String
     let first = failures.first()?;
     (first.outcome == Outcome::TimedOut).then(|| {
         format!(
-            "each run was ended after {limit:?}: if it only needs longer, as a test that compiles something does at first, \
+            "each run was ended after {limit:?}: if it only needs longer, as a test that compiles \
+             something does at first, \
              `--timeout SECONDS` gives it more"
         )
     })
@@ -49,7 +52,8 @@ pub(super) fn lateness(evidence: &Evidence, options: &Options) -> Option<String>
     };
     let limit = late().map(|(_, run)| run.limit).max()?;
     Some(format!(
-        "some of its runs took longer than the time limit of {usual:?} and were given up to {limit:?}, because the clean runs \
+        "some of its runs took longer than the time limit of {usual:?} and were given up to \
+         {limit:?}, because the clean runs \
          end: see `--timeout`"
     ))
 }
@@ -96,7 +100,9 @@ pub(super) fn disagreement(runs: &[Run], spec: &RunSpec, options: &Options) -> S
 /// What may decide a test that ends in two ways though every choice is the same.
 pub(super) fn uncontrolled(sources: &[Source]) -> String {
     match names(sources).as_slice() {
-        [] => "no seed controls what decides, and no call that this tool records does: it may be an address, a counter or random \
+        [] => "no seed controls what decides, and no call that this tool records does: it may be \
+            an \
+            address, a counter or random \
                generator of the processor (`rdtsc`, `rdrand`), or a raw system call"
             .to_owned(),
         all => format!("no seed controls all that it uses: {}", all.join(", ")),
@@ -110,7 +116,9 @@ pub(super) fn may_pass(sources: &[Source], runs: usize) -> Option<String> {
     // Scheduled runs are no sample of chance: there may be none.
     (!names.is_empty() && runs > 0).then(|| {
         format!(
-            "it failed in each of {runs} runs. No seed controls {}, so it may pass in up to {bound} % of runs, with 95 % confidence",
+            "it failed in each of {runs} runs. No seed controls {}, so it may pass in up to \
+             {bound} \
+             % of runs, with 95 % confidence",
             names.join(" and ")
         )
     })
@@ -144,8 +152,10 @@ pub(super) fn artefact(dependence: &Dependence) -> String {
         })
         .collect();
     format!(
-        "it is not judged: at level {} its outcome changes even when {} has the order of the clean runs, so that not an order \
-         decides but what goes with it: what this tool does there to give one, such as allocate, or how often keys are compared",
+        "it is not judged: at level {} its outcome changes even when {} has the order of the clean \
+         runs, so that not an order \
+         decides but what goes with it: what this tool does there to give one, such as allocate, \
+         or how often keys are compared",
         dependence.spec.level,
         calls.join(" and ")
     )
@@ -190,7 +200,8 @@ pub(super) fn provisional(report: &TestReport, test: &TestCase) -> String {
             test.name
         ),
         _ if report.is_dependent() => format!(
-            "{stopped}: its level may be weaker, and `cargo nondex explain '{}'` goes on with the search for the culprit",
+            "{stopped}: its level may be weaker, and `cargo nondex explain '{}'` goes on with the \
+             search for the culprit",
             test.name
         ),
         _ => stopped.to_owned(),
@@ -203,17 +214,23 @@ pub(super) fn disturbance(interference: Interference) -> String {
     let (alone, why) = match interference.reason {
         Reason::Shared => (
             "alone",
-            "most likely they share something outside the process, such as a path, or the processors",
+            "most likely they share something outside the process, such as a path, or the \
+             processors",
         ),
         Reason::RandomName => (
             "alone with an empty folder for temporary files",
-            "most likely it shares something outside the process with other tests or with its own earlier runs, such as a path with a random name, \
+            "most likely it shares something outside the process with other tests or with its own \
+             earlier runs, such as a path with a random name, \
              which is the same in each of them",
         ),
-        Reason::Time => ("alone", "beside others it takes longer than its time limit"),
+        Reason::Time => (
+            "alone",
+            "together with others it takes longer than its time limit",
+        ),
     };
     format!(
-        "it failed in {failed} of {runs} runs beside other tests of the campaign and in {failed_alone} of {runs_alone} {alone}: \
+        "it failed in {failed} of {runs} runs together with other tests of the campaign and in \
+         {failed_alone} of {runs_alone} {alone}: \
          {why}, so it was judged from runs alone"
     )
 }

@@ -70,7 +70,9 @@ pub fn dependent(
     }
     if !order.complete {
         report.notes.push(
-            "the search for the tests that it depends on was not finished: there may be others, and fewer may do; `--budget` gives \
+            "the search for the tests that it depends on was not finished: there may be others, \
+             and \
+             fewer may do; `--budget` gives \
              it more runs"
                 .to_owned(),
         );
@@ -83,7 +85,10 @@ pub fn crossed(report: &mut TestReport, choices: Vec<Culprit>) {
     report.weakest_level = report.failures.first().and_then(|failure| failure.level);
     if choices.is_empty() {
         report.notes.push(
-            "it fails after the other tests only with certain choices, and no single call was found whose choice is enough".to_owned(),
+            "it fails after the other tests only with certain choices, and no single call was \
+             found \
+             whose choice is enough"
+                .to_owned(),
         );
     }
     if let Some(order) = &mut report.order {
@@ -91,8 +96,8 @@ pub fn crossed(report: &mut TestReport, choices: Vec<Culprit>) {
     }
 }
 
-/// Writes that choices decide a test, and not the tests before it: under so many seeds it fails
-/// alone, of so many.
+/// Writes that choices decide a test, and not the tests before it: the number of seeds under which
+/// it fails alone, of all.
 pub fn decided_by_choices(report: &mut TestReport, [failed, all]: [u64; 2]) {
     report.verdict = Verdict::ImplementationDependent;
     report.weakest_level = Some(Level::Std);
@@ -102,9 +107,9 @@ pub fn decided_by_choices(report: &mut TestReport, [failed, all]: [u64; 2]) {
     ));
 }
 
-/// How a test that fails alone disagreed with itself behind others.
-pub(super) fn disagreement(behind: Option<&AfterOthers>) -> Option<String> {
-    match behind.map(|behind| &behind.conclusion)? {
+/// How a test that fails alone disagreed with itself after others.
+pub(super) fn disagreement(after: Option<&AfterOthers>) -> Option<String> {
+    match after.map(|after| &after.conclusion)? {
         OrderConclusion::NonDeterministic { before, failures } => {
             Some(disagreeing(before, *failures))
         }
@@ -112,13 +117,13 @@ pub(super) fn disagreement(behind: Option<&AfterOthers>) -> Option<String> {
     }
 }
 
-/// How often a test failed of all runs behind these tests.
+/// How often a test failed of all runs after these tests.
 pub fn disagreeing(before: &[usize], [failed, all]: [u64; 2]) -> String {
     format!("{failed} of {all} runs {} failed", place(before))
 }
 
-/// Writes that a test, which passes alone, failed beside others if it did: so often beside them and
-/// by itself, of so many processes.
+/// Writes that a test, which passes alone, failed together with others if it did: how often with
+/// them and by itself, of how many processes.
 pub fn disturbed(report: &mut TestReport, [together, alone]: [[usize; 2]; 2]) {
     if together[0] > 0 {
         report.run_alone = true;
@@ -130,8 +135,8 @@ pub fn disturbed(report: &mut TestReport, [together, alone]: [[usize; 2]; 2]) {
     }
 }
 
-/// Writes that a test fails alone, and depends on no other test: so often beside other processes
-/// and by itself, of so many processes, and in forks.
+/// Writes that a test fails alone, and depends on no other test: how often together with other
+/// processes and by itself, of how many processes, and in forks.
 pub fn failing(report: &mut TestReport, processes: [[usize; 2]; 2], forks: [usize; 2]) {
     let [failed, all] = processes
         .iter()
@@ -140,7 +145,9 @@ pub fn failing(report: &mut TestReport, processes: [[usize; 2]; 2], forks: [usiz
         (
             Verdict::NonDeterministic,
             format!(
-                "it failed in {failed} of {all} runs, and the tests before it in its process do not decide in which"
+                "it failed in {failed} of {all} runs, and the tests before it in its process do \
+                 not \
+                 decide in which"
             ),
         )
     } else {
@@ -157,7 +164,9 @@ pub fn failing(report: &mut TestReport, processes: [[usize; 2]; 2], forks: [usiz
 pub fn passes_scheduled(report: &mut TestReport) {
     report.verdict = Verdict::NonDeterministic;
     report.notes.push(
-        "it passes with virtual time, one thread at a time, as `cargo nondex run` has it: when things happen decides".to_owned(),
+        "it passes with virtual time, one thread at a time, as `cargo nondex run` has it: when \
+         things happen decides"
+            .to_owned(),
     );
 }
 
@@ -174,7 +183,7 @@ pub fn explained(report: &mut TestReport, explanation: &Explanation) {
     }
 }
 
-/// `alone`, `behind 3 other tests`.
+/// `alone`, `after 3 other tests`.
 fn place(before: &[usize]) -> String {
     match before.len() {
         0 => "alone".to_owned(),
@@ -186,23 +195,35 @@ fn place(before: &[usize]) -> String {
 /// What makes a test fail that passes alone, after all; where chance may act, passing there proves
 /// less. Of one that `is_broken`, what was not tried.
 pub(super) fn after_others(
-    behind: &AfterOthers,
+    evidence: &AfterOthers,
     is_broken: bool,
     may_be_chance: bool,
 ) -> Option<String> {
-    if is_broken && !behind.is_paired {
+    if is_broken && !evidence.is_paired {
         return Some(
-            "it fails alone, and after the other tests of its binary in their order and in the reverse of it; it was not run right after \
-             each single one and after each beginning of these orders, because that takes long: `cargo nondex order` does it"
+            "it fails alone, and after the other tests of its binary in their order and in the \
+             reverse of it; it was not run right after \
+             each single one and after each beginning of these orders, because that takes long: \
+             `cargo nondex order` does it"
                 .to_owned(),
         );
     }
-    let passes = behind.conclusion == OrderConclusion::Independent;
-    passes.then(|| match may_be_chance {
-        false => "it passes when the folder for temporary files is empty: what earlier runs left there makes it fail, or the folder's name",
-        true => "it passed when the folder for temporary files was empty: what earlier runs left there may make it fail, the folder's name, or chance",
-    }
-    .to_owned())
+    let passes = evidence.conclusion == OrderConclusion::Independent;
+    passes.then(|| {
+        match may_be_chance {
+            false => {
+                "it passes when the folder for temporary files is empty: what earlier runs \
+                 left there \
+                 makes it fail, or the folder's name"
+            }
+            true => {
+                "it passed when the folder for temporary files was empty: what earlier runs \
+                 left there \
+                 may make it fail, the folder's name, or chance"
+            }
+        }
+        .to_owned()
+    })
 }
 
 /// Writes the one failing run of a test into its report, as the one to replay.
@@ -258,11 +279,15 @@ pub fn racing(report: &mut TestReport, race: Race) {
                 race.access
             ),
             (false, Some(until)) => format!(
-                "that test begins in the middle of it, at access {}, and goes on from access {until} of its own when it has ended",
+                "that test begins in the middle of it, at access {}, and goes on from its own \
+                 access \
+                 {until} when it has ended",
                 race.access
             ),
             (true, Some(until)) => format!(
-                "it begins in the middle of that test, at access {}, and goes on from access {until} of its own when that one has ended",
+                "it begins in the middle of that test, at access {}, and goes on from its own \
+                 access \
+                 {until} when that one has ended",
                 race.access
             ),
         }

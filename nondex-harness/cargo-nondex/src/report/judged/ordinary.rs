@@ -1,4 +1,4 @@
-//! What is said of a test that was compared with a plain build.
+//! Notes on a test that was compared with a plain build.
 
 use camino::Utf8Path;
 use nondex_core::Outcome;
@@ -22,7 +22,8 @@ pub(super) fn note(report: &TestReport, ordinary: &Ordinary, root: &Utf8Path) ->
             format!("it fails in {failures} of {runs} runs of a plain build")
         }
         Ordinary::Runs([0, runs]) => format!(
-            "it is not judged: it passes in {runs} of {runs} runs of a plain build, and fails in canonical order here, most likely \
+            "it is not judged: it passes in {runs} of {runs} runs of a plain build, and fails in \
+             canonical order here, most likely \
              because of {}",
             addition(report, root)
         ),
@@ -51,7 +52,7 @@ const ADDITIONS: [(&str, &str); 3] = [
 /// How many lines a statement has that is looked at.
 const STATEMENT: usize = 8;
 
-/// What makes a test fail that passes in a plain build, as far as it can be known.
+/// What makes a test fail that passes in a plain build, as far as it is known.
 fn addition(report: &TestReport, root: &Utf8Path) -> String {
     let Some(failure) = report.failures.first() else {
         return "what this tool adds".to_owned();
@@ -77,7 +78,8 @@ fn addition(report: &TestReport, root: &Utf8Path) -> String {
         .find(|(word, _)| statement.contains(word) || failure.message.contains(word));
     known.map_or_else(
         || {
-            "what this tool adds to it, such as allocations, a variable in the environment, addresses that are the same in every run, or time"
+            "what this tool adds to it, such as allocations, a variable in the environment, \
+             addresses that are the same in every run, or time"
                 .to_owned()
         },
         |(_, what)| format!("what its failing line asks for: {what}"),

@@ -1,4 +1,4 @@
-//! What a report says of the network, and of other prerequisites that are not there.
+//! The report of the network, and of other prerequisites that are not there.
 
 use super::basis::Basis;
 use super::network;

@@ -1,5 +1,5 @@
-//! What a report says of the runs of a test themselves: how many of which kind, how many failed,
-//! the failures, the call sites.
+//! The report of the runs of a test themselves: how many of which kind, how many failed, the
+//! failures, the call sites.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -39,7 +39,7 @@ pub(super) fn steps(evidence: &Evidence) -> Vec<Step> {
 }
 
 /// How many of the specs that were run failed in their first run, of how many; and of how many
-/// others another run tells the outcome. A spec that failed is run more often than one that passed,
+/// others another run shows the outcome. A spec that failed is run more often than one that passed,
 /// so its later runs would distort the rate. A run that was cut is no result.
 pub(super) fn rate(specs: &[RunSpec], evidence: &Evidence) -> ([u64; 2], u64) {
     let mut rate = [0, 0];

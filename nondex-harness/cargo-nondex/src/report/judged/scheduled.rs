@@ -229,7 +229,8 @@ mod tests {
         assert_eq!(uncertainty(&scheduled(0, 0, 0)), None);
         assert_eq!(
             uncertainty(&scheduled(1, 0, 3)).unwrap(),
-            "replay is not certain: a thread slept where the scheduler does not see it once, and a thread was stopped between two \
+            "replay is not certain: a thread slept where the scheduler does not see it once, and a \
+             thread was stopped between two \
              operations 3 times"
         );
     }

@@ -1,4 +1,4 @@
-//! Tests of what a report says of judged runs.
+//! Tests of reports of judged runs.
 
 mod failures;
 
@@ -305,8 +305,10 @@ fn what_reproduces_a_failure_says_all_that_a_fresh_clone_does_not_know() {
     options.timeout = Duration::from_millis(1500);
     assert_eq!(
         command(&options),
-        "cargo nondex replay --manifest-path 'a b/Cargo.toml' --release 'pkg::it$t' --level STD --seed 0 --schedule random \
-         --skip-models '^(directory/std::fs::read_dir|entropy/getrandom)$' --network block --network-allow a.example \
+        "cargo nondex replay --manifest-path 'a b/Cargo.toml' --release 'pkg::it$t' --level STD \
+         --seed 0 --schedule random \
+         --skip-models '^(directory/std::fs::read_dir|entropy/getrandom)$' --network block \
+         --network-allow a.example \
          --timeout 1.5"
     );
 }
@@ -337,8 +339,11 @@ fn a_test_that_others_disturb_is_judged_from_its_runs_alone_and_says_so() {
     assert_eq!(
         report.notes,
         [
-            "it failed in 1 of 1 runs beside other tests of the campaign and in 0 of 2 alone: most likely they share \
-             something outside the process, such as a path, or the processors, so it was judged from runs alone"
+            "it failed in 1 of 1 runs together with other tests of the campaign and in 0 of 2 \
+             alone: \
+             most likely they share \
+             something outside the process, such as a path, or the processors, so it was judged \
+             from runs alone"
         ]
     );
 }

@@ -32,23 +32,29 @@ impl Advice {
     pub const fn reason(self) -> &'static str {
         match self {
             Advice::ReadAgain => {
-                "what nobody changes keeps its order today, though nothing promises it: this fails the run only with `--strict`"
+                "what nobody changes keeps its order today, though nothing promises it: this fails \
+                 the run only with `--strict`"
             }
             Advice::Starved => {
-                "a machine holds a thread back for so long only when it stands still itself: this fails the run only with `--strict`"
+                "a machine delays a thread that long only when it stands still itself: this fails \
+                 the run only with `--strict`"
             }
             Advice::Suspected => {
-                "it needs an injected delay, no plain run shows it, and the responsible call is only suspected: this fails the run only \
+                "it needs an injected delay, no plain run shows it, and the responsible call is \
+                 only suspected: this fails the run only \
                  with `--strict`"
             }
             Advice::Unmeasured => {
-                "no delays of a second or less are known to do it, nor that none do: this fails the run only with `--strict`"
+                "no delays of a second or less are known to do it, nor that none do: this fails \
+                 the run only with `--strict`"
             }
             Advice::Clock => {
-                "no clock of a machine that works does so but when it is set, and no file system of today: this fails the run only with `--strict`"
+                "no clock of a machine that works does so but when it is set, and no file system \
+                 of today: this fails the run only with `--strict`"
             }
             Advice::FixedHasher => {
-                "the hasher is not `RandomState`, so in every implementation there is the order follows from its hashes and from what was \
+                "the hasher is not `RandomState`, so in every implementation there is the order \
+                 follows from its hashes and from what was \
                  inserted and removed: this fails the run only with `--strict`"
             }
         }
@@ -67,7 +73,7 @@ impl TestReport {
     }
 
     /// Whether what is responsible is known, or all that is suspected is of one kind and family, so
-    /// that the same can be said of each.
+    /// that the same statement holds for each.
     #[must_use]
     pub fn has_one_kind_of_culprits(&self) -> bool {
         let kind = |culprit: &Culprit| (culprit.kind, culprit.family);
@@ -108,7 +114,7 @@ impl TestReport {
         if self.is_only_suspected() {
             return Some(Advice::Suspected);
         }
-        // How long a delay must be says how real it is, whatever its seed drew.
+        // The length of a delay shows how real it is, whatever its seed drew.
         let level = self.delay_level.or(self.weakest_level)?;
         let is_clock = self.depends_on_clocks();
         let is_delay = self.reason.is_some() && !is_clock;

@@ -1,4 +1,4 @@
-//! What is said of known flakes.
+//! Marks of known flakes.
 
 use serde::{Deserialize, Serialize};
 
@@ -60,7 +60,8 @@ impl std::fmt::Display for Overdue {
             (OverdueReason::Expired, _) => write!(f, "known flake `{entry}` expired on {expires}"),
             (OverdueReason::Stable, Some(bound)) => write!(
                 f,
-                "known flake `{entry}` is stable by now (< {:.0} % at 95 %): `cargo nondex known prune` removes it",
+                "known flake `{entry}` is stable by now (< {:.0} % at 95 %): `cargo nondex known \
+                 prune` removes it",
                 bound * 100.0
             ),
             (OverdueReason::Stable, None) => write!(f, "known flake `{entry}` is stable by now"),

@@ -1,4 +1,4 @@
-//! Why a failure says nothing about the code.
+//! Why a failure is no evidence about the code.
 
 use super::NetworkEvent;
 use serde::{Deserialize, Serialize};

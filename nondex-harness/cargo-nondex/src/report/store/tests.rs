@@ -77,7 +77,8 @@ fn what_is_no_report_is_said_with_its_path_what_was_found_and_what_was_expected(
         ),
         (
             Some(""),
-            "failed to read report `PATH`: it is not JSON: EOF while parsing a value at line 1 column 0",
+            "failed to read report `PATH`: it is not JSON: EOF while parsing a value at line 1 \
+             column 0",
         ),
         (
             Some("{}"),
@@ -93,7 +94,8 @@ fn what_is_no_report_is_said_with_its_path_what_was_found_and_what_was_expected(
         ),
         (
             Some(r#"{"schema": 1}"#),
-            "failed to read report `PATH`: it is not a report of schema 1: missing field `run` at line 1 column 13",
+            "failed to read report `PATH`: it is not a report of schema 1: missing field `run` at \
+             line 1 column 13",
         ),
     ] {
         assert_eq!(message(text), expected);

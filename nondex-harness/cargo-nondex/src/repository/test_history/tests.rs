@@ -70,7 +70,8 @@ fn tests_that_are_alike_are_told_apart_and_names_that_are_exchanged_are_followed
     let of = Repository::new();
     let case = |n: u32| {
         format!(
-            "let found = parse(\"{n}\").unwrap(); assert_eq!(found, {n}); assert!(found.is_valid());"
+            "let found = parse(\"{n}\").unwrap(); assert_eq!(found, {n}); \
+             assert!(found.is_valid());"
         )
     };
     let first = of.commit(&[("a.rs", test("one", &case(1)) + &test("two", &case(2)))]);

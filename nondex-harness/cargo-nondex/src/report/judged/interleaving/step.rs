@@ -50,7 +50,7 @@ pub(super) struct Delay {
     pub(super) is_late: bool,
 }
 
-/// What a stack says: the user's own place, and what is called there.
+/// The contents of a stack: the user's place, and what is called there.
 pub(super) struct Own {
     pub(super) place: Option<(String, u32)>,
     pub(super) what: Option<String>,
