@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folders of the driver, and its files beside them, from the top floor down, each with those
+/// The folders of the driver, and its files next to them, from the top floor down, each with those
 /// below that it may know.
 const DRIVER: [(&str, &[&str]); 16] = [
     (
@@ -239,7 +239,7 @@ fn no_circle(root: &Path, folders: impl Iterator<Item = PathBuf>) {
             .to_str()
             .unwrap()
             .replace('/', "::");
-        // A file with a folder of its own is one room with it.
+        // A file with its own folder is one room with it.
         let mut arrows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for file in files(&folder) {
             let own = room(&folder, &file);

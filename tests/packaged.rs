@@ -103,8 +103,8 @@ fn copy(from: &Path, to: &Path) {
 fn the_driver_is_built_from_the_packaged_archives_in_an_empty_folder_and_finds_what_the_quickstart_shows()
  {
     let folder = unpacked();
-    // What is compiled of other packages is shared with this build; the driver itself is put
-    // elsewhere.
+    // What is compiled of other packages is shared with this build; the driver itself is put in
+    // another folder.
     let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     succeed(
         Command::new(env!("CARGO"))

@@ -16,9 +16,9 @@
 //! assert_eq!(names, [&"Ada", &"Grace"]);
 //! ```
 //!
-//! In the runtime of `cargo nondex` this very crate is compiled under the name `std`, so that type
-//! names and messages read as std's, and stands in for it (`--extern std=…`). Inside, the real std
-//! is always written `::std`.
+//! In the runtime of `cargo nondex` this very crate is compiled under the name `std`. So type names
+//! and messages read as std's, and stands in for it (`--extern std=…`). Inside, the real std is
+//! always written `::std`.
 
 #[doc(no_inline)]
 pub use ::std::*;

@@ -43,7 +43,8 @@ macro_rules! dbg {
             value => {
                 $crate::eprintln!(
                     "[{}:{}:{}] {} = {:#?}",
-                    $crate::file!(), $crate::line!(), $crate::column!(), $crate::stringify!($value), &value
+                    $crate::file!(), $crate::line!(), $crate::column!(),
+                        $crate::stringify!($value), &value
                 );
                 value
             }

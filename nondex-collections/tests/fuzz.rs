@@ -87,9 +87,11 @@ macro_rules! program {
         type Set = HashSet<Loud, Keyed>;
         TRACE.take();
         let mut map: Map = HashMap::with_hasher(hasher.clone());
-        let mut other: Map = HashMap::with_capacity_and_hasher(random.below(20) as usize, hasher.clone());
+        let mut other: Map = HashMap::with_capacity_and_hasher(random.below(20) as usize,
+            hasher.clone());
         let mut set: Set = HashSet::with_hasher(hasher.clone());
-        let mut another: Set = HashSet::with_capacity_and_hasher(random.below(20) as usize, hasher.clone());
+        let mut another: Set = HashSet::with_capacity_and_hasher(random.below(20) as usize,
+            hasher.clone());
         let steps = 20 + random.below(100);
         let mut growing = true;
         for _ in 0..steps {
@@ -144,7 +146,8 @@ macro_rules! program {
                     },
                 },
                 13 => note(format!("{:?}", map.entry(new(a)).or_insert_with(|| new(b)))),
-                14 => note(format!("{:?}", map.entry(new(a)).and_modify(|v| v.1 += 1).or_insert(new(b)))),
+                14 => note(format!("{:?}", map.entry(new(a)).and_modify(|v| v.1 +=
+                    1).or_insert(new(b)))),
                 15 => drop(map.entry(new(a)).insert_entry(new(c))),
                 16 => map.retain(|key, value| {
                     note(format!("retain {key:?} {value:?}"));
@@ -172,7 +175,8 @@ macro_rules! program {
                 22 => std::mem::swap(&mut map, &mut other),
                 23 => note(format!("{}", map == other)),
                 24 => {
-                    let mut into = std::mem::replace(&mut map, HashMap::with_hasher(hasher.clone())).into_iter();
+                    let mut into = std::mem::replace(&mut map,
+                        HashMap::with_hasher(hasher.clone())).into_iter();
                     for _ in 0..some {
                         note(format!("{:?}", into.next()));
                     }
@@ -211,13 +215,16 @@ macro_rules! program {
                 48 => note(format!("{:?}", set.difference(&another).collect::<Vec<_>>())),
                 49 => note(format!("{:?}", set.symmetric_difference(&another).collect::<Vec<_>>())),
                 50 => note(format!("{} {} \
-                    {}", set.is_subset(&another), set.is_superset(&another), set.is_disjoint(&another))),
+                    {}", set.is_subset(&another), set.is_superset(&another),
+                        set.is_disjoint(&another))),
                 51 => note(format!("{}", set == another)),
                 52 => set.retain(|key| u64::from(key.0) % 3 != a % 3),
-                53 => note(format!("{:?}", set.extract_if(|key| u64::from(key.0) % 2 == 0).take(some).collect::<Vec<_>>())),
+                53 => note(format!("{:?}", set.extract_if(|key| u64::from(key.0) % 2 ==
+                    0).take(some).collect::<Vec<_>>())),
                 54 => note(format!("{:?}", set.drain().take(some).collect::<Vec<_>>())),
                 55 => set.clear(),
-                56 => note(format!("{:?}", another.clone().into_iter().take(some).collect::<Vec<_>>())),
+                56 => note(format!("{:?}",
+                    another.clone().into_iter().take(some).collect::<Vec<_>>())),
                 57 => another.clone_from(&set),
                 58 => note(format!("{set:?} {:?}", set.iter().next())),
                 59 => set.extend((0..some as u64).map(|n| new(b + n))),

@@ -121,7 +121,7 @@ fn an_iterator_that_is_not_used_any_more_borrows_nothing() {
     assert!(set.is_empty());
 }
 
-/// What a panic says.
+/// The message of a panic.
 fn message(act: impl FnOnce()) -> String {
     let panic = catch_unwind(AssertUnwindSafe(act)).unwrap_err();
     match panic.downcast::<String>() {
@@ -162,7 +162,8 @@ macro_rules! overflows {
             message(|| held.reserve(1 << 60)),
         ];
         for additional in [usize::MAX, usize::MAX - 5, 1 << 60, 1 << 45, 1 << 20, 3] {
-            seen.push(format!("{:?}", held.try_reserve(additional).map_err(|error| error.to_string())));
+            seen.push(format!("{:?}", held.try_reserve(additional).map_err(|error|
+                error.to_string())));
             seen.push(format!("{:?}", HashSet::<String>::new().try_reserve(additional)));
             seen.push(held.capacity().to_string());
         }

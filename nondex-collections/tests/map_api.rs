@@ -225,7 +225,8 @@ macro_rules! suite {
 
             #[test]
             fn default_iterators_are_empty_and_all_are_fused_and_know_their_length() {
-                fn check<I: ExactSizeIterator + FusedIterator + Debug>(mut iterator: I, len: usize) {
+                fn check<I: ExactSizeIterator + FusedIterator + Debug>(mut iterator: I,
+                    len: usize) {
                     assert_eq!(iterator.len(), len);
                     assert_eq!(iterator.size_hint(), (len, Some(len)));
                     assert_eq!(iterator.by_ref().count(), len);

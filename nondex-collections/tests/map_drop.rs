@@ -14,7 +14,7 @@ use nondex_core::{Context, Level, RunSpec, context};
 thread_local! {
     /// How often each token exists.
     static LIVE: RefCell<BTreeMap<u32, i32>> = const { RefCell::new(BTreeMap::new()) };
-    /// After so many more calls into a token's traits, one panics.
+    /// After this number of calls into a token's traits, one panics.
     static FUSE: Cell<u32> = const { Cell::new(u32::MAX) };
 }
 
@@ -173,7 +173,7 @@ fn a_leaked_iterator_leaves_a_valid_collection() {
 type Fixed = BuildHasherDefault<DefaultHasher>;
 
 /// Lets every call into a token's traits panic in turn while `body` works on a map, and expects a
-/// valid map of which no token is dropped twice; says how many are leaked each time.
+/// valid map of which no token is dropped twice; returns how many are leaked each time.
 macro_rules! leaks_of {
     ($map:ident, $body:expr) => {{
         let body: fn(&mut $map<Token, Token, Fixed>) = $body;

@@ -208,7 +208,8 @@ fn at_every_level(seed: u64, body: impl Fn()) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None,
+        ..ProptestConfig::default() })]
 
     #[test]
     fn a_map_has_the_contents_of_a_model_at_every_level(

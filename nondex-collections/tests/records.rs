@@ -62,8 +62,8 @@ fn threads_that_are_joined() -> Vec<String> {
     seen
 }
 
-/// Runs each spec as often as asked, all from one place: a call through a function pointer is told
-/// by its whole stack.
+/// Runs each spec as often as requested, all from one place: a call through a function pointer is
+/// identified by its whole stack.
 fn runs(specs: &[RunSpec], times: usize, body: fn() -> Vec<String>) -> Vec<(Vec<String>, String)> {
     let mut runs = Vec::new();
     for spec in specs

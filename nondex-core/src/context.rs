@@ -1,9 +1,9 @@
 //! Which test a thread works for: the state that every choice is made from.
 //!
-//! A process has at most one [`Context`] of its own, read from the environment at its first choice.
-//! A thread belongs to one test of one context; a thread that it starts through the `thread` shim
-//! inherits both, and extends the logical thread path. While a thread is [paused](pause), the
-//! tool's own code runs: nothing is chosen or recorded.
+//! A process has at most one [`Context`], read from the environment at its first choice. A thread
+//! belongs to one test of one context; a thread that it starts through the `thread` shim inherits
+//! both, and extends the logical thread path. While a thread is [paused](pause), the tool's own
+//! code runs: nothing is chosen or recorded.
 
 #![cfg_attr(
     not(test),

@@ -25,13 +25,13 @@ pub(crate) fn get() -> u32 {
     std::process::id()
 }
 
-/// Returns the number that the system gave this process. The system is asked once in a process.
+/// Returns the number that the system gave this process. One system call is made in a process.
 #[cfg(target_os = "linux")]
 pub fn of_system() -> u32 {
     page::page().map_or_else(std::process::id, page::Page::number_of_system)
 }
 
-/// As above; the system is asked each time where pages are not wiped.
+/// As above; the system call is made each time where pages are not wiped.
 #[cfg(not(target_os = "linux"))]
 pub fn of_system() -> u32 {
     std::process::id()

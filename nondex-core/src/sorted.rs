@@ -154,7 +154,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_a_map_sorted_by_key(steps in prop::collection::vec((0..5, 0..12_u8, any::<u32>()), 0..80)) {
+        fn it_is_a_map_sorted_by_key(steps in prop::collection::vec((0..5, 0..12_u8, any::<u32>()),
+            0..80)) {
             let (mut map, mut model) = (SortedMap::new(), BTreeMap::new());
             for (step, key, value) in steps {
                 match step {

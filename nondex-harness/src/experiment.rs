@@ -39,7 +39,10 @@ impl Experiment {
         let forks = spec.forks.iter().flat_map(|forks| &forks.tests);
         let forks = forks.filter(|_| tests.len() == spec.tests().count());
         let forks = forks.filter_map(|name| take(name)).collect();
-        let place = tests.len().checked_sub(2).filter(|_| spec.meet.is_some());
+        let place = tests
+            .len()
+            .checked_sub(2)
+            .filter(|_| spec.interrupt_at.is_some());
         let place = place.map(|place| place + usize::from(spec.within));
         Some(Experiment {
             between: place.map(|place| tests.remove(place)),

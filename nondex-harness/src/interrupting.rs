@@ -1,5 +1,5 @@
 //! A test that runs on a separate thread in the middle of another one, which waits for it: see
-//! [`RunSpec::meet`](nondex_core::RunSpec::meet).
+//! [`RunSpec::interrupt_at`](nondex_core::RunSpec::interrupt_at).
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

@@ -20,8 +20,8 @@
 //! the record; for the driver nothing else is printed than what the tests print. Otherwise nothing
 //! is added.
 //!
-//! In a run without the driver, a test that fails only for want of the network, also when it is run
-//! again alone, is ignored, with that as its reason, unless `NONDEX_NO_SANITISE=1` (feature
+//! In a run without the driver, a test may fail only because there is no network, also when it is
+//! run again alone. It is ignored, with that as its reason, unless `NONDEX_NO_SANITISE=1` (feature
 //! `sanitise`; Linux with glibc, where the network is observed).
 //!
 //! What differs from libtest:

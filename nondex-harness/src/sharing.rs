@@ -23,9 +23,9 @@ pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() 
     };
     let pause = context::pause();
     // A test in the middle of another one leaves what that one watches alone.
-    if run.spec().meet.is_some() && run.spec().stopped() != test {
+    if run.spec().interrupt_at.is_some() && run.spec().stopped() != test {
         let is_interrupting = run.spec().interrupting() == Some(test);
-        if let Some(access) = run.spec().until.filter(|_| is_interrupting) {
+        if let Some(access) = run.spec().pause_at.filter(|_| is_interrupting) {
             system.join_watch();
             system.interrupt(access, interrupting::wait);
         }
@@ -45,7 +45,7 @@ pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() 
     if let Some(state) = bytes.next().filter(|_| !is_seen) {
         run.note_unseen(test, state);
     }
-    if let Some(access) = run.spec().meet {
+    if let Some(access) = run.spec().interrupt_at {
         system.interrupt(access, interrupting::interrupt);
     }
     drop(pause);
@@ -91,7 +91,7 @@ impl Sharing {
         };
         let spec = context.spec();
         let is_put_back = is_last && !spec.before.is_empty();
-        if is_put_back && spec.forks.is_none() && spec.meet.is_none() {
+        if is_put_back && spec.forks.is_none() && spec.interrupt_at.is_none() {
             self.0.restore(&spec.restore);
         }
     }

@@ -11,7 +11,7 @@ use cargo_nondex::command::configuration::{self, Refusal};
 use cargo_nondex::exit_code::ExitCode;
 use nondex_core::Level;
 
-/// A configuration file in a folder of its own.
+/// A configuration file in a separate folder.
 struct Configured {
     folder: tempfile::TempDir,
 }

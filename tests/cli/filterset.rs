@@ -32,8 +32,8 @@ fn recorded() -> Vec<(String, Option<BTreeSet<String>>)> {
     cases
 }
 
-/// `\n` stands for a line break where a word begins or ends; elsewhere it would be an escape of the
-/// language.
+/// `\n` means a line break where a word begins or ends; at other places it would be an escape of
+/// the language.
 fn with_line_breaks(text: &str) -> String {
     text.replace("\\n or\\n ", "\n or\n ")
         .replace("not\\n", "not\n")

@@ -90,11 +90,11 @@ fn the_line_at_which_a_test_fails_is_that_of_the_run_that_is_explained() {
         let label = lines
             .iter()
             .position(|line| line.ends_with("the test fails here"));
-        let source = lines[label.expect("it is told where") - 1];
+        let source = lines[label.expect("it is shown where") - 1];
         source.split_whitespace().next().unwrap().to_owned()
     };
     assert_eq!(failing(&finding), "20");
-    // What only the culprits do may make it fail elsewhere.
+    // What only the culprits do may make it fail at another place.
     finding.interleaving = Some(InterleavingReport {
         threads: Vec::new(),
         steps: Vec::new(),
@@ -371,14 +371,19 @@ fn the_cost_of_a_search_is_told_to_who_asks() {
 /// A finding as the first version of this tool wrote it.
 const OLD: &str = r#"{
     "schema": 1,
-    "run": {"id": "1-2", "command": "cargo nondex", "levels": ["STD"], "seeds": [0, 1], "network": "observe"},
-    "summary": {"tests": 1, "stable": 0, "id": 1, "od": 0, "nd": 0, "ud": 0, "network": 0, "broken": 0, "not_run": 0,
+    "run": {"id": "1-2", "command": "cargo nondex", "levels": ["STD"], "seeds": [0, 1],
+    "network": "observe"},
+    "summary": {"tests": 1, "stable": 0, "id": 1, "od": 0, "nd": 0, "ud": 0, "network": 0,
+    "broken": 0, "not_run": 0,
                 "choice_points": 2, "runs": 9, "models_reached": ["directory/std::fs::read_dir"]},
-    "tests": [{"id": "shop$old", "package": "shop", "binary": "shop", "name": "old", "file": "src/lib.rs", "line": 13,
+    "tests": [{"id": "shop$old", "package": "shop", "binary": "shop", "name": "old",
+    "file": "src/lib.rs", "line": 13,
                "verdict": "ID", "choice_points": 2, "weakest_level": "STD",
-               "failures": [{"level": "STD", "seed": 1, "message": "no", "file": "src/lib.rs", "line": 20}],
+               "failures": [{"level": "STD", "seed": 1, "message": "no", "file": "src/lib.rs",
+               "line": 20}],
                "failure_rate": {"STD": [1, 2]},
-               "culprits": [{"api": "std::fs::read_dir", "file": "src/lib.rs", "line": 4, "column": 14, "kind": "permute",
+               "culprits": [{"api": "std::fs::read_dir", "file": "src/lib.rs", "line": 4,
+               "column": 14, "kind": "permute",
                              "len": 2, "elements": null, "confirmed": true, "family": "directory"}],
                "network": [], "order": null, "reproduce": "cargo nondex replay 0"}]
 }"#;

@@ -9,7 +9,7 @@ use cargo_nondex::report::schema::{CallReport, ElementReport, PlaceReport, RunIn
 use cargo_nondex::report::{Culprit, FailureReport, Report, TestReport, Verdict};
 use nondex_core::{Family, Level, Outcome, Site};
 
-/// The user's source that the findings point at. One call is behind a tab.
+/// The user's source that the findings point at. One call is after a tab.
 const SOURCE: &str = "\
 pub fn names(map: &Map) -> Vec<String> {
     map.keys().cloned().collect()

@@ -1,4 +1,4 @@
-//! What the binary says of itself.
+//! The help texts of the binary.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Output};
@@ -46,7 +46,7 @@ pub(crate) struct OptionHelp {
     pub(crate) meaning: String,
     /// The values that it takes, if these are few.
     pub(crate) values: Option<String>,
-    /// The variable that stands for it.
+    /// Its variable.
     pub(crate) variable: Option<String>,
     /// What it is when it is not given.
     pub(crate) default: Option<String>,
@@ -100,7 +100,7 @@ pub(crate) fn options(command: &str) -> Vec<OptionHelp> {
 }
 
 impl OptionHelp {
-    /// Takes what the sentence says in brackets, as in `[default: 10]`, out of it.
+    /// Takes what the sentence has in brackets, as in `[default: 10]`, out of it.
     fn take(&mut self, what: &str) -> Option<String> {
         let start = format!(" [{what}: ");
         let (before, rest) = self.meaning.split_once(&start)?;

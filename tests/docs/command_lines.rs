@@ -23,7 +23,7 @@ const FOREIGN: [&str; 8] = [
 /// Filters that stand where a command could: anything else there must be a command.
 const FILTERS: [&str; 1] = ["parse"];
 
-/// What stands for something else in a command line, with an example of it.
+/// The placeholders of a command line, with an example of it.
 const PLACEHOLDERS: [(&str, &str); 13] = [
     ("${{ matrix.level }}", "STD"),
     ("${{ matrix.seeds }}", "0..10"),
@@ -62,8 +62,8 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Why a command line `cargo nondex …` cannot be meant, if it cannot. Nothing is run: help is asked
-/// for at its end.
+/// Why a command line `cargo nondex …` cannot be meant, if it cannot. Nothing is run: help is
+/// requested for at its end.
 fn refusal(line: &str) -> Option<String> {
     let mut line = line.to_owned();
     for (name, value) in PLACEHOLDERS.iter().take(4) {
@@ -213,8 +213,7 @@ fn every_path_of_the_repository_that_a_page_names_is_there() {
         for span in page.spans() {
             let path = span.split([' ', ':']).next().unwrap_or_default();
             let is_path = path.contains('/') && folders.iter().any(|start| path.starts_with(start));
-            // The examples speak of their own files.
-            // And the evidence of the lines of published crates.
+            // The examples name other files. And the evidence of the lines of published crates.
             let is_line = page.name == "docs/src/evidence.md" && span.contains(".rs:");
             if !is_path || is_line || page.name.starts_with("examples/") {
                 continue;
@@ -245,7 +244,7 @@ fn every_exit_code_that_a_page_names_is_one() {
     }
 }
 
-/// What the program says of a configuration file with this text.
+/// The program's messages about a configuration file with this text.
 fn said_of(text: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("nondex.toml");

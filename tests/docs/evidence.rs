@@ -32,9 +32,9 @@ fn sum(rows: &[Vec<String>], column: usize) -> u64 {
         .sum()
 }
 
-/// Asserts that the page says this, wherever its lines are broken.
+/// Asserts that the page has this text, wherever its lines are broken.
 #[track_caller]
-fn says(page: &Page, text: &str) {
+fn shows(page: &Page, text: &str) {
     let words: Vec<&str> = page.text.split_whitespace().collect();
     assert!(words.join(" ").contains(text), "{}: {text}", page.name);
 }
@@ -49,7 +49,7 @@ fn what_is_said_of_the_published_crates_adds_up() {
     );
     let tests = sum(&all, 3);
     let thousands = format!("{},{:03}", tests / 1000, tests % 1000);
-    says(
+    shows(
         &page,
         &format!("{} crates with {thousands} tests", all.len()),
     );
@@ -107,12 +107,12 @@ fn what_is_said_of_tests_without_a_network_adds_up() {
     assert_eq!(table.len(), expected.len());
     let (labelled, sanitised, rightly) = (sum(&table, 2), sum(&table, 3), sum(&table, 4));
     let share = |of: u64| format!("{:.2}", rightly as f64 / of as f64);
-    says(
+    shows(
         &page,
         &format!("precision {}, recall {}", share(sanitised), share(labelled)),
     );
-    says(&page, &format!("The {labelled} tests that are labelled so"));
-    says(
+    shows(&page, &format!("The {labelled} tests that are labelled so"));
+    shows(
         &page,
         &format!("the {} that fail for another reason", sum(&table, 5)),
     );
@@ -135,16 +135,16 @@ fn what_is_said_of_tests_that_depend_on_each_other_is_what_is_looked_for() {
         assert_eq!(known["reading"], *row[4]);
         for test in tests {
             for part in ["name", "verdict"] {
-                says(&page, &format!("`{}`", test[part].as_str().unwrap()));
+                shows(&page, &format!("`{}`", test[part].as_str().unwrap()));
             }
             // What cannot be seen is null.
             if test["state"].is_null() {
                 continue;
             }
             for part in ["written", "read"] {
-                says(&page, &format!("`{}`", test[part].as_str().unwrap()));
+                shows(&page, &format!("`{}`", test[part].as_str().unwrap()));
             }
-            says(&page, test["state"][1].as_str().unwrap());
+            shows(&page, test["state"][1].as_str().unwrap());
         }
     }
 }

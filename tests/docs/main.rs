@@ -18,7 +18,7 @@ use nondex_core::protocol::spec::{LEVEL_VARIABLE, SEED_VARIABLE};
 
 use page::Page;
 
-/// The variables that stand for no option.
+/// The variables without an option.
 const OTHER_VARIABLES: [&str; 3] = [
     cargo_nondex::project::runtime::CACHE_VARIABLE,
     SEED_VARIABLE,
@@ -128,16 +128,16 @@ fn the_book_has_every_variable_that_stands_for_no_option() {
 fn the_book_keeps_as_much_as_the_program() {
     use cargo_nondex::findings::KEPT_FINDINGS;
     use cargo_nondex::report::store::KEPT_RUNS;
-    let says = |page: &str, text: String| {
+    let shows = |page: &str, text: String| {
         let page = Page::of_book(page);
         let words: Vec<&str> = page.text.split_whitespace().collect();
         assert!(words.join(" ").contains(&text), "{}: {text}", page.name);
     };
-    says(
+    shows(
         "replay-and-regressions",
         format!("`target/nondex/findings`, the last {KEPT_FINDINGS}"),
     );
-    says("report", format!("The last {KEPT_RUNS} runs are kept"));
+    shows("report", format!("The last {KEPT_RUNS} runs are kept"));
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn doc(attributes: &[syn::Attribute]) -> String {
     plain(&lines.collect::<String>())
 }
 
-/// What `#[serde(key = "…")]` says.
+/// The value of `#[serde(key = "…")]`.
 fn serde(attributes: &[syn::Attribute], key: &str) -> Option<String> {
     let mut found = None;
     for one in attributes.iter().filter(|one| one.path().is_ident("serde")) {

@@ -231,7 +231,7 @@ fn a_search_goes_on_from_where_its_budget_ended(fixture: &Fixture) {
         .args([name, "--message-format", "json"])
         .run();
     output.expect(ExitCode::Found);
-    output.says(&[&format!("{} runs known", stopped.runs)]);
+    output.prints(&[&format!("{} runs known", stopped.runs)]);
     let report = output.report();
     let explained = test(&report, name);
     assert_eq!(explained.culprits.len(), 3, "{explained:#?}");
@@ -244,7 +244,7 @@ fn a_search_goes_on_from_where_its_budget_ended(fixture: &Fixture) {
         .run();
     output
         .expect(ExitCode::Usage)
-        .says(&["no finding `no_such_test`"]);
+        .prints(&["no finding `no_such_test`"]);
 }
 
 fn compare(fixture: &Fixture, culprit: &Culprit, choice: &Choice) {

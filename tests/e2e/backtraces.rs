@@ -15,7 +15,7 @@ fn a_failure_that_backtraces_prevent_is_replayed_without_them() {
         let output = replay().env("RUST_BACKTRACE", asked).run();
         output
             .expect(ExitCode::Found)
-            .says(&["Failed again as recorded"]);
+            .prints(&["Failed again as recorded"]);
         let is_told = output.stderr.contains("once more without");
         assert_eq!(is_told, asked == "1", "{}", output.stderr);
     }
@@ -24,5 +24,5 @@ fn a_failure_that_backtraces_prevent_is_replayed_without_them() {
     let output = debugged.env("RUST_BACKTRACE", "1").run();
     output
         .expect(ExitCode::Found)
-        .says(&["Failed again as recorded"]);
+        .prints(&["Failed again as recorded"]);
 }

@@ -1,4 +1,4 @@
-//! What cannot be done is said in a clear message, with the documented exit code.
+//! What cannot be done is reported in a clear message, with the documented exit code.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,18 +8,18 @@ use cargo_nondex::exit_code::ExitCode;
 
 use crate::support::{Fixture, Nondex, Output, cache, cargo};
 
-/// A command line, how it ends, and what stderr says.
+/// A command line, its exit code, and parts of stderr.
 struct Bad {
     args: &'static [&'static str],
     code: ExitCode,
-    says: &'static [&'static str],
+    stderr: &'static [&'static str],
 }
 
 static COMMAND_LINES: &[Bad] = &[
     Bad {
         args: &["--levels", "FUL"],
         code: ExitCode::Usage,
-        says: &[
+        stderr: &[
             "unknown level `FUL`",
             "expected one of STD, ONE, EQ, ID, FULL",
         ],
@@ -27,77 +27,77 @@ static COMMAND_LINES: &[Bad] = &[
     Bad {
         args: &["--seeds", "many"],
         code: ExitCode::Usage,
-        says: &["many", "--seeds"],
+        stderr: &["many", "--seeds"],
     },
     Bad {
         args: &["--seeds", "9..3"],
         code: ExitCode::Usage,
-        says: &["9..3"],
+        stderr: &["9..3"],
     },
     Bad {
         args: &["--seed", "-1"],
         code: ExitCode::Usage,
-        says: &["-1"],
+        stderr: &["-1"],
     },
     Bad {
         args: &["--seed", "1", "--seeds", "2"],
         code: ExitCode::Usage,
-        says: &["cannot be used with"],
+        stderr: &["cannot be used with"],
     },
     Bad {
         args: &["--clean-runs", "0"],
         code: ExitCode::Usage,
-        says: &["--clean-runs"],
+        stderr: &["--clean-runs"],
     },
     Bad {
         args: &["--timeout", "0"],
         code: ExitCode::Usage,
-        says: &["expected a number of seconds above 0"],
+        stderr: &["expected a number of seconds above 0"],
     },
     Bad {
         args: &["--no-such-flag"],
         code: ExitCode::Usage,
-        says: &["--no-such-flag"],
+        stderr: &["--no-such-flag"],
     },
     Bad {
         args: &["-E", "test(("],
         code: ExitCode::Usage,
-        says: &["invalid filterset"],
+        stderr: &["invalid filterset"],
     },
     Bad {
         args: &["-E", "package(nowhere)"],
         code: ExitCode::Usage,
-        says: &["invalid filterset", "nowhere"],
+        stderr: &["invalid filterset", "nowhere"],
     },
     Bad {
         args: &["--models", "("],
         code: ExitCode::Usage,
-        says: &["--models"],
+        stderr: &["--models"],
     },
     Bad {
         args: &["--models", "no_such_model"],
         code: ExitCode::Usage,
-        says: &["no_such_model"],
+        stderr: &["no_such_model"],
     },
     Bad {
         args: &["--manifest-path", "nowhere/Cargo.toml"],
         code: ExitCode::Setup,
-        says: &["nowhere/Cargo.toml", "does not exist"],
+        stderr: &["nowhere/Cargo.toml", "does not exist"],
     },
     Bad {
         args: &["-p", "nowhere"],
         code: ExitCode::BuildFailed,
-        says: &["nowhere"],
+        stderr: &["nowhere"],
     },
     Bad {
         args: &["--features", "nowhere"],
         code: ExitCode::BuildFailed,
-        says: &["nowhere"],
+        stderr: &["nowhere"],
     },
     Bad {
         args: &[],
         code: ExitCode::NoTests,
-        says: &["no tests to run"],
+        stderr: &["no tests to run"],
     },
 ];
 
@@ -106,7 +106,7 @@ fn a_command_line_that_cannot_be_followed_is_refused() {
     let project = Fixture::new("no-tests");
     for bad in COMMAND_LINES {
         let output = Nondex::run_in(&project.path("")).args(bad.args).run();
-        output.expect(bad.code).says(bad.says);
+        output.expect(bad.code).prints(bad.stderr);
         assert_eq!(output.stdout, "", "{:?}", bad.args);
     }
     assert!(
@@ -124,7 +124,7 @@ fn an_environment_that_cannot_be_followed_is_refused() {
         ("NONDEX_TIMEOUT", "soon"),
     ] {
         let output = Nondex::run_in(&project.path("")).env(name, value).run();
-        output.expect(ExitCode::Setup).says(&[name, value]);
+        output.expect(ExitCode::Setup).prints(&[name, value]);
     }
 }
 
@@ -134,7 +134,7 @@ fn a_project_that_does_not_compile_is_said_to() {
     let output = Nondex::run_in(&project.path("")).run();
     output
         .expect(ExitCode::BuildFailed)
-        .says(&["error[E0308]", "src/lib.rs:1", "do not build"]);
+        .prints(&["error[E0308]", "src/lib.rs:1", "do not build"]);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn a_folder_without_a_manifest_is_said_to_have_none() {
     Nondex::run_in(folder.path())
         .run()
         .expect(ExitCode::Setup)
-        .says(&["could not find `Cargo.toml`"]);
+        .prints(&["could not find `Cargo.toml`"]);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn a_manifest_that_is_none_is_said_to_be() {
     Nondex::run_in(folder.path())
         .run()
         .expect(ExitCode::Setup)
-        .says(&["Cargo.toml"]);
+        .prints(&["Cargo.toml"]);
 }
 
 #[test]
@@ -168,18 +168,18 @@ fn folders_that_cannot_be_written_are_named() {
     let target = Nondex::run_in(&project.path(""))
         .args(["--target-dir", below])
         .run();
-    target.expect(ExitCode::Setup).says(&[below]);
+    target.expect(ExitCode::Setup).prints(&[below]);
     let cache = Nondex::with_cache(&project.path(""), Path::new(below))
         .args(["run", "--offline"])
         .run();
-    cache.expect(ExitCode::Setup).says(&[below]);
+    cache.expect(ExitCode::Setup).prints(&[below]);
     let reports = project.path("target/nondex");
     fs::create_dir_all(&reports).unwrap();
     fs::write(reports.join("runs"), "").unwrap();
     let report = Nondex::run_in(&project.path("")).arg("a_quick_one").run();
     report
         .expect(ExitCode::Setup)
-        .says(&[reports.join("runs").to_str().unwrap()]);
+        .prints(&[reports.join("runs").to_str().unwrap()]);
 }
 
 /// A cargo that builds no runtime, but copies the one that is in `cache`, and is cargo otherwise.

@@ -1,4 +1,4 @@
-//! Runs of one test are made at once where nobody else can notice them, and what is said of it is
+//! Runs of one test are made at once where nobody else can notice them, and the report on it is
 //! what runs one after the other say.
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use cargo_nondex::report::{Report, TestReport, Verdict};
 
 use crate::support::{Fixture, Nondex};
 
-/// What is said of each test, without how long it took, the numbers of threads, and how many
+/// The report on each test, without how long it took, the numbers of threads, and how many
 /// schedules of real threads were met.
 fn said(report: &Report) -> BTreeMap<String, TestReport> {
     let tests = report.tests.iter().map(|test| {

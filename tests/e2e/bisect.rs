@@ -118,7 +118,8 @@ impl Source {
             "counts_all",
             "    let counter = std::sync::atomic::AtomicU32::new(0);\n    \
              std::thread::scope(|scope| \
-             {\n        scope.spawn(|| count(&counter));\n        scope.spawn(|| count(&counter));\n    });\n    \
+             {\n        scope.spawn(|| count(&counter));\n\
+             \x20       scope.spawn(|| count(&counter));\n    });\n    \
              assert_eq!(counter.load(Ordering::SeqCst), 2);\n",
         );
         let third = if self.is_flaky {
@@ -377,7 +378,7 @@ fn a_history_tells_which_commit_introduced_a_test_and_which_made_it_flaky() {
     assert_eq!((again.builds, again.runs), (0, 0));
     assert_eq!(repository.kept(), before);
 
-    // Where the commit itself cannot be tried, what is left open is said.
+    // Where the commit itself cannot be tried, the possible commits are reported.
     let (good, bad) = (
         &repository.notable["moved"],
         &repository.notable["unsorted"],

@@ -56,7 +56,7 @@ fn a_test_that_its_build_decides_depends_on_the_program_that_the_build_ran() {
     }
     let broken = test(&report, "tests::is_broken");
     assert_eq!(broken.verdict, Verdict::Broken, "{broken:#?}");
-    output.says(&[
+    output.prints(&[
         "depends on how it was built: the build script of `builds` may write another `names.rs`",
         "Note the proc macro `macros` (macros/src/lib.rs) may expand to other code in each build",
     ]);

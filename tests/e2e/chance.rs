@@ -1,5 +1,5 @@
 //! A test that depends on what no choice controls is run more often before it is called stable, and
-//! the report says how sure that is.
+//! the report shows how sure that is.
 
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::Verdict;
@@ -34,7 +34,7 @@ fn a_test_that_chance_may_decide_is_run_twenty_times_before_it_is_called_stable(
     }
     let found = test(&report, "tests::uses_nothing");
     assert_eq!((found.sources.as_slice(), found.runs), ([].as_slice(), 2));
-    output.says(&["chance$tests::uses_nothing (< 78 % at 95 %)"]);
+    output.prints(&["chance$tests::uses_nothing (< 78 % at 95 %)"]);
 
     let found = test(&report, "tests::fails_now_and_then");
     assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
@@ -82,7 +82,7 @@ fn a_passing_test_whose_output_depends_on_a_choice_is_listed_with_the_call() {
         .map(|culprit| (culprit.file.as_str(), culprit.line))
         .collect();
     assert_eq!(places, [("src/lib.rs", line)]);
-    output.says(&[&format!(
+    output.prints(&[&format!(
         "latent: chance$tests::prints_a_map passes, but what it writes depends on HashMap::fmt at \
          src/lib.rs:{line} (STD)"
     )]);

@@ -143,7 +143,7 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
     assert_eq!(found.runs, 43);
 }
 
-/// What a classification says of each test, and how many runs it took for that.
+/// The classification of each test, and how many runs it took for that.
 fn classified(fixture: &Fixture, more: &[&str]) -> Vec<(String, Verdict, u64)> {
     let usual = [
         "-E",

@@ -1,5 +1,5 @@
 //! What clocks and files show is chosen where a clock may show it, and a test that relies on more
-//! is found at the level that its name says.
+//! is found at the level in its name.
 
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::Verdict;
@@ -26,7 +26,7 @@ fn each_test_that_relies_on_a_clock_is_found_at_the_level_of_its_name_and_no_oth
     for found in &report.tests {
         if found.name.starts_with("today") {
             // Nearly each plain run fails. Here two readings are more than a microsecond apart, so
-            // that a coarser clock shows it: that is not what is said then.
+            // that a coarser clock shows it: that is not what is reported then.
             let is_of_today = found.weakest_level.is_none() && found.culprits.is_empty();
             assert!(
                 is_of_today && found.verdict != Verdict::Stable,
@@ -97,7 +97,7 @@ fn a_thread_that_is_alone_may_be_held_back_before_it_reads_a_clock_again() {
         .args(["-E", "test(/^margin|one_reading|never_go_back/)"])
         .run();
     output.expect(ExitCode::Found);
-    output.says(&[
+    output.prints(&[
         "depends on how much time passes",
         "or longer before it reads the clock",
     ]);

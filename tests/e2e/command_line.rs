@@ -57,7 +57,7 @@ fn a_run_leaves_its_report_and_clean_removes_it() {
     ];
     let human = Nondex::command(&app, "run").args(arguments).run();
     let line = format!("src/lib.rs:{}:", fixture.line("app/src/lib.rs", "own_map"));
-    human.expect(ExitCode::Found).says(&[
+    human.expect(ExitCode::Found).prints(&[
         "seeds 0..3 at STD",
         "HashMap::keys",
         &line,
@@ -119,7 +119,7 @@ fn a_terminal_shows_a_bar_that_counts_tests_and_is_gone_in_the_end() {
     assert!(after.contains("Summary ["), "{after}");
     // Nobody looks at a bar in a log.
     let plain = run().run();
-    plain.expect(ExitCode::Ok).says(&["Summary ["]);
+    plain.expect(ExitCode::Ok).prints(&["Summary ["]);
     assert!(!plain.stderr.contains("/1 tests"), "{}", plain.stderr);
 }
 

@@ -43,7 +43,7 @@ fn a_profile_and_its_overrides_decide_how_each_test_is_run() {
     let junit = quick_junit::Report::deserialize_from_str(&junit).unwrap();
     assert_eq!((junit.tests, junit.failures), (3, 2));
 
-    // What is said on the command line holds for every test.
+    // The command line holds for every test.
     let report = run(&["-P", "strange", "--levels", "STD"]);
     assert_eq!(report.run.seeds, [70, 71]);
     let fixed = test(&report, "orders::one_fixed_hasher");
@@ -53,7 +53,7 @@ fn a_profile_and_its_overrides_decide_how_each_test_is_run() {
     let refused = Nondex::run_in(&app).run();
     refused
         .expect(ExitCode::Setup)
-        .says(&[".config/nondex.toml:2:1: unknown key `filters`: did you mean `filterset`?"]);
+        .prints(&[".config/nondex.toml:2:1: unknown key `filters`: did you mean `filterset`?"]);
 }
 
 /// By what a test is sanitised.

@@ -1,5 +1,5 @@
-//! A test that confines its process, so that the system refuses what it is asked for or kills who
-//! asks, has the verdict that a plain `cargo test` implies.
+//! A test that confines its process, so that the system refuses what it requests or kills who asks,
+//! has the verdict that a plain `cargo test` implies.
 
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::Verdict;

@@ -2,8 +2,8 @@
 //! start.
 //!
 //! Each test fails in the user's own folder, whatever it runs, and passes in the checkout of the
-//! code before the change: what is said of it follows from what it ran alone, and its name says
-//! what that is.
+//! code before the change: the report on it follows from what it ran alone, and its name shows what
+//! that is.
 
 mod files;
 
@@ -23,7 +23,7 @@ fn deflake(project: &Fixture) -> Nondex {
 
 type Said = (Blame, Option<Witness>, Vec<String>);
 
-/// What is said of each failing test: also the lines that it met, and the files that it opened.
+/// The report on each failing test: also the lines that it reached, and the files that it opened.
 fn said(report: &Report) -> BTreeMap<&str, Said> {
     let changes = report.tests.iter().filter_map(|test| {
         let change = test.change.as_ref()?;
@@ -84,7 +84,7 @@ fn overflow(depth: u64) -> u64 {
     room[1] + std::hint::black_box(&room)[2]
 }
 
-/// Lets a program of the project run until it says that it has, and kills it.
+/// Lets a program of the project run until it prints that it has, and kills it.
 fn serve(what: &str) {
     let mut program = Command::new(env!("CARGO_BIN_EXE_serve"));
     let mut child = program.arg(what).stdout(Stdio::piped()).spawn().unwrap();

@@ -1,5 +1,5 @@
-//! What a test leaves behind ends with the test, whatever group, session or parent it has taken,
-//! and the report says so.
+//! What a test leaves running ends with the test, whatever group, session or parent it has taken,
+//! and the report shows it.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Deadlocks are told soon, and only where nobody else could have let a thread go on.
+//! Deadlocks are reported soon, and only where nobody else could have let a thread go on.
 
 use cargo_nondex::report::schema::Timing;
 use cargo_nondex::report::{Report, TestReport, Verdict};
@@ -11,7 +11,7 @@ fn run(fixture: &Fixture, arguments: &[&str]) -> Report {
     output.report()
 }
 
-/// What is said of a test that deadlocks.
+/// The report on a test that deadlocks.
 fn told(found: &TestReport) -> String {
     let scheduled = found.scheduled.as_ref().expect("it was scheduled");
     format!(

@@ -269,8 +269,7 @@ fn a_check_says_of_a_victim_what_the_change_has_to_do_with_those_before_it() {
 }
 
 #[test]
-fn what_always_fails_and_is_not_known_otherwise_runs_once_more_in_the_same_process_and_a_clean_environment()
- {
+fn what_always_fails_for_no_known_reason_runs_again_in_the_same_process_and_a_clean_environment() {
     let project = repository();
     let tests = "static RAN: std::sync::atomic::AtomicBool = \
         std::sync::atomic::AtomicBool::new(false);\n\n\

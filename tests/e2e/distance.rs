@@ -1,5 +1,5 @@
-//! What acts on a test without being run by it, or is not where git says that it is: a test that it
-//! may act on is not cleared.
+//! What acts on a test without being run by it, or is not where git shows it: a test that it may
+//! act on is not cleared.
 //!
 //! Each test fails in the user's own folder, and passes in the checkout of the code before the
 //! change.
@@ -47,7 +47,7 @@ pub(super) fn deflake(project: &Fixture, folder: &str) -> Nondex {
     Nondex::reported(&project.path(folder), "deflake").args(arguments)
 }
 
-/// What is said of the failing test of each package, and by what.
+/// The report on the failing test of each package, and its cause.
 pub(super) fn said(report: &Report) -> BTreeMap<&str, (Blame, Option<Witness>)> {
     let changes = report.tests.iter().filter_map(|test| {
         let change = test.change.as_ref()?;
@@ -209,14 +209,15 @@ fn packages() -> Vec<(&'static str, String)> {
             "ws/outer/src/lib.rs",
             library("assert!(outside::number() > 1)", ""),
         ),
-        // A new constant in the place of one that came from elsewhere.
+        // A new constant in the place of one that came from another file.
         ("ws/shadowed/Cargo.toml", manifest("shadowed", "")),
         (
             "ws/shadowed/src/lib.rs",
             library(
                 "assert!(super::user::n() > 1)",
                 "mod numbers {\n    pub const N: u32 = 7;\n}\nmod user \
-                 {\n    #[allow(unused_imports)]\n    use super::numbers::*;\n    #[allow(dead_code)]\n    pub fn n() -> u32 {\n        N\n    }\n}\n",
+                 {\n    #[allow(unused_imports)]\n    use super::numbers::*;\n\
+                 \x20   #[allow(dead_code)]\n    pub fn n() -> u32 {\n        N\n    }\n}\n",
             ),
         ),
         // A source that git does not compare as text.

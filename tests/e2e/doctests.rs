@@ -73,10 +73,10 @@ fn doctests_are_listed_and_selected_as_tests_are() {
     let both = Nondex::command(&project.path(""), "list").args(["--doc", "--lib"]);
     both.run()
         .expect(ExitCode::Usage)
-        .says(&["cannot be used with"]);
+        .prints(&["cannot be used with"]);
 }
 
-/// How plain `cargo test` says that each doctest ended which it ran.
+/// The outcome of each doctest that plain `cargo test` ran, as it prints it.
 fn plainly(project: &Fixture) -> BTreeMap<String, bool> {
     let mut plain = plain_command(cargo(), &project.path(""));
     plain.args(["test", "--doc", "--offline", "--no-fail-fast"]);
@@ -207,7 +207,7 @@ fn a_finding_in_a_doctest_is_replayed_explained_and_confirmed() {
     let replay = Nondex::command(&project.path(""), "replay").args(["latest", "--trace"]);
     let line = project.line(NEWER, "order");
     let output = replay.run();
-    output.expect(ExitCode::Found).says(&[
+    output.expect(ExitCode::Found).prints(&[
         &format!("again as recorded, at newer/src/lib.rs:{line}:"),
         "std::collections::HashSet::iter at ./newer/src/lib.rs:",
         "panicked at",
@@ -218,13 +218,13 @@ fn a_finding_in_a_doctest_is_replayed_explained_and_confirmed() {
     let output = explain.run();
     output
         .expect(ExitCode::Found)
-        .says(&[&format!("newer/src/lib.rs:{line}:")]);
+        .prints(&[&format!("newer/src/lib.rs:{line}:")]);
 
     let confirm = Nondex::command(&project.path(""), "confirm").args(["--offline", "--doc"]);
     let output = confirm.args(["--runs", "20", "ordered"]).run();
     output
         .expect(ExitCode::Found)
-        .says(&["Flaky", "scripts for doctests are not written"]);
+        .prints(&["Flaky", "scripts for doctests are not written"]);
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn a_doctest_that_does_not_compile_fails_the_run_but_does_not_end_it() {
         unbuilt.starts_with("newer::doc/newer$newer/src/lib.rs - wrong"),
         "{unbuilt}"
     );
-    output.says(&[&format!("`{unbuilt}` does not build"), "mismatched types"]);
+    output.prints(&[&format!("`{unbuilt}` does not build"), "mismatched types"]);
     assert!(report.notes.iter().any(|note| note.contains(unbuilt)));
 
     let only = Nondex::command(&project.path(""), "list");
@@ -251,7 +251,7 @@ fn a_doctest_that_does_not_compile_fails_the_run_but_does_not_end_it() {
         .run();
     output
         .expect(ExitCode::BuildFailed)
-        .says(&["doctests do not build"]);
+        .prints(&["doctests do not build"]);
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn of_doctests_it_is_said_that_no_order_is_tried_and_not_that_they_do_not_run() 
             "json",
         ])
         .run();
-    output.says(&["the tests of `newer::doc/newer` were not tried in other orders"]);
+    output.prints(&["the tests of `newer::doc/newer` were not tried in other orders"]);
     let report = output.report();
     assert_eq!((report.summary.passed, report.summary.not_run), (3, 0));
     assert!(!report.notes.iter().any(|note| note.contains("not run")));
@@ -285,7 +285,7 @@ fn a_package_that_rustdoc_cannot_read_does_not_end_the_run() {
     let report = output.expect(ExitCode::BuildFailed).report();
     assert_eq!(report.summary.passed, 1, "{report:#?}");
     assert_eq!(report.run.unbuilt, ["newer::doc/newer"]);
-    output.says(&[
+    output.prints(&[
         "`newer::doc/newer` does not build",
         "rustdoc comes no further",
     ]);

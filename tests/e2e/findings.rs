@@ -269,10 +269,10 @@ fn advice_is_a_failure_only_when_strict(fixture: &Fixture) {
     ] {
         let run = || Nondex::run_in(&fixture.path("app")).args(["--lib", "--exact", name]);
         let advice = run().run();
-        advice.says(&["warning[ID]", "= advice: ", reason]);
+        advice.prints(&["warning[ID]", "= advice: ", reason]);
         assert_eq!(advice.expect(ExitCode::Ok).report().summary.advice, 1);
         let strict = run().arg("--strict").run();
-        strict.expect(ExitCode::Found).says(&["error[ID]"]);
+        strict.expect(ExitCode::Found).prints(&["error[ID]"]);
         assert!(!strict.stderr.contains("= advice: "));
     }
 }
@@ -302,5 +302,5 @@ fn the_reproducing_command_reproduces(fixture: &Fixture, report: &Report) {
     let output = own.args(arguments).run();
     output
         .expect(ExitCode::Found)
-        .says(&["Failed again as recorded"]);
+        .prints(&["Failed again as recorded"]);
 }

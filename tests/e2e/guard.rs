@@ -100,7 +100,7 @@ fn may_be_one([a, of_a]: [u64; 2], [b, of_b]: [u64; 2]) -> bool {
 #[ignore = "second tier: measures rates"]
 fn at_std_a_test_fails_as_often_as_without_this_tool() {
     const RUNS: &str = "40";
-    // Confirming makes each run twice, so some stand for all.
+    // Confirming makes each run twice, so some represent all.
     const TESTS: &str =
         "test(=one_hash) or test(=newtype) or test(=sharded_map) or test(=hasher_of_a_map)";
     let fixture = Fixture::new("keys");

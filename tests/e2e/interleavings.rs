@@ -25,7 +25,7 @@ fn a_race_is_found_with_the_thread_that_is_held_back_and_made_again_every_time()
         .args(["-E", "test(/channel/)"])
         .run();
     output.expect(ExitCode::Found);
-    output.says(&[
+    output.prints(&[
         "error[ND]: `interleavings$race_channel_order` depends on when its threads run",
         "1 ND (1 race)",
     ]);
@@ -45,7 +45,7 @@ fn a_race_is_found_with_the_thread_that_is_held_back_and_made_again_every_time()
     for _ in 0..REPLAYS {
         let replayed = Nondex::pasted(&fixture.path("."), reproduce).run();
         replayed.expect(ExitCode::Found);
-        replayed.says(&["Failed again as recorded"]);
+        replayed.prints(&["Failed again as recorded"]);
     }
     assert_eq!(
         test(&report, "stable_channel_sorted").verdict,
@@ -89,7 +89,7 @@ fn a_sleep_that_is_no_join_a_margin_and_a_missed_notification_are_blamed_on_thei
     let cause = wait.cause.as_ref().expect("who notified is known");
     assert_eq!(cause.kind, WaitCauseKind::Notified);
     assert_eq!(cause.line, Some(fixture.marked("src/lib.rs", "notify")));
-    output.says(&["a notification that nobody waits for is lost"]);
+    output.prints(&["a notification that nobody waits for is lost"]);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn what_another_thread_does_meanwhile_is_told_and_a_trace_is_the_same_under_a_de
     assert_eq!(line(conflict.after), Some(store), "{interleaving:#?}");
     assert_ne!(steps[conflict.meanwhile].lane, steps[conflict.delay].lane);
     assert!(steps[conflict.delay].delay_ns.is_some());
-    output.says(&[
+    output.prints(&[
         "meanwhile the ",
         &format!("is stopped between src/lib.rs:{load} and src/lib.rs:{store}"),
         &format!("{load} AtomicU32::load = 0"),
@@ -178,7 +178,7 @@ fn a_run_with_a_trace_fails_as_the_one_without() {
     let line = format!("{} --trace", found.reproduce.as_deref().unwrap());
     let traced = Nondex::pasted(&fixture.path("."), &line).run();
     traced.expect(ExitCode::Found);
-    traced.says(&["Failed again as recorded"]);
+    traced.prints(&["Failed again as recorded"]);
 }
 
 /// The lines of a schedule, without the numbers that the system gives to what is written to, and
@@ -307,7 +307,7 @@ fn of_a_deadlock_under_any_schedule_it_is_told_who_has_what_too() {
         cause("0.0").line,
         Some(fixture.marked("src/lib.rs", "held"))
     );
-    output.says(&[
+    output.prints(&[
         "for the end of the 1st thread that the test starts",
         "for what the test's own thread took at src/lib.rs:",
     ]);

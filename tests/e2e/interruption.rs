@@ -1,4 +1,4 @@
-//! Runs that are interrupted, and runs that meet.
+//! Runs that are interrupted, and runs at the same time.
 
 use std::fs::{self, File};
 use std::thread;
@@ -44,7 +44,7 @@ fn an_interrupted_run_leaves_a_report_that_says_so() {
     assert!(report.partial);
     assert_eq!(report.tests.len(), 2);
     assert_eq!(test(&report, "waits").verdict, Verdict::NotRun);
-    output.says(&["Partial the run did not come to its end"]);
+    output.prints(&["Partial the run did not come to its end"]);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn an_interrupted_search_for_orders_reports_what_it_has_found_and_what_it_left_o
     assert_eq!(left_out.verdict, Verdict::NotRun, "{left_out:#?}");
     assert!(left_out.notes[0].contains("stopped before its end"));
     assert_eq!(test(&report, "d_stains").verdict, Verdict::Stable);
-    output.says(&[
+    output.prints(&[
         "3 of 4 tests are judged",
         "what `c_waits_alone` depends on was not found yet",
         "Partial the run did not come to its end",
@@ -101,7 +101,7 @@ fn what_another_version_built_is_removed_when_nobody_uses_it_any_more() {
     let output = Output::of(child);
     output
         .expect(ExitCode::Ok)
-        .says(&["Blocking waiting for another version of cargo nondex"]);
+        .prints(&["Blocking waiting for another version of cargo nondex"]);
     assert!(!kept.exists());
 }
 
@@ -156,7 +156,7 @@ fn ctrl_c_while_the_runtime_is_built_ends_the_command() {
     let output = Output::of(child);
     output
         .expect(ExitCode::BuildFailed)
-        .says(&["interrupted while"]);
+        .prints(&["interrupted while"]);
     let builds = output.stderr.matches("Compiling nondex-core").count();
     assert!(builds <= 1, "{}", output.stderr);
     assert_eq!(folders().count(), 0, "nothing half built is left");
@@ -174,7 +174,7 @@ fn time_that_is_over_ends_the_run_with_what_is_known() {
     assert!(report.partial);
     assert_eq!(test(&report, "a_quick_one").verdict, Verdict::Stable);
     assert_eq!(test(&report, "waits").verdict, Verdict::NotRun);
-    output.says(&["the time of `--max-time` was over when 1 of 2 tests were judged"]);
+    output.prints(&["the time of `--max-time` was over when 1 of 2 tests were judged"]);
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn a_known_flake_does_not_fail_the_run_until_its_cause_or_its_date_changes() {
         output.stderr
     );
 
-    // Another day: it is said, and counts in a strict run.
+    // Another day: it is reported, and counts in a strict run.
     added("2000-01-01");
     let report = run(&project).run().expect(ExitCode::Ok).report();
     assert_eq!(report.overdue[0].reason, OverdueReason::Expired);

@@ -42,7 +42,7 @@ fn tests_with_libc_inside_are_refused_at_once_and_told_why() {
             expect_the_reason(&run().run());
         }
     }
-    // What is said of other systems does not matter here.
+    // The text about other systems does not matter here.
     let text = "[target.'cfg(windows)']\nrustflags = ['-C', 'target-feature=+crt-static']";
     std::fs::write(folder.join("config.toml"), text).unwrap();
     run().run().expect(ExitCode::Ok);

@@ -1,5 +1,5 @@
 //! What gives code that stays as it is another meaning: a test that runs nothing of the change, and
-//! all the same ends otherwise, is not cleared.
+//! nevertheless has another outcome, is not cleared.
 //!
 //! Each test fails in the user's own folder, and passes in the checkout of the code before the
 //! change.
@@ -55,7 +55,8 @@ const PACKAGES: &[Package] = &[
         files: &[(
             "src/lib.rs",
             "pub fn number(n: u8) -> u8 \
-             {\n    match n {\n        0..=4 => 1,\n        5..=9 => 2,\n        _ => 3,\n    }\n}\n",
+             {\n    match n {\n        0..=4 => 1,\n        5..=9 => 2,\n        _ => 3,\n\
+             \x20   }\n}\n",
         )],
         test: ("tests/it.rs", "assert!(matched::number(5) > 0)"),
         change: ("src/lib.rs", "0..=4", "0..=5"),
@@ -96,7 +97,9 @@ const PACKAGES: &[Package] = &[
             (
                 "src/outer.rs",
                 "use crate::Speak;\npub struct B(pub crate::A);\nimpl std::ops::Deref for B \
-                 {\n    type Target = crate::A;\n    fn deref(&self) -> &crate::A {\n        &self.0\n    }\n}\npub fn number() -> u8 {\n    B(crate::A).speak()\n}\n",
+                 {\n    type Target = crate::A;\n    fn deref(&self) -> &crate::A {\n\
+                 \x20       &self.0\n    }\n}\npub fn number() -> u8 {\n\
+                 \x20   B(crate::A).speak()\n}\n",
             ),
         ],
         test: ("tests/it.rs", "assert!(provided::outer::number() > 0)"),
@@ -128,7 +131,10 @@ const PACKAGES: &[Package] = &[
         files: &[
             (
                 "build.rs",
-                "fn main() {\n    let count = std::fs::read_dir(\"src/plugins\").unwrap().count();\n    println!(\"cargo::rustc-env=COUNT={count}\");\n    println!(\"cargo::rerun-if-changed=src/plugins\");\n}\n",
+                "fn main() {\n\
+                 \x20   let count = std::fs::read_dir(\"src/plugins\").unwrap().count();\n\
+                 \x20   println!(\"cargo::rustc-env=COUNT={count}\");\n\
+                 \x20   println!(\"cargo::rerun-if-changed=src/plugins\");\n}\n",
             ),
             ("src/lib.rs", "pub const COUNT: &str = env!(\"COUNT\");\n"),
             ("src/plugins/a.rs", "pub fn a() {}\n"),

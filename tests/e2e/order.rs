@@ -47,7 +47,7 @@ fn reproduced(fixture: &Fixture, test: &TestReport) -> Output {
     called(fixture, Nondex::pasted(&fixture.path(""), command))
 }
 
-/// Asserts that the report says of each test what the fixture's truth does.
+/// Asserts that the report agrees with the fixture's truth for each test.
 fn expect_truth(fixture: &Fixture, report: &Report) {
     let truth = fs::read_to_string(fixture.path("truth.json")).unwrap();
     let truth: BTreeMap<String, Value> = serde_json::from_str(&truth).unwrap();
@@ -80,21 +80,21 @@ fn expect_truth(fixture: &Fixture, report: &Report) {
 }
 
 /// Asserts that these are the parts of the state that the tests share, and that the lines are named
-/// that change and meet it, where there is a line.
+/// that change and use it, where there is a line.
 fn expect_state(fixture: &Fixture, found: &[SharedState], truth: &Value, test: &str) {
     let Some(expected) = truth["state"].as_array() else {
         assert!(found.is_empty(), "{test}: {found:?}");
         return;
     };
     assert_eq!(found.len(), expected.len() - 1, "{test}: {found:?}");
-    let says = |what: &str, usually: bool| truth[what].as_bool().unwrap_or(usually);
+    let is_set = |what: &str, usually: bool| truth[what].as_bool().unwrap_or(usually);
     for (found, name) in found.iter().zip(&expected[1..]) {
         assert_eq!(
             found.confirmed,
-            says("confirmed", true),
+            is_set("confirmed", true),
             "{test}: {found:?}"
         );
-        assert_eq!(found.joint, says("joint", false), "{test}: {found:?}");
+        assert_eq!(found.joint, is_set("joint", false), "{test}: {found:?}");
         let name = name.as_str().unwrap();
         let kind = expected[0].as_str().unwrap();
         let (kind, name) = match name.split_once(':') {

@@ -77,12 +77,12 @@ fn what_fails_only_for_what_this_tool_adds_is_not_broken_and_no_success() {
     let chance = test(&report, "tests::counts_comparisons");
     assert_eq!(chance.verdict, Verdict::Unknown, "{chance:#?}");
     assert!(chance.ordinary.is_some_and(|[failures, _]| failures > 0));
-    // A doctest is not compared, and says so.
+    // A doctest is not compared, and the report shows it.
     let doctest = report.tests.iter().find(|test| test.binary.contains("doc"));
     let doctest = doctest.expect("there is a doctest");
     assert_eq!((doctest.verdict, doctest.ordinary), (Verdict::Broken, None));
     assert!(note(doctest).contains("doctests are not compared"));
-    output.says(&[
+    output.prints(&[
         "warning[not-run]: `ordinary$tests::asks_for_the_environment` fails only with this tool",
         "error[broken]: `ordinary$tests::is_broken` fails in canonical order too",
         "error[UD]: `ordinary$tests::is_flaky_in_an_ordinary_build`",

@@ -1,7 +1,7 @@
 //! Where changed code may run: a test that ran it anywhere is not cleared.
 //!
 //! Each test fails in the user's own folder, and passes in the checkout of the code before the
-//! change: what is said of it follows from what it ran alone.
+//! change: the report on it follows from what it ran alone.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ fn deflake(project: &Fixture) -> Nondex {
     Nondex::reported(&project.path(""), "deflake").args(arguments)
 }
 
-/// What is said of each failing test, with the lines that it met.
+/// The report on each failing test, with the lines that it reached.
 fn said(report: &Report) -> BTreeMap<&str, (Blame, Vec<u32>)> {
     let changes = report.tests.iter().filter_map(|test| {
         let change = test.change.as_ref()?;

@@ -1,5 +1,5 @@
-//! Children, forked processes and threads of C are told apart; nothing that is interposed makes one
-//! of them wait for ever; and directories are met however they are read.
+//! Children, forked processes and threads of C are distinguished; nothing that is interposed makes
+//! one of them wait for ever; and directories are met however they are read.
 
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::{Report, TestReport, Verdict};
@@ -63,7 +63,7 @@ fn nothing_waits_for_ever_and_nothing_more_is_seen() {
     let starts = |test: &&TestReport| test.sources.contains(&Source::Child);
     let count = report.tests.iter().filter(starts).count();
     assert!(count > 1, "{:#?}", report.tests);
-    output.says(&[&format!(
+    output.prints(&[&format!(
         "{count} stable tests start programs or wait for others, whose time no seed chooses, and \
          may fail in up to "
     )]);

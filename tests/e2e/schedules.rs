@@ -64,7 +64,7 @@ fn what_needs_a_preemption_or_two_is_found_and_replayed_and_what_is_right_is_ver
     ];
     assert_eq!(verified, expected.into());
     let count = test(&report, "tests::right_small").schedules.unwrap().count;
-    output.says(&[&format!(
+    output.prints(&[&format!(
         "schedules$tests::right_small: no failure in any schedule with at most 2 preemptions \
          ({count} schedules)"
     )]);

@@ -22,7 +22,7 @@ fn run(app: &Path, arguments: &[&str]) -> Report {
     run.args(TESTS).args(arguments).run().report()
 }
 
-/// What is said of a test, without what depends on how many runs there were.
+/// The report on a test, without what depends on how many runs there were.
 fn said(test: &TestReport) -> String {
     let culprits = test.culprits.iter();
     let culprits: Vec<_> = culprits

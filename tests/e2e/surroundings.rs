@@ -1,4 +1,4 @@
-//! A test meets the environment, folder and build that plain `cargo test` gives it.
+//! A test gets the environment, folder and build that plain `cargo test` gives it.
 
 use std::fs;
 

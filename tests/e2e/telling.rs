@@ -127,7 +127,7 @@ fn project() -> Fixture {
     ])
 }
 
-/// What is said of each test and of all: what the change has to do with it, and the changed lines
+/// The report on each test and on all: what the change has to do with it, and the changed lines
 /// that it ran, and those that none ran.
 fn said(report: &Report) -> (BTreeMap<&str, String>, String) {
     let tests = report.tests.iter();
@@ -157,7 +157,7 @@ fn expect_the_same(changes: &[&[(&str, &str)]]) {
             run.env("CARGO_TARGET_DIR", target).run().report()
         };
         let changed = run("target");
-        // What LLVM is told is divided at spaces, so there all functions tell.
+        // LLVM's arguments are divided at spaces, so there all functions are instrumented.
         let all = run("target/with a space");
         let is_built = |build: &str| project.path("target/nondex").join(build).exists();
         assert!(is_built("build-changed") && !is_built("build-covered"));

@@ -1,4 +1,4 @@
-//! How a test ended, as the record of its run says.
+//! How a test ended, as in the record of its run.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Our harness beside libtest: what it prints, refuses and ends with.
+//! Our harness compared with libtest: what it prints, refuses and ends with.
 
 use std::fs;
 use std::path::Path;

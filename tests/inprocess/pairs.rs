@@ -1,5 +1,5 @@
-//! Forks of a process against processes of their own: the same tests in the same order must end in
-//! the same way.
+//! Forks of a process against separate processes: the same tests in the same order must end in the
+//! same way.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -25,11 +25,11 @@ fn case(name: &str) -> TestCase {
 /// The limit of a test in these tests. What hangs, hangs for ever.
 const LIMIT: Duration = Duration::from_secs(4);
 
-/// All that can be told of a run that must be the same in a fork. The message of one that says
-/// nothing itself is made from the output, which a fork's is not kept of.
+/// All of a run that must be the same in a fork. The message of one that names nothing itself is
+/// made from the output, which a fork's is not kept of.
 fn told(run: &Run) -> impl PartialEq + std::fmt::Debug + use<> {
-    let says = run.outcome == Outcome::Failed;
-    let message = run.failure.as_ref().filter(|_| says);
+    let fails = run.outcome == Outcome::Failed;
+    let message = run.failure.as_ref().filter(|_| fails);
     (
         run.outcome.clone(),
         message.cloned(),
@@ -49,7 +49,7 @@ pub(crate) fn records(folder: &Utf8Path) -> Utf8PathBuf {
     records
 }
 
-/// Runs `first` and then each of `then`, once in forks and once in processes of their own, and
+/// Runs `first` and then each of `then`, once in forks and once in separate processes, and
 /// compares.
 fn compare(binary: &TestBinary, folder: &Utf8Path, first: &[&str], then: &[&str], spec: &RunSpec) {
     let stop = StopFlag::new();

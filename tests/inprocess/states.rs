@@ -15,7 +15,7 @@ use crate::pairs::records;
 
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// The executable of `tests/fixtures/libtest/states.rs`, with a temporary directory of its own.
+/// The executable of `tests/fixtures/libtest/states.rs`, with a separate temporary directory.
 pub(crate) fn compiled() -> TestBinary {
     let mut binary = binary(&compile("states.rs", "2021", Harness::Interposed));
     let temporary = binary.cwd.join("temporary");
@@ -123,7 +123,7 @@ fn each_kind_of_state_is_named_and_restoring_it_and_no_other_saves_the_victim() 
             let text = source.lines().nth(line as usize - 1).unwrap();
             assert!(
                 text.contains(&word),
-                "{name} is said to be in line {line}: {text}"
+                "{name} is reported in line {line}: {text}"
             );
             assert!(place.ends_with("libtest/states.rs"), "{place}");
         }

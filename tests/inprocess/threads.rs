@@ -33,7 +33,7 @@ pub(crate) fn tests_of(name: &str, kind: &str) -> Vec<String> {
     names.collect()
 }
 
-/// Runs a test as a spec says, and gives all that it recorded, and its record.
+/// Runs a test by a spec, and gives all that it recorded, and its record.
 fn run(spec: &RunSpec) -> (String, RunRecord) {
     run_in(executable(), spec)
 }
@@ -42,7 +42,7 @@ pub(crate) fn run_in(executable: &Path, spec: &RunSpec) -> (String, RunRecord) {
     run_as(executable, spec, |command| command.output().unwrap().status)
 }
 
-/// As [`run_in`], by a command that is awaited in a way of its own.
+/// As [`run_in`], by a command that is awaited in another way.
 pub(crate) fn run_as(
     executable: &Path,
     spec: &RunSpec,
@@ -126,11 +126,14 @@ fn a_seed_is_the_same_schedule_in_another_folder_and_with_another_function_betwe
     const BETWEEN: &str = r#"
 #[test]
 fn is_another_function() {
-    let names: std::collections::BTreeMap<String, u32> = (0..9).map(|n| (n.to_string(), n)).collect();
+    let names: std::collections::BTreeMap<String, u32> =
+        (0..9).map(|n| (n.to_string(), n)).collect();
     assert_eq!(names["7"], 7);
 }
 "#;
-    let folder = executable().with_file_name("elsewhere").join("and longer");
+    let folder = executable()
+        .with_file_name("another folder")
+        .join("and longer");
     fs::create_dir_all(&folder).unwrap();
     let source = folder.join("threads.rs");
     let text = fs::read_to_string(fixture("threads.rs")).unwrap();
@@ -164,7 +167,7 @@ fn is_another_function() {
             assert_eq!(schedule(first), schedule(second), "{about}");
         }
     }
-    assert!(moved > 0, "the code lies elsewhere");
+    assert!(moved > 0, "the code lies at another place");
 }
 
 #[test]

@@ -149,18 +149,18 @@ fn the_tests_that_need_the_network_are_listed_with_their_hosts_and_as_filters() 
     );
 
     // What fails for another reason is not compared with a plain build, which would not block the
-    // network, and says so.
+    // network, and shows it.
     let root = project.path("");
     Nondex::command(&root, "network")
         .args(["--offline", "--", "--exact", "refused_on_the_loopback"])
         .run()
         .expect(ExitCode::Ok)
-        .says(&["1 test failed for another reason than the network"]);
+        .prints(&["1 test failed for another reason than the network"]);
     // It tries no seed, so that its report is none for `report` to show.
     let latest = Nondex::command(&root, "report").run();
     latest
         .expect(ExitCode::Setup)
-        .says(&["there is no report at"]);
+        .prints(&["there is no report at"]);
 }
 
 #[test]

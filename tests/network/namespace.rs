@@ -1,4 +1,4 @@
-//! Networks that are made for a test, in namespaces of their own: no traffic leaves this machine.
+//! Networks that are made for a test, in separate namespaces: no traffic leaves this machine.
 
 use std::path::Path;
 use std::process::Command;
@@ -22,14 +22,18 @@ pub(super) fn built(name: &str) -> Fixture {
 pub(super) const LOOPBACK: &str = "ip link set lo up && exec \"$@\"";
 
 /// The same where this machine is 192.0.2.2, at a wire to another one, 192.0.2.1: the namespace
-/// outside, which refuses as often as it is asked.
+/// outside, which refuses each request.
 pub(super) const ANOTHER_MACHINE: &str = r#"
-    ip link set lo up && echo 0 >/proc/sys/net/ipv4/icmp_ratelimit && export OTHER_MACHINE=/proc/$$/ns/net && unshare --net sh -c '
+    ip link set lo up && echo 0 >/proc/sys/net/ipv4/icmp_ratelimit &&
+    export OTHER_MACHINE=/proc/$$/ns/net && unshare --net sh -c '
         ip link set lo up && ip link add own type veth peer name other netns $PPID &&
         ip address add 192.0.2.2/24 dev own && ip link set own up &&
-        nsenter --net=$OTHER_MACHINE sh -c "ip address add 192.0.2.1/24 dev other && ip link set other up" &&
+        nsenter --net=$OTHER_MACHINE \
+            sh -c "ip address add 192.0.2.1/24 dev other && ip link set other up" &&
         for network in $OTHER_MACHINE /proc/$$/ns/net; do
-            until nsenter --net=$network ip link show type veth | grep -q "state UP"; do sleep 0.01; done
+            until nsenter --net=$network ip link show type veth | grep -q "state UP"; do
+                sleep 0.01
+            done
         done && exec "$@"
     ' sh "$@"; exit"#;
 

@@ -31,7 +31,7 @@ fn run(app: &Path, seeds: &str) -> Nondex {
     ])
 }
 
-/// The id in the command that the report tells to run.
+/// The id in the command that the report shows.
 fn id(test: &TestReport) -> String {
     let replay = test.replay.as_ref().expect("a finding can be replayed");
     let id = replay.primary.as_deref().expect("it fails");
@@ -44,7 +44,7 @@ fn id(test: &TestReport) -> String {
     id.to_owned()
 }
 
-/// The line that the report tells to paste.
+/// The line that the report shows for pasting.
 fn reproduce(test: &TestReport) -> &str {
     let line = test.reproduce.as_deref();
     line.expect("a finding can be reproduced")
@@ -76,7 +76,7 @@ fn it_fails_again_when_replayed(app: &Path, id: &str) {
     let replay = |words: &[&str]| Nondex::command(app, "replay").args(words).run();
     for name in [id, &id[..7], "latest", "own_map"] {
         let output = replay(&[name]);
-        output.expect(ExitCode::Found).says(&[
+        output.expect(ExitCode::Found).prints(&[
             &format!("Replaying {id} findings${TEST}: at STD with seed"),
             "panicked at src/lib.rs",
             "Failed again as recorded, at src/lib.rs:",
@@ -86,7 +86,7 @@ fn it_fails_again_when_replayed(app: &Path, id: &str) {
     let quiet = replay(&[id, "-q"]);
     quiet
         .expect(ExitCode::Found)
-        .says(&["Failed again as recorded"]);
+        .prints(&["Failed again as recorded"]);
     assert!(!quiet.stderr.contains("panicked at"), "{}", quiet.stderr);
 
     let json = replay(&[id, "--trace", "--message-format", "json"]);
@@ -113,7 +113,7 @@ fn it_fails_again_when_replayed(app: &Path, id: &str) {
     );
     replay(&["nothing"])
         .expect(ExitCode::Usage)
-        .says(&["no finding `nothing`", "report --list"]);
+        .prints(&["no finding `nothing`", "report --list"]);
 }
 
 fn what_is_watched_otherwise_fails_as_well(app: &Path, id: &str) {
@@ -124,13 +124,13 @@ fn what_is_watched_otherwise_fails_as_well(app: &Path, id: &str) {
     };
     debug("env A=1")
         .expect(ExitCode::Found)
-        .says(&["Failed again as recorded"]);
+        .prints(&["Failed again as recorded"]);
     debug("true")
         .expect(ExitCode::Setup)
-        .says(&["the debugger ended before the test did"]);
+        .prints(&["the debugger ended before the test did"]);
     debug("/nonexistent/debugger")
         .expect(ExitCode::Setup)
-        .says(&["/nonexistent/debugger"]);
+        .prints(&["/nonexistent/debugger"]);
 }
 
 fn it_is_listed_and_reported(app: &Path, id: &str, report: &Report) {
@@ -153,11 +153,11 @@ fn it_is_listed_and_reported(app: &Path, id: &str, report: &Report) {
     assert_eq!(by_id.expect(ExitCode::Ok).report(), *report);
     show(&[])
         .expect(ExitCode::Ok)
-        .says(&[&format!("reproduce: {}", reproduce(test(report, TEST)))]);
+        .prints(&[&format!("reproduce: {}", reproduce(test(report, TEST)))]);
     for name in ["7-7", "..", "."] {
         show(&[name])
             .expect(ExitCode::Usage)
-            .says(&["there is no run", &report.run.id]);
+            .prints(&["there is no run", &report.run.id]);
     }
 }
 
@@ -177,12 +177,14 @@ fn it_is_tried_first_once_exported(app: &Path, found: &TestReport, report: &Repo
     run(app, &seeds).run().expect(ExitCode::Ok);
 
     let export = || Nondex::command(app, "report").arg("--export").run();
-    export().expect(ExitCode::Ok).says(&["1 new regression to"]);
+    export()
+        .expect(ExitCode::Ok)
+        .prints(&["1 new regression to"]);
     let file = app.join(".config/nondex-regressions.json");
     let text = fs::read_to_string(&file).unwrap();
     export()
         .expect(ExitCode::Ok)
-        .says(&["0 new regressions to"]);
+        .prints(&["0 new regressions to"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
 
     // A regression keeps its own schedule.
@@ -205,13 +207,13 @@ fn it_is_tried_first_once_exported(app: &Path, found: &TestReport, report: &Repo
     run(app, "1")
         .run()
         .expect(ExitCode::Setup)
-        .says(&["nondex-regressions.json", "not JSON"]);
+        .prints(&["nondex-regressions.json", "not JSON"]);
     fs::remove_file(&file).unwrap();
     run(app, "1")
         .args(["--regressions", "elsewhere.json"])
         .run()
         .expect(ExitCode::Setup)
-        .says(&["there are no regressions at", "elsewhere.json"]);
+        .prints(&["there are no regressions at", "elsewhere.json"]);
 }
 
 fn a_change_is_said_and_what_no_longer_applies_is_refused(fixture: &Fixture, id: &str) {
@@ -225,7 +227,7 @@ fn a_change_is_said_and_what_no_longer_applies_is_refused(fixture: &Fixture, id:
         "warning: the test executable has changed since this was found: the result may differ";
     replay()
         .expect(ExitCode::Found)
-        .says(&[changed, "Failed again as recorded"]);
+        .prints(&[changed, "Failed again as recorded"]);
 
     let fixed = original.replace(
         "register.keys().copied()",
@@ -234,12 +236,12 @@ fn a_change_is_said_and_what_no_longer_applies_is_refused(fixture: &Fixture, id:
     fs::write(&source, fixed).unwrap();
     replay()
         .expect(ExitCode::Ok)
-        .says(&[changed, "Passed it did not fail this time"]);
+        .prints(&[changed, "Passed it did not fail this time"]);
 
     fs::write(&source, original.replace("fn std_own_map", "fn renamed")).unwrap();
     replay()
         .expect(ExitCode::Setup)
-        .says(&[&format!("there is no test `findings${TEST}` any more")]);
+        .prints(&[&format!("there is no test `findings${TEST}` any more")]);
 
     edit(fixture, id, |text| {
         let own = format!("\"algorithm\": {}", nondex_core::ALGORITHM);
@@ -247,14 +249,14 @@ fn a_change_is_said_and_what_no_longer_applies_is_refused(fixture: &Fixture, id:
     });
     replay()
         .expect(ExitCode::Setup)
-        .says(&["version 99 of the algorithm", "cannot be replayed"]);
+        .prints(&["version 99 of the algorithm", "cannot be replayed"]);
     edit(fixture, id, |text| text[..text.len() / 2].to_owned());
     replay()
         .expect(ExitCode::Setup)
-        .says(&["failed to read the finding", "it is not JSON"]);
+        .prints(&["failed to read the finding", "it is not JSON"]);
     let list = Nondex::command(&app, "report").args(["--list", "-v"]).run();
     list.expect(ExitCode::Ok)
-        .says(&["failed to read the finding"]);
+        .prints(&["failed to read the finding"]);
 }
 
 #[test]
@@ -272,12 +274,12 @@ fn a_log_and_a_report_are_enough_in_a_fresh_clone() {
     Nondex::pasted(&app, line)
         .run()
         .expect(ExitCode::Found)
-        .says(&["Failed again as recorded"]);
+        .prints(&["Failed again as recorded"]);
 
     let clone = Fixture::new("findings");
     let app = clone.path("app");
     let output = Nondex::pasted(&app, line).run();
-    output.expect(ExitCode::Found).says(&[
+    output.expect(ExitCode::Found).prints(&[
         "Replaying",
         "panicked at src/lib.rs",
         "Failed at src/lib.rs:",
@@ -287,25 +289,25 @@ fn a_log_and_a_report_are_enough_in_a_fresh_clone() {
     Nondex::pasted(&app, &format!("{clean} --clean"))
         .run()
         .expect(ExitCode::Ok)
-        .says(&["it does not fail so"]);
+        .prints(&["it does not fail so"]);
     Nondex::pasted(&app, &format!("{clean} --level STD"))
         .run()
         .expect(ExitCode::Usage)
-        .says(&["--seed"]);
+        .prints(&["--seed"]);
     Nondex::pasted(&app, "cargo nondex replay own_map --clean --lib")
         .run()
         .expect(ExitCode::Ok);
     Nondex::pasted(&app, "cargo nondex replay tests:: --clean --lib")
         .run()
         .expect(ExitCode::Usage)
-        .says(&[
+        .prints(&[
             "`tests::` may be several tests:\n",
             "\n  findings$tests::std_own_map\n",
         ]);
     Nondex::pasted(&app, "cargo nondex replay nowhere --clean --lib")
         .run()
         .expect(ExitCode::Usage)
-        .says(&["there is no test `nowhere`"]);
+        .prints(&["there is no test `nowhere`"]);
 
     let file = app.join("downloaded.json");
     fs::write(&file, serde_json::to_string(&report).unwrap()).unwrap();
@@ -323,18 +325,18 @@ fn a_log_and_a_report_are_enough_in_a_fresh_clone() {
         let output = with_report("replay", name);
         output
             .expect(ExitCode::Found)
-            .says(&["Failed again as recorded"]);
+            .prints(&["Failed again as recorded"]);
         assert!(!output.stderr.contains("warning"), "{}", output.stderr);
     }
     with_report("replay", "nothing")
         .expect(ExitCode::Usage)
-        .says(&["no failing run `nothing`"]);
+        .prints(&["no failing run `nothing`"]);
     with_report("report", "")
         .expect(ExitCode::Ok)
-        .says(&[&format!("reproduce: {line}")]);
+        .prints(&[&format!("reproduce: {line}")]);
     with_report("explain", TEST)
         .expect(ExitCode::Found)
-        .says(&["std::collections::HashMap::keys"]);
+        .prints(&["std::collections::HashMap::keys"]);
 }
 
 #[test]
@@ -345,14 +347,14 @@ fn a_test_that_is_explained_stays_among_the_others() {
     let before = run.arg("tests::").run().expect(ExitCode::Found).report();
     assert!(before.tests.len() > 1);
     let explain = |name: &str| Nondex::command(&app, "explain").arg(name).run();
-    explain("tests::").expect(ExitCode::Usage).says(&[
+    explain("tests::").expect(ExitCode::Usage).prints(&[
         "`tests::` may be several findings:\n",
         " of findings$tests::std_own_map\n",
     ]);
     let explained = explain("own_map");
     explained
         .expect(ExitCode::Found)
-        .says(&["1 test: 1 ID", "directory 0/2", "hash_map 1/16"]);
+        .prints(&["1 test: 1 ID", "directory 0/2", "hash_map 1/16"]);
     let after = Nondex::command(&app, "report").args(["--message-format", "json"]);
     let after = after.run().expect(ExitCode::Ok).report();
     let names = |report: &Report| -> Vec<String> {
@@ -371,7 +373,7 @@ fn a_test_that_is_explained_stays_among_the_others() {
     );
     fs::write(&source, text).unwrap();
     let broken = explain("own_map");
-    broken.expect(ExitCode::CleanRunFailed).says(&[
+    broken.expect(ExitCode::CleanRunFailed).prints(&[
         "error[broken]: `findings$tests::std_own_map` fails in canonical order too",
         "it fails in a plain build too",
     ]);

@@ -46,7 +46,7 @@ fn ordinary_builds_confirm_what_fails_without_the_tool() {
     let flaky = confirm(TEST, "30").run();
     flaky
         .expect(ExitCode::Found)
-        .says(&["runs failed:", "with 95 % confidence"]);
+        .prints(&["runs failed:", "with 95 % confidence"]);
     let seeded = || {
         let words = ["--offline", "--lib", "--exact", TEST, "--seeds", "7..17"];
         json(
@@ -140,5 +140,5 @@ fn what_a_finding_says_is_reproduced_without_the_tool_where_that_is_possible() {
     confirm()
         .run()
         .expect(ExitCode::Found)
-        .says(&["Reproduced", "5 of 5 times, without cargo nondex"]);
+        .prints(&["Reproduced", "5 of 5 times, without cargo nondex"]);
 }

@@ -181,7 +181,8 @@ pub fn assert_that_wrong_links_are_found() {
     let page = repository.join("Cargo.toml");
     let html = r##"<h2 id="here">…</h2> <a href="#here">…</a> <a href="#there">…</a>
             <a href="src/main.rs">…</a>
-        <a href="src/lib.rs">…</a> <a href="http://example.com">…</a> <a href="https://example.com">…</a>"##;
+        <a href="src/lib.rs">…</a> <a href="http://example.com">…</a>
+        <a href="https://example.com">…</a>"##;
     let site = Site {
         repository: repository.to_owned(),
         pages: [(page.clone(), Html::parse(html))].into(),

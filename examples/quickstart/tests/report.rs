@@ -57,6 +57,7 @@ fn rotated_logs_are_read_in_order() {
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("2026-05-01.log"), "10.0.0.1 GET /first 200\n").unwrap();
     fs::write(folder.join("2026-05-02.log"), "10.0.0.1 GET /second 200\n").unwrap();
-    let paths: Vec<String> = read_logs(&folder).unwrap().into_iter().map(|entry| entry.path).collect();
+    let paths: Vec<String> = read_logs(&folder).unwrap().into_iter().map(|entry|
+        entry.path).collect();
     assert_eq!(paths, ["/first", "/second"]);
 }

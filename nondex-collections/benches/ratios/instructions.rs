@@ -73,7 +73,10 @@ pub(super) fn measure(filter: &str) -> Result<Table, Box<dyn Error>> {
         // A copy is to count as many instructions as vectors, not as many as bytes.
         .env(
             "GLIBC_TUNABLES",
-            "glibc.cpu.x86_rep_movsb_threshold=1000000000:glibc.cpu.x86_rep_stosb_threshold=1000000000",
+            concat!(
+                "glibc.cpu.x86_rep_movsb_threshold=1000000000:",
+                "glibc.cpu.x86_rep_stosb_threshold=1000000000",
+            ),
         )
         .arg(std::env::current_exe()?)
         .args([CHILD, filter])

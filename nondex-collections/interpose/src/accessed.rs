@@ -129,20 +129,20 @@ fn note(kind: StateKind, writes: bool, name: &dyn Fn() -> Text) {
         kind: StateKind::Cwd,
         name: Text::new(),
     };
-    // It is looked for in the current directory.
+    // It is searched in the current directory.
     let is_of_folder = is_relative && is_watched(&in_folder);
     if !is_wanted && !is_of_folder {
         return;
     }
     interrupt::about_to_access();
-    let (is_next, met) = (interrupt::is_next(), interrupt::is_moment());
+    let (is_next, interrupted) = (interrupt::is_next(), interrupt::is_moment());
     if is_wanted {
-        keep(&state, writes, met, is_next);
+        keep(&state, writes, interrupted, is_next);
     }
     if is_of_folder {
-        keep(&in_folder, false, met, is_next);
+        keep(&in_folder, false, interrupted, is_next);
     }
-    if met {
+    if interrupted {
         interrupt::stop();
     }
 }
@@ -192,10 +192,10 @@ fn is_watched(state: &State) -> bool {
 }
 
 /// Keeps an access, if there is room for it. Where a thread is to be stopped, only that access
-/// counts, and the next one behind that.
-fn keep(state: &State, writes: bool, met: bool, is_next: bool) {
+/// counts, and the next one after that.
+fn keep(state: &State, writes: bool, interrupted: bool, is_next: bool) {
     let has_room = |watched: &Watched| watched.accesses.len() < MAX_ACCESSES;
-    let is_kept = met
+    let is_kept = interrupted
         || is_next
         || !interrupt::is_interrupting()
             && WATCHED.lock().is_some_and(|watched| has_room(&watched));
@@ -204,7 +204,7 @@ fn keep(state: &State, writes: bool, met: bool, is_next: bool) {
     }
     let manner = Manner {
         writes,
-        met,
+        interrupted,
         own: IS_OF_TEST.get(),
     };
     let tell = WATCHED.lock().and_then(|mut watched| {

@@ -154,7 +154,8 @@ unsafe extern "C" fn nanosleep(time: *const libc::timespec, rest: *mut libc::tim
     {
         return 0;
     }
-    match original!(c"nanosleep": unsafe extern "C" fn(*const libc::timespec, *mut libc::timespec) -> c_int)
+    match original!(c"nanosleep": unsafe extern "C" fn(*const libc::timespec,
+        *mut libc::timespec) -> c_int)
     {
         // SAFETY: the caller's arguments, unchanged.
         Some(original) => unsafe { original(time, rest) },
@@ -185,7 +186,8 @@ unsafe extern "C" fn clock_nanosleep(
     {
         return 0;
     }
-    match original!(c"clock_nanosleep": unsafe extern "C" fn(libc::clockid_t, c_int, *const libc::timespec, *mut libc::timespec) -> c_int)
+    match original!(c"clock_nanosleep": unsafe extern "C" fn(libc::clockid_t, c_int,
+        *const libc::timespec, *mut libc::timespec) -> c_int)
     {
         // SAFETY: the caller's arguments, unchanged.
         Some(original) => unsafe { original(clock, flags, time, rest) },

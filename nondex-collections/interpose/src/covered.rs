@@ -4,9 +4,9 @@
 //! `pc-table`. What is instrumented calls the two functions here before `main`, once for each
 //! module, with all flags and all addresses of the executable or shared object.
 //!
-//! A process tells what ran when it exits or aborts. So that it is known, too, of one that is
-//! killed, its flags are in a file while it runs, where the linker gave them pages of their own.
-//! Where it did not, a file says meanwhile that this process still has to tell.
+//! A process records what ran when it exits or aborts. So that it is known, too, of one that is
+//! killed, its flags are in a file while it runs, where the linker gave them separate pages. Where
+//! it did not, a file marks meanwhile that this process still has to record it.
 
 #![expect(
     clippy::disallowed_macros,
@@ -92,7 +92,8 @@ fn program() -> &'static str {
     })
 }
 
-/// Writes what ran so far, the fields of a [`CoveredRecord`]; false when nothing is instrumented.
+/// Writes what ran until now, the fields of a [`CoveredRecord`]; false when nothing is
+/// instrumented.
 pub(crate) fn covered(object: &mut Object<'_>) -> bool {
     let Some((flags, blocks)) = instrumented() else {
         return false;
@@ -112,8 +113,8 @@ pub(crate) fn covered(object: &mut Object<'_>) -> bool {
 /// The file that has the flags while this process runs, and the process: a fork of it shares them.
 static SHARED: OnceLock<(u32, PathBuf)> = OnceLock::new();
 
-/// Where the flags cannot be in a file: the one that says so of this process, which a fork of it
-/// does not share, and the record that it is beside.
+/// Where the flags cannot be in a file: the mark of this process, which a fork of it does not
+/// share, and the record it belongs to.
 static PRIVATE: ForkLock<Option<(PathBuf, PathBuf)>> = ForkLock::new(|| None);
 
 /// Lets it be known that this process still has to tell what it ran, for whenever it ends
@@ -136,7 +137,7 @@ pub(crate) fn after_fork_in_child() {
     }
 }
 
-/// Puts the flags into a file beside the record, if they have pages of their own.
+/// Puts the flags into a file next to the record, if they have separate pages.
 fn share(record: &Path) -> Option<()> {
     let (flags, blocks) = instrumented()?;
     let start = flags.as_ptr().expose_provenance();
@@ -185,7 +186,7 @@ unsafe fn replace(
     mapped != libc::MAP_FAILED
 }
 
-/// Lets this process, which was forked for a test of its own, have flags of its own.
+/// Lets this process, which was forked for one test, have separate flags.
 pub(crate) fn keep_apart() {
     let is_shared = SHARED
         .get()
@@ -198,7 +199,7 @@ pub(crate) fn keep_apart() {
         .iter()
         .map(|flag| flag.load(Ordering::Relaxed))
         .collect();
-    // SAFETY: a process that was just forked has one thread, and what it ran so far is put back.
+    // SAFETY: a process that was just forked has one thread, and what it ran until now is put back.
     if unsafe {
         replace(
             start,
@@ -213,7 +214,7 @@ pub(crate) fn keep_apart() {
     }
 }
 
-/// A new file beside the record: a process that becomes another program has one of each.
+/// A new file next to the record: a process that becomes another program has one of each.
 fn created(record: &Path, process: u32) -> Option<(File, PathBuf)> {
     for number in 0_u32.. {
         let path = record.with_extension(format!("{}-{process}-{number}", CoveredRecord::FLAGS));
@@ -230,14 +231,14 @@ fn created(record: &Path, process: u32) -> Option<(File, PathBuf)> {
 /// Writes down what ran, if the run asks for it, before this process ends by something else than
 /// the end of its test.
 pub(crate) fn note() {
-    let mut is_told = context::note_covered(covered);
+    let mut is_noted = context::note_covered(covered);
     // Behind a test, what ran is of all tests that this process had.
-    let behind = context::global().filter(|context| !is_told && context.spec().cover);
-    if let Some(context) = behind {
+    let global = context::global().filter(|context| !is_noted && context.spec().cover);
+    if let Some(context) = global {
         let _pause = context::pause();
         let spec = context.spec();
         for test in spec.before.iter().chain([&spec.test]) {
-            is_told |= context.note_covered(test, covered);
+            is_noted |= context.note_covered(test, covered);
         }
     }
     let own = SHARED
@@ -248,7 +249,7 @@ pub(crate) fn note() {
     let private = ManuallyDrop::new(if own.is_none() { private() } else { None });
     let path = own.map(|(_, path)| path);
     let path = path.or_else(|| private.as_ref().map(|(path, _)| path));
-    if let Some(path) = path.filter(|_| is_told) {
+    if let Some(path) = path.filter(|_| is_noted) {
         let _pause = context::pause();
         let _ = fs::remove_file(path);
     }

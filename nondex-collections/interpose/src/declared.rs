@@ -175,7 +175,7 @@ impl siginfo_t {
     }
 
     /// # Safety
-    /// None, as above: where a fault says its address.
+    /// None, as above: where a fault has its address.
     pub unsafe fn si_addr(&self) -> *mut c_void {
         let low = self.pid as u32 as usize;
         ::std::ptr::without_provenance_mut((self.uid as usize) << 32 | low)
@@ -257,7 +257,7 @@ pub struct Elf64_Phdr {
     pub p_align: u64,
 }
 
-/// What a loader tells of a library.
+/// The loader's information about a library.
 #[repr(C)]
 pub struct dl_phdr_info {
     pub dlpi_addr: u64,

@@ -106,7 +106,7 @@ fn opened(dir: *mut libc::DIR) {
     {
         let _errno = Errno::save();
         if let Some(reader) = reader()
-            // SAFETY: the stream is open.
+            // SAFETY: the stream was opened and not closed.
             && !proc::has(unsafe { libc::dirfd(dir) })
             && let Some(mut open) = STREAMS.lock()
         {

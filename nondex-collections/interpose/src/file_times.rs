@@ -1,4 +1,4 @@
-//! The times of files, as they are asked for and as they are set: virtual ones in a thread that is
+//! The times of files, as they are read and as they are set: virtual ones in a thread that is
 //! scheduled.
 
 use ::std::ffi::{c_char, c_int, c_uint, c_void};
@@ -147,7 +147,7 @@ fn put_extended(time: &mut ExtendedTime, show: impl FnOnce(u64) -> u64) {
 /// # Safety
 /// `times` must be null or have two times.
 unsafe fn note_set(times: *const libc::timespec) {
-    /// From here on, a number of nanoseconds says that the time is the present one, or stays.
+    /// From here on, a number of nanoseconds means that the time is the present one, or stays.
     const SPECIAL: u64 = (1 << 30) - 2;
     if times.is_null() || !schedule::is_scheduled() {
         return;
@@ -282,7 +282,8 @@ mod status {
     }
 
     macro_rules! functions {
-        ($($name:ident $c_name:literal $type:ty: ($($argument:ident: $of:ty),*) => $folder:expr, $path:expr, $flags:expr, $result:ident;)*) => {
+        ($($name:ident $c_name:literal $type:ty: ($($argument:ident: $of:ty),*) => $folder:expr,
+            $path:expr, $flags:expr, $result:ident;)*) => {
             $(#[unsafe(no_mangle)]
             unsafe extern "C" fn $name($($argument: $of),*) -> c_int {
                 // SAFETY: the caller's arguments, unchanged.
@@ -304,11 +305,16 @@ mod status {
         stat c"stat" Path: (path: Text, result: Place) => libc::AT_FDCWD, path, 0, result;
         stat64 c"stat64" Path: (path: Text, result: Place) => libc::AT_FDCWD, path, 0, result;
         lstat c"lstat" Path: (path: Text, result: Place) => libc::AT_FDCWD, path, NO_FOLLOW, result;
-        lstat64 c"lstat64" Path: (path: Text, result: Place) => libc::AT_FDCWD, path, NO_FOLLOW, result;
-        fstat c"fstat" Fstat: (file: c_int, result: Place) => file, c"".as_ptr(), EMPTY_PATH, result;
-        fstat64 c"fstat64" Fstat: (file: c_int, result: Place) => file, c"".as_ptr(), EMPTY_PATH, result;
-        fstatat c"fstatat" At: (folder: c_int, path: Text, result: Place, flags: c_int) => folder, path, flags, result;
-        fstatat64 c"fstatat64" At: (folder: c_int, path: Text, result: Place, flags: c_int) => folder, path, flags, result;
+        lstat64 c"lstat64" Path: (path: Text, result: Place) => libc::AT_FDCWD, path, NO_FOLLOW,
+            result;
+        fstat c"fstat" Fstat: (file: c_int, result: Place) => file, c"".as_ptr(), EMPTY_PATH,
+            result;
+        fstat64 c"fstat64" Fstat: (file: c_int, result: Place) => file, c"".as_ptr(), EMPTY_PATH,
+            result;
+        fstatat c"fstatat" At: (folder: c_int, path: Text, result: Place, flags: c_int) => folder,
+            path, flags, result;
+        fstatat64 c"fstatat64" At: (folder: c_int, path: Text, result: Place,
+            flags: c_int) => folder, path, flags, result;
     }
 }
 

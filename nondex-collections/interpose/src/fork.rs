@@ -1,4 +1,4 @@
-//! Processes that are forked: a child has an identity of its own, and finds what we share with it
+//! Processes that are forked: a child has its own identity, and finds what we share with it
 //! unlocked.
 
 use nondex_core::{arena, context, process_number};

@@ -12,7 +12,7 @@ use ::std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 /// A list of words of C, which ends with one of no address.
 pub type Words = *const *const c_char;
 
-/// Where the system has put the variables that it gave the process: one behind the other, each with
+/// Where the system has put the variables that it gave the process: one after the other, each with
 /// a NUL at its end.
 static GIVEN: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
 
@@ -39,7 +39,7 @@ fn words() -> &'static [u8] {
         return &[];
     }
     // SAFETY: they are above the stack of the main thread for as long as there is a process. Where
-    // a program shows a title of its own in their place, it was given less.
+    // a program shows a title in their place, it was given less.
     unsafe { slice::from_raw_parts(given, len) }
 }
 
@@ -47,7 +47,7 @@ fn words() -> &'static [u8] {
 ///
 /// # Safety
 /// `list` must be the one of the system, which has what it lists above it; the C library may have
-/// put words of its own into it.
+/// put other words into it.
 pub(crate) unsafe fn remember(list: Words) {
     let mut ends: Option<(*const c_char, *const c_char)> = None;
     let mut next = list;
@@ -71,7 +71,7 @@ pub(crate) unsafe fn remember(list: Words) {
 mod tests {
     use super::*;
 
-    /// As the system lays them out: the list, and above it the words, one behind the other.
+    /// As the system lays them out: the list, and above it the words, one after the other.
     #[repr(C)]
     struct Stack {
         list: [*const c_char; 4],

@@ -30,14 +30,14 @@ pub(crate) fn observe(context: &Context) {
     }
 }
 
-/// Records that `operation` failed with `errno`, if that is asked for. Leaves `errno` as it is.
+/// Records that `operation` failed with `errno`, on request. Leaves `errno` as it is.
 pub(crate) fn failed(operation: &'static str, errno: c_int, target: impl FnOnce() -> Text) {
     if IS_OBSERVING.load(Ordering::Relaxed) {
         record(operation, errno, target, true);
     }
 }
 
-/// Records that a program could not be started. `is_child` says that this may be the forked child
+/// Records that a program could not be started. `is_child` is whether this may be the forked child
 /// of a process with threads, in which no lock is waited for.
 ///
 /// # Safety

@@ -94,7 +94,7 @@ pub(crate) fn walk_stacks(context: &Context) {
     executable();
     let program: &'static str = match context.is_own_process() {
         true => "",
-        // The driver looks addresses up in the test's own executable, unless it is told another.
+        // The driver looks addresses up in the test's own executable, unless another one is named.
         false => ::std::env::current_exe()
             .ok()
             .and_then(|path| path.into_os_string().into_string().ok())

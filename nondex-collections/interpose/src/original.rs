@@ -1,4 +1,4 @@
-//! The functions behind ours, and `errno`.
+//! The original functions that ours replace, and `errno`.
 
 use ::std::ffi::{CStr, c_int, c_void};
 use ::std::marker::PhantomData;

@@ -1,8 +1,8 @@
 //! Whether an interposed function is to do more than call the original.
 //!
-//! Not before the runtime stands: what is asked until then may come from an allocator that is about
-//! to give out its first memory. And not while our own work goes on in this thread, which calls
-//! libc, too.
+//! Not before the runtime stands: memory until then may come from an allocator that is about to
+//! give out its first memory. And not while our own work goes on in this thread, which calls libc,
+//! too.
 
 use ::std::cell::Cell;
 use ::std::sync::atomic::{AtomicBool, Ordering};

@@ -29,7 +29,7 @@ mod wait {
 }
 
 /// Waits within the limit that the caller gives, unless it is scheduled to wait here: for what
-/// [`schedule::poll`] says.
+/// [`schedule::poll`] describes.
 fn wait_for(
     descriptors: impl FnOnce() -> hidden::Vec<c_int>,
     limit: Limit,
@@ -57,7 +57,7 @@ fn wait_for_events(
 
 type Poll = unsafe extern "C" fn(*mut libc::pollfd, libc::nfds_t, c_int) -> c_int;
 
-/// The descriptors of which it is asked whether something can be read.
+/// The descriptors that are polled for reading.
 ///
 /// # Safety
 /// `list` must be null or valid for reads of `count` entries.
@@ -130,7 +130,8 @@ unsafe extern "C" fn ppoll(
     timeout: *const libc::timespec,
     signals: *const libc::sigset_t,
 ) -> c_int {
-    let Some(original) = original!(c"ppoll": unsafe extern "C" fn(*mut libc::pollfd, libc::nfds_t, *const libc::timespec, *const libc::sigset_t) -> c_int)
+    let Some(original) = original!(c"ppoll": unsafe extern "C" fn(*mut libc::pollfd, libc::nfds_t,
+        *const libc::timespec, *const libc::sigset_t) -> c_int)
     else {
         return -1;
     };
@@ -201,7 +202,8 @@ unsafe extern "C" fn select(
     except: *mut libc::fd_set,
     timeout: *mut libc::timeval,
 ) -> c_int {
-    let Some(original) = original!(c"select": unsafe extern "C" fn(c_int, *mut libc::fd_set, *mut libc::fd_set, *mut libc::fd_set, *mut libc::timeval) -> c_int)
+    let Some(original) = original!(c"select": unsafe extern "C" fn(c_int, *mut libc::fd_set,
+        *mut libc::fd_set, *mut libc::fd_set, *mut libc::timeval) -> c_int)
     else {
         return -1;
     };
@@ -264,7 +266,8 @@ unsafe extern "C" fn epoll_wait(
     room: c_int,
     timeout: c_int,
 ) -> c_int {
-    let Some(original) = original!(c"epoll_wait": unsafe extern "C" fn(c_int, *mut libc::epoll_event, c_int, c_int) -> c_int)
+    let Some(original) = original!(c"epoll_wait": unsafe extern "C" fn(c_int,
+        *mut libc::epoll_event, c_int, c_int) -> c_int)
     else {
         return -1;
     };
@@ -285,7 +288,8 @@ unsafe extern "C" fn epoll_pwait(
     timeout: c_int,
     signals: *const libc::sigset_t,
 ) -> c_int {
-    let Some(original) = original!(c"epoll_pwait": unsafe extern "C" fn(c_int, *mut libc::epoll_event, c_int, c_int, *const libc::sigset_t) -> c_int)
+    let Some(original) = original!(c"epoll_pwait": unsafe extern "C" fn(c_int,
+        *mut libc::epoll_event, c_int, c_int, *const libc::sigset_t) -> c_int)
     else {
         return -1;
     };
@@ -309,7 +313,8 @@ unsafe extern "C" fn epoll_pwait2(
     // SAFETY: the time limit is null or valid.
     let own = unsafe { limit_of(timeout) };
     // Since glibc 2.35; a program that looks for it by name finds this one.
-    let call = |limit| match original!(c"epoll_pwait2": unsafe extern "C" fn(c_int, *mut libc::epoll_event, c_int, *const libc::timespec, *const libc::sigset_t) -> c_int)
+    let call = |limit| match original!(c"epoll_pwait2": unsafe extern "C" fn(c_int,
+        *mut libc::epoll_event, c_int, *const libc::timespec, *const libc::sigset_t) -> c_int)
     {
         // SAFETY: the caller's arguments, but for the limit.
         Some(original) => with_limit(limit, timeout, |timeout| unsafe {

@@ -4,7 +4,8 @@
     clippy::disallowed_macros,
     clippy::disallowed_methods,
     clippy::disallowed_types,
-    reason = "asked by the harness, before and after tests, and where it lets one test wait for another"
+    reason = "asked by the harness, before and after tests, and where it lets one test wait for \
+        another"
 )]
 
 mod children;
@@ -150,8 +151,8 @@ fn tell(spec: &str) {
     if spec.len() > length {
         return;
     }
-    // SAFETY: the block of variables that a process is started with stays as long as it lives,
-    // nobody else knows of this part of it, and no more is written than it holds.
+    // SAFETY: the block of variables that a process is started with stays as long as it lives.
+    // Nobody else knows of this part of it, and no more is written than it holds.
     unsafe {
         ptr::write_bytes(place, 0, length);
         ptr::copy_nonoverlapping(spec.as_ptr().cast(), place, spec.len());

@@ -5,7 +5,7 @@
 //! asks of libc, and, in programs that are compiled for it, at each [atomic](atomics) one. There
 //! the others may run. A thread has the [run token](token), or waits for it; one that would wait in
 //! the kernel for another thread (in a [futex], say, or to join it) waits here instead. So a run is
-//! a sequence of operations that depends on the program and the spec alone, every wait has an end
+//! a sequence of operations that depends on the program and the spec alone. Every wait has an end
 //! that is known at once, and time need not pass to be waited for.
 //!
 //! What is [chosen](choices) is how long a thread is delayed. All threads but those of the test run
@@ -157,7 +157,7 @@ fn operation(me: Ref, operation: Operation) {
 #[inline]
 fn operation_on(me: Ref, operation: Operation, object: Object) {
     begin_operation(me, operation);
-    // It is asked last. Known before, the compiler makes two of what stands above, one for runs
+    // It is queried last. Known before, the compiler makes two of what stands above, one for runs
     // that are shown; and a choice is drawn by the stack on which it is made.
     if trace::is_on() {
         trace::note(me, operation, object);
@@ -202,8 +202,8 @@ fn begin_operation(me: Ref, operation: Operation) {
 }
 
 /// An atomic read of this thread, which is scheduled and not busy. The others may run before it or,
-/// as the seed says, after it: what follows may be code that was compiled without such calls, as
-/// std's own.
+/// if the seed chooses so, after it: what follows may be code that was compiled without such calls,
+/// as std's own.
 #[inline]
 fn read_atomic<T>(me: Ref, read: impl FnOnce() -> T) -> T {
     if choices::is_after(me) && !me.is_stuck.load(Ordering::Relaxed) {
@@ -309,7 +309,7 @@ fn pass_reading(me: Ref) {
     NOW.fetch_add(reading::time_of(idle), Ordering::Relaxed);
 }
 
-/// Blocks this thread until the virtual time, or somewhat longer, as the seed says.
+/// Blocks this thread until the virtual time, or somewhat longer, by the seed.
 pub(crate) fn sleep(until: u64) {
     let Some(me) = me() else {
         return;
@@ -329,8 +329,8 @@ pub(crate) fn sleep(until: u64) {
 }
 
 /// Blocks this thread until the answer is yes, or the virtual time has come: false then. The
-/// question is asked when the scheduler looks for work, from whichever thread does that, and must
-/// not wait itself.
+/// question is evaluated when the scheduler looks for work, from whichever thread does that, and
+/// must not wait itself.
 fn wait_for(
     operation: Operation,
     object: Object,

@@ -12,12 +12,14 @@ use super::schedule;
 use super::{libc, original, written};
 
 /// Functions that access a state before they do what they do: what is named by a C string, where
-/// threads may be told to change, or otherwise.
+/// threads may be set to change, or otherwise.
 macro_rules! functions {
-    ($($name:ident $c_name:literal ($($argument:ident: $type:ty),*) -> $result:ty, $failed:expr, $kind:ident $writes:expr => $(text $text:ident)? $(of $of:expr)?;)*) => {
+    ($($name:ident $c_name:literal ($($argument:ident: $type:ty),*) -> $result:ty, $failed:expr,
+        $kind:ident $writes:expr => $(text $text:ident)? $(of $of:expr)?;)*) => {
         $(#[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($argument: $type),*) -> $result {
-            let Some(original) = original!($c_name: unsafe extern "C" fn($($type),*) -> $result) else {
+            let Some(original) = original!($c_name: unsafe extern "C" fn($($type),*) -> $result)
+                else {
                 return $failed;
             };
             $(schedule::file(StateKind::$kind, $writes, $text);)?
@@ -35,25 +37,38 @@ pub(crate) const MASK: &str = "mask";
 const EMPTY: *const c_char = c"".as_ptr();
 
 functions! {
-    getenv c"getenv" (name: *const c_char) -> *mut c_char, ::std::ptr::null_mut(), Env false => text name;
-    secure_getenv c"secure_getenv" (name: *const c_char) -> *mut c_char, ::std::ptr::null_mut(), Env false => text name;
-    setenv c"setenv" (name: *const c_char, value: *const c_char, overwrite: c_int) -> c_int, -1, Env true => text name;
+    getenv c"getenv" (name: *const c_char) -> *mut c_char, ::std::ptr::null_mut(),
+        Env false => text name;
+    secure_getenv c"secure_getenv" (name: *const c_char) -> *mut c_char, ::std::ptr::null_mut(),
+        Env false => text name;
+    setenv c"setenv" (name: *const c_char, value: *const c_char, overwrite: c_int) -> c_int, -1,
+        Env true => text name;
     unsetenv c"unsetenv" (name: *const c_char) -> c_int, -1, Env true => text name;
     chdir c"chdir" (path: *const c_char) -> c_int, -1, Cwd true => text EMPTY;
     fchdir c"fchdir" (file: c_int) -> c_int, -1, Cwd true => text EMPTY;
-    getcwd c"getcwd" (buffer: *mut c_char, len: usize) -> *mut c_char, ::std::ptr::null_mut(), Cwd false => text EMPTY;
+    getcwd c"getcwd" (buffer: *mut c_char, len: usize) -> *mut c_char, ::std::ptr::null_mut(),
+        Cwd false => text EMPTY;
     unlink c"unlink" (path: *const c_char) -> c_int, -1, File true => text path;
     rmdir c"rmdir" (path: *const c_char) -> c_int, -1, File true => text path;
-    readlink c"readlink" (path: *const c_char, buffer: *mut c_char, len: usize) -> isize, -1, File false => text path;
-    realpath c"realpath" (path: *const c_char, buffer: *mut c_char) -> *mut c_char, ::std::ptr::null_mut(), File false => text path;
+    readlink c"readlink" (path: *const c_char, buffer: *mut c_char, len: usize) -> isize, -1,
+        File false => text path;
+    realpath c"realpath" (path: *const c_char, buffer: *mut c_char) -> *mut c_char,
+        ::std::ptr::null_mut(), File false => text path;
     chmod c"chmod" (path: *const c_char, mode: libc::mode_t) -> c_int, -1, File true => text path;
     umask c"umask" (mask: libc::mode_t) -> libc::mode_t, 0, Umask true => of Text::new();
-    sigaction c"sigaction" (signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int, -1, Signal !new.is_null() => of Text::of(format_args!("{signal}"));
-    signal c"signal" (signal: c_int, handler: libc::size_t) -> libc::size_t, usize::MAX, Signal true => of Text::of(format_args!("{signal}"));
-    pthread_sigmask c"pthread_sigmask" (how: c_int, new: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int, -1, Signal !new.is_null() => of Text::from(MASK);
-    sigprocmask c"sigprocmask" (how: c_int, new: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int, -1, Signal !new.is_null() => of Text::from(MASK);
-    getrlimit c"getrlimit" (limit: c_uint, value: *mut libc::rlimit) -> c_int, -1, Limit false => of Text::of(format_args!("{limit}"));
-    setrlimit c"setrlimit" (limit: c_uint, value: *const libc::rlimit) -> c_int, -1, Limit true => of Text::of(format_args!("{limit}"));
+    sigaction c"sigaction" (signal: c_int, new: *const libc::sigaction,
+        old: *mut libc::sigaction) -> c_int, -1,
+            Signal !new.is_null() => of Text::of(format_args!("{signal}"));
+    signal c"signal" (signal: c_int, handler: libc::size_t) -> libc::size_t, usize::MAX,
+        Signal true => of Text::of(format_args!("{signal}"));
+    pthread_sigmask c"pthread_sigmask" (how: c_int, new: *const libc::sigset_t,
+        old: *mut libc::sigset_t) -> c_int, -1, Signal !new.is_null() => of Text::from(MASK);
+    sigprocmask c"sigprocmask" (how: c_int, new: *const libc::sigset_t,
+        old: *mut libc::sigset_t) -> c_int, -1, Signal !new.is_null() => of Text::from(MASK);
+    getrlimit c"getrlimit" (limit: c_uint, value: *mut libc::rlimit) -> c_int, -1,
+        Limit false => of Text::of(format_args!("{limit}"));
+    setrlimit c"setrlimit" (limit: c_uint, value: *const libc::rlimit) -> c_int, -1,
+        Limit true => of Text::of(format_args!("{limit}"));
 }
 
 #[unsafe(no_mangle)]

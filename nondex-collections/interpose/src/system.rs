@@ -20,8 +20,8 @@ pub(crate) unsafe fn call(number: c_long, arguments: [c_long; 6]) -> c_long {
     }
 }
 
-/// What the system calls what is behind a descriptor: a path, or what it is. `None` when that
-/// cannot be known. A longer name is cut off.
+/// The system's name of the object of a descriptor: a path, or what it is. `None` when that cannot
+/// be known. A longer name is cut off.
 pub(crate) fn name_of(file: c_int, room: &mut [u8]) -> Option<&[u8]> {
     // Longer than any such path, with the NUL at its end.
     let mut path = [0_u8; 32];

@@ -69,7 +69,7 @@ struct Given {
     argument: *mut c_void,
     attached: Option<schedule::life::Attached>,
     watch: Option<watch::Inherited>,
-    /// The run whose test this thread is, if nobody else says when a test begins.
+    /// The run whose test this thread is, if nothing else shows when a test begins.
     test: Option<&'static Arc<Context>>,
 }
 
@@ -108,7 +108,7 @@ extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
     result
 }
 
-/// Whether libtest runs one test in this process, on a thread of its own, as far as its arguments
+/// Whether libtest runs one test in this process, on a separate thread, as far as its arguments
 /// say.
 static IS_OF_LIBTEST: AtomicBool = AtomicBool::new(false);
 
@@ -131,7 +131,7 @@ pub(crate) fn read_arguments(context: &Context) {
 }
 
 /// The run whose test the first thread of the process is, which is about to be started: where the
-/// harness is libtest, which says to nobody when a test begins, and gives each a thread.
+/// harness is libtest, which notifies nobody when a test begins, and gives each a thread.
 fn test_of_libtest() -> Option<&'static Arc<Context>> {
     static HAS_STARTED: AtomicBool = AtomicBool::new(false);
     let context = context::global()?;

@@ -1,8 +1,8 @@
 //! The files and folders that the program makes, and the files that it opens to write into them.
-//! Their paths are told to the driver, which takes no others for left by a test.
+//! Their paths are reported to the driver, which takes no others for left by a test.
 //!
-//! The system says what the path is: no memory is taken for it, and links and relative paths need
-//! no thought.
+//! The system returns the path: no memory is taken for it, and links and relative paths need no
+//! thought.
 
 use ::std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 
@@ -18,7 +18,7 @@ const DELETED: &[u8] = b" (deleted)";
 
 /// Called when a file was opened that may be new, or may be written into.
 pub(crate) fn open(file: c_int) {
-    if file >= 0 && is_told() {
+    if file >= 0 && is_reported() {
         let _errno = Errno::save();
         tell(file);
     }
@@ -26,7 +26,7 @@ pub(crate) fn open(file: c_int) {
 
 /// Called when there is something new at this path, which is relative to a folder.
 pub(crate) fn at(folder: c_int, path: *const c_char) {
-    if !is_told() {
+    if !is_reported() {
         return;
     }
     let _errno = Errno::save();
@@ -48,13 +48,13 @@ pub(crate) fn at(folder: c_int, path: *const c_char) {
 
 /// Called where it is not known what there is that is new.
 pub(crate) fn anything() {
-    if is_told() {
+    if is_reported() {
         note_written(None);
     }
 }
 
-/// Whether what is written is told: not what the runtime writes itself.
-fn is_told() -> bool {
+/// Whether what is written is reported: not what the runtime writes itself.
+fn is_reported() -> bool {
     own::is_standing() && tells_writes() && !own::is_working()
 }
 
@@ -70,12 +70,14 @@ fn tell(file: c_int) {
     note_written(path.and_then(|path| str::from_utf8(path).ok()));
 }
 
-/// Functions that write something, which is told when they have: then they return 0.
+/// Functions that write something, which is reported when they have: then they return 0.
 macro_rules! functions {
-    ($($name:ident $c_name:literal ($($argument:ident: $type:ty),*) => $folder:expr, $path:ident;)*) => {
+    ($($name:ident $c_name:literal ($($argument:ident: $type:ty),*) => $folder:expr,
+        $path:ident;)*) => {
         $(#[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($argument: $type),*) -> c_int {
-            let Some(original) = original!($c_name: unsafe extern "C" fn($($type),*) -> c_int) else {
+            let Some(original) = original!($c_name: unsafe extern "C" fn($($type),*) -> c_int)
+                else {
                 return -1;
             };
             // SAFETY: the caller's arguments, unchanged.
@@ -92,12 +94,15 @@ functions! {
     mkdirat c"mkdirat" (folder: c_int, path: *const c_char, mode: libc::mode_t) => folder, path;
     mkfifo c"mkfifo" (path: *const c_char, mode: libc::mode_t) => libc::AT_FDCWD, path;
     link c"link" (from: *const c_char, to: *const c_char) => libc::AT_FDCWD, to;
-    linkat c"linkat" (old: c_int, from: *const c_char, new: c_int, to: *const c_char, flags: c_int) => new, to;
+    linkat c"linkat" (old: c_int, from: *const c_char, new: c_int, to: *const c_char,
+        flags: c_int) => new, to;
     symlinkat c"symlinkat" (to: *const c_char, folder: c_int, path: *const c_char) => folder, path;
     truncate c"truncate" (path: *const c_char, len: libc::off64_t) => libc::AT_FDCWD, path;
     truncate64 c"truncate64" (path: *const c_char, len: libc::off64_t) => libc::AT_FDCWD, path;
-    renameat c"renameat" (old: c_int, from: *const c_char, new: c_int, to: *const c_char) => new, to;
-    renameat2 c"renameat2" (old: c_int, from: *const c_char, new: c_int, to: *const c_char, flags: c_uint) => new, to;
+    renameat c"renameat" (old: c_int, from: *const c_char, new: c_int, to: *const c_char) => new,
+        to;
+    renameat2 c"renameat2" (old: c_int, from: *const c_char, new: c_int, to: *const c_char,
+        flags: c_uint) => new, to;
 }
 
 /// Functions that open what is written, inside of which libc does not call its own `open` by name.
@@ -105,7 +110,8 @@ macro_rules! descriptors {
     ($($name:ident $c_name:literal ($($argument:ident: $type:ty),*);)*) => {
         $(#[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($argument: $type),*) -> c_int {
-            let Some(original) = original!($c_name: unsafe extern "C" fn($($type),*) -> c_int) else {
+            let Some(original) = original!($c_name: unsafe extern "C" fn($($type),*) -> c_int)
+                else {
                 return -1;
             };
             // SAFETY: the caller's arguments, unchanged.
@@ -145,8 +151,10 @@ unsafe extern "C" fn mkdtemp(template: *mut c_char) -> *mut c_char {
 macro_rules! streams {
     ($($name:ident $c_name:literal ($($argument:ident: $type:ty),*);)*) => {
         $(#[unsafe(no_mangle)]
-        unsafe extern "C" fn $name(path: *const c_char, mode: *const c_char, $($argument: $type),*) -> *mut c_void {
-            type Function = unsafe extern "C" fn(*const c_char, *const c_char, $($type),*) -> *mut c_void;
+        unsafe extern "C" fn $name(path: *const c_char, mode: *const c_char,
+            $($argument: $type),*) -> *mut c_void {
+            type Function = unsafe extern "C" fn(*const c_char, *const c_char,
+                $($type),*) -> *mut c_void;
             let Some(original) = original!($c_name: Function) else {
                 return ::std::ptr::null_mut();
             };
@@ -178,7 +186,7 @@ unsafe fn opened(stream: *mut c_void, mode: *const c_char) {
         return;
     }
     match original!(c"fileno": unsafe extern "C" fn(*mut c_void) -> c_int) {
-        // SAFETY: the stream is open.
+        // SAFETY: the stream was opened and not closed.
         Some(fileno) => open(unsafe { fileno(stream) }),
         None => anything(),
     }

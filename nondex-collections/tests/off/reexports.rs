@@ -22,7 +22,8 @@ fn the_hash_collections_are_stds() {
     assert_same!(collections::BTreeMap<u8, u8>);
     assert_same!(collections::TryReserveError);
     assert_same!(collections::hash_map::DefaultHasher);
-    assert_same!(collections::hash_map::HashMap<u8, u8, std::hash::BuildHasherDefault<std::hash::DefaultHasher>>);
+    assert_same!(collections::hash_map::HashMap<u8, u8,
+        std::hash::BuildHasherDefault<std::hash::DefaultHasher>>);
     assert_same!(collections::hash_map::RandomState);
     assert_same!(collections::hash_set::HashSet<u8>);
     assert_same!(hash::RandomState);

@@ -17,7 +17,7 @@ pub(crate) struct Api {
     pub(crate) pages: BTreeMap<String, BTreeSet<String>>,
     /// Where each page's item is written, as its page links it.
     pub(crate) sources: BTreeMap<String, String>,
-    /// Re-exports without a page of their own: `collections` and `HashMap`.
+    /// Re-exports without their own page: `collections` and `HashMap`.
     pub(crate) reexports: BTreeSet<(String, String)>,
 }
 
@@ -76,7 +76,7 @@ impl Api {
         api
     }
 
-    /// Whether `page` has an item of its own, or stands for one by a re-export.
+    /// Whether `page` has its own item, or is a re-export of one.
     pub(crate) fn has(&self, page: &str) -> bool {
         let (module, item) = page.rsplit_once('/').unwrap_or_default();
         let name = item.split_once('.').map_or(item, |(_, name)| name);
@@ -86,7 +86,7 @@ impl Api {
                 .contains(&(module.to_owned(), name.to_owned()))
     }
 
-    /// The same pages, with lines only where `keep` says so, and nothing of how they are written.
+    /// The same pages, with lines only where `keep` holds, and nothing of how they are written.
     pub(crate) fn only_lines_of(&self, keep: impl Fn(&str) -> bool) -> Api {
         let lines = |page: &str, lines: &BTreeSet<String>| {
             if keep(page) {

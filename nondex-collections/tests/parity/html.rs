@@ -8,7 +8,7 @@ pub(crate) fn text(fragment: &str) -> String {
         plain.push_str(&rest[..start]);
         let tag = &rest[start..];
         let end = tag.find('>').map_or(tag.len(), |end| end + 1);
-        // The where clause is a block of its own, with nothing before it.
+        // The where clause is a separate block, with nothing before it.
         if tag.starts_with("<div") || tag.starts_with("<br") {
             plain.push(' ');
         }

@@ -2,7 +2,7 @@
 //!
 //! The documentation of the mirror is made on the spot and compared with std's as it was installed
 //! with the toolchain (`rustup component add rust-docs`). Where that is missing, the list `std.txt`
-//! stands in for it, and the test says so. To renew the list after a change of toolchain:
+//! stands in for it, and the test prints that. To renew the list after a change of toolchain:
 //! `NONDEX_BLESS=1 cargo test -p nondex-collections --features nondex --test parity`.
 
 mod api;
@@ -101,7 +101,7 @@ enum Side {
     Mirror,
 }
 
-/// Every line that only one of the two has; an empty line stands for the page itself.
+/// Every line that only one of the two has; an empty line means the page itself.
 fn compare(std: &Api, mirror: &Api) -> BTreeSet<(String, String, Side)> {
     let mut found = BTreeSet::new();
     let mut add =
@@ -197,7 +197,7 @@ fn the_committed_list_is_what_the_installed_documentation_says() {
     }
     assert!(
         Api::parse(COMMITTED) == list,
-        "std.txt is not what the documentation says: renew it with NONDEX_BLESS=1"
+        "std.txt differs from the documentation: renew it with NONDEX_BLESS=1"
     );
 }
 

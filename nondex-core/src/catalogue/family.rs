@@ -36,7 +36,8 @@ struct Columns {
 }
 
 macro_rules! families {
-    ($($(#[$about:meta])* $family:ident = $key:literal $name:literal $chosen:expr, $levels:expr;)*) => {
+    ($($(#[$about:meta])* $family:ident = $key:literal $name:literal $chosen:expr,
+        $levels:expr;)*) => {
         /// A group of models that are switched together.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Family {
@@ -49,7 +50,8 @@ macro_rules! families {
 
             const fn columns(self) -> Columns {
                 match self {
-                    $(Family::$family => Columns { name: $name, chosen: $chosen, levels: $levels },)*
+                    $(Family::$family => Columns { name: $name, chosen: $chosen,
+                        levels: $levels },)*
                 }
             }
         }

@@ -104,7 +104,8 @@ impl Model {
 }
 
 macro_rules! catalogue {
-    ($($(#[$group:meta])* $family:ident $kind:ident $fix:literal { $($name:ident $api:literal $link:literal $promise:literal)* })*) => {
+    ($($(#[$group:meta])* $family:ident $kind:ident $fix:literal { $($name:ident $api:literal
+        $link:literal $promise:literal)* })*) => {
         $($(
             #[doc = concat!("`", $api, "`: ", $promise, ".")]
             pub static $name: Model = Model {
@@ -250,7 +251,7 @@ catalogue! {
 
     /// Threads, in runs that schedule them.
     Schedule Extend "hold the lock over all that belongs together, and join or wait for a message \
-        instead of assuming that a thread has come so far" {
+        instead of assuming how far a thread is" {
         THREAD_SPAWN "std::thread::spawn" "thread/index.html#the-threading-model"
             "starts a thread that runs when the operating system lets it, and may be stopped \
              anywhere"

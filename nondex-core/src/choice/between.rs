@@ -3,8 +3,8 @@
 //! The drawn order is reached from the canonical order by exchanging neighbours, one pair at a
 //! time: the element that comes first is moved to the front, then the second one to its place, and
 //! so on. Each step reverses the relative order of two elements and of no other pair. So if a test
-//! passes after `n` steps and fails after `n + 1`, these two elements make the difference, and a
-//! binary search over the steps finds them in about 2·log2(elements) runs.
+//! passes after `n` steps and fails after `n + 1`, these two elements make the difference. A binary
+//! search over the steps finds them in about 2·log2(elements) runs.
 
 use crate::hidden::{self, Vec};
 

@@ -12,7 +12,7 @@ use crate::protocol::site::{Caller, Site};
 const MILLISECOND: u64 = 1_000_000;
 
 /// The longest time that a clock with a resolution of 100 ns, as those of other systems do, can
-/// stand still, in nanoseconds of virtual time, by which a reading takes some fifty times what it
+/// stand still. In nanoseconds of virtual time, by which a reading takes some fifty times what it
 /// really takes.
 const LONGEST_STAND: u64 = 10_000;
 
@@ -84,8 +84,7 @@ mod tests {
     use crate::catalogue::model;
 
     #[test]
-    fn no_clock_stands_still_where_only_a_busy_machine_is_meant_and_only_advice_comes_of_one_that_is_set_back()
-     {
+    fn only_levels_beyond_a_busy_machine_stop_clocks_and_only_advice_comes_of_one_set_back() {
         for level in Level::ALL {
             let instant = oldest(&model::INSTANT_NOW, level);
             assert_eq!(instant == 0, level == Level::Std);

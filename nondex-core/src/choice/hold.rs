@@ -32,7 +32,7 @@ pub const fn longest(level: Level) -> u64 {
 /// much. `awaited` is when others wake. `None` outside a test.
 ///
 /// A seed draws it by the `moment`, which is identified within the run by who comes to it and how
-/// often, so that it is the same wherever the code lies; or, if there is none, by the call.
+/// often. So it is the same wherever the code lies; or, if there is none, by the call.
 #[must_use]
 pub fn hold(
     model: &'static Model,

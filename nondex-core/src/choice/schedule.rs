@@ -12,12 +12,12 @@
 //!   "Combinatorial methods for event sequence testing", 2012; Chee, Colbourn, Horsley and Zhou,
 //!   "Sequence covering arrays", 2013). At most nine orders have every three elements in all six
 //!   orders, and every element at every position;
-//! - more: a Latin square that has the reverse of each of its orders, so that as many orders as
-//!   there are elements have every element at every position (once, if their number is even), and
-//!   every two elements are equally often in both orders. Orders and their reverses come close to
-//!   each other: three elements are never twice in one order before they were in its reverse, or
-//!   nearly so. Up to 16 elements the square is one of which the first eight orders have more
-//!   threes than those of most others; beyond, it is random.
+//! - more: a Latin square that has the reverse of each of its orders. So as many orders as there
+//!   are elements have every element at every position (once, if their number is even), and every
+//!   two elements are equally often in both orders. Orders and their reverses come close to each
+//!   other: three elements are never twice in one order before they were in its reverse, or nearly
+//!   so. Up to 16 elements the square is one of which the first eight orders have more threes than
+//!   those of most others; beyond, it is random.
 //!
 //! **Choices stay independent.** If one structure served all choices, two reads would agree where
 //! they should not. So the elements of the design are renamed, and its orders exchanged, by words
@@ -34,7 +34,7 @@ use crate::context::orders::{LONGEST, Orders};
 use crate::protocol::schedule::Schedule;
 
 /// Longer sequences are reversed by seed 0 and have no further design: it would need hundreds of
-/// seeds, and an order of it costs about twice as much as a random one, which counts when a long
+/// seeds. An order of it costs about twice as much as a random one, which counts when a long
 /// sequence is read again and again.
 pub(super) const DESIGNED_LEN: usize = LONGEST;
 

@@ -13,7 +13,7 @@ pub(crate) struct Failure {
     pub(crate) target: Text,
     pub(crate) error: &'static str,
     pub(crate) thread: Text,
-    /// Who called, if that is asked for.
+    /// Who called, on request.
     pub(crate) caller: Option<Caller>,
 }
 
@@ -32,7 +32,7 @@ impl Failure {
     }
 }
 
-/// The failures of a run so far, with their stacks, which are recorded when the test fails.
+/// The failures of a run until now, with their stacks, which are recorded when the test fails.
 #[derive(Debug)]
 pub(crate) struct Failures(ForkLock<hidden::Vec<(Failure, Option<Stack>)>>);
 
@@ -42,7 +42,7 @@ impl Default for Failures {
     }
 }
 
-/// How many failures are kept; a test that meets more has been told enough.
+/// How many failures are kept; a test with more has seen enough.
 const MAX_FAILURES: usize = 64;
 
 /// How many of them have their stacks kept.

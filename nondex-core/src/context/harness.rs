@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether a harness of ours says when a test begins and ends.
+/// Whether a harness of ours reports when a test begins and ends.
 static HAS_HARNESS: AtomicBool = AtomicBool::new(false);
 
 /// Says that a harness of ours runs the tests of this process.

@@ -5,9 +5,10 @@
 //! `/proc/<pid>/environ`), so a program that is built over the facade looks for the spec in the
 //! test's own process, or in its ancestors. The search costs a read or two, once in a process.
 //!
-//! Who it is, a child is told by [`CHILD_VARIABLE`]: the path of the thread that started it, and
-//! which of its children it is. One that is not told (what started it is linked statically, say) is
-//! known by its command line, and by how many children of that command line there were before it.
+//! A child learns its identity from [`CHILD_VARIABLE`]: the path of the thread that started it, and
+//! which of its children it is. One that does not learn it (what started it is linked statically,
+//! say) is identified by its command line and the number of earlier children with that command
+//! line.
 
 #![expect(
     clippy::disallowed_macros,
@@ -23,7 +24,7 @@ use std::path::Path;
 use crate::hash;
 use crate::protocol::spec::{CHILD_VARIABLE, RunSpec, SPEC_VARIABLE};
 
-/// How far up an ancestor is looked for: a test, a shell, a tool, and some.
+/// Number of generations in which an ancestor is searched: a test, a shell, a tool, and some.
 const GENERATIONS: usize = 16;
 
 /// A child process of a test.
@@ -39,7 +40,7 @@ pub(crate) struct Child {
 
 /// What this process is as a child of a test, if it is one.
 pub(crate) fn find() -> Option<Child> {
-    // Not by libc's function: a program may have one of its own in place of it.
+    // Not by libc's function: a program may replace it.
     let told = std::env::vars_os().find(|(name, _)| name == CHILD_VARIABLE);
     let told = told.and_then(|(_, value)| value.into_string().ok());
     let told = told.as_deref().and_then(read);
@@ -159,7 +160,7 @@ fn before(record: &Path, path: &str) -> Option<usize> {
     Some(of_path.take_while(|line| *line != own.trim_end()).count())
 }
 
-/// The extension of the file beside the record in which children are noted that were not told who
+/// The extension of the file next to the record in which children are noted that did not learn who
 /// they are.
 pub const NOTES: &str = "children";
 

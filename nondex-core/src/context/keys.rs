@@ -23,9 +23,9 @@ fn is_same((a, one, x): &Call, (b, other, y): &Call) -> bool {
 pub(super) struct Keys {
     /// What the seed adds to a key; 0 where it adds nothing.
     pub(super) secret: u64,
-    /// Whether the run is asked where some of them are made.
+    /// Whether the run records where some of them are made.
     pub(super) are_traced: bool,
-    /// Of those that were made where the run is asked for: the stack of the first.
+    /// Of those that were made where the run records it: the stack of the first.
     created: ForkLock<hidden::Vec<(Call, Stack)>>,
     /// What was decided for those that have clones.
     shared: ForkLock<hidden::Table<(u64, u64)>>,
@@ -48,7 +48,7 @@ impl Keys {
         }
     }
 
-    /// Keeps the stack of the creation of a state by `caller`, if the run is asked for it.
+    /// Keeps the stack of the creation of a state by `caller`, if the run requests it.
     pub(super) fn note_creation(&self, model: &'static Model, caller: Caller, trace: &[Site]) {
         let is_asked = |site: &Site| site.is_of(model, model.family, caller);
         if !trace.iter().any(is_asked) {
@@ -70,7 +70,7 @@ impl Keys {
         Some(known.find(|(known, _)| is_same(known, &call))?.1.clone())
     }
 
-    /// The key that others see, as `decide` says when it is asked first: a state and its clones are
+    /// The key that others see, as `decide` returns on its first call: a state and its clones are
     /// one choice.
     pub(super) fn once(&self, key: u64, is_shared: bool, decide: impl FnOnce() -> u64) -> u64 {
         if !is_shared {

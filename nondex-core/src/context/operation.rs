@@ -6,7 +6,7 @@ use super::stack::Stack;
 use crate::hidden::Text;
 use crate::protocol::site::Caller;
 
-/// Whether failures of `operation` with `error` are asked for on this thread. Costs a thread-local
+/// Whether failures of `operation` with `error` are requested on this thread. Costs a thread-local
 /// lookup.
 #[must_use]
 pub fn is_observed(operation: &str, error: &str) -> bool {

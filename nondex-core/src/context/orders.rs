@@ -6,7 +6,7 @@ use crate::hidden::{self, Vec};
 /// The longest order that is kept.
 pub(crate) const LONGEST: usize = 1 << 8;
 
-/// So many orders are kept, each in the place that follows from what it was drawn from.
+/// Number of orders that are kept, each in the place that follows from what it was drawn from.
 const KEPT: usize = 8;
 
 /// What an order was drawn from, all of it: two that were drawn from the same are the same.

@@ -7,7 +7,7 @@ use crate::json::Object;
 use crate::protocol::point::{ChoiceRecord, Reading};
 use crate::protocol::site::{Caller, portable_path};
 
-/// What is told of a thread at a site.
+/// What is recorded of a thread at a site.
 pub(super) struct Point<'a> {
     pub(super) api: &'a str,
     pub(super) family: Family,
@@ -16,7 +16,7 @@ pub(super) struct Point<'a> {
     pub(super) count: u64,
     /// The largest size of a choice.
     pub(super) max_len: u64,
-    /// The stack of a call, if it was asked for.
+    /// The stack of a call, if it was requested.
     pub(super) stack: &'a Stack,
 }
 

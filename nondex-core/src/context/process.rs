@@ -1,4 +1,4 @@
-//! The context that a process has of its own.
+//! The context of a process.
 
 #![expect(
     clippy::disallowed_macros,
@@ -73,8 +73,8 @@ pub fn note_written(path: Option<&str>) {
     }
 }
 
-/// Makes this process, a fork that is to run the test of `spec`, have a context of its own: what
-/// the parent's shares between its tests goes on in it.
+/// Makes this process, a fork that is to run the test of `spec`, have a separate context: what the
+/// parent's shares between its tests goes on in it.
 pub fn fork_global(spec: RunSpec) -> Option<&'static Arc<Context>> {
     let forked = global()?.of_fork(spec);
     FORKED.set(forked).ok()?;

@@ -110,7 +110,7 @@ impl Context {
     }
 
     /// The context of this process, a fork of the one with this context, in which the test of
-    /// `spec` runs as if it ran in that one: a process of its own for a test.
+    /// `spec` runs as if it ran in that one: a separate process for a test.
     #[must_use]
     pub(super) fn of_fork(&self, spec: RunSpec) -> Arc<Self> {
         let pid = process_number::of_system();
@@ -140,12 +140,13 @@ impl Context {
             .sources
             .fetch_or(source.bit(), Ordering::Relaxed);
         if source == Source::Child && noted & source.bit() == 0 {
-            // Told at once, because the test may not come to its end: a program tells nothing.
+            // Recorded at once, because the test may not come to its end: a program records
+            // nothing.
             self.note_written(None);
         }
     }
 
-    /// What was noted since this was asked last.
+    /// What was noted since the last call.
     pub(super) fn take_sources(&self) -> Vec<Source> {
         Source::of(self.shared.sources.swap(0, Ordering::Relaxed))
     }
@@ -176,7 +177,7 @@ impl Context {
         }
     }
 
-    /// What this run was asked to do.
+    /// The request of this run.
     #[must_use]
     pub const fn spec(&self) -> &RunSpec {
         &self.spec
@@ -248,7 +249,9 @@ impl Context {
                     })
                     .boolean("writes", manner.writes);
                 stack.write("stack", object);
-                object.flag("own", manner.own).flag("met", manner.met);
+                object
+                    .flag("own", manner.own)
+                    .flag("met", manner.interrupted);
             });
         });
     }
@@ -263,14 +266,14 @@ impl Context {
                 stack: Vec::new(),
                 unseen: true,
                 own: true,
-                met: false,
+                interrupted: false,
             },
         });
     }
 
     /// Says which code `test` has run: `covered` writes the fields of a
     /// [`CoveredRecord`](crate::CoveredRecord), unless nothing is known. Takes no memory of the
-    /// program's. Whether anything was said.
+    /// program's. Whether anything was written.
     pub fn note_covered(&self, test: &str, covered: impl FnOnce(&mut Object<'_>) -> bool) -> bool {
         let mut is_known = false;
         let event = journal::event("covered", test, |event| {

@@ -1,4 +1,4 @@
-//! What one thread did at each site in one test so far.
+//! What one thread did at each site in one test until now.
 
 use std::cmp::Ordering;
 use std::panic::Location;
@@ -113,7 +113,7 @@ impl SiteState {
         self.off
     }
 
-    /// Counts a call of this size, and says what its choice is made from.
+    /// Counts a call of this size, and returns what its choice is made from.
     #[inline(always)]
     pub(super) fn reach(&mut self, context: &Context, size: u64, is_listed: bool) -> Reached {
         let ordinal = self.calls;
@@ -141,7 +141,7 @@ impl SiteState {
         !self.off && self.calls > 0
     }
 
-    /// What is told of it.
+    /// What is recorded of it.
     pub(super) fn point(&self) -> Point<'_> {
         Point {
             api: self.model.api,
@@ -181,7 +181,7 @@ impl SiteState {
 #[derive(Debug)]
 pub(super) struct Sites {
     all: hidden::Vec<SiteState>,
-    /// The positions, by what a call is told by.
+    /// The positions, by the key of a call.
     index: Table<u32>,
     /// Where a place was found last, for a few places.
     recent: [Option<Recent>; RECENT],
@@ -196,7 +196,7 @@ struct Recent {
     at: u32,
 }
 
-/// So many places are remembered.
+/// Number of places that are remembered.
 const RECENT: usize = 16;
 
 impl Sites {
@@ -208,8 +208,8 @@ impl Sites {
         }
     }
 
-    /// The position of the site of these calls. They are told by address: one site may have several
-    /// states.
+    /// The position of the site of these calls. They are identified by address: one site may have
+    /// several states.
     pub(super) fn find(
         &self,
         model: &'static Model,
@@ -227,7 +227,7 @@ impl Sites {
         Some(*found as usize)
     }
 
-    /// A hash of what calls are told by.
+    /// A hash of the keys of calls.
     fn hash(model: &'static Model, family: Family, caller: Caller) -> u64 {
         let addresses =
             std::ptr::from_ref(model).addr() ^ caller.file.as_ptr().addr().rotate_left(20);

@@ -138,8 +138,8 @@ pub fn level() -> Option<Level> {
     with_inherited_state(|state| state.context.spec.level)
 }
 
-/// Records that the thread reached a choice, and says what to make it from. `None` outside a test,
-/// while paused, and for a model that is off.
+/// Records that the thread reached a choice, and returns what to make it from. `None` outside a
+/// test, while paused, and for a model that is off.
 pub(crate) fn reach(
     model: &'static Model,
     family: Family,
@@ -149,7 +149,7 @@ pub(crate) fn reach(
     with_state(|state| state.reach((model, family, caller), None, choice)).flatten()
 }
 
-/// As [`reach`], of an order of `len` elements at a place in the source. If the place says that it
+/// As [`reach`], of an order of `len` elements at a place in the source. If the place shows that it
 /// is this caller's, the thread knows the site there from now on.
 pub(crate) fn reach_at(
     model: &'static Model,
@@ -187,8 +187,8 @@ pub(crate) fn table_key(model: &'static Model, caller: Caller) -> Option<u64> {
     })
 }
 
-/// Notes that what this thread creates here makes a choice elsewhere, as `caller`'s: the stack of
-/// that choice is this one.
+/// Notes that what this thread creates here makes a choice at another place, as `caller`'s: the
+/// stack of that choice is this one.
 pub fn note_creation(model: &'static Model, caller: Caller) {
     with_inherited_state(|state| {
         let keys = &state.context.shared.keys;
@@ -203,8 +203,8 @@ pub(crate) fn key_without_seed(table_key: u64) -> u64 {
     table_key ^ secret.unwrap_or(table_key)
 }
 
-/// What `decide` says of the state with this key, and of all its clones when it `is_shared`: once
-/// for them all.
+/// The result of `decide` for the state with this key, and of all its clones when it `is_shared`:
+/// once for them all.
 pub(crate) fn once(table_key: u64, is_shared: bool, decide: impl FnOnce() -> u64) -> u64 {
     match with_state(|state| Arc::clone(&state.context)) {
         Some(context) => context.shared.keys.once(table_key, is_shared, decide),
@@ -225,7 +225,7 @@ pub(crate) fn reading(content: u64) -> Option<Reading> {
     })
 }
 
-/// Whether the stacks of these calls are asked for.
+/// Whether the stacks of these calls are requested.
 pub(crate) fn is_traced(model: &Model, family: Family, caller: Caller) -> bool {
     let is_it = |site: &Site| site.is_of(model, family, caller);
     with_inherited_state(|state| state.context.spec.trace.iter().any(is_it)).unwrap_or(false)
@@ -251,7 +251,7 @@ pub(crate) fn record(kind: &str, fields: impl FnOnce(&str, &mut Object<'_>)) {
     });
 }
 
-/// As [`record`], unless `fields`, which is also given the context, says otherwise.
+/// As [`record`], unless `fields`, which is also given the context, decides otherwise.
 pub(super) fn record_if(
     kind: &str,
     fields: impl FnOnce(&Context, &str, &mut Object<'_>) -> bool,
@@ -352,7 +352,7 @@ impl Drop for Pause {
     }
 }
 
-/// Writes what this thread chose so far: the process is about to end.
+/// Writes what this thread chose until now: the process is about to end.
 pub fn flush() {
     with_state(ThreadState::flush);
 }

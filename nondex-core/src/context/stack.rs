@@ -121,8 +121,8 @@ impl Frame {
             .number("line", self.line.into());
     }
 
-    /// The return address that stands for this frame until it is looked up; the file is then the
-    /// path of its program, or empty for the test's own.
+    /// The return address of this frame until it is looked up; the file is then the path of its
+    /// program, or empty for the test's own.
     #[must_use]
     pub fn address(&self) -> Option<u64> {
         let digits = self

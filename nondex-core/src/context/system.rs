@@ -28,7 +28,7 @@ pub trait System: Debug + Sync {
     /// the main thread, as what follows.
     fn mark(&self, spec: &RunSpec);
 
-    /// What is different since this was asked last, or since the state was [marked](System::mark).
+    /// What is different since the last call, or since the state was [marked](System::mark).
     fn changes(&self) -> Vec<StateChange>;
 
     /// Puts these parts of the state back to what they were when it was [marked](System::mark), as
@@ -43,17 +43,17 @@ pub trait System: Debug + Sync {
     fn end_schedule(&self);
 
     /// Lets accesses of this thread to these parts of the state be noted, as far as this machine
-    /// can. Whether it can. Each access that is kept is also told at once, in its thread, if that
-    /// is asked for.
+    /// can. Whether it can. Each access that is kept is also recorded at once, in its thread, on
+    /// request.
     fn watch(&self, states: &[StateId], tell: Option<Tell>) -> bool;
 
     /// Lets accesses of this thread to what another one [watches](System::watch) be counted, too,
     /// while that one does.
     fn join_watch(&self);
 
-    /// Calls `meet` on this thread at its access of this number to what it
+    /// Calls `interruption` on this thread at its access of this number to what it
     /// [watches](System::watch), before it goes on, and again wherever the thread may have let
-    /// others go on, until it says that there is no need.
+    /// others go on, until it returns that there is no need.
     fn interrupt(&self, access: u64, interruption: fn() -> bool);
 
     /// Keeps these parts of the state as they are now; what is accessed by functions, as it is
@@ -71,8 +71,8 @@ pub trait System: Debug + Sync {
     /// they happened.
     fn accesses(&self) -> Vec<Access>;
 
-    /// Writes which code ran so far, the fields of a [`CoveredRecord`](crate::CoveredRecord), where
-    /// this program was compiled to tell. Whether it was.
+    /// Writes which code ran until now, the fields of a [`CoveredRecord`](crate::CoveredRecord),
+    /// where this program was compiled to record it. Whether it was.
     fn covered(&self, object: &mut Object<'_>) -> bool;
 }
 
@@ -97,7 +97,7 @@ pub struct Manner {
     /// Whether the test's own thread did it, and none that it started.
     pub own: bool,
     /// Whether that thread was stopped at it.
-    pub met: bool,
+    pub interrupted: bool,
 }
 
 /// What belongs to a process and not to a fork of it.
@@ -124,7 +124,7 @@ pub struct ForkEnd {
     pub end: Outcome,
     /// How long it took.
     pub took: Duration,
-    /// Whether it left a process behind that had to be ended.
+    /// Whether it left a process that had to be ended.
     pub left_child: bool,
 }
 

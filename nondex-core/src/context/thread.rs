@@ -1,4 +1,4 @@
-//! What one thread did in one test so far, and what its next choice is made from.
+//! What one thread did in one test until now, and what its next choice is made from.
 
 use std::fmt::Write;
 use std::hash::Hasher;
@@ -20,7 +20,7 @@ use crate::protocol::point::ChoiceRecord;
 use crate::protocol::site::{Caller, Site};
 use crate::protocol::source::Source;
 
-/// So many choices of a thread are listed one by one.
+/// Number of choices of a thread that are listed one by one.
 const MAX_LISTED: usize = 64;
 
 /// The hash of a thread's path in a test.
@@ -124,7 +124,7 @@ impl ThreadState {
         let _ = write!(self.forked, "/{}", self.forking);
     }
 
-    /// Whether this thread became a forked child, and has no state of its own yet.
+    /// Whether this thread became a forked child, and has no separate state yet.
     #[inline]
     pub(super) fn is_of_parent(&self) -> bool {
         !self.forked.is_empty()
@@ -170,7 +170,7 @@ impl ThreadState {
         (self.own_path_hash(), ordinal)
     }
 
-    /// The hash of this thread's path, also in a forked child that has no state of its own yet.
+    /// The hash of this thread's path, also in a forked child that has no separate state yet.
     pub(super) fn own_path_hash(&self) -> u64 {
         match self.forked.as_str() {
             "" => self.path_hash,
@@ -178,8 +178,8 @@ impl ThreadState {
         }
     }
 
-    /// Records that the thread is at a site, and says what its choice is made from. With a `place`,
-    /// it is known there from now on.
+    /// Records that the thread is at a site, and returns what its choice is made from. With a
+    /// `place`, it is known there from now on.
     pub(super) fn reach(
         &mut self,
         (model, family, caller): (&'static Model, Family, Caller),
@@ -236,7 +236,7 @@ impl ThreadState {
         self.choices.push(choice);
     }
 
-    /// Writes what this thread did so far and forgets it.
+    /// Writes what this thread did until now and forgets it.
     pub(super) fn flush(&mut self) {
         if self.pid != process_number::of_system() || self.is_of_parent() {
             // A forked child does not say again what its parent did.

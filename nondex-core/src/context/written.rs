@@ -9,13 +9,13 @@ use super::text::Text;
 use crate::hash;
 use crate::json;
 
-/// Number of paths that are told. The event that has no path stands for all others.
+/// Number of paths that are reported. The event without a path means all others.
 const MAX_PATHS: usize = 4096;
 
-/// Number of places at which a path is looked for among those that were told.
+/// Number of places at which a path is searched among those that were reported.
 const TRIES: usize = 16;
 
-/// Hashes of the paths that were told; 0 where there is none.
+/// Hashes of the paths that were reported; 0 where there is none.
 static TOLD: [AtomicU64; MAX_PATHS] = [const { AtomicU64::new(0) }; MAX_PATHS];
 
 /// Appends to the journal that `test` may have written what is at this path, once; without a path,
@@ -37,7 +37,7 @@ pub(super) fn append(journal: &Journal, test: &str, path: Option<&str>) {
     }
 }
 
-/// Whether it was told that anything may have been written.
+/// Whether it was reported that anything may have been written.
 static IS_ANYTHING: AtomicBool = AtomicBool::new(false);
 
 enum Place {
@@ -46,7 +46,7 @@ enum Place {
     Full,
 }
 
-/// Whether a path with this hash was told before. Now it is, unless there is no room.
+/// Whether a path with this hash was reported before. Now it is, unless there is no room.
 fn place(hash: u64) -> Place {
     let hash = hash | 1;
     let first = hash as usize;

@@ -132,7 +132,8 @@ macro_rules! object {
                 let $type { $($field),* } = self;
                 let mut fields = define::Written::default();
                 $(if !define::is_left_out!($field $($kind)?) {
-                    fields.append(define::name!($field $($name)?), $crate::json::Data::to_value($field));
+                    fields.append(define::name!($field $($name)?),
+                        $crate::json::Data::to_value($field));
                 })*
                 fields.end()
             }
@@ -142,7 +143,8 @@ macro_rules! object {
                 use $crate::json::define;
                 let mut fields = define::Fields::new(stringify!($type), value)?;
                 let value = $type {
-                    $($field: fields.field(define::name!($field $($name)?), define::default!($($kind)?))?,)*
+                    $($field: fields.field(define::name!($field $($name)?),
+                        define::default!($($kind)?))?,)*
                 };
                 fields.end($strict, &[$(define::name!($field $($name)?)),*])?;
                 Ok(value)
@@ -258,7 +260,8 @@ macro_rules! tagged {
                 match name.as_str() {
                     $($variant_name => {
                         let value = $type::$variant {
-                            $($field: fields.field(stringify!($field), define::default!($($kind)?))?,)*
+                            $($field: fields.field(stringify!($field),
+                                define::default!($($kind)?))?,)*
                         };
                         fields.end(false, &[$tag, $(stringify!($field)),*])?;
                         Ok(value)

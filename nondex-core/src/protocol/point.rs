@@ -69,8 +69,8 @@ json::words!(Reading { First = "first", Again = "again", Changed = "changed" });
 impl ChoiceRecord {
     /// Whether a run at `level` has the canonical order here, whatever the seed. That a process is
     /// given the environment in another order is what STD shows, and ONE that another C library may
-    /// put what the process sets at another place. Beyond that a level only says which readings
-    /// agree with each other, so one that agrees with all before has nothing to vary.
+    /// put what the process sets at another place. Beyond that a level only determines which
+    /// readings agree with each other, so one that agrees with all before has nothing to vary.
     #[must_use]
     pub fn keeps_base(&self, level: Level) -> bool {
         match (self.reading, level) {

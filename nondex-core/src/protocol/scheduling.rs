@@ -11,7 +11,7 @@ pub const MAX_STEPS: u64 = 10_000_000;
 
 /// What a thread does that is delayed, where the [name of an
 /// operation](super::trace::TracedOperation::operation) stands.
-pub const HELD_BACK: &str = "held back";
+pub const DELAYED: &str = "held back";
 
 /// What the scheduler did in one test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

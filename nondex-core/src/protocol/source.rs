@@ -31,4 +31,5 @@ impl Source {
     }
 }
 
-json::words!(Source { Clock = "clock", Sleep = "sleep", Thread = "thread", Child = "child", RandomFile = "random-file" });
+json::words!(Source { Clock = "clock", Sleep = "sleep", Thread = "thread", Child = "child",
+    RandomFile = "random-file" });

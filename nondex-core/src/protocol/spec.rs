@@ -88,8 +88,8 @@ pub struct RunSpec {
     /// Whether what each test leaves changed is recorded.
     pub states: bool,
     /// What is put back, before `test`, to what it was before the first test of `before`. Where a
-    /// test [interrupts](Self::meet) another one, `test` finds it as if the other one had not
-    /// changed it.
+    /// test [interrupts](Self::interrupt_at) another one, `test` finds it as if the other one had
+    /// not changed it.
     pub restore: Vec<StateId>,
     /// The parts of the state to which accesses are recorded. Of variables and files, an empty name
     /// means all.
@@ -98,10 +98,10 @@ pub struct RunSpec {
     pub lines: bool,
     /// The access of `test` to what is watched at which the last test of `before` runs, on another
     /// thread, while `test` waits; from 0.
-    pub meet: Option<u64>,
+    pub interrupt_at: Option<u64>,
     /// The access of the one that runs meanwhile at which that one waits until the other has ended,
     /// from 0; `None` lets it run to its end.
-    pub until: Option<u64>,
+    pub pause_at: Option<u64>,
     /// Whether it is recorded which code ran.
     pub cover: bool,
     /// Whether the files and folders that are written are recorded.
@@ -136,8 +136,8 @@ json::object!(strict RunSpec {
     restore = optional,
     watch = optional,
     lines = optional,
-    meet = optional,
-    until = optional,
+    interrupt_at as "meet" = optional,
+    pause_at as "until" = optional,
     cover = optional,
     writes = optional,
     within = optional,
@@ -172,7 +172,8 @@ pub enum GivenChoice {
     Number(u64),
 }
 
-json::variants!(GivenChoice { Steps(count) = "steps", Ranks(ranks) = "ranks", Number(number) = "number" });
+json::variants!(GivenChoice { Steps(count) = "steps", Ranks(ranks) = "ranks",
+    Number(number) = "number" });
 
 impl RunSpec {
     /// A clean run of `test`: canonical order everywhere.
@@ -212,16 +213,16 @@ impl RunSpec {
             restore: Vec::new(),
             watch: Vec::new(),
             lines: false,
-            meet: None,
-            until: None,
+            interrupt_at: None,
+            pause_at: None,
             cover: false,
             writes: false,
             within: false,
         }
     }
 
-    /// The test whose accesses to what is watched decide when another one [interrupts](Self::meet)
-    /// it.
+    /// The test whose accesses to what is watched decide when another one
+    /// [interrupts](Self::interrupt_at) it.
     #[must_use]
     pub fn stopped(&self) -> &str {
         match self.before.last().filter(|_| self.within) {
@@ -230,10 +231,10 @@ impl RunSpec {
         }
     }
 
-    /// The test that [interrupts](Self::meet) it, if one does.
+    /// The test that [interrupts](Self::interrupt_at) it, if one does.
     #[must_use]
     pub fn interrupting(&self) -> Option<&str> {
-        self.meet?;
+        self.interrupt_at?;
         let other = self.before.last()?;
         Some(if self.within { &self.test } else { other })
     }

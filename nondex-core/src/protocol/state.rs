@@ -28,7 +28,7 @@ pub enum StateKind {
     File,
     /// A port that the process listens on.
     Port,
-    /// A file, or something else that has a descriptor, which is open.
+    /// An open file, or something else that has a descriptor.
     Descriptor,
     /// A child that has not ended, or was not waited for.
     Child,
@@ -149,7 +149,7 @@ pub struct AccessRecord {
     /// Whether the test's own thread made it, and none that it started.
     pub own: bool,
     /// Whether that thread was stopped at it.
-    pub met: bool,
+    pub interrupted: bool,
 }
 
 json::object!(AccessRecord {
@@ -158,7 +158,7 @@ json::object!(AccessRecord {
     stack = optional,
     unseen = optional,
     own = optional,
-    met = optional,
+    interrupted as "met" = optional,
 });
 
 /// The folder that cargo gives integration tests for their files (`CARGO_TARGET_TMPDIR`): it is

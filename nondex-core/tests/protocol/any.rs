@@ -224,13 +224,13 @@ pub(super) fn covered() -> impl Strategy<Value = CoveredRecord> {
 
 pub(super) fn access() -> impl Strategy<Value = AccessRecord> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    (state(), flags).prop_map(|(state, (writes, unseen, own, met))| AccessRecord {
+    (state(), flags).prop_map(|(state, (writes, unseen, own, interrupted))| AccessRecord {
         state,
         writes,
         stack: Vec::new(),
         unseen,
         own,
-        met,
+        interrupted,
     })
 }
 

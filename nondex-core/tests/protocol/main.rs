@@ -18,18 +18,24 @@ proptest! {
     #[test]
     fn a_spec_survives_the_round_trip(
         test in ".{0,20}", level in 0..5_usize, seed in any::<u64>(), choices in selection(),
-        models_off in prop::collection::vec(".{0,8}", 0..3), record in prop::option::of("[a-z/]{1,8}"),
+        models_off in prop::collection::vec(".{0,8}", 0..3),
+            record in prop::option::of("[a-z/]{1,8}"),
         trace in prop::collection::vec(site(), 0..2), given in prop::collection::vec(given(), 0..3),
-        schedule in prop::sample::select(&Schedule::ALL), threads in prop::sample::select(&Threads::ALL),
-        forks in prop::option::of((prop::collection::vec(".{0,8}", 0..3), prop::collection::vec(any::<u64>(), 0..3))), states in any::<bool>(),
-        restore in prop::collection::vec(state(), 0..2), watch in prop::collection::vec(state(), 0..2),
-        meet in prop::option::of(any::<u64>()), until in prop::option::of(any::<u64>()), within in any::<bool>(),
+        schedule in prop::sample::select(&Schedule::ALL),
+            threads in prop::sample::select(&Threads::ALL),
+        forks in prop::option::of((prop::collection::vec(".{0,8}", 0..3),
+            prop::collection::vec(any::<u64>(), 0..3))), states in any::<bool>(),
+        restore in prop::collection::vec(state(), 0..2), watch in prop::collection::vec(state(),
+            0..2),
+        interrupt_at in prop::option::of(any::<u64>()), pause_at in prop::option::of(any::<u64>()),
+            within in any::<bool>(),
         lines in any::<bool>(),
     ) {
         let record = record.map(Into::into);
         let forks = forks.map(|(tests, limits_ms)| Forks { tests, limits_ms });
         let spec = RunSpec {
-            choices, models_off, record, trace, given, schedule, threads, forks, states, restore, watch, lines, meet, until, within,
+            choices, models_off, record, trace, given, schedule, threads, forks, states, restore,
+            watch, lines, interrupt_at, pause_at, within,
             ..RunSpec::new(test, Level::ALL[level], seed)
         };
         prop_assert_eq!(&RunSpec::from_json(&spec.to_json()).unwrap(), &spec);
@@ -42,13 +48,19 @@ proptest! {
     #[test]
     fn a_record_survives_the_round_trip(
         test in ".{0,20}", outcome in outcome(), failure in prop::option::of(failure()),
-        points in prop::collection::vec(point(), 0..4), network in prop::collection::vec(network(), 0..3),
-        choices in prop::collection::vec(choice(), 0..3), steps in prop::collection::vec(step(), 0..2),
+        points in prop::collection::vec(point(), 0..4), network in prop::collection::vec(network(),
+            0..3),
+        choices in prop::collection::vec(choice(), 0..3), steps in prop::collection::vec(step(),
+            0..2),
         failed_operations in prop::collection::vec(operation(), 0..2),
-        sources in sources(), schedule in prop::option::of(schedule()), states in prop::collection::vec(change(), 0..2), accesses in prop::collection::vec(access(), 0..2), covered in prop::collection::vec(covered(), 0..2),
+        sources in sources(), schedule in prop::option::of(schedule()),
+            states in prop::collection::vec(change(), 0..2),
+                accesses in prop::collection::vec(access(), 0..2),
+                    covered in prop::collection::vec(covered(), 0..2),
     ) {
         let record = RunRecord {
-            protocol: PROTOCOL, algorithm: 1, test, outcome, failure, points, choices, steps, network,
+            protocol: PROTOCOL, algorithm: 1, test, outcome, failure, points, choices, steps,
+            network,
             failed_operations, sources, schedule, states, accesses, covered,
         };
         let text = json::to_string(&record);
@@ -86,7 +98,8 @@ fn a_spec_of_another_protocol_or_with_an_unknown_field_is_refused_by_name() {
 
 proptest! {
     #[test]
-    fn any_text_is_read_as_serde_json_reads_it_or_refused(text in "[\\[\\]{}\",:0-9a\\\\u \\-]{0,24}") {
+    fn any_text_is_read_as_serde_json_reads_it_or_refused(text in
+        "[\\[\\]{}\",:0-9a\\\\u \\-]{0,24}") {
         if let Ok(ours) = json::from_str::<Vec<Option<String>>>(&text) {
             prop_assert_eq!(ours, serde_json::from_str::<Vec<Option<String>>>(&text).unwrap());
         }
@@ -114,15 +127,34 @@ fn escapes_and_surrogates_are_read_and_halves_of_them_refused() {
 #[test]
 fn the_names_of_the_protocol_are_these() {
     let site = r#"{"api":"a","family":"hash_map","file":"f","line":1,"column":2}"#;
-    let spec = format!(
-        r#"{{"protocol":1,"test":"t","level":"EQ","seed":3,"schedule":"random","choices":{{"only":[{{"site":{site},"calls":{{"thread":"0","from":1,"to":2}}}}]}},"models_off":["m"],"record":"r","given":[{{"site":{site},"thread":"0","ordinal":0,"order":{{"steps":4}}}},{{"site":{site},"thread":"0","ordinal":1,"order":{{"ranks":[1,0]}}}}],"trace":[{site}],"network":"block","network_allow":["h"],"preload":"p","observe":[{{"operation":"bind","error":"EACCES"}}]}}"#
-    );
+    let spec = [
+        format!(r#"{{"protocol":1,"test":"t","level":"EQ","seed":3,"schedule":"random","#),
+        format!(r#""choices":{{"only":[{{"site":{site},"calls":{{"thread":"0","from":1,"#),
+        format!(r#""to":2}}}}]}},"models_off":["m"],"record":"r","given":[{{"site":{site},"#),
+        format!(r#""thread":"0","ordinal":0,"order":{{"steps":4}}}},{{"site":{site},"#),
+        format!(r#""thread":"0","ordinal":1,"order":{{"ranks":[1,0]}}}}],"trace":[{site}],"#),
+        r#""network":"block","network_allow":["h"],"preload":"p","#.to_owned(),
+        format!(r#""observe":[{{"operation":"bind","error":"EACCES"}}]}}"#),
+    ]
+    .concat();
     assert_eq!(RunSpec::from_json(&spec).unwrap().to_json(), spec);
 
     let frame = r#"{"function":"f","file":"g","line":1}"#;
-    let record = format!(
-        r#"{{"protocol":1,"algorithm":1,"test":"t","outcome":{{"exited":-3}},"failure":{{"message":"m","file":"f","line":1}},"points":[{{"site":{site},"thread":"0","count":1,"max_len":2,"stack":[{frame}]}}],"choices":[{{"p":1,"o":2,"n":3,"a":4}},{{"p":1,"n":3}}],"steps":[{{"site":{site},"thread":"0","ordinal":0,"len":2,"steps":1,"position":0,"exchanged":[{{"rank":0,"index":1,"name":"n","stack":[{frame}]}}],"created":[{frame}]}}],"network":[{{"operation":"connect","target":"t","host":"h","outcome":{{"failed":"E"}},"thread":"0","site":"s","count":1,"elapsed_ms":0,"stack":[{frame}]}}],"failed_operations":[{{"operation":"bind","target":"t","error":"E","thread":"0","site":"s","stack":[{frame}]}}]}}"#
-    );
+    let record = [
+        format!(r#"{{"protocol":1,"algorithm":1,"test":"t","outcome":{{"exited":-3}},"#),
+        format!(r#""failure":{{"message":"m","file":"f","line":1}},"#),
+        format!(r#""points":[{{"site":{site},"thread":"0","count":1,"max_len":2,"#),
+        format!(r#""stack":[{frame}]}}],"choices":[{{"p":1,"o":2,"n":3,"a":4}},{{"p":1,"#),
+        format!(r#""n":3}}],"steps":[{{"site":{site},"thread":"0","ordinal":0,"len":2,"#),
+        format!(r#""steps":1,"position":0,"exchanged":[{{"rank":0,"index":1,"name":"n","#),
+        format!(r#""stack":[{frame}]}}],"created":[{frame}]}}],"#),
+        format!(r#""network":[{{"operation":"connect","target":"t","host":"h","#),
+        format!(r#""outcome":{{"failed":"E"}},"thread":"0","site":"s","count":1,"#),
+        format!(r#""elapsed_ms":0,"stack":[{frame}]}}],"#),
+        format!(r#""failed_operations":[{{"operation":"bind","target":"t","error":"E","#),
+        format!(r#""thread":"0","site":"s","stack":[{frame}]}}]}}"#),
+    ]
+    .concat();
     let read: RunRecord = json::from_str(&record).unwrap();
     assert_eq!(json::to_string(&read), record);
 

@@ -2,7 +2,8 @@
 //! makes each a call.
 
 use std::sync::atomic::{
-    AtomicBool, AtomicI16, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering, compiler_fence, fence,
+    AtomicBool, AtomicI16, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering,
+    compiler_fence, fence,
 };
 
 macro_rules! check {

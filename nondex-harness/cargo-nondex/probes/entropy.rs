@@ -9,7 +9,7 @@
 //! With `NONDEX_ENTROPY_ONLY` the program is a build. The variables stay in the environment, but
 //! only build scripts and the proc macros in rustc get such bytes; rustc itself does not. Their
 //! seed is 0, except for the one that `NONDEX_ENTROPY_ONLY` names. When one of them takes bytes for
-//! the first time, a file says how it was started, so that it can be run again with other bytes.
+//! the first time, a file records how it was started, so that it can be run again with other bytes.
 //!
 //! Bytes depend on the seed, on the thread (numbered in the order of their first requests) and on
 //! how many the thread took before.
@@ -37,7 +37,7 @@ const DRAWN: &str = "NONDEX_ENTROPY_DRAWN";
 /// The start of the file name of a build script, and the name of its file.
 const BUILD_SCRIPT: &str = "build-script";
 
-/// `RTLD_NEXT` of dlfcn.h: behind the library that asks.
+/// `RTLD_NEXT` of dlfcn.h: after the calling library.
 const NEXT: *mut c_void = usize::MAX as *mut c_void;
 
 /// The number of the system call `getrandom`.
@@ -95,7 +95,7 @@ static START: extern "C" fn() = {
     start
 };
 
-/// Puts the environment back to what it was before this library was asked for.
+/// Puts the environment back to what it was before this library was loaded.
 fn restore_environment() {
     let others = std::env::var_os(PRELOAD).and_then(|value| {
         let text = value.into_string().ok()?;
@@ -259,7 +259,7 @@ impl Object {
 /// The object whose code called a function of this library.
 fn calling_object() -> Option<Object> {
     let mut addresses = [std::ptr::null_mut(); 16];
-    // SAFETY: there is room for so many addresses.
+    // SAFETY: there is room for this number of addresses.
     let len = unsafe { backtrace(addresses.as_mut_ptr(), 16) };
     let own = Object::of(calling_object as *const c_void)?.base;
     addresses[..usize::try_from(len).ok()?]

@@ -1,13 +1,13 @@
 //! Compares the collections of a runtime that was just built (`mirror`) with those of this
 //! toolchain's std: with a fixed hasher, the same history must lead to the same order and capacity.
-//! Ends with code 1 and says where they differ, or with 0.
+//! Ends with code 1 and prints where they differ, or with 0.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::Debug;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::process::ExitCode;
 
-/// How many histories are compared for each size of elements. Enough to meet growth, deleted
+/// How many histories are compared for each size of elements. Enough to reach growth, deleted
 /// buckets and rehashing in place several times; a fifth of a second without optimisation.
 const HISTORIES: u64 = 120;
 const STEPS: usize = 150;
@@ -58,7 +58,8 @@ where
     let room = [0, 0, 1, 3, 7, 14, 28, 100][random.below(8)];
     let hasher = BuildHasherDefault::<H>::default;
     let mut theirs = std::collections::HashMap::<K, V, _>::with_capacity_and_hasher(room, hasher());
-    let mut ours = mirror::collections::HashMap::<K, V, _>::with_capacity_and_hasher(room, hasher());
+    let mut ours = mirror::collections::HashMap::<K, V, _>::with_capacity_and_hasher(room,
+        hasher());
     // Growing and shrinking alternate, so that tables fill with deleted buckets.
     let mut growing = true;
     for step in 0..STEPS {

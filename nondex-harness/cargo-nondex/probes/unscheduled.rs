@@ -23,8 +23,10 @@ macro_rules! calls {
             }
 
             #[unsafe(no_mangle)]
-            unsafe extern "C" fn $compare(place: *mut $value, old: $value, new: $value, _: c_int, _: c_int) -> $value {
-                let result = unsafe { $atomic::from_ptr(place) }.compare_exchange(old, new, SeqCst, SeqCst);
+            unsafe extern "C" fn $compare(place: *mut $value, old: $value, new: $value, _: c_int,
+                _: c_int) -> $value {
+                let result = unsafe { $atomic::from_ptr(place) }.compare_exchange(old, new, SeqCst,
+                    SeqCst);
                 let (Ok(found) | Err(found)) = result;
                 found
             }
@@ -42,23 +44,31 @@ macro_rules! calls {
 calls! {
     AtomicU8 of u8 {
         __tsan_atomic8_load, __tsan_atomic8_store, __tsan_atomic8_compare_exchange_val,
-        __tsan_atomic8_exchange = swap, __tsan_atomic8_fetch_add = fetch_add, __tsan_atomic8_fetch_sub = fetch_sub, __tsan_atomic8_fetch_and = fetch_and,
-        __tsan_atomic8_fetch_or = fetch_or, __tsan_atomic8_fetch_xor = fetch_xor, __tsan_atomic8_fetch_nand = fetch_nand,
+        __tsan_atomic8_exchange = swap, __tsan_atomic8_fetch_add = fetch_add,
+        __tsan_atomic8_fetch_sub = fetch_sub, __tsan_atomic8_fetch_and = fetch_and,
+        __tsan_atomic8_fetch_or = fetch_or, __tsan_atomic8_fetch_xor = fetch_xor,
+        __tsan_atomic8_fetch_nand = fetch_nand,
     }
     AtomicU16 of u16 {
         __tsan_atomic16_load, __tsan_atomic16_store, __tsan_atomic16_compare_exchange_val,
-        __tsan_atomic16_exchange = swap, __tsan_atomic16_fetch_add = fetch_add, __tsan_atomic16_fetch_sub = fetch_sub, __tsan_atomic16_fetch_and = fetch_and,
-        __tsan_atomic16_fetch_or = fetch_or, __tsan_atomic16_fetch_xor = fetch_xor, __tsan_atomic16_fetch_nand = fetch_nand,
+        __tsan_atomic16_exchange = swap, __tsan_atomic16_fetch_add = fetch_add,
+        __tsan_atomic16_fetch_sub = fetch_sub, __tsan_atomic16_fetch_and = fetch_and,
+        __tsan_atomic16_fetch_or = fetch_or, __tsan_atomic16_fetch_xor = fetch_xor,
+        __tsan_atomic16_fetch_nand = fetch_nand,
     }
     AtomicU32 of u32 {
         __tsan_atomic32_load, __tsan_atomic32_store, __tsan_atomic32_compare_exchange_val,
-        __tsan_atomic32_exchange = swap, __tsan_atomic32_fetch_add = fetch_add, __tsan_atomic32_fetch_sub = fetch_sub, __tsan_atomic32_fetch_and = fetch_and,
-        __tsan_atomic32_fetch_or = fetch_or, __tsan_atomic32_fetch_xor = fetch_xor, __tsan_atomic32_fetch_nand = fetch_nand,
+        __tsan_atomic32_exchange = swap, __tsan_atomic32_fetch_add = fetch_add,
+        __tsan_atomic32_fetch_sub = fetch_sub, __tsan_atomic32_fetch_and = fetch_and,
+        __tsan_atomic32_fetch_or = fetch_or, __tsan_atomic32_fetch_xor = fetch_xor,
+        __tsan_atomic32_fetch_nand = fetch_nand,
     }
     AtomicU64 of u64 {
         __tsan_atomic64_load, __tsan_atomic64_store, __tsan_atomic64_compare_exchange_val,
-        __tsan_atomic64_exchange = swap, __tsan_atomic64_fetch_add = fetch_add, __tsan_atomic64_fetch_sub = fetch_sub, __tsan_atomic64_fetch_and = fetch_and,
-        __tsan_atomic64_fetch_or = fetch_or, __tsan_atomic64_fetch_xor = fetch_xor, __tsan_atomic64_fetch_nand = fetch_nand,
+        __tsan_atomic64_exchange = swap, __tsan_atomic64_fetch_add = fetch_add,
+        __tsan_atomic64_fetch_sub = fetch_sub, __tsan_atomic64_fetch_and = fetch_and,
+        __tsan_atomic64_fetch_or = fetch_or, __tsan_atomic64_fetch_xor = fetch_xor,
+        __tsan_atomic64_fetch_nand = fetch_nand,
     }
 }
 
@@ -86,6 +96,8 @@ macro_rules! accesses {
 }
 
 accesses! {
-    __sanitizer_cov_load1 __sanitizer_cov_load2 __sanitizer_cov_load4 __sanitizer_cov_load8 __sanitizer_cov_load16
-    __sanitizer_cov_store1 __sanitizer_cov_store2 __sanitizer_cov_store4 __sanitizer_cov_store8 __sanitizer_cov_store16
+    __sanitizer_cov_load1 __sanitizer_cov_load2 __sanitizer_cov_load4 __sanitizer_cov_load8
+    __sanitizer_cov_load16
+    __sanitizer_cov_store1 __sanitizer_cov_store2 __sanitizer_cov_store4 __sanitizer_cov_store8
+    __sanitizer_cov_store16
 }

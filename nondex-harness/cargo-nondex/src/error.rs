@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::exit_code::ExitCode;
 
-/// Why the driver could not do what it was asked.
+/// Why the driver failed.
 #[derive(Debug)]
 pub struct Error {
     code: ExitCode,

@@ -1,4 +1,4 @@
-//! What a number of failures says about a probability.
+//! Intervals for a probability from a number of failures.
 
 /// The standard normal quantile of a two-sided confidence of 95 %.
 const Z: f64 = 1.959_963_984_540_054;

@@ -9,7 +9,7 @@ use cargo_nondex::report::Verdict;
 use super::{Edited, LIB, ran};
 use crate::support::{Nondex, committed};
 
-/// Tests of two executables, which share code; the first test of one may leave something behind.
+/// Tests of two executables, which share code; the first test of one may leave something changed.
 const FIRST: &str = r#"
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 

@@ -1,4 +1,4 @@
-//! What `run` says of tests that fail alone.
+//! The report of `run` on tests that fail alone.
 
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::Verdict;
@@ -24,13 +24,13 @@ fn a_test_that_needs_another_before_it_is_brittle_not_broken() {
             test.ordinary, None,
             "cargo test passes: there is nothing to compare"
         );
-        output.says(&[
+        output.prints(&[
             &format!("error[OD-brittle]: `{}`", test.id),
             &format!("setter: `{}`", setters[0]),
         ]);
         reproduced(&fixture, test).expect(ExitCode::Found);
-        let behind = [&test.id, "--after", setters[0]];
-        nondex(&fixture, "replay", &behind).expect(ExitCode::Ok);
+        let after = [&test.id, "--after", setters[0]];
+        nondex(&fixture, "replay", &after).expect(ExitCode::Ok);
     }
     assert_eq!(test(&report, "plain::is_broken").verdict, Verdict::Broken);
     // The setter need not be selected.

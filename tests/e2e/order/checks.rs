@@ -34,7 +34,7 @@ fn a_check_whose_time_is_over_says_what_it_left_out() {
     let output = reported(&fixture, "check", &["--max-time", "0.001"]);
     let report = output.report();
     assert!(report.partial);
-    output.says(&["--max-time"]);
+    output.prints(&["--max-time"]);
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn what_tells_most_in_the_least_time_comes_first_where_there_is_no_time_for_all_
     let fixture = Fixture::new("order-slow");
     let output = reported(&fixture, "order", &["--max-time", "20"]);
     let report = output.report();
-    output.says(&["the 90 pairs of tests of `order-slow` were not tried"]);
+    output.prints(&["the 90 pairs of tests of `order-slow` were not tried"]);
     for test in &report.tests {
         let is_judged = test.verdict != Verdict::NotRun;
         assert!(is_judged || !test.notes.is_empty(), "{test:#?}");

@@ -40,6 +40,6 @@ fn an_order_and_a_choice_that_fail_only_together_are_found_and_chance_is_no_othe
         "{state:#?}"
     );
     assert_eq!(victim.weakest_level, Some(Level::Std));
-    output.says(&["only with other choices of `", "src/lib.rs:"]);
+    output.prints(&["only with other choices of `", "src/lib.rs:"]);
     reproduced(&fixture, victim).expect(ExitCode::Found);
 }

@@ -36,7 +36,7 @@ fn tests_that_end_their_process_hide_no_other_and_a_polluter_of_several_is_one_c
         let is_said = report.notes.iter().any(|note| note.contains(&ends(name)));
         assert!(is_said, "{:?}", report.notes);
     }
-    output.says(&["3 OD (1 cause)", "also: tests::e_is_a_victim"]);
+    output.prints(&["3 OD (1 cause)", "also: tests::e_is_a_victim"]);
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_
             (None, true) => format!("fails in the middle of `{with}`"),
             (Some(_), _) => format!("fails when parts of `{with}` run before and after its own"),
         };
-        output.says(&[&format!("error[ND]: `{}` {how}", test.id)]);
+        output.prints(&[&format!("error[ND]: `{}` {how}", test.id)]);
         assert_eq!(race.state.kind, expected["state"][0], "{race:?}");
         let name = expected["state"][1].as_str().unwrap();
         assert!(race.state.name.ends_with(name), "{race:?}");
@@ -47,15 +47,15 @@ fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_
             let expected = expected[side].as_str().unwrap_or_default();
             assert!(text.contains(expected), "{side} is `{text}`: {race:?}");
         }
-        output.says(&[&format!("`{}` changes the ", written.test)]);
-        output.says(&[&format!("`{}` uses it here", test.name)]);
+        output.prints(&[&format!("`{}` changes the ", written.test)]);
+        output.prints(&[&format!("`{}` uses it here", test.name)]);
         reproduced(&fixture, test).expect(ExitCode::Found);
     }
     // A budget is kept, and what it leaves out is said.
     let within = |meetings: &str| {
         let output = reported(&fixture, "order", &["--meetings", meetings, "variable::"]);
         let races = races(&output.report());
-        let left = format!("{meetings} processes were made, and `--meetings` allows more");
+        let left = format!("{processes} processes were made, and `--meetings` allows more");
         let notes = output.report().notes;
         let is_said = notes.iter().any(|note| note.contains(&left));
         (races.iter().flatten().count(), is_said)

@@ -1,4 +1,4 @@
-//! Orders that are asked for.
+//! Requested orders.
 
 use std::fs;
 
@@ -27,7 +27,7 @@ fn an_order_that_cannot_be_is_refused() {
         after.iter().for_each(|test| args.extend(["--after", test]));
         nondex(&fixture, "replay", &args)
             .expect(ExitCode::Usage)
-            .says(&[expected]);
+            .prints(&[expected]);
     }
 }
 
@@ -114,7 +114,7 @@ fn a_report_has_the_orders_and_what_tests_leave_to_others_though_none_fails_for_
     };
     let found = (left.kind.as_str(), left.name.as_str(), &left.users[..]);
     assert_eq!(found, ("env", "LEFT", &["b_reads".to_owned()][..]));
-    output.says(&["a_sets leaves the variable `LEFT` changed, which b_reads uses"]);
+    output.prints(&["a_sets leaves the variable `LEFT` changed, which b_reads uses"]);
     let names = ["a_sets", "b_reads", "c_puts_back", "d_fails"];
     let reverse: Vec<&str> = names.iter().rev().copied().collect();
     assert_eq!(report.orders[0].tests, names);

@@ -62,7 +62,7 @@ fn two_polluters_that_are_needed_together_are_one_set_and_others_are_several() {
         sets("chain::c_is_clean"),
         [["chain::a_opens", "chain::b_writes"]]
     );
-    output.says(&[
+    output.prints(&[
         "error[OD-victim]: `order::states$name::is_default` fails after `name::from_config`",
         "fails after `chain::a_opens` and then `chain::b_writes`",
         "--after chain::a_opens --after chain::b_writes",
@@ -87,7 +87,7 @@ fn the_shapes_of_real_suites_are_told_by_order() {
         reproduced(&fixture, test).expect(ExitCode::Found);
     }
     // What fails alone and in libtest's order is run in the reverse of it, too, and then right
-    // behind each other test.
+    // after each other test.
     let brittle = [
         "brittle::acts_as_a_user",
         "several::both_steps_are_done",
@@ -138,7 +138,7 @@ fn tests_of_other_binaries_are_found_by_what_they_leave_and_every_process_finds_
     for left in ["generated.txt", "data", "target/mark"] {
         assert!(!fixture.path(left).exists(), "{left}");
     }
-    output.says(&["tests leave files in the source tree"]);
+    output.prints(&["tests leave files in the source tree"]);
     for test in report.tests.iter().filter(|test| test.order.is_some()) {
         reproduced(&fixture, test).expect(ExitCode::Found);
     }
@@ -148,8 +148,8 @@ fn tests_of_other_binaries_are_found_by_what_they_leave_and_every_process_finds_
     expect_truth(&fixture, &checked.expect(ExitCode::Found).report());
     assert_eq!(settings(), "first\n");
     let id = "order-package::a_needs$data_are_there";
-    let behind = [id, "--after", "order-package::b_leaves$data"];
-    nondex(&fixture, "replay", &behind).expect(ExitCode::Ok);
+    let after = [id, "--after", "order-package::b_leaves$data"];
+    nondex(&fixture, "replay", &after).expect(ExitCode::Ok);
 }
 
 #[test]
@@ -172,5 +172,5 @@ fn where_no_process_may_be_traced_the_state_is_proven_without_its_lines_and_that
     };
     assert!(state.confirmed && state.name == "order_unseen::COUNTER");
     assert!(state.read.is_none() && state.written.is_none());
-    output.says(&["does not let a process trace another one"]);
+    output.prints(&["does not let a process trace another one"]);
 }

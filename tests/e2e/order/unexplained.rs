@@ -42,9 +42,9 @@ fn a_test_that_fails_only_since_its_first_run_is_neither_stable_nor_broken_and_t
     use Verdict::{Broken, NonDeterministic, Stable};
     let fixture = Fixture::new("order-races");
     fs::write(fixture.path("src/lib.rs"), SUITE).unwrap();
-    // What `run` says of the tests, and `order` and `check`, in a folder that is empty and then
-    // again in the same one. `run` is through with the first test before the last one leaves its
-    // mark, and sees one failure of the third, in the second run.
+    // The reports of `run` on the tests, and `order` and `check`, in a folder that is empty and
+    // then again in the same one. `run` is through with the first test before the last one leaves
+    // its mark, and sees one failure of the third, in the second run.
     let first = [NonDeterministic, Broken, NonDeterministic, Stable];
     let later = [Broken, Broken, Broken, Stable];
     for command in ["order", "check", "run"] {

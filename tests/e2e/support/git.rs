@@ -1,4 +1,4 @@
-//! One call of git in a project of its own.
+//! One call of git in a separate project.
 
 use std::fs;
 

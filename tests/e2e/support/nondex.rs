@@ -109,7 +109,7 @@ impl Nondex {
         Nondex { command }
     }
 
-    /// In a process group of its own, as a shell starts it.
+    /// In a separate process group, as a shell starts it.
     pub(crate) fn in_own_group(mut self) -> Self {
         self.command.process_group(0);
         self
@@ -192,7 +192,7 @@ impl Output {
 
     /// Asserts that stderr contains all of `texts`.
     #[track_caller]
-    pub(crate) fn says(&self, texts: &[&str]) -> &Self {
+    pub(crate) fn prints(&self, texts: &[&str]) -> &Self {
         for text in texts {
             assert!(
                 self.stderr.contains(text),

@@ -52,7 +52,7 @@ pub fn CMSG_DATA(header: *const cmsghdr) -> *mut c_uchar {
     header.wrapping_add(1).cast_mut().cast()
 }
 
-/// The length of a control message with so many bytes after its header.
+/// The length of a control message with a number of bytes after its header.
 pub const fn CMSG_LEN(len: c_uint) -> c_uint {
     size_of::<cmsghdr>() as c_uint + len
 }

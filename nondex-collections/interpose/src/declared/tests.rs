@@ -19,19 +19,35 @@ macro_rules! equal {
 #[test]
 fn every_constant_has_its_value_in_libc() {
     equal! {
-        AF_UNIX AF_INET AF_INET6 AI_NUMERICHOST AT_FDCWD CLD_EXITED CLD_KILLED CLD_DUMPED CLOCK_MONOTONIC EPOLLIN EPOLL_CTL_DEL MAP_SHARED
-        MAP_ANONYMOUS MSG_ERRQUEUE NI_NUMERICHOST O_RDONLY O_WRONLY O_RDWR O_CREAT O_TRUNC O_CLOEXEC O_PATH O_NOFOLLOW PATH_MAX PROT_NONE PROT_READ PROT_WRITE PR_SET_PDEATHSIG PR_SET_CHILD_SUBREAPER PR_GET_CHILD_SUBREAPER SCM_RIGHTS SEEK_CUR SIG_BLOCK SIG_SETMASK SIGILL SIGTRAP SIGBUS SIGFPE SIGKILL SIGSEGV SIGCHLD SA_SIGINFO SA_ONSTACK PR_SET_TSC PR_TSC_ENABLE PR_TSC_SIGSEGV AT_SYSINFO_EHDR SYS_clock_gettime SA_RESTART SA_NODEFER PR_SET_PTRACER __WALL
-        PTRACE_POKEUSER PTRACE_DETACH PTRACE_SEIZE PTRACE_INTERRUPT SYS_gettid SYS_tgkill SYS_process_vm_readv SYS_waitid SYS_readlinkat SYS_getcwd
-        SOCK_STREAM SOCK_DGRAM SOCK_NONBLOCK SOCK_CLOEXEC SOL_SOCKET SO_TYPE SO_ERROR SO_DOMAIN WNOHANG WEXITED WNOWAIT X_OK
-        EPERM ENOENT EINTR EIO ENXIO E2BIG ENOEXEC EBADF EAGAIN ENOMEM EACCES EFAULT EBUSY EEXIST ENODEV ENOTDIR EISDIR EINVAL
-        ENFILE EMFILE ETXTBSY EFBIG ENOSPC EROFS EPIPE ERANGE ENAMETOOLONG ENOSYS ELOOP ENOTSOCK EDESTADDRREQ EMSGSIZE
-        EPROTOTYPE EAFNOSUPPORT EADDRINUSE EADDRNOTAVAIL ENETDOWN ENETUNREACH ENETRESET ECONNABORTED ECONNRESET ENOBUFS EISCONN
+        AF_UNIX AF_INET AF_INET6 AI_NUMERICHOST AT_FDCWD CLD_EXITED CLD_KILLED CLD_DUMPED
+        CLOCK_MONOTONIC EPOLLIN EPOLL_CTL_DEL MAP_SHARED
+        MAP_ANONYMOUS MSG_ERRQUEUE NI_NUMERICHOST O_RDONLY O_WRONLY O_RDWR O_CREAT O_TRUNC
+        O_CLOEXEC O_PATH O_NOFOLLOW PATH_MAX PROT_NONE PROT_READ PROT_WRITE PR_SET_PDEATHSIG
+        PR_SET_CHILD_SUBREAPER PR_GET_CHILD_SUBREAPER SCM_RIGHTS SEEK_CUR SIG_BLOCK SIG_SETMASK
+        SIGILL SIGTRAP SIGBUS SIGFPE SIGKILL SIGSEGV SIGCHLD SA_SIGINFO SA_ONSTACK PR_SET_TSC
+        PR_TSC_ENABLE PR_TSC_SIGSEGV AT_SYSINFO_EHDR SYS_clock_gettime SA_RESTART SA_NODEFER
+        PR_SET_PTRACER __WALL
+        PTRACE_POKEUSER PTRACE_DETACH PTRACE_SEIZE PTRACE_INTERRUPT SYS_gettid SYS_tgkill
+        SYS_process_vm_readv SYS_waitid SYS_readlinkat SYS_getcwd
+        SOCK_STREAM SOCK_DGRAM SOCK_NONBLOCK SOCK_CLOEXEC SOL_SOCKET SO_TYPE SO_ERROR SO_DOMAIN
+        WNOHANG WEXITED WNOWAIT X_OK
+        EPERM ENOENT EINTR EIO ENXIO E2BIG ENOEXEC EBADF EAGAIN ENOMEM EACCES EFAULT EBUSY EEXIST
+        ENODEV ENOTDIR EISDIR EINVAL
+        ENFILE EMFILE ETXTBSY EFBIG ENOSPC EROFS EPIPE ERANGE ENAMETOOLONG ENOSYS ELOOP ENOTSOCK
+        EDESTADDRREQ EMSGSIZE
+        EPROTOTYPE EAFNOSUPPORT EADDRINUSE EADDRNOTAVAIL ENETDOWN ENETUNREACH ENETRESET
+        ECONNABORTED ECONNRESET ENOBUFS EISCONN
         ENOTCONN ETIMEDOUT ECONNREFUSED EHOSTDOWN EHOSTUNREACH EALREADY EINPROGRESS EDQUOT
-        EAI_BADFLAGS EAI_NONAME EAI_AGAIN EAI_FAIL EAI_NODATA EAI_FAMILY EAI_SOCKTYPE EAI_SERVICE EAI_MEMORY EAI_SYSTEM
-        POLLIN POLLRDNORM PT_LOAD PT_INTERP PT_NOTE PT_TLS PT_GNU_RELRO PF_W PROC_SUPER_MAGIC SIG_DFL SIG_IGN RLIM_INFINITY SO_ACCEPTCONN S_IXGRP S_ISGID S_ISUID S_IFSOCK S_IFLNK S_IFMT P_ALL P_PIDFD
+        EAI_BADFLAGS EAI_NONAME EAI_AGAIN EAI_FAIL EAI_NODATA EAI_FAMILY EAI_SOCKTYPE EAI_SERVICE
+        EAI_MEMORY EAI_SYSTEM
+        POLLIN POLLRDNORM PT_LOAD PT_INTERP PT_NOTE PT_TLS PT_GNU_RELRO PF_W PROC_SUPER_MAGIC
+        SIG_DFL SIG_IGN RLIM_INFINITY SO_ACCEPTCONN S_IXGRP S_ISGID S_ISUID S_IFSOCK S_IFLNK
+        S_IFMT P_ALL P_PIDFD
         MAP_FAILED RTLD_DEFAULT RTLD_NEXT
-        SYS_connect SYS_fstat SYS_sendto SYS_recvfrom SYS_sendmsg SYS_recvmsg SYS_getsockopt SYS_getdents64 SYS_recvmmsg SYS_sendmmsg
-        SYS_getrandom SYS_execveat SYS_pidfd_open SYS_rt_sigaction SYS_prctl SYS_seccomp PR_SET_SECCOMP
+        SYS_connect SYS_fstat SYS_sendto SYS_recvfrom SYS_sendmsg SYS_recvmsg SYS_getsockopt
+        SYS_getdents64 SYS_recvmmsg SYS_sendmmsg
+        SYS_getrandom SYS_execveat SYS_pidfd_open SYS_rt_sigaction SYS_prctl SYS_seccomp
+        PR_SET_SECCOMP
         SYS_getppid SYS_getpgid SYS_getsid
     }
 }
@@ -54,7 +70,8 @@ macro_rules! alike {
 #[test]
 fn every_type_is_laid_out_as_in_libc() {
     alike! {
-        clockid_t {} dev_t {} gid_t {} id_t {} ino64_t {} mode_t {} nfds_t {} off64_t {} pid_t {} pthread_t {} sa_family_t {} size_t {}
+        clockid_t {} dev_t {} gid_t {} id_t {} ino64_t {} mode_t {} nfds_t {} off64_t {} pid_t {}
+        pthread_t {} sa_family_t {} size_t {}
         socklen_t {} uid_t {}
         in_addr { s_addr }
         in6_addr { s6_addr }
@@ -63,7 +80,8 @@ fn every_type_is_laid_out_as_in_libc() {
         sockaddr_in6 { sin6_family sin6_port sin6_flowinfo sin6_addr sin6_scope_id }
         sockaddr_un { sun_family sun_path }
         sockaddr_storage { ss_family }
-        addrinfo { ai_flags ai_family ai_socktype ai_protocol ai_addrlen ai_addr ai_canonname ai_next }
+        addrinfo { ai_flags ai_family ai_socktype ai_protocol ai_addrlen ai_addr ai_canonname
+        ai_next }
         iovec { iov_base iov_len }
         msghdr { msg_name msg_namelen msg_iov msg_iovlen msg_control msg_controllen msg_flags }
         mmsghdr { msg_hdr msg_len }
@@ -80,12 +98,14 @@ fn every_type_is_laid_out_as_in_libc() {
         statfs64 { f_type }
         stat64 { st_dev st_ino st_nlink st_mode st_uid st_gid }
         Elf64_Ehdr {
-            e_ident e_type e_machine e_version e_entry e_phoff e_shoff e_flags e_ehsize e_phentsize e_phnum e_shentsize e_shnum
+            e_ident e_type e_machine e_version e_entry e_phoff e_shoff e_flags e_ehsize
+            e_phentsize e_phnum e_shentsize e_shnum
             e_shstrndx
         }
         Elf64_Phdr { p_type p_flags p_offset p_vaddr p_paddr p_filesz p_memsz p_align }
         rlimit { rlim_cur rlim_max }
-        dl_phdr_info { dlpi_addr dlpi_name dlpi_phdr dlpi_phnum dlpi_adds dlpi_subs dlpi_tls_modid dlpi_tls_data }
+        dl_phdr_info { dlpi_addr dlpi_name dlpi_phdr dlpi_phnum dlpi_adds dlpi_subs dlpi_tls_modid
+        dlpi_tls_data }
         Dl_info { dli_fname dli_fbase dli_sname dli_saddr }
     }
 }

@@ -25,8 +25,8 @@ pub(super) unsafe fn read_whole(
 ) -> (hidden::Vec<Entry>, c_int) {
     let mut entries = hidden::vec();
     loop {
-        // SAFETY: `errno` is the only way to tell the end from an error; `dir` is open as the
-        // caller promises.
+        // SAFETY: `errno` is the only way to distinguish the end from an error; `dir` is valid as
+        // the caller promises.
         let (found, error) = unsafe {
             set_errno(0);
             let found = original(dir);

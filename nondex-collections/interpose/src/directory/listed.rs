@@ -21,7 +21,7 @@ type Sort = unsafe extern "C" fn(*const c_void, *const c_void) -> c_int;
 /// # Safety
 /// `list` must be the place that `scan` writes the list to.
 unsafe fn listed(list: *mut List, compare: Compare, scan: impl Fn(Compare) -> c_int) -> c_int {
-    // The caller's filter and order are not our own work, so they are asked outside of it.
+    // The caller's filter and order are not our own work, so they are called outside of it.
     let Some((model, caller)) = own::work().and_then(|_work| reader()) else {
         return scan(compare);
     };
@@ -30,8 +30,8 @@ unsafe fn listed(list: *mut List, compare: Compare, scan: impl Fn(Compare) -> c_
         return count;
     };
     let _errno = Errno::save();
-    // SAFETY: libc has written a list of so many entries, each with a name that ends with NUL. What
-    // is compared are places of entries, either way.
+    // SAFETY: libc has written a list of this number of entries, each with a name that ends with
+    // NUL. What is compared are places of entries, either way.
     unsafe {
         let entries = ::std::slice::from_raw_parts_mut(list.read(), len);
         if let Some(_work) = own::work() {
@@ -56,7 +56,7 @@ unsafe fn arrange_all(entries: &mut [*mut dirent64], model: &'static Model, call
     arrange_named(entries, model, caller, name);
 }
 
-/// Declares `scandir`, on 64-bit Linux also under the name that has another type elsewhere.
+/// Declares `scandir`, on 64-bit Linux also under the name that has another type on 32-bit systems.
 macro_rules! scan {
     ($name:ident, $original:literal, ($($argument:ident: $type:ty),*)) => {
         #[unsafe(no_mangle)]
@@ -72,7 +72,8 @@ macro_rules! scan {
                 return -1;
             };
             // SAFETY: the caller's arguments; the list is sorted afterwards.
-            unsafe { listed(list, compare, |compare| original($($argument,)* list, filter, compare)) }
+            unsafe { listed(list, compare, |compare| original($($argument,)* list, filter,
+                compare)) }
         }
     };
 }

@@ -1,5 +1,5 @@
 //! The folders of `/proc`: the kernel makes them up when they are listed, processes, threads and
-//! descriptors by their numbers. It does so on every machine, so that no order is left open.
+//! descriptors by their numbers. It does so on every machine, so that no order is unspecified.
 
 use ::std::ffi::c_int;
 

@@ -36,7 +36,7 @@ pub(super) fn after_fork() {
     LEFT.after_fork();
 }
 
-/// How much the kernel is asked for at a time.
+/// Size of one read from the kernel.
 const AT_A_TIME: usize = 32 * 1024;
 
 type Getdents = unsafe extern "C" fn(c_int, *mut c_void, usize) -> isize;
@@ -116,7 +116,7 @@ impl Left {
     }
 }
 
-/// Reads a directory whole. What the kernel says instead, when nothing is to be chosen.
+/// Reads a directory whole. The kernel's result instead, when nothing is to be chosen.
 fn begin(
     folder: c_int,
     file: (libc::dev_t, libc::ino64_t),
@@ -149,7 +149,7 @@ fn begin(
         Some((model, caller)) => arranged(entries, model, caller),
         None => entries,
     };
-    // SAFETY: it only tells where the descriptor is.
+    // SAFETY: it only returns the position of the descriptor.
     let offset = unsafe { libc::lseek64(folder, 0, libc::SEEK_CUR) };
     Ok(Left {
         file,

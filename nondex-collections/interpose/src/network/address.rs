@@ -19,7 +19,7 @@ pub(super) fn is_local(target: &SocketAddr) -> bool {
     target::is_local(target) || target.port() != NAMES && own_address::is_own(target)
 }
 
-/// Whether a lookup of this name says anything about the network: not so for this machine's own
+/// Whether a lookup of this name shows anything about the network: not so for this machine's own
 /// names, for addresses, and for what cannot be a name of a host.
 pub(super) fn is_remote_name(name: &str) -> bool {
     target::is_remote_name(name) && !is_own_name(name.strip_suffix('.').unwrap_or(name))

@@ -87,10 +87,11 @@ pub(crate) fn prepare(context: &Context) {
     }
 }
 
-/// How long the entry may be that says who a program is.
+/// Maximum length of the entry with a program's identity.
 const MAX_NAME: usize = 256;
 
-/// Counts a program that is to be started, and says who it is: [`CHILD_VARIABLE`] with its value.
+/// Counts a program that is to be started, and returns its identity: [`CHILD_VARIABLE`] with its
+/// value.
 fn name(buffer: &mut [u8; MAX_NAME]) -> Option<&CStr> {
     let start = CHILD_VARIABLE.len() + 1;
     buffer[..start - 1].copy_from_slice(CHILD_VARIABLE.as_bytes());

@@ -39,7 +39,8 @@ pub(super) unsafe extern "C" fn connect(
     address: *const libc::sockaddr,
     len: libc::socklen_t,
 ) -> c_int {
-    let Some(original) = original!(c"connect": unsafe extern "C" fn(c_int, *const libc::sockaddr, libc::socklen_t) -> c_int)
+    let Some(original) = original!(c"connect": unsafe extern "C" fn(c_int, *const libc::sockaddr,
+        libc::socklen_t) -> c_int)
     else {
         return -1;
     };
@@ -85,7 +86,7 @@ fn observe(fd: c_int, target: &SocketAddr, call: impl FnOnce() -> c_int) -> c_in
     };
     socket::update(inode, |socket, _| {
         socket.peer = Some(*target);
-        // One that is asked for again is still the same.
+        // A repeated request is still the same.
         if socket.connecting.is_none() {
             socket.connecting = begun;
         }

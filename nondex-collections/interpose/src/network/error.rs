@@ -37,7 +37,7 @@ pub(super) fn name(errno: c_int) -> Text {
     Text::from(name)
 }
 
-/// Whether an `errno` says that there is no answer yet.
+/// Whether an `errno` means that there is no answer yet.
 pub(super) const fn is_wait(errno: c_int) -> bool {
     matches!(
         errno,

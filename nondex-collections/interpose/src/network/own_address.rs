@@ -1,7 +1,7 @@
-//! Whether an address is one that this machine has itself, beside the loopback's.
+//! Whether an address is one that this machine has itself, other than the loopback's.
 //!
-//! The kernel knows, and says so without a packet: what is sent to one of its own addresses comes
-//! from the same address. What is asked is libc's functions, not ours.
+//! The kernel knows it without a packet: what is sent to one of its addresses comes from the same
+//! address. The functions of libc are called, not ours.
 
 use ::std::ffi::c_int;
 use ::std::mem::zeroed;
@@ -13,7 +13,7 @@ use crate::libc;
 
 type Name = unsafe extern "C" fn(c_int, *const libc::sockaddr, libc::socklen_t) -> c_int;
 
-/// A port that nobody is asked at.
+/// A port that is never contacted.
 const DISCARD: u16 = 9;
 
 /// Whether `target` is at an address of this machine's own.

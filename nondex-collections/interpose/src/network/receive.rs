@@ -71,7 +71,8 @@ pub(super) unsafe extern "C" fn recvfrom(
     address: *mut libc::sockaddr,
     address_len: *mut libc::socklen_t,
 ) -> isize {
-    let Some(original) = original!(c"recvfrom": unsafe extern "C" fn(c_int, *mut c_void, usize, c_int, *mut libc::sockaddr, *mut libc::socklen_t) -> isize)
+    let Some(original) = original!(c"recvfrom": unsafe extern "C" fn(c_int, *mut c_void, usize,
+        c_int, *mut libc::sockaddr, *mut libc::socklen_t) -> isize)
     else {
         return -1;
     };
@@ -109,7 +110,8 @@ pub(super) unsafe extern "C" fn recvmmsg(
     flags: c_int,
     timeout: *mut libc::timespec,
 ) -> c_int {
-    let Some(original) = original!(c"recvmmsg": unsafe extern "C" fn(c_int, *mut libc::mmsghdr, c_uint, c_int, *mut libc::timespec) -> c_int)
+    let Some(original) = original!(c"recvmmsg": unsafe extern "C" fn(c_int, *mut libc::mmsghdr,
+        c_uint, c_int, *mut libc::timespec) -> c_int)
     else {
         return -1;
     };

@@ -83,7 +83,8 @@ unsafe extern "C" fn getaddrinfo(
     hints: *const libc::addrinfo,
     result: *mut *mut libc::addrinfo,
 ) -> c_int {
-    let Some(original) = original!(c"getaddrinfo": unsafe extern "C" fn(*const c_char, *const c_char, *const libc::addrinfo, *mut *mut libc::addrinfo) -> c_int)
+    let Some(original) = original!(c"getaddrinfo": unsafe extern "C" fn(*const c_char,
+        *const c_char, *const libc::addrinfo, *mut *mut libc::addrinfo) -> c_int)
     else {
         return libc::EAI_FAIL;
     };
@@ -109,7 +110,7 @@ unsafe extern "C" fn getaddrinfo(
     }
 }
 
-/// Whether only addresses are asked for, which need no one to be looked up.
+/// Whether only addresses are requested, which need no one to be looked up.
 ///
 /// # Safety
 /// `hints` must be null or valid.
@@ -145,8 +146,8 @@ fn set_h_errno(value: c_int) {
     unsafe { *__h_errno_location() = value }
 }
 
-/// Does a lookup by `call`, which leaves its error in `h_errno`; `is_error` tells its results
-/// apart.
+/// Does a lookup by `call`, which leaves its error in `h_errno`; `is_error` distinguishes its
+/// results apart.
 fn by_h_errno<R: Copy>(
     lookup: Lookup,
     refused: R,

@@ -117,7 +117,8 @@ pub(super) unsafe extern "C" fn sendto(
     address: *const libc::sockaddr,
     address_len: libc::socklen_t,
 ) -> isize {
-    let Some(original) = original!(c"sendto": unsafe extern "C" fn(c_int, *const c_void, usize, c_int, *const libc::sockaddr, libc::socklen_t) -> isize)
+    let Some(original) = original!(c"sendto": unsafe extern "C" fn(c_int, *const c_void, usize,
+        c_int, *const libc::sockaddr, libc::socklen_t) -> isize)
     else {
         return -1;
     };
@@ -135,7 +136,7 @@ pub(super) unsafe extern "C" fn sendto(
     })
 }
 
-/// Where a message goes, if it says so.
+/// The destination of a message, if it has one.
 ///
 /// # Safety
 /// `message` must be null or valid, as must be the address it points to.
@@ -172,11 +173,12 @@ pub(super) unsafe extern "C" fn sendmmsg(
     count: c_uint,
     flags: c_int,
 ) -> c_int {
-    let Some(original) = original!(c"sendmmsg": unsafe extern "C" fn(c_int, *mut libc::mmsghdr, c_uint, c_int) -> c_int)
+    let Some(original) = original!(c"sendmmsg": unsafe extern "C" fn(c_int, *mut libc::mmsghdr,
+        c_uint, c_int) -> c_int)
     else {
         return -1;
     };
-    // One that goes to another machine stands for all: they are sent, or refused, together.
+    // One that goes to another machine represents all: they are sent, or refused, together.
     let target = (0..count as usize)
         .filter(|_| !messages.is_null())
         .find_map(|i| {

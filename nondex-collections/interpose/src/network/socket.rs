@@ -322,12 +322,12 @@ impl Socket {
         }
     }
 
-    /// A question was asked.
+    /// A question was sent.
     pub(super) fn asked(&mut self, operation: NetworkOperation) {
         self.sent.push(operation);
     }
 
-    /// The question to this machine, which could not be asked after all.
+    /// The question to this machine, which could not be sent after all.
     pub(super) fn not_asked(&mut self, target: &SocketAddr) -> Option<NetworkOperation> {
         let target = shown(target);
         let place = self.sent.iter().position(|sent| sent.is_to(&target))?;

@@ -1,8 +1,8 @@
 //! Who waits for an answer to a datagram: `poll`, `select` and `epoll`.
 //!
-//! That there was no answer explains a failure only if somebody waited for it in vain. An `epoll`
-//! often looks at sockets from which nobody wants anything at the time: only when the time that it
-//! was given is over, nothing came for anybody.
+//! That there was no answer explains a failure only if somebody waited for it without an answer. An
+//! `epoll` often looks at sockets from which nobody wants anything at the time: only when the time
+//! that it was given is over, nothing came for anybody.
 
 use ::std::ffi::c_int;
 
@@ -44,7 +44,8 @@ unsafe extern "C" fn epoll_ctl(
     fd: c_int,
     event: *mut libc::epoll_event,
 ) -> c_int {
-    let Some(original) = original!(c"epoll_ctl": unsafe extern "C" fn(c_int, c_int, c_int, *mut libc::epoll_event) -> c_int)
+    let Some(original) = original!(c"epoll_ctl": unsafe extern "C" fn(c_int, c_int, c_int,
+        *mut libc::epoll_event) -> c_int)
     else {
         return -1;
     };

@@ -1,4 +1,4 @@
-//! Addresses that cannot be had: `bind`. A `connect` to this machine is seen beside those to
+//! Addresses that cannot be had: `bind`. A `connect` to this machine is seen together with those to
 //! others.
 
 use ::std::ffi::c_int;
@@ -55,7 +55,7 @@ unsafe fn is_file(address: *const libc::sockaddr, len: libc::socklen_t) -> bool 
     unsafe { local_name(address, len) }.is_some_and(|name| !name.starts_with(&[0]))
 }
 
-/// What stands behind the family in the address of a local socket.
+/// What comes after the family in the address of a local socket.
 ///
 /// # Safety
 /// `address` must be null or valid for reads of `len` bytes, for as long as the name is used.

@@ -1,4 +1,4 @@
-//! Children of this process, and what they leave behind.
+//! Children of this process, and what they leave running.
 
 use ::std::ffi::c_int;
 use ::std::io;
@@ -7,7 +7,7 @@ use ::std::time::{Duration, Instant};
 
 use crate::libc;
 
-/// How often what is left behind is looked at.
+/// Interval of looking at what is left running.
 const PAUSE: Duration = Duration::from_micros(200);
 
 /// How long a process that was killed may take to end.

@@ -7,7 +7,7 @@ use ::std::path::{Path, PathBuf};
 use nondex_core::sorted::SortedMap;
 use nondex_core::{StateChange, StateId, StateKind};
 
-/// How many entries are looked at below one directory. With more, nothing is said of it.
+/// How many entries are looked at below one directory. With more, it is not recorded.
 const MAX_ENTRIES: usize = 5_000;
 
 /// How deep.

@@ -15,7 +15,7 @@ use crate::original;
 /// How long a thread that was joined may take to disappear.
 const JOINED: Duration = Duration::from_millis(30);
 
-/// How long what a fork leaves behind may take to end by itself.
+/// Time limit for what a fork leaves running to end by itself.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(100);
 
 /// The longest pause between two looks at a process that cannot be waited for with a time limit.

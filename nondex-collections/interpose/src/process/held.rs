@@ -14,7 +14,7 @@ use crate::libc;
 /// The flag of a thread that is about to be gone, though the system still lists it.
 const EXITING: u64 = 0x4;
 
-/// How many columns there are before the flags, behind the name of a thread.
+/// How many columns there are before the flags, after the name of a thread.
 const BEFORE_FLAGS: usize = 6;
 
 /// Each thing by what it is, and the number that the system has for it.
@@ -67,7 +67,7 @@ impl Held {
         let is_new = |one: &&(StateId, c_int)| one.0 == *state && !before.0.contains(one);
         for (_, number) in self.0.iter().filter(is_new) {
             match state.kind {
-                // SAFETY: whoever opened it finds it closed, which is what is asked for.
+                // SAFETY: whoever opened it finds it closed, as requested.
                 StateKind::Descriptor => _ = unsafe { libc::close(*number) },
                 StateKind::Child => {
                     // SAFETY: a child that was not waited for keeps its number.

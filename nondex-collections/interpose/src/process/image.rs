@@ -7,7 +7,7 @@ use ::std::slice;
 use crate::{PAGE, libc};
 use nondex_core::{StateChange, StateId, StateKind};
 
-/// How many changed places are told apart.
+/// Maximum number of changed places that are distinguished.
 const MAX_CHANGES: usize = 4096;
 
 /// How many bytes of a change are shown.
@@ -56,10 +56,10 @@ impl Image {
     }
 
     /// # Safety
-    /// The information must be the loader's, of so many bytes.
+    /// The information must be the loader's, of this number of bytes.
     unsafe fn read(&mut self, info: &libc::dl_phdr_info, size: usize) {
         self.base = info.dlpi_addr as usize;
-        // SAFETY: the loader says how many headers there are.
+        // SAFETY: the loader has the number of headers.
         let headers = unsafe { slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
         for header in headers {
             let (offset, length) = (header.p_vaddr as usize, header.p_memsz as usize);
@@ -162,7 +162,7 @@ impl Image {
         })
     }
 
-    /// Puts the bytes that `state` names back to those in `bytes`, or makes them zeros, if it says
+    /// Puts the bytes that `state` names back to those in `bytes`, or makes them zeros, if it has
     /// so.
     pub(super) fn restore(&self, state: &StateId, bytes: &[Vec<u8>]) {
         let Some((offset, length)) = state.bytes() else {
@@ -176,8 +176,8 @@ impl Image {
             if kind == state.kind {
                 // SAFETY: the place is in the writable segment, and holds what it held before: a
                 // value of its type; or the flag of a lock, whose value it is not to be poisoned.
-                // No other thread is there to look at it meanwhile. (What tests own elsewhere may
-                // be lost, not freed twice: what was not there before is forgotten.)
+                // No other thread is there to look at it meanwhile. (What tests own in other memory
+                // may be lost, not freed twice: what was not there before is forgotten.)
                 unsafe {
                     let to = ptr::with_exposed_provenance_mut::<u8>(segment.address + start);
                     match state.is_cleared() {

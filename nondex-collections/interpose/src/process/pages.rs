@@ -1,9 +1,9 @@
 //! Which statics a test uses, whether it leaves them changed or not: the pages that they are on may
-//! not be accessed, so that each access faults. The fault tells the address; the page is opened for
-//! that one instruction, and closed behind it.
+//! not be accessed, so that each access faults. The fault has the address; the page is opened for
+//! that one instruction, and closed after it.
 //!
-//! Only on x86-64, whose trap flag stops behind one instruction. Unlike the debug registers, this
-//! needs no leave to trace a process, watches all statics at once, and says nothing of the lines.
+//! Only on x86-64, whose trap flag stops after one instruction. Unlike the debug registers, this
+//! needs no leave to trace a process, watches all statics at once, and does not show the lines.
 
 use ::std::ffi::{c_int, c_void};
 use ::std::mem;
@@ -30,7 +30,7 @@ const MAX_PAGES: usize = 64 * 64;
 /// How many parts the statics lie in: a segment or two, without this module's own page.
 const MAX_PARTS: usize = 8;
 
-/// What the handlers use. It has pages of its own, which stay open.
+/// What the handlers use. It has separate pages, which stay accessible.
 #[repr(C, align(4096))]
 struct Pages {
     is_closed: AtomicBool,
@@ -52,7 +52,7 @@ static PAGES: Pages = Pages {
     seen: [const { AtomicUsize::new(0) }; MAX_SEEN],
 };
 
-/// Whether a test's accesses are asked for.
+/// Whether a test's accesses are recorded.
 static IS_ASKED: AtomicBool = AtomicBool::new(false);
 
 /// What was done about a fault before.
@@ -133,7 +133,7 @@ fn access(name: String, writes: bool) -> Access {
         manner: Manner {
             writes,
             own: true,
-            met: false,
+            interrupted: false,
         },
     }
 }
@@ -198,7 +198,7 @@ impl Pages {
 
 type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
-/// The flag that stops a thread behind its next instruction.
+/// The flag that stops a thread after its next instruction.
 const TRAP: u64 = 1 << 8;
 
 /// In the code of a fault: it was a write.
@@ -244,7 +244,7 @@ unsafe extern "C" fn faulted(
         );
         return;
     }
-    // SAFETY: the context has so many words.
+    // SAFETY: the context has this number of words.
     let is_write = unsafe { *context.add(CODE) } & WRITES != 0;
     PAGES.note(address, is_write);
     if PAGES.faults.fetch_add(1, Ordering::Relaxed) + 1 >= MAX_FAULTS {
@@ -257,20 +257,20 @@ unsafe extern "C" fn faulted(
     unsafe { *context.add(FLAGS) |= TRAP };
 }
 
-/// Called behind the instruction that made such an access.
+/// Called after the instruction that made such an access.
 unsafe extern "C" fn stepped(
     _signal: c_int,
     _information: *mut libc::siginfo_t,
     context: *mut c_void,
 ) {
-    // SAFETY: the context has so many words.
+    // SAFETY: the context has this number of words.
     unsafe { *context.cast::<u64>().add(FLAGS) &= !TRAP };
     if PAGES.is_closed.load(Ordering::Acquire) {
         PAGES.close();
     }
 }
 
-/// Says who may access so many bytes from `start` on, whole pages: by the system call itself,
+/// Sets who may access a number of bytes from `start` on, whole pages: by the system call itself,
 /// because libc's functions are interposed by what has statics.
 fn set(start: usize, length: usize, access: c_int) {
     #[cfg(target_arch = "x86_64")]

@@ -94,7 +94,7 @@ pub(super) fn mark(spec: &RunSpec) {
     let saved = files.map(|state| (state.name.clone(), Saved::of(Path::new(&state.name))));
     let saved = saved.collect();
     let first = Snapshot::take(&image, &roots, own.as_deref());
-    // Of the others nothing will be said.
+    // The others will not be recorded.
     roots.retain(|root| first.files.knows(root));
     if let Some(mut kept) = KEPT.lock() {
         *kept = Some(Box::new(Kept {
@@ -108,7 +108,7 @@ pub(super) fn mark(spec: &RunSpec) {
     }
 }
 
-/// What is different since this was asked last, or since the state was [marked](mark).
+/// What is different since the last call, or since the state was [marked](mark).
 pub(super) fn changes() -> Vec<StateChange> {
     let changes = kept(|kept| {
         let now = Snapshot::take(&kept.image, &kept.roots, kept.own.as_deref());

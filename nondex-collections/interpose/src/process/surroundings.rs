@@ -260,7 +260,7 @@ fn sockets() -> impl Iterator<Item = (c_int, String)> {
     numbers.filter_map(|(socket, _)| Some((socket, port(socket)?)))
 }
 
-/// What the process holds beside its ports.
+/// What the process holds besides its ports.
 fn held() -> Held {
     Held::now(&|descriptor| port(descriptor).is_some())
 }
@@ -289,8 +289,7 @@ fn option(socket: c_int, name: c_int) -> Option<c_int> {
 fn address(socket: c_int) -> Option<String> {
     let mut address = MaybeUninit::<libc::sockaddr_storage>::zeroed();
     let mut length = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
-    // SAFETY: the address is written where there is room for any, and read as what its family says
-    // it is.
+    // SAFETY: the address is written where there is room for any, and read by its family it is.
     unsafe {
         if libc::getsockname(socket, address.as_mut_ptr().cast(), &raw mut length) != 0 {
             return None;

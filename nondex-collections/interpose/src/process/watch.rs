@@ -41,7 +41,7 @@ const MAX_ACCESSES: [usize; 2] = [64, 16];
 /// Where the debug registers stand in what `ptrace` calls the user area.
 const DEBUG_REGISTERS: usize = 848;
 
-/// The register that says which of them are at work.
+/// The register with those that are enabled.
 const CONTROL: usize = 7;
 
 /// Bytes that one register watches: 1, 2, 4 or 8, aligned.
@@ -83,7 +83,7 @@ impl Deref for Parts {
 /// The values that are known of what is watched, whichever thread has looked last.
 static VALUES: [AtomicU64; REGISTERS] = [const { AtomicU64::new(0) }; REGISTERS];
 
-/// Looks at these, and says whether one of them has another value than was known.
+/// Looks at these, and returns whether one of them has another value than was known.
 fn is_changed(watched: &[Watched]) -> bool {
     let now = watched.iter().map(Watched::now).zip(&VALUES);
     now.fold(false, |changed, (now, known)| {
@@ -91,8 +91,8 @@ fn is_changed(watched: &[Watched]) -> bool {
     })
 }
 
-/// Looks at what this thread watches, and says whether it has changed; `None` while it is looked at
-/// already.
+/// Looks at what this thread watches, and returns whether it has changed; `None` while it is looked
+/// at already.
 fn look() -> Option<bool> {
     let looked = WATCHED.try_with(|watched| {
         let watched = watched.try_borrow_mut().ok()?;
@@ -122,11 +122,11 @@ impl Watch {
     }
 
     /// Whether there is room for an access; where a thread is to be stopped, only that access
-    /// counts, and the next one behind that.
-    fn is_kept(&self, own: bool, met: bool, is_next: bool) -> bool {
+    /// counts, and the next one after that.
+    fn is_kept(&self, own: bool, interrupted: bool, is_next: bool) -> bool {
         let mut room = MAX_ACCESSES[usize::from(!own)];
         if interrupt::is_interrupting() {
-            room = usize::from(met) + 2 * usize::from(is_next);
+            room = usize::from(interrupted) + 2 * usize::from(is_next);
         }
         self.accesses.iter().filter(|seen| seen.own == own).count() < room
     }
@@ -184,7 +184,7 @@ fn control(parts: &[Watched]) -> usize {
             2 => 0b01,
             _ => 0b00,
         };
-        // At work for this thread, at reads and writes, at so many bytes.
+        // At work for this thread, at reads and writes, at a number of bytes.
         1 << (2 * index) | 0b11 << (16 + 4 * index) | length << (18 + 4 * index)
     };
     parts
@@ -207,8 +207,8 @@ pub(super) fn begin(states: &[StateId], tell: Option<Tell>) -> bool {
     let watched = parts(start, length);
     is_changed(&watched);
     let mut before = MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: the action is one of zeros but for a function of the kind that its flag says, and
-    // what was there is written where there is room.
+    // SAFETY: the action is one of zeros but for a function of the kind of its flag, and what was
+    // there is written where there is room.
     let result = unsafe {
         let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
         let handler: unsafe extern "C" fn(c_int, *mut c_void, *mut c_void) = trapped;
@@ -330,12 +330,16 @@ unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut 
         return;
     }
     let own = IS_OF_TEST.get();
-    let (is_next, met) = (interrupt::is_next(), interrupt::is_moment());
+    let (is_next, interrupted) = (interrupt::is_next(), interrupt::is_moment());
     let told = WATCH.lock().and_then(|mut watch| {
-        if !watch.is_kept(own, met, is_next) {
+        if !watch.is_kept(own, interrupted, is_next) {
             return None;
         }
-        let manner = Manner { writes, own, met };
+        let manner = Manner {
+            writes,
+            own,
+            interrupted,
+        };
         watch.accesses.push(manner);
         let state = watch.state.as_ref()?;
         Some((watch.tell?, state.kind, Text::from(&*state.name), manner))
@@ -344,7 +348,7 @@ unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut 
         tell(kind, &name, manner, &Stack::capture());
     }
     IS_NOTING.set(false);
-    if met {
+    if interrupted {
         interrupt::stop();
         // What another test has changed meanwhile is not this one's.
         look();

@@ -97,7 +97,8 @@ const COMPARE_EXCHANGE: &str = "compare_exchange";
 /// The operations of one size. All are of the strongest order, which costs nothing more but for a
 /// store.
 macro_rules! operations {
-    ($atomic:ty, $integer:ty, $is_look:ident: $load:ident $store:ident $exchange:ident $compare_exchange:ident
+    ($atomic:ty, $integer:ty, $is_look:ident: $load:ident $store:ident $exchange:ident
+        $compare_exchange:ident
         $($fetch:ident $method:ident)*) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $load(place: *mut $integer, _order: c_int) -> $integer {
@@ -176,7 +177,8 @@ macro_rules! operations {
         }
 
         fn $is_look(function: usize) -> bool {
-            [$load as *const () as usize, $exchange as *const () as usize, $compare_exchange as *const () as usize]
+            [$load as *const () as usize, $exchange as *const () as usize,
+                $compare_exchange as *const () as usize]
                 .contains(&function)
         }
 
@@ -190,7 +192,7 @@ macro_rules! operations {
             // SAFETY: as above.
             let found = unsafe { <$atomic>::from_ptr(place) }.$method(value, Ordering::SeqCst);
             has_changed(me);
-            // What is left is asked for in few runs, and nobody has come between.
+            // The rest is needed in few runs, and no other thread ran in between.
             if trace::is_on() {
                 // SAFETY: as above.
                 let left = unsafe { <$atomic>::from_ptr(place) }.load(Ordering::Relaxed);
@@ -202,21 +204,33 @@ macro_rules! operations {
 }
 
 operations!(AtomicU8, u8, is_look_8:
-    __tsan_atomic8_load __tsan_atomic8_store __tsan_atomic8_exchange __tsan_atomic8_compare_exchange_val
-    __tsan_atomic8_fetch_add fetch_add __tsan_atomic8_fetch_sub fetch_sub __tsan_atomic8_fetch_and fetch_and
-    __tsan_atomic8_fetch_or fetch_or __tsan_atomic8_fetch_xor fetch_xor __tsan_atomic8_fetch_nand fetch_nand);
+    __tsan_atomic8_load __tsan_atomic8_store __tsan_atomic8_exchange
+    __tsan_atomic8_compare_exchange_val
+    __tsan_atomic8_fetch_add fetch_add __tsan_atomic8_fetch_sub fetch_sub __tsan_atomic8_fetch_and
+    fetch_and
+    __tsan_atomic8_fetch_or fetch_or __tsan_atomic8_fetch_xor fetch_xor __tsan_atomic8_fetch_nand
+    fetch_nand);
 operations!(AtomicU16, u16, is_look_16:
-    __tsan_atomic16_load __tsan_atomic16_store __tsan_atomic16_exchange __tsan_atomic16_compare_exchange_val
-    __tsan_atomic16_fetch_add fetch_add __tsan_atomic16_fetch_sub fetch_sub __tsan_atomic16_fetch_and fetch_and
-    __tsan_atomic16_fetch_or fetch_or __tsan_atomic16_fetch_xor fetch_xor __tsan_atomic16_fetch_nand fetch_nand);
+    __tsan_atomic16_load __tsan_atomic16_store __tsan_atomic16_exchange
+    __tsan_atomic16_compare_exchange_val
+    __tsan_atomic16_fetch_add fetch_add __tsan_atomic16_fetch_sub fetch_sub
+    __tsan_atomic16_fetch_and fetch_and
+    __tsan_atomic16_fetch_or fetch_or __tsan_atomic16_fetch_xor fetch_xor
+    __tsan_atomic16_fetch_nand fetch_nand);
 operations!(AtomicU32, u32, is_look_32:
-    __tsan_atomic32_load __tsan_atomic32_store __tsan_atomic32_exchange __tsan_atomic32_compare_exchange_val
-    __tsan_atomic32_fetch_add fetch_add __tsan_atomic32_fetch_sub fetch_sub __tsan_atomic32_fetch_and fetch_and
-    __tsan_atomic32_fetch_or fetch_or __tsan_atomic32_fetch_xor fetch_xor __tsan_atomic32_fetch_nand fetch_nand);
+    __tsan_atomic32_load __tsan_atomic32_store __tsan_atomic32_exchange
+    __tsan_atomic32_compare_exchange_val
+    __tsan_atomic32_fetch_add fetch_add __tsan_atomic32_fetch_sub fetch_sub
+    __tsan_atomic32_fetch_and fetch_and
+    __tsan_atomic32_fetch_or fetch_or __tsan_atomic32_fetch_xor fetch_xor
+    __tsan_atomic32_fetch_nand fetch_nand);
 operations!(AtomicU64, u64, is_look_64:
-    __tsan_atomic64_load __tsan_atomic64_store __tsan_atomic64_exchange __tsan_atomic64_compare_exchange_val
-    __tsan_atomic64_fetch_add fetch_add __tsan_atomic64_fetch_sub fetch_sub __tsan_atomic64_fetch_and fetch_and
-    __tsan_atomic64_fetch_or fetch_or __tsan_atomic64_fetch_xor fetch_xor __tsan_atomic64_fetch_nand fetch_nand);
+    __tsan_atomic64_load __tsan_atomic64_store __tsan_atomic64_exchange
+    __tsan_atomic64_compare_exchange_val
+    __tsan_atomic64_fetch_add fetch_add __tsan_atomic64_fetch_sub fetch_sub
+    __tsan_atomic64_fetch_and fetch_and
+    __tsan_atomic64_fetch_or fetch_or __tsan_atomic64_fetch_xor fetch_xor
+    __tsan_atomic64_fetch_nand fetch_nand);
 
 /// Whether a function that begins there may leave everything as it was.
 pub(super) fn is_look(function: usize) -> bool {

@@ -12,7 +12,7 @@ use crate::libc;
 /// Number of children that nobody has waited for.
 static CHILDREN: AtomicU32 = AtomicU32::new(0);
 
-/// Whether all children were waited for, and one has left orphans behind that may live.
+/// Whether all children were waited for, and one has left orphans that may live.
 static ARE_ORPHANS: AtomicBool = AtomicBool::new(false);
 
 /// Real time at which orphans were last looked for.
@@ -135,7 +135,7 @@ fn ended() {
 }
 
 impl Shared {
-    /// Whether the last orphan has ended since this was asked last.
+    /// Whether the last orphan has ended since the last call.
     pub(super) fn orphans_have_ended(&mut self) -> bool {
         if !ARE_ORPHANS.load(Ordering::Relaxed) {
             return false;

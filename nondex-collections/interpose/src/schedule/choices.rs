@@ -1,15 +1,14 @@
 //! Where a seed holds a thread back, how long, and what else it decides.
 //!
 //! Whether it does at an operation, and for how long, is a hash of the seed, the level, the thread
-//! and the number of the operation in its thread, so that it costs next to nothing, and depends
-//! neither on what is decided elsewhere nor on where the code lies. Only where it does there is a
-//! choice, with a call site, that is recorded. Two kinds of seeds take turns: a random walk holds
-//! threads back again and again; the others do it at a few operations, the later the rarer, as most
-//! races need no more than three (Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized
-//! scheduler with probabilistic guarantees of finding bugs", 2010, where the length of the run is
-//! known). These aim, too: at a few of the operations that write what the thread [has
-//! read](super::reads), where they hold it back for as long as the level allows, so that others
-//! come to write it.
+//! and the number of the operation in its thread. So it costs next to nothing, and depends neither
+//! on other decisions nor on where the code lies. Only where it does there is a choice, with a call
+//! site, that is recorded. Two kinds of seeds take turns: a random walk holds threads back again
+//! and again; the others do it at a few operations, the later the rarer, as most races need no more
+//! than three (Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with
+//! probabilistic guarantees of finding bugs", 2010, where the length of the run is known). These
+//! aim, too: at a few of the operations that write what the thread [has read](super::reads), where
+//! they hold it back for as long as the level allows, so that others come to write it.
 
 use ::std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
@@ -28,7 +27,7 @@ use crate::{origin, own};
 /// Which choices are made.
 static MODE: AtomicU8 = AtomicU8::new(OFF);
 const OFF: u8 = 0;
-/// None, but the first ones of each thread are reached, so that the record says that there are
+/// None, but the first ones of each thread are reached, so that the record shows that there are
 /// some.
 const CLEAN: u8 = 1;
 const WALK: u8 = 2;
@@ -59,10 +58,10 @@ struct Policy {
 }
 
 enum Kind {
-    /// At one of so many powers of two of operations of libc, and of atomics.
+    /// At one of a number of powers of two of operations of libc, and of atomics.
     Walk { system: u32, atomic: u32 },
-    /// At so many thirds of an operation, each time that the number of operations is multiplied by
-    /// e.
+    /// At a number of thirds of an operation, each time that the number of operations is multiplied
+    /// by e.
     Few { thirds: u32 },
 }
 
@@ -102,26 +101,26 @@ static POLICIES: [Policy; 12] = [
 /// How many operations were fired at.
 static FIRED: AtomicU64 = AtomicU64::new(0);
 
-/// After so many only each [`SELDOM`]th is, so that threads that wait for each other's progress
-/// come to it.
+/// Number of operations after which only each [`SELDOM`]th is, so that threads that wait for each
+/// other's progress come to it.
 const MANY: u64 = 20_000;
 pub(super) const SELDOM: u64 = 64;
 
-/// Which of what each thread [says once](super::thread::MARKS) it says of its operations.
+/// The [marks](super::thread::MARKS) of a thread's operations, which it records once.
 pub(super) const OPERATIONS: usize = 0;
 
-/// Whether a run is asked to choose at one of these models.
+/// Whether a run is to choose at one of these models.
 pub(super) fn is_asked(spec: &RunSpec, family: Family, models: &[&Model]) -> bool {
     let mut models = models.iter();
     models.any(|model| !spec.models_off.contains(&model.name(family)))
 }
 
-/// Whether a run is asked to choose nothing.
+/// Whether a run is to choose nothing.
 pub(super) fn chooses_nothing(spec: &RunSpec) -> bool {
     spec.choices == Selection::None && spec.given.is_empty()
 }
 
-/// Takes what a run is asked to choose.
+/// Sets what a run is to choose.
 pub(super) fn begin(spec: &RunSpec) {
     let is_clean = chooses_nothing(spec);
     let schedules = is_asked(spec, Family::Schedule, &[&model::THREAD_SPAWN]);
@@ -159,7 +158,7 @@ pub(super) fn word(me: Ref, purpose: u64, number: u64) -> u64 {
 /// Spreads numbers that follow each other (2^64 divided by the golden section).
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Separates what is decided, here and [elsewhere](super::lateness).
+/// Separates decisions here from those of [lateness](super::lateness).
 const SPURIOUS: u64 = 2 << 56;
 const ORDER: u64 = 3 << 56;
 const AFTER: u64 = 4 << 56;
@@ -212,7 +211,7 @@ fn aims() -> bool {
 /// Whether a seed that aims chooses the last write of a thread to what it had read: one in four,
 /// and later ever fewer.
 fn is_aimed_at(me: Ref) -> bool {
-    /// So many are alike.
+    /// Operations below this number have equal probability.
     const FIRST: u64 = 16;
     let number = me.acts.get();
     let drawn = word(me, ACT, number) >> 32;
@@ -284,7 +283,7 @@ pub(super) fn held(
     most: u64,
     from: u64,
 ) -> u64 {
-    /// Of more threads not all are asked for.
+    /// With more threads, only some are candidates.
     const ROOM: usize = 8;
     let mut room = [0; ROOM];
     let mut awaited = 0;
@@ -300,8 +299,8 @@ pub(super) fn held(
     delay
 }
 
-/// Notes where a thread is started that will be held back at its first operation: of its own stack,
-/// no frame is the program's.
+/// Notes where a thread is started that will be delayed at its first operation: in its stack, no
+/// frame is the program's.
 pub(super) fn will_start(thread: Ref) {
     let is_held = match MODE.load(Ordering::Relaxed) {
         LISTED => systematic::holds_first(thread),
@@ -365,7 +364,7 @@ pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
     is_chosen
 }
 
-/// Which of so many waiting threads a wake-up reaches.
+/// Which of a number of waiting threads a wake-up reaches.
 pub(super) fn which(me: Ref, waiting: u64) -> u64 {
     let word = word(me, ORDER, me.operations.get());
     if !is_drawn() || !word.is_multiple_of(2) {

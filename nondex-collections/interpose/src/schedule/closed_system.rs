@@ -1,8 +1,8 @@
 //! Whether nobody outside of this process could make a descriptor ready that a thread waits for.
 //!
-//! It is asked of all descriptors at once, which is less than could be known, and never too much:
-//! each must be a file, or a pipe, an event counter or a pair of sockets that this process made
-//! itself, since the test began, while no other process was there to inherit it; or it is ready for
+//! All descriptors are checked at once, which is less than could be known, and never too much: each
+//! must be a file, or a pipe, an event counter or a pair of sockets that this process made itself,
+//! since the test began, while no other process was there to inherit it; or it is ready for
 //! whatever a thread could wait for.
 
 use ::std::ffi::{c_int, c_long};
@@ -46,7 +46,7 @@ fn has_child() -> bool {
     unsafe { kernel::syscall(libc::SYS_waitid, [ALL, 0, 0, LOOK.into(), 0, 0]) == 0 }
 }
 
-/// Whether what is behind a descriptor is this process's own, or a file, or is ready anyway.
+/// Whether the object of a descriptor is this process's own, or a file, or is ready anyway.
 fn is_own(fd: c_int) -> bool {
     let Some(mode) = kernel::mode(fd) else {
         return true;
@@ -54,7 +54,7 @@ fn is_own(fd: c_int) -> bool {
     let mut room = [0; 64];
     let name = system::name_of(fd, &mut room).unwrap_or_default();
     let kind = mode & libc::S_IFMT;
-    // The system says by some of its own files that something has changed.
+    // The system reports changes by some files of procfs and sysfs.
     let is_of_system = || name.starts_with(b"/proc/") || name.starts_with(b"/sys/");
     match kind {
         libc::S_IFDIR | libc::S_IFBLK => return true,

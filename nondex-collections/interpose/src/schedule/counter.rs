@@ -1,14 +1,14 @@
 //! The processor's time-stamp counter (`rdtsc`), by which some crates tell the time without asking
 //! the C library.
 //!
-//! While a test is scheduled, reading it is made to fault in its threads (`prctl`, `PR_SET_TSC`),
-//! and the handler of the fault answers with virtual time, at the counter's own rate: clocks that
-//! are set by one another stay so. A thread that is not scheduled may read it again from its first
-//! fault on: the system is asked for nothing at a test's end. A thread that asks for a [filter] of
-//! system calls may read it from then on, and where a filter refuses what is asked for here, the
-//! fault is answered with real time. Every program that is started may read it: the system keeps
-//! the prohibition across `exec`. What the system's own code in the process (the vDSO) reads is
-//! always real. The counters of other kinds of processors are left alone, and are real.
+//! While a test is scheduled, reading it is made to fault in its threads (`prctl`, `PR_SET_TSC`).
+//! The handler of the fault answers with virtual time, at the counter's own rate: clocks that are
+//! set by one another stay so. A thread that is not scheduled may read it again from its first
+//! fault on: nothing is requested from the system at a test's end. A thread that asks for a
+//! [filter] of system calls may read it from then on, and where a filter refuses what is requested
+//! here, the fault is answered with real time. Every program that is started may read it: the
+//! system keeps the prohibition across `exec`. What the system's own code in the process (the vDSO)
+//! reads is always real. The counters of other kinds of processors are left alone, and are real.
 //!
 //! [filter]: super::filter
 
@@ -88,7 +88,7 @@ mod faults {
         }
     }
 
-    /// Notes where the counter is, before `main`: its rate is told from there.
+    /// Notes where the counter is, before `main`: its rate is measured from there.
     pub(crate) fn prepare() {
         set_allowed(true);
         note(&START);
@@ -182,7 +182,7 @@ mod faults {
 
     /// What the counter is at a time of the monotonic clock.
     fn counter_at(time: u64) -> u64 {
-        /// The ticks of so many nanoseconds.
+        /// The ticks of a number of nanoseconds.
         static RATE: OnceLock<(u64, u64)> = OnceLock::new();
         let [counter, clock] = noted(&START);
         let (ticks, nanoseconds) = *RATE.get_or_init(|| {

@@ -17,13 +17,13 @@ use super::{
 };
 use crate::{Errno, errno, libc, original, own, set_errno};
 
-/// What is said of a call that waits until everything is there that was asked for.
+/// Flag of a call that waits until all requested bytes are there.
 pub(crate) const WAITS_FOR_ALL: c_int = libc::MSG_WAITALL;
 
 type Send = unsafe extern "C" fn(c_int, *const c_void, usize, c_int) -> isize;
 type Write = unsafe extern "C" fn(c_int, *const c_void, usize) -> isize;
 
-/// So many bytes fit into a pipe that is said to be ready (`PIPE_BUF`).
+/// Number of bytes that fit into a pipe that is reported as ready (`PIPE_BUF`).
 const PIECE: usize = 4096;
 
 /// Whether the calls of this thread are scheduled: not when our own work makes them.
@@ -32,9 +32,9 @@ pub(crate) fn is_scheduled() -> bool {
     super::is_on() && !own::is_working()
 }
 
-/// How long a call of the kernel takes, in nanoseconds of virtual time, beside what every operation
-/// does. It is more than that of an atomic, so that a thread that makes calls only has its turn no
-/// longer than it would have on a machine.
+/// How long a call of the kernel takes, in nanoseconds of virtual time, in addition to what every
+/// operation does. It is more than that of an atomic, so that a thread that makes calls only has
+/// its turn no longer than it would have on a machine.
 const CALL: u64 = 2_000;
 
 /// Lets time pass for a call of the kernel that this thread, which is scheduled, is about to make.
@@ -134,7 +134,7 @@ pub(crate) unsafe fn write(
 /// As [`write`], for several buffers.
 ///
 /// # Safety
-/// The list must be null or have so many buffers, each valid for reads.
+/// The list must be null or have this number of buffers, each valid for reads.
 #[inline]
 pub(crate) unsafe fn write_vectored(
     fd: c_int,
@@ -185,7 +185,7 @@ unsafe fn write_when_ready(
         if kind == Kind::File {
             stamps::written();
         }
-        // Between a file's creation and its first bytes others may meet it.
+        // Between a file's creation and its first bytes others may see it.
         point_on(Operation::Write, Object::Descriptor(fd, true));
         let result = call();
         let _errno = Errno::save();
@@ -218,7 +218,7 @@ unsafe fn write_when_ready(
 }
 
 /// Writes all of the buffers by calls that do not wait, each when the descriptor is ready. As the
-/// kernel does it, an error is told when nothing was written before it.
+/// kernel does it, an error is returned when nothing was written before it.
 ///
 /// # Safety
 /// The buffers must be valid for reads.
@@ -313,8 +313,8 @@ mod older {
     }
 }
 
-/// A timer that is a descriptor would go off in real time. Who asks for one is told that there are
-/// none, as on an old kernel, and has another way in most cases.
+/// A timer that is a descriptor would go off in real time. Who requests one gets the error that
+/// there are none, as on an old kernel, and has another way in most cases.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn timerfd_create(clock: libc::clockid_t, flags: c_int) -> c_int {
     if is_scheduled() {

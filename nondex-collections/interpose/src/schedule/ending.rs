@@ -1,4 +1,4 @@
-//! The end of what is scheduled: its record, and what is said when no thread can go on.
+//! The end of what is scheduled: its record, and the message when no thread can go on.
 
 use ::std::sync::Arc;
 use ::std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -33,7 +33,7 @@ struct Wait {
     stack: Stack,
 }
 
-/// Set when a thread has done what it was asked for while it waits.
+/// Set when a thread has done what was requested while it waits.
 static HAS_DONE: AtomicU32 = AtomicU32::new(0);
 
 /// How long a thread may take to say what it waits for, for which it reads debug information, and
@@ -41,7 +41,7 @@ static HAS_DONE: AtomicU32 = AtomicU32::new(0);
 const REPORT_LIMIT: Duration = Duration::from_secs(3);
 const FLUSH_LIMIT: Duration = Duration::from_secs(1);
 
-/// So many threads are asked.
+/// Maximum number of threads that are requested to write their choices.
 const MAX_REPORTS: usize = 64;
 
 /// The exit code of a process that cannot go on: that of a panic.
@@ -75,7 +75,7 @@ extern "C" fn at_exit() {
     done.say(|_| {});
 }
 
-/// What was done so far.
+/// What was done until now.
 pub(super) struct Done {
     counts: Counts,
     steps: u64,
@@ -85,7 +85,7 @@ pub(super) struct Done {
 }
 
 impl Done {
-    /// What was done so far; nothing is kept of what follows.
+    /// What was done until now; nothing is kept of what follows.
     pub(super) fn of(shared: &Shared) -> Self {
         Done {
             counts: shared.counts,
@@ -248,7 +248,7 @@ fn has_done() {
     kernel::wake(&HAS_DONE);
 }
 
-/// Lets all other threads write what they chose so far: whether they come to it by themselves is
+/// Lets all other threads write what they chose until now: whether they come to it by themselves is
 /// not in our hands.
 pub(super) fn flush_all(me: Ref) {
     let threads = SHARED.lock().alive.clone();
@@ -260,7 +260,7 @@ pub(super) fn flush_all(me: Ref) {
     }
 }
 
-/// Writes what this thread chose so far.
+/// Writes what this thread chose until now.
 pub(super) fn flush() {
     context::flush();
     has_done();
@@ -303,17 +303,19 @@ impl Waits {
         (!is_inherited).then(|| Text::lossy(name))
     }
 
-    /// Says it where a panic would be said.
+    /// Prints it where a panic would be printed.
     fn tell(&self, kind: ScheduleEndKind) {
         let mut text = Text::from(match kind {
             ScheduleEndKind::Deadlock => {
                 "\ndeadlock: every thread of the test waits for another one\n"
             }
             ScheduleEndKind::Outside => {
-                "\nno end in sight: every thread of the test waits, and nobody else has let one go on\n"
+                "\nno end in sight: every thread of the test waits, and nobody else has let one \
+                 go on\n"
             }
             ScheduleEndKind::Livelock => {
-                "\nlivelock: the threads of the test that do not wait look again and again at what none changes\n"
+                "\nlivelock: the threads of the test that do not wait look again and again at \
+                 what none changes\n"
             }
             ScheduleEndKind::Steps => {
                 "\nno end in sight: the threads of the test did more operations than they may\n"

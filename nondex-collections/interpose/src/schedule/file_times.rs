@@ -1,11 +1,11 @@
 //! The times that files have: those of the system, which are real, as virtual ones.
 //!
 //! What was written before a sleep has an earlier time than what was written after it, though the
-//! sleep took none: where that could not be told apart otherwise, the kernel's tick is waited for.
-//! Between two sleeps files have the times, and the equal ones, that the system gives them. A seed
-//! may make the time of a file somewhat older, as a system does that ticks more slowly: never older
-//! than what was written earlier, and each time is shown the same again. What a program sets stays
-//! what it set.
+//! sleep took none: where the times would be equal, the kernel's tick is waited for. Between two
+//! sleeps files have the times, and the equal ones, that the system gives them. A seed may make the
+//! time of a file somewhat older, as a system does that ticks more slowly: never older than what
+//! was written earlier, and each time is shown the same again. What a program sets stays what it
+//! set.
 
 use ::std::sync::atomic::Ordering;
 

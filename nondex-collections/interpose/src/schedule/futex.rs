@@ -20,7 +20,7 @@ const WAKE_BITSET: c_int = 10;
 const PRIVATE: c_int = 128;
 const CLOCK_REALTIME: c_int = 256;
 
-/// All bits of a wait that has none of its own.
+/// The bit set of a wait without one.
 const ANY: u32 = u32::MAX;
 
 /// Does the system call for a scheduled thread; `None` when it is to be made for real. A thread
@@ -237,7 +237,7 @@ fn wake_foreign(number: c_long, mut arguments: [c_long; 6], count: c_int) -> c_i
     woken.max(0) as c_int
 }
 
-/// Wakes up to `count` threads, and lets the others up to a number wait elsewhere.
+/// Wakes up to `count` threads, and requeues the others up to a number to another address.
 fn requeue(me: Ref, address: usize, second: usize, count: c_int, moved: c_int) -> c_int {
     let _busy = super::Busy::begin(me);
     let mut shared = SHARED.lock();

@@ -28,8 +28,8 @@ impl Shared {
         }
     }
 
-    /// Lets those go on that were held back for so many operations of others, however much time is
-    /// left: the others may do nothing but wait for them.
+    /// Lets those go on that were delayed for a number of operations of others, however much time
+    /// is left: the others may do nothing but wait for them.
     pub(super) fn end_long_holds(&mut self) {
         let steps = STEPS.load(Ordering::Relaxed);
         if self.holding == 0 || steps < self.holds_at {

@@ -20,19 +20,20 @@ static IS_ON: AtomicBool = AtomicBool::new(false);
 static IS_ON_ALONE: [AtomicBool; READ_AGAIN.len()] =
     [const { AtomicBool::new(false) }; READ_AGAIN.len()];
 
-/// What each thread says once in a clean run, beside its [operations](super::choices::OPERATIONS).
+/// Marks that each thread records once in a clean run, in addition to those of its
+/// [operations](super::choices::OPERATIONS).
 pub(super) const SLEEPS: usize = 1;
 const TIMED_WAITS: usize = 2;
-/// From here, what each of [`READ_AGAIN`] says.
+/// First mark of [`READ_AGAIN`].
 const READINGS_ALONE: usize = 3;
-/// From here, what each clock of [`CLOCKS`] says.
+/// First mark of [`CLOCKS`].
 const READINGS: usize = READINGS_ALONE + READ_AGAIN.len();
 const _: () = assert!(READINGS + CLOCKS.len() == MARKS);
 
 /// The same of readings of clocks, of which a thread that waits makes many.
 const MANY_READINGS: u64 = 1_000;
 
-/// Separates what is decided, beside what [threads do](super::choices).
+/// Separates decisions here from those about [operations](super::choices).
 const TIME: u64 = 1 << 56;
 const AGE: u64 = 5 << 56;
 const ALONE: u64 = 6 << 56;
@@ -49,7 +50,7 @@ pub(super) static CLOCKS: [&Model; 3] = [
 /// How old each may be in this run, when choices are made.
 static OLDEST: [AtomicU64; CLOCKS.len()] = [const { AtomicU64::new(0) }; CLOCKS.len()];
 
-/// Takes what a run is asked to choose.
+/// Sets what a run is to choose.
 pub(super) fn begin(spec: &RunSpec) {
     let is_clean = chooses_nothing(spec);
     let times = [&model::THREAD_SLEEP, &model::CONDVAR_WAIT_TIMEOUT];
@@ -100,7 +101,7 @@ pub(super) fn late(me: Ref, mark: usize, deadline: u64) -> u64 {
     late
 }
 
-/// When a wait ends that has a time limit: as late as the seed says.
+/// When a wait ends that has a time limit: as late as the seed chooses.
 pub(super) fn later(me: Ref, deadline: Option<u64>) -> Option<u64> {
     deadline.map(|deadline| deadline.saturating_add(late(me, TIMED_WAITS, deadline)))
 }
@@ -112,8 +113,8 @@ fn place(by: &'static Model) -> usize {
     all.position(|model| ptr::eq(*model, by)).unwrap_or(0)
 }
 
-/// Whether a thread that reads a clock again and is alone is delayed: of holds elsewhere nobody
-/// would see anything.
+/// Whether a thread that reads a clock again and is alone is delayed: of other holds nobody would
+/// see anything.
 #[inline]
 pub(super) fn fires_alone(me: Ref, by: &'static Model) -> bool {
     let place = place(by);

@@ -32,7 +32,7 @@ pub(super) fn note(number: i32) {
     if LEAVING.iter().any(|place| take(place, 0)) {
         return;
     }
-    // Of so many, one has gone.
+    // One of them has gone.
     let gone = |place: &&AtomicI32| !is_there(place.load(Ordering::Relaxed));
     if let Some(place) = LEAVING.iter().find(gone) {
         place.store(number, Ordering::Relaxed);
@@ -55,7 +55,7 @@ fn is_there(number: i32) -> bool {
 }
 
 /// Whether there is one, also one that waits for what a scheduled thread has. Where the system may
-/// not be asked, those that were noted are.
+/// not be queried, those that were noted are.
 pub(super) fn is_any() -> bool {
     if filter::is_there() {
         return LEAVING

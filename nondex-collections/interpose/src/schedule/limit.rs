@@ -9,7 +9,7 @@ const MILLISECOND: u64 = 1_000_000;
 pub(crate) enum Limit {
     /// Not at all.
     Zero,
-    /// So many nanoseconds.
+    /// A number of nanoseconds.
     Time(u64),
     /// As long as it takes.
     None,

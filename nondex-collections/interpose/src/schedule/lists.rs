@@ -77,7 +77,7 @@ impl Timers {
         Timers(hidden::vec())
     }
 
-    /// Takes the memory for so many threads.
+    /// Allocates memory for a number of threads.
     pub(super) fn reserve(&mut self, threads: usize) {
         self.0.reserve(threads.saturating_sub(self.0.len()));
     }

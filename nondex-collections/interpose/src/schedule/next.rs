@@ -25,7 +25,7 @@ pub(super) enum Next {
 }
 
 impl Shared {
-    /// Asks for those that wait for what can be asked for.
+    /// Polls the threads that wait for a condition that can be polled.
     pub(super) fn ask(&mut self) {
         for thread in self.polls.iter() {
             let Some(question) = thread.question.get() else {
@@ -72,7 +72,7 @@ impl Shared {
         true
     }
 
-    /// Lets so much time pass at once.
+    /// Lets this duration pass at once.
     pub(super) fn jump(&mut self, passed: u64) {
         let now = NOW.load(Ordering::Relaxed);
         self.stamps.will_pass(now, passed);
@@ -80,7 +80,7 @@ impl Shared {
         tick();
     }
 
-    /// When those wake that wait for a time of their own.
+    /// Wake-up times of the threads that wait for a time.
     pub(super) fn sleepers(&self) -> impl Iterator<Item = u64> {
         let own = |thread: &Ref| thread.operation.get() != Operation::Hold;
         self.timers
@@ -93,7 +93,7 @@ impl Shared {
         self.timers.len() - self.holding
     }
 
-    /// Who is next; an end is said once.
+    /// Who is next; an end is reported once.
     pub(super) fn pick(&mut self) -> Next {
         if self.is_ending {
             return Next::Nobody;
@@ -141,7 +141,7 @@ impl Shared {
             }
             if is_closed && !self.has_others && harness == Harness::Waits {
                 // A descriptor that is ready did not count, and may have become so since the
-                // threads were asked.
+                // threads were polled.
                 self.ask();
                 if self.ready.is_empty() {
                     return Next::End(ScheduleEndKind::Deadlock);
@@ -167,7 +167,7 @@ impl Shared {
                 Operation::Poll | Operation::Read | Operation::Write
             )
         };
-        // What was outside may have left somebody behind.
+        // What was outside may have left a process running.
         let nobody_was = || self.counts.outside == 0 && self.counts.leaks == 0;
         !filter::is_there()
             && (self.polls.is_empty()

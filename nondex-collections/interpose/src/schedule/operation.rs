@@ -1,6 +1,6 @@
 //! What a thread does by which others see it.
 
-use nondex_core::protocol::scheduling::HELD_BACK;
+use nondex_core::protocol::scheduling::DELAYED;
 
 /// An operation by which threads see each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(crate) enum Operation {
     FutexWake,
     Yield,
     Sleep,
-    /// Being held back.
+    /// An injected delay.
     Hold,
     Atomic,
     /// An atomic operation that writes what the thread [has read](super::reads), where a seed asks
@@ -49,7 +49,7 @@ impl Operation {
             Operation::FutexWake => "futex wake",
             Operation::Yield => "yield",
             Operation::Sleep => "sleep",
-            Operation::Hold => HELD_BACK,
+            Operation::Hold => DELAYED,
             Operation::Atomic | Operation::Act | Operation::Count => "atomic",
             Operation::Pthread => "pthread wait",
             Operation::Clock => "clock",

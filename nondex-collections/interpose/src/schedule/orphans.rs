@@ -1,4 +1,4 @@
-//! Processes that children of a test have left behind: a daemon, or a background job of a shell.
+//! Processes that children of a test have left running: a daemon, or a background job of a shell.
 //!
 //! The driver adopts orphans, so they are its children, as this process is. None are found where
 //! another program stands between the driver and this process, or where the system does not list

@@ -10,8 +10,8 @@ use crate::libc;
 
 /// Makes a call that waits no longer than its argument, until it finds something ready.
 ///
-/// A thread that is scheduled waits for what `is_ready` says, without a call that waits. With a
-/// mask of signals (`is_masked`) it waits in the kernel, because a signal may be what it waits for.
+/// A thread that is scheduled waits for `is_ready`, without a call that waits. With a mask of
+/// signals (`is_masked`) it waits in the kernel, because a signal may be what it waits for.
 #[inline]
 pub(crate) fn wait(
     limit: Limit,

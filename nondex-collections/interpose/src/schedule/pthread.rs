@@ -1,5 +1,5 @@
 //! C's mutexes, condition variables, read-write locks and semaphores. What they are is left to
-//! libc, which is asked without waiting; a scheduled thread that would wait does so here, at the
+//! libc, which is tried without waiting; a scheduled thread that would wait does so here, at the
 //! address of the lock.
 
 use ::std::ffi::{c_int, c_void};
@@ -19,7 +19,7 @@ type WaitTime = unsafe extern "C" fn(*mut c_void, *mut c_void, *const libc::time
 type WaitClock =
     unsafe extern "C" fn(*mut c_void, *mut c_void, libc::clockid_t, *const libc::timespec) -> c_int;
 
-/// How a thread that tries a lock is told that it would wait.
+/// How a failed try of a lock is reported.
 #[derive(Clone, Copy)]
 struct Tried(fn(c_int) -> bool);
 
@@ -201,13 +201,15 @@ macro_rules! taking {
 
 /// The functions that take a lock until a time.
 macro_rules! taking_until {
-    ($timed:ident $timed_text:literal $clocked:ident $clocked_text:literal by $try:literal, $would_wait:ident) => {
+    ($timed:ident $timed_text:literal $clocked:ident $clocked_text:literal by $try:literal,
+        $would_wait:ident) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $timed(lock: *mut c_void, time: *const libc::timespec) -> c_int {
             if let Some(me) = me()
                 && let Some(attempt) = original!($try: OfLock)
                 // SAFETY: the caller's arguments.
-                && let Some(result) = unsafe { take_until(me, lock, libc::CLOCK_REALTIME, time, $would_wait, attempt) }
+                && let Some(result) = unsafe { take_until(me, lock, libc::CLOCK_REALTIME, time,
+                    $would_wait, attempt) }
             {
                 return result;
             }
@@ -227,7 +229,8 @@ macro_rules! taking_until {
             if let Some(me) = me()
                 && let Some(attempt) = original!($try: OfLock)
                 // SAFETY: the caller's arguments.
-                && let Some(result) = unsafe { take_until(me, lock, clock, time, $would_wait, attempt) }
+                && let Some(result) = unsafe { take_until(me, lock, clock, time, $would_wait,
+                    attempt) }
             {
                 return result;
             }
@@ -264,14 +267,17 @@ giving!(pthread_mutex_unlock c"pthread_mutex_unlock" to 1);
 
 taking!(pthread_rwlock_rdlock c"pthread_rwlock_rdlock" by c"pthread_rwlock_tryrdlock", BY_RESULT);
 taking_until!(pthread_rwlock_timedrdlock c"pthread_rwlock_timedrdlock"
-    pthread_rwlock_clockrdlock c"pthread_rwlock_clockrdlock" by c"pthread_rwlock_tryrdlock", BY_RESULT);
+    pthread_rwlock_clockrdlock c"pthread_rwlock_clockrdlock" by c"pthread_rwlock_tryrdlock",
+    BY_RESULT);
 taking!(pthread_rwlock_wrlock c"pthread_rwlock_wrlock" by c"pthread_rwlock_trywrlock", BY_RESULT);
 taking_until!(pthread_rwlock_timedwrlock c"pthread_rwlock_timedwrlock"
-    pthread_rwlock_clockwrlock c"pthread_rwlock_clockwrlock" by c"pthread_rwlock_trywrlock", BY_RESULT);
+    pthread_rwlock_clockwrlock c"pthread_rwlock_clockwrlock" by c"pthread_rwlock_trywrlock",
+    BY_RESULT);
 giving!(pthread_rwlock_unlock c"pthread_rwlock_unlock" to 2_147_483_647);
 
 taking!(sem_wait c"sem_wait" by c"sem_trywait", BY_ERRNO);
-taking_until!(sem_timedwait c"sem_timedwait" sem_clockwait c"sem_clockwait" by c"sem_trywait", BY_ERRNO);
+taking_until!(sem_timedwait c"sem_timedwait" sem_clockwait c"sem_clockwait" by c"sem_trywait",
+    BY_ERRNO);
 giving!(sem_post c"sem_post" to 1);
 
 /// Gives the mutex free, waits for the condition, and takes the mutex again.

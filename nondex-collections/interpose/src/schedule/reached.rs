@@ -11,13 +11,13 @@ use nondex_core::process_number;
 use super::kernel;
 use crate::libc;
 
-/// So many words are read where a word points to.
+/// Number of words that are read where a word points to.
 const WORDS: usize = 32;
 
 /// The same in bytes.
 pub(super) const LENGTH: usize = WORDS * size_of::<u64>();
 
-/// So many places are read at most.
+/// Maximum number of places that are read.
 const MOST: usize = 2048;
 
 /// What memory is left out, and how many places may still be read.
@@ -35,10 +35,10 @@ impl<'a> Reached<'a> {
         }
     }
 
-    /// A word about what is in the memory that a word leads to, in so many steps; 0 if there is
-    /// none.
+    /// A word about what is in the memory that a word leads to, in this number of steps; 0 if there
+    /// is none.
     pub(super) fn from(&mut self, word: u64, steps: u32) -> u64 {
-        /// Where no program has memory of its own.
+        /// Where no program has memory.
         const ADDRESSES: Range<usize> = 0x1_0000..1 << 47;
         let place = word as usize;
         let is_address = ADDRESSES.contains(&place) && place.is_multiple_of(size_of::<u64>());
@@ -59,7 +59,7 @@ impl<'a> Reached<'a> {
     }
 }
 
-/// Reads words of this process, as far as there is memory; how many. The system is asked to, for it
+/// Reads words of this process, as far as there is memory; how many. The system does it, because it
 /// knows what may be read.
 fn read(place: usize, words: &mut [u64; WORDS]) -> usize {
     /// A piece of memory, as the system takes it.

@@ -15,7 +15,7 @@ type Getsockopt =
 pub(super) enum Kind {
     /// Nobody waits for it: a file or a folder.
     File,
-    /// Nor for this: one that was told not to wait, or none.
+    /// Nor for this: a non-blocking one, or none.
     Ready,
     Pipe,
     /// A socket of a stream.
@@ -53,7 +53,7 @@ impl Direction {
     }
 }
 
-/// What this one is. Where the system may not be asked, it is taken for one that is ready.
+/// What this one is. Where the system may not be queried, it is taken for one that is ready.
 pub(super) fn kind(fd: c_int) -> Kind {
     if filter::is_there() {
         return Kind::Ready;
@@ -77,7 +77,7 @@ fn flags(fd: c_int) -> Option<c_int> {
     flags.filter(|flags| *flags != -1)
 }
 
-/// Whether a descriptor is ready for all that it can be asked for.
+/// Whether a descriptor is ready for all that can be requested.
 pub(super) fn is_ready_for_all(fd: c_int) -> bool {
     const MODES: c_int = libc::O_WRONLY | libc::O_RDWR;
     flags(fd).is_some_and(|flags| {
@@ -98,7 +98,7 @@ pub(super) fn option<T: Default>(fd: c_int, name: c_int) -> Option<T> {
     let mut len = size_of::<T>() as libc::socklen_t;
     let getsockopt = original!(c"getsockopt": Getsockopt)?;
     // SAFETY: the kernel writes at most as many bytes as there is room for, and any are a value of
-    // the types that are asked for.
+    // the requested types.
     let result = unsafe {
         let value = (&raw mut value).cast();
         getsockopt(fd, libc::SOL_SOCKET, name, value, &raw mut len)

@@ -3,7 +3,7 @@
 //! A reading that follows another one without a call of the system or a wait in between may show
 //! the same time again, or one between the two: never an earlier one, and never one before a thread
 //! woke or the system did something. So no time is lost that somebody waited. Nor is one that was
-//! spent computing, which virtual time does not have: the processor's own clock tells. Only advice
+//! spent computing, which virtual time does not have: the processor's clock shows it. Only advice
 //! disregards it, and lets the clock that is not monotonic go back.
 
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -28,7 +28,7 @@ static IS_ADVICE: AtomicBool = AtomicBool::new(false);
 /// less.
 const MOMENT: u64 = 50_000;
 
-/// Takes what a run is asked to choose.
+/// Sets what a run is to choose.
 pub(super) fn begin(spec: &RunSpec) {
     IS_ADVICE.store(spec.level == Level::Full, Ordering::Relaxed);
     TICKED.store(0, Ordering::Relaxed);
@@ -63,8 +63,8 @@ pub(super) fn delay_alone(me: Ref, by: &'static Model) {
 /// How long a reading takes of a thread that has done so little but read.
 pub(super) fn time_of(idle: u32) -> u64 {
     const READING: u64 = 1_000;
-    /// Who reads so often and does nothing else waits for a time to come. Whoever sets one clock by
-    /// another reads less.
+    /// A thread that reads this often and does nothing else waits for a time to come. Whoever sets
+    /// one clock by another reads less.
     const MEASURES: u32 = 1 << 16;
     READING << (idle.saturating_sub(MEASURES) / 1024).min(20)
 }
@@ -106,7 +106,7 @@ pub(super) fn show(me: Ref, clock: libc::clockid_t) -> u64 {
     result
 }
 
-/// How long the process has computed; 0 where the system may not be asked.
+/// How long the process has computed; 0 where the system may not be queried.
 fn processor_time() -> u64 {
     const PROCESS: libc::clockid_t = 2;
     if filter::is_there() {

@@ -9,7 +9,7 @@
 
 use ::std::cell::Cell;
 
-/// So many places are kept, the last ones.
+/// Number of places that are kept, the last ones.
 const KEPT: usize = 16;
 
 /// The places that a thread has read last.

@@ -1,6 +1,6 @@
-//! Real time beside virtual time. A child process, a call whose end another process decides, and a
-//! thread that the scheduler does not see live in real time: they are *outside*. While anybody is
-//! outside, a *fence* is open, and virtual time keeps up with real time.
+//! Real time alongside virtual time. A child process, a call whose end another process decides, and
+//! a thread that the scheduler does not see live in real time: they are *outside*. While anybody is
+//! outside, a *fence* is active, and virtual time keeps up with real time.
 //!
 //! R is the real time and V the virtual time since the start of the test. Three rules hold:
 //!
@@ -95,10 +95,10 @@ impl Shared {
 
     /// Advances virtual time to this real time, unless it is later already.
     pub(super) fn catch_up_with(&mut self, real: u64) {
-        let behind = since_start(real).saturating_sub(NOW.load(Ordering::Relaxed));
-        if behind > 0 {
-            self.prolong(behind);
-            self.jump(behind);
+        let lag = since_start(real).saturating_sub(NOW.load(Ordering::Relaxed));
+        if lag > 0 {
+            self.prolong(lag);
+            self.jump(lag);
         }
     }
 

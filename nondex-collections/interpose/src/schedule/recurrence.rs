@@ -1,7 +1,7 @@
 //! Whether a thread that looks again and again does so for ever: it has come back to a state that
 //! it was in before.
 //!
-//! What a thread has of its own is its stack, the registers that a call leaves as they are, and
+//! The private state of a thread is its stack, the registers that a call leaves as they are, and
 //! [what these lead to](super::reached). Where all of it is as it was when it looked before, and
 //! nobody changed anything meanwhile, it will look once more: for ever. A loop that counts its
 //! looks is in another state each time, and may end. A count that is kept further away, in a static
@@ -20,14 +20,14 @@ use super::thread::Ref;
 use super::{atomics, life, reached};
 use crate::origin::{_Unwind_Backtrace, _Unwind_GetIP, NO_REASON, executable};
 
-/// So many looks lie between two states that are compared.
+/// Number of looks between two states that are compared.
 const LOOKS_BETWEEN: u32 = 1 << 13;
 
-/// So far from its stack and its registers memory is the thread's own.
+/// Distance from its stack and its registers within which memory is the thread's own.
 const STEPS: u32 = 2;
 
-/// So many bytes below the frame of the caller are of what it calls, and so many above the first
-/// frame those of thread-locals.
+/// Number of bytes below the frame of the caller that belong to what it calls, and above the first
+/// frame that belong to thread-locals.
 const BELOW: usize = 1 << 16;
 const ABOVE: usize = 1 << 14;
 
@@ -56,7 +56,7 @@ pub(super) fn note(me: Ref) {
     }
 }
 
-/// What this thread has of its own where it called us; `None` where that is not known.
+/// The private state of this thread where it called us; `None` where that is not known.
 fn state(me: Ref) -> Option<u64> {
     let mut walk = Walk {
         is_callers: false,

@@ -48,7 +48,7 @@ pub(super) static WATCHER: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
 
 pub(super) static SHARED: Lock<Shared> = Lock::new(Shared::new());
 
-/// What a thread is told by its futex.
+/// Values of a thread's futex.
 pub(super) const GO: u32 = 1;
 pub(super) const LOOK: u32 = 2;
 pub(super) const REPORT: u32 = 3;
@@ -102,7 +102,7 @@ pub(super) struct Shared {
     order: u64,
     /// How often a thread began to wait, or ended: it did not only look.
     pub(super) blocked: u64,
-    /// The operation at which long holds are looked for again.
+    /// The operation at which long holds are searched again.
     pub(super) holds_at: u64,
     /// How much time may pass by sleeping.
     pub(super) sleep_limit: u64,
@@ -233,7 +233,7 @@ impl Shared {
         Some(next)
     }
 
-    /// Says what a thread waits for, before it [blocks](super::token::block).
+    /// Notes what a thread waits for, before it [blocks](super::token::block).
     pub(super) fn wait_at(&mut self, me: Ref, operation: Operation, address: usize, bits: u32) {
         me.operation.set(operation);
         me.address.set(address);
@@ -251,7 +251,7 @@ impl Shared {
         self.timers.insert(me, deadline, self.order);
     }
 
-    /// Says that a thread waits for what can be asked for.
+    /// Notes that a thread waits for a condition that can be polled.
     pub(super) fn wait_by_asking(&mut self, me: Ref) {
         self.polls.push(me, Place::Polls);
     }

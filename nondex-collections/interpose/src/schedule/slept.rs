@@ -17,7 +17,7 @@ const DEPTH: usize = 32;
 /// How long the longest one was.
 static LONGEST: AtomicU64 = AtomicU64::new(0);
 
-/// Where it was: so many of these addresses.
+/// Maximum number of addresses of where it was.
 static PLACE: Lock<(usize, [u64; DEPTH])> = Lock::new((0, [0; DEPTH]));
 
 /// Forgets all sleeps.
@@ -25,7 +25,8 @@ pub(super) fn begin() {
     LONGEST.store(0, Ordering::Relaxed);
 }
 
-/// Notes that this thread has slept for so long, without what was added by choice. Takes no memory.
+/// Notes that this thread has slept for this long, without what was added by choice. Takes no
+/// memory.
 pub(super) fn note(time: u64) {
     if time < LONG || LONGEST.fetch_max(time, Ordering::Relaxed) >= time {
         return;

@@ -12,7 +12,7 @@ use crate::libc;
 /// (`CONFIG_HZ=1000`), in nanoseconds.
 const TICK: u64 = 1_000_000;
 
-/// A file that was written so long before the test is not one of the test's, in nanoseconds.
+/// A file that was written this long before the test is not one of the test's, in nanoseconds.
 pub(super) const SLACK: u64 = 20_000_000;
 
 /// How many of each are kept.
@@ -56,7 +56,7 @@ pub(super) fn written() {
     IS_WRITTEN.store(true, Ordering::Relaxed);
 }
 
-/// Whether a file was written since this was asked last, or time passed.
+/// Whether a file was written since the last call, or time passed.
 pub(super) fn take_written() -> bool {
     IS_WRITTEN.swap(false, Ordering::Relaxed)
 }
@@ -145,14 +145,14 @@ impl Stamps {
             && self.set.binary_search(&real).is_err()
     }
 
-    /// Whether what is shown of a time is open.
+    /// Whether the shown time may vary.
     pub(super) fn is_open(&self, real: u64, now: u64) -> bool {
         let found = self.shown.binary_search_by_key(&real, |&(real, _)| real);
         let is_compared = |at| at > 0 || self.is_read;
         self.is_ours(real, now) && found.is_err_and(is_compared)
     }
 
-    /// What is shown of a real time that may look so much older, unless a system that ticks has
+    /// What is shown of a real time that may look this much older, unless a system that ticks has
     /// ticked since the one before it.
     pub(super) fn show(&mut self, real: u64, now: Now, age: u64, limit: u64) -> u64 {
         if !self.is_ours(real, now.real) {

@@ -19,7 +19,7 @@ pub(super) enum State {
     Running,
     /// It could go on.
     Ready,
-    /// It waits for another thread, for a time, or for something that can be asked for.
+    /// It waits for another thread, for a time, or for a condition that can be polled.
     Blocked,
     /// It is in a call that the scheduler does not see the end of.
     Outside,
@@ -49,7 +49,7 @@ pub(crate) enum Woken {
     Free,
 }
 
-/// How many kinds of choices a thread says once that there are.
+/// Number of kinds of choices that a thread records once.
 pub(super) const MARKS: usize = 10;
 
 /// How many looks at the same few places are a thread that waits for another by looking.
@@ -60,7 +60,7 @@ pub(super) type Question = *mut dyn FnMut() -> bool;
 
 /// A thread. Its fields belong to the thread itself, or to whoever has the lock; atomics to both.
 pub(super) struct Thread {
-    /// What the thread is told to do while it waits for the run token; a futex.
+    /// What the thread is requested to do while it waits for the run token; a futex.
     pub(super) go: AtomicU32,
     /// Our own work goes on in it.
     pub(super) is_busy: AtomicBool,
@@ -93,7 +93,7 @@ pub(super) struct Thread {
     pub(super) idle: Cell<u32>,
     /// The same, when it read a clock last.
     pub(super) idle_at_reading: Cell<u32>,
-    /// How often any thread had [blocked](super::shared::Shared) when that was asked last.
+    /// How often any thread had [blocked](super::shared::Shared) at the last call.
     pub(super) looked_since: Cell<u64>,
     pub(super) looked_at: [Cell<usize>; 4],
     /// What it was like [now and then](super::recurrence) while it looked, and how long it had
@@ -149,7 +149,7 @@ pub(super) struct Thread {
 /// Threads are never given back: another one takes the place of one that has ended.
 pub(super) type Ref = &'static Thread;
 
-// SAFETY: who may touch what is said at the type.
+// SAFETY: the type's documentation states who may access what.
 unsafe impl Sync for Thread {}
 
 impl Thread {
@@ -262,7 +262,7 @@ impl Thread {
         hash::mix(self.key.get() ^ hash::mix(ordinal))
     }
 
-    /// Sets what is asked for this thread while it waits.
+    /// Sets what is requested of this thread while it waits.
     ///
     /// # Safety
     /// The question must be taken back before it ends.

@@ -2,8 +2,8 @@
 //! or is stopped.
 //!
 //! There is no thread of ours: one of those that wait for the run token looks, now and then,
-//! whether the one that has it sleeps in the kernel where nobody sees it, and whether the world
-//! outside has done something.
+//! whether the one that has it sleeps in the kernel where nobody sees it. It also looks whether the
+//! world outside has done something.
 
 use ::std::mem;
 use ::std::ptr;
@@ -354,8 +354,8 @@ fn change_to(me: Ref, next: Ref, mut shared: Guard<'_, Shared>) {
     go_first_or_let_others(me);
 }
 
-/// Lets others go first where this thread was just given the run token, if a list of decisions says
-/// so.
+/// Lets others go first where this thread was just given the run token, if a list of decisions
+/// requires it.
 fn go_first_or_let_others(me: Ref) {
     if !systematic::is_on() || !IS_ON.load(Ordering::Relaxed) {
         return;
@@ -371,7 +371,7 @@ fn go_first_or_let_others(me: Ref) {
     }
 }
 
-/// Lets the others run for so long, or until none of them can.
+/// Lets the others run for this long, or until none of them can.
 fn delay(me: Ref, hold: u64, mut shared: Guard<'_, Shared>) {
     shared.counts.holds += 1;
     shared.delay(hold);

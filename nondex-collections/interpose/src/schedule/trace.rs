@@ -202,7 +202,7 @@ impl Object {
                 name.extend_from_slice(kind.name().as_bytes());
                 name.push(b':');
                 if !text.is_null() {
-                    // SAFETY: who says that something is done to this state has its name as a C
+                    // SAFETY: a caller that reports an operation on this state has its name as a C
                     // string.
                     name.extend_from_slice(unsafe { CStr::from_ptr(text) }.to_bytes());
                 }

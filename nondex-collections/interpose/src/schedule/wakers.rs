@@ -2,9 +2,9 @@
 //! all of these wait is a deadlock, and that all which do not wait look at what none of them
 //! changes is a livelock.
 //!
-//! What waits for descriptors or a child is known elsewhere. Here are the others: a function that
-//! treats a signal, which anybody may send; a thread that was not started through this library; and
-//! another process, by a condition of C in memory that it shares.
+//! What waits for descriptors or a child is known by other modules. Here are the others: a function
+//! that treats a signal, which anybody may send; a thread that was not started through this
+//! library; and another process, by a condition of C in memory that it shares.
 
 use ::std::cell::Cell;
 use ::std::ptr;
@@ -42,7 +42,7 @@ pub(super) enum Harness {
 }
 
 impl Shared {
-    /// Whether the running thread, and all that could run, have looked so often at what none of
+    /// Whether the running thread, and all that could run, have looked this often at what none of
     /// them changes, and nobody else could change it.
     pub(super) fn is_livelock(&mut self, me: Ref, looks: u32) -> bool {
         if !self.all_spin(me, looks)
@@ -59,10 +59,10 @@ impl Shared {
         !self.has_others && self.harness() == Harness::Waits
     }
 
-    /// Whether the running thread, and all that could run, have looked so often since a thread that
-    /// does something else ran, and were in the same state again meanwhile.
+    /// Whether the running thread, and all that could run, have looked this often since a thread
+    /// that does something else ran, and were in the same state again meanwhile.
     fn all_spin(&self, me: Ref, looks: u32) -> bool {
-        /// From so many looks on it is asked who ran meanwhile.
+        /// Number of looks from which it is checked who ran meanwhile.
         const FEW: u32 = 1 << 17;
         let mut all = ::std::iter::once(me).chain(self.ready.iter());
         all.all(|thread| {
@@ -127,8 +127,8 @@ impl Shared {
     }
 }
 
-/// Whether somebody could wake one of these threads, of which all wait. `known` says whether a
-/// thread of the process is, or was, one of the test's.
+/// Whether somebody could wake one of these threads, of which all wait. `known` is whether a thread
+/// of the process is, or was, one of the test's.
 fn may_come(waiting: impl Iterator<Item = Ref>, known: impl Fn(i32) -> bool) -> bool {
     (1..=64).any(|signal| !OF_NOBODY_ELSE.contains(&signal) && kernel::is_handled(signal))
         || has_other_thread(known)
@@ -194,7 +194,7 @@ struct Line {
 }
 
 impl Line {
-    /// Whether the memory is shared, when that is said of a line that has this address.
+    /// Whether the memory is shared, at the end of a line with this address.
     fn take(&mut self, byte: u8, address: usize) -> Option<bool> {
         match (byte, self.part) {
             (b'\n', _) => *self = Line::default(),
@@ -240,7 +240,8 @@ mod tests {
 
     #[test]
     fn memory_that_is_shared_is_told_from_memory_that_is_not() {
-        let lines = b"1000-2000 rw-p 00000000 00:00 0\n7f00-8f00 rw-s 00001000 00:01 5 /dev/shm/a-b c\n9000-9100 r--p 0 0:0 0\n";
+        let lines = b"1000-2000 rw-p 00000000 00:00 0\n7f00-8f00 rw-s 00001000 00:01 5 \
+            /dev/shm/a-b c\n9000-9100 r--p 0 0:0 0\n";
         let told = |address| {
             let mut line = Line::default();
             lines.iter().find_map(|&byte| line.take(byte, address))

@@ -2,11 +2,11 @@
 //!
 //! At level EQ, equal collections have equal orders, however they came to be. Short ones are
 //! sorted, and then permuted. Long ones are not sorted for each read: their keys are sent through a
-//! hash that is keyed by the seed, as leaves of a binary tree (which is never written out), and a
-//! read goes through that tree with the two sides of each level exchanged or not, by the bits of a
-//! word that is keyed by the contents. So every pair of keys is in either order in half of all
-//! reads, each key comes first sometimes, and the first one is found without looking at the others.
-//! The word is drawn anew with every change of the contents.
+//! hash that is keyed by the seed, as leaves of a binary tree (which is never written out). A read
+//! goes through that tree with the two sides of each level exchanged or not, by the bits of a word
+//! that is keyed by the contents. So every pair of keys is in either order in half of all reads,
+//! each key comes first sometimes, and the first one is found without looking at the others. The
+//! word is drawn anew with every change of the contents.
 
 use ::std::sync::OnceLock;
 

@@ -2,7 +2,7 @@
 //! of entries is.
 //!
 //! The place of an entry in std's table depends on its hash, on the number of buckets and on what
-//! was removed before, never on what the entry is, so a table of numbers has the same order. One
+//! was removed before, never on what the entry is. So a table of numbers has the same order. One
 //! thing does depend on the entry: elements of up to three bytes start with more buckets. That is
 //! why every operation here takes the size of std's element.
 

@@ -60,7 +60,7 @@ fn name_servers() -> hidden::Vec<IpAddr> {
     hidden::collect(servers)
 }
 
-/// Whether a lookup of this name says anything about the network: not so for the loopback's names,
+/// Whether a lookup of this name shows anything about the network: not so for the loopback's names,
 /// for addresses, and for what cannot be a name of a host. This machine's own name is not known
 /// here.
 #[must_use]

@@ -101,8 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_received_by_a_process_that_sent_nothing_answers_what_another_sent_through_the_socket()
-     {
+    fn what_a_process_receives_without_sending_answers_what_another_sent_through_the_socket() {
         let on = |id, socket, outcome| {
             Seen::Operation(id, Some(socket), record("192.0.2.1:53", outcome))
         };

@@ -48,8 +48,8 @@ pub fn run_after(
             let spec = RunSpec {
                 test: tests.last()?.name.clone(),
                 watch: Vec::new(),
-                meet: None,
-                until: None,
+                interrupt_at: None,
+                pause_at: None,
                 ..spec.clone()
             };
             run(binary, tests, &spec)?;

@@ -2,10 +2,10 @@
 //!
 //! A test that fails in its clean runs may need what another test leaves: `cargo test` passes then.
 //! So before it is called broken, all tests of its binary are run in one process, in libtest's
-//! order, and where it fails there, too, in the reverse of it, so that every other test was once
-//! before it: two processes for all such tests of a binary. A third test may undo in both what the
-//! second has done. So where it fails in both, it is run right after each other test, in a fork: a
-//! process for each; and after each beginning of both orders.
+//! order. Where it fails there, too, they run in the reverse of it, so that every other test was
+//! once before it: two processes for all such tests of a binary. A third test may undo in both what
+//! the second has done. So where it fails in both, it is run right after each other test, in a
+//! fork: a process for each; and after each beginning of both orders.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -70,21 +70,21 @@ pub(super) fn note(
 ) -> Option<String> {
     let mut own: Vec<&str> = Vec::new();
     let mut of_others: Vec<(&str, &str)> = Vec::new();
-    for met in met(run) {
-        let (name, path) = (met.name, Path::new(met.name));
+    for used in used(run) {
+        let (name, path) = (used.name, Path::new(used.name));
         if is_put_back(path) || path.symlink_metadata().is_err() {
             continue;
         }
         // One that is written to first is as good as new, unless it passed before it was there.
         let is_old = || {
-            !met.is_first
+            !used.is_first
                 || report.verdict == Verdict::NonDeterministic
                 || was_in_the_way(run, path)
         };
-        if met.writes && is_old() && !own.contains(&name) {
+        if used.writes && is_old() && !own.contains(&name) {
             own.push(name);
         }
-        if let Some(other) = changed.get(name).filter(|_| met.is_first && !met.writes) {
+        if let Some(other) = changed.get(name).filter(|_| used.is_first && !used.writes) {
             of_others.push((name, other));
         }
     }
@@ -113,8 +113,8 @@ pub(super) fn note_of_passing(
         let changed = found.and_then(|found| found.modified());
         changed.is_ok_and(|changed| changed >= begun)
     };
-    let mut looked_at = met(run).filter(|met| met.is_first && !met.writes);
-    let name = workspace.shown(looked_at.find(|met| is_since(met.name))?.name);
+    let mut looked_at = used(run).filter(|used| used.is_first && !used.writes);
+    let name = workspace.shown(looked_at.find(|used| is_since(used.name))?.name);
     Some(format!(
         "it looks at `{name}`, which was changed since the runs began: what was left there may be \
          why it passes now, and `cargo nondex order` \
@@ -123,7 +123,7 @@ pub(super) fn note_of_passing(
 }
 
 /// A file at one of a run's accesses to it.
-struct Met<'r> {
+struct UsedFile<'r> {
     name: &'r str,
     writes: bool,
     /// Whether none came before.
@@ -131,15 +131,15 @@ struct Met<'r> {
 }
 
 /// The files that a run uses, at each access, without those of the system.
-fn met(run: &Run) -> impl Iterator<Item = Met<'_>> {
+fn used(run: &Run) -> impl Iterator<Item = UsedFile<'_>> {
     let mut known: BTreeSet<&str> = BTreeSet::new();
-    let accesses = run.accesses.iter().map(move |access| Met {
+    let accesses = run.accesses.iter().map(move |access| UsedFile {
         name: &access.state.name,
         writes: access.writes,
         is_first: known.insert(&access.state.name),
     });
-    accesses.filter(|met| {
-        let is_below = |folder: &&str| Path::new(met.name).starts_with(folder);
+    accesses.filter(|used| {
+        let is_below = |folder: &&str| Path::new(used.name).starts_with(folder);
         !OF_SYSTEM.iter().any(is_below)
     })
 }

@@ -304,11 +304,11 @@ impl<'a> Launcher<'a> {
     ) -> Option<io::Result<Ended>> {
         let ended = self.launch_only(temporary, timeout, binary, test, (named, record), more);
         // Only our own harness has something to say of every run. A doctest has the runtime, too.
-        let tells = |recorded: &Recorded| {
+        let is_complete = |recorded: &Recorded| {
             matches!(binary.harness, Harness::Nondex | Harness::Doctest) || !recorded.is_empty()
         };
         self.note(|written| match &ended {
-            Some(Ok(ended)) if tells(&ended.recorded) => written.add(&ended.recorded),
+            Some(Ok(ended)) if is_complete(&ended.recorded) => written.add(&ended.recorded),
             _ => written.add_anything(),
         });
         ended

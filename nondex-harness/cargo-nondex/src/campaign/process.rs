@@ -170,9 +170,9 @@ fn watch(
     }
 }
 
-/// Starts a process; again after a pause if resources are short, as they may be while many tests
-/// run, or if the executable is opened for writing, as it may be in a child that another thread has
-/// just forked.
+/// Starts a process. Retries after a pause if resources are short, as they may be while many tests
+/// run. Also retries if the executable is opened for writing, as it may be in a child that another
+/// thread has just forked.
 fn start(command: &mut Command) -> io::Result<Child> {
     let mut pause = Duration::from_millis(10);
     for _ in 1..START_ATTEMPTS {

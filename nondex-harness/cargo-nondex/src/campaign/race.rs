@@ -56,7 +56,7 @@ struct ForcedInterleaving<'m> {
     /// The access of the one to it at which that is, from 0.
     access: u64,
     /// The access of the other to it at which that one waits until the one has ended.
-    until: Option<u64>,
+    pause_at: Option<u64>,
 }
 
 /// What came of one interleaving.
@@ -174,7 +174,7 @@ impl Races<'_> {
             true => self.parts(outer, inner, state),
         };
         let before = tried.unproven.len();
-        for (access, until) in moments {
+        for (access, pause_at) in moments {
             if tried.unproven.len() >= before + MAX_UNPROVEN {
                 break;
             }
@@ -186,7 +186,7 @@ impl Races<'_> {
                 inner,
                 state,
                 access,
-                until,
+                pause_at,
             };
             match self.interleave(&interleaving, tried) {
                 Some(Interleaved::Further) => {}
@@ -218,8 +218,8 @@ impl Races<'_> {
                 kind: interleaving.state.kind,
                 name: in_temporary(&interleaving.state.name),
             }],
-            meet: Some(interleaving.access),
-            until: interleaving.until,
+            interrupt_at: Some(interleaving.access),
+            pause_at: interleaving.pause_at,
             ..self.processes.spec(second)
         };
         let runs = self.run(&[first, second], &spec)?;
@@ -229,7 +229,7 @@ impl Races<'_> {
         if self.states.note_unseen(outer) {
             return Some(Interleaved::Enough);
         }
-        if met(outer).is_none() && outer.outcome == Outcome::Passed {
+        if interrupted_access(outer).is_none() && outer.outcome == Outcome::Passed {
             return Some(Interleaved::Enough);
         }
         let within = RunSpec {
@@ -369,9 +369,9 @@ impl Races<'_> {
 }
 
 /// The access at which a test was stopped in this run.
-fn met(run: &Run) -> Option<&AccessRecord> {
+fn interrupted_access(run: &Run) -> Option<&AccessRecord> {
     let mut accesses = run.accesses.iter();
-    accesses.find(|access| access.met && access.own)
+    accesses.find(|access| access.interrupted && access.own)
 }
 
 /// Whether a thread stops after its access to this, and not before it: std has a lock of the

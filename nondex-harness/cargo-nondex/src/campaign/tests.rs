@@ -36,7 +36,10 @@ made() {
     esac
 }
 point() {
-    emit '{"event":"points","test":"'$name'","points":[{"site":{"api":"std::collections::HashMap::iter","family":"hash_map","file":"src/lib.rs","line":'$1',"column":5},"thread":"0","count":'$2',"max_len":'$3'}]}'
+    local api='"api":"std::collections::HashMap::iter","family":"hash_map"'
+    local site='{'$api',"file":"src/lib.rs","line":'$1',"column":5}'
+    local point='{"site":'$site',"thread":"0","count":'$2',"max_len":'$3'}'
+    emit '{"event":"points","test":"'$name'","points":['"$point"']}'
 }
 end() { emit '{"event":"end","test":"'$name'","passed":'$1'}'; [ $1 = true ] && exit 0; exit 101; }
 "#;
@@ -170,8 +173,8 @@ fn tests_are_judged_attributed_and_pruned() {
         ]
     );
     let runs: Vec<u64> = report.tests.iter().map(|test| test.runs).collect();
-    // A broken test is run once more, alone, after the others, in both directions, right after each
-    // in a fork, and after two beginnings of both, and once to see which files it uses.
+    // A broken test is run once more, alone, after the others, in both directions, and right after
+    // each in a fork, and after two beginnings of both, and once to see which files it uses.
     assert_eq!(runs[..3], [2, 14, 52]);
     assert_eq!(report.summary.runs, runs.iter().sum::<u64>());
     assert_eq!(
@@ -224,7 +227,8 @@ fn the_report_does_not_depend_on_how_many_jobs_there_are() {
 fn a_test_gets_the_environment_and_directory_of_its_binary_and_nothing_else() {
     let project = Project::new(
         Harness::Opaque,
-        r#"pwd; env | grep -vE '^(NONDEX_SPEC|PATH|PWD|OLDPWD|SHLVL|_)='; echo "$# arguments"; exit 1"#,
+        r#"pwd; env | grep -vE '^(NONDEX_SPEC|PATH|PWD|OLDPWD|SHLVL|_)='
+        echo "$# arguments"; exit 1"#,
         &["it"],
     );
     let report = project.run();
@@ -239,7 +243,8 @@ fn a_test_gets_the_environment_and_directory_of_its_binary_and_nothing_else() {
 fn libtest_is_asked_for_one_test_and_its_exit_code_is_believed() {
     let project = Project::new(
         Harness::Libtest,
-        r#"echo "$@"; case $2 in passes|ignored_one) exit 0 ;; fails) exit 101 ;; *) exit 1 ;; esac"#,
+        r#"echo "$@"
+        case $2 in passes|ignored_one) exit 0 ;; fails) exit 101 ;; *) exit 1 ;; esac"#,
         &["passes", "fails", "exits", "ignored_one"],
     );
     let report = project.run();

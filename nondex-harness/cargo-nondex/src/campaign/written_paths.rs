@@ -19,7 +19,7 @@ struct Known {
     /// Whether there may be others: a program was run, which does not tell, or a record is not
     /// whole.
     are_others: bool,
-    /// Whether a plain build was run. Its tests write what they do in the build that tells.
+    /// Whether a plain build was run. Its tests write what they do in the instrumented build.
     is_plain: bool,
 }
 

@@ -76,7 +76,8 @@ pub struct BuildArgs {
     /// Test only the documentation of libraries
     #[arg(long, help_heading = "Target selection")]
     #[arg(conflicts_with_all = [
-        "lib", "bins", "bin", "examples", "example", "tests", "test", "benches", "bench", "all_targets",
+        "lib", "bins", "bin", "examples", "example", "tests", "test", "benches", "bench",
+        "all_targets",
     ])]
     pub doc: bool,
 

@@ -25,7 +25,7 @@ use crate::exit_code::ExitCode;
 /// Finds tests whose outcome depends on choices that std leaves open
 ///
 /// Runs the project's own tests while open choices of std (the order of a `HashMap`, of a
-/// directory, of the environment) are made from a seed, and names the call whose choice changes the
+/// directory, of the environment) are made from a seed. Names the call whose choice changes the
 /// outcome of a test.
 #[derive(Debug, Parser)]
 #[command(name = "cargo-nondex", bin_name = "cargo nondex", version)]

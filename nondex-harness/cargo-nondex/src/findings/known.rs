@@ -18,7 +18,7 @@ use crate::report::schema::{KnownFlake, Overdue, OverdueReason};
 use crate::report::{Report, TestReport, Verdict};
 
 /// Marks each test of the report that is a known flake, and lists the entries that are overdue on
-/// this day. `is_meant` says whether an entry matches a test. The marks of an earlier call are
+/// this day. `is_meant` returns whether an entry matches a test. The marks of an earlier call are
 /// removed.
 pub fn apply(
     known: &Known,

@@ -38,8 +38,8 @@ use super::timing::is_timing;
 pub const CONFIRMATIONS: usize = 3;
 
 /// The same for a turn within a call. A test that fails by chance with probability `p`, whatever is
-/// chosen, passes this with a probability of at most (p·(1 - p))^7, less than 1 in 16,000, after it
-/// has already looked deterministic in all other runs.
+/// chosen, passes this with a probability of at most (p·(1 - p))^7, less than 1 in 16,000. That is
+/// after it has already looked deterministic in all other runs.
 pub const CONFIRMATIONS_OF_TURN: usize = 8;
 
 /// The same for a call of which no turn is confirmed, for instance since there is none (random

@@ -3,12 +3,12 @@
 //! [`isolation::conclude`] gives the [`conclusion`], or the runs that must be made first.
 //! [`evidence`] is the runs that were made, which [`plan`] uses; [`equivalence`] decides which runs
 //! are needless, [`patience`] how long they may take, [`exhaustive`] which show all there is,
-//! [`sampling`] which tests need few seeds, [`certainty`] how sure a test is stable, `latent` what
-//! a passing test writes, [`culprit`] searches the call that is responsible, [`bisect`] the commit,
-//! [`change`] whether a change is to blame, [`prerequisite`] knows what failures say of the machine
-//! only, [`ordinary`] what runs without this tool tell, [`threads`] what is judged with real
-//! threads, and [`isolation`] sees to it that tests which disturb each other are judged from runs
-//! on their own. Nothing here runs anything.
+//! [`sampling`] which tests need few seeds, [`certainty`] how sure a test is stable, and `latent`
+//! what a passing test writes. [`culprit`] searches the call that is responsible, [`bisect`] the
+//! commit, [`change`] whether a change is to blame. [`prerequisite`] knows which failures concern
+//! the machine only, [`ordinary`] what runs without this tool show, [`threads`] what is judged with
+//! real threads. [`isolation`] ensures that tests which disturb each other are judged from runs on
+//! their own. Nothing here runs anything.
 
 pub mod bisect;
 pub mod certainty;

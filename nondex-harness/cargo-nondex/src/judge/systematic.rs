@@ -46,8 +46,8 @@ pub struct Bound {
     pub schedules: u64,
 }
 
-/// Runs `test`, if it passes in clean runs, under all schedules with few preemptions, as far as
-/// there are no more than may be, or until it fails under one of them.
+/// Runs `test`, if it passes in clean runs, under all schedules with few preemptions, if these are
+/// within the limit, or until it fails under one of them.
 ///
 /// # Errors
 /// The runs to make first.

@@ -3,8 +3,8 @@
 //!
 //! Scheduled runs are repeatable, and show every defect of threads and time that a seed can. But a
 //! base schedule under which a test fails that passes with real threads is a defect of ours, not of
-//! the test, and so is one under which it passes that fails with real threads every time: then it
-//! is judged from runs with real threads.
+//! the test. So is one under which it passes that fails with real threads every time: then it is
+//! judged from runs with real threads.
 //!
 //! A run that was cut, at the limit of operations, has no end of the test's. Where a clean run was,
 //! it is judged with real threads, too; a run of a seed, or of a search, is no result.

@@ -3,8 +3,8 @@
 //!
 //! Rustdoc runs a doctest by `--test-runtool`, which is this program: it keeps the executable and
 //! fails, so that rustdoc, at the end, prints for each name the number that was written. Each
-//! doctest is compiled by itself, also where rustdoc would put all of a package into one program
-//! (edition 2024), because the places in that one are nowhere in the source.
+//! doctest is compiled by itself, also where rustdoc would put a whole package into one program
+//! (edition 2024): the places in that one are not in the source.
 
 mod call;
 pub(super) mod keep;

@@ -229,11 +229,19 @@ mod tests {
 
     #[test]
     fn a_json_listing_has_places_and_anything_else_is_refused() {
-        let text = r#"{ "type": "suite", "event": "discovery" }
-{ "type": "test", "event": "discovered", "name": "a", "ignore": true, "ignore_message": "x", "source_path": "src/lib.rs", "start_line": 7, "start_col": 4, "end_line": 7, "end_col": 5 }
-{ "type": "bench", "event": "discovered", "name": "b" }
-{ "type": "suite", "event": "completed", "tests": 1, "benchmarks": 0, "total": 1, "ignored": 1 }
-"#;
+        let text = concat!(
+            r#"{ "type": "suite", "event": "discovery" }"#,
+            "\n",
+            r#"{ "type": "test", "event": "discovered", "name": "a", "ignore": true, "#,
+            r#""ignore_message": "x", "source_path": "src/lib.rs", "start_line": 7, "#,
+            r#""start_col": 4, "end_line": 7, "end_col": 5 }"#,
+            "\n",
+            r#"{ "type": "bench", "event": "discovered", "name": "b" }"#,
+            "\n",
+            r#"{ "type": "suite", "event": "completed", "tests": 1, "benchmarks": 0, "total": 1, "#,
+            r#""ignored": 1 }"#,
+            "\n",
+        );
         let place = TestCase {
             name: "a".into(),
             file: Some("src/lib.rs".into()),

@@ -3,7 +3,7 @@
 //! Builds are slow, and runs of the program are not: many seeds are tried, and those are chosen
 //! that together put each word in each place where some seed puts it. A list of six names in any
 //! order is then seen with each name first, with each name last, and with each before each other in
-//! six to nine builds, where chance alone would need many more.
+//! six to nine builds. Chance alone would need many more.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -341,7 +341,10 @@ mod tests {
                 "krate",
             ),
             (
-                "_RNvNCNKNvNvMNtCs7H9TJeda22h_5krate1mINtBa_1TpE1f3TIN0s_023___RUST_STD_INTERNAL_VAL",
+                concat!(
+                    "_RNvNCNKNvNvMNtCs7H9TJeda22h_5krate1mINtBa_1TpE1f3TIN0s_023",
+                    "___RUST_STD_INTERNAL_VAL",
+                ),
                 "<krate::m::T<_>>::f::TIN",
                 "krate",
             ),

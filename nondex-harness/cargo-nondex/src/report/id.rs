@@ -14,7 +14,7 @@ const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// The id of a run: it follows from the test's id, the tests before it in its process, the level,
 /// the seed, what the seed means, which choices are made, which models are off, whether the network
-/// is blocked, whether threads are scheduled, and the version of the algorithm, so it is the same
+/// is blocked, whether threads are scheduled, and the version of the algorithm. So it is the same
 /// on every machine and whenever the same run is made.
 #[must_use]
 pub fn of(test_id: &str, spec: &RunSpec) -> String {
@@ -33,12 +33,12 @@ pub fn of(test_id: &str, spec: &RunSpec) -> String {
     if spec.threads == Threads::One {
         feed(spec.threads.name());
     }
-    if let Some(access) = spec.meet {
+    if let Some(access) = spec.interrupt_at {
         feed(&format!("at {access}"));
         if spec.within {
             feed("within");
         }
-        if let Some(until) = spec.until {
+        if let Some(until) = spec.pause_at {
             feed(&format!("until {until}"));
         }
     }

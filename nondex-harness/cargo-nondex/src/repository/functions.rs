@@ -57,7 +57,10 @@ pub(super) fn functions(text: &str) -> Option<Vec<Function>> {
 }
 
 fn collect(tokens: TokenStream, modules: &mut Vec<String>, found: &mut Vec<Function>) {
-    let is_word = |token: Option<&TokenTree>, word: &str| matches!(token, Some(TokenTree::Ident(ident)) if *ident == word);
+    let is_word = |token: Option<&TokenTree>, word: &str| {
+        matches!(token,
+        Some(TokenTree::Ident(ident)) if *ident == word)
+    };
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     // The function whose body comes.
     let mut head: Option<String> = None;

@@ -2,10 +2,10 @@
 //! that it is in.
 //!
 //! The rules are those of DeFlaker's hybrid tracking (Bell, Legunsen, Hilton, Eloussi, Yung,
-//! Marinov, "DeFlaker: automatically detecting flaky tests", ICSE 2018), for Rust: what is in a
-//! function is tracked by its statement, a new or changed function by all of it, an import by its
-//! file and the modules below it, and what affects the whole crate, such as a type, a constant or a
-//! derive, by its crate.
+//! Marinov, "DeFlaker: automatically detecting flaky tests", ICSE 2018), for Rust: code in a
+//! function is tracked by its statement, a new or changed function as a whole. An import is tracked
+//! by its file and the modules below it, and what affects the whole crate, such as a type, a
+//! constant or a derive, by its crate.
 
 pub(super) mod documentation;
 mod new_impl;

@@ -2,8 +2,8 @@
 //!
 //! In a finding some order decides. A plain program gets another order by plain means: variables
 //! given in another order, a directory on another filesystem; where std itself draws the order it
-//! is enough to repeat the run. A repro is kept only if it was seen to fail each time, where the
-//! test does, while the same test passes in the order that the finding calls the ordinary one.
+//! is enough to repeat the run. A repro is kept only if it failed each time, where the test does,
+//! while the same test passes in the passing order of the finding.
 
 mod directory;
 mod environment;

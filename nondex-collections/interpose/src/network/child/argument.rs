@@ -1,4 +1,4 @@
-//! Hosts that a program is told of in its arguments.
+//! Hosts in the arguments of a program.
 //!
 //! Much looks like a host that is none: `main.rs`, `1.0.2`, `a@b.c`. What counts is a URL, an
 //! address of another machine, and `user@host:path` as `scp` and `git` take it.

@@ -58,7 +58,7 @@ impl File {
         // SAFETY: a `stat` is plain data, for which zeros are valid.
         let mut stat = unsafe { ::std::mem::zeroed::<libc::stat64>() };
         // SAFETY: `stat` is valid for writes; the other functions only ask for numbers. Without a
-        // buffer, the length of an attribute is asked for.
+        // buffer, the length of an attribute is queried.
         unsafe {
             if libc::fstat64(self.0, &raw mut stat) != 0 {
                 return false;

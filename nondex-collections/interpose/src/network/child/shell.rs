@@ -142,7 +142,8 @@ mod tests {
                 Some(b"NONDEX_CHILD=12:0/3"),
                 Some(b"/other.so")
             ),
-            *br#"export LD_PRELOAD='/library.so:/other.so' 'NONDEX_CHILD=12:0/3'; exec /bin/sh -c -- 'echo '\''a b'\'' "$0"' sh"#
+            *b"export LD_PRELOAD='/library.so:/other.so' 'NONDEX_CHILD=12:0/3'; \
+                exec /bin/sh -c -- 'echo '\\''a b'\\'' \"$0\"' sh"
         );
         assert_eq!(
             *wrapped(b":", &library, None, None),

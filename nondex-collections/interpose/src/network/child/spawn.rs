@@ -15,7 +15,7 @@ type Spawn = unsafe extern "C" fn(
     Strings,
 ) -> c_int;
 
-/// The child that a descriptor stands for.
+/// The child of a process descriptor.
 fn child_of(descriptor: c_int) -> libc::pid_t {
     match original!(c"pidfd_getpid": unsafe extern "C" fn(c_int) -> libc::pid_t) {
         // SAFETY: it takes any number.
@@ -24,7 +24,7 @@ fn child_of(descriptor: c_int) -> libc::pid_t {
     }
 }
 
-/// Starts a child by `spawn`, which tells its number, and opens a descriptor for it.
+/// Starts a child by `spawn`, which returns its number, and opens a descriptor for it.
 ///
 /// # Safety
 /// The arguments must be those of `posix_spawn`, but for the place for the descriptor.
@@ -65,7 +65,7 @@ unsafe fn spawn_and_open(
 }
 
 /// Declares one of the functions that start a child, and what is called where libc has none of that
-/// name. It tells the child's number, or a descriptor from which `$pid` knows it.
+/// name. It returns the child's number, or a descriptor from which `$pid` knows it.
 macro_rules! spawn {
     ($name:ident, $original:literal, $find:path, $pid:expr, $missing:expr) => {
         #[unsafe(no_mangle)]
@@ -84,7 +84,8 @@ macro_rules! spawn {
                 let Some(original) = original!($original: Spawn) else {
                     let missing: Option<Spawn> = $missing;
                     return missing.map_or(libc::ENOSYS, |spawn| {
-                        spawn_and_open(spawn, child, name, actions, attributes, arguments, environment)
+                        spawn_and_open(spawn, child, name, actions, attributes, arguments,
+                            environment)
                     });
                 };
                 let program = found(name, $find);

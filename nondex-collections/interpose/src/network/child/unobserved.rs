@@ -1,5 +1,5 @@
-//! Programs that cannot be observed, and were told of another machine: whether they succeeded is
-//! all that is known.
+//! Programs that cannot be observed, and have another machine in their arguments: whether they
+//! succeeded is all that is known.
 //!
 //! One that was started by `posix_spawn` is known by its number from then on. One that runs in
 //! place of a forked child is known to that child alone, so the child announces it in memory that
@@ -25,10 +25,10 @@ use crate::{Errno, original, schedule};
 /// How many arguments are looked at.
 const MAX_ARGUMENTS: usize = 256;
 
-/// A program's name and the host that it was told of.
+/// A program's name and the host in its arguments.
 type Told<'a> = (&'a str, &'a str);
 
-/// What `program` is told, if that names another machine.
+/// The arguments of `program`, if they name another machine.
 ///
 /// # Safety
 /// `program` must be null or end with NUL; `arguments` must be null or end with a null pointer, as
@@ -105,7 +105,7 @@ fn places() -> &'static [Slot] {
             libc::MAP_SHARED | libc::MAP_ANONYMOUS,
         );
         let len = size_of::<[Slot; PLACES]>();
-        // SAFETY: new memory is asked for. It is all zeros, which are free places, and stays.
+        // SAFETY: new memory is mapped. It is all zeros, which are free places, and stays.
         unsafe {
             let memory = libc::mmap(::std::ptr::null_mut(), len, protection, flags, -1, 0);
             (memory != libc::MAP_FAILED).then(|| &*memory.cast())
@@ -147,7 +147,7 @@ pub(super) unsafe fn announce(program: *const c_char, arguments: Strings) -> Opt
     // SAFETY: this process has taken the place, and nobody reads it yet.
     let text = unsafe { &mut *place.text.get() };
     super::join(text, &[host.as_bytes(), b" ", name.as_bytes()])?;
-    // SAFETY: the function only tells a number.
+    // SAFETY: the function only returns a number.
     place
         .owner
         .store(unsafe { libc::getpid() }, Ordering::Release);
@@ -184,7 +184,7 @@ fn of_signal(signal: c_int) -> Option<Text> {
     Some(Text::of(format_args!("signal {signal}")))
 }
 
-/// Calls `wait` with a place for the status, and notes what it says.
+/// Calls `wait` with a place for the status, and notes its result.
 ///
 /// # Safety
 /// `status` must be null or valid for writes.
@@ -217,7 +217,8 @@ unsafe fn waited(
 /// Declares one of the functions that wait for a child, and names the argument that is the place
 /// for its status.
 macro_rules! wait {
-    ($name:ident, $original:literal, $status:ident, $options:expr, ($($argument:ident: $type:ty),*)) => {
+    ($name:ident, $original:literal, $status:ident, $options:expr,
+        ($($argument:ident: $type:ty),*)) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($argument: $type),*) -> libc::pid_t {
             let Some(original) =
@@ -234,7 +235,8 @@ macro_rules! wait {
 wait!(wait, c"wait", status, 0, (status: *mut c_int));
 wait!(waitpid, c"waitpid", status, options, (pid: libc::pid_t, status: *mut c_int, options: c_int));
 wait!(wait3, c"wait3", status, options, (status: *mut c_int, options: c_int, usage: *mut c_void));
-wait!(wait4, c"wait4", status, options, (pid: libc::pid_t, status: *mut c_int, options: c_int, usage: *mut c_void));
+wait!(wait4, c"wait4", status, options, (pid: libc::pid_t, status: *mut c_int, options: c_int,
+    usage: *mut c_void));
 
 type Waitid = unsafe extern "C" fn(c_uint, libc::id_t, *mut libc::siginfo_t, c_int) -> c_int;
 

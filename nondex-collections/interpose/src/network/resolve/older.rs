@@ -6,7 +6,7 @@ use ::std::ptr;
 use super::{Lookup, by_h_errno, end, error, look_up, original};
 use crate::libc;
 
-/// Declares functions that return an entry of their own.
+/// Declares functions that return a static entry.
 macro_rules! entries {
     ($($function:ident $c_name:literal of $name:ident ($($argument:ident: $type:ty),*);)*) => {$(
         #[unsafe(no_mangle)]
@@ -76,7 +76,8 @@ macro_rules! reentrant_entries {
             reason: *mut c_int,
         ) -> c_int {
             let Some(original) = original!($c_name: unsafe extern "C" fn(
-                $($type,)* *mut libc::hostent, *mut c_char, usize, *mut *mut libc::hostent, *mut c_int
+                $($type,)* *mut libc::hostent, *mut c_char, usize, *mut *mut libc::hostent,
+                    *mut c_int
             ) -> c_int) else {
                 return libc::ENOSYS;
             };

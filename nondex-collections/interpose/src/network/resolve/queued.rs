@@ -1,8 +1,8 @@
 //! Names that are looked up later: `getaddrinfo_a`.
 //!
-//! libc resolves what is queued on threads of its own, without asking us. How a request ended is
-//! known when the program asks for it; until then, or when it gives up and cancels it, the request
-//! is pending. One that is refused is never queued.
+//! libc resolves what is queued on its own threads, without asking us. How a request ended is known
+//! when the program asks for it; until then, or when it gives up and cancels it, the request is
+//! pending. One that is refused is never queued.
 
 use ::std::ffi::{c_char, c_int};
 use ::std::slice;

@@ -34,7 +34,9 @@ unsafe extern "C" fn getnameinfo(
     service_len: libc::socklen_t,
     flags: c_int,
 ) -> c_int {
-    let Some(original) = original!(c"getnameinfo": unsafe extern "C" fn(*const libc::sockaddr, libc::socklen_t, *mut c_char, libc::socklen_t, *mut c_char, libc::socklen_t, c_int) -> c_int)
+    let Some(original) = original!(c"getnameinfo": unsafe extern "C" fn(*const libc::sockaddr,
+        libc::socklen_t, *mut c_char, libc::socklen_t, *mut c_char, libc::socklen_t,
+        c_int) -> c_int)
     else {
         return libc::EAI_FAIL;
     };
@@ -89,7 +91,8 @@ unsafe extern "C" fn gethostbyaddr(
     address_len: libc::socklen_t,
     family: c_int,
 ) -> *mut libc::hostent {
-    let Some(original) = original!(c"gethostbyaddr": unsafe extern "C" fn(*const c_void, libc::socklen_t, c_int) -> *mut libc::hostent)
+    let Some(original) = original!(c"gethostbyaddr": unsafe extern "C" fn(*const c_void,
+        libc::socklen_t, c_int) -> *mut libc::hostent)
     else {
         return ptr::null_mut();
     };
@@ -113,7 +116,9 @@ unsafe extern "C" fn gethostbyaddr_r(
     result: *mut *mut libc::hostent,
     reason: *mut c_int,
 ) -> c_int {
-    let Some(original) = original!(c"gethostbyaddr_r": unsafe extern "C" fn(*const c_void, libc::socklen_t, c_int, *mut libc::hostent, *mut c_char, usize, *mut *mut libc::hostent, *mut c_int) -> c_int)
+    let Some(original) = original!(c"gethostbyaddr_r": unsafe extern "C" fn(*const c_void,
+        libc::socklen_t, c_int, *mut libc::hostent, *mut c_char, usize, *mut *mut libc::hostent,
+        *mut c_int) -> c_int)
     else {
         return libc::ENOSYS;
     };

@@ -1,6 +1,6 @@
 //! The environment of the program, without what is there for this library.
 //!
-//! It is changed where it is. A program may have functions of its own for it, in place of libc's,
+//! It is changed where it is. A program may have its own functions for it, in place of libc's,
 //! which do not work before its `main` has begun: so has bash.
 
 use std::ffi::{CStr, CString, c_char};

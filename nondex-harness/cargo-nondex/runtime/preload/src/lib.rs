@@ -22,7 +22,7 @@ static MEMORY: Arena = Arena;
 static START: extern "C" fn() = {
     extern "C" fn start() {
         if !is_first() {
-            // The program's own runtime is asked, not this one, and takes its variables itself.
+            // The program's own runtime is used, not this one, and takes its variables itself.
             nondex_core::context::renounce();
             // SAFETY: the loader runs initialisers on the only thread of the process.
             unsafe { environment::remove(&[]) };
@@ -51,7 +51,7 @@ fn is_first() -> bool {
 
 /// Where the library is loaded that has what is at `address`.
 fn library_of(address: *const libc::c_void) -> Option<*mut libc::c_void> {
-    // SAFETY: the information is plain data, for which zeros are valid; any address can be asked
+    // SAFETY: the information is plain data, for which zeros are valid; any address can be passed
     // about.
     unsafe {
         let mut found = std::mem::zeroed::<libc::Dl_info>();

@@ -3,7 +3,7 @@
 //! An orphan among our descendants becomes our child (see `adopt_orphans`), so what is left of a
 //! run is a child of ours that we did not start. Whose it is, the block of variables may say that
 //! it was started with. Where that is silent (a program that was started with other variables), it
-//! can be of any run that was under way when it started, and is left alone until all of these have
+//! can be of any run that was under way when it started. It is left alone until all of these have
 //! ended.
 
 use std::collections::BTreeMap;

@@ -22,7 +22,7 @@ impl Races<'_> {
             inner,
             state,
             access,
-            until,
+            pause_at: until,
         } = *interleaving;
         let within = test == inner.test;
         let name = |used: &Use<'_>| self.processes.tests[used.test].name.clone();
@@ -109,8 +109,8 @@ impl Races<'_> {
 fn use_of<'r>(run: &'r Run, state: &StateId) -> Option<&'r AccessRecord> {
     let mut own = run.accesses.iter().filter(|access| access.own);
     match stops_after(state) {
-        true => own.skip_while(|access| !access.met).nth(1),
-        false => own.find(|access| access.met),
+        true => own.skip_while(|access| !access.interrupted).nth(1),
+        false => own.find(|access| access.interrupted),
     }
 }
 

@@ -1,5 +1,5 @@
-//! The accesses at which two tests stop for each other: the one before it changes what the other
-//! one has used by then, and that one before it looks again.
+//! The accesses at which two tests stop for each other: the first before it changes what the second
+//! one has used by then, and the second before it looks again.
 //!
 //! A thread that is stopped while it holds a lock lets nobody else go on. Few accesses to a static
 //! without a lock are made in one line, and each of them is tried. Of more, those come first that

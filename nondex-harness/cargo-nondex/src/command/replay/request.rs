@@ -49,8 +49,8 @@ pub(super) fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding
             Some(state) => vec![state_of(suite, state, &project.workspace_root)?],
             None => Vec::new(),
         },
-        meet: args.access,
-        until: args.until,
+        interrupt_at: args.access,
+        pause_at: args.until,
         within: args.within,
         ..spec
     };

@@ -39,7 +39,7 @@ fn found(verdict: Verdict, line: u32) -> TestReport {
     }
 }
 
-/// What is said of one test whose source has these lines.
+/// The mark of one test whose source has these lines.
 fn applied(known: &Known, test: TestReport, lines: &str) -> Report {
     let folder = tempfile::tempdir().unwrap();
     let root = Utf8Path::from_path(folder.path()).unwrap();

@@ -104,9 +104,9 @@ fn is_made(orders: Orders<'_>, line: u32) -> bool {
     !orders(line, 0).is_sorted()
 }
 
-/// Searches the culprits of a simulated test that fails at some seed, and counts the runs beyond
-/// the two clean and the two failing ones that it took to find and confirm the calls, without those
-/// for the elements.
+/// Searches the culprits of a simulated test that fails at some seed. Counts the runs beyond the
+/// two clean and the two failing ones that it took to find and confirm the calls, without those for
+/// the elements.
 fn searched(program: &Program, passes: impl Fn(Orders<'_>) -> bool) -> (Culprits, usize) {
     let passes_clean = program.run(&RunSpec::clean("t"), &passes).passed();
     let all = (0..1000)

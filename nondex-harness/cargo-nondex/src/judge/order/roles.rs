@@ -2,7 +2,7 @@
 //!
 //! A victim passes alone and fails after its *polluters*; a brittle test fails alone and passes
 //! after its *setters*. The search begins with the tests before it in an order in which it ended
-//! differently than alone, and looks for the smallest ordered part of them that still makes it do
+//! differently than alone. It looks for the smallest ordered part of them that still makes it do
 //! so: first among those that came before it in *all* such orders, then by dichotomy. Whatever is
 //! found is run again, and so is the test alone, before any conclusion. Then its *cleaners* are
 //! looked for.

@@ -120,7 +120,8 @@ fn a_failure_that_does_not_repeat_is_non_deterministic() {
         run(runs != 5, [1])
     });
     assert!(
-        matches!(conclusion, Conclusion::NonDeterministic { spec } if spec.choices == Selection::All)
+        matches!(conclusion, Conclusion::NonDeterministic { spec } if spec.choices ==
+            Selection::All)
     );
 }
 

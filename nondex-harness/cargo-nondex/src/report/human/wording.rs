@@ -130,7 +130,7 @@ mod tests {
         let mut culprit = Culprit::new(&Site::new(&ENV_VARS, Family::Environment, Caller::here()));
         assert_eq!(what(&culprit), "the order is unspecified");
         culprit.len = 3;
-        assert_eq!(what(&culprit), "the order of 3 elements is open");
+        assert_eq!(what(&culprit), "the order of 3 elements is unspecified");
     }
 
     #[test]

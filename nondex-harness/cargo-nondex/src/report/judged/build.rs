@@ -3,8 +3,8 @@
 use crate::report::schema::{BuildCause, TestReport, Verdict};
 use crate::shell;
 
-/// Writes that the build decides: the test fails in so many of all builds, and with this message in
-/// one of them.
+/// Writes that the build decides: the test fails in a number of all builds, and with this message
+/// in one of them.
 pub fn decides(
     report: &mut TestReport,
     cause: BuildCause,

@@ -99,7 +99,7 @@ pub(super) fn report(
 }
 
 /// Gives each culprit that stands in a dependency the line of the user's own code at which its
-/// thread uses what another one uses meanwhile, or else that of the other one.
+/// thread uses what another one uses meanwhile. Otherwise that of the other one.
 pub(super) fn name_lines(
     culprits: &mut [Culprit],
     found: &InterleavingReport,

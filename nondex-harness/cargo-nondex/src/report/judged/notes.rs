@@ -19,7 +19,7 @@ pub(super) fn real_threads(evidence: &Evidence, asked: &Options) -> &'static str
     let is_settled = evidence.contradiction(asked.is_scheduled()).is_none();
     match is_settled || evidence.all().any(|(_, run)| run.has_no_outcome()) {
         true => {
-            "it is judged with real threads and real time, because it ends differently, or not \
+            "it is judged with real threads and real time, because it has another outcome, or none \
              within the limits, when this tool schedules them"
         }
         false => {

@@ -243,8 +243,8 @@ pub fn fail(
         target: suite.binary.target.clone(),
         spec: RunSpec {
             watch: spec.watch.clone(),
-            meet: spec.meet,
-            until: spec.until,
+            interrupt_at: spec.interrupt_at,
+            pause_at: spec.pause_at,
             within: spec.within,
             ..specs::clean_spec("", options)
         },

@@ -351,7 +351,7 @@ fn a_test_that_others_disturb_is_judged_from_its_runs_alone_and_says_so() {
 #[test]
 fn that_the_schedule_alone_makes_a_test_fail_is_said_only_where_no_scheduled_run_passes() {
     for (passing, said) in [
-        (0, "because it ends differently"),
+        (0, "because it has another outcome"),
         (1, "because it failed in one run and passed in another"),
     ] {
         let mut scheduled = 0;

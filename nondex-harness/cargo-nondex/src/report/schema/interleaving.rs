@@ -1,6 +1,6 @@
 //! How the operations of a test's threads follow each other when it fails.
 
-use nondex_core::protocol::scheduling::HELD_BACK;
+use nondex_core::protocol::scheduling::DELAYED;
 use serde::{Deserialize, Serialize};
 
 use super::Line;
@@ -56,7 +56,7 @@ impl LaneStepReport {
     /// that is known.
     #[must_use]
     pub fn is_before_all(&self) -> bool {
-        self.delay_ns.is_some() && self.file.is_none() && self.what == HELD_BACK
+        self.delay_ns.is_some() && self.file.is_none() && self.what == DELAYED
     }
 }
 

@@ -188,8 +188,10 @@ proptest! {
 
     #[test]
     fn the_verdicts_add_up_to_the_tests(verdicts in vec(select(Verdict::ALL.to_vec()), 0..30)) {
-        let summary = Summary::new(&verdicts.iter().map(|&v| test(v)).collect::<Vec<_>>(), Vec::new());
-        let sum = summary.stable + summary.passed + summary.id + summary.od + summary.nd + summary.ud + summary.network
+        let summary = Summary::new(&verdicts.iter().map(|&v| test(v)).collect::<Vec<_>>(),
+            Vec::new());
+        let sum = summary.stable + summary.passed + summary.id + summary.od + summary.nd +
+        summary.ud + summary.network
             + summary.broken + summary.not_run;
         prop_assert_eq!(sum, summary.tests);
         prop_assert_eq!(sum, verdicts.len() as u64);
@@ -254,34 +256,46 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
         "partial": false,
         "run": {
             "id": "1-2", "command": "cargo nondex", "levels": ["STD", "ONE", "EQ", "ID", "FULL"],
-            "seeds": [0, u64::MAX], "schedule": "covering", "network": "observe", "algorithm": 1, "clean_runs": 2,
-            "timeout_ms": 60000, "strict": false, "models_off": [], "elapsed_ms": 0, "max_sanitised": null,
-            "build": null, "toolchain": "", "unbuilt": [], "commit": null, "modified": false, "tool": ""
+            "seeds": [0, u64::MAX], "schedule": "covering", "network": "observe", "algorithm": 1,
+            "clean_runs": 2,
+            "timeout_ms": 60000, "strict": false, "models_off": [], "elapsed_ms": 0,
+            "max_sanitised": null,
+            "build": null, "toolchain": "", "unbuilt": [], "commit": null, "modified": false,
+            "tool": ""
         },
         "summary": {
-            "tests": 1, "stable": 0, "passed": 0, "id": 1, "od": 0, "nd": 0, "ud": 0, "network": 0, "broken": 0, "not_run": 0,
-            "choice_points": 0, "runs": 0, "models_reached": ["hash_map/std::collections::HashMap::iter"],
+            "tests": 1, "stable": 0, "passed": 0, "id": 1, "od": 0, "nd": 0, "ud": 0, "network": 0,
+            "broken": 0, "not_run": 0,
+            "choice_points": 0, "runs": 0, "models_reached":
+            ["hash_map/std::collections::HashMap::iter"],
             "advice": 0, "implied": 0, "run_alone": 0, "sanitised": 0, "verified": 0
         },
         "tests": [{
-            "id": "pkg$t", "package": "pkg", "binary": "pkg", "name": "t", "file": null, "line": null,
+            "id": "pkg$t", "package": "pkg", "binary": "pkg", "name": "t", "file": null,
+            "line": null,
             "verdict": "ID", "choice_points": 0, "weakest_level": "ONE",
             "failures": [{
-                "id": "0123abcd", "level": "ONE", "seed": 3, "schedule": "random", "message": "assertion failed", "file": "src/lib.rs", "line": 7,
+                "id": "0123abcd", "level": "ONE", "seed": 3, "schedule": "random",
+                "message": "assertion failed", "file": "src/lib.rs", "line": 7,
                 "outcome": "failed"
             }],
             "failure_rate": { "ONE": [3, 10] },
             "culprits": [{
-                "api": "std::collections::HashMap::iter", "file": "src/lib.rs", "line": 4, "column": 9,
-                "kind": "permute", "len": 3, "elements": [0, 2], "confirmed": true, "family": "hash_map",
+                "api": "std::collections::HashMap::iter", "file": "src/lib.rs", "line": 4,
+                "column": 9,
+                "kind": "permute", "len": 3, "elements": [0, 2], "confirmed": true,
+                "family": "hash_map",
                 "user_file": null, "user_line": null, "site": null,
                 "call": { "thread": "0.1", "ordinal": 2, "of": 12 },
                 "element_details": [{ "index": 0, "name": "a", "file": "src/lib.rs", "line": 3 }],
-                "position": { "nth": 1 }, "number": null, "created": { "file": "src/lib.rs", "line": 2, "column": 5 }
+                "position": { "nth": 1 }, "number": null, "created": { "file": "src/lib.rs",
+                "line": 2, "column": 5 }
             }],
-            "network": [], "order": null, "reproduce": null, "notes": [], "output": null, "points": [],
+            "network": [], "order": null, "reproduce": null, "notes": [], "output": null,
+            "points": [],
             "runs": 0, "implied": 0, "run_alone": false, "hosts": [],
-            "search_runs": 0, "difference": null, "verified": [], "sanitised_by": null, "ordinary": null, "unjudged": false, "elapsed_ms": 0,
+            "search_runs": 0, "difference": null, "verified": [], "sanitised_by": null,
+            "ordinary": null, "unjudged": false, "elapsed_ms": 0,
             "replay": null, "sampled": [], "sources": [], "failure_bound": null, "latent": null
         }],
         "notes": []
@@ -333,12 +347,17 @@ fn fields_of_a_later_tool_are_ignored_and_those_added_since_the_first_may_be_abs
     let text = r#"{
         "schema": 1, "later": true,
         "run": {"id": "x", "command": "c", "levels": [], "seeds": [], "network": "observe"},
-        "summary": {"tests": 0, "stable": 0, "id": 0, "od": 0, "nd": 0, "ud": 0, "network": 0, "broken": 0,
+        "summary": {"tests": 0, "stable": 0, "id": 0, "od": 0, "nd": 0, "ud": 0, "network": 0,
+        "broken": 0,
                     "not_run": 0, "choice_points": 0, "runs": 0, "models_reached": []},
-        "tests": [{"id": "a$b", "package": "a", "binary": "a", "name": "b", "file": null, "line": null,
-                   "verdict": "stable", "choice_points": 0, "weakest_level": null, "failures": [], "failure_rate": {},
-                   "culprits": [{"api": "std::fs::read_dir", "file": "src/lib.rs", "line": 1, "column": 2, "kind": "permute",
-                                 "len": 2, "elements": null, "confirmed": true, "family": "directory"}],
+        "tests": [{"id": "a$b", "package": "a", "binary": "a", "name": "b", "file": null,
+        "line": null,
+                   "verdict": "stable", "choice_points": 0, "weakest_level": null, "failures": [],
+                   "failure_rate": {},
+                   "culprits": [{"api": "std::fs::read_dir", "file": "src/lib.rs", "line": 1,
+                   "column": 2, "kind": "permute",
+                                 "len": 2, "elements": null, "confirmed": true,
+                                 "family": "directory"}],
                    "network": [], "order": null, "reproduce": null}]
     }"#;
     let report: Report = serde_json::from_str(text).unwrap();

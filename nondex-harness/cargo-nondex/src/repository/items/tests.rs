@@ -195,7 +195,8 @@ fn between(before: &str, after: &str) -> Vec<Reach> {
 #[test]
 fn an_arm_with_another_pattern_acts_on_whoever_goes_into_the_others() {
     let text = "fn a(n: u8) -> u8 \
-        {\n    match n {\n        1 => 2,\n        n if n > 5 => {\n            3\n        }\n        _ => 4,\n    }\n}\n";
+        {\n    match n {\n        1 => 2,\n        n if n > 5 => {\n            3\n        }\n\
+        \x20       _ => 4,\n    }\n}\n";
     let of = |old: &str, new: &str| between(text, &text.replace(old, new));
     let whole = (1, 9);
     let around = Reach::Statement((2, 8), whole);

@@ -6,7 +6,7 @@
 
 #![expect(
     unsafe_code,
-    reason = "what is done between fork and exec, which only std's unsafe function can be told"
+    reason = "what is done between fork and exec, which only std's unsafe function can do"
 )]
 
 use std::collections::BTreeMap;
@@ -196,7 +196,7 @@ const DESCRIPTOR: &[libc::c_int] = &[
     libc::F_SETPIPE_SZ,
 ];
 
-/// What may be asked of a device.
+/// Requests to a device that are allowed.
 const DEVICE: &[libc::Ioctl] = &[
     libc::FIOCLEX,
     libc::FIONBIO,
