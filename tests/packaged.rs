@@ -100,8 +100,7 @@ fn copy(from: &Path, to: &Path) {
 
 #[test]
 #[ignore = "second tier: builds the driver"]
-fn the_driver_is_built_from_the_packaged_archives_in_an_empty_folder_and_finds_what_the_quickstart_shows()
- {
+fn the_driver_is_built_from_the_packaged_archives_and_finds_what_the_quickstart_shows() {
     let folder = unpacked();
     // What is compiled of other packages is shared with this build; the driver itself is put in
     // another folder.

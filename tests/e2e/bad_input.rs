@@ -222,7 +222,7 @@ fn over_a_damaged_cache(check: impl FnOnce(&dyn Fn(&Path) -> Nondex, &Path)) {
 fn expect_healed(healed: &Output, next: &Output) {
     healed
         .expect(ExitCode::Ok)
-        .says(&["the cached runtime is damaged", "building it again"]);
+        .prints(&["the cached runtime is damaged", "building it again"]);
     let whole = &next.expect(ExitCode::Ok).stderr;
     assert!(!whole.contains("damaged"), "{whole}");
 }

@@ -150,7 +150,8 @@ fn what_affects_the_whole_crate_runs_all_tests_again() {
         (
             "src/lib.rs",
             "pub fn add(",
-            "impl Drop for Square {\n    fn drop(&mut self) {\n        panic!();\n    }\n}\n\npub fn add(",
+            "impl Drop for Square {\n    fn drop(&mut self) {\n        panic!();\n    }\n}\n\npub \
+             fn add(",
             &ALL,
         ),
         (

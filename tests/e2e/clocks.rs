@@ -73,7 +73,7 @@ fn each_test_that_relies_on_a_clock_is_found_at_the_level_of_its_name_and_no_oth
         let reproduce = found.reproduce.as_deref().unwrap();
         let replayed = Nondex::pasted(&fixture.path("."), reproduce).run();
         replayed.expect(ExitCode::Found);
-        replayed.says(&["Failed again as recorded"]);
+        replayed.prints(&["Failed again as recorded"]);
     }
 }
 

@@ -44,7 +44,7 @@ fn what_needs_a_preemption_or_two_is_found_and_replayed_and_what_is_right_is_ver
         let reproduce = found.reproduce.as_deref().unwrap();
         let replayed = Nondex::pasted(&fixture.path("."), reproduce).run();
         replayed.expect(ExitCode::Found);
-        replayed.says(&["Failed again as recorded"]);
+        replayed.prints(&["Failed again as recorded"]);
     }
     let verified: BTreeMap<&str, Option<(u32, bool)>> = report
         .tests

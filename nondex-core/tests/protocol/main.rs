@@ -127,34 +127,35 @@ fn escapes_and_surrogates_are_read_and_halves_of_them_refused() {
 #[test]
 fn the_names_of_the_protocol_are_these() {
     let site = r#"{"api":"a","family":"hash_map","file":"f","line":1,"column":2}"#;
-    let spec = [
-        format!(r#"{{"protocol":1,"test":"t","level":"EQ","seed":3,"schedule":"random","#),
-        format!(r#""choices":{{"only":[{{"site":{site},"calls":{{"thread":"0","from":1,"#),
-        format!(r#""to":2}}}}]}},"models_off":["m"],"record":"r","given":[{{"site":{site},"#),
-        format!(r#""thread":"0","ordinal":0,"order":{{"steps":4}}}},{{"site":{site},"#),
-        format!(r#""thread":"0","ordinal":1,"order":{{"ranks":[1,0]}}}}],"trace":[{site}],"#),
-        r#""network":"block","network_allow":["h"],"preload":"p","#.to_owned(),
-        format!(r#""observe":[{{"operation":"bind","error":"EACCES"}}]}}"#),
-    ]
-    .concat();
+    let spec = concat!(
+        r#"{"protocol":1,"test":"t","level":"EQ","seed":3,"schedule":"random","#,
+        r#""choices":{"only":[{"site":$site,"calls":{"thread":"0","from":1,"#,
+        r#""to":2}}]},"models_off":["m"],"record":"r","given":[{"site":$site,"#,
+        r#""thread":"0","ordinal":0,"order":{"steps":4}},{"site":$site,"#,
+        r#""thread":"0","ordinal":1,"order":{"ranks":[1,0]}}],"trace":[$site],"#,
+        r#""network":"block","network_allow":["h"],"preload":"p","#,
+        r#""observe":[{"operation":"bind","error":"EACCES"}]}"#,
+    )
+    .replace("$site", site);
     assert_eq!(RunSpec::from_json(&spec).unwrap().to_json(), spec);
 
     let frame = r#"{"function":"f","file":"g","line":1}"#;
-    let record = [
-        format!(r#"{{"protocol":1,"algorithm":1,"test":"t","outcome":{{"exited":-3}},"#),
-        format!(r#""failure":{{"message":"m","file":"f","line":1}},"#),
-        format!(r#""points":[{{"site":{site},"thread":"0","count":1,"max_len":2,"#),
-        format!(r#""stack":[{frame}]}}],"choices":[{{"p":1,"o":2,"n":3,"a":4}},{{"p":1,"#),
-        format!(r#""n":3}}],"steps":[{{"site":{site},"thread":"0","ordinal":0,"len":2,"#),
-        format!(r#""steps":1,"position":0,"exchanged":[{{"rank":0,"index":1,"name":"n","#),
-        format!(r#""stack":[{frame}]}}],"created":[{frame}]}}],"#),
-        format!(r#""network":[{{"operation":"connect","target":"t","host":"h","#),
-        format!(r#""outcome":{{"failed":"E"}},"thread":"0","site":"s","count":1,"#),
-        format!(r#""elapsed_ms":0,"stack":[{frame}]}}],"#),
-        format!(r#""failed_operations":[{{"operation":"bind","target":"t","error":"E","#),
-        format!(r#""thread":"0","site":"s","stack":[{frame}]}}]}}"#),
-    ]
-    .concat();
+    let record = concat!(
+        r#"{"protocol":1,"algorithm":1,"test":"t","outcome":{"exited":-3},"#,
+        r#""failure":{"message":"m","file":"f","line":1},"#,
+        r#""points":[{"site":$site,"thread":"0","count":1,"max_len":2,"#,
+        r#""stack":[$frame]}],"choices":[{"p":1,"o":2,"n":3,"a":4},{"p":1,"#,
+        r#""n":3}],"steps":[{"site":$site,"thread":"0","ordinal":0,"len":2,"#,
+        r#""steps":1,"position":0,"exchanged":[{"rank":0,"index":1,"name":"n","#,
+        r#""stack":[$frame]}],"created":[$frame]}],"#,
+        r#""network":[{"operation":"connect","target":"t","host":"h","#,
+        r#""outcome":{"failed":"E"},"thread":"0","site":"s","count":1,"#,
+        r#""elapsed_ms":0,"stack":[$frame]}],"#,
+        r#""failed_operations":[{"operation":"bind","target":"t","error":"E","#,
+        r#""thread":"0","site":"s","stack":[$frame]}]}"#,
+    )
+    .replace("$frame", frame)
+    .replace("$site", site);
     let read: RunRecord = json::from_str(&record).unwrap();
     assert_eq!(json::to_string(&read), record);
 

@@ -52,8 +52,8 @@ fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_
         reproduced(&fixture, test).expect(ExitCode::Found);
     }
     // A budget is kept, and what it leaves out is said.
-    let within = |meetings: &str| {
-        let output = reported(&fixture, "order", &["--meetings", meetings, "variable::"]);
+    let within = |processes: &str| {
+        let output = reported(&fixture, "order", &["--meetings", processes, "variable::"]);
         let races = races(&output.report());
         let left = format!("{processes} processes were made, and `--meetings` allows more");
         let notes = output.report().notes;
