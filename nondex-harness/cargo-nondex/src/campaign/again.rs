@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use super::Campaign;
 use super::brittle::{self, BrittleSearch};
-use super::comparison::{Builder, Comparison, as_ordinary};
+use super::comparison::{Builder, Comparison, as_plain};
 use super::external_files::{self, Changed};
 use super::queue::{Concluded, Workload};
 use super::stop::StopFlag;
 use super::written_paths::WrittenPaths;
 use crate::judge::conclusion::Conclusion;
 use crate::judge::isolation::Judgement;
-use crate::judge::ordinary::{self, Ordinary};
+use crate::judge::plain::{self, PlainBuild};
 use crate::judge::{deadlock, specs};
 use crate::project::{Harness, Suite, TestCase};
 use crate::report::judged;
@@ -70,7 +70,7 @@ impl Campaign<'_> {
 
     /// Whether a judgement is not the last word.
     pub(super) fn is_compared(&self, judgement: &Judgement) -> bool {
-        self.compares && ordinary::is_wanted(&judgement.conclusion)
+        self.compares && plain::is_wanted(&judgement.conclusion)
     }
 
     /// Compares the tests that fail in canonical order with a plain build, and has them judged with
@@ -88,9 +88,9 @@ impl Campaign<'_> {
                 continue;
             };
             let evidence = concluded.runs.judged_by(Some(judgement));
-            match ordinary::no_comparison(evidence, &self.options[test]) {
+            match plain::no_comparison(evidence, &self.options[test]) {
                 Some(reason) => {
-                    concluded.runs.ordinary = Some(Ordinary::Not(reason.to_owned()));
+                    concluded.runs.plain = Some(PlainBuild::Not(reason.to_owned()));
                     self.judge_again(test, concluded);
                 }
                 None => broken.push((test, concluded)),
@@ -100,7 +100,7 @@ impl Campaign<'_> {
             return false;
         }
         self.progress.comparing(broken.len());
-        as_ordinary(|| {
+        as_plain(|| {
             let comparison = Comparison::new(builder, stop);
             for (test, concluded) in broken {
                 let (suite, case) = self.tests[test];
@@ -109,7 +109,7 @@ impl Campaign<'_> {
                 let limit = deadlock::limit(usual, evidence).unwrap_or(usual);
                 let compared = comparison.compare(suite, case, limit);
                 self.launcher.note(WrittenPaths::add_plain);
-                let is_known = matches!(compared, Ordinary::Runs(_));
+                let is_known = matches!(compared, PlainBuild::Runs(_));
                 let is_broken = concluded.judgement.as_ref().is_some_and(is_broken);
                 if stop.is_set() && !is_known && is_broken {
                     // It may pass without this tool: it is not judged.
@@ -117,7 +117,7 @@ impl Campaign<'_> {
                     self.lock_reports()[test] = None;
                     continue;
                 }
-                concluded.runs.ordinary = Some(compared);
+                concluded.runs.plain = Some(compared);
                 self.judge_again(test, concluded);
             }
         });

@@ -12,7 +12,7 @@ use camino::Utf8PathBuf;
 use nondex_core::Outcome;
 
 use super::Selected;
-use super::comparison::{as_ordinary, once};
+use super::comparison::{as_plain, once};
 use super::message;
 use super::stop::StopFlag;
 use super::tree::Tree;
@@ -135,7 +135,7 @@ pub fn compare(report: &mut Report, selected: &[Selected<'_>], builds: &Builds<'
         let has_doctests = tests.iter().any(is_doctest);
         let compared = match tests.is_empty() {
             true => Ok(()),
-            false => as_ordinary(|| builds.run(variation, &mut tests)),
+            false => as_plain(|| builds.run(variation, &mut tests)),
         };
         for test in tests {
             conclude(test, variation, compared.is_ok());

@@ -1,5 +1,5 @@
 //! Runs of tests in a plain build, as evidence for the judge: see
-//! [`judge::ordinary`](crate::judge::ordinary).
+//! [`judge::plain`](crate::judge::plain).
 
 use std::cell::OnceCell;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use super::ended;
 use super::launch;
 use super::process;
 use super::stop::StopFlag;
-use crate::judge::ordinary::Ordinary;
+use crate::judge::plain::PlainBuild;
 use crate::project::{self, Harness, Suite, TestBinary, TestCase};
 
 /// Why a test was not compared when the campaign was stopped.
@@ -55,9 +55,9 @@ impl<'a> Comparison<'a> {
     }
 
     /// Runs the test that `suite` calls `case`.
-    pub(super) fn compare(&self, suite: &Suite, case: &TestCase, timeout: Duration) -> Ordinary {
+    pub(super) fn compare(&self, suite: &Suite, case: &TestCase, timeout: Duration) -> PlainBuild {
         self.try_compare(suite, case, timeout)
-            .map_or_else(Ordinary::Not, Ordinary::Runs)
+            .map_or_else(PlainBuild::Not, PlainBuild::Runs)
     }
 
     /// The test of the plain build that is `case`, with its binary.
@@ -75,7 +75,7 @@ impl<'a> Comparison<'a> {
         let built = self.built.get_or_init(|| self.builder.build());
         let suites = built.as_ref().map_err(Clone::clone)?;
         let found = project::find(suites, &suite.binary.id, &case.name);
-        let found = found.map(|(ordinary, test)| (&ordinary.binary, test));
+        let found = found.map(|(plain, test)| (&plain.binary, test));
         found.ok_or_else(|| "it is not in one".to_owned())
     }
 
@@ -126,7 +126,7 @@ pub(super) fn once(
 
 /// Gives back to the processes that this thread will start what
 /// [`process::without_randomisation`] took.
-pub(super) fn as_ordinary<T>(action: impl FnOnce() -> T) -> T {
+pub(super) fn as_plain<T>(action: impl FnOnce() -> T) -> T {
     process::enable_address_randomisation();
     let result = action();
     // That it cannot be switched off was reported when it was first tried.

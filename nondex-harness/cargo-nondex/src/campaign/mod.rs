@@ -86,7 +86,7 @@ pub fn run(
     selected: &[Selected<'_>],
     options: &Options,
     run: &RunDirectory,
-    ordinary: Option<&dyn Builder>,
+    plain: Option<&dyn Builder>,
     tree: Option<&Tree>,
     progress: &dyn Progress,
     stop: &StopFlag,
@@ -114,7 +114,7 @@ pub fn run(
         },
         progress,
         reports: Mutex::new(vec![None; running.len()]),
-        compares: ordinary.is_some(),
+        compares: plain.is_some(),
         begun: SystemTime::now(),
         directory: absolute(&run.path())?,
     };
@@ -139,7 +139,7 @@ pub fn run(
         ));
     }
     is_partial |= campaign.try_after_others(&mut executed.tests, stop) && stop.is_set();
-    if let Some(builder) = ordinary {
+    if let Some(builder) = plain {
         // What is not known now is noted at each test.
         is_partial |= campaign.compare(&mut executed.tests, builder, stop) && stop.is_set();
     }

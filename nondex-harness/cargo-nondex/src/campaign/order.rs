@@ -12,7 +12,7 @@ use std::time::Duration;
 use nondex_core::{Level, Outcome, RunSpec};
 
 pub(super) use self::hung::Hung;
-use super::comparison::as_ordinary;
+use super::comparison::as_plain;
 use super::launch::Launcher;
 use super::progress::Progress;
 use super::stop::StopFlag;
@@ -141,7 +141,7 @@ impl Processes<'_> {
             })
         };
         match wanted.alone {
-            true => as_ordinary(make),
+            true => as_plain(make),
             false => make(),
         }
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use nondex_core::{Failure, Family, Level, Outcome, RunSpec, Selection};
 
 use super::circumstance::under;
-use super::comparison::{Builder, Comparison, as_ordinary, once};
+use super::comparison::{Builder, Comparison, as_plain, once};
 use super::ended;
 use super::launch::Launcher;
 use super::stop::StopFlag;
@@ -203,7 +203,7 @@ impl<'a> Reruns<'a> {
         if circumstance == Circumstance::Natural {
             let (binary, test) = self.comparison.find(suite, case)?;
             self.launcher.note(WrittenPaths::add_plain);
-            let (outcome, output) = as_ordinary(|| once(binary, test, timeout, self.stop))?;
+            let (outcome, output) = as_plain(|| once(binary, test, timeout, self.stop))?;
             let failure =
                 (!outcome.passed()).then(|| ended::explain(test, &outcome, &output, timeout));
             return Ok(Ended {

@@ -49,7 +49,7 @@ fn investigate(
         session.directory.records(),
         session.options,
         args.limits(),
-        session.ordinary,
+        session.plain,
         &session.tree,
         session.stop,
     );
@@ -114,7 +114,7 @@ fn explain(
         &selected,
         &options,
         session.directory,
-        Some(session.ordinary),
+        Some(session.plain),
         Some(&session.tree),
         &campaign::Silent,
         session.stop,

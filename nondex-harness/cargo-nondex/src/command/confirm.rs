@@ -1,7 +1,7 @@
 //! `cargo nondex confirm`: how often a test fails without this tool.
 
 mod confirmation;
-mod ordinary;
+mod plain;
 
 use std::num::NonZeroUsize;
 use std::thread;
@@ -9,7 +9,7 @@ use std::thread;
 use anstyle::AnsiColor;
 
 use self::confirmation::{Confirmation, Confirmed};
-use self::ordinary::{OrdinaryRuns, Seeded};
+use self::plain::{PlainRuns, Seeded};
 use super::console::Console;
 use super::{interrupt, selection};
 use crate::campaign::process;
@@ -79,7 +79,7 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
             None => selection::count(args.runs.get() as usize, "run"),
         };
         console.status("Confirming", &format!("{id}: {what} of the plain build"));
-        let ordinary = OrdinaryRuns {
+        let plain = PlainRuns {
             binary: &suite.binary,
             test,
             timeout: args.timeout.unwrap_or(DEFAULT_TIMEOUT),
@@ -88,8 +88,8 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
         };
         let jobs = jobs.unwrap_or(NonZeroUsize::MIN);
         let mut confirmed = match &seeded {
-            Some(seeded) => ordinary.confirm_seeds(id, &seeded.seeds, jobs)?,
-            None => ordinary.confirm(id, args.runs.get().into(), jobs)?,
+            Some(seeded) => plain.confirm_seeds(id, &seeded.seeds, jobs)?,
+            None => plain.confirm(id, args.runs.get().into(), jobs)?,
         };
         if let Some(finding) = finding_of(&confirmed.id, &findings) {
             console.status("Reproducing", &format!("{}: {}", finding.id, confirmed.id));
@@ -99,7 +99,7 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
                 test,
                 project: &project,
                 plan: &plan,
-                ordinary: (confirmed.rate.failures, confirmed.rate.runs),
+                plain: (confirmed.rate.failures, confirmed.rate.runs),
                 timeout: args.timeout.unwrap_or(DEFAULT_TIMEOUT),
                 stop: &stop,
             };

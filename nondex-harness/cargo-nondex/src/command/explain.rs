@@ -75,11 +75,11 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
             selection::count(before, "run")
         ),
     );
-    let ordinary = outcome::Ordinary(replay::plan_of(&finding, &place.workspace_root));
+    let plain = outcome::PlainBuilder(replay::plan_of(&finding, &place.workspace_root));
     let directory = RunDirectory::create(&project.target_dir)?;
     let display = Display::new(console, 1);
     let mut report = outcome::run(
-        &selected, &options, &directory, &ordinary, None, &stop, &display,
+        &selected, &options, &directory, &plain, None, &stop, &display,
     )?;
     report.run.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     report.run.build = Some(finding.build.clone());

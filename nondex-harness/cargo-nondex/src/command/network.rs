@@ -61,13 +61,13 @@ pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> 
     let directory = RunDirectory::create(&project.target_dir)?;
     let tests = selection::count(selection::running(&selected), "test");
     console.status("Running", &format!("{tests} with the network blocked"));
-    let ordinary = outcome::Ordinary(plan);
+    let plain = outcome::PlainBuilder(plan);
     let display = Display::new(console, selection::running(&selected));
     let report = campaign::run(
         &selected,
         &options,
         &directory,
-        Some(&ordinary),
+        Some(&plain),
         None,
         &display,
         &stop,

@@ -18,9 +18,9 @@ use crate::report::human::{self, Sources, View};
 use crate::report::{Report, RunDirectory, exit_code, junit};
 
 /// The build of a plan without this tool in it.
-pub(super) struct Ordinary(pub(super) BuildPlan);
+pub(super) struct PlainBuilder(pub(super) BuildPlan);
 
-impl Builder for Ordinary {
+impl Builder for PlainBuilder {
     fn build(&self) -> Result<Vec<Suite>, String> {
         let plan = BuildPlan {
             mode: Mode::Plain,
@@ -40,13 +40,13 @@ pub(super) fn run(
     selected: &[Selected<'_>],
     options: &Options,
     directory: &RunDirectory,
-    ordinary: &Ordinary,
+    plain: &PlainBuilder,
     tree: Option<&Tree>,
     stop: &StopFlag,
     display: &Display<'_>,
 ) -> Result<Report> {
-    let ordinary: Option<&dyn Builder> = Some(ordinary);
-    let result = campaign::run(selected, options, directory, ordinary, tree, display, stop);
+    let plain: Option<&dyn Builder> = Some(plain);
+    let result = campaign::run(selected, options, directory, plain, tree, display, stop);
     display.finish();
     result
 }

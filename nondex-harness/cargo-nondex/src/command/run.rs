@@ -54,17 +54,13 @@ pub(super) fn within(
     let selected = request.select(&project, console)?;
     let options = request.options(line, &project, console)?;
     let stop = stop.within(testing.max_time);
-    let ordinary = outcome::Ordinary(request.ordinary());
-    let past = Past::of(
-        testing.changed.history_dir.as_deref(),
-        &project,
-        &ordinary.0,
-    )?;
+    let plain = outcome::PlainBuilder(request.plain());
+    let past = Past::of(testing.changed.history_dir.as_deref(), &project, &plain.0)?;
     let unchanged = match &testing.changed.changed {
         Some(base) => {
             let compared = Compared {
                 base: base.as_deref(),
-                plan: &ordinary.0,
+                plan: &plain.0,
                 options: &options,
                 selected: &selected,
             };
@@ -80,7 +76,7 @@ pub(super) fn within(
     let directory = RunDirectory::create(&project.target_dir)?;
     // Where it fails, tests are judged by the build that there is. It lets cargo write into the
     // target folder, which no test shall be blamed for.
-    let rebuilds = Rebuilds::of(&project, &ordinary.0, &|| stop.is_set());
+    let rebuilds = Rebuilds::of(&project, &plain.0, &|| stop.is_set());
     let (rebuilds, obstacle) = match rebuilds {
         Ok(rebuilds) => (rebuilds, None),
         Err(error) => (Rebuilds::default(), Some(error)),
@@ -101,7 +97,7 @@ pub(super) fn within(
         past: &past,
         options: &options,
         directory: &directory,
-        ordinary: &ordinary,
+        plain: &plain,
         stop: &stop,
         tree,
         console,
@@ -112,7 +108,7 @@ pub(super) fn within(
     report
         .notes
         .extend(obstacle.map(|error| format!("builds were not compared: {error}")));
-    report.run.build = Some(ordinary.0.written(&project.workspace_root));
+    report.run.build = Some(plain.0.written(&project.workspace_root));
     report.run.toolchain.clone_from(&project.toolchain);
     report.run.unbuilt.append(&mut project.unbuilt);
     past.describe(&mut report);

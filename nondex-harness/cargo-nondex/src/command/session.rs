@@ -64,7 +64,7 @@ pub(super) struct Session<'a> {
     /// Where the report will be.
     pub(super) directory: &'a RunDirectory,
     /// The build without this tool.
-    pub(super) ordinary: &'a outcome::Ordinary,
+    pub(super) plain: &'a outcome::PlainBuilder,
     /// Whether to stop.
     pub(super) stop: &'a StopFlag,
     /// The files before any test ran, where orders are tried.
@@ -90,7 +90,7 @@ impl Session<'_> {
             selected,
             options,
             self.directory,
-            self.ordinary,
+            self.plain,
             Some(&self.tree).filter(|tree| !tree.is_empty()),
             self.stop,
             &display,

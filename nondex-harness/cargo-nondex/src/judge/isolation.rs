@@ -20,8 +20,8 @@ use super::conclusion::Conclusion;
 use super::evidence::{Evidence, Missing};
 use super::options::Options;
 use super::order;
-use super::ordinary::Ordinary;
 use super::patience::{Batch, patiently};
+use super::plain::PlainBuild;
 use super::plan;
 use super::run::Run;
 use super::specs::clean_spec;
@@ -45,7 +45,7 @@ pub struct Runs {
     /// Those at the time of which none did.
     pub alone: Evidence,
     /// Those of a plain build, when it was compared with one.
-    pub ordinary: Option<Ordinary>,
+    pub plain: Option<PlainBuild>,
     /// Its result after the other tests of its binary, when it fails alone.
     pub after_others: Option<order::AfterOthers>,
     /// Whether the campaign runs tests at once at all.
@@ -123,7 +123,7 @@ impl Runs {
         Runs {
             together: Evidence::new(prune),
             alone: Evidence::new(prune),
-            ordinary: None,
+            plain: None,
             after_others: None,
             is_shared,
         }
@@ -205,7 +205,7 @@ pub fn conclude(test: &str, options: &Options, runs: &Runs) -> Result<Judgement,
     Ok(Judgement {
         conclusion: conclusion
             .after_others(clean_spec(test, options), runs.after_others.as_ref())
-            .compared_with(runs.ordinary.as_ref()),
+            .compared_with(runs.plain.as_ref()),
         ..judgement
     })
 }

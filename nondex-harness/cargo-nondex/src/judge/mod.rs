@@ -6,7 +6,7 @@
 //! [`sampling`] which tests need few seeds, [`certainty`] how sure a test is stable, and `latent`
 //! what a passing test writes. [`culprit`] searches the call that is responsible, [`bisect`] the
 //! commit, [`change`] whether a change is to blame. [`prerequisite`] knows which failures concern
-//! the machine only, [`ordinary`] what runs without this tool show, [`threads`] what is judged with
+//! the machine only, [`plain`] what runs without this tool show, [`threads`] what is judged with
 //! real threads. [`isolation`] ensures that tests which disturb each other are judged from runs on
 //! their own. Nothing here runs anything.
 
@@ -23,8 +23,8 @@ pub mod isolation;
 mod latent;
 pub mod options;
 pub mod order;
-pub mod ordinary;
 pub mod patience;
+pub mod plain;
 pub mod plan;
 pub mod prerequisite;
 pub mod reruns;

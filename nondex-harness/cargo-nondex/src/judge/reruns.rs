@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn seeds_of_values_are_many_and_more_where_the_ordinary_build_seldom_fails() {
+    fn seeds_of_values_are_many_and_more_where_the_plain_build_seldom_fails() {
         let values = Reached {
             values: true,
             ..PLAIN

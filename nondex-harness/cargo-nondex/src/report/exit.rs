@@ -197,7 +197,7 @@ mod tests {
         let map = "std::collections::HashMap::iter";
         let culprit = |family, confirmed| culprit(map, family, confirmed);
         let fixed = || culprit(FixedHasher, true);
-        for (levels, culprits, in_base_order, is_advice) in [
+        for (levels, culprits, in_canonical_order, is_advice) in [
             ([Level::Eq, Level::Id], vec![fixed()], false, true),
             ([Level::Eq, Level::Id], vec![fixed(), fixed()], false, true),
             // Real on another platform.
@@ -237,7 +237,7 @@ mod tests {
                 let mut finding = test(Verdict::ImplementationDependent);
                 finding.weakest_level = Some(level);
                 finding.culprits.clone_from(&culprits);
-                if in_base_order {
+                if in_canonical_order {
                     finding.failures.push(FailureReport {
                         ..FailureReport::clean(nondex_core::Outcome::Failed)
                     });

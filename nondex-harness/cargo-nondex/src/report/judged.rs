@@ -8,7 +8,7 @@ use super::schema::{Culprit, FailureReport, MAX_FAILURES, Replay, TestReport, Ve
 use super::workspace::Workspace;
 use crate::judge::conclusion::Conclusion;
 use crate::judge::isolation::{Judgement, Runs};
-use crate::judge::ordinary::Ordinary;
+use crate::judge::plain::PlainBuild;
 use crate::judge::run::Run;
 use crate::judge::{Options, certainty, sampling, specs, threads};
 use crate::project::{Suite, TestCase};
@@ -185,9 +185,9 @@ fn general_notes(report: &mut TestReport, basis: &Basis<'_>) {
 
 /// Whether chance may act in a test: it uses what no choice controls, or a plain build of it was
 /// seen to pass and to fail.
-fn may_be_chance(report: &TestReport, ordinary: Option<&Ordinary>) -> bool {
+fn may_be_chance(report: &TestReport, plain: Option<&PlainBuild>) -> bool {
     let is_seen =
-        matches!(ordinary, Some(Ordinary::Runs([failures, runs])) if (1..*runs).contains(failures));
+        matches!(plain, Some(PlainBuild::Runs([failures, runs])) if (1..*runs).contains(failures));
     is_seen || !report.sources.is_empty()
 }
 
@@ -205,16 +205,16 @@ fn surroundings(report: &mut TestReport, basis: &Basis<'_>) {
     }
     if let Some(evidence) = &basis.runs.after_others {
         report.runs += evidence.processes;
-        let may_be_chance = may_be_chance(report, basis.runs.ordinary.as_ref());
+        let may_be_chance = may_be_chance(report, basis.runs.plain.as_ref());
         let is_broken = matches!(basis.conclusion(), Some(Conclusion::Broken));
         report
             .notes
             .extend(order::after_others(evidence, is_broken, may_be_chance));
     }
-    if let Some(compared) = &basis.runs.ordinary {
-        let note = ordinary::note(report, compared, basis.workspace.root());
+    if let Some(compared) = &basis.runs.plain {
+        let note = plain::note(report, compared, basis.workspace.root());
         report.notes.push(note);
-        if let Ordinary::Runs(rate) = *compared {
+        if let PlainBuild::Runs(rate) = *compared {
             report.ordinary = Some(rate);
             report.runs += rate[1];
         }
@@ -255,8 +255,8 @@ mod lock_owners;
 pub mod network;
 mod notes;
 pub mod order;
-mod ordinary;
 mod places;
+mod plain;
 mod prerequisites;
 mod reproduce;
 mod runs;

@@ -31,7 +31,7 @@ pub const VERIFICATIONS: u64 = 5;
 pub struct Subject<'a> {
     /// The finding.
     pub finding: &'a Finding,
-    /// The executable, an [ordinary](crate::project::Mode::Plain) one.
+    /// The executable, a [plain](crate::project::Mode::Plain) one.
     pub binary: &'a TestBinary,
     /// The test.
     pub test: &'a TestCase,
@@ -40,7 +40,7 @@ pub struct Subject<'a> {
     /// How it was built.
     pub plan: &'a BuildPlan,
     /// How many of how many plain runs failed.
-    pub ordinary: (u64, u64),
+    pub plain: (u64, u64),
     /// The time limit of one run of the test.
     pub timeout: Duration,
     /// Whether to stop.
@@ -113,7 +113,7 @@ impl Subject<'_> {
     }
 
     fn found(&self, culprit: &Culprit) -> Result<Reproduction> {
-        let (failures, runs) = self.ordinary;
+        let (failures, runs) = self.plain;
         if self.plan.target.is_some() || !self.binary.runner.is_empty() {
             return Ok(Reproduction::Nothing(
                 "scripts for another target or a target runner are not written".to_owned(),

@@ -23,7 +23,7 @@ fn needed(failures: u64, runs: u64) -> u64 {
 
 impl Subject<'_> {
     pub(super) fn repeat(&self) -> Result<Reproduction> {
-        let (failures, runs) = self.ordinary;
+        let (failures, runs) = self.plain;
         if failures == 0 {
             let conditions = self.finding.conditions();
             return Ok(Reproduction::Nothing(format!(

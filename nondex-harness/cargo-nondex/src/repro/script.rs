@@ -50,9 +50,9 @@ impl Subject<'_> {
         text
     }
 
-    /// Builds the test as `cargo test` does, where this tool builds ordinary tests, so that it
-    /// follows changes of the source. Then it is in `$test`, the current folder is the one that
-    /// cargo starts it in, and the environment has what cargo adds.
+    /// Builds the test as `cargo test` does, where this tool builds plain tests, so that it follows
+    /// changes of the source. Then it is in `$test`, the current folder is the one that cargo
+    /// starts it in, and the environment has what cargo adds.
     pub(super) fn build_it(&self) -> String {
         let target_dir = self.project.target_dir.join("nondex/plain");
         let words = self.cargo_words();

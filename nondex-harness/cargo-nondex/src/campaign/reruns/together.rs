@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use nondex_core::Outcome;
 
 use super::{Reruns, fail_plainly, settle};
-use crate::campaign::comparison::as_ordinary;
+use crate::campaign::comparison::as_plain;
 use crate::campaign::written_paths::WrittenPaths;
 use crate::campaign::{ended, launch, process};
 use crate::project::{Harness, Suite, TestBinary, TestCase};
@@ -50,7 +50,7 @@ impl Reruns<'_> {
             && (found.runs < FEWEST || begin.elapsed() < PATIENCE)
         {
             // What the runs before have shown stands.
-            let Some(output) = as_ordinary(|| self.all(plain)) else {
+            let Some(output) = as_plain(|| self.all(plain)) else {
                 break;
             };
             found.add(&output);

@@ -83,7 +83,7 @@ impl<'a> Base<'a> {
             target_dir: Some(folder.join("target")),
             ..self
                 .session
-                .ordinary
+                .plain
                 .0
                 .written(root)
                 .in_workspace(copy.workspace())

@@ -82,7 +82,7 @@ impl<'a> Request<'a> {
     }
 
     /// What the same build is without this tool and what it measures.
-    pub(super) fn ordinary(&self) -> BuildPlan {
+    pub(super) fn plain(&self) -> BuildPlan {
         BuildPlan {
             covered: None,
             ..self.build.clone()

@@ -384,8 +384,8 @@ fn a_delay_that_is_not_needed_once_another_is_short_is_not_blamed() {
 }
 
 #[test]
-fn what_is_said_to_fail_on_other_machines_only_must_not_fail_in_an_ordinary_build() {
-    use crate::judge::ordinary::{Ordinary, is_wanted};
+fn what_is_said_to_fail_on_other_machines_only_must_not_fail_in_a_plain_build() {
+    use crate::judge::plain::{PlainBuild, is_wanted};
     let threads = Threads::new(60);
     let mut options = options();
     options.seeds = (0..200).collect();
@@ -402,7 +402,7 @@ fn what_is_said_to_fail_on_other_machines_only_must_not_fail_in_an_ordinary_buil
         ] {
             let found = conclusion
                 .clone()
-                .compared_with(Some(&Ordinary::Runs(runs)));
+                .compared_with(Some(&PlainBuild::Runs(runs)));
             assert_eq!(found == Conclusion::Flaky, is_flaky, "{least} {runs:?}");
             assert!(is_flaky || found == conclusion);
         }

@@ -133,7 +133,7 @@ impl<'r> Cause<'r> {
                 None if level == Level::Std && !test.is_flaky_today() => {
                     format!("{level}: {}", of_platform(test))
                 }
-                None if test.fails_in_base_order() => {
+                None if test.fails_in_canonical_order() => {
                     format!("{level}: {}", level.meaning_of_a_pass())
                 }
                 None => format!("{level}: {}", level.meaning()),

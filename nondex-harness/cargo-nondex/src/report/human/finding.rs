@@ -75,7 +75,7 @@ fn unjudged(test: &TestReport) -> String {
     }
     let why = if test.failures.is_empty() {
         "could not be started in each of its runs"
-    } else if test.fails_in_base_order() && test.ordinary.is_none() {
+    } else if test.fails_in_canonical_order() && test.ordinary.is_none() {
         "fails in canonical order and is not judged"
     } else {
         "fails only with this tool"

@@ -5,7 +5,7 @@ use nondex_core::{Family, RunSpec, Schedule};
 use super::basis::Basis;
 use super::{culprits, notes, order, scheduled};
 use crate::judge::conclusion::{Conclusion, Dependence};
-use crate::judge::ordinary::Ordinary;
+use crate::judge::plain::PlainBuild;
 use crate::judge::{certainty, exhaustive, sampling, specs};
 use crate::report::schema::{Latent, TestReport, Verdict};
 
@@ -107,8 +107,8 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
 
 /// Number of runs of a broken test that chance could have let pass.
 fn failing_runs(basis: &Basis<'_>) -> usize {
-    let plain = match basis.runs.ordinary {
-        Some(Ordinary::Runs([_, runs])) => usize::try_from(runs).unwrap_or(usize::MAX),
+    let plain = match basis.runs.plain {
+        Some(PlainBuild::Runs([_, runs])) => usize::try_from(runs).unwrap_or(usize::MAX),
         _ => 0,
     };
     plain.saturating_add(certainty::samples(basis.evidence))
@@ -119,7 +119,7 @@ fn failing_runs(basis: &Basis<'_>) -> usize {
 fn may_be_a_choice(basis: &Basis<'_>) -> bool {
     let mut runs = basis.evidence.of(&basis.clean()).iter();
     let fails_plainly =
-        matches!(basis.runs.ordinary, Some(Ordinary::Runs([failures, runs])) if failures == runs);
+        matches!(basis.runs.plain, Some(PlainBuild::Runs([failures, runs])) if failures == runs);
     !basis.options.tries_seeds()
         && !fails_plainly
         && basis.explanation().is_none()

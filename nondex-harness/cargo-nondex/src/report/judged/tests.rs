@@ -367,9 +367,9 @@ fn that_the_schedule_alone_makes_a_test_fail_is_said_only_where_no_scheduled_run
 }
 
 #[test]
-fn chance_may_act_where_an_ordinary_build_ends_in_both_ways() {
+fn chance_may_act_where_a_plain_build_ends_in_both_ways() {
     let report = TestReport::new("shop", "shop", "waits");
-    let ends = |rate| may_be_chance(&report, Some(&Ordinary::Runs(rate)));
+    let ends = |rate| may_be_chance(&report, Some(&PlainBuild::Runs(rate)));
     assert_eq!(
         [ends([0, 3]), ends([1, 3]), ends([3, 3])],
         [false, true, false]

@@ -100,7 +100,7 @@ impl TestReport {
 
     /// Whether a run without any choice failed.
     #[must_use]
-    pub fn fails_in_base_order(&self) -> bool {
+    pub fn fails_in_canonical_order(&self) -> bool {
         self.failures.iter().any(|failure| failure.level.is_none())
     }
 
@@ -108,7 +108,7 @@ impl TestReport {
     /// order fails today, whatever else it depends on.
     #[must_use]
     pub fn advice(&self) -> Option<Advice> {
-        if !self.is_dependent() || self.fails_in_base_order() {
+        if !self.is_dependent() || self.fails_in_canonical_order() {
             return None;
         }
         if self.is_only_suspected() {

@@ -3,31 +3,31 @@
 use camino::Utf8Path;
 use nondex_core::Outcome;
 
-use crate::judge::ordinary::Ordinary;
+use crate::judge::plain::PlainBuild;
 use crate::report::TestReport;
 
 /// What came of the comparison, a sentence for the report. `root` is that of the test's workspace.
-pub(super) fn note(report: &TestReport, ordinary: &Ordinary, root: &Utf8Path) -> String {
-    match *ordinary {
-        Ordinary::Not(ref reason) => {
+pub(super) fn note(report: &TestReport, plain: &PlainBuild, root: &Utf8Path) -> String {
+    match *plain {
+        PlainBuild::Not(ref reason) => {
             format!("whether it fails in a plain build too is not known: {reason}")
         }
-        Ordinary::Runs([0, runs]) if report.is_dependent() => {
+        PlainBuild::Runs([0, runs]) if report.is_dependent() => {
             format!("it passes in {runs} of {runs} runs of a plain build")
         }
-        Ordinary::Runs([failures, runs]) if failures == runs => {
+        PlainBuild::Runs([failures, runs]) if failures == runs => {
             "it fails in a plain build too".to_owned()
         }
-        Ordinary::Runs([failures, runs]) if !report.fails_in_base_order() => {
+        PlainBuild::Runs([failures, runs]) if !report.fails_in_canonical_order() => {
             format!("it fails in {failures} of {runs} runs of a plain build")
         }
-        Ordinary::Runs([0, runs]) => format!(
+        PlainBuild::Runs([0, runs]) => format!(
             "it is not judged: it passes in {runs} of {runs} runs of a plain build, and fails in \
              canonical order here, most likely \
              because of {}",
             addition(report, root)
         ),
-        Ordinary::Runs([failures, runs]) => format!(
+        PlainBuild::Runs([failures, runs]) => format!(
             "it fails in canonical order here, and in {failures} of {runs} runs of a plain build"
         ),
     }
@@ -107,7 +107,7 @@ mod tests {
     fn of_a_test_that_passes_in_base_order_no_more_is_said_than_how_often_it_fails() {
         let report = TestReport::new("p", "p", "t");
         for (runs, expected) in [([0, 20], "0 of 20"), ([1, 3], "1 of 3")] {
-            let note = note(&report, &Ordinary::Runs(runs), Utf8Path::new("."));
+            let note = note(&report, &PlainBuild::Runs(runs), Utf8Path::new("."));
             let expected = format!("it fails in {expected} runs of a plain build");
             assert_eq!(note, expected);
         }
@@ -140,11 +140,11 @@ mod tests {
         ] {
             std::fs::write(root.join("src/lib.rs"), source).unwrap();
             let report = broken(message, Outcome::Failed);
-            let note = note(&report, &Ordinary::Runs([0, 3]), root);
+            let note = note(&report, &PlainBuild::Runs([0, 3]), root);
             assert!(note.contains(named), "{note}");
         }
         let report = broken("no end after 60s", Outcome::TimedOut);
-        let note = note(&report, &Ordinary::Runs([0, 3]), root);
+        let note = note(&report, &PlainBuild::Runs([0, 3]), root);
         assert!(note.contains("--timeout"), "{note}");
     }
 }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::pool;
 use crate::project::{self, EntropyLibrary, Project, TestBinary, TestCase};
 
-/// Seeds for the entropy of ordinary programs.
+/// Seeds for the entropy of plain programs.
 pub(super) struct Seeded {
     pub(super) seeds: Vec<u64>,
     library: EntropyLibrary,
@@ -30,7 +30,7 @@ impl Seeded {
 }
 
 /// The runs of one test.
-pub(super) struct OrdinaryRuns<'a> {
+pub(super) struct PlainRuns<'a> {
     pub(super) binary: &'a TestBinary,
     pub(super) test: &'a TestCase,
     pub(super) timeout: Duration,
@@ -46,7 +46,7 @@ struct Failed {
     output: String,
 }
 
-impl OrdinaryRuns<'_> {
+impl PlainRuns<'_> {
     /// Sample the test `runs` times, `jobs` at a time; and if one fails then, once more as often,
     /// one at a time: runs of one test may disturb each other, and then it is not the test that is
     /// flaky.

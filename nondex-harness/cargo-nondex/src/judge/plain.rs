@@ -17,7 +17,7 @@ use super::timing::is_timing;
 
 /// Results of the runs of one test in a plain build.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ordinary {
+pub enum PlainBuild {
     /// Number of failures, and of runs.
     Runs([u64; 2]),
     /// It could not be compared, and why.
@@ -57,19 +57,19 @@ pub fn no_comparison(evidence: &Evidence, options: &Options) -> Option<&'static 
 impl Conclusion {
     /// This, or what the runs of a plain build make of a test that fails in canonical order, or
     /// always fails.
-    pub(super) fn compared_with(self, ordinary: Option<&Ordinary>) -> Self {
-        match (&self, ordinary) {
-            (Conclusion::Broken, Some(Ordinary::Runs([0, _]))) => Conclusion::FailsOnlyHere,
-            (Conclusion::Broken, Some(Ordinary::Runs([failures, runs]))) if failures < runs => {
+    pub(super) fn compared_with(self, plain: Option<&PlainBuild>) -> Self {
+        match (&self, plain) {
+            (Conclusion::Broken, Some(PlainBuild::Runs([0, _]))) => Conclusion::FailsOnlyHere,
+            (Conclusion::Broken, Some(PlainBuild::Runs([failures, runs]))) if failures < runs => {
                 Conclusion::Flaky
             }
-            (Conclusion::Artefact(dependence), Some(Ordinary::Runs([failures, runs])))
+            (Conclusion::Artefact(dependence), Some(PlainBuild::Runs([failures, runs])))
                 if *failures > 0 && (dependence.passes_clean || failures < runs) =>
             {
                 Conclusion::Flaky
             }
             // What only a coarser clock or a busier machine should show is seen on this one.
-            (Conclusion::Dependent(found), Some(Ordinary::Runs([failures, _])))
+            (Conclusion::Dependent(found), Some(PlainBuild::Runs([failures, _])))
                 if *failures > 0 && found.is_of_other_machines() =>
             {
                 Conclusion::Flaky
@@ -91,7 +91,7 @@ mod tests {
 
     /// What is concluded of a test that fails in all clean runs, and of which a plain build showed
     /// this.
-    fn judged(ordinary: Option<Ordinary>, outcome: &Outcome) -> (Conclusion, Runs) {
+    fn judged(plain: Option<PlainBuild>, outcome: &Outcome) -> (Conclusion, Runs) {
         let options = options();
         let mut runs = Runs::new(true, false);
         for _ in 0..2 {
@@ -101,26 +101,26 @@ mod tests {
             };
             runs.together.add(clean_spec("t", &options), run);
         }
-        runs.ordinary = ordinary;
+        runs.plain = plain;
         (conclude("t", &options, &runs).unwrap().conclusion, runs)
     }
 
     #[test]
-    fn the_conclusion_follows_from_the_ordinary_runs() {
-        for (ordinary, conclusion) in [
+    fn the_conclusion_follows_from_the_plain_runs() {
+        for (plain, conclusion) in [
             (None, Conclusion::Broken),
-            (Some(Ordinary::Not("x".to_owned())), Conclusion::Broken),
-            (Some(Ordinary::Runs([3, 3])), Conclusion::Broken),
-            (Some(Ordinary::Runs([1, 1])), Conclusion::Broken),
-            (Some(Ordinary::Runs([1, 3])), Conclusion::Flaky),
-            (Some(Ordinary::Runs([0, 3])), Conclusion::FailsOnlyHere),
+            (Some(PlainBuild::Not("x".to_owned())), Conclusion::Broken),
+            (Some(PlainBuild::Runs([3, 3])), Conclusion::Broken),
+            (Some(PlainBuild::Runs([1, 1])), Conclusion::Broken),
+            (Some(PlainBuild::Runs([1, 3])), Conclusion::Flaky),
+            (Some(PlainBuild::Runs([0, 3])), Conclusion::FailsOnlyHere),
         ] {
-            let (found, _) = judged(ordinary.clone(), &Outcome::Failed);
-            assert_eq!(found, conclusion, "{ordinary:?}");
+            let (found, _) = judged(plain.clone(), &Outcome::Failed);
+            assert_eq!(found, conclusion, "{plain:?}");
             assert_eq!(is_wanted(&found), conclusion == Conclusion::Broken);
             // What passes here is not held against a plain build.
             assert_eq!(
-                Conclusion::Stable.compared_with(ordinary.as_ref()),
+                Conclusion::Stable.compared_with(plain.as_ref()),
                 Conclusion::Stable
             );
         }
@@ -128,14 +128,14 @@ mod tests {
 
     #[test]
     fn what_no_order_decides_is_flaky_if_it_fails_without_this_tool_too() {
-        for (passes_clean, ordinary, is_flaky) in [
-            (true, Some(Ordinary::Runs([0, 20])), false),
-            (true, Some(Ordinary::Runs([1, 3])), true),
-            (true, Some(Ordinary::Runs([3, 3])), true),
-            (false, Some(Ordinary::Runs([1, 3])), true),
-            (false, Some(Ordinary::Runs([0, 20])), false),
-            (false, Some(Ordinary::Runs([3, 3])), false),
-            (true, Some(Ordinary::Not("x".to_owned())), false),
+        for (passes_clean, plain, is_flaky) in [
+            (true, Some(PlainBuild::Runs([0, 20])), false),
+            (true, Some(PlainBuild::Runs([1, 3])), true),
+            (true, Some(PlainBuild::Runs([3, 3])), true),
+            (false, Some(PlainBuild::Runs([1, 3])), true),
+            (false, Some(PlainBuild::Runs([0, 20])), false),
+            (false, Some(PlainBuild::Runs([3, 3])), false),
+            (true, Some(PlainBuild::Not("x".to_owned())), false),
             (true, None, false),
         ] {
             let artefact = Conclusion::Artefact(Box::new(Dependence {
@@ -145,18 +145,18 @@ mod tests {
                 is_cut: false,
             }));
             assert!(is_wanted(&artefact));
-            let found = artefact.clone().compared_with(ordinary.as_ref());
+            let found = artefact.clone().compared_with(plain.as_ref());
             let expected = if is_flaky {
                 Conclusion::Flaky
             } else {
                 artefact
             };
-            assert_eq!(found, expected, "{passes_clean} {ordinary:?}");
+            assert_eq!(found, expected, "{passes_clean} {plain:?}");
         }
     }
 
     #[test]
-    fn what_an_ordinary_build_cannot_tell_is_said() {
+    fn what_a_plain_build_cannot_tell_is_said() {
         for (mode, outcome, reason) in [
             (NetworkMode::Observe, Outcome::Failed, None),
             (NetworkMode::Off, Outcome::TimedOut, None),
