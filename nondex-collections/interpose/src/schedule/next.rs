@@ -16,6 +16,9 @@ use crate::libc;
 /// process ends.
 const OUTSIDE_LIMIT: u64 = 10_000_000_000;
 
+/// The same where the system cannot be asked, and no thread waits for a descriptor.
+const FILTERED_LIMIT: u64 = 1_000_000_000;
+
 /// Who is next.
 pub(super) enum Next {
     Thread(Ref),
@@ -181,7 +184,12 @@ impl Shared {
         let real = kernel::clock(libc::CLOCK_MONOTONIC);
         self.run_with_real_time(real);
         let since = *self.idle_since.get_or_insert(real);
-        real - since > OUTSIDE_LIMIT
+        let limit = if filter::is_there() && self.polls.is_empty() {
+            FILTERED_LIMIT
+        } else {
+            OUTSIDE_LIMIT
+        };
+        real - since > limit
     }
 
     pub(super) fn end_idling(&mut self) {
