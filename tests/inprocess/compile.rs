@@ -41,11 +41,15 @@ pub(crate) fn stand_in(is_interposed: bool) -> &'static Path {
             "stand-in"
         };
         let workspace = Path::new(TEMPORARY).join(name);
-        let source = Path::new(HARNESS).join("runtime/test");
+        let source = Path::new(HARNESS).join("cargo-nondex/runtime");
         fs::create_dir_all(workspace.join("src")).unwrap();
-        let manifest = fs::read_to_string(source.join("manifest.toml")).unwrap();
-        let mut manifest = manifest.replace("\"../..\"", &format!("{HARNESS:?}"));
-        let mut library = fs::read_to_string(source.join("src/lib.rs")).unwrap();
+        let manifest = fs::read_to_string(source.join("test.toml")).unwrap();
+        let own = format!("nondex-harness = {{ path = {HARNESS:?} }}");
+        let mut manifest = manifest
+            .replace("nondex-harness.workspace = true", &own)
+            .replace("version.workspace = true", "version = \"0.1.0\"")
+            .replace("edition.workspace = true", "edition = \"2024\"");
+        let mut library = fs::read_to_string(source.join("test/src/lib.rs")).unwrap();
         if is_interposed {
             let path = Path::new(HARNESS).join("../nondex-collections");
             manifest +=

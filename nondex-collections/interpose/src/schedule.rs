@@ -58,6 +58,7 @@ mod systematic;
 mod thread;
 mod token;
 mod trace;
+mod vfork;
 mod wakers;
 
 use ::std::cell::Cell;

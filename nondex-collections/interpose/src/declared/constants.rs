@@ -42,7 +42,7 @@ constants! { c_int:
 
 constants! { c_int:
     EPERM = 1, ENOENT = 2, EINTR = 4, EIO = 5, ENXIO = 6, E2BIG = 7, ENOEXEC = 8, EBADF = 9,
-    EAGAIN = 11, ENOMEM = 12,
+    ECHILD = 10, EAGAIN = 11, ENOMEM = 12,
     EACCES = 13, EFAULT = 14, EBUSY = 16, EEXIST = 17, ENODEV = 19, ENOTDIR = 20, EISDIR = 21,
     EINVAL = 22, ENFILE = 23,
     EMFILE = 24, ETXTBSY = 26, EFBIG = 27, ENOSPC = 28, EROFS = 30, EPIPE = 32, ERANGE = 34,

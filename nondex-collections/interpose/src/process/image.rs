@@ -5,13 +5,16 @@ use ::std::ptr;
 use ::std::slice;
 
 use crate::{PAGE, libc};
-use nondex_core::{StateChange, StateId, StateKind};
+use nondex_core::{StateChange, StateId, StateKind, hidden};
 
 /// Maximum number of changed places that are distinguished.
 const MAX_CHANGES: usize = 4096;
 
 /// How many bytes of a change are shown.
 const MAX_SHOWN: usize = 64;
+
+/// The bytes of such a part.
+pub(super) type Bytes = hidden::Vec<u8>;
 
 /// A part of the memory of this process.
 #[derive(Clone, Copy, Debug)]
@@ -112,15 +115,19 @@ impl Image {
         statics.chain(locals)
     }
 
-    /// What is in all of it now.
-    pub(super) fn bytes(&self) -> Vec<Vec<u8>> {
+    /// What is in all of it now. The program's allocator may have its heap in a static, which
+    /// has no room for this.
+    pub(super) fn bytes(&self) -> Vec<Bytes> {
         let bytes = |(_, segment): (StateKind, Segment)| {
-            let mut bytes = vec![0; segment.length];
+            let mut bytes = hidden::vec();
+            bytes.reserve_exact(segment.length);
             // SAFETY: the segment is mapped as long as the executable is, and only read. Others may
             // write to it meanwhile; then some of the bytes are from before that, which is as good.
+            // There is room for all of them.
             unsafe {
                 let from = ptr::with_exposed_provenance::<u8>(segment.address);
                 ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), segment.length);
+                bytes.set_len(segment.length);
             }
             bytes
         };
@@ -128,7 +135,7 @@ impl Image {
     }
 
     /// The places at which `before` and `after` are different.
-    pub(super) fn changes(&self, before: &[Vec<u8>], after: &[Vec<u8>]) -> Vec<StateChange> {
+    pub(super) fn changes(&self, before: &[Bytes], after: &[Bytes]) -> Vec<StateChange> {
         let mut changes = Vec::new();
         for (((kind, segment), before), after) in self.segments().zip(before).zip(after) {
             let mut at = 0;
@@ -164,7 +171,7 @@ impl Image {
 
     /// Puts the bytes that `state` names back to those in `bytes`, or makes them zeros, if it has
     /// so.
-    pub(super) fn restore(&self, state: &StateId, bytes: &[Vec<u8>]) {
+    pub(super) fn restore(&self, state: &StateId, bytes: &[Bytes]) {
         let Some((offset, length)) = state.bytes() else {
             return;
         };

@@ -11,13 +11,13 @@ use nondex_core::{RunSpec, StateChange, StateId, StateKind, Threads};
 use crate::interrupt;
 
 use super::files::{Files, Saved};
-use super::image::Image;
+use super::image::{Bytes, Image};
 use super::surroundings::{self, Surroundings};
 
 /// The state at one time.
 #[derive(Clone, Debug)]
 struct Snapshot {
-    bytes: Vec<Vec<u8>>,
+    bytes: Vec<Bytes>,
     surroundings: Surroundings,
     files: Files,
 }
@@ -143,7 +143,7 @@ pub(super) fn restore(states: &[StateId]) {
 /// A part of the state at one time.
 #[derive(Debug)]
 enum Part {
-    Bytes(Image, Vec<Vec<u8>>),
+    Bytes(Image, Vec<Bytes>),
     Variable(Option<OsString>),
     Directory(Option<PathBuf>),
     File(Saved),

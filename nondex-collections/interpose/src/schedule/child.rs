@@ -6,7 +6,7 @@ use ::std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use super::descriptor::is_scheduled;
 use super::real_time::{self, real_time};
 use super::shared::{IS_ON, SHARED, Shared};
-use super::{Busy, Operation, me, orphans, outside, point};
+use super::{Busy, Operation, filter, kernel, me, orphans, outside, point};
 use crate::libc;
 
 /// Number of children that nobody has waited for.
@@ -77,6 +77,14 @@ pub(crate) fn after_fork() {
     begun(FORK_AT.load(Ordering::Relaxed));
 }
 
+/// Counts a child that starts when this thread goes on.
+pub(super) fn before_vfork() {
+    if is_scheduled() {
+        point(Operation::Child);
+        begun(will_start());
+    }
+}
+
 /// Counts a child of this thread, which started at this real time or later.
 fn begun(before: u64) {
     let Some(me) = me() else {
@@ -102,20 +110,37 @@ pub(crate) fn wait(options: c_int, call: impl FnOnce() -> (c_int, bool)) -> c_in
         point(Operation::Child);
         call()
     };
-    if has_ended {
+    // What was counted may not have started, or be nobody's to wait for.
+    if has_ended || result < 0 && is_there() && !are_left(0) {
         ended();
     }
     result
 }
 
-/// Notes that a child was waited for.
+/// Whether this process has children, after so many of those that are counted have ended.
+fn are_left(ended: u32) -> bool {
+    // A filter of system calls may end a process that asks.
+    if filter::is_there() {
+        return CHILDREN.load(Ordering::Relaxed) > ended;
+    }
+    kernel::has_children()
+}
+
+/// Notes that a child was waited for, or that there is none. A child that nobody saw start may be
+/// among them: as long as one is left, the fence of one stays open.
 fn ended() {
     let Some(me) = me() else {
         return;
     };
     let _busy = Busy::begin(me);
+    let are_left = are_left(1);
     let children = CHILDREN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |children| {
-        children.checked_sub(1)
+        let left = if are_left {
+            children.saturating_sub(1).max(1)
+        } else {
+            0
+        };
+        (left < children).then_some(left)
     });
     let Ok(before) = children else {
         return;
@@ -123,14 +148,18 @@ fn ended() {
     if !IS_ON.load(Ordering::Relaxed) {
         return;
     }
-    let was_last = before == 1;
-    if was_last && !ARE_ORPHANS.load(Ordering::Relaxed) && orphans::are_there() {
+    let left = if are_left { before - 1 } else { 0 };
+    let mut closed = before - left;
+    if left == 0 && !ARE_ORPHANS.load(Ordering::Relaxed) && orphans::are_there() {
         // The fence of this child stays open for the orphans.
         LOOKED_AT.store(real_time(), Ordering::Relaxed);
         ARE_ORPHANS.store(true, Ordering::Relaxed);
-        SHARED.lock().sync_time();
-    } else {
-        SHARED.lock().remove_outside();
+        closed -= 1;
+    }
+    let mut shared = SHARED.lock();
+    shared.sync_time();
+    for _ in 0..closed {
+        shared.remove_outside();
     }
 }
 

@@ -7,7 +7,7 @@ use ::std::sync::atomic::AtomicU32;
 use ::std::time::Duration;
 
 use super::filter;
-use crate::{libc, original};
+use crate::{Errno, errno, libc, original};
 
 pub(super) use crate::own::number as own;
 pub(super) use crate::system::call as syscall;
@@ -46,6 +46,16 @@ pub(super) fn give_way() {
     }
     // SAFETY: the call has no arguments.
     unsafe { syscall(libc::SYS_sched_yield, [0; 6]) };
+}
+
+/// Whether this process has children, also such that have ended and that nobody has waited for.
+pub(super) fn has_children() -> bool {
+    let _errno = Errno::save();
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT | libc::__WALL;
+    let arguments = [c_long::from(libc::P_ALL), 0, 0, options.into(), 0, 0];
+    // SAFETY: without a place for it, nothing is written.
+    let result = unsafe { syscall(libc::SYS_waitid, arguments) };
+    result == 0 || errno() != libc::ECHILD
 }
 
 /// The number of this thread in the system.

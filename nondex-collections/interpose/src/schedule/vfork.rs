@@ -1,0 +1,52 @@
+//! `vfork`, which returns twice on one stack: nothing of ours may be left there when it is called.
+//!
+//! The child lives in real time from before it starts. Where it then cannot start, the next wait
+//! finds that there is no child.
+
+use ::std::ffi::c_int;
+
+use super::child;
+use crate::{Errno, libc, original};
+
+type Vfork = unsafe extern "C" fn() -> libc::pid_t;
+
+/// Notes the child, and goes on in libc's `vfork` as if the caller had called that.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+unsafe extern "C" fn vfork() -> libc::pid_t {
+    ::std::arch::naked_asm!(
+        // The stack is aligned to 16 bytes where a function is called.
+        "sub rsp, 8",
+        "call {before}",
+        "add rsp, 8",
+        "jmp rax",
+        before = sym before,
+    )
+}
+
+/// As above.
+#[cfg(target_arch = "aarch64")]
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+unsafe extern "C" fn vfork() -> libc::pid_t {
+    ::std::arch::naked_asm!(
+        "stp x29, x30, [sp, #-16]!",
+        "bl {before}",
+        "mov x16, x0",
+        "ldp x29, x30, [sp], #16",
+        "br x16",
+        before = sym before,
+    )
+}
+
+/// Counts the child that is about to start, and returns the function that starts it.
+extern "C" fn before() -> Vfork {
+    let _errno = Errno::save();
+    child::before_vfork();
+    original!(c"vfork": Vfork).unwrap_or(missing)
+}
+
+unsafe extern "C" fn missing() -> c_int {
+    -1
+}
