@@ -1,6 +1,7 @@
 //! The bytes of the executable's statics, and of the main thread's thread-locals.
 
 use ::std::ffi::{c_int, c_void};
+use ::std::fmt::Write;
 use ::std::ptr;
 use ::std::slice;
 
@@ -12,6 +13,9 @@ const MAX_CHANGES: usize = 4096;
 
 /// How many bytes of a change are shown.
 const MAX_SHOWN: usize = 64;
+
+/// What follows the bytes of a change that are shown, where there are more.
+const MORE: char = '\u{2026}';
 
 /// The bytes of such a part.
 pub(super) type Bytes = hidden::Vec<u8>;
@@ -209,10 +213,14 @@ fn differing(before: &[u8], after: &[u8]) -> Option<usize> {
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
-    let shown = bytes.iter().take(MAX_SHOWN);
-    let mut text: String = shown.map(|byte| format!("{byte:02x}")).collect();
+    let shown = &bytes[..bytes.len().min(MAX_SHOWN)];
+    let mut text = String::with_capacity(2 * shown.len() + MORE.len_utf8());
+    for byte in shown {
+        // It takes whatever is written.
+        let _ = write!(text, "{byte:02x}");
+    }
     if bytes.len() > MAX_SHOWN {
-        text.push('\u{2026}');
+        text.push(MORE);
     }
     text
 }
