@@ -144,3 +144,81 @@ fn a_test_that_passes_since_another_one_left_a_file_is_not_stable() {
     assert_eq!(needs.failures.len(), 1);
     assert_eq!(test(&report, "b_makes_the_file").verdict, Verdict::Passed);
 }
+
+/// Tests that share a list in a static, whose elements are in a heap of so many bytes: a static,
+/// too.
+fn with_heap(bytes: usize) -> String {
+    format!(
+        r#"
+        #![cfg(test)]
+        use std::alloc::{{GlobalAlloc, Layout}};
+        use std::cell::UnsafeCell;
+        use std::sync::Mutex;
+        use std::sync::atomic::{{AtomicUsize, Ordering}};
+
+        struct Heap {{
+            bytes: UnsafeCell<[u8; {bytes}]>,
+            next: AtomicUsize,
+        }}
+
+        unsafe impl Sync for Heap {{}}
+
+        unsafe impl GlobalAlloc for Heap {{
+            unsafe fn alloc(&self, layout: Layout) -> *mut u8 {{
+                let size = layout.size() + layout.align();
+                let start = self.next.fetch_add(size, Ordering::Relaxed);
+                if start + size > {bytes} {{
+                    return std::ptr::null_mut();
+                }}
+                let place = unsafe {{ self.bytes.get().cast::<u8>().add(start) }};
+                place.map_addr(|address| address.next_multiple_of(layout.align()))
+            }}
+
+            unsafe fn dealloc(&self, _: *mut u8, _: Layout) {{}}
+        }}
+
+        #[global_allocator]
+        static HEAP: Heap = Heap {{
+            bytes: UnsafeCell::new([0; {bytes}]),
+            next: AtomicUsize::new(0),
+        }};
+
+        static NAMES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+        #[test]
+        fn adds_a_name() {{
+            NAMES.lock().unwrap().push("a name".to_owned());
+        }}
+
+        #[test]
+        fn finds_no_name() {{
+            assert!(NAMES.lock().unwrap().is_empty());
+        }}
+        "#
+    )
+}
+
+#[test]
+fn shared_state_is_named_beside_a_heap_in_a_static_or_it_is_said_why_not() {
+    let fixture = Fixture::new("order-races");
+    for bytes in [16 << 20, 300 << 10] {
+        fs::write(fixture.path("src/lib.rs"), with_heap(bytes)).unwrap();
+        let output = reported(&fixture, "order", &["--meetings", "0"]);
+        let report = output.expect(ExitCode::Found).report();
+        let found = test(&report, "finds_no_name");
+        assert_eq!(
+            found.verdict,
+            Verdict::OrderDependentVictim,
+            "{bytes} {found:#?}"
+        );
+        let mut state = found.order.as_ref().unwrap().state.iter();
+        let is_named = state.any(|state| state.confirmed && state.name.ends_with("NAMES"));
+        let mut notes = found.notes.iter();
+        let is_unknown = notes.any(|note| note.starts_with("what they share is not known"));
+        assert_eq!(
+            (is_named, is_unknown),
+            (bytes > 1 << 20, bytes < 1 << 20),
+            "{bytes} {found:#?}"
+        );
+    }
+}

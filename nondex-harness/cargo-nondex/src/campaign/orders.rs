@@ -182,19 +182,17 @@ impl OrderCampaign<'_> {
         for test in &asked {
             let suspect = found.suspects.iter().find(|suspect| suspect.test == *test);
             let mut report = found.report(&processes, *test, suspect, &names, &experiments);
-            if let (Some(dependence), Some(order)) =
-                (suspect.and_then(Suspect::dependence), &mut report.order)
-            {
+            if let Some(dependence) = suspect.and_then(Suspect::dependence) {
                 let (first, passes_alone) = (&dependence.sets[0], dependence.passes_alone);
-                order.state = states.shared(first, *test, passes_alone);
+                states.describe(first, *test, passes_alone, &mut report);
                 self.note_unseen(&states);
             }
             let crossed = found.crossed.iter().find(|known| known.test == *test);
-            if let (Some(crossed), Some(order)) = (crossed, &mut report.order) {
+            if let Some(crossed) = crossed {
                 let drawn = processes.with_choices(crossed.level, crossed.seed);
                 let states = States::new(&drawn, &symbols, &self.workspace);
                 let first = &crossed.dependence.sets[0];
-                order.state = states.shared(first, *test, true);
+                states.describe(first, *test, true, &mut report);
                 self.note_unseen(&states);
             }
             report.leaves = found.left(*test, &uses, &states, &names);

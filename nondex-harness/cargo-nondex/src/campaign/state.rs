@@ -15,7 +15,7 @@ use super::order::Processes;
 use super::proof::Proof;
 use crate::judge::run::Run;
 use crate::project::symbols::{Static, Symbols};
-use crate::report::schema::{Line, SharedState, WrittenLine};
+use crate::report::schema::{Line, SharedState, TestReport, WrittenLine};
 use crate::report::workspace::Workspace;
 
 /// Maximum number of parts of the state that are put back one by one, of all that the tests leave
@@ -149,15 +149,44 @@ impl<'a> States<'a> {
         is_unseen
     }
 
-    /// What `before` leave changed that gives `test` another outcome than alone, where it passes or
-    /// not.
-    pub(super) fn shared(
+    /// Writes into the report of `test` what `before` leave changed that gives it another outcome
+    /// than alone, where it passes or not; or why that is not known.
+    pub(super) fn describe(
         &self,
         before: &[usize],
         test: usize,
         passes_alone: bool,
-    ) -> Vec<SharedState> {
-        self.found(before, test, passes_alone).unwrap_or_default()
+        report: &mut TestReport,
+    ) {
+        let found = self.found(before, test, passes_alone).unwrap_or_default();
+        if found.is_empty() && !self.processes.stop.is_set() {
+            report.notes.push(self.why_unknown(before, test));
+        }
+        if let Some(order) = &mut report.order {
+            order.state = found;
+        }
+    }
+
+    /// Returns why no state is named: the tests leave none that is looked at, or the process that
+    /// looks at it does not come to its end.
+    fn why_unknown(&self, before: &[usize], test: usize) -> String {
+        let usual = self.run(before, test, &|spec| spec);
+        let looking = self.run(before, test, &|spec| RunSpec {
+            states: true,
+            ..spec
+        });
+        let ends = |runs: Option<Vec<Run>>| {
+            let runs = runs.unwrap_or_default();
+            let ends = runs.into_iter().map(|run| run.outcome);
+            ends.collect::<Vec<_>>()
+        };
+        let why = match ends(usual) == ends(looking) {
+            true => "no static, variable, file or other state that is compared is left changed",
+            false => {
+                "the process that compares it has a different outcome, as where an allocator keeps its heap in a static that is too small"
+            }
+        };
+        format!("what they share is not known: {why}")
     }
 
     /// The same; `None` when it was stopped, or nothing was recorded.
