@@ -260,8 +260,15 @@ pub fn next(limits: &RerunCounts, reached: Reached, tried: &[Tried]) -> Next {
         }
         match circumstance {
             _ if failures == 0 => {}
+            // Runs one after the other may fail for what they have in common, such as high numbers
+            // of processes: as many in the usual environment must pass.
             _ if circumstance.is_certain() && failures == runs => {
-                return Next::Environment(circumstance);
+                return match of(Circumstance::Alone) {
+                    (runs, 0) if runs < SHOWN && runs < limits.alone => {
+                        Next::Run(Circumstance::Alone)
+                    }
+                    _ => Next::Environment(circumstance),
+                };
             }
             Circumstance::Natural => return unknown((runs, failures), of, limits, reached),
             _ => return Next::NonDeterministic(circumstance),
@@ -394,7 +401,18 @@ mod tests {
             }
         };
         let always = Next::Environment(Circumstance::OneCore);
-        assert_eq!(classify_with(brief, on_one_core(1), PLAIN), (always, SHOWN));
+        let with_usual = 2 * SHOWN;
+        assert_eq!(
+            classify_with(brief, on_one_core(1), PLAIN),
+            (always, with_usual)
+        );
+        // Not where it then fails in the usual environment, too.
+        let both = |tried| match tried {
+            Circumstance::OneCore | Circumstance::Alone => 1,
+            _ => 0,
+        };
+        let by_chance = Next::NonDeterministic(Circumstance::Alone);
+        assert_eq!(classify_with(brief, both, PLAIN).0, by_chance);
         let values = Reached {
             values: true,
             ..PLAIN
