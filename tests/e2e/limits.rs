@@ -1,6 +1,8 @@
 //! A time limit ends what hangs, and is no reason to call a test a hanging one that is only slow
 //! under a shim.
 
+use std::fs;
+
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::Verdict;
 use nondex_core::{Level, Outcome};
@@ -75,4 +77,70 @@ fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() 
     );
     let replayed = Nondex::pasted(&fixture.path(""), sometimes.reproduce.as_deref().unwrap());
     replayed.run().expect(ExitCode::Found);
+}
+
+/// From now on, no process of this thread may change how its memory is laid out, as a container's
+/// policy forbids it.
+fn forbid_personality() {
+    use seccompiler::{
+        SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    };
+    // This one asks what it is.
+    let (length, asks) = (SeccompCmpArgLen::Dword, 0xffff_ffff);
+    let changes = SeccompCondition::new(0, length, SeccompCmpOp::Ne, asks).unwrap();
+    let rule = SeccompRule::new(vec![changes]).unwrap();
+    let number = nix::libc::SYS_personality;
+    let filter = SeccompFilter::new(
+        [(number, vec![rule])].into(),
+        SeccompAction::Allow,
+        SeccompAction::Errno(nix::libc::EPERM as u32),
+        std::env::consts::ARCH.try_into().unwrap(),
+    );
+    let filter: seccompiler::BpfProgram = filter.unwrap().try_into().unwrap();
+    seccompiler::apply_filter(&filter).unwrap();
+}
+
+#[test]
+fn every_command_that_fixes_addresses_says_so_where_it_cannot() {
+    const NOTE: &str = "address-space randomisation could not be switched off";
+    let fixture = Fixture::new("order-races");
+    let suite = "
+        #[test]
+        fn takes_the_first() {
+            let set: std::collections::HashSet<u8> = (0..4).collect();
+            assert_eq!(set.into_iter().next(), Some(0));
+        }
+    ";
+    fs::write(fixture.path("src/lib.rs"), suite).unwrap();
+    let few = ["--seeds", "10", "--levels", "STD"];
+    let calls = || {
+        // Later commands read the report of the first one.
+        let run = Nondex::run_in(&fixture.path(".")).args(few).run();
+        let reproduce = test(&run.report(), "takes_the_first").reproduce.clone();
+        let replay = Nondex::pasted(&fixture.path("."), &reproduce.unwrap()).run();
+        let command = |name| Nondex::command(&fixture.path("."), name).arg("--offline");
+        let confirm = command("confirm").args(["takes_the_first", "--seeds", "2"]);
+        [
+            run,
+            replay,
+            confirm.run(),
+            command("check").args(few).run(),
+            command("order").run(),
+        ]
+    };
+    for output in calls() {
+        let shown = format!("{}{}", output.stdout, output.stderr);
+        assert!(!shown.contains(NOTE), "{shown}");
+    }
+    let without = std::thread::scope(|scope| {
+        let filtered = scope.spawn(|| {
+            forbid_personality();
+            calls()
+        });
+        filtered.join().unwrap()
+    });
+    for output in without {
+        let shown = format!("{}{}", output.stdout, output.stderr);
+        assert!(shown.contains(NOTE), "{shown}");
+    }
 }
