@@ -71,8 +71,8 @@ fn expect_the_labels(report: &Report) {
 
 #[test]
 fn with_the_network_blocked_exactly_the_tests_that_need_it_are_sanitised() {
-    let project = Fixture::new("network");
-    let output = run(&project, &["--network", "block"]);
+    let project = Fixture::shared("network");
+    let output = run(project, &["--network", "block"]);
     output.expect(ExitCode::CleanRunFailed);
     let report = output.report();
     expect_the_labels(&report);
@@ -103,7 +103,7 @@ fn with_the_network_blocked_exactly_the_tests_that_need_it_are_sanitised() {
 
 #[test]
 fn sanitised_tests_are_no_failure_unless_there_are_too_many() {
-    let project = Fixture::new("network");
+    let project = Fixture::shared("network");
     let four = ["spawned", "swallowed", "pool", "connected_datagram"];
     for (args, expected) in [
         (&[][..], ExitCode::Ok),
@@ -113,7 +113,7 @@ fn sanitised_tests_are_no_failure_unless_there_are_too_many() {
         (&["--no-sanitise"], ExitCode::CleanRunFailed),
     ] {
         let all = [&["--network", "block", "--test", "needs"], args, &four].concat();
-        run(&project, &all).expect(expected);
+        run(project, &all).expect(expected);
     }
 }
 
@@ -165,13 +165,7 @@ fn the_tests_that_need_the_network_are_listed_with_their_hosts_and_as_filters() 
 
 #[test]
 fn without_a_network_exactly_the_tests_that_need_it_are_sanitised() {
-    let project = Fixture::new("network");
-    // Built before: cargo may need more than a namespace has.
-    let root = project.path("");
-    Nondex::command(&root, "list")
-        .arg("--offline")
-        .run()
-        .expect(ExitCode::Ok);
+    let root = built("network").path("");
     if let Some(report) = report_in_namespace(&root, LOOPBACK, &ONCE) {
         expect_the_labels(&report);
     }

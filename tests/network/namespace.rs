@@ -8,9 +8,10 @@ use cargo_nondex::report::Report;
 
 use crate::support::{self, Fixture, Nondex};
 
-/// A copy of a fixture whose tests are built: in a namespace nothing can be fetched.
-pub(super) fn built(name: &str) -> Fixture {
-    let project = Fixture::new(name);
+/// The shared copy of a fixture, whose tests are built: in a namespace nothing can be fetched.
+pub(super) fn built(name: &str) -> &'static Fixture {
+    let project = Fixture::shared(name);
+    // Cargo builds it once, for whoever comes first.
     Nondex::command(&project.path(""), "list")
         .arg("--offline")
         .run()
