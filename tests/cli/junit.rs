@@ -96,6 +96,7 @@ fn shown(report: &Report) -> String {
         sources: &Sources::new(Utf8Path::new("/nonexistent"), None),
         report: None,
         elapsed: Duration::ZERO,
+        brief: false,
         verbose: 0,
         quiet: false,
     };

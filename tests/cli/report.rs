@@ -12,7 +12,7 @@ use nondex_core::model::CATALOGUE;
 use nondex_core::{Family, Level, Outcome, RunSpec, Source};
 
 use crate::sample::{
-    advice, because_of, culprit, dependent, failure, findings, known, report, shown, test,
+    advice, because_of, briefly, culprit, dependent, failure, findings, known, report, shown, test,
 };
 
 #[test]
@@ -193,6 +193,28 @@ fn the_headline_of_a_race_names_the_test_that_it_races_with() {
 }
 
 #[test]
+fn a_brief_finding_has_its_two_lines_and_no_more_than_fifteen_lines_of_text() {
+    let [mut other, mut several] = [dependent(), dependent()];
+    other.name = "other".to_owned();
+    other.id = "shop$other".to_owned();
+    several.culprits = vec![
+        known(),
+        culprit(
+            "std::fs::read_dir",
+            Family::Directory,
+            ("src/lib.rs", 4, 14),
+        ),
+    ];
+    let tests = vec![dependent(), other, several, advice()];
+    let shown = briefly(&report(tests));
+    insta::assert_snapshot!(shown);
+    let (findings, _) = shown.split_once("     Summary").unwrap();
+    for finding in findings.trim_end().split("\n\n") {
+        assert!(finding.lines().count() <= 15, "{finding}");
+    }
+}
+
+#[test]
 fn a_green_run_says_what_it_reached() {
     let mut report = report(vec![test("a", Verdict::Stable)]);
     report
@@ -303,12 +325,7 @@ fn tests_with_one_cause_are_one_finding() {
 fn tests_without_a_known_cause_are_not_taken_for_one() {
     let tests = vec![because_of(Vec::new()), because_of(Vec::new())];
     let shown = shown(&report(tests), 0, false);
-    assert_eq!(
-        shown
-            .matches("depends on a choice that std leaves open")
-            .count(),
-        2
-    );
+    assert_eq!(shown.matches("relies on an unspecified choice").count(), 2);
     assert!(shown.contains("2 tests: 2 ID\n"), "{shown}");
 }
 

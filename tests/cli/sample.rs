@@ -139,8 +139,17 @@ pub(crate) fn advice() -> TestReport {
     }
 }
 
-/// What a user reads, without colours.
+/// What a user reads who asks for more than the brief findings, without colours.
 pub(crate) fn shown(report: &Report, verbose: u8, quiet: bool) -> String {
+    drawn(report, false, verbose, quiet)
+}
+
+/// What a user reads who asks for nothing.
+pub(crate) fn briefly(report: &Report) -> String {
+    drawn(report, true, 0, false)
+}
+
+fn drawn(report: &Report, brief: bool, verbose: u8, quiet: bool) -> String {
     let directory = tempfile::tempdir().unwrap();
     let directory = Utf8Path::from_path(directory.path()).unwrap();
     let (root, home) = (directory.join("shop"), directory.join("home"));
@@ -160,6 +169,7 @@ pub(crate) fn shown(report: &Report, verbose: u8, quiet: bool) -> String {
             sources: &Sources::new(&root, Some(&home)),
             report: Some(Utf8Path::new("target/nondex/runs/1-2/report.json")),
             elapsed: Duration::from_millis(12_345),
+            brief,
             verbose,
             quiet,
         },

@@ -26,7 +26,7 @@ fn a_race_is_found_with_the_thread_that_is_held_back_and_made_again_every_time()
         .run();
     output.expect(ExitCode::Found);
     output.prints(&[
-        "error[ND]: `interleavings$race_channel_order` depends on when its threads run",
+        "error[ND]: `interleavings$race_channel_order`: races: two threads use the same channel",
         "1 ND (1 race)",
     ]);
     let report = output.report();
@@ -90,6 +90,11 @@ fn a_sleep_that_is_no_join_a_margin_and_a_missed_notification_are_blamed_on_thei
     assert_eq!(cause.kind, WaitCauseKind::Notified);
     assert_eq!(cause.line, Some(fixture.marked("src/lib.rs", "notify")));
     output.prints(&["a notification that nobody waits for is lost"]);
+    let findings = output.stderr.split_once("error[").expect("it has some").1;
+    let findings = findings.split_once("     Summary").expect("it ends").0;
+    for finding in findings.trim_end().split("\n\n") {
+        assert!(finding.lines().count() <= 15, "{finding}");
+    }
 }
 
 #[test]
@@ -97,6 +102,7 @@ fn what_another_thread_does_meanwhile_is_told_and_a_trace_is_the_same_under_a_de
     let fixture = Fixture::shared("interleavings");
     let output = Nondex::run_in(&fixture.path("."))
         .args(["--seeds", "60", "--levels", "STD", "-E", "test(lost)"])
+        .arg("--verbose")
         .run();
     let report = output.report();
     let found = test(&report, "race_lost_update");

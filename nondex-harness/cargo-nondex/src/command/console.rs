@@ -23,6 +23,14 @@ pub(super) struct Console {
 }
 
 impl Console {
+    /// The same, for all that is known of a finding.
+    pub(super) fn whole(&self) -> Self {
+        Console {
+            verbose: self.verbose.max(1),
+            ..self.clone()
+        }
+    }
+
     pub(super) fn new(args: &OutputArgs) -> Self {
         Console {
             choice: match args.color() {

@@ -96,7 +96,8 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
         &path,
         started.elapsed(),
         None,
-        console,
+        // It is the command that tells all.
+        &console.whole(),
     )
 }
 

@@ -68,6 +68,7 @@ pub(super) fn show(
         sources: &Sources::of_user(workspace_root),
         report: Some(path),
         elapsed,
+        brief: console.verbose == 0,
         verbose: console.verbose,
         quiet: console.quiet,
     };

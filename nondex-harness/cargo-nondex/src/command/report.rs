@@ -53,6 +53,7 @@ fn show(place: &Folders, args: &ReportArgs, console: &Console) -> Result<()> {
         sources: &Sources::of_user(&place.workspace_root),
         report: path.is_file().then_some(path.as_path()),
         elapsed: Duration::from_millis(report.run.elapsed_ms),
+        brief: console.verbose == 0,
         verbose: console.verbose,
         quiet: console.quiet,
     };

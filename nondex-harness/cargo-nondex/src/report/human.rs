@@ -33,6 +33,9 @@ pub struct View<'a> {
     pub report: Option<&'a Utf8Path>,
     /// How long the whole command took, the build included.
     pub elapsed: Duration,
+    /// Whether a finding has only what decides at first sight: its two lines, how often it fails,
+    /// what to do, and how to see it again.
+    pub brief: bool,
     /// 0: what was found. 1: also every failing run, tests that were not run, and every model.
     pub verbose: u8,
     /// Leave out notes.

@@ -51,7 +51,13 @@ pub fn render(report: &Report, view: &View<'_>) -> Result<String> {
 /// # Errors
 /// When it cannot be written, a set-up error with the path.
 pub fn write(report: &Report, view: &View<'_>, path: &Utf8Path) -> Result<()> {
-    let text = render(report, view)?;
+    let text = render(
+        report,
+        &View {
+            brief: false,
+            ..*view
+        },
+    )?;
     let failed = |e| Error::setup(format!("failed to write `{path}`: {e}"));
     if let Some(folder) = path.parent().filter(|folder| !folder.as_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(failed)?;

@@ -7,13 +7,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use indexmap::{IndexMap, IndexSet};
-use nondex_core::{Family, Level, Model, model};
+use nondex_core::{Family, Kind, Level, Model, model};
 
 use super::diagnostic::{Diagnostic, Severity};
-use super::finding::{close, failing_place, failures, output, rates};
+use super::finding::{close, failing_place, fails_here, failures, output, rates};
 use super::wording::{called, is_elsewhere, package, what};
 use super::{View, fixes, interleaving, short, timing};
+use crate::report::listing::first;
 use crate::report::schema::{Advice, Culprit, ElementReport, TestReport};
+
+/// How many of the other tests with one cause a brief finding names.
+const NAMED: usize = 3;
 
 /// Tests whose outcome depends on the same calls, the one with the most evidence first. A test
 /// without a culprit is by itself.
@@ -99,7 +103,7 @@ impl<'r> Cause<'r> {
             None => Severity::Error,
         };
         let mut diagnostic = Diagnostic::new(
-            view.sources,
+            view,
             severity,
             test.verdict,
             headline(test, self.as_sure() - 1),
@@ -111,8 +115,18 @@ impl<'r> Cause<'r> {
         // Delays inside a library are lines only where no line of the user's code is better
         // evidence.
         let has_own_line = !own.is_empty() || failing_place(test, view).is_some();
-        for culprit in if has_own_line { &own } else { &through } {
-            draw(&mut diagnostic, culprit, test, view);
+        let has_waits = view.brief && timing::mark_waits(&mut diagnostic, test);
+        if !has_waits {
+            // One side of a race, where there is another one to show.
+            let sides = interleaving::has_conflict(test) && view.brief;
+            let most = if sides { 1 } else { usize::MAX };
+            let drawn = if has_own_line { &own } else { &through };
+            for culprit in drawn.iter().take(most) {
+                draw(&mut diagnostic, culprit, test, view);
+            }
+            if sides {
+                interleaving::mark(&mut diagnostic, test);
+            }
         }
         for culprit in &test.culprits {
             origins(&mut diagnostic, culprit);
@@ -124,7 +138,9 @@ impl<'r> Cause<'r> {
         let mut fixes = promises(&mut diagnostic, test);
         if let Some(reason) = test.reason {
             interleaving::draw(&mut diagnostic, test);
-            timing::waits(&mut diagnostic, test);
+            if !has_waits {
+                timing::waits(&mut diagnostic, test);
+            }
             fixes = fixes::of_threads(test, reason);
         }
         if let Some(level) = test.weakest_level {
@@ -138,7 +154,7 @@ impl<'r> Cause<'r> {
                 }
                 None => format!("{level}: {}", level.meaning()),
             };
-            diagnostic.note("level", &text);
+            diagnostic.detail("level", &text);
         }
         if let Some(advice) = advice {
             diagnostic.note("advice", advice.reason());
@@ -150,12 +166,17 @@ impl<'r> Cause<'r> {
             let cost = format!("{searching} of its {all} runs searched for the cause");
             diagnostic.note("search", &cost);
         }
-        for fix in fixes {
+        let most = if view.brief { 1 } else { fixes.len() };
+        for fix in fixes.into_iter().take(most) {
             diagnostic.note("help", fix);
         }
-        close(&mut diagnostic, test);
+        close(&mut diagnostic, test, view);
         if !others.is_empty() {
-            diagnostic.note("tests", &list(test, others));
+            let text = match view.brief {
+                true => named(others),
+                false => list(test, others),
+            };
+            diagnostic.note("tests", &text);
         }
         diagnostic.finish()
     }
@@ -178,15 +199,22 @@ fn is_confirmed(test: &TestReport) -> bool {
 fn headline(test: &TestReport, others: usize) -> String {
     let id = &test.id;
     let who = match others {
-        0 => format!("`{id}` depends"),
-        1 => format!("`{id}` and one other test depend"),
-        _ => format!("`{id}` and {others} other tests depend"),
+        0 => format!("`{id}`"),
+        1 => format!("`{id}` and one other test"),
+        _ => format!("`{id}` and {others} other tests"),
+    };
+    if let Some(what) = timing::ends(test).or_else(|| interleaving::races(test)) {
+        return format!("{who}: {what}");
+    }
+    let who = match others {
+        0 => format!("{who} relies"),
+        _ => format!("{who} rely"),
     };
     if let Some(reason) = test.reason {
         return format!("{who} on {}", timing::on(reason, test));
     }
     let calls = match test.culprits.as_slice() {
-        [] => return format!("{who} on a choice that std leaves open"),
+        [] => return format!("{who} on an unspecified choice"),
         [one] => format!("`{}`", called(one)),
         [first, rest @ ..] if rest.iter().all(|other| called(other) == called(first)) => {
             format!("{} calls of `{}`", rest.len() + 1, called(first))
@@ -197,14 +225,9 @@ fn headline(test: &TestReport, others: usize) -> String {
         },
     };
     if !is_confirmed(test) {
-        return format!("{who} on an open choice, suspected: {calls}");
+        return format!("{who} on an unspecified choice, suspected: {calls}");
     }
-    let verb = if test.culprits.len() == 1 {
-        "leaves"
-    } else {
-        "leave"
-    };
-    format!("{who} on what {calls} {verb} open")
+    format!("{who} on {} {calls}", unspecified(&test.culprits))
 }
 
 /// The line of a culprit, and that of the user's code which leads to it.
@@ -248,7 +271,7 @@ fn draw(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit, test: &TestReport, v
         return;
     };
     let user = (user_file.as_str(), user_line, None);
-    if view.sources.read(&culprit.file).is_some() {
+    if !view.brief && view.sources.read(&culprit.file).is_some() {
         diagnostic.primary(
             user,
             format!("leads to `{api}` in {}", package(&culprit.file)),
@@ -276,7 +299,7 @@ fn reached_through(diagnostic: &mut Diagnostic<'_>, culprits: &[&Culprit], test:
         .collect();
     if !lines.is_empty() {
         let lines = lines.into_iter().collect::<Vec<_>>().join("\n");
-        diagnostic.note("reached through", &lines);
+        diagnostic.detail("reached through", &lines);
     }
 }
 
@@ -286,7 +309,7 @@ fn origins(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit) {
         let place = (created.file.as_str(), created.line, created.column);
         let kind = culprit.api.rsplit("::").nth(1).unwrap_or_default();
         let is_type = kind.starts_with(char::is_uppercase);
-        diagnostic.secondary(
+        diagnostic.context(
             place,
             if is_type {
                 format!("the `{kind}` is created here")
@@ -312,7 +335,7 @@ fn origins(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit) {
             1 => format!("element {names} is inserted here"),
             _ => format!("elements {names} are inserted here"),
         };
-        diagnostic.secondary((file, line, None), label);
+        diagnostic.context((file, line, None), label);
     }
 }
 
@@ -326,7 +349,20 @@ fn failing_line(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<
         (file, line) == (place.0, place.1)
     });
     if !is_culprit {
-        diagnostic.secondary(place, "the test fails here".to_owned());
+        diagnostic.secondary(place, fails_here("the test fails here", test, view));
+    }
+}
+
+/// Which freedom of some calls is relied on, before their name.
+fn unspecified(culprits: &[Culprit]) -> &'static str {
+    let first = culprits.first().map(|culprit| culprit.kind);
+    let kind = first.filter(|kind| culprits.iter().all(|other| other.kind == *kind));
+    match kind {
+        Some(Kind::Permute) => "the order of",
+        Some(Kind::Random) => "the value of",
+        Some(Kind::Extend) => "how long it takes",
+        Some(Kind::Short) => "how much is done at once by",
+        Some(Kind::Spurious) | None => "what is unspecified of",
     }
 }
 
@@ -336,7 +372,7 @@ fn promises(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> Vec<&'static 
     let mut told = BTreeSet::new();
     let mut fixes = IndexSet::new();
     if culprits.iter().any(is_elsewhere) {
-        diagnostic.note(
+        diagnostic.detail(
             "open",
             "`readdir`, called by C code or inside a library, lists the entries in an order that \
              depends on the filesystem\n\
@@ -368,10 +404,16 @@ fn promises(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> Vec<&'static 
                 }
                 _ => format!("`{api}` {}", model.promise),
             };
-            diagnostic.note("open", &format!("{text}\nsee {}", model.url()));
+            diagnostic.detail("open", &format!("{text}\nsee {}", model.url()));
         }
     }
     fixes.into_iter().collect()
+}
+
+/// The ids of the other tests of a cause, the first few.
+fn named(others: &[&TestReport]) -> String {
+    let ids: Vec<&str> = others.iter().map(|test| test.id.as_str()).collect();
+    format!("because of the same: {}", first(&ids, NAMED))
 }
 
 /// The other tests of a cause, each with what is not said of the first one.

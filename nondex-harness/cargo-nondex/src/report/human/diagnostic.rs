@@ -9,7 +9,12 @@ use annotate_snippets::{
 };
 use anstream::adapter::strip_str;
 
+use super::View;
 use super::sources::Sources;
+
+/// The number of lines of source code that a brief finding has: the call and the failing assertion,
+/// or the two sides of a race.
+const MAX_PLACES: usize = 2;
 
 /// A place in a source file: file, line from 1 and, when known, column from 1.
 pub(super) type Location<'p> = (&'p str, u32, Option<u32>);
@@ -25,6 +30,9 @@ pub(super) enum Severity {
 #[derive(Debug)]
 pub(super) struct Diagnostic<'s> {
     sources: &'s Sources,
+    is_brief: bool,
+    /// How many places were marked.
+    places: usize,
     group: Group<'static>,
     /// In the order in which they were first named.
     parts: Vec<Part>,
@@ -49,7 +57,7 @@ enum Part {
 impl<'s> Diagnostic<'s> {
     /// Begins with `severity[code]: message`.
     pub(super) fn new(
-        sources: &'s Sources,
+        view: &View<'s>,
         severity: Severity,
         code: impl Display,
         message: String,
@@ -59,7 +67,9 @@ impl<'s> Diagnostic<'s> {
             Severity::Warning => Level::WARNING,
         };
         Diagnostic {
-            sources,
+            sources: view.sources,
+            is_brief: view.brief,
+            places: 0,
             group: Group::with_title(level.primary_title(message).id(code.to_string())),
             parts: Vec::new(),
             notes: Vec::new(),
@@ -73,11 +83,17 @@ impl<'s> Diagnostic<'s> {
     }
 
     /// The same for what else has to do with it.
+    ///
+    /// A brief finding has the first places only, those after them are left out.
     pub(super) fn secondary(&mut self, place: Location<'_>, label: String) {
         self.mark(AnnotationKind::Context, place, label);
     }
 
     fn mark(&mut self, kind: AnnotationKind, place: Location<'_>, label: String) {
+        if self.is_brief && self.places == MAX_PLACES {
+            return;
+        }
+        self.places += 1;
         let (file, line, column) = place;
         let label = Some(label).filter(|label| !label.is_empty());
         let known = self.parts.iter_mut().find_map(|part| match part {
@@ -129,6 +145,20 @@ impl<'s> Diagnostic<'s> {
         let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
         let level = Level::NOTE.with_name(label.to_owned());
         self.notes.push(level.message(lines.join("\n")).into());
+    }
+
+    /// A note that a brief finding does not have.
+    pub(super) fn detail(&mut self, label: &str, message: &str) {
+        if !self.is_brief {
+            self.note(label, message);
+        }
+    }
+
+    /// A place that a brief finding does not show.
+    pub(super) fn context(&mut self, place: Location<'_>, label: String) {
+        if !self.is_brief {
+            self.secondary(place, label);
+        }
     }
 
     /// The diagnostic as styled text, and an empty line.

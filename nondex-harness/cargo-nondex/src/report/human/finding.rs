@@ -14,6 +14,15 @@ use crate::statistics::wilson;
 /// How many lines of a failing run's output are shown, the last ones.
 const OUTPUT_LINES: usize = 40;
 
+/// The same of a brief finding, where no panic says why it fails.
+const BRIEF_OUTPUT_LINES: usize = 5;
+
+/// The characters of a panic's message that a brief finding has at the line that fails.
+const BRIEF_MESSAGE: usize = 60;
+
+/// How many notes a brief finding has.
+const BRIEF_NOTES: usize = 2;
+
 /// How many lines of a difference are shown unless the view is verbose.
 const DIFFERENCE_LINES: usize = 12;
 
@@ -132,15 +141,47 @@ pub(super) fn failures(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view:
             true => "",
             false => " with 95 % confidence",
         };
-        diagnostic.note("failures", &format!("{rates}{confidence}"));
+        let meaning = match (view.brief, test.is_flaky_today()) {
+            (true, true) => ": flaky today, now reproducible",
+            (true, false) => "",
+            (false, _) => confidence,
+        };
+        diagnostic.note("failures", &format!("{rates}{meaning}"));
     }
     let told = told(test).map_or(&[][..], std::slice::from_ref);
     let shown = match view.verbose {
         0 => told,
         _ => &test.failures,
     };
-    for failure in shown {
-        diagnostic.note("message", &message(test, failure));
+    // At the line that fails, its first line is told.
+    let is_said = view.brief && (failing_place(test, view).is_some() || timing::has_waits(test));
+    for failure in shown.iter().filter(|_| !is_said) {
+        let mut text = message(test, failure);
+        if view.brief {
+            text = brief(&text, BRIEF_OUTPUT_LINES);
+        }
+        diagnostic.note("message", &text);
+    }
+}
+
+/// The first lines of a text.
+fn brief(text: &str, most: usize) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let shown = lines.iter().take(most).copied().collect::<Vec<_>>();
+    shown.join("\n")
+}
+
+/// The label of the line that fails: in a brief finding with the first line of what was said.
+pub(super) fn fails_here(what: &str, test: &TestReport, view: &View<'_>) -> String {
+    let said = told(test).map(|failure| failure.message.trim());
+    let first = said.and_then(|said| said.lines().next());
+    match first.filter(|_| view.brief) {
+        None => what.to_owned(),
+        Some(first) if first.chars().count() <= BRIEF_MESSAGE => format!("{what}: {first}"),
+        Some(first) => {
+            let start: String = first.chars().take(BRIEF_MESSAGE).collect();
+            format!("{what}: {start}…")
+        }
     }
 }
 
@@ -212,26 +253,27 @@ pub(super) fn output(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &
         let mut changes = difference.lines().filter(|line| !line.starts_with("@@"));
         // What was only added is seen in the output.
         let is_more = view.verbose > 0 && changes.any(|line| !line.starts_with('+'));
-        if is_short || is_more {
+        if (is_short || is_more) && !view.brief {
             let difference = format!("of the output: - passing run, + failing run\n{difference}");
             diagnostic.note("difference", &difference);
         }
     }
     if view.verbose > 0 {
-        whole_output(diagnostic, test);
+        last_output(diagnostic, test, OUTPUT_LINES);
     }
 }
 
-fn whole_output(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
+/// The last lines of what the first failing run wrote.
+fn last_output(diagnostic: &mut Diagnostic<'_>, test: &TestReport, most: usize) {
     let text = test.output.as_deref().unwrap_or_default().trim_end();
     let lines: Vec<&str> = text.lines().collect();
     if lines.is_empty() {
         return;
     }
-    let skipped = lines.len().saturating_sub(OUTPUT_LINES);
+    let skipped = lines.len().saturating_sub(most);
     let what = match skipped {
         0 => "of the first failing run".to_owned(),
-        _ => format!("of the first failing run, its last {OUTPUT_LINES} lines"),
+        _ => format!("of the first failing run, its last {most} lines"),
     };
     diagnostic.note(
         "output",
@@ -240,8 +282,13 @@ fn whole_output(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
 }
 
 /// What else there is to know of a test, and how to see its failure again.
-pub(super) fn close(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
-    for sentence in &test.notes {
+pub(super) fn close(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
+    let most = if view.brief {
+        BRIEF_NOTES
+    } else {
+        test.notes.len()
+    };
+    for sentence in test.notes.iter().take(most) {
         diagnostic.note("note", sentence);
     }
     if let Some(reproduce) = &test.reproduce {
@@ -273,26 +320,40 @@ fn other(test: &TestReport, what: &str, view: &View<'_>) -> String {
         Verdict::NotRun => Severity::Warning,
         _ => Severity::Error,
     };
-    let headline = format!("`{}` {what}", test.id);
-    let mut diagnostic = Diagnostic::new(view.sources, severity, test.verdict, headline);
-    if let Some(place) = failing_place(test, view) {
-        diagnostic.primary(place, "it fails here".to_owned());
+    let headline = match timing::ends(test) {
+        Some(end) => format!("`{}` {what}: {end}", test.id),
+        None => format!("`{}` {what}", test.id),
+    };
+    let mut diagnostic = Diagnostic::new(view, severity, test.verdict, headline);
+    let has_waits = view.brief && timing::mark_waits(&mut diagnostic, test);
+    if has_waits {
+        // Where each thread waits says more than where the test begins.
+    } else if let Some(place) = failing_place(test, view) {
+        diagnostic.primary(place, fails_here("it fails here", test, view));
     } else if let (Some(file), Some(line)) = (&test.file, test.line) {
         diagnostic.primary((file, line, None), String::new());
     }
     if let Some(race) = &test.race {
         state::lines(&mut diagnostic, &race.state, &test.name);
     }
-    timing::waits(&mut diagnostic, test);
+    if !has_waits {
+        timing::waits(&mut diagnostic, test);
+    }
     failures(&mut diagnostic, test, view);
     if let Some(race) = &test.race {
         diagnostic.note("state", &state::raced_for(&race.state));
     }
     // The text of a race is in its message.
-    if view.verbose == 0 && !is_deadlock(test) && test.race.is_none() {
-        whole_output(&mut diagnostic, test);
+    let is_told = is_deadlock(test) || has_waits || test.race.is_some();
+    if view.verbose == 0 && !is_told {
+        let is_panic = told(test).is_some_and(|failure| failure.file.is_some());
+        match (view.brief, is_panic) {
+            (false, _) => last_output(&mut diagnostic, test, OUTPUT_LINES),
+            (true, false) => last_output(&mut diagnostic, test, BRIEF_OUTPUT_LINES),
+            (true, true) => {}
+        }
     }
     output(&mut diagnostic, test, view);
-    close(&mut diagnostic, test);
+    close(&mut diagnostic, test, view);
     diagnostic.finish()
 }

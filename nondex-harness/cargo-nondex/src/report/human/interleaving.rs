@@ -99,6 +99,57 @@ pub(super) fn stopped(test: &TestReport, culprit: &Culprit) -> Option<&'static s
     }
 }
 
+/// Whether another thread is known that does something to the same meanwhile.
+pub(super) fn has_conflict(test: &TestReport) -> bool {
+    let found = test.interleaving.as_ref();
+    !test.depends_on_clocks() && found.is_some_and(|found| !found.conflicts.is_empty())
+}
+
+/// The two sides of a race: `races: src/a.rs:8 and src/a.rs:9 use the same lock in either order`.
+pub(super) fn races(test: &TestReport) -> Option<String> {
+    let found = test.interleaving.as_ref().filter(|_| has_conflict(test))?;
+    found.conflicts.iter().find_map(|conflict| {
+        let place = |at: usize| {
+            let step = &found.steps[at];
+            Some((step.file.as_deref()?, step.line?))
+        };
+        let own = [conflict.after, conflict.before].into_iter().flatten();
+        let own = own.filter_map(place).next()?;
+        let other = place(conflict.meanwhile)?;
+        let object = object(conflict);
+        Some(match own == other {
+            true => format!("races: two threads use {object} at {}:{}", own.0, own.1),
+            false => {
+                let ((file, line), (other_file, other_line)) = (own.min(other), own.max(other));
+                format!(
+                    "races: {file}:{line} and {other_file}:{other_line} use {object} in either \
+                     order"
+                )
+            }
+        })
+    })
+}
+
+/// Marks what other threads do meanwhile.
+pub(super) fn mark(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
+    for conflict in test.interleaving.iter().flat_map(|found| &found.conflicts) {
+        mark_conflict(diagnostic, test, conflict);
+    }
+}
+
+fn mark_conflict(diagnostic: &mut Diagnostic<'_>, test: &TestReport, conflict: &ConflictReport) {
+    let Some(found) = &test.interleaving else {
+        return;
+    };
+    let step = &found.steps[conflict.meanwhile];
+    if let (Some(file), Some(line)) = (&step.file, step.line) {
+        let thread = named(test, &found.threads[step.lane].thread);
+        let (what, object) = (&step.what, object(conflict));
+        let label = format!("meanwhile {thread} does `{what}` here, on {object}");
+        diagnostic.secondary((file, line, None), label);
+    }
+}
+
 /// Draws it: what another thread does meanwhile, and the picture.
 pub(super) fn draw(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     let Some(found) = &test.interleaving else {
@@ -109,22 +160,16 @@ pub(super) fn draw(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     }
     let mut said = BTreeSet::new();
     for conflict in &found.conflicts {
-        let step = &found.steps[conflict.meanwhile];
-        if let (Some(file), Some(line)) = (&step.file, step.line) {
-            let thread = named(test, &found.threads[step.lane].thread);
-            let (what, object) = (&step.what, object(conflict));
-            let label = format!("meanwhile {thread} does `{what}` here, on {object}");
-            diagnostic.secondary((file, line, None), label);
-        }
+        mark_conflict(diagnostic, test, conflict);
         // The message of a deadlock has more.
         if !is_deadlock(test) {
             said.insert(sentence(test, found, conflict));
         }
     }
     for sentence in said {
-        diagnostic.note("race", &sentence);
+        diagnostic.detail("race", &sentence);
     }
-    diagnostic.note("interleaving", &picture(test, found));
+    diagnostic.detail("interleaving", &picture(test, found));
 }
 
 pub(super) fn is_deadlock(test: &TestReport) -> bool {

@@ -58,10 +58,10 @@ pub(super) fn render(order: &Order, tests: &[&TestReport], view: &View<'_>) -> S
             sequence(first)
         ),
     };
-    let mut diagnostic = Diagnostic::new(view.sources, Severity::Error, test.verdict, headline);
+    let mut diagnostic = Diagnostic::new(view, Severity::Error, test.verdict, headline);
     let proven = order.state.iter().find(|state| state.confirmed);
     if let Some(place) = finding::failing_place(test, view) {
-        diagnostic.primary(place, "it fails here".to_owned());
+        diagnostic.primary(place, finding::fails_here("it fails here", test, view));
     } else if let (Some(file), Some(line)) = (&test.file, test.line) {
         diagnostic.primary((file, line, None), String::new());
     }
@@ -75,12 +75,13 @@ pub(super) fn render(order: &Order, tests: &[&TestReport], view: &View<'_>) -> S
     let role = if is_victim { "polluter" } else { "setter" };
     let sets: Vec<String> = order.sets.iter().map(|set| sequence(set)).collect();
     match &sets[..] {
-        [] => diagnostic.note(role, &sequence(first)),
-        [one] => diagnostic.note(role, one),
+        [] => diagnostic.detail(role, &sequence(first)),
+        // The headline has it.
+        [one] => diagnostic.detail(role, one),
         several => diagnostic.note(role, &format!("any of\n{}", several.join("\n"))),
     }
     if !order.cleaners.is_empty() {
-        diagnostic.note("cleaners", &order.cleaners.join("\n"));
+        diagnostic.detail("cleaners", &order.cleaners.join("\n"));
     }
     if order.threads == Threads::One {
         diagnostic.note(
@@ -113,7 +114,7 @@ pub(super) fn render(order: &Order, tests: &[&TestReport], view: &View<'_>) -> S
     if view.verbose > 0 {
         finding::output(&mut diagnostic, test, view);
     }
-    finding::close(&mut diagnostic, test);
+    finding::close(&mut diagnostic, test, view);
     diagnostic.finish()
 }
 

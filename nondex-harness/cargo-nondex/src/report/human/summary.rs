@@ -104,7 +104,19 @@ pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], v
     for sentence in leaves.filter(|_| view.verbose > 0) {
         row(text, BOLD, "", &sentence);
     }
-    models(text, report, view);
+    if view.verbose > 0 {
+        models(text, report);
+    }
+    let is_shortened =
+        |test: &TestReport| !test.verdict.passes() && test.verdict != Verdict::NotRun;
+    if view.brief && report.tests.iter().any(is_shortened) {
+        row(
+            text,
+            BOLD,
+            "",
+            "-v shows each finding with all that is known of it",
+        );
+    }
     if let Some(path) = view.report {
         row(text, Style::new(), "Report", path.as_str());
     }
@@ -384,7 +396,7 @@ fn plural(count: u64, noun: &str) -> String {
 }
 
 /// Which models were reached and which never, by family: what a green run is no evidence about.
-fn models(text: &mut String, report: &Report, view: &View<'_>) {
+fn models(text: &mut String, report: &Report) {
     let reached = &report.summary.models_reached;
     let off = &report.run.models_off;
     // Of each family: reached, never reached, switched off.
@@ -399,16 +411,6 @@ fn models(text: &mut String, report: &Report, view: &View<'_>) {
             };
             families.entry(*family).or_default()[list].push(short(model.api));
         }
-    }
-    if view.verbose == 0 {
-        let counts: Vec<String> = families
-            .iter()
-            .map(|(family, [hit, missed, _])| (family, hit.len(), hit.len() + missed.len()))
-            .filter(|(_, _, on)| *on > 0)
-            .map(|(family, hit, on)| format!("{family} {hit}/{on}"))
-            .collect();
-        let _ = writeln!(text, "{:WIDTH$} {}", "", counts.join(", "));
-        return;
     }
     for (family, lists) in families {
         for (word, apis) in ["reached", "never reached", "switched off"]

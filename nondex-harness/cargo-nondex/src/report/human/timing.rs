@@ -15,6 +15,9 @@ use crate::report::thread::who;
 /// operations.
 const MOMENT: u64 = 100_000;
 
+/// How many places of waiting threads a headline has.
+const MAX_ENDS: usize = 2;
+
 /// For no longer a clock stands still, in nanoseconds.
 const STANDS: u64 = 1_000_000;
 
@@ -179,6 +182,71 @@ const fn meaning_of_clocks(level: Level) -> &'static str {
              other second"
         }
     }
+}
+
+/// How a test ends that nobody lets go on, or whose time is over: `deadlock: two locks are taken in
+/// opposite orders, at a.rs:1 and b.rs:2`.
+pub(super) fn ends(test: &TestReport) -> Option<String> {
+    let scheduled = test.scheduled.as_ref()?;
+    let end = scheduled.end.as_deref()?;
+    let places: Vec<String> = scheduled.waits.iter().filter_map(place_of_wait).collect();
+    let at = match places.is_empty() {
+        true => String::new(),
+        false => format!(", at {}", places.join(" and ")),
+    };
+    let owned = |wait: &&WaitReport| {
+        let cause = wait.cause.as_ref();
+        cause.is_some_and(|cause| cause.kind == WaitCauseKind::Has && cause.thread != wait.thread)
+    };
+    match (end, scheduled.waits.iter().filter(owned).count()) {
+        ("deadlock", 2) if scheduled.waits.len() == 2 => Some(format!(
+            "deadlock: two locks are taken in opposite orders{at}"
+        )),
+        ("deadlock", _) if places.len() <= MAX_ENDS => {
+            Some(format!("deadlock: every thread waits{at}"))
+        }
+        ("deadlock", _) => Some("deadlock: every thread waits for another one".to_owned()),
+        ("livelock", _) => Some("livelock: threads spin without progress".to_owned()),
+        _ if places.len() <= MAX_ENDS => Some(format!("times out{at}")),
+        _ => Some("times out".to_owned()),
+    }
+}
+
+fn place_of_wait(wait: &WaitReport) -> Option<String> {
+    Some(format!("{}:{}", wait.file.as_deref()?, wait.line?))
+}
+
+/// Whether it is known where threads were when the scheduler ended the process.
+pub(super) fn has_waits(test: &TestReport) -> bool {
+    let scheduled = test.scheduled.as_ref();
+    let ended = scheduled.filter(|scheduled| scheduled.end.is_some());
+    ended.is_some_and(|ended| ended.waits.iter().any(|wait| place_of_wait(wait).is_some()))
+}
+
+/// Marks the lines at which threads were when the scheduler ended the process, each with what it
+/// waits for. Whether there are some.
+pub(super) fn mark_waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> bool {
+    let scheduled = test.scheduled.as_ref();
+    let ended = scheduled.filter(|scheduled| scheduled.end.is_some());
+    let mut is_marked = false;
+    for wait in ended.iter().flat_map(|scheduled| &scheduled.waits) {
+        if let (Some(file), Some(line)) = (&wait.file, wait.line) {
+            let who = match interleaving::name(test, &wait.thread) {
+                Some(name) => format!("thread `{name}`"),
+                None => who(&wait.thread),
+            };
+            let cause = wait.cause.as_ref();
+            let cause = cause.map(|cause| because(test, &wait.thread, cause));
+            let label = format!(
+                "{who} waits here in `{}`{}",
+                wait.operation,
+                cause.unwrap_or_default()
+            );
+            diagnostic.primary((file, line, None), label);
+            is_marked = true;
+        }
+    }
+    is_marked
 }
 
 /// What each thread waited for when the scheduler ended the process.
