@@ -203,7 +203,7 @@ fn cargo_that_copies(cache: &Path, at: &Path) {
     fs::set_permissions(at, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// A project, and a cache of its own whose libraries are damaged.
+/// A project, and a separate cache whose libraries are damaged.
 fn over_a_damaged_cache(check: impl FnOnce(&dyn Fn(&Path) -> Nondex, &Path)) {
     let project = Fixture::new("slow");
     let own = tempfile::tempdir().unwrap();

@@ -233,7 +233,7 @@ fn workspace() -> Fixture {
     repository(&files)
 }
 
-/// Changes all packages, and asserts what is said of those with these names.
+/// Changes all packages, and asserts the reports on those with these names.
 fn expect_blamed(project: &Fixture, names: &[&str]) {
     for Package {
         name,

@@ -210,10 +210,10 @@ fn it_is_tried_first_once_exported(app: &Path, found: &TestReport, report: &Repo
         .prints(&["nondex-regressions.json", "not JSON"]);
     fs::remove_file(&file).unwrap();
     run(app, "1")
-        .args(["--regressions", "elsewhere.json"])
+        .args(["--regressions", "other.json"])
         .run()
         .expect(ExitCode::Setup)
-        .prints(&["there are no regressions at", "elsewhere.json"]);
+        .prints(&["there are no regressions at", "other.json"]);
 }
 
 fn a_change_is_said_and_what_no_longer_applies_is_refused(fixture: &Fixture, id: &str) {

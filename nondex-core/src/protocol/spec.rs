@@ -99,7 +99,7 @@ pub struct RunSpec {
     /// The access of `test` to what is watched at which the last test of `before` runs, on another
     /// thread, while `test` waits; from 0.
     pub interrupt_at: Option<u64>,
-    /// The access of the one that runs meanwhile at which that one waits until the other has ended,
+    /// The access of the interrupting test at which it waits until the interrupted one has ended,
     /// from 0; `None` lets it run to its end.
     pub pause_at: Option<u64>,
     /// Whether it is recorded which code ran.

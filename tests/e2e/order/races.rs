@@ -51,7 +51,7 @@ fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_
         output.prints(&[&format!("`{}` uses it here", test.name)]);
         reproduced(&fixture, test).expect(ExitCode::Found);
     }
-    // A budget is kept, and what it leaves out is said.
+    // A budget is kept, and what it leaves out is reported.
     let within = |processes: &str| {
         let output = reported(&fixture, "order", &["--meetings", processes, "variable::"]);
         let races = races(&output.report());

@@ -24,7 +24,7 @@ impl<T> Lock<T> {
     }
 
     pub(super) fn lock(&self) -> Guard<'_, T> {
-        /// So often is tried before the processor is given away.
+        /// Number of tries before the processor is given away.
         const SPINS: u32 = 64;
         let mut tries = 0;
         loop {

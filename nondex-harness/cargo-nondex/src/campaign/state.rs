@@ -183,7 +183,8 @@ impl<'a> States<'a> {
         let why = match ends(usual) == ends(looking) {
             true => "no static, variable, file or other state that is compared is left changed",
             false => {
-                "the process that compares it has a different outcome, as where an allocator keeps its heap in a static that is too small"
+                "the process that compares it has a different outcome, as where an allocator \
+                 keeps its heap in a static that is too small"
             }
         };
         format!("what they share is not known: {why}")

@@ -75,8 +75,7 @@ fn levels_above_the_weakest_have_no_rate_though_some_of_their_runs_are_implied()
 }
 
 #[test]
-fn a_failing_output_is_compared_with_that_of_all_choices_but_the_culprits_or_else_in_canonical_order()
- {
+fn a_failing_output_is_compared_with_that_of_all_choices_but_the_culprits_or_of_a_clean_run() {
     for (lines, passing) in [
         ([1].as_slice(), "canonical order"),
         (&[1, 2], "all but one"),
