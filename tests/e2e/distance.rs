@@ -378,13 +378,14 @@ fn what_acts_at_a_distance_is_held_against_those_that_it_may_act_on_by_another_p
     let output = deflake(&project, "")
         .arg("--manifest-path")
         .arg(manifest)
-        .args(["outer", "plain", "read", "helped"].map(|name| format!("-p{name}")))
+        .args(["outer", "plain", "read", "spelled", "helped"].map(|name| format!("-p{name}")))
         .run();
     let expected = BTreeMap::from([
         ("helped", REGRESSION),
         ("outer", REGRESSION),
         ("plain", FLAKY),
         ("read", FILE),
+        ("spelled", (Blame::Unknown, None)),
     ]);
     assert_eq!(said(&output.report()), expected, "{}", output.stderr);
 }

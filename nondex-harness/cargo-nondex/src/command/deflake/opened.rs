@@ -55,9 +55,10 @@ impl Watched {
             false => read_by_compilers(project),
         };
         for file in data {
+            let real = real(&file.path);
             let is_compiled = compiled
                 .as_ref()
-                .is_none_or(|compiled| compiled.contains_key(&file.path));
+                .is_none_or(|compiled| compiled.contains_key(&real));
             let is_watched = watched.add(file).is_some();
             let is_source = file.path.extension() == Some("rs");
             if !file.is_gone && !is_source {
@@ -71,7 +72,7 @@ impl Watched {
             if may_be_read && (is_for_build || is_compiled || !is_watched) {
                 let compiled = compiled.as_ref().filter(|_| is_watched);
                 let packages = compiled.and_then(|compiled| {
-                    let crates = compiled.get(&file.path).into_iter().flatten();
+                    let crates = compiled.get(&real).into_iter().flatten();
                     let of_crates = packages(project, crates)?;
                     Some(&of_crates | &file.for_build)
                 });
@@ -169,7 +170,7 @@ fn read_by_compilers(project: &Project) -> Option<BTreeMap<Utf8PathBuf, BTreeSet
             let name = stem.rsplit_once('-').map_or(stem, |(name, _)| name);
             let text = text.replace("\\ ", "\0");
             let paths = text.split_whitespace().map(|path| path.replace('\0', " "));
-            for path in paths.map(|path| normal(&project.workspace_root.join(path))) {
+            for path in paths.map(|path| real(&project.workspace_root.join(path))) {
                 found.entry(path).or_default().insert(name.to_owned());
             }
         }
@@ -196,6 +197,17 @@ fn packages<'c>(
         found.extend(own);
     }
     Some(found)
+}
+
+/// A path by which a file is the same however it was named: without links, as far as it exists,
+/// and without `.` and `..`. A link may lead to the workspace, and git's paths do not have it.
+fn real(path: &Utf8Path) -> Utf8PathBuf {
+    let of_folder = || {
+        let folder = path.parent()?.canonicalize_utf8().ok()?;
+        Some(folder.join(path.file_name()?))
+    };
+    let real = path.canonicalize_utf8().ok().or_else(of_folder);
+    real.unwrap_or_else(|| normal(path))
 }
 
 /// A path without `.` and `..`.
