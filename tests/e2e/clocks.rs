@@ -98,7 +98,7 @@ fn a_thread_that_is_alone_may_be_held_back_before_it_reads_a_clock_again() {
         .run();
     output.expect(ExitCode::Found);
     output.prints(&[
-        "depends on how much time passes",
+        "relies on how much time passes",
         "or longer before it reads the clock",
     ]);
     let report = output.report();

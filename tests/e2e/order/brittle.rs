@@ -26,7 +26,7 @@ fn a_test_that_needs_another_before_it_is_brittle_not_broken() {
         );
         output.prints(&[
             &format!("error[OD-brittle]: `{}`", test.id),
-            &format!("setter: `{}`", setters[0]),
+            &format!("fails unless `{}` ran before it", setters[0]),
         ]);
         reproduced(&fixture, test).expect(ExitCode::Found);
         let after = [&test.id, "--after", setters[0]];

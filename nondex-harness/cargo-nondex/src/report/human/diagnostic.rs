@@ -1,5 +1,6 @@
 //! One diagnostic, drawn by rustc's renderer: a headline, source lines with carets, notes.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::ops::Range;
 
@@ -16,6 +17,9 @@ use super::sources::Sources;
 /// or the two sides of a race.
 const MAX_PLACES: usize = 2;
 
+/// The number of labels on these.
+const MAX_LABELS: usize = 4;
+
 /// A place in a source file: file, line from 1 and, when known, column from 1.
 pub(super) type Location<'p> = (&'p str, u32, Option<u32>);
 
@@ -31,8 +35,8 @@ pub(super) enum Severity {
 pub(super) struct Diagnostic<'s> {
     sources: &'s Sources,
     is_brief: bool,
-    /// How many places were marked.
-    places: usize,
+    /// The lines that were marked, and how often.
+    marked: Vec<(String, u32)>,
     group: Group<'static>,
     /// In the order in which they were first named.
     parts: Vec<Part>,
@@ -69,7 +73,7 @@ impl<'s> Diagnostic<'s> {
         Diagnostic {
             sources: view.sources,
             is_brief: view.brief,
-            places: 0,
+            marked: Vec::new(),
             group: Group::with_title(level.primary_title(message).id(code.to_string())),
             parts: Vec::new(),
             notes: Vec::new(),
@@ -89,12 +93,20 @@ impl<'s> Diagnostic<'s> {
         self.mark(AnnotationKind::Context, place, label);
     }
 
+    /// Whether a brief finding may have another label at this line.
+    fn has_room_for(&self, file: &str, line: u32) -> bool {
+        let marked = self.marked.iter();
+        let lines: BTreeSet<(&str, u32)> = marked.map(|(file, line)| (&**file, *line)).collect();
+        let is_marked = lines.contains(&(file, line));
+        self.marked.len() < MAX_LABELS && (is_marked || lines.len() < MAX_PLACES)
+    }
+
     fn mark(&mut self, kind: AnnotationKind, place: Location<'_>, label: String) {
-        if self.is_brief && self.places == MAX_PLACES {
+        let (file, line, column) = place;
+        if self.is_brief && !self.has_room_for(file, line) {
             return;
         }
-        self.places += 1;
-        let (file, line, column) = place;
+        self.marked.push((file.to_owned(), line));
         let label = Some(label).filter(|label| !label.is_empty());
         let known = self.parts.iter_mut().find_map(|part| match part {
             Part::Source {

@@ -326,6 +326,10 @@ fn other(test: &TestReport, what: &str, view: &View<'_>) -> String {
     };
     let mut diagnostic = Diagnostic::new(view, severity, test.verdict, headline);
     let has_waits = view.brief && timing::mark_waits(&mut diagnostic, test);
+    // The two sides of a race are worth more than where the test fails after it.
+    if let Some(race) = test.race.as_ref().filter(|_| view.brief) {
+        state::lines(&mut diagnostic, &race.state, &test.name);
+    }
     if has_waits {
         // Where each thread waits says more than where the test begins.
     } else if let Some(place) = failing_place(test, view) {
@@ -333,7 +337,7 @@ fn other(test: &TestReport, what: &str, view: &View<'_>) -> String {
     } else if let (Some(file), Some(line)) = (&test.file, test.line) {
         diagnostic.primary((file, line, None), String::new());
     }
-    if let Some(race) = &test.race {
+    if let Some(race) = test.race.as_ref().filter(|_| !view.brief) {
         state::lines(&mut diagnostic, &race.state, &test.name);
     }
     if !has_waits {
