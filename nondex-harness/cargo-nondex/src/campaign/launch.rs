@@ -97,6 +97,21 @@ pub struct Launcher<'a> {
     written: Option<&'a WrittenPaths>,
 }
 
+/// A process that is to be started.
+pub(super) struct Launch<'l> {
+    /// The folder of its temporary files, where it is another one than usual.
+    pub(super) temporary: Option<&'l Path>,
+    /// How long its end is waited for.
+    pub(super) timeout: Duration,
+    pub(super) binary: &'l TestBinary,
+    pub(super) test: &'l TestCase,
+    /// With the path of `record`.
+    pub(super) spec: &'l RunSpec,
+    pub(super) record: &'l RecordFile,
+    /// What it is given when that time is over.
+    pub(super) more: &'l dyn Fn() -> Option<Duration>,
+}
+
 impl<'a> Launcher<'a> {
     /// A launcher whose tests write their records into `records`, an existing, absolute directory.
     #[must_use]
@@ -244,14 +259,13 @@ impl<'a> Launcher<'a> {
         let [before @ .., test] = tests else {
             return Some(Vec::new());
         };
+        let none_started = |why: &io::Error| {
+            let runs = tests.iter().map(|test| not_started(binary, test, why));
+            runs.collect()
+        };
         if binary.harness != Harness::Nondex && !before.is_empty() {
             let why = io::Error::other("the tests of this executable run one in a process only");
-            return Some(
-                tests
-                    .iter()
-                    .map(|test| not_started(binary, test, &why))
-                    .collect(),
-            );
+            return Some(none_started(&why));
         }
         let (mut named, record) = self.named(spec, before);
         for state in named.watch.iter_mut().chain(&mut named.restore) {
@@ -261,19 +275,18 @@ impl<'a> Launcher<'a> {
             }
         }
         let progress = TestLimits::new(&record, limits);
-        let first = progress.first();
-        let ended = match self.launch(temporary, first, binary, test, (&named, &record), &|| {
-            progress.more()
-        })? {
+        let launch = Launch {
+            temporary,
+            timeout: progress.first(),
+            binary,
+            test,
+            spec: &named,
+            record: &record,
+            more: &|| progress.more(),
+        };
+        let ended = match self.launch(&launch)? {
             Ok(ended) => ended,
-            Err(e) => {
-                return Some(
-                    tests
-                        .iter()
-                        .map(|test| not_started(binary, test, &e))
-                        .collect(),
-                );
-            }
+            Err(e) => return Some(none_started(&e)),
         };
         Some(ended.runs(&named, tests, limits))
     }
@@ -291,21 +304,14 @@ impl<'a> Launcher<'a> {
         (named, record)
     }
 
-    /// Starts the executable under `named`, and waits for its end at most for `timeout` and what it
-    /// is given `more`. `None` when it was stopped.
-    pub(super) fn launch(
-        &self,
-        temporary: Option<&Path>,
-        timeout: Duration,
-        binary: &TestBinary,
-        test: &TestCase,
-        (named, record): (&RunSpec, &RecordFile),
-        more: &dyn Fn() -> Option<Duration>,
-    ) -> Option<io::Result<Ended>> {
-        let ended = self.launch_only(temporary, timeout, binary, test, (named, record), more);
-        // Only our own harness has something to say of every run. A doctest has the runtime, too.
+    /// Starts a process, waits for its end, and notes what it has written. `None` when it was
+    /// stopped.
+    pub(super) fn launch(&self, launch: &Launch<'_>) -> Option<io::Result<Ended>> {
+        let ended = self.launch_only(launch);
+        // Only our own harness records something in every run. A doctest has the runtime, too.
         let is_complete = |recorded: &Recorded| {
-            matches!(binary.harness, Harness::Nondex | Harness::Doctest) || !recorded.is_empty()
+            matches!(launch.binary.harness, Harness::Nondex | Harness::Doctest)
+                || !recorded.is_empty()
         };
         self.note(|written| match &ended {
             Some(Ok(ended)) if is_complete(&ended.recorded) => written.add(&ended.recorded),
@@ -321,19 +327,20 @@ impl<'a> Launcher<'a> {
         }
     }
 
-    fn launch_only(
-        &self,
-        temporary: Option<&Path>,
-        timeout: Duration,
-        binary: &TestBinary,
-        test: &TestCase,
-        (named, record): (&RunSpec, &RecordFile),
-        more: &dyn Fn() -> Option<Duration>,
-    ) -> Option<io::Result<Ended>> {
-        let mut command = command(binary, test, Some(named));
+    fn launch_only(&self, launch: &Launch<'_>) -> Option<io::Result<Ended>> {
+        let Launch {
+            temporary,
+            timeout,
+            binary,
+            test,
+            spec,
+            record,
+            more,
+        } = *launch;
+        let mut command = command(binary, test, Some(spec));
         command.args(&self.arguments);
         command.envs(temporary.map(|folder| ("TMPDIR", folder)));
-        if !self.has_backtraces || !named.trace.is_empty() {
+        if !self.has_backtraces || !spec.trace.is_empty() {
             // A backtrace costs more than most tests, and nobody reads those of a thousand runs. A
             // trace is to show the run that was found.
             without_backtraces(&mut command);
@@ -358,8 +365,8 @@ impl<'a> Launcher<'a> {
             Err(message) => (Recorded::default(), Some(message)),
         };
         let record = record.path();
-        if named.cover {
-            recorded.events.extend(flags::told(record, named));
+        if spec.cover {
+            recorded.events.extend(flags::told(record, spec));
         }
         for extension in [inheritance::NOTES, RunSpec::FILE] {
             let _ = std::fs::remove_file(record.with_extension(extension));

@@ -11,7 +11,7 @@ use nondex_core::{Event, ForkRecord, Forks, RunSpec};
 
 use super::ended::{explain, not_started, run_of};
 use super::experiment::record_of_fork;
-use super::launch::Launcher;
+use super::launch::{Launch, Launcher};
 use super::record::{RecordFile, have_all_points};
 use crate::judge::run::Run;
 use crate::project::{Harness, TestBinary, TestCase, addresses};
@@ -133,7 +133,16 @@ impl Launcher<'_> {
             (seen.replace(Some(length)) != Some(length)).then_some(longest + SLACK)
         };
         pairs.executions += 1;
-        let runs = match self.launch(temporary, limit, binary, test, (&named, &own), &more)? {
+        let launch = Launch {
+            temporary,
+            timeout: limit,
+            binary,
+            test,
+            spec: &named,
+            record: &own,
+            more: &more,
+        };
+        let runs = match self.launch(&launch)? {
             Ok(ended) => {
                 pairs.unforked = ended.recorded.events.iter().find_map(unforked);
                 ended.runs(&named, first, &vec![limit; first.len()])
