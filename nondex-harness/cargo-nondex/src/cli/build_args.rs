@@ -19,13 +19,13 @@ pub struct BuildArgs {
 
     /// Test all packages in the workspace
     #[arg(
-            long,
-            alias = "all",
-            num_args = 0..=1,
-            require_equals = true,
-            default_missing_value = "true",
-            hide_possible_values = true
-        )]
+        long,
+        alias = "all",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        hide_possible_values = true
+    )]
     #[arg(value_name = "BOOL", help_heading = "Package selection")]
     pub workspace: Option<bool>,
 
@@ -92,23 +92,23 @@ pub struct BuildArgs {
 
     /// Activate all available features
     #[arg(
-            long,
-            num_args = 0..=1,
-            require_equals = true,
-            default_missing_value = "true",
-            hide_possible_values = true
-        )]
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        hide_possible_values = true
+    )]
     #[arg(value_name = "BOOL", help_heading = "Feature selection")]
     pub all_features: Option<bool>,
 
     /// Do not activate the `default` feature
     #[arg(
-            long,
-            num_args = 0..=1,
-            require_equals = true,
-            default_missing_value = "true",
-            hide_possible_values = true
-        )]
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        hide_possible_values = true
+    )]
     #[arg(value_name = "BOOL", help_heading = "Feature selection")]
     pub no_default_features: Option<bool>,
 

@@ -22,12 +22,12 @@ pub struct NetworkArgs {
     /// Run each test that fails because the network is blocked once more with the network, to know
     /// whether it then passes
     #[arg(
-            long,
-            num_args = 0..=1,
-            require_equals = true,
-            default_missing_value = "true",
-            hide_possible_values = true
-        )]
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        hide_possible_values = true
+    )]
     #[arg(value_name = "BOOL")]
     pub network_verify: Option<bool>,
 
@@ -38,12 +38,12 @@ pub struct NetworkArgs {
     /// Failures that a missing network or another missing prerequisite explains are failures like
     /// any other
     #[arg(
-            long,
-            num_args = 0..=1,
-            require_equals = true,
-            default_missing_value = "true",
-            hide_possible_values = true
-        )]
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        hide_possible_values = true
+    )]
     #[arg(value_name = "BOOL")]
     pub no_sanitise: Option<bool>,
 }

@@ -35,11 +35,11 @@ pub struct ReportArgs {
 
     /// Show what became of a test run by run; without a name, of all that were not always stable
     #[arg(
-            long,
-            value_name = "TEST",
-            num_args = 0..=1,
-            conflicts_with_all = ["list", "export", "report", "run", "junit"]
-        )]
+        long,
+        value_name = "TEST",
+        num_args = 0..=1,
+        conflicts_with_all = ["list", "export", "report", "run", "junit"]
+    )]
     #[arg(help_heading = "Report options")]
     pub history: Option<Option<String>>,
 

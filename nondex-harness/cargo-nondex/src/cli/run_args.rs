@@ -43,12 +43,12 @@ pub struct RunArgs {
     /// Leave threads to the operating system, and time to the clock: no schedule, and nothing of
     /// the families `schedule` and `time`
     #[arg(
-            long,
-            num_args = 0..=1,
-            require_equals = true,
-            default_missing_value = "true",
-            hide_possible_values = true
-        )]
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        hide_possible_values = true
+    )]
     #[arg(value_name = "BOOL", help_heading = "Campaign options")]
     pub real_threads: Option<bool>,
 
@@ -77,12 +77,12 @@ pub struct RunArgs {
 
     /// Findings that are advice, such as those at level FULL only, are failures too
     #[arg(
-            long,
-            num_args = 0..=1,
-            require_equals = true,
-            default_missing_value = "true",
-            hide_possible_values = true
-        )]
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        hide_possible_values = true
+    )]
     #[arg(value_name = "BOOL", help_heading = "Campaign options")]
     pub strict: Option<bool>,
 

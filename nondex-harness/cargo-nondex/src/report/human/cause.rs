@@ -360,7 +360,7 @@ fn unspecified(culprits: &[Culprit]) -> &'static str {
     match kind {
         Some(Kind::Permute) => "the order of",
         Some(Kind::Random) => "the value of",
-        Some(Kind::Extend) => "how long it takes",
+        Some(Kind::Extend) => "the delay of",
         Some(Kind::Short) => "how much is done at once by",
         Some(Kind::Spurious) | None => "what is unspecified of",
     }

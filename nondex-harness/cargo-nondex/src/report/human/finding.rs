@@ -166,9 +166,8 @@ pub(super) fn failures(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view:
 
 /// The first lines of a text.
 fn brief(text: &str, most: usize) -> String {
-    let lines: Vec<&str> = text.lines().collect();
-    let shown = lines.iter().take(most).copied().collect::<Vec<_>>();
-    shown.join("\n")
+    let lines: Vec<&str> = text.lines().take(most).collect();
+    lines.join("\n")
 }
 
 /// The label of the line that fails: in a brief finding with the first line of what was said.

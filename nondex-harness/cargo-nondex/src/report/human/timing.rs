@@ -212,6 +212,14 @@ pub(super) fn ends(test: &TestReport) -> Option<String> {
     }
 }
 
+/// A thread that waits, by its name if it has one.
+fn waiting(test: &TestReport, thread: &str) -> String {
+    match interleaving::name(test, thread) {
+        Some(name) => format!("thread `{name}`"),
+        None => who(thread),
+    }
+}
+
 fn place_of_wait(wait: &WaitReport) -> Option<String> {
     Some(format!("{}:{}", wait.file.as_deref()?, wait.line?))
 }
@@ -231,10 +239,7 @@ pub(super) fn mark_waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> 
     let mut is_marked = false;
     for wait in ended.iter().flat_map(|scheduled| &scheduled.waits) {
         if let (Some(file), Some(line)) = (&wait.file, wait.line) {
-            let who = match interleaving::name(test, &wait.thread) {
-                Some(name) => format!("thread `{name}`"),
-                None => who(&wait.thread),
-            };
+            let who = waiting(test, &wait.thread);
             let cause = wait.cause.as_ref();
             let cause = cause.map(|cause| because(test, &wait.thread, cause));
             let label = format!(
@@ -274,10 +279,7 @@ pub(super) fn waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
         ..
     } in &scheduled.waits
     {
-        let _ = match interleaving::name(test, thread) {
-            Some(name) => write!(text, "\nthread `{name}` in `{operation}`"),
-            None => write!(text, "\n{} in `{operation}`", who(thread)),
-        };
+        let _ = write!(text, "\n{} in `{operation}`", waiting(test, thread));
         if let (Some(file), Some(line)) = (file, line) {
             let _ = write!(text, " at {file}:{line}");
         }
