@@ -119,8 +119,8 @@ impl Console {
             self.out.shaded("FAILED", Shade::Red)?;
         }
         self.out.plain(&format!(
-            ". {} passed; {} failed; {} ignored; 0 measured; {} filtered out; finished in \
-             {:.2}s\n\n",
+            ". {} passed; {} failed; {} ignored; 0 measured; {} filtered out; finished in {:.2}s\n\
+             \n",
             self.passed,
             self.failures.len(),
             self.ignored,

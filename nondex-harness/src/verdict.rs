@@ -116,8 +116,8 @@ mod tests {
         assert_eq!(
             judged(expecting(), Some(&"one")),
             Verdict::FailedBecause(
-                "panic did not contain expected string\n      panic message: \"one\"\n expected \
-                 substring: \"two\""
+                "panic did not contain expected string\n      panic message: \"one\"\n \
+                 expected substring: \"two\""
                     .to_owned()
             )
         );

@@ -149,9 +149,8 @@ fn an_option_that_cannot_be_used_with_a_more_important_one_is_left_out() {
 fn every_kind_of_value_is_read_as_on_the_command_line() {
     let file = Configured::new(
         "[profile.default]\nseeds = [4, '8..10']\npackage = ['a', 'b']\nfeatures = 'x y'\n\
-         filterset = ['test(a)', 'test(b)']\nnetwork-allow = 'a.example,b.example'\nmax-sanitised \
-         = '5%'\n\
-         jobs = 3\nmode = 'swap'\nregressions = 'known.json'\n",
+         filterset = ['test(a)', 'test(b)']\nnetwork-allow = 'a.example,b.example'\n\
+         max-sanitised = '5%'\njobs = 3\nmode = 'swap'\nregressions = 'known.json'\n",
     );
     let args = file.run("", &[]);
     assert_eq!(args.seeds(), [4, 8, 9]);
@@ -280,8 +279,8 @@ fn a_file_that_is_wrong_is_refused_with_its_place_and_what_was_expected() {
             "nondex.toml:4:13: `operation = 'exce'`: `exce` is not known: did you mean `exec`?",
         ),
         (
-            "[[sanitise]]\nname = 'a'\nreason = 'b'\noperation = 'exec'\nerror = ['EPERM', \
-             'ENOENTT']\n",
+            "[[sanitise]]\nname = 'a'\nreason = 'b'\noperation = 'exec'\n\
+             error = ['EPERM', 'ENOENTT']\n",
             "nondex.toml:5:19: `error = ['EPERM', 'ENOENTT']`: `ENOENTT` is not known: did you \
              mean `ENOENT`?",
         ),
@@ -340,8 +339,8 @@ fn overrides_of_a_profile_come_before_those_of_the_default_one() {
 
 #[test]
 fn sanitisers_are_read_by_either_spelling() {
-    let entry = "]]\nname = 'a'\nreason = 'b'\noperation = ['bind', 'exec']\nerror = \
-        'EPERM'\ntarget = '*x'\n";
+    let entry = "]]\nname = 'a'\nreason = 'b'\noperation = ['bind', 'exec']\nerror = 'EPERM'\n\
+        target = '*x'\n";
     for spelling in ["sanitise", "sanitize"] {
         let file = Configured::new(&format!("[[{spelling}{entry}"));
         let config = file.configured("", &[]).unwrap().config;

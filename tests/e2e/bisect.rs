@@ -41,10 +41,10 @@ impl Source {
         let module = if self.is_moved { "listing" } else { "names" };
         let ready = u8::from(!self.is_later);
         let dep = format!(
-            "use std::sync::atomic::{{AtomicBool, Ordering}};\n\nstatic READY: AtomicBool = \
-             AtomicBool::new({ready} == 1);\n\n\
-             pub fn init() {{\n    READY.store(true, Ordering::SeqCst);\n}}\n\n\
-             pub fn ready() -> bool {{\n    READY.load(Ordering::SeqCst)\n}}\n"
+            "use std::sync::atomic::{{AtomicBool, Ordering}};\n\n\
+             static READY: AtomicBool = AtomicBool::new({ready} == 1);\n\npub fn init() {{\n    \
+             READY.store(true, Ordering::SeqCst);\n}}\n\npub fn ready() -> bool {{\n    \
+             READY.load(Ordering::SeqCst)\n}}\n"
         );
         let sort = if self.is_unsorted {
             "names.truncate(9);"
@@ -80,11 +80,9 @@ impl Source {
             self.has_forerunner,
             "makes_a_folder",
             "    let folder = std::env::temp_dir().join(format!(\"folder-{}\", \
-             std::process::id()));\n    \
-             std::fs::create_dir_all(&folder).unwrap();\n    \
-             assert!(folder.is_dir());\n    \
-             let names = names(&folder);\n    std::fs::remove_dir_all(&folder).unwrap();\n    \
-             assert_eq!(names, [\"\"; 0]);\n",
+             std::process::id()));\n    std::fs::create_dir_all(&folder).unwrap();\n    \
+             assert!(folder.is_dir());\n    let names = names(&folder);\n    \
+             std::fs::remove_dir_all(&folder).unwrap();\n    assert_eq!(names, [\"\"; 0]);\n",
         );
         test(
             self.has_names,
@@ -94,10 +92,9 @@ impl Source {
                 "reads_names"
             },
             "    let folder = std::env::temp_dir().join(format!(\"names-{}\", \
-             std::process::id()));\n    \
-             std::fs::create_dir_all(&folder).unwrap();\n    \
-             for name in [\"b\", \"a\", \"c\", \"d\"] \
-             {\n        std::fs::write(folder.join(name), \"\").unwrap();\n    }\n    \
+             std::process::id()));\n    std::fs::create_dir_all(&folder).unwrap();\n    \
+             for name in [\"b\", \"a\", \"c\", \"d\"] {\n        \
+             std::fs::write(folder.join(name), \"\").unwrap();\n    }\n    \
              let names = names(&folder);\n    std::fs::remove_dir_all(&folder).unwrap();\n    \
              assert_eq!(names, [\"a\", \"b\", \"c\", \"d\"]);\n",
         );
@@ -117,8 +114,7 @@ impl Source {
             self.has_race && !self.is_away,
             "counts_all",
             "    let counter = std::sync::atomic::AtomicU32::new(0);\n    \
-             std::thread::scope(|scope| \
-             {\n        scope.spawn(|| count(&counter));\n\
+             std::thread::scope(|scope| {\n        scope.spawn(|| count(&counter));\n\
              \x20       scope.spawn(|| count(&counter));\n    });\n    \
              assert_eq!(counter.load(Ordering::SeqCst), 2);\n",
         );
@@ -139,9 +135,8 @@ impl Source {
         for (file, text) in [
             (
                 "Cargo.toml",
-                "[package]\nname = \"gen\"\nversion = \"0.1.0\"\nedition \
-                 = \"2024\"\n\n[workspace]\nmembers = [\"dep\"]\n\n[dependencies]\ndep = \
-                 { path = \"dep\" }\n",
+                "[package]\nname = \"gen\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
+                 [workspace]\nmembers = [\"dep\"]\n\n[dependencies]\ndep = { path = \"dep\" }\n",
             ),
             (
                 "dep/Cargo.toml",

@@ -150,8 +150,8 @@ fn what_affects_the_whole_crate_runs_all_tests_again() {
         (
             "src/lib.rs",
             "pub fn add(",
-            "impl Drop for Square {\n    fn drop(&mut self) {\n        panic!();\n    }\n}\n\npub \
-             fn add(",
+            "impl Drop for Square {\n    fn drop(&mut self) {\n        panic!();\n    }\n}\n\n\
+             pub fn add(",
             &ALL,
         ),
         (
@@ -194,8 +194,8 @@ fn only_what_may_end_otherwise_runs_again_and_all_else_ends_as_it_did() {
         (
             "src/lib.rs",
             "    #[test]\n    fn adds()",
-            "    fn helper() {}\n\n    #[test]\n    fn is_new() \
-             {\n        helper();\n    }\n\n    #[test]\n    fn adds()",
+            "    fn helper() {}\n\n    #[test]\n    fn is_new() {\n        helper();\n    }\n\n    \
+             #[test]\n    fn adds()",
             &["is_new"],
         ),
         // Only another order of the set leads there.

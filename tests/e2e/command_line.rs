@@ -140,8 +140,8 @@ fn a_filterset_asks_for_no_crate_of_another_platform() {
         ("registry/index/ab/se/absent", format!("{absent}\n")),
         (
             ".cargo/config.toml",
-            "[source.crates-io]\nreplace-with = \"kept\"\n[source.kept]\nlocal-registry \
-             = \"registry\"\n"
+            "[source.crates-io]\nreplace-with = \"kept\"\n[source.kept]\n\
+             local-registry = \"registry\"\n"
                 .to_owned(),
         ),
     ]);

@@ -16,11 +16,10 @@ fn a_profile_and_its_overrides_decide_how_each_test_is_run() {
     let file = app.join(".config/nondex.toml");
     fs::write(
         &file,
-        "[profile.default]\nlevels = ['STD']\nseeds = 4\nclean-runs = 1\njunit = \
-         'out/junit.xml'\n\n\
-         [profile.strange]\nseeds = [70, 71]\n\n\
-         [[profile.default.overrides]]\nfilter = 'test(read_dir)'\nmodels-off = ['^directory/']\n\n\
-         [[profile.default.overrides]]\nfilter = 'test(one_fixed)'\nlevels = ['STD', 'ONE']\n",
+        "[profile.default]\nlevels = ['STD']\nseeds = 4\nclean-runs = 1\njunit = 'out/junit.xml'\n\
+         \n[profile.strange]\nseeds = [70, 71]\n\n[[profile.default.overrides]]\n\
+         filter = 'test(read_dir)'\nmodels-off = ['^directory/']\n\n[[profile.default.overrides]]\n\
+         filter = 'test(one_fixed)'\nlevels = ['STD', 'ONE']\n",
     )
     .unwrap();
     let run = |args: &[&str]| {

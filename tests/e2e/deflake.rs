@@ -213,10 +213,9 @@ fn a_check_says_of_a_victim_what_the_change_has_to_do_with_those_before_it() {
     let project = repository();
     let tests = |first: &str| {
         format!(
-            "use std::sync::atomic::{{AtomicU8, Ordering::SeqCst}};\nstatic COUNT: AtomicU8 = \
-             AtomicU8::new(0);\n\n\
-             #[test]\nfn a_first() {{\n    {first}\n}}\n\n\
-             #[test]\nfn b_second() {{\n    assert_eq!(COUNT.load(SeqCst), 0);\n}}\n"
+            "use std::sync::atomic::{{AtomicU8, Ordering::SeqCst}};\n\
+             static COUNT: AtomicU8 = AtomicU8::new(0);\n\n#[test]\nfn a_first() {{\n    {first}\n\
+             }}\n\n#[test]\nfn b_second() {{\n    assert_eq!(COUNT.load(SeqCst), 0);\n}}\n"
         )
     };
     fs::write(project.path("tests/it.rs"), tests("assert_eq!(1 + 1, 2);")).unwrap();
@@ -272,12 +271,10 @@ fn a_check_says_of_a_victim_what_the_change_has_to_do_with_those_before_it() {
 fn what_always_fails_for_no_known_reason_runs_again_in_the_same_process_and_a_clean_environment() {
     let project = repository();
     let tests = "static RAN: std::sync::atomic::AtomicBool = \
-        std::sync::atomic::AtomicBool::new(false);\n\n\
-        #[test]\nfn passes_when_warm() \
-        {\n    assert!(RAN.swap(true, std::sync::atomic::Ordering::SeqCst));\n}\n\n\
-        #[test]\nfn needs_an_empty_folder() \
-        {\n    assert!(!std::env::temp_dir().join(\"left\").exists());\n}\n\n\
-        #[test]\nfn never_passes() {\n    assert_eq!(project::add(1, 1), 3);\n}\n";
+        std::sync::atomic::AtomicBool::new(false);\n\n#[test]\nfn passes_when_warm() {\n    \
+        assert!(RAN.swap(true, std::sync::atomic::Ordering::SeqCst));\n}\n\n#[test]\n\
+        fn needs_an_empty_folder() {\n    assert!(!std::env::temp_dir().join(\"left\").exists());\n\
+        }\n\n#[test]\nfn never_passes() {\n    assert_eq!(project::add(1, 1), 3);\n}\n";
     fs::write(project.path("tests/it.rs"), tests).unwrap();
     commit(&project);
     edit(&project, "src/lib.rs", &[("    a + b", "    b + a")]);
@@ -308,11 +305,10 @@ fn what_always_fails_for_no_known_reason_runs_again_in_the_same_process_and_a_cl
 #[test]
 fn a_statement_that_is_commented_out_or_compiled_to_nothing_is_met_by_what_runs_its_function() {
     let project = repository();
-    let is_small = "pub fn is_small(a: u32) -> bool \
-        {\n    if a > 100 {\n        return false;\n    }\n    let mut b = true;\n    b |= a > \
-        7;\n    b\n}\n";
-    let test = "\n#[test]\nfn is_small_test() \
-        {\n    assert!(is_small(1));\n    assert!(!is_small(200));\n}\n";
+    let is_small = "pub fn is_small(a: u32) -> bool {\n    if a > 100 {\n        \
+        return false;\n    }\n    let mut b = true;\n    b |= a > 7;\n    b\n}\n";
+    let test = "\n#[test]\nfn is_small_test() {\n    assert!(is_small(1));\n    \
+        assert!(!is_small(200));\n}\n";
     let text = fs::read_to_string(project.path("src/lib.rs")).unwrap();
     fs::write(
         project.path("src/lib.rs"),

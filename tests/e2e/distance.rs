@@ -101,8 +101,7 @@ fn packages() -> Vec<(&'static str, String)> {
             "ws/helped/Cargo.toml",
             manifest(
                 "helped",
-                "[dependencies]\nderive = \
-                 { path = \"../derive\" }",
+                "[dependencies]\nderive = { path = \"../derive\" }",
             ),
         ),
         (
@@ -113,14 +112,14 @@ fn packages() -> Vec<(&'static str, String)> {
             "ws/derive/Cargo.toml",
             manifest(
                 "derive",
-                "[lib]\nproc-macro = \
-                 true\n[dependencies]\nhelper = { path = \"../helper\" }",
+                "[lib]\nproc-macro = true\n[dependencies]\nhelper = { path = \"../helper\" }",
             ),
         ),
         (
             "ws/derive/src/lib.rs",
-            "#[proc_macro]\npub fn number(_: proc_macro::TokenStream) -> proc_macro::TokenStream \
-             {\n    helper::number().to_string().parse().unwrap()\n}\n"
+            "#[proc_macro]\n\
+             pub fn number(_: proc_macro::TokenStream) -> proc_macro::TokenStream {\n    \
+             helper::number().to_string().parse().unwrap()\n}\n"
                 .to_owned(),
         ),
         ("ws/helper/Cargo.toml", manifest("helper", "")),
@@ -130,14 +129,12 @@ fn packages() -> Vec<(&'static str, String)> {
             "ws/built/Cargo.toml",
             manifest(
                 "built",
-                "[build-dependencies]\ntools = \
-                 { path = \"../tools\" }",
+                "[build-dependencies]\ntools = { path = \"../tools\" }",
             ),
         ),
         (
             "ws/built/build.rs",
-            "fn main() {\n    println!(\"cargo::rustc-env=NUMBER={}\", \
-             tools::number());\n}\n"
+            "fn main() {\n    println!(\"cargo::rustc-env=NUMBER={}\", tools::number());\n}\n"
                 .to_owned(),
         ),
         (
@@ -150,8 +147,8 @@ fn packages() -> Vec<(&'static str, String)> {
         ("ws/scripted/Cargo.toml", manifest("scripted", "")),
         (
             "ws/scripted/build.rs",
-            "mod more;\nfn main() \
-             {\n    println!(\"cargo::rustc-env=NUMBER={}\", more::number());\n}\n"
+            "mod more;\nfn main() {\n    \
+             println!(\"cargo::rustc-env=NUMBER={}\", more::number());\n}\n"
                 .to_owned(),
         ),
         ("ws/scripted/more.rs", number.clone()),
@@ -165,16 +162,13 @@ fn packages() -> Vec<(&'static str, String)> {
         (
             "ws/shared/tests/it.rs",
             format!(
-                "mod \
-                 common_numbers;\n{}",
+                "mod common_numbers;\n{}",
                 failing("assert!(common_numbers::N > 1)")
             ),
         ),
         (
             "ws/shared/tests/common_numbers.rs",
-            "#![allow(dead_code)]\npub const N: u32 = \
-             7;\n"
-                .to_owned(),
+            "#![allow(dead_code)]\npub const N: u32 = 7;\n".to_owned(),
         ),
         // A folder of tests that is a module.
         ("ws/numbered/Cargo.toml", manifest("numbered", "")),
@@ -201,8 +195,7 @@ fn packages() -> Vec<(&'static str, String)> {
             "ws/outer/Cargo.toml",
             manifest(
                 "outer",
-                "[dependencies]\noutside = \
-                 { path = \"../../outside\" }",
+                "[dependencies]\noutside = { path = \"../../outside\" }",
             ),
         ),
         (
@@ -215,8 +208,8 @@ fn packages() -> Vec<(&'static str, String)> {
             "ws/shadowed/src/lib.rs",
             library(
                 "assert!(super::user::n() > 1)",
-                "mod numbers {\n    pub const N: u32 = 7;\n}\nmod user \
-                 {\n    #[allow(unused_imports)]\n    use super::numbers::*;\n\
+                "mod numbers {\n    pub const N: u32 = 7;\n}\nmod user {\n    \
+                 #[allow(unused_imports)]\n    use super::numbers::*;\n\
                  \x20   #[allow(dead_code)]\n    pub fn n() -> u32 {\n        N\n    }\n}\n",
             ),
         ),
@@ -233,19 +226,14 @@ fn packages() -> Vec<(&'static str, String)> {
             "ws/quoted/src/lib.rs",
             library(
                 "assert!(super::odd::number() > 1)",
-                "#[path \
-                 = \"a\\\"b.rs\"]\npub mod odd;\n",
+                "#[path = \"a\\\"b.rs\"]\npub mod odd;\n",
             ),
         ),
         ("ws/quoted/src/a\"b.rs", number.clone()),
         ("ws/linked/Cargo.toml", manifest("linked", "")),
         (
             "ws/linked/src/lib.rs",
-            library(
-                "assert!(super::linked::number() > 1)",
-                "pub mod \
-                 linked;\n",
-            ),
+            library("assert!(super::linked::number() > 1)", "pub mod linked;\n"),
         ),
         // Files for people, and hidden ones.
         ("ws/read/Cargo.toml", manifest("read", "")),
@@ -267,8 +255,7 @@ fn packages() -> Vec<(&'static str, String)> {
         (
             "ws/documented/src/lib.rs",
             format!(
-                "#![doc = \
-                 include_str!(\"../NOTES.md\")]\n{}",
+                "#![doc = include_str!(\"../NOTES.md\")]\n{}",
                 library("()", "")
             ),
         ),
@@ -280,8 +267,9 @@ fn packages() -> Vec<(&'static str, String)> {
         ),
         (
             "ws/letters/src/lib.rs",
-            "#[proc_macro]\npub fn number(_: proc_macro::TokenStream) -> proc_macro::TokenStream \
-             {\n    include_str!(\"number.in\").parse().unwrap()\n}\n"
+            "#[proc_macro]\n\
+             pub fn number(_: proc_macro::TokenStream) -> proc_macro::TokenStream {\n    \
+             include_str!(\"number.in\").parse().unwrap()\n}\n"
                 .to_owned(),
         ),
         ("ws/letters/src/number.in", "7\n".to_owned()),
@@ -289,8 +277,7 @@ fn packages() -> Vec<(&'static str, String)> {
             "ws/spelled/Cargo.toml",
             manifest(
                 "spelled",
-                "[dependencies]\nletters = \
-                 { path = \"../letters\" }",
+                "[dependencies]\nletters = { path = \"../letters\" }",
             ),
         ),
         (

@@ -45,11 +45,10 @@ fn workspace() -> Fixture {
             "#[test]\nfn is_another() {}\n".to_owned(),
         ),
     ]);
-    let lock = "version = 4\n\n[[package]]\nname = \"asks\"\nversion = \"0.1.0\"\ndependencies = \
-        [\n \"dep\",\n]\n\n[[package]]\n\
-        name = \"dep\"\nversion = \"1.0.0\"\nsource \
-        = \"registry+https://github.com/rust-lang/crates.io-index\"\n\n\
-        [[package]]\nname = \"other\"\nversion = \"0.1.0\"\n";
+    let lock = "version = 4\n\n[[package]]\nname = \"asks\"\nversion = \"0.1.0\"\n\
+        dependencies = [\n \"dep\",\n]\n\n[[package]]\nname = \"dep\"\nversion = \"1.0.0\"\n\
+        source = \"registry+https://github.com/rust-lang/crates.io-index\"\n\n[[package]]\n\
+        name = \"other\"\nversion = \"0.1.0\"\n";
     fs::write(project.path("Cargo.lock"), lock).unwrap();
     fs::write(project.path(".gitignore"), "target\n").unwrap();
     commit(&project);

@@ -19,8 +19,8 @@ struct Package {
     change: (&'static str, &'static str, &'static str),
 }
 
-const NUMBERS: &str = "pub mod one {\n    pub fn number() -> u8 {\n        1\n    }\n}\npub mod \
-    two {\n    pub fn number() -> u8 {\n        2\n    }\n}\n";
+const NUMBERS: &str = "pub mod one {\n    pub fn number() -> u8 {\n        1\n    }\n}\n\
+    pub mod two {\n    pub fn number() -> u8 {\n        2\n    }\n}\n";
 
 const PACKAGES: &[Package] = &[
     Package {
@@ -30,8 +30,8 @@ const PACKAGES: &[Package] = &[
             ("src/numbers.rs", NUMBERS),
             (
                 "src/user.rs",
-                "mod child;\n#[allow(unused_imports)]\nuse crate::numbers::one::number;\npub fn \
-                 other() {}\n",
+                "mod child;\n#[allow(unused_imports)]\nuse crate::numbers::one::number;\n\
+                 pub fn other() {}\n",
             ),
         ],
         test: ("src/user/child.rs", "assert!(super::number() > 0)"),
@@ -54,9 +54,8 @@ const PACKAGES: &[Package] = &[
         name: "matched",
         files: &[(
             "src/lib.rs",
-            "pub fn number(n: u8) -> u8 \
-             {\n    match n {\n        0..=4 => 1,\n        5..=9 => 2,\n        _ => 3,\n\
-             \x20   }\n}\n",
+            "pub fn number(n: u8) -> u8 {\n    match n {\n        0..=4 => 1,\n        \
+             5..=9 => 2,\n        _ => 3,\n\x20   }\n}\n",
         )],
         test: ("tests/it.rs", "assert!(matched::number(5) > 0)"),
         change: ("src/lib.rs", "0..=4", "0..=5"),
@@ -65,8 +64,8 @@ const PACKAGES: &[Package] = &[
         name: "computed",
         files: &[(
             "src/lib.rs",
-            "const fn number() -> u8 {\n    let mut n = 1;\n    n += 1;\n    n\n}\npub const \
-             NUMBER: u8 = number();\n",
+            "const fn number() -> u8 {\n    let mut n = 1;\n    n += 1;\n    n\n}\n\
+             pub const NUMBER: u8 = number();\n",
         )],
         test: ("tests/it.rs", "assert!(computed::NUMBER > 0)"),
         change: ("src/lib.rs", "    n += 1;\n", ""),
@@ -75,9 +74,9 @@ const PACKAGES: &[Package] = &[
         name: "configured",
         files: &[(
             "src/lib.rs",
-            "pub trait Speak {\n    fn speak(&self) -> u8 {\n        1\n    }\n}\npub struct \
-             A;\nimpl Speak for A \
-             {\n    #[cfg(unix)]\n    fn speak(&self) -> u8 {\n        2\n    }\n}\n",
+            "pub trait Speak {\n    fn speak(&self) -> u8 {\n        1\n    }\n}\npub struct A;\n\
+             impl Speak for A {\n    #[cfg(unix)]\n    fn speak(&self) -> u8 {\n        2\n    }\n\
+             }\n",
         )],
         test: (
             "tests/it.rs",
@@ -90,14 +89,14 @@ const PACKAGES: &[Package] = &[
         files: &[
             (
                 "src/lib.rs",
-                "pub mod outer;\npub trait Speak \
-                 {\n    fn speak(&self) -> u8 {\n        1\n    }\n    fn other(&self) {}\n}\npub \
-                 struct A;\nimpl Speak for A {\n    fn speak(&self) -> u8 {\n        2\n    }\n}\n",
+                "pub mod outer;\npub trait Speak {\n    fn speak(&self) -> u8 {\n        1\n    \
+                 }\n    fn other(&self) {}\n}\npub struct A;\nimpl Speak for A {\n    \
+                 fn speak(&self) -> u8 {\n        2\n    }\n}\n",
             ),
             (
                 "src/outer.rs",
-                "use crate::Speak;\npub struct B(pub crate::A);\nimpl std::ops::Deref for B \
-                 {\n    type Target = crate::A;\n    fn deref(&self) -> &crate::A {\n\
+                "use crate::Speak;\npub struct B(pub crate::A);\nimpl std::ops::Deref for B {\n    \
+                 type Target = crate::A;\n    fn deref(&self) -> &crate::A {\n\
                  \x20       &self.0\n    }\n}\npub fn number() -> u8 {\n\
                  \x20   B(crate::A).speak()\n}\n",
             ),
@@ -155,8 +154,8 @@ const PACKAGES: &[Package] = &[
         name: "inferred",
         files: &[(
             "src/lib.rs",
-            "pub fn seldom() -> u8 {\n    1\n}\npub fn size(is_seldom: bool) -> usize \
-             {\n    let value = if is_seldom { seldom() } else { Default::default() };\n    \
+            "pub fn seldom() -> u8 {\n    1\n}\npub fn size(is_seldom: bool) -> usize {\n    \
+             let value = if is_seldom { seldom() } else { Default::default() };\n    \
              size_of_val(&value)\n}\n",
         )],
         test: ("tests/it.rs", "assert!(inferred::size(false) > 0)"),

@@ -72,8 +72,8 @@ const ENDS: &[(&str, Outcome, Option<Told>)] = &[
         "should_panic_with_other_words",
         Outcome::Failed,
         Some((
-            "panic did not contain expected string\n      panic message: \"that\"\n expected \
-             substring: \"this\"",
+            "panic did not contain expected string\n      panic message: \"that\"\n \
+             expected substring: \"this\"",
             Some("panic!(\"that\")"),
         )),
     ),

@@ -41,8 +41,8 @@ pub(crate) fn attribute<'a>(html: &'a str, name: &str) -> Option<&'a str> {
 
 #[test]
 fn text_drops_tags_and_decodes_entities_once() {
-    let html = "pub fn <a href=\"#x\">get</a>&lt;Q&gt;(\n    k: <b>&amp;Q</b>) -&gt; T<div \
-        class=\"where\">where\n    Q: Eq,</div>";
+    let html = "pub fn <a href=\"#x\">get</a>&lt;Q&gt;(\n    \
+        k: <b>&amp;Q</b>) -&gt; T<div class=\"where\">where\n    Q: Eq,</div>";
     assert_eq!(text(html), "pub fn get<Q>( k: &Q) -> T where Q: Eq,");
     assert_eq!(text("&amp;lt;"), "&lt;");
 }

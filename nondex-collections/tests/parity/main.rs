@@ -182,8 +182,8 @@ fn the_committed_list_is_what_the_installed_documentation_says() {
     let version = rustc(&["--version"]);
     let version = version.split(' ').nth(1).unwrap_or_default();
     let header = format!(
-        "# The stable API of std {version}, as its documentation has it; full where the mirror \
-         has types of its own.\n"
+        "# The stable API of std {version}, as its documentation has it; full where the mirror has \
+         types of its own.\n"
     );
     let list = std.only_lines_of(|page| is_own(page) || page == OWN_ELSEWHERE);
     if env::var_os("NONDEX_BLESS").is_some() {

@@ -80,12 +80,10 @@ mod tests {
 
     #[test]
     fn frames_are_read_with_inlined_functions_and_without_our_own() {
-        let text = "   0:     0x55d0 - nondex_core::context::stack::capture\n             at \
-            /w/src/stack.rs:11:5\n   \
-            1:     0x55d1 - mine::test\n             at \
-            /w/src/lib.rs:7:9\n                    \
-            mine::outer\n             at /w/src/lib.rs:3:1\n   2:     0x55d2 - \
-            no_debug_info\n";
+        let text = "   0:     0x55d0 - nondex_core::context::stack::capture\n             \
+            at /w/src/stack.rs:11:5\n   1:     0x55d1 - mine::test\n             \
+            at /w/src/lib.rs:7:9\n                    mine::outer\n             \
+            at /w/src/lib.rs:3:1\n   2:     0x55d2 - no_debug_info\n";
         let frame = |function: &str, line| Frame {
             function: function.into(),
             file: "/w/src/lib.rs".into(),

@@ -37,8 +37,8 @@ pub(crate) fn list(arguments: &Arguments, tests: Vec<TestDescAndFn>) -> io::Resu
     match arguments.listing {
         Listing::Terse => Ok(()),
         Listing::Json => out.plain(&format!(
-            "{{ \"type\": \"suite\", \"event\": \"completed\", \"tests\": {tests}, \
-             \"benchmarks\": {benchmarks}, \"total\": {}, \"ignored\": {ignored} }}\n",
+            "{{ \"type\": \"suite\", \"event\": \"completed\", \"tests\": {tests}, \"benchmarks\": \
+             {benchmarks}, \"total\": {}, \"ignored\": {ignored} }}\n",
             selected.len()
         )),
         Listing::Pretty => {
@@ -63,10 +63,10 @@ fn json(desc: &TestDesc, kind: &str) -> String {
     let (start_line, start_col) = (desc.start_line, desc.start_col);
     let (end_line, end_col) = (desc.end_line, desc.end_col);
     format!(
-        "{{ \"type\": \"{kind}\", \"event\": \"discovered\", \"name\": \"{name}\", \
-         \"ignore\": {ignore}, \"ignore_message\": \"{reason}\", \"source_path\": \"{file}\", \
-         \"start_line\": {start_line}, \"start_col\": {start_col}, \
-         \"end_line\": {end_line}, \"end_col\": {end_col} }}\n"
+        "{{ \"type\": \"{kind}\", \"event\": \"discovered\", \"name\": \"{name}\", \"ignore\": \
+         {ignore}, \"ignore_message\": \"{reason}\", \"source_path\": \"{file}\", \"start_line\": \
+         {start_line}, \"start_col\": {start_col}, \"end_line\": {end_line}, \"end_col\": \
+         {end_col} }}\n"
     )
 }
 

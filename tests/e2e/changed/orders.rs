@@ -26,9 +26,8 @@ fn b_counts_from_zero() {
 }
 "#;
 
-const SECOND: &str = "#[test]\nfn c_adds() \
-    {\n    assert_eq!(project::add(1, 2), 3);\n}\n\n#[test]\nfn d_reads() \
-    {\n    assert!(!project::text().is_empty());\n}\n";
+const SECOND: &str = "#[test]\nfn c_adds() {\n    assert_eq!(project::add(1, 2), 3);\n}\n\n\
+    #[test]\nfn d_reads() {\n    assert!(!project::text().is_empty());\n}\n";
 
 #[test]
 fn in_orders_only_executables_that_a_change_is_in_run_again_and_all_else_ends_as_it_did() {

@@ -310,12 +310,14 @@ impl Waits {
                 "\ndeadlock: every thread of the test waits for another one\n"
             }
             ScheduleEndKind::Outside => {
-                "\nno end in sight: every thread of the test waits, and nobody else has let one \
-                 go on\n"
+                "\n\
+                 no end in sight: every thread of the test waits, and nobody else has let one go \
+                 on\n"
             }
             ScheduleEndKind::Livelock => {
-                "\nlivelock: the threads of the test that do not wait look again and again at \
-                 what none changes\n"
+                "\n\
+                 livelock: the threads of the test that do not wait look again and again at what \
+                 none changes\n"
             }
             ScheduleEndKind::Steps => {
                 "\nno end in sight: the threads of the test did more operations than they may\n"

@@ -240,8 +240,8 @@ mod tests {
 
     #[test]
     fn memory_that_is_shared_is_told_from_memory_that_is_not() {
-        let lines = b"1000-2000 rw-p 00000000 00:00 0\n7f00-8f00 rw-s 00001000 00:01 5 \
-            /dev/shm/a-b c\n9000-9100 r--p 0 0:0 0\n";
+        let lines = b"1000-2000 rw-p 00000000 00:00 0\n\
+            7f00-8f00 rw-s 00001000 00:01 5 /dev/shm/a-b c\n9000-9100 r--p 0 0:0 0\n";
         let told = |address| {
             let mut line = Line::default();
             lines.iter().find_map(|&byte| line.take(byte, address))

@@ -178,8 +178,8 @@ mod tests {
 
     #[test]
     fn a_panic_whose_value_is_not_text_is_told_by_the_last_lines_before_it() {
-        let panic = "thread 't' (7) panicked at src/lib.rs:3:5:\nBox<dyn Any>\nnote: run with \
-            `RUST_BACKTRACE=1`\n";
+        let panic = "thread 't' (7) panicked at src/lib.rs:3:5:\nBox<dyn Any>\n\
+            note: run with `RUST_BACKTRACE=1`\n";
         let after = "panicked with a value that is not text, after it wrote:\n";
         let many: String = (0..30).map(|n| format!("line {n}\n")).collect();
         for (output, expected) in [
@@ -241,8 +241,8 @@ mod tests {
         };
         assert_eq!(
             of_schedule(&end).message,
-            "deadlock: every thread waits for another one\n  thread `main`: join\n  thread `0.0`: \
-             futex wait on 2"
+            "deadlock: every thread waits for another one\n  thread `main`: join\n  \
+             thread `0.0`: futex wait on 2"
         );
         let end = ScheduleEnd {
             kind: ScheduleEndKind::Steps,
@@ -253,11 +253,10 @@ mod tests {
 
     #[test]
     fn the_last_panic_of_an_output_is_found_without_its_backtrace() {
-        let text = "hello\nthread 'a' (12) panicked at src/lib.rs:3:5:\nfirst\nthread 'b' \
-            panicked at \
-                    /x/.cargo/registry/src/i/d-1.0.0/src/lib.rs:7:9:\nassertion failed\n  left: 1\n\
-            note: run with `RUST_BACKTRACE=1` environment variable to display a \
-            backtrace\n";
+        let text = "hello\nthread 'a' (12) panicked at src/lib.rs:3:5:\nfirst\n\
+            thread 'b' panicked at /x/.cargo/registry/src/i/d-1.0.0/src/lib.rs:7:9:\n\
+            assertion failed\n  left: 1\n\
+            note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n";
         assert_eq!(
             panic_in(text),
             Some(Failure {

@@ -221,11 +221,10 @@ fn after_help() -> String {
         text.push_str(&format!("  {:>3}  {meaning}\n", code as u8));
     }
     text.push_str(
-        "\nMost options of `run` are also keys of a profile in .config/nondex.toml (`clean-runs = \
-         3`) and variables \
-         (NONDEX_CLEAN_RUNS=3); what these switch on is switched off by --FLAG=false. The command \
-         line wins over a variable, a \
-         variable over the profile.\n",
+        "\n\
+         Most options of `run` are also keys of a profile in .config/nondex.toml (`clean-runs = \
+         3`) and variables (NONDEX_CLEAN_RUNS=3); what these switch on is switched off by \
+         --FLAG=false. The command line wins over a variable, a variable over the profile.\n",
     );
     text
 }

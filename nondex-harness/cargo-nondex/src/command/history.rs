@@ -133,8 +133,8 @@ fn render(lives: &BTreeMap<&str, Vec<(&Entry, &Life)>>, is_named: bool, all: usi
         let _ = writeln!(text, "{stable} of {all} tests were stable in every run");
     }
     text.push_str(
-        ". stable  I ID  V OD-victim  B OD-brittle  N ND  U UD  w network  x broken, \
-         the oldest run first\n",
+        ". stable  I ID  V OD-victim  B OD-brittle  N ND  U UD  w network  x broken, the oldest \
+         run first\n",
     );
     text
 }

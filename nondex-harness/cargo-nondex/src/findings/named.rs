@@ -101,8 +101,8 @@ mod tests {
         assert_eq!(
             error.to_string(),
             format!(
-                "`cache` may be several findings:\n  {} of a$reads::cache\n  {} of \
-                 a$reads::cache_twice",
+                "`cache` may be several findings:\n  {} of a$reads::cache\n  \
+                 {} of a$reads::cache_twice",
                 findings[0].id, findings[2].id
             )
         );

@@ -32,8 +32,8 @@ const FLAGS: [&str; 6] = [
 ];
 
 /// The linker script that gives the flags separate pages.
-const SCRIPT: &str = "SECTIONS { __sancov_bools : ALIGN(CONSTANT(MAXPAGESIZE)) { \
-    *(__sancov_bools) . = ALIGN(CONSTANT(MAXPAGESIZE)); } } INSERT AFTER .data;\n";
+const SCRIPT: &str = "SECTIONS { __sancov_bools : ALIGN(CONSTANT(MAXPAGESIZE)) { *(__sancov_bools) \
+    . = ALIGN(CONSTANT(MAXPAGESIZE)); } } INSERT AFTER .data;\n";
 
 /// The pass by which all functions tell. Not even what is always inlined is inlined.
 const ALL: &str = "-Cpasses=sancov-module";

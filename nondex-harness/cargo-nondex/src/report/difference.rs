@@ -206,9 +206,8 @@ mod tests {
     fn the_report_of_the_failure_is_no_difference_and_that_of_another_panic_is() {
         let report = |message: &str| {
             format!(
-                "\nthread 'a' (7) panicked at src/lib.rs:3:5:\n{message}\nnote: run with \
-                 `RUST_BACKTRACE=1` environment variable to \
-                 display a backtrace\n"
+                "\nthread 'a' (7) panicked at src/lib.rs:3:5:\n{message}\n\
+                 note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n"
             )
         };
         let message = "left != right\n  left: 1\n right: 2";

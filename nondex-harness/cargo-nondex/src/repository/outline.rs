@@ -209,9 +209,8 @@ impl<'a> Visit<'a> for Outline {
 mod tests {
     use super::*;
 
-    const BEFORE: &str = "pub use a::{b, c as d};\n\
-        impl A {\n    fn one(&self, b: u8) -> u8 { match b { 1 => 2, n if n > 3 => 4, _ => 5 } \
-        }\n}\n";
+    const BEFORE: &str = "pub use a::{b, c as d};\nimpl A {\n    \
+        fn one(&self, b: u8) -> u8 { match b { 1 => 2, n if n > 3 => 4, _ => 5 } }\n}\n";
 
     fn place() -> Vec<String> {
         ["None for A", "one"].map(str::to_owned).to_vec()

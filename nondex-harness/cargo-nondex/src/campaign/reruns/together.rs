@@ -122,10 +122,9 @@ fn captured<'o>(output: &'o str, name: &str) -> Option<&'o str> {
 mod tests {
     use super::*;
 
-    const OUTPUT: &str = "\nrunning 3 tests\ntest a ... ok\ntest m::b ... FAILED\ntest c ... \
-        FAILED\n\n\
-        failures:\n\n---- c stdout ----\n\nthread 'c' (7) panicked at \
-        src/lib.rs:3:5:\nthree\n\n---- m::b stdout ----\n\n\
+    const OUTPUT: &str = "\nrunning 3 tests\ntest a ... ok\ntest m::b ... FAILED\n\
+        test c ... FAILED\n\nfailures:\n\n---- c stdout ----\n\n\
+        thread 'c' (7) panicked at src/lib.rs:3:5:\nthree\n\n---- m::b stdout ----\n\n\
         thread 'm::b' (8) panicked at src/lib.rs:9:5:\nnine\n\n\nfailures:\n    c\n    m::b\n";
 
     #[test]

@@ -231,10 +231,9 @@ mod tests {
     use super::*;
 
     const FILE: &str = "# Flaky, we know.\n\n# The first.\n[[known]]\ntest = \"a$b\"\n\
-        reason = \"later\"\nexpires = 2027-01-31\n\n\
-        # The second.\n# It is a set.\n[[known]]\nfilterset = \"test(c)\"\nreason \
-        = \"sleeps\" # a lot\n\
-                        expires = 2027-02-28\nverdict = \"ND\"\n";
+        reason = \"later\"\nexpires = 2027-01-31\n\n# The second.\n# It is a set.\n[[known]]\n\
+        filterset = \"test(c)\"\nreason = \"sleeps\" # a lot\nexpires = 2027-02-28\n\
+        verdict = \"ND\"\n";
 
     #[test]
     fn entries_are_added_and_removed_and_all_else_stays() {

@@ -61,8 +61,8 @@ fn applied(known: &Known, test: TestReport, lines: &str) -> Report {
 #[test]
 fn a_known_flake_does_not_fail_the_run_while_its_cause_stays_the_same() {
     let known = entry(
-        "expires = 2027-01-31\nverdict = \"ID\"\ncause = [\"std::fs::read_dir at src/lib.rs: let \
-         a = read();\"]",
+        "expires = 2027-01-31\nverdict = \"ID\"\n\
+         cause = [\"std::fs::read_dir at src/lib.rs: let a = read();\"]",
     );
     let id = Verdict::ImplementationDependent;
     for (lines, line, is_covered) in [

@@ -148,12 +148,10 @@ fn range(text: &str) -> (u32, u32) {
 mod tests {
     use super::*;
 
-    const DIFF: &str = "diff --git src/lib.rs src/lib.rs\nindex 1..2 100644\n--- src/lib.rs\n+++ \
-        src/lib.rs\n@@ -3 +3,2 @@ fn a() {\n\
-        -old\n+new\n+++ b\n@@ -9,2 +10,0 @@\n--- gone\n-gone\n@@ -20,0 +20 \
-        @@\n+last\n\
-        diff --git gone.rs gone.rs\n--- gone.rs\n+++ /dev/null\n@@ -1 +0,0 \
-        @@\n-x\n";
+    const DIFF: &str = "diff --git src/lib.rs src/lib.rs\nindex 1..2 100644\n--- src/lib.rs\n\
+        +++ src/lib.rs\n@@ -3 +3,2 @@ fn a() {\n-old\n+new\n+++ b\n@@ -9,2 +10,0 @@\n--- gone\n\
+        -gone\n@@ -20,0 +20 @@\n+last\ndiff --git gone.rs gone.rs\n--- gone.rs\n+++ /dev/null\n\
+        @@ -1 +0,0 @@\n-x\n";
 
     #[test]
     fn changed_lines_are_those_of_the_file_afterwards() {

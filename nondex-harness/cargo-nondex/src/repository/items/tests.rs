@@ -167,9 +167,8 @@ fn what_looks_like_a_comment_is_none_in_a_text_of_several_lines() {
 
 #[test]
 fn documentation_acts_on_what_a_macro_may_make_of_it() {
-    let text = "/// A.\n#[derive(Debug, Clone)]\nstruct A {\n    /// B.\n    b: u8,\n}\n\n\
-        /// C.\n#[derive(Debug, clap::Parser)]\nstruct C \
-        {\n    /// D.\n    // no\n    d: u8,\n}\n\n\
+    let text = "/// A.\n#[derive(Debug, Clone)]\nstruct A {\n    /// B.\n    b: u8,\n}\n\n/// C.\n\
+        #[derive(Debug, clap::Parser)]\nstruct C {\n    /// D.\n    // no\n    d: u8,\n}\n\n\
         /// E.\n#[test]\nfn e() {}\n\nm! {\n    /// F.\n    f\n}\n";
     let is_met = |line| !tracked(text, text, &changed([line])).is_empty();
     assert_eq!(
@@ -194,9 +193,8 @@ fn between(before: &str, after: &str) -> Vec<Reach> {
 
 #[test]
 fn an_arm_with_another_pattern_acts_on_whoever_goes_into_the_others() {
-    let text = "fn a(n: u8) -> u8 \
-        {\n    match n {\n        1 => 2,\n        n if n > 5 => {\n            3\n        }\n\
-        \x20       _ => 4,\n    }\n}\n";
+    let text = "fn a(n: u8) -> u8 {\n    match n {\n        1 => 2,\n        \
+        n if n > 5 => {\n            3\n        }\n\x20       _ => 4,\n    }\n}\n";
     let of = |old: &str, new: &str| between(text, &text.replace(old, new));
     let whole = (1, 9);
     let around = Reach::Statement((2, 8), whole);
@@ -208,8 +206,8 @@ fn an_arm_with_another_pattern_acts_on_whoever_goes_into_the_others() {
 
 #[test]
 fn what_acts_without_being_run_acts_on_the_crate() {
-    let text = "pub use a::b;\nuse c::d;\n#[cfg(e)]\nfn f(\n    g: u8,\n) -> u8 \
-        {\n    #[cfg(h)]\n    i();\n    g\n}\n";
+    let text = "pub use a::b;\nuse c::d;\n#[cfg(e)]\nfn f(\n    g: u8,\n) -> u8 {\n    \
+        #[cfg(h)]\n    i();\n    g\n}\n";
     let whole = Reach::Lines(3, 10);
     for (old, new, expected) in [
         ("a::b", "z::b", Reach::Crate),
