@@ -139,18 +139,24 @@ impl Subject<'_> {
                 };
                 format!(
                     "scratch=$(mktemp -d {}/repro.XXXXXX) || exit\n\
-                     {swap}trap '{restore}rm -rf \"$scratch\"' EXIT\ntrap 'exit 130' INT TERM\n\
+                     {swap}\
+                     trap '{restore}rm -rf \"$scratch\"' EXIT\n\
+                     trap 'exit 130' INT TERM\n\
                      TMPDIR=$scratch {run}\n",
                     quote(folder.as_str()),
                 )
             }
             Setting::Copy { reverse } => format!(
-                "copy=$(mktemp -d {MEMORY}/repro.XXXXXX) || exit\ntrap 'rm -rf \"$copy\"' EXIT\n\
+                "copy=$(mktemp -d {MEMORY}/repro.XXXXXX) || exit\n\
+                 trap 'rm -rf \"$copy\"' EXIT\n\
                  trap 'exit 130' INT TERM\n\
                  find . \\( -name target -o -name .git \\) -prune -o \\( -type f -o -type l \\) \
-                 -print | LC_ALL=C sort{} |\n    while IFS= read -r file; do\n        \
-                 mkdir -p \"$copy/${{file%/*}}\" && cp -P \"$file\" \"$copy/$file\"\n    done\n\
-                 cd \"$copy\" || exit\nCARGO_MANIFEST_DIR=$copy {run}\n",
+                 -print | LC_ALL=C sort{} |\n    \
+                 while IFS= read -r file; do\n        \
+                 mkdir -p \"$copy/${{file%/*}}\" && cp -P \"$file\" \"$copy/$file\"\n    \
+                 done\n\
+                 cd \"$copy\" || exit\n\
+                 CARGO_MANIFEST_DIR=$copy {run}\n",
                 if *reverse { " -r" } else { "" },
             ),
         }
