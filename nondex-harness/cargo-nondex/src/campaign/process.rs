@@ -8,6 +8,7 @@ mod addresses;
 mod confined;
 pub mod guardian;
 mod leftover;
+mod mark;
 
 pub use addresses::{enable_address_randomisation, without_randomisation};
 pub(super) use confined::confine;
@@ -132,12 +133,14 @@ fn watch(
 ) -> io::Result<Finished> {
     adopt_orphans();
     command.stdin(Stdio::null()).process_group(0);
-    let (child, run) = leftover::start(&mut command, start)?;
+    let mark = mark::given(&command);
+    let mut guarded = Guarded::announced(mark.as_deref());
+    let (child, run) = leftover::start(&mut command, mark, start)?;
     // It holds the writing end of the pipe.
     drop(command);
     let group =
         Pid::from_raw(i32::try_from(child.id()).expect("a process id is positive and fits"));
-    let _guarded = Guarded::new(group);
+    guarded.started(group);
     let mut watch = Watch {
         group,
         child,

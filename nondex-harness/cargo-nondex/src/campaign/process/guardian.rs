@@ -4,15 +4,26 @@
 //! A signal that cannot be caught leaves nobody to end them, and a test that waits would stay for
 //! ever. The guardian is this executable again. It learns which process groups begin and end, and
 //! kills those that are left when the driver is gone.
+//!
+//! The driver knows the number of a group only after its process has started, and it may be killed
+//! in between. So it announces the variable that no other run is started with, and the guardian
+//! looks for processes that have it. A run of a plain build has no such variable: one that is
+//! started in the very moment in which the driver is killed is left.
 
 use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufRead, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
+
+use super::mark;
+use crate::campaign::system;
 
 /// The argument with which this executable is a guardian.
 pub const GUARDIAN: &str = "__guardian";
@@ -43,62 +54,133 @@ pub(super) fn is_guardian(id: i32) -> bool {
     matches!(STARTED.get(), Some(Some((guardian, _))) if *guardian == id)
 }
 
-/// A process group that is ended with this program. Forgotten when dropped, once the group has
-/// ended.
+/// A run that is ended with this program: what it is started with, and its process group. Forgotten
+/// when dropped, once the group has ended.
 #[derive(Debug)]
-pub(super) struct Guarded(Pid);
+pub(super) struct Guarded {
+    mark: Option<u64>,
+    group: Option<Pid>,
+}
 
 impl Guarded {
-    pub(super) fn new(group: Pid) -> Self {
-        tell('+', group);
-        Guarded(group)
+    /// A run that is about to start with this entry of the environment, which no other one has.
+    pub(super) fn announced(mark: Option<&[u8]>) -> Self {
+        let mark = mark.map(hash);
+        if let Some(mark) = mark {
+            tell(&format!("announced {mark}\n"));
+        }
+        Guarded { mark, group: None }
+    }
+
+    /// It has started, as the first of this group.
+    pub(super) fn started(&mut self, group: Pid) {
+        tell(&format!("started {group}\n"));
+        self.group = Some(group);
     }
 }
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        tell('-', self.0);
+        let group = self.group.map(|group| format!("ended {group}\n"));
+        let mark = self.mark.map(|mark| format!("forgotten {mark}\n"));
+        tell(&[group, mark].map(Option::unwrap_or_default).concat());
     }
 }
 
-fn tell(sign: char, group: Pid) {
+fn tell(messages: &str) {
     if let Some(Some((_, stdin))) = STARTED.get() {
         let mut stdin = stdin.lock().unwrap_or_else(PoisonError::into_inner);
         // One that has gone guards nothing any more.
-        let _ = stdin.write_all(format!("{sign}{group}\n").as_bytes());
+        let _ = stdin.write_all(messages.as_bytes());
     }
+}
+
+/// The same in the driver and in its guardian, which are one executable.
+fn hash(mark: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    mark.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// What a guardian does: listens until whom it guards for is gone, and ends what is left.
 pub fn guard(messages: impl BufRead) {
-    for group in left(messages) {
-        let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+    let left = Left::after(messages);
+    for group in &left.groups {
+        let _ = killpg(Pid::from_raw(*group), Signal::SIGKILL);
+    }
+    if left.marks.is_empty() {
+        return;
+    }
+    // What was forked and has not executed its program yet has the environment of the driver.
+    for pause in [Duration::ZERO, Duration::from_millis(100)] {
+        thread::sleep(pause);
+        for (id, process) in system::processes() {
+            let mark = mark::of(id).map(|mark| hash(&mark));
+            if mark.is_some_and(|mark| left.marks.contains(&mark)) {
+                let _ = killpg(Pid::from_raw(process.group), Signal::SIGKILL);
+            }
+        }
     }
 }
 
-/// The groups that began and did not end.
-fn left(messages: impl BufRead) -> BTreeSet<i32> {
-    let mut groups = BTreeSet::new();
-    for message in messages.lines().map_while(Result::ok) {
-        let Some((sign, Ok(group))) = message.split_at_checked(1).map(|(s, g)| (s, g.parse()))
-        else {
-            continue;
-        };
-        match sign {
-            "+" => groups.insert(group),
-            _ => groups.remove(&group),
-        };
+/// What began and did not end.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Left {
+    groups: BTreeSet<i32>,
+    marks: BTreeSet<u64>,
+}
+
+impl Left {
+    fn after(messages: impl BufRead) -> Self {
+        let mut left = Left::default();
+        for message in messages.lines().map_while(Result::ok) {
+            let Some((what, number)) = message.split_once(' ') else {
+                continue;
+            };
+            match (what, number.parse(), number.parse()) {
+                ("announced", _, Ok(mark)) => left.marks.insert(mark),
+                ("forgotten", _, Ok(mark)) => left.marks.remove(&mark),
+                ("started", Ok(group), _) => left.groups.insert(group),
+                ("ended", Ok(group), _) => left.groups.remove(&group),
+                _ => continue,
+            };
+        }
+        left
     }
-    groups
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    use nondex_core::protocol::spec::SPEC_VARIABLE;
+
     use super::*;
 
     #[test]
     fn what_began_and_did_not_end_is_left() {
-        let messages = "+10\n+11\n-10\n+12\nnothing\n-11\n+10\n";
-        assert_eq!(left(messages.as_bytes()), BTreeSet::from([10, 12]));
+        let messages = "announced 7\nstarted 10\nannounced 8\nstarted 11\nended 10\nforgotten 7\n\
+                        announced 9\nnothing\nstarted x\nended 11\nstarted 10\n";
+        let left = Left {
+            groups: BTreeSet::from([10]),
+            marks: BTreeSet::from([8, 9]),
+        };
+        assert_eq!(Left::after(messages.as_bytes()), left);
+    }
+
+    #[test]
+    fn a_process_that_started_unheard_is_ended() {
+        let mark = format!("guardian {}", std::process::id());
+        let mut child = Command::new("sleep")
+            .arg("3600")
+            .env(SPEC_VARIABLE, &mark)
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        let entry = format!("{SPEC_VARIABLE}={mark}");
+        let messages = format!("announced {}\n", hash(entry.as_bytes()));
+        guard(messages.as_bytes());
+        let killed = child.wait().unwrap();
+        assert_eq!(killed.signal(), Some(Signal::SIGKILL as i32));
     }
 }

@@ -7,9 +7,7 @@
 //! ended.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::process::{Child, Command};
 use std::sync::{Mutex, PoisonError, RwLock};
 use std::thread;
@@ -18,9 +16,8 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::{Pid, getpgrp};
-use nondex_core::protocol::spec::SPEC_VARIABLE;
 
-use super::guardian;
+use super::{guardian, mark};
 use crate::campaign::system::{self, Process};
 
 /// How long what was killed may take to end.
@@ -52,20 +49,12 @@ static RUNS: Mutex<RunRegistry> = Mutex::new(RunRegistry {
 /// Held to start a process and to make it known; held alone to tell what nobody started.
 static STARTING: RwLock<()> = RwLock::new(());
 
-/// Starts the first process of a run by `start`, and makes it known.
+/// Starts the first process of a run, which has this mark, by `start`, and makes it known.
 pub(super) fn start(
     command: &mut Command,
+    mark: Option<Vec<u8>>,
     start: impl FnOnce(&mut Command) -> io::Result<Child>,
 ) -> io::Result<(Child, Run)> {
-    let mark = command
-        .get_envs()
-        .find(|(name, _)| *name == SPEC_VARIABLE)
-        .and_then(|(_, value)| {
-            let mut entry = OsString::from(SPEC_VARIABLE);
-            entry.push("=");
-            entry.push(value?);
-            Some(entry.as_bytes().to_vec())
-        });
     let _starting = STARTING.read().unwrap_or_else(PoisonError::into_inner);
     let child = start(command)?;
     let leader = i32::try_from(child.id()).expect("a process id is positive and fits");
@@ -132,9 +121,8 @@ impl Run {
                 let _ = waitpid(Pid::from_raw(id), Some(WaitPidFlag::WNOHANG));
                 continue;
             }
-            let block = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
-            let marked = mark_in(&block);
-            if let Some(own) = runs.owner(self, process.start, marked) {
+            let marked = mark::of(id);
+            if let Some(own) = runs.owner(self, process.start, marked.as_deref()) {
                 left.push((id, own));
             }
         }
@@ -178,16 +166,6 @@ impl RunRegistry {
         let was_beside = |(other, end): &(u64, u64)| (*other..=*end).contains(&start);
         Some(asking.start <= start && !self.ended.iter().any(was_beside))
     }
-}
-
-/// The entry of our variable in the block that a process was started with.
-fn mark_in(block: &[u8]) -> Option<&[u8]> {
-    let mut entries = block.split(|byte| *byte == 0);
-    entries.find(|entry| {
-        entry
-            .strip_prefix(SPEC_VARIABLE.as_bytes())
-            .is_some_and(|rest| rest.starts_with(b"="))
-    })
 }
 
 fn own_id() -> i32 {
@@ -292,12 +270,5 @@ mod tests {
     #[test]
     fn this_process_started_before_now() {
         assert!(Process::of(own_id()).is_some_and(|us| us.start > 0 && us.start <= now()));
-    }
-
-    #[test]
-    fn the_mark_is_found_in_a_block_whatever_else_is_there() {
-        let block = b"A=1\0NONDEX_SPEC={x}\0B=\xff\0";
-        assert_eq!(mark_in(block), Some(&b"NONDEX_SPEC={x}"[..]));
-        assert_eq!(mark_in(b"A=1\0NONDEX_SPECS=2"), None);
     }
 }
