@@ -11,7 +11,7 @@ use std::cell::{Cell, RefCell};
 use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use nondex_core::{Context, Level, RunSpec, Selection, context};
+use nondex_core::{Context, Level, RunSpec, context};
 
 use support::{Keyed, Random};
 
@@ -284,9 +284,10 @@ fn fuzz(few: u64, panics: bool) {
         let std = program!(seed, panics, std::collections);
         let own = program!(seed, panics, nondex_collections::collections);
         compare(seed, &own, &std, "outside a test");
-        for choices in [Selection::None, Selection::All] {
-            let mut spec = RunSpec::new("test", Level::Std, seed);
-            spec.choices = choices;
+        for spec in [
+            RunSpec::clean("test"),
+            RunSpec::new("test", Level::Std, seed),
+        ] {
             let run = Context::new(spec);
             let _test = context::enter(&run, "test");
             let own = program!(seed, panics, nondex_collections::collections);

@@ -120,17 +120,14 @@ fn turning_one_site_off_leaves_every_other_choice_as_it_was() {
         line: 7,
         column: 3,
     };
-    let except = RunSpec {
-        choices: Selection::except([site.clone()]),
-        ..RunSpec::new("t", Level::Full, 5)
-    };
+    let spec = RunSpec::new("t", Level::Full, 5);
+    let except = spec
+        .clone()
+        .with_selection(Selection::except([site.clone()]));
     let without = run(&except);
     assert_eq!(without.0[2], all.0[2]);
     assert_eq!([&without.0[0], &without.0[1], &without.0[3]], ["base"; 3]);
-    let only = run(&RunSpec {
-        choices: Selection::only([site]),
-        ..RunSpec::new("t", Level::Full, 5)
-    });
+    let only = run(&spec.with_selection(Selection::only([site])));
     assert_eq!(only.0[..2], all.0[..2]);
     assert_eq!(only.0[2], "base");
     assert_eq!(

@@ -387,7 +387,7 @@ fn the_cost_of_a_search_is_told_to_who_asks() {
 
 /// A finding as the first version of this tool wrote it.
 const OLD: &str = r#"{
-    "schema": 1,
+    "schema": 2,
     "run": {"id": "1-2", "command": "cargo nondex", "levels": ["STD"], "seeds": [0, 1],
     "network": "observe"},
     "summary": {"tests": 1, "stable": 0, "id": 1, "od": 0, "nd": 0, "ud": 0, "network": 0,

@@ -106,13 +106,12 @@ fn a_choice_that_is_given_and_its_stack_are_recorded_without_memory() {
     let point = &found.points[0];
     let spec = RunSpec {
         trace: vec![point.site.clone()],
-        given: vec![Given {
+        ..spec.with_given(vec![Given {
             site: point.site.clone(),
             thread: point.thread.clone(),
             ordinal: 0,
             choice: GivenChoice::Steps(1),
-        }],
-        ..spec
+        }])
     };
     let given = run(&spec, &Outcome::Passed);
     assert_eq!(given.steps.len(), 1);

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use camino::Utf8Path;
 use cargo_nondex::project::addresses;
 use nondex_core::channel;
-use nondex_core::{Level, Outcome, RunRecord, RunSpec, ScheduleEndKind, Selection};
+use nondex_core::{Level, Outcome, RunRecord, RunSpec, ScheduleEndKind};
 
 use crate::compile::{compile_threads, fixture};
 
@@ -92,14 +92,14 @@ fn right_programs_pass_under_every_schedule_without_a_leak() {
     for test in tests("right_") {
         for spec in specs(&test, 8) {
             let (events, record) = run(&spec);
-            let about = format!("{test} {} {} {events}", spec.level, spec.seed);
+            let about = format!("{test} {} {} {events}", spec.level(), spec.seed());
             assert_eq!(record.outcome, Outcome::Passed, "{about}");
             let schedule = record.schedule.expect(&test);
             assert!(schedule.threads >= 2, "{about}");
             if test != "right_children" {
                 assert!(schedule.is_repeatable(), "{about}");
             }
-            let is_clean = spec.choices == Selection::None;
+            let is_clean = spec.is_clean();
             assert!(!is_clean || !record.points.is_empty(), "{about}");
         }
     }
@@ -162,7 +162,7 @@ fn is_another_function() {
         for spec in specs(test, 8) {
             let (first, second) = (run(&spec).1, run_in(&edited, &spec).1);
             moved += usize::from(addresses(&first) != addresses(&second));
-            let about = format!("{test} {} {}", spec.level, spec.seed);
+            let about = format!("{test} {} {}", spec.level(), spec.seed());
             assert_eq!(first.outcome, second.outcome, "{about}");
             assert_eq!(schedule(first), schedule(second), "{about}");
         }
@@ -181,7 +181,7 @@ fn a_run_that_is_shown_has_the_schedule_of_one_that_is_not() {
             let schedule = shown.schedule.as_mut().unwrap();
             assert!(schedule.trace.take().is_some(), "{test}");
             if schedule.is_repeatable() {
-                assert_eq!(plain, shown, "{test} {} {}", spec.level, spec.seed);
+                assert_eq!(plain, shown, "{test} {} {}", spec.level(), spec.seed());
             }
         }
     }
@@ -227,7 +227,7 @@ fn wrong_programs_fail_under_some_seed_and_then_always() {
             .find(|((_, record), _)| record.outcome != Outcome::Passed);
         let ((events, _), spec) = failing.expect(&test);
         for _ in 0..5 {
-            assert_eq!(run(&spec).0, events, "{test} {}", spec.seed);
+            assert_eq!(run(&spec).0, events, "{test} {}", spec.seed());
         }
     }
 }

@@ -6,7 +6,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use nondex_core::{Level, Outcome, RunSpec, Selection};
+use nondex_core::{Level, Outcome, RunSpec};
 
 use crate::compile::{Harness, compile, compile_threads, fixture};
 use crate::threads::{run_as, run_in, specs, tests_of};
@@ -27,7 +27,7 @@ fn what_is_waited_for_comes_under_every_schedule_and_in_virtual_time() {
         for spec in specs(test, 2) {
             // An hour is more than what lies between them.
             let is_delayed = test.starts_with("sleepers_") || test.contains("the_clock_of_a_child");
-            if spec.level == Level::Full && is_delayed {
+            if spec.level() == Level::Full && is_delayed {
                 continue;
             }
             // A clock that goes back does not show how long was waited.
@@ -36,7 +36,7 @@ fn what_is_waited_for_comes_under_every_schedule_and_in_virtual_time() {
                 ..spec
             };
             let (events, record) = run_in(executable, &spec);
-            let about = format!("{test} {} {} {events}", spec.level, spec.seed);
+            let about = format!("{test} {} {} {events}", spec.level(), spec.seed());
             assert_eq!(record.outcome, Outcome::Passed, "{about}");
             let schedule = record.schedule.expect(test);
             // What is outside may take another course the next time, and nothing else.
@@ -45,7 +45,7 @@ fn what_is_waited_for_comes_under_every_schedule_and_in_virtual_time() {
                 !test.starts_with("outside_"),
                 "{about}"
             );
-            if spec.choices == Selection::None && test.starts_with("an_hour") {
+            if spec.is_clean() && test.starts_with("an_hour") {
                 assert!(schedule.time_us >= 59 * 60 * 1_000_000, "{about}");
             }
         }
@@ -67,7 +67,7 @@ fn the_same_spec_is_the_same_schedule_also_with_descriptors() {
             };
             let first = course();
             for _ in 0..5 {
-                assert_eq!(course(), first, "{test} {} {}", spec.level, spec.seed);
+                assert_eq!(course(), first, "{test} {} {}", spec.level(), spec.seed());
             }
         }
     }
@@ -128,7 +128,7 @@ fn a_stack_is_captured_while_a_thread_that_waits_for_its_turn_has_the_lock_of_ba
             ..spec
         };
         let (events, record) = run_as(executable, &traced, wait_for_long);
-        let about = format!("{} {} {events}", traced.level, traced.seed);
+        let about = format!("{} {} {events}", traced.level(), traced.seed());
         assert_eq!(record.outcome, Outcome::Passed, "{about}");
         assert!(
             record.points.iter().any(|point| !point.stack.is_empty()),

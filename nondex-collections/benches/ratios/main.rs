@@ -15,7 +15,7 @@ mod times;
 
 use std::error::Error;
 
-use nondex_core::{Context, Level, RunSpec, Selection, context};
+use nondex_core::{Context, Level, RunSpec, context};
 use operations::{FIXED, Meter, OPERATIONS, mirror, of_std};
 use times::Timed;
 
@@ -75,9 +75,7 @@ impl Row {
 
 /// The runs that the mirror is measured in: the clean run, and one at each level.
 fn runs() -> Vec<(&'static str, RunSpec)> {
-    let mut base = RunSpec::new("bench", Level::Std, 1);
-    base.choices = Selection::None;
-    let mut runs = vec![("base", base)];
+    let mut runs = vec![("base", RunSpec::clean("bench"))];
     runs.extend(Level::ALL.map(|level| (level.name(), RunSpec::new("bench", level, 3))));
     runs
 }

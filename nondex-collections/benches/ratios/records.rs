@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use nondex_core::channel::Channel;
 use nondex_core::context::network;
-use nondex_core::{Caller, Context, Family, Level, RunSpec, Selection, context, decide_at, model};
+use nondex_core::{Caller, Context, Family, RunSpec, context, decide_at, model};
 
 /// Number of acts that are timed together. A channel has room for their events.
 const ACTS: u32 = 20_000;
@@ -75,8 +75,7 @@ pub(super) fn print() -> Result<(), Box<dyn Error>> {
     let enter = || {
         let spec = RunSpec {
             record: Some(new_path()),
-            choices: Selection::None,
-            ..RunSpec::new("bench", Level::Std, 1)
+            ..RunSpec::clean("bench")
         };
         context::enter(&Context::new(spec), "bench")
     };

@@ -277,10 +277,7 @@ mod tests {
     fn from_the_record_of_a_run_it_is_known_what_any_seed_draws_there() {
         for (level, schedule) in Level::ALL.into_iter().zip(Schedule::DRAWN.iter().cycle()) {
             let of = |seed| {
-                let spec = RunSpec {
-                    schedule: *schedule,
-                    ..RunSpec::new("mine", level, seed)
-                };
+                let spec = RunSpec::new("mine", level, seed).with_schedule(*schedule);
                 decided(&spec, &[5, 2, 1, 50])
             };
             let (_, record) = of(7);
@@ -341,10 +338,10 @@ mod tests {
             ordinal: 1,
             choice: order,
         };
-        let spec = |order| RunSpec {
-            choices: Selection::None,
-            given: vec![given(order)],
-            ..RunSpec::new("mine", Level::Full, 7)
+        let spec = |order| {
+            RunSpec::new("mine", Level::Full, 7)
+                .with_selection(Selection::Only(Vec::new()))
+                .with_given(vec![given(order)])
         };
         let (decisions, _) = decided(&spec(GivenChoice::Ranks(vec![2, 0, 1])), &[3, 3, 3]);
         assert!(matches!(decisions[0], Decision::Base));

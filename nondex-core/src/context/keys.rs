@@ -5,7 +5,6 @@ use crate::catalogue::{Family, Level, Model};
 use crate::fork_lock::ForkLock;
 use crate::hash;
 use crate::hidden;
-use crate::protocol::selection::Selection;
 use crate::protocol::site::{Caller, Site, portable_path};
 use crate::protocol::spec::RunSpec;
 
@@ -33,12 +32,12 @@ pub(super) struct Keys {
 
 impl Keys {
     pub(super) fn new(spec: &RunSpec) -> Self {
-        let is_seeded = spec.level == Level::Std
-            && spec.choices != Selection::None
-            && spec.schedule.chooses(Family::HashKeys);
+        let is_seeded = spec.drawn().is_some_and(|drawn| {
+            drawn.level == Level::Std && drawn.schedule.chooses(Family::HashKeys)
+        });
         Keys {
             secret: if is_seeded {
-                hash::mix(spec.seed ^ SECRET)
+                hash::mix(spec.seed() ^ SECRET)
             } else {
                 0
             },

@@ -345,7 +345,7 @@ impl Context {
 
 /// What a spec gives, made before a thread asks for it: that may be in an interposed call.
 fn given(spec: &RunSpec) -> Vec<Arc<GivenChoice>> {
-    let choices = spec.given.iter().map(|given| given.choice.clone());
+    let choices = spec.given().iter().map(|given| given.choice.clone());
     choices.map(Arc::new).collect()
 }
 

@@ -62,18 +62,14 @@ impl SiteState {
     ) -> Self {
         let spec = &context.spec;
         let is_site = |site: &Site| site.is_of(model, family, caller);
-        let given = spec.given.iter().zip(&context.given);
+        let given = spec.given().iter().zip(&context.given);
         let given = given.filter(|(given, _)| given.thread == thread && is_site(&given.site));
         let mut state = SiteState {
             model,
             family,
             caller,
             place: hash::mix(path_hash ^ Site::hash_of(model, family, caller)),
-            selected: if family.varies(spec.level) && spec.schedule.chooses(family) {
-                spec.choices.of_call(is_site, thread)
-            } else {
-                Selected::None
-            },
+            selected: spec.selected_of(is_site, family, thread),
             given: hidden::collect(
                 given.map(|(given, choice)| (given.ordinal, Arc::clone(choice))),
             ),
@@ -124,9 +120,9 @@ impl SiteState {
             false => self.give(ordinal, context),
         };
         Reached {
-            level: context.spec.level,
-            seed: context.spec.seed,
-            schedule: context.spec.schedule,
+            level: context.spec.level(),
+            seed: context.spec.seed(),
+            schedule: context.spec.schedule(),
             place: self.place,
             ordinal,
             is_selected: self.selected.contains(ordinal),

@@ -135,7 +135,7 @@ pub fn is_own_work() -> bool {
 #[inline]
 #[must_use]
 pub fn level() -> Option<Level> {
-    with_inherited_state(|state| state.context.spec.level)
+    with_inherited_state(|state| state.context.spec.level())
 }
 
 /// Records that the thread reached a choice, and returns what to make it from. `None` outside a
@@ -236,7 +236,7 @@ pub(crate) fn is_traced(model: &Model, family: Family, caller: Caller) -> bool {
 #[must_use]
 pub fn traces_elements() -> bool {
     let asks = |spec: &RunSpec| {
-        let mut given = spec.given.iter();
+        let mut given = spec.given().iter();
         !spec.trace.is_empty() && given.any(|given| matches!(given.choice, GivenChoice::Steps(_)))
     };
     with_inherited_state(|state| asks(&state.context.spec)).unwrap_or(false)

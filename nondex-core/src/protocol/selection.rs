@@ -6,11 +6,9 @@ use crate::json;
 
 use super::site::Site;
 
-/// Which choice points of a run are decided by the seed; the others take the canonical order.
+/// Which choice points of a run are decided by its seed; the others take the canonical order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Selection {
-    /// None: a clean run in canonical order. Choice points are recorded all the same.
-    None,
     /// All of them.
     #[default]
     All,
@@ -21,7 +19,6 @@ pub enum Selection {
 }
 
 json::variants!(Selection {
-    None = "none",
     All = "all",
     Only(scopes) = "only",
     Except(scopes) = "except",
@@ -88,7 +85,6 @@ impl Selection {
     /// As [`Selection::of`] the site that `is_site` accepts. Takes memory only for ranges of calls.
     pub(crate) fn of_call(&self, is_site: impl Fn(&Site) -> bool, thread: &str) -> Selected {
         let (scopes, whole, none, some): (_, _, _, fn(_) -> _) = match self {
-            Selection::None => return Selected::None,
             Selection::All => return Selected::All,
             Selection::Only(scopes) => (scopes, Selected::All, Selected::None, Selected::In),
             Selection::Except(scopes) => (scopes, Selected::None, Selected::All, Selected::NotIn),
@@ -176,7 +172,6 @@ mod tests {
                 assert_eq!(of(&except), !is_in, "{line} {thread} {ordinal}");
             }
         }
-        assert_eq!(Selection::None.of(&site(1), "0"), Selected::None);
         assert_eq!(Selection::All.of(&site(1), "0"), Selected::All);
     }
 }

@@ -2,19 +2,19 @@
 
 use std::path::PathBuf;
 
-use crate::catalogue::Level;
+use crate::catalogue::{Family, Level};
 use crate::json;
 
 use super::fork::{Forks, Threads};
 use super::network::NetworkMode;
 use super::operation::Observed;
 use super::schedule::Schedule;
-use super::selection::Selection;
+use super::selection::{Selected, Selection};
 use super::site::Site;
 use super::state::StateId;
 
 /// The version of [`RunSpec`] and [`RunRecord`](crate::RunRecord). A runtime refuses any other.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// The version of the algorithm that turns a seed into choices. A seed reproduces within one
 /// version.
@@ -46,21 +46,13 @@ pub struct RunSpec {
     pub test: String,
     /// The tests that run before it in the same process, in this order, under the same spec.
     pub before: Vec<String>,
-    /// How freely choices are made.
-    pub level: Level,
-    /// What they are made from.
-    pub seed: u64,
-    /// Which order a seed means.
-    pub schedule: Schedule,
-    /// Which choices are made at all; the others take the canonical order.
-    pub choices: Selection,
+    /// What decides the choices.
+    pub choices: Choices,
     /// Names of models (see [`Model::name`](crate::Model::name)) that are off: not chosen and not
     /// recorded.
     pub models_off: Vec<String>,
     /// Where the record is written, absolute; `None` keeps nothing.
     pub record: Option<PathBuf>,
-    /// Calls whose choice is given.
-    pub given: Vec<Given>,
     /// Sites for which the stack of the first call, or of the last one whose choice is given, is
     /// kept (slow: it reads debug information).
     pub trace: Vec<Site>,
@@ -115,13 +107,9 @@ json::object!(strict RunSpec {
     protocol,
     test,
     before = optional,
-    level,
-    seed,
-    schedule = optional,
     choices,
     models_off = optional,
     record = optional,
-    given = optional,
     trace = optional,
     network = optional,
     network_allow = optional,
@@ -141,6 +129,55 @@ json::object!(strict RunSpec {
     cover = optional,
     writes = optional,
     within = optional,
+});
+
+/// What decides the choices of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choices {
+    /// All take the canonical order, and nothing is late: a clean run. Choice points are recorded
+    /// all the same.
+    Canonical,
+    /// A seed.
+    Drawn(DrawnChoices),
+}
+
+json::variants!(Choices { Canonical = "canonical", Drawn(drawn) = "drawn" });
+
+impl Choices {
+    /// All choices at `level`, drawn from `seed`, which means what `schedule` says.
+    #[must_use]
+    pub const fn all(schedule: Schedule, level: Level, seed: u64) -> Self {
+        Choices::Drawn(DrawnChoices {
+            level,
+            seed,
+            schedule,
+            selection: Selection::All,
+            given: Vec::new(),
+        })
+    }
+}
+
+/// Choices that are drawn from a seed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DrawnChoices {
+    /// How freely they are made.
+    pub level: Level,
+    /// What they are made from.
+    pub seed: u64,
+    /// Which order a seed means.
+    pub schedule: Schedule,
+    /// Which choices are made at all; the others take the canonical order.
+    pub selection: Selection,
+    /// Calls whose choice is given.
+    pub given: Vec<Given>,
+}
+
+json::object!(strict DrawnChoices {
+    level,
+    seed,
+    schedule = optional,
+    selection = optional,
+    given = optional,
 });
 
 /// The choice at one call, given instead of drawn. It holds whether or not the choice is selected.
@@ -180,7 +217,7 @@ impl RunSpec {
     #[must_use]
     pub fn clean(test: impl Into<String>) -> Self {
         RunSpec {
-            choices: Selection::None,
+            choices: Choices::Canonical,
             ..RunSpec::new(test, Level::Std, 0)
         }
     }
@@ -192,12 +229,8 @@ impl RunSpec {
             protocol: PROTOCOL,
             test: test.into(),
             before: Vec::new(),
-            level,
-            seed,
-            schedule: Schedule::default(),
-            choices: Selection::All,
+            choices: Choices::all(Schedule::default(), level, seed),
             models_off: Vec::new(),
-            given: Vec::new(),
             record: None,
             trace: Vec::new(),
             network: NetworkMode::default(),
@@ -219,6 +252,116 @@ impl RunSpec {
             writes: false,
             within: false,
         }
+    }
+
+    /// The same with another seed; a clean run has none.
+    #[must_use]
+    pub fn with_seed(self, seed: u64) -> Self {
+        self.drawing(|drawn| drawn.seed = seed)
+    }
+
+    /// The same with this meaning of its seed; a clean run has none.
+    #[must_use]
+    pub fn with_schedule(self, schedule: Schedule) -> Self {
+        self.drawing(|drawn| drawn.schedule = schedule)
+    }
+
+    /// The same with only these choices left to its seed; a clean run has none.
+    #[must_use]
+    pub fn with_selection(self, selection: Selection) -> Self {
+        self.drawing(|drawn| drawn.selection = selection)
+    }
+
+    /// The same with the choices at these calls given; a clean run has none.
+    #[must_use]
+    pub fn with_given(self, given: Vec<Given>) -> Self {
+        self.drawing(|drawn| drawn.given = given)
+    }
+
+    fn drawing(mut self, change: impl FnOnce(&mut DrawnChoices)) -> Self {
+        if let Choices::Drawn(drawn) = &mut self.choices {
+            change(drawn);
+        }
+        self
+    }
+
+    /// Whether all choices take the canonical order.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.choices == Choices::Canonical
+    }
+
+    /// What its choices are drawn from; `None` for a clean run.
+    #[must_use]
+    pub const fn drawn(&self) -> Option<&DrawnChoices> {
+        match &self.choices {
+            Choices::Canonical => None,
+            Choices::Drawn(drawn) => Some(drawn),
+        }
+    }
+
+    /// The level of its choices. A clean run has the most realistic one.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        self.drawn().map_or(Level::Std, |drawn| drawn.level)
+    }
+
+    /// The seed of its choices. A clean run has 0.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.drawn().map_or(0, |drawn| drawn.seed)
+    }
+
+    /// What its seed means. A clean run has the default.
+    #[must_use]
+    pub fn schedule(&self) -> Schedule {
+        self.drawn()
+            .map_or_else(Schedule::default, |drawn| drawn.schedule)
+    }
+
+    /// Which choices are left to its seed; `None` for a clean run.
+    #[must_use]
+    pub fn selection(&self) -> Option<&Selection> {
+        self.drawn().map(|drawn| &drawn.selection)
+    }
+
+    /// Whether all choices are left to its seed.
+    #[must_use]
+    pub fn draws_all(&self) -> bool {
+        self.selection() == Some(&Selection::All)
+    }
+
+    /// Whether some choices are left to its seed, and the others are not.
+    #[must_use]
+    pub fn draws_some(&self) -> bool {
+        self.selection()
+            .is_some_and(|selection| *selection != Selection::All)
+    }
+
+    /// The calls whose choice is given.
+    #[must_use]
+    pub fn given(&self) -> &[Given] {
+        self.drawn().map_or(&[], |drawn| &drawn.given)
+    }
+
+    /// Which calls of a thread at a site are left to its seed.
+    #[must_use]
+    pub fn selected(&self, site: &Site, thread: &str) -> Selected {
+        self.selected_of(|other| other == site, site.family, thread)
+    }
+
+    /// As [`RunSpec::selected`] at the site of `family` that `is_site` accepts.
+    pub(crate) fn selected_of(
+        &self,
+        is_site: impl Fn(&Site) -> bool,
+        family: Family,
+        thread: &str,
+    ) -> Selected {
+        self.drawn()
+            .filter(|drawn| family.varies(drawn.level) && drawn.schedule.chooses(family))
+            .map_or(Selected::None, |drawn| {
+                drawn.selection.of_call(is_site, thread)
+            })
     }
 
     /// The test whose accesses to what is watched decide when another one

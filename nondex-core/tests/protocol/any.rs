@@ -1,11 +1,12 @@
 //! Any value of each type of the protocol.
 
 use nondex_core::{
-    AccessRecord, Calls, ChoiceRecord, Course, CoveredRecord, ElementRecord, Event, Failure,
-    Family, ForkRecord, Frame, Given, GivenChoice, NetworkOutcome, NetworkRecord, NumberRecord,
-    OperationRecord, Outcome, PointRecord, Reading, ScheduleEnd, ScheduleEndKind, ScheduleRecord,
-    Scope, Selection, Site, SleepRecord, Source, StateChange, StateId, StateKind, StepRecord,
-    Trace, TracedOperation, TracedStack, TracedThread, WaitRecord,
+    AccessRecord, Calls, ChoiceRecord, Choices, Course, CoveredRecord, DrawnChoices, ElementRecord,
+    Event, Failure, Family, ForkRecord, Frame, Given, GivenChoice, Level, NetworkOutcome,
+    NetworkRecord, NumberRecord, OperationRecord, Outcome, PointRecord, Reading, Schedule,
+    ScheduleEnd, ScheduleEndKind, ScheduleRecord, Scope, Selection, Site, SleepRecord, Source,
+    StateChange, StateId, StateKind, StepRecord, Trace, TracedOperation, TracedStack, TracedThread,
+    WaitRecord,
 };
 use proptest::prelude::*;
 
@@ -61,9 +62,22 @@ pub(super) fn operation() -> impl Strategy<Value = OperationRecord> {
     )
 }
 
-pub(super) fn selection() -> impl Strategy<Value = Selection> {
+pub(super) fn choices() -> impl Strategy<Value = Choices> {
+    let schedule = prop::sample::select(&Schedule::ALL);
+    let given = prop::collection::vec(given(), 0..3);
+    let drawn = (0..5_usize, any::<u64>(), schedule, selection(), given);
+    let drawn = drawn.prop_map(|(level, seed, schedule, selection, given)| DrawnChoices {
+        level: Level::ALL[level],
+        seed,
+        schedule,
+        selection,
+        given,
+    });
+    prop_oneof![Just(Choices::Canonical), drawn.prop_map(Choices::Drawn),]
+}
+
+fn selection() -> impl Strategy<Value = Selection> {
     prop_oneof![
-        Just(Selection::None),
         Just(Selection::All),
         prop::collection::vec(scope(), 0..3).prop_map(Selection::Only),
         prop::collection::vec(scope(), 0..3).prop_map(Selection::Except),
@@ -76,7 +90,7 @@ fn scope() -> impl Strategy<Value = Scope> {
     (site(), prop::option::of(calls)).prop_map(|(site, calls)| Scope { site, calls })
 }
 
-pub(super) fn given() -> impl Strategy<Value = Given> {
+fn given() -> impl Strategy<Value = Given> {
     let choice = prop_oneof![
         any::<u64>().prop_map(GivenChoice::Steps),
         any::<u64>().prop_map(GivenChoice::Number),

@@ -4,24 +4,23 @@
 mod any;
 
 use nondex_core::{
-    Event, Forks, Frame, Level, NetworkOutcome, Outcome, PROTOCOL, RunRecord, RunSpec, Schedule,
-    Selection, Threads, json,
+    Event, Forks, Frame, NetworkOutcome, Outcome, PROTOCOL, RunRecord, RunSpec, Selection, Threads,
+    json,
 };
 use proptest::prelude::*;
 
 use any::{
-    access, change, choice, covered, event, failure, given, network, operation, outcome, point,
-    schedule, selection, site, sources, state, step,
+    access, change, choice, choices, covered, event, failure, network, operation, outcome, point,
+    schedule, site, sources, state, step,
 };
 
 proptest! {
     #[test]
     fn a_spec_survives_the_round_trip(
-        test in ".{0,20}", level in 0..5_usize, seed in any::<u64>(), choices in selection(),
+        test in ".{0,20}", choices in choices(),
         models_off in prop::collection::vec(".{0,8}", 0..3),
             record in prop::option::of("[a-z/]{1,8}"),
-        trace in prop::collection::vec(site(), 0..2), given in prop::collection::vec(given(), 0..3),
-        schedule in prop::sample::select(&Schedule::ALL),
+        trace in prop::collection::vec(site(), 0..2),
             threads in prop::sample::select(&Threads::ALL),
         forks in prop::option::of((prop::collection::vec(".{0,8}", 0..3),
             prop::collection::vec(any::<u64>(), 0..3))), states in any::<bool>(),
@@ -34,9 +33,9 @@ proptest! {
         let record = record.map(Into::into);
         let forks = forks.map(|(tests, limits_ms)| Forks { tests, limits_ms });
         let spec = RunSpec {
-            choices, models_off, record, trace, given, schedule, threads, forks, states, restore,
+            choices, models_off, record, trace, threads, forks, states, restore,
             watch, lines, interrupt_at, pause_at, within,
-            ..RunSpec::new(test, Level::ALL[level], seed)
+            ..RunSpec::clean(test)
         };
         prop_assert_eq!(&RunSpec::from_json(&spec.to_json()).unwrap(), &spec);
         prop_assert_eq!(spec.to_json(), serde_json::to_string(&spec).unwrap());
@@ -83,16 +82,16 @@ proptest! {
 #[test]
 fn a_spec_of_another_protocol_or_with_an_unknown_field_is_refused_by_name() {
     let text = RunSpec::clean("t").to_json();
-    let newer = text.replace("\"protocol\":1", "\"protocol\":9");
+    let newer = text.replace("\"protocol\":2", "\"protocol\":9");
     assert_eq!(
         RunSpec::from_json(&newer).unwrap_err(),
-        "the run spec has protocol 9, this runtime speaks 1"
+        "the run spec has protocol 9, this runtime speaks 2"
     );
-    let unknown = text.replace("\"seed\"", "\"sede\":1,\"seed\"");
+    let unknown = text.replace("\"choices\"", "\"choise\":1,\"choices\"");
     assert!(
         RunSpec::from_json(&unknown)
             .unwrap_err()
-            .contains("unknown field `sede`")
+            .contains("unknown field `choise`")
     );
 }
 
@@ -123,16 +122,17 @@ fn escapes_and_surrogates_are_read_and_halves_of_them_refused() {
     }
 }
 
-/// What an older driver wrote is read by a newer one, so a name never changes.
+/// What an older driver of this protocol wrote is read by a newer one, so a name never changes.
 #[test]
 fn the_names_of_the_protocol_are_these() {
     let site = r#"{"api":"a","family":"hash_map","file":"f","line":1,"column":2}"#;
     let spec = concat!(
-        r#"{"protocol":1,"test":"t","level":"EQ","seed":3,"schedule":"random","#,
-        r#""choices":{"only":[{"site":$site,"calls":{"thread":"0","from":1,"#,
-        r#""to":2}}]},"models_off":["m"],"record":"r","given":[{"site":$site,"#,
+        r#"{"protocol":2,"test":"t","choices":{"drawn":{"level":"EQ","seed":3,"#,
+        r#""schedule":"random","selection":{"only":[{"site":$site,"calls":"#,
+        r#"{"thread":"0","from":1,"to":2}}]},"given":[{"site":$site,"#,
         r#""thread":"0","ordinal":0,"order":{"steps":4}},{"site":$site,"#,
-        r#""thread":"0","ordinal":1,"order":{"ranks":[1,0]}}],"trace":[$site],"#,
+        r#""thread":"0","ordinal":1,"order":{"ranks":[1,0]}}]}},"#,
+        r#""models_off":["m"],"record":"r","trace":[$site],"#,
         r#""network":"block","network_allow":["h"],"preload":"p","#,
         r#""observe":[{"operation":"bind","error":"EACCES"}]}"#,
     )
@@ -141,7 +141,7 @@ fn the_names_of_the_protocol_are_these() {
 
     let frame = r#"{"function":"f","file":"g","line":1}"#;
     let record = concat!(
-        r#"{"protocol":1,"algorithm":1,"test":"t","outcome":{"exited":-3},"#,
+        r#"{"protocol":2,"algorithm":1,"test":"t","outcome":{"exited":-3},"#,
         r#""failure":{"message":"m","file":"f","line":1},"#,
         r#""points":[{"site":$site,"thread":"0","count":1,"max_len":2,"#,
         r#""stack":[$frame]}],"choices":[{"p":1,"o":2,"n":3,"a":4},{"p":1,"#,
@@ -174,7 +174,6 @@ fn the_names_of_the_protocol_are_these() {
         assert_eq!(json::to_string(&value), name);
     }
     for (name, value) in [
-        (r#""none""#, Selection::None),
         (r#""all""#, Selection::All),
         (r#"{"except":[]}"#, Selection::Except(Vec::new())),
     ] {

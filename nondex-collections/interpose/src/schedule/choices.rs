@@ -14,7 +14,7 @@ use ::std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use nondex_core::choice::{self, hold::SHORTEST};
 use nondex_core::hash::mix;
-use nondex_core::{Caller, Family, Level, Model, RunSpec, Selection, context, model};
+use nondex_core::{Caller, Family, Level, Model, RunSpec, context, model};
 
 use super::operation::{Class, Operation};
 use super::real_time::is_any_outside;
@@ -115,21 +115,16 @@ pub(super) fn is_asked(spec: &RunSpec, family: Family, models: &[&Model]) -> boo
     models.any(|model| !spec.models_off.contains(&model.name(family)))
 }
 
-/// Whether a run is to choose nothing.
-pub(super) fn chooses_nothing(spec: &RunSpec) -> bool {
-    spec.choices == Selection::None && spec.given.is_empty()
-}
-
 /// Sets what a run is to choose.
 pub(super) fn begin(spec: &RunSpec) {
-    let is_clean = chooses_nothing(spec);
+    let is_clean = spec.is_clean();
     let schedules = is_asked(spec, Family::Schedule, &[&model::THREAD_SPAWN]);
     systematic::begin(spec);
     let is_listed = systematic::is_on();
     IS_CLEAN.store(is_clean || is_listed, Ordering::Relaxed);
-    let run = mix(mix(spec.seed) ^ (spec.level as u64 + 1).rotate_left(32));
+    let run = mix(mix(spec.seed()) ^ (spec.level() as u64 + 1).rotate_left(32));
     RUN.store(run, Ordering::Relaxed);
-    let policy = &POLICIES[(spec.seed % POLICIES.len() as u64) as usize];
+    let policy = &POLICIES[(spec.seed() % POLICIES.len() as u64) as usize];
     let (mode, system, atomic) = match policy.kind {
         Kind::Walk { system, atomic } => (WALK, system, atomic),
         Kind::Few { thirds } => {

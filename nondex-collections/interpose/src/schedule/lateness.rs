@@ -7,7 +7,7 @@ use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use nondex_core::model::READ_AGAIN;
 use nondex_core::{Family, Level, Model, RunSpec, choice, model};
 
-use super::choices::{SELDOM, chooses_nothing, held, is_asked, is_clean, within, word};
+use super::choices::{SELDOM, held, is_asked, is_clean, within, word};
 use super::real_time::is_any_outside;
 use super::shared::SHARED;
 use super::thread::{MARKS, Ref};
@@ -52,7 +52,7 @@ static OLDEST: [AtomicU64; CLOCKS.len()] = [const { AtomicU64::new(0) }; CLOCKS.
 
 /// Sets what a run is to choose.
 pub(super) fn begin(spec: &RunSpec) {
-    let is_clean = chooses_nothing(spec);
+    let is_clean = spec.is_clean();
     let times = [&model::THREAD_SLEEP, &model::CONDVAR_WAIT_TIMEOUT];
     let is_asked_of = |models: &[&Model]| is_asked(spec, Family::Time, models);
     IS_ON.store(is_asked_of(&times), Ordering::Relaxed);
@@ -63,7 +63,7 @@ pub(super) fn begin(spec: &RunSpec) {
         let age = match (is_asked_of(&[clock]), is_clean) {
             (false, _) => 0,
             (true, true) => choice::clock::oldest(clock, Level::Full),
-            (true, false) => choice::clock::oldest(clock, spec.level),
+            (true, false) => choice::clock::oldest(clock, spec.level()),
         };
         oldest.store(age, Ordering::Relaxed);
     }

@@ -30,7 +30,7 @@ const MOMENT: u64 = 50_000;
 
 /// Sets what a run is to choose.
 pub(super) fn begin(spec: &RunSpec) {
-    IS_ADVICE.store(spec.level == Level::Full, Ordering::Relaxed);
+    IS_ADVICE.store(spec.level() == Level::Full, Ordering::Relaxed);
     TICKED.store(0, Ordering::Relaxed);
     for shown in &SHOWN {
         shown.store(0, Ordering::Relaxed);

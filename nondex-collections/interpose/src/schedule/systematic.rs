@@ -12,7 +12,7 @@ use nondex_core::choice::hold::longest_hold;
 use nondex_core::choice::stops::{self, Stop};
 use nondex_core::json::Object;
 use nondex_core::protocol::scheduling::{Decision, MAX_DECISIONS};
-use nondex_core::{RunSpec, Schedule, Selection, context, hidden, model};
+use nondex_core::{RunSpec, Schedule, context, hidden, model};
 
 use super::lock::Lock;
 use super::shared::{SHARED, STEPS};
@@ -30,8 +30,8 @@ static DECISIONS: Lock<hidden::Vec<u64>> = Lock::new(hidden::vec());
 
 /// Takes the list of a run, if there is one.
 pub(super) fn begin(spec: &RunSpec) {
-    let is_on = spec.schedule == Schedule::Systematic && spec.choices != Selection::None;
-    SEED.store(spec.seed, Ordering::Relaxed);
+    let is_on = spec.schedule() == Schedule::Systematic;
+    SEED.store(spec.seed(), Ordering::Relaxed);
     IS_ON.store(is_on, Ordering::Relaxed);
 }
 

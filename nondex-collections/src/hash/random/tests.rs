@@ -4,7 +4,7 @@ use ::std::collections::BTreeSet;
 use ::std::hash::BuildHasherDefault;
 
 use nondex_core::context::{Context, enter};
-use nondex_core::{Level, Outcome, RunRecord, RunSpec, Scope, Selection};
+use nondex_core::{Level, Outcome, RunRecord, RunSpec, Selection};
 
 use super::*;
 use crate::collections::{HashMap, HashSet};
@@ -115,10 +115,7 @@ fn what_shows_the_keys_is_a_choice_that_varies_at_std_and_nowhere_else() {
         }
         let clean = run(&RunSpec::clean("t"), body).0;
         assert_eq!(run(&RunSpec::new("t", Level::Full, 7), body).0, clean);
-        let none = RunSpec {
-            choices: Selection::Only(Vec::new()),
-            ..RunSpec::new("t", Level::Std, 7)
-        };
+        let none = RunSpec::new("t", Level::Std, 7).with_selection(Selection::Only(Vec::new()));
         assert_eq!(
             run(&none, body).0,
             clean,
@@ -201,10 +198,7 @@ fn an_order_does_not_depend_on_whether_the_keys_are_seen() {
     let keys = keys
         .iter()
         .find(|point| point.site.api == model::RANDOM_STATE_NEW.api);
-    let without = RunSpec {
-        choices: Selection::Except(vec![Scope::from(keys.unwrap().site.clone())]),
-        ..all
-    };
+    let without = all.with_selection(Selection::except([keys.unwrap().site.clone()]));
     let (other_hash, same_order) = run(&without, body).0;
     assert_ne!(hash, other_hash);
     assert_eq!(order, same_order);

@@ -189,7 +189,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
 #[cfg(test)]
 mod tests {
     use nondex_core::context::{Context, enter};
-    use nondex_core::{Event, RunSpec, Selection, decide};
+    use nondex_core::{Event, RunSpec, decide};
 
     use super::*;
 
@@ -201,11 +201,10 @@ mod tests {
 
     #[test]
     fn whoever_begins_or_sleeps_may_be_late_where_the_seed_says_so_and_only_there() {
-        for (choices, is_late) in [(Selection::None, false), (Selection::All, true)] {
-            let spec = RunSpec {
-                choices,
-                ..RunSpec::new("t", Level::Full, 3)
-            };
+        for (spec, is_late) in [
+            (RunSpec::clean("t"), false),
+            (RunSpec::new("t", Level::Full, 3), true),
+        ] {
             let context = Context::new(spec);
             let test = enter(&context, "t");
             sleep(Duration::from_micros(1));

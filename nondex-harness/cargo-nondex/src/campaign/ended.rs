@@ -119,7 +119,7 @@ pub(super) fn run_of(
 /// Whether a passing run of `spec` may be what a failing one is compared with. Not those of all the
 /// seeds: a batch of them holds many outputs.
 fn is_reference(spec: &RunSpec) -> bool {
-    matches!(spec.choices, Selection::None | Selection::Except(_)) && spec.given.is_empty()
+    matches!(spec.selection(), None | Some(Selection::Except(_))) && spec.given().is_empty()
 }
 
 /// How a run of `test` ended if its record does not say it; `None` when it was stopped.

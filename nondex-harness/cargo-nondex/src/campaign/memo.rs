@@ -14,7 +14,7 @@ use crate::judge::run::Run;
 use crate::report::id;
 
 /// The version of [`Memo`].
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// The runs of one test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

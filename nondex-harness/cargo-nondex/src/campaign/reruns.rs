@@ -7,7 +7,7 @@ mod together;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use nondex_core::{Failure, Family, Level, Outcome, RunSpec, Selection};
+use nondex_core::{Failure, Family, Level, Outcome, RunSpec};
 
 use super::circumstance::under;
 use super::comparison::{Builder, Comparison, as_plain, once};
@@ -149,7 +149,7 @@ impl<'a> Reruns<'a> {
         conclude(report, conclusion, &tried);
         let first = first.filter(|_| !report.verdict.passes())?;
         let seeded = first.spec.clone();
-        let seeded = seeded.filter(|spec| spec.choices != Selection::None);
+        let seeded = seeded.filter(|spec| !spec.is_clean());
         self.fail(report, suite, first);
         seeded
     }
@@ -176,7 +176,7 @@ impl<'a> Reruns<'a> {
             failure,
             spec,
         } = first;
-        if let Some(spec) = spec.filter(|spec| spec.choices != Selection::None) {
+        if let Some(spec) = spec.filter(|spec| !spec.is_clean()) {
             let end = End {
                 outcome,
                 failure,

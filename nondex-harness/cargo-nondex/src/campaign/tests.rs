@@ -27,8 +27,7 @@ seed=$(field seed)
 emit() { [ -n "$NONDEX_SPEC" ] && printf '%s\n' "$1" >> "$record"; }
 made() {
     case "$NONDEX_SPEC" in
-        *'"choices":"none"'*) return 1 ;;
-        *'"choices":"all"'*) return 0 ;;
+        *'"choices":"canonical"'*) return 1 ;;
         *'"only":'*"\"line\":$1,"*) return 0 ;;
         *'"only":'*) return 1 ;;
         *'"except":'*"\"line\":$1,"*) return 1 ;;

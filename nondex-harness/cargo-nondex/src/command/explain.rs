@@ -42,14 +42,11 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
     if changes.is_empty() {
         // Those that were tried tell how often it fails.
         let runs = known.iter().flat_map(|(_, runs)| runs);
-        let of_seed = |spec: &RunSpec| RunSpec {
-            seed: spec.seed,
-            ..finding.spec.clone()
-        };
+        let of_seed = |spec: &RunSpec| finding.spec.clone().with_seed(spec.seed());
         let tried = runs.filter(|(spec, _)| *spec == of_seed(spec));
-        let mut seeds: Vec<u64> = tried.map(|(spec, _)| spec.seed).collect();
+        let mut seeds: Vec<u64> = tried.map(|(spec, _)| spec.seed()).collect();
         seeds.dedup();
-        if seeds.contains(&finding.spec.seed) {
+        if seeds.contains(&finding.spec.seed()) {
             options.seeds = seeds;
         }
         options.known = known.into_iter().collect();
@@ -130,9 +127,9 @@ fn options(args: &ExplainArgs, line: &str, finding: &Finding, root: &Utf8Path) -
     let spec = &finding.spec;
     let mut options = Options::new(root);
     line.clone_into(&mut options.command);
-    options.levels = vec![spec.level];
-    options.seeds = vec![spec.seed];
-    options.schedule = spec.schedule;
+    options.levels = vec![spec.level()];
+    options.seeds = vec![spec.seed()];
+    options.schedule = spec.schedule();
     options.models_off.clone_from(&spec.models_off);
     options.real_threads = !spec.scheduled;
     options.max_steps = spec.max_steps;

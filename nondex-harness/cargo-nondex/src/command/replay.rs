@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use nondex_core::{NetworkMode, Outcome, RunRecord, RunSpec, Selection, Site};
+use nondex_core::{NetworkMode, Outcome, RunRecord, RunSpec, Site};
 
 use super::console::Console;
 use super::folders::Folders;
@@ -318,7 +318,7 @@ fn watched(
         };
         let run = runs.and_then(|mut runs| runs.pop());
         // As in the campaign that found it, whose clean runs slept less.
-        let times_out = |run: &Run| spec.choices != Selection::None && run.oversleeps();
+        let times_out = |run: &Run| !spec.is_clean() && run.oversleeps();
         let run = run.map(|run| match run.passed() && times_out(&run) {
             true => run.timed_out(),
             false => run,

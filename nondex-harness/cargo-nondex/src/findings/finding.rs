@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use camino::Utf8Path;
-use nondex_core::{Level, Outcome, RunSpec, Selection, Site};
+use nondex_core::{Choices, Level, Outcome, RunSpec, Site};
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
@@ -11,7 +11,7 @@ use crate::project::{BuildPlan, Harness, Project, Suite};
 use crate::report::{Culprit, FailureReport, Report, TestReport, Verdict, id};
 
 /// The version of [`Finding`].
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 
 /// A failing run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -161,16 +161,13 @@ impl Finding {
     /// version that kept less.
     fn of(report: &Report, test: &TestReport, failure: &FailureReport) -> Option<Self> {
         let replay = test.replay.as_ref()?;
-        let (choices, level, seed) = match (failure.level, failure.seed) {
-            (Some(level), Some(seed)) => (Selection::All, level, seed),
-            _ => (Selection::None, replay.spec.level, replay.spec.seed),
+        let choices = match (failure.level, failure.seed) {
+            (Some(level), Some(seed)) => Choices::all(failure.schedule, level, seed),
+            _ => Choices::Canonical,
         };
         let spec = RunSpec {
             test: test.name.clone(),
             before: failure.before.clone(),
-            level,
-            seed,
-            schedule: failure.schedule,
             scheduled: failure.scheduled,
             choices,
             ..replay.spec.clone()
@@ -222,7 +219,8 @@ impl Finding {
     /// The level and the seed, unless it was a run in canonical order.
     #[must_use]
     pub fn choice(&self) -> Option<(Level, u64)> {
-        (self.spec.choices != Selection::None).then_some((self.spec.level, self.spec.seed))
+        let drawn = self.spec.drawn()?;
+        Some((drawn.level, drawn.seed))
     }
 
     /// What was run, for people: `at STD with seed 3`, `in canonical order`.

@@ -116,7 +116,7 @@ impl Regressions {
                 test: finding.test.clone(),
                 level,
                 seed,
-                schedule: finding.spec.schedule,
+                schedule: finding.spec.schedule(),
                 algorithm: ALGORITHM,
                 id: finding.id.clone(),
                 culprits: finding.culprit_texts(),

@@ -232,10 +232,10 @@ mod tests {
         store.write(std::slice::from_ref(&good)).unwrap();
         for (id, text, part) in [
             ("empty", "", "it is not JSON"),
-            ("cut", "{\"schema\": 2, ", "it is not JSON"),
-            ("old", "{}", "it has no `schema`, expected 2"),
-            ("new", "{\"schema\": 3}", "its schema is 3, expected 2"),
-            ("partial", "{\"schema\": 2}", "not a finding of schema 2"),
+            ("cut", "{\"schema\": 3, ", "it is not JSON"),
+            ("old", "{}", "it has no `schema`, expected 3"),
+            ("new", "{\"schema\": 4}", "its schema is 4, expected 3"),
+            ("partial", "{\"schema\": 3}", "not a finding of schema 3"),
         ] {
             let path = store.directory().join(format!("{id}.json"));
             fs::write(&path, text).unwrap();

@@ -154,7 +154,7 @@ impl Dependence {
         let varying = failing.iter().flat_map(|run| run.points.iter());
         let varying = varying.map(|point| point.site.family);
         varying
-            .filter(|family| family.varies(self.spec.level))
+            .filter(|family| family.varies(self.spec.level()))
             .collect()
     }
 
@@ -190,7 +190,7 @@ impl Dependence {
         let mut sites = self.culprits.sites();
         let is_clock = sites.any(|site| Model::by_api(&site.api).is_some_and(clock::is_clock));
         // How long a clock stands still depends on the level alone.
-        let of_clock = || is_clock.then_some(self.spec.level);
+        let of_clock = || is_clock.then_some(self.spec.level());
         let level = self.level_of_shortest().or_else(of_clock);
         let is_timed = self.culprits.sites().all(is_timing);
         self.passes_clean && is_timed && matches!(level, Some(Level::One | Level::Eq))

@@ -212,19 +212,13 @@ struct CulpritSearch<'a> {
 }
 
 impl<'a> CulpritSearch<'a> {
-    fn with(&self, choices: Selection) -> RunSpec {
-        RunSpec {
-            choices,
-            ..self.spec.clone()
-        }
+    fn with(&self, selection: Selection) -> RunSpec {
+        self.spec.clone().with_selection(selection)
     }
 
     /// Only the choices in these scopes, and some of them given.
     fn given(&self, scopes: Vec<Scope>, given: Vec<Given>) -> RunSpec {
-        RunSpec {
-            given,
-            ..self.with(Selection::Only(scopes))
-        }
+        self.with(Selection::Only(scopes)).with_given(given)
     }
 
     fn run(&self, spec: &RunSpec) -> Result<&'a Run, Missing> {
@@ -317,20 +311,20 @@ impl<'a> CulpritSearch<'a> {
 #[must_use]
 pub fn traced(spec: &RunSpec, group: &Group) -> RunSpec {
     let calls = &group.calls;
+    let spec = if calls.is_empty() {
+        spec.clone()
+    } else {
+        let scopes = calls.iter().map(Call::scope).collect();
+        spec.clone().with_selection(Selection::Only(scopes))
+    };
     RunSpec {
-        choices: if calls.is_empty() {
-            spec.choices.clone()
-        } else {
-            Selection::Only(calls.iter().map(Call::scope).collect())
-        },
-        given: calls.iter().filter_map(Call::given).collect(),
         trace: group.sites.clone(),
         operations: if group.sites.iter().any(is_timing) {
             OPERATIONS
         } else {
             0
         },
-        ..spec.clone()
+        ..spec.with_given(calls.iter().filter_map(Call::given).collect())
     }
 }
 

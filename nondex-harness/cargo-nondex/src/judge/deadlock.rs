@@ -9,7 +9,7 @@
 
 use std::time::Duration;
 
-use nondex_core::{RunSpec, ScheduleEndKind, Selection};
+use nondex_core::{RunSpec, ScheduleEndKind};
 
 use super::evidence::Evidence;
 use super::run::Run;
@@ -42,16 +42,13 @@ pub(super) fn is_proven_of(clean: &[Run]) -> bool {
 
 /// Whether a spec is that of a run with real threads in canonical order.
 pub(super) fn is_natural(spec: &RunSpec) -> bool {
-    !spec.scheduled && spec.choices == Selection::None
+    !spec.scheduled && spec.is_clean()
 }
 
 /// Whether a spec is that of a scheduled run in canonical order of which nothing more is recorded
 /// than usual.
 fn is_clean(spec: &RunSpec) -> bool {
-    spec.scheduled
-        && spec.choices == Selection::None
-        && spec.given.is_empty()
-        && spec.operations == 0
+    spec.scheduled && spec.is_clean() && spec.operations == 0
 }
 
 /// How long runs with real threads may take of a test that comes to a proven deadlock in base
@@ -136,8 +133,8 @@ mod tests {
             let [base, seeded, natural] = ends;
             let end = match spec {
                 spec if !spec.scheduled => natural,
-                spec if spec.choices == Selection::None => base,
-                spec if spec.choices == Selection::All && spec.seed % 3 != 1 => base,
+                spec if spec.is_clean() => base,
+                spec if spec.draws_all() && spec.seed() % 3 != 1 => base,
                 _ => seeded,
             };
             ended(spec, end, limit)
@@ -159,7 +156,7 @@ mod tests {
         };
         let point = PointRecord {
             count: 1,
-            max_len: longest(spec.level),
+            max_len: longest(spec.level()),
             ..point(site)
         };
         let kind = match end {

@@ -21,7 +21,7 @@ const MAX_LEN: u64 = 8;
 /// are of the same test. False when that cannot be known.
 #[must_use]
 pub fn decide_alike(made: &RunSpec, other: &RunSpec, run: &Run) -> bool {
-    if !(made.given.is_empty() && other.given.is_empty()) {
+    if !(made.given().is_empty() && other.given().is_empty()) {
         return made == other;
     }
     if made.before != other.before {
@@ -45,17 +45,17 @@ pub fn decide_alike(made: &RunSpec, other: &RunSpec, run: &Run) -> bool {
 /// up to the first choice that is decided otherwise: which operations that are is the seed's at its
 /// level, so that another spec's are not among the points.
 pub(super) fn are_scheduled_alike(a: &RunSpec, b: &RunSpec) -> bool {
-    let decides = |spec: &RunSpec| match &spec.choices {
-        Selection::None => false,
-        Selection::All | Selection::Except(_) => true,
-        Selection::Only(scopes) => scopes
+    let decides = |spec: &RunSpec| match spec.selection() {
+        None => false,
+        Some(Selection::All | Selection::Except(_)) => true,
+        Some(Selection::Only(scopes)) => scopes
             .iter()
             .any(|scope| scope.site.family.numbers_depend_on_level()),
     };
-    let is_listed = |spec: &RunSpec| spec.schedule == Schedule::Systematic;
+    let is_listed = |spec: &RunSpec| spec.schedule() == Schedule::Systematic;
     match (decides(a), decides(b)) {
         (false, false) => true,
-        (true, true) => (a.seed, a.level, is_listed(a)) == (b.seed, b.level, is_listed(b)),
+        (true, true) => (a.seed(), a.level(), is_listed(a)) == (b.seed(), b.level(), is_listed(b)),
         _ => false,
     }
 }
@@ -63,10 +63,7 @@ pub(super) fn are_scheduled_alike(a: &RunSpec, b: &RunSpec) -> bool {
 /// Whether the seed decides at `site` in a run of `spec`, at least for some calls.
 #[must_use]
 pub fn is_made(spec: &RunSpec, site: &Site, thread: &str) -> bool {
-    let family = site.family;
-    family.varies(spec.level)
-        && spec.schedule.chooses(family)
-        && spec.choices.of(site, thread) != Selected::None
+    spec.selected(site, thread) != Selected::None
 }
 
 fn alike_at(a: &RunSpec, b: &RunSpec, point: &PointRecord, choices: &[ChoiceRecord]) -> bool {
@@ -77,9 +74,9 @@ fn alike_at(a: &RunSpec, b: &RunSpec, point: &PointRecord, choices: &[ChoiceReco
     // Most values depend on the seed alone, whatever the level.
     let family = point.site.family;
     let is_value = !family.is_of_orders();
-    let is_same_seed = a.seed == b.seed && (is_value || a.schedule == b.schedule);
+    let is_same_seed = a.seed() == b.seed() && (is_value || a.schedule() == b.schedule());
     let is_any_level = is_value && !family.numbers_depend_on_level();
-    if a_made == b_made && is_same_seed && (is_any_level || a.level == b.level) {
+    if a_made == b_made && is_same_seed && (is_any_level || a.level() == b.level()) {
         return true;
     }
     if is_value {
@@ -92,19 +89,15 @@ fn alike_at(a: &RunSpec, b: &RunSpec, point: &PointRecord, choices: &[ChoiceReco
         .filter(|choice| choice.place == place)
         .all(|choice| {
             listed += 1;
-            let a_order = order(a, &a_made, a.level, choice);
-            a_order.is_some() && a_order == order(b, &b_made, a.level, choice)
+            let a_order = order(a, &a_made, a.level(), choice);
+            a_order.is_some() && a_order == order(b, &b_made, a.level(), choice)
         });
     are_alike && listed == point.count
 }
 
 /// Which of the calls that a run reached are left to the seed.
 fn made(spec: &RunSpec, point: &PointRecord) -> Selected {
-    let family = point.site.family;
-    if !family.varies(spec.level) || !spec.schedule.chooses(family) {
-        return Selected::None;
-    }
-    let made = spec.choices.of(&point.site, &point.thread);
+    let made = spec.selected(&point.site, &point.thread);
     let (Selected::In(ranges) | Selected::NotIn(ranges)) = &made else {
         return made;
     };
@@ -144,7 +137,7 @@ enum Order {
 
 /// The order that a run of `spec` takes at a choice that was recorded at level `recorded`.
 fn order(spec: &RunSpec, made: &Selected, recorded: Level, choice: &ChoiceRecord) -> Option<Order> {
-    if !made.contains(choice.ordinal) || choice.keeps_base(spec.level) {
+    if !made.contains(choice.ordinal) || choice.keeps_base(spec.level()) {
         return Some(Order::Base);
     }
     if choice.len > MAX_LEN {
@@ -152,11 +145,11 @@ fn order(spec: &RunSpec, made: &Selected, recorded: Level, choice: &ChoiceRecord
     }
     let looked_at = |level| (level == recorded).then_some(choice.aspect).flatten();
     let choice = ChoiceRecord {
-        aspect: looked_at(spec.level),
+        aspect: looked_at(spec.level()),
         ..*choice
     };
-    let order: Vec<usize> = draw(spec.schedule, spec.level, spec.seed, &choice)?.collect();
-    Some(match spec.level {
+    let order: Vec<usize> = draw(spec.schedule(), spec.level(), spec.seed(), &choice)?.collect();
+    Some(match spec.level() {
         Level::Eq => Order::OfContents(order),
         _ if order.is_sorted() => Order::Base,
         _ => Order::Permuted(order),

@@ -65,13 +65,13 @@ pub struct Evidence {
 type Key = (Level, u64, u8, usize, usize);
 
 fn key(spec: &RunSpec) -> Key {
-    let (kind, sites) = match &spec.choices {
-        Selection::None => (0, 0),
-        Selection::All => (1, 0),
-        Selection::Only(sites) => (2, sites.len()),
-        Selection::Except(sites) => (3, sites.len()),
+    let (kind, sites) = match spec.selection() {
+        None => (0, 0),
+        Some(Selection::All) => (1, 0),
+        Some(Selection::Only(sites)) => (2, sites.len()),
+        Some(Selection::Except(sites)) => (3, sites.len()),
     };
-    (spec.level, spec.seed, kind, sites, spec.given.len())
+    (spec.level(), spec.seed(), kind, sites, spec.given().len())
 }
 
 impl Evidence {
@@ -148,10 +148,9 @@ impl Evidence {
     /// Whether a run slept so long that it would have timed out in real time, as no clean run does:
     /// a choice decides that.
     fn times_out(&self, spec: &RunSpec, run: &Run) -> bool {
-        let is_clean = |spec: &RunSpec| spec.choices == Selection::None && spec.given.is_empty();
-        let mut clean = self.all().filter(|(spec, _)| is_clean(spec)).peekable();
+        let mut clean = self.all().filter(|(spec, _)| spec.is_clean()).peekable();
         run.oversleeps()
-            && !is_clean(spec)
+            && !spec.is_clean()
             && clean.peek().is_some()
             && clean.all(|(_, run)| !run.oversleeps())
     }
@@ -169,7 +168,7 @@ impl Evidence {
         if run.output.is_none() {
             return;
         }
-        if run.passed() && matches!(spec.choices, Selection::Except(_)) {
+        if run.passed() && matches!(spec.selection(), Some(Selection::Except(_))) {
             let new = match place {
                 Some(place) => (place, self.runs[place].1.len()),
                 None => (self.runs.len(), 0),

@@ -65,12 +65,12 @@ pub fn explore(
     let mut tree = Tree::new(level, limit);
     let mut seeds = BTreeSet::new();
     for (spec, runs) in evidence.specs() {
-        let is_seed = spec.level == level && *spec == of_seed(spec.seed);
+        let is_seed = spec.level() == level && *spec == of_seed(spec.seed());
         let is_base = is_plain(level) && *spec == clean;
         for run in runs {
             if is_seed {
                 tree.add(run, |choice| drawn(spec, choice));
-                seeds.insert(spec.seed);
+                seeds.insert(spec.seed());
             } else if is_base {
                 tree.add(run, |choice| Some((0..choice.len as usize).collect()));
             }
@@ -145,7 +145,7 @@ const fn is_plain(level: Level) -> bool {
 }
 
 fn drawn(spec: &RunSpec, choice: &ChoiceRecord) -> Option<Vec<usize>> {
-    Some(draw(spec.schedule, spec.level, spec.seed, choice)?.collect())
+    Some(draw(spec.schedule(), spec.level(), spec.seed(), choice)?.collect())
 }
 
 /// The runs of a test at one level as a tree of choices.

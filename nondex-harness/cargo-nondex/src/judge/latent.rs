@@ -4,7 +4,7 @@
 //! The search is that for a failure. A run that writes what the clean runs write counts as one that
 //! passes, and any other as one that fails.
 
-use nondex_core::{Outcome, Selection};
+use nondex_core::Outcome;
 
 use super::conclusion::Dependence;
 use super::culprit;
@@ -39,13 +39,13 @@ pub(super) fn search(
         return Ok(None);
     }
     let changed = evidence.specs().filter(|(spec, runs)| {
-        spec.choices == Selection::All
+        spec.draws_all()
             && spec.trace.is_empty()
             && spec.network == clean_spec.network
             && runs.iter().all(|run| run.written != usual)
     });
     let place = |seed: u64| options.seeds.iter().position(|known| *known == seed);
-    let weakest = changed.min_by_key(|(spec, _)| (spec.level, place(spec.seed)));
+    let weakest = changed.min_by_key(|(spec, _)| (spec.level(), place(spec.seed())));
     let Some((spec, _)) = weakest else {
         return Ok(None);
     };
@@ -92,7 +92,7 @@ mod tests {
     fn a_choice_that_changes_only_what_is_written_is_found() {
         let (conclusion, _) = simulate(&options(), |spec| {
             writing(match made(spec, 2) {
-                true => spec.seed + 1,
+                true => spec.seed() + 1,
                 false => 0,
             })
         });

@@ -183,12 +183,11 @@ impl Options {
     pub fn apply(&self, spec: RunSpec) -> RunSpec {
         RunSpec {
             models_off: self.models_off.clone(),
-            schedule: self.schedule,
             scheduled: self.is_scheduled(),
             max_steps: self.max_steps,
             cover: self.cover,
             observe: self.observed(),
-            ..self.network.apply(spec)
+            ..self.network.apply(spec.with_schedule(self.schedule))
         }
     }
 

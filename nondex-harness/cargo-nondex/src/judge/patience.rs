@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use nondex_core::{Level, Outcome, RunSpec, Selection};
+use nondex_core::{Level, Outcome, RunSpec};
 
 use super::deadlock;
 use super::evidence::{Evidence, Missing};
@@ -55,7 +55,7 @@ pub fn patiently<T>(
     if let Some(spec) = limits.doubtful(evidence) {
         return Err(Batch {
             specs: vec![spec.clone()],
-            limit: Some(limits.sufficient(spec.level)),
+            limit: Some(limits.sufficient(spec.level())),
         });
     }
     conclude().map_err(|Missing(specs)| Batch {
@@ -89,7 +89,7 @@ pub(crate) fn needed(
     if is_late(run, usual) {
         return Some(run.limit);
     }
-    let kind = |spec: &RunSpec| (spec.choices == Selection::None, spec.level);
+    let kind = |spec: &RunSpec| (spec.is_clean(), spec.level());
     let alike = evidence
         .all()
         .filter(|(other, _)| kind(other) == kind(spec));
@@ -128,7 +128,7 @@ impl Limits {
     fn new(usual: Duration, evidence: &Evidence) -> Self {
         let ended = || evidence.all().filter(|(_, run)| has_ended(run));
         // The first one, so that what was sufficient stays so.
-        let clean = ended().find(|(spec, _)| spec.choices == Selection::None);
+        let clean = ended().find(|(spec, _)| spec.is_clean());
         let clean = clean.map_or(Duration::ZERO, |(_, run)| run.took.min(usual));
         let long = (usual * LONGER).max(clean * PROPORTION);
         let hanging = evidence
@@ -139,7 +139,7 @@ impl Limits {
             long,
             of_others: usual.max(clean * PROPORTION_OF_OTHERS),
             is_slow: ended().any(|(_, run)| is_late(run, usual)),
-            proven: hanging.map(|(spec, _)| spec.level).collect(),
+            proven: hanging.map(|(spec, _)| spec.level()).collect(),
             is_deadlock: deadlock::limit(usual, evidence).is_some(),
         }
     }
@@ -167,12 +167,12 @@ impl Limits {
     /// Whether a run was ended before it is known that it hangs.
     fn is_too_short(&self, spec: &RunSpec, run: &Run) -> bool {
         let is_understood = self.is_deadlock && deadlock::is_natural(spec);
-        timed_out(run) && !is_understood && run.limit < self.sufficient(spec.level)
+        timed_out(run) && !is_understood && run.limit < self.sufficient(spec.level())
     }
 
     /// The limit of the next runs, when it is not the usual one.
     fn next(&self, specs: &[RunSpec]) -> Option<Duration> {
-        let is_proven = |spec: &RunSpec| self.proven.contains(&spec.level);
+        let is_proven = |spec: &RunSpec| self.proven.contains(&spec.level());
         let limit = match self.is_slow {
             true => self.long,
             false if specs.iter().any(is_proven) => self.of_others,

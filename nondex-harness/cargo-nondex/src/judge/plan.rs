@@ -10,7 +10,7 @@
 //! A test that fails in every clean run but passes, reproducibly, under some seed depends on a
 //! choice as well: everything holds with pass and fail exchanged.
 
-use nondex_core::{Level, Outcome, RunSpec, Selection};
+use nondex_core::{Level, Outcome, RunSpec};
 
 use super::certainty;
 use super::conclusion::{Conclusion, Dependence};
@@ -138,7 +138,7 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
     let Some(found) = weakest else {
         return Ok(unchanged);
     };
-    let spec = match weaker(test, found.level, passes_clean, options, evidence)? {
+    let spec = match weaker(test, found.level(), passes_clean, options, evidence)? {
         None => found,
         Some(Reproduction::Always(spec)) => spec,
         Some(Reproduction::Never(spec)) => return Ok(non_deterministic(spec)),
@@ -156,7 +156,7 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
     }
     if !hangs {
         // A rate has only runs that were made.
-        let tried = seed_specs(test, spec.level, options, evidence);
+        let tried = seed_specs(test, spec.level(), options, evidence);
         evidence.each_made(&tried)?;
     }
     let mut culprits = culprit::search(evidence, &spec, passes_clean, options.budget)?;
@@ -242,7 +242,7 @@ pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conc
     let mut changed: Vec<&RunSpec> = evidence
         .specs()
         .filter(|(spec, runs)| {
-            spec.choices == Selection::All
+            spec.draws_all()
                 && spec.trace.is_empty()
                 && spec.network == clean_spec.network
                 && runs[0].is_otherwise(passes_clean)
@@ -250,7 +250,7 @@ pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conc
         .map(|(spec, _)| spec)
         .collect();
     let place = |seed: u64| options.seeds.iter().position(|known| *known == seed);
-    changed.sort_by_key(|spec| (spec.level, place(spec.seed)));
+    changed.sort_by_key(|spec| (spec.level(), place(spec.seed())));
     // As many runs as the campaign itself believes: fewer may agree by chance.
     let is_established = |spec: &RunSpec| {
         let runs = evidence.of(spec);

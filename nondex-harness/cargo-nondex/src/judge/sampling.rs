@@ -85,7 +85,7 @@ fn is_sample(run: &Run, level: Level) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use nondex_core::{Outcome, PointRecord, Selection, hash};
+    use nondex_core::{Outcome, PointRecord, hash};
 
     use super::*;
     use crate::judge::conclusion::Conclusion;
@@ -152,11 +152,11 @@ mod tests {
     fn a_sample_that_fails_now_and_then_is_found_with_the_first_seeds() {
         // One map in a hundred has the key that fails: most runs have one.
         let fails = |spec: &RunSpec| {
-            let has_choice = spec.choices != Selection::None;
+            let has_choice = !spec.is_clean();
             let is_unlucky =
-                (0..100).any(|map| hash::mix(spec.seed << 8 | map).is_multiple_of(100));
+                (0..100).any(|map| hash::mix(spec.seed() << 8 | map).is_multiple_of(100));
             Run {
-                outcome: if has_choice && spec.level == Level::Std && is_unlucky {
+                outcome: if has_choice && spec.level() == Level::Std && is_unlucky {
                     Outcome::Failed
                 } else {
                     Outcome::Passed

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nondex_core::{Family, Level, Outcome, PointRecord, RunSpec, Selection, Site};
+use nondex_core::{Family, Level, Outcome, PointRecord, RunSpec, Site};
 
 use super::conclusion::Conclusion;
 use super::equivalence::is_made;
@@ -94,6 +94,6 @@ pub(crate) fn simulate_within(
 pub(crate) fn runs_at(evidence: &Evidence, level: Level) -> usize {
     evidence
         .all()
-        .filter(|(spec, _)| spec.choices == Selection::All && spec.level == level)
+        .filter(|(spec, _)| spec.draws_all() && spec.level() == level)
         .count()
 }

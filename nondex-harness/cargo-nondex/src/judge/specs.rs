@@ -48,9 +48,8 @@ pub(crate) fn regressions(test: &str, levels: &[Level], options: &Options) -> Ve
     let known = options.regressions.iter();
     known
         .filter(|(_, level, _)| levels.contains(level) && !options.seeds.is_empty())
-        .map(|&(schedule, level, seed)| RunSpec {
-            schedule,
-            ..options.apply(RunSpec::new(test, level, seed))
+        .map(|&(schedule, level, seed)| {
+            seed_spec(test, level, seed, options).with_schedule(schedule)
         })
         .collect()
 }

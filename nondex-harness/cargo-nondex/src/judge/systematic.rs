@@ -78,10 +78,7 @@ pub fn explore(test: &str, options: &Options, evidence: &Evidence) -> Result<Exp
             let Some(seed) = stops::seed(&layer[at]) else {
                 return Ok(explored);
             };
-            let spec = RunSpec {
-                schedule: Schedule::Systematic,
-                ..seed_spec(test, level, seed, options)
-            };
+            let spec = seed_spec(test, level, seed, options).with_schedule(Schedule::Systematic);
             at += 1;
             let Some(run) = evidence.of(&spec).first() else {
                 missing.push(spec);

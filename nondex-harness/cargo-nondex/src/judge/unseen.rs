@@ -35,7 +35,7 @@ fn is_between(level: Level, site: &Site, options: &Options) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use nondex_core::{Family, Outcome, RunSpec, Selection};
+    use nondex_core::{Family, Outcome, RunSpec};
 
     use super::*;
     use crate::judge::conclusion::Conclusion;
@@ -111,7 +111,7 @@ mod tests {
     fn what_fails_at_any_level_is_judged_as_if_all_had_been_tried() {
         for from in Level::ALL {
             let fails = |spec: &RunSpec| Run {
-                outcome: if spec.choices == Selection::All && spec.level >= from {
+                outcome: if spec.draws_all() && spec.level() >= from {
                     Outcome::Failed
                 } else {
                     Outcome::Passed
@@ -121,7 +121,7 @@ mod tests {
             let conclusion = |prune| {
                 let options = Options { prune, ..options() };
                 match simulate(&options, fails).0 {
-                    Conclusion::Dependent(found) => found.spec.level,
+                    Conclusion::Dependent(found) => found.spec.level(),
                     other => panic!("{from}: {other:?}"),
                 }
             };

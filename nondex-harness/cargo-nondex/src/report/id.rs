@@ -3,7 +3,7 @@
 use std::hash::Hasher;
 
 use nondex_core::hash::FixedHasher;
-use nondex_core::{ALGORITHM, NetworkMode, RunSpec, Selection, Threads, json};
+use nondex_core::{ALGORITHM, NetworkMode, RunSpec, Threads, json};
 
 /// How many characters an id has: 40 bits, so that among a thousand findings two have the same one
 /// with a probability of less than one in a million.
@@ -24,9 +24,9 @@ pub fn of(test_id: &str, spec: &RunSpec) -> String {
         hasher.write(text.as_bytes());
     };
     feed(test_id);
-    feed(spec.level.name());
-    let choices = json::to_string(&spec.choices);
-    feed(&choices);
+    feed(spec.level().name());
+    let selection = spec.selection().map(json::to_string);
+    feed(selection.as_deref().unwrap_or(r#""none""#));
     for test in &spec.before {
         feed(test);
     }
@@ -42,7 +42,7 @@ pub fn of(test_id: &str, spec: &RunSpec) -> String {
             feed(&format!("until {until}"));
         }
     }
-    for given in &spec.given {
+    for given in spec.given() {
         feed(&json::to_string(given));
     }
     for model in &spec.models_off {
@@ -57,15 +57,14 @@ pub fn of(test_id: &str, spec: &RunSpec) -> String {
         feed(network);
         spec.network_allow.iter().for_each(|host| feed(host));
     }
-    // A run that makes no choice is the same with every schedule.
-    if !spec.schedule.is_default() && spec.choices != Selection::None {
-        feed(spec.schedule.name());
+    if !spec.schedule().is_default() {
+        feed(spec.schedule().name());
     }
     if spec.scheduled {
         feed("scheduled");
         feed(&spec.max_steps.to_string());
     }
-    hasher.write_u64(spec.seed);
+    hasher.write_u64(spec.seed());
     hasher.write_u32(ALGORITHM);
     let hash = hasher.finish();
     let digit = |index: usize| DIGITS[(hash >> (59 - 5 * index)) as usize & 31];
@@ -76,7 +75,7 @@ pub fn of(test_id: &str, spec: &RunSpec) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
-    use nondex_core::{Family, Level, Schedule, Site};
+    use nondex_core::{Family, Level, Schedule, Selection, Site};
 
     use super::*;
 
@@ -100,14 +99,9 @@ mod tests {
             RunSpec::clean("b"),
             RunSpec::new("b", Level::Eq, 7),
             RunSpec::new("b", Level::One, 8),
-            RunSpec {
-                choices: Selection::only([site.clone()]),
-                ..spec.clone()
-            },
-            RunSpec {
-                choices: Selection::except([site.clone()]),
-                ..spec.clone()
-            },
+            spec.clone().with_selection(Selection::only([site.clone()])),
+            spec.clone()
+                .with_selection(Selection::except([site.clone()])),
             RunSpec {
                 models_off: vec!["hash_map/x".into()],
                 ..spec.clone()
@@ -116,10 +110,7 @@ mod tests {
                 network: NetworkMode::Block,
                 ..spec.clone()
             },
-            RunSpec {
-                schedule: Schedule::Random,
-                ..spec.clone()
-            },
+            spec.clone().with_schedule(Schedule::Random),
             RunSpec {
                 scheduled: true,
                 ..spec.clone()
@@ -139,10 +130,7 @@ mod tests {
             ..spec.clone()
         };
         assert_eq!(of("a$b", &observed), of("a$b", &spec));
-        let clean = RunSpec {
-            schedule: Schedule::Random,
-            ..RunSpec::clean("b")
-        };
+        let clean = RunSpec::clean("b").with_schedule(Schedule::Random);
         assert_eq!(of("a$b", &clean), of("a$b", &RunSpec::clean("b")));
     }
 

@@ -115,7 +115,7 @@ fn rates(report: &mut TestReport, basis: &Basis<'_>) {
     let (options, evidence) = (basis.options, basis.evidence);
     let is_found_below = |level: &Level| {
         matches!(basis.conclusion(),
-        Some(Conclusion::Dependent(dependence)) if *level <= dependence.spec.level)
+        Some(Conclusion::Dependent(dependence)) if *level <= dependence.spec.level())
     };
     let levels = Level::ALL.into_iter();
     let levels = levels.filter(|level| options.levels.contains(level) || is_found_below(level));

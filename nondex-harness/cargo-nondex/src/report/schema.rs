@@ -43,7 +43,7 @@ pub use crate::judge::timing::Timing;
 use crate::project::BuildPlan;
 
 /// The version of [`Report`].
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// Result of one command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -281,11 +281,8 @@ impl OrderCampaign<'_> {
             before: names.map(|test| drawn.tests[*test].name.clone()).collect(),
             ..drawn.spec(test)
         };
-        let fails = |choices: Selection| {
-            let spec = RunSpec {
-                choices,
-                ..spec.clone()
-            };
+        let fails = |selection: Selection| {
+            let spec = spec.clone().with_selection(selection);
             let run = drawn.run(PLACE, &order, &spec)?.pop()?;
             Some(drawn.end(test, run, false).passed() == Some(false))
         };

@@ -1,6 +1,6 @@
 //! The order in which runs are made.
 
-use nondex_core::{RunSpec, Selection};
+use nondex_core::{Choices, RunSpec, Selection};
 
 /// The order of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,11 +22,13 @@ pub(super) struct Turn {
 
 impl Turn {
     pub(super) const fn new(test: usize, index: usize, spec: &RunSpec, alone: bool) -> Self {
-        let phase = match spec.choices {
+        let phase = match &spec.choices {
             _ if alone => Phase::Alone,
-            Selection::None => Phase::Clean,
-            Selection::All => Phase::Seeds,
-            Selection::Only(_) | Selection::Except(_) => Phase::Search,
+            Choices::Canonical => Phase::Clean,
+            Choices::Drawn(drawn) => match drawn.selection {
+                Selection::All => Phase::Seeds,
+                Selection::Only(_) | Selection::Except(_) => Phase::Search,
+            },
         };
         Turn { phase, test, index }
     }

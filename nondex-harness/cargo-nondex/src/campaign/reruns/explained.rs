@@ -11,9 +11,9 @@ use crate::report::TestReport;
 #[must_use]
 pub fn options(usual: &Options, test_id: &str, spec: &RunSpec) -> Options {
     let mut own = usual.of(test_id).into_owned();
-    own.levels = vec![spec.level];
-    own.seeds = vec![spec.seed];
-    own.schedule = spec.schedule;
+    own.levels = vec![spec.level()];
+    own.seeds = vec![spec.seed()];
+    own.schedule = spec.schedule();
     own.exhaustive = 0;
     own.regressions.clear();
     own.per_test.clear();

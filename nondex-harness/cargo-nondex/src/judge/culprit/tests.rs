@@ -40,11 +40,11 @@ impl Program {
     fn order(&self, spec: &RunSpec, line: u32, ordinal: u64) -> (Vec<usize>, Option<StepRecord>) {
         let choice = self.choice(line, ordinal);
         let drawn = || {
-            draw(spec.schedule, spec.level, spec.seed, &choice)
+            draw(spec.schedule(), spec.level(), spec.seed(), &choice)
                 .unwrap()
                 .collect::<Vec<_>>()
         };
-        let mut given = spec.given.iter();
+        let mut given = spec.given().iter();
         let given = given.find(|given| given.site == site(line) && given.ordinal == ordinal);
         match given.map(|given| &given.choice) {
             Some(GivenChoice::Ranks(ranks)) => {
@@ -72,7 +72,7 @@ impl Program {
                 (found.ranks.to_vec(), Some(step))
             }
             Some(GivenChoice::Number(_)) => unreachable!("these are orders"),
-            None if spec.choices.of(&site(line), "0").contains(ordinal) => (drawn(), None),
+            None if spec.selected(&site(line), "0").contains(ordinal) => (drawn(), None),
             None => ((0..choice.len as usize).collect(), None),
         }
     }
@@ -91,7 +91,7 @@ impl Program {
             })
             .collect();
         run.steps = spec
-            .given
+            .given()
             .iter()
             .filter_map(|given| self.order(spec, given.site.line, given.ordinal).1)
             .collect();
@@ -122,7 +122,7 @@ fn searched(program: &Program, passes: impl Fn(Orders<'_>) -> bool) -> (Culprits
     loop {
         match search(&evidence, &all, passes_clean, DEFAULT_BUDGET) {
             Ok(culprits) => {
-                let of_calls = evidence.all().filter(|(spec, _)| spec.given.is_empty());
+                let of_calls = evidence.all().filter(|(spec, _)| spec.given().is_empty());
                 return (culprits, of_calls.count() - 4);
             }
             Err(Missing(specs)) => {
@@ -330,8 +330,8 @@ fn reads(spec: &RunSpec, passes: impl Fn(u64) -> bool) -> Run {
         scale: Scale::Metric,
     };
     let mut step = None;
-    let number = match spec.given.iter().find(|given| given.ordinal == 2) {
-        None if spec.choices.of(&site(1), "0").contains(2) => 90,
+    let number = match spec.given().iter().find(|given| given.ordinal == 2) {
+        None if spec.selected(&site(1), "0").contains(2) => 90,
         None => 4096,
         Some(given) => {
             let GivenChoice::Steps(steps) = given.choice else {

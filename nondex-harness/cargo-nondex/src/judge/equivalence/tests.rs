@@ -48,11 +48,8 @@ fn spec(level: Level, seed: u64) -> RunSpec {
     RunSpec::new("t", level, seed)
 }
 
-fn with(choices: Selection, spec: &RunSpec) -> RunSpec {
-    RunSpec {
-        choices,
-        ..spec.clone()
-    }
+fn with(selection: Selection, spec: &RunSpec) -> RunSpec {
+    spec.clone().with_selection(selection)
 }
 
 #[test]
@@ -241,17 +238,11 @@ fn the_same_seed_of_another_schedule_is_the_same_run_where_it_draws_the_same() {
     // Of two elements only the first seed is designed.
     for seed in 1..10 {
         let covering = spec(Level::One, seed);
-        let random = RunSpec {
-            schedule: Schedule::Random,
-            ..covering.clone()
-        };
+        let random = covering.clone().with_schedule(Schedule::Random);
         assert!(decide_alike(&covering, &random, &run));
     }
     let entropy = self::run(&[(Family::Entropy, 2, 9, 8)], None);
-    let random = RunSpec {
-        schedule: Schedule::Random,
-        ..spec(Level::Std, 0)
-    };
+    let random = spec(Level::Std, 0).with_schedule(Schedule::Random);
     assert!(decide_alike(&random, &spec(Level::Std, 0), &entropy));
 }
 

@@ -97,10 +97,7 @@ fn of_all_outputs_three_are_kept() {
             line,
             column: 1,
         };
-        RunSpec {
-            choices: Selection::Except(vec![site.into()]),
-            ..RunSpec::new("t", Level::One, 1)
-        }
+        RunSpec::new("t", Level::One, 1).with_selection(Selection::except([site]))
     };
     let mut evidence = Evidence::new(true);
     for (spec, outcome, output) in [

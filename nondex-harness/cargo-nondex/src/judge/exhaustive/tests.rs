@@ -1,7 +1,7 @@
 //! Tests of the enumeration of all choices.
 
 use nondex_core::context::place;
-use nondex_core::{Family, PointRecord, Selection};
+use nondex_core::{Family, PointRecord};
 
 use super::*;
 use crate::judge::conclusion::Conclusion;
@@ -44,8 +44,8 @@ fn simulated(program: Program, spec: &RunSpec) -> Run {
                         0
                     }
                 };
-                let is_clean = spec.choices == Selection::None;
-                let looks = !is_clean && matches!(spec.level, Level::Eq | Level::Id);
+                let is_clean = spec.is_clean();
+                let looks = !is_clean && matches!(spec.level(), Level::Eq | Level::Id);
                 let choice = ChoiceRecord {
                     place: place("t", "0", &site(line)),
                     ordinal,
@@ -106,7 +106,7 @@ fn a_rare_order_is_found_where_seeds_alone_would_hardly_find_it() {
     let Conclusion::Dependent(found) = conclusion else {
         panic!("{conclusion:?}");
     };
-    assert!(found.spec.level > Level::Std);
+    assert!(found.spec.level() > Level::Std);
     assert!(found.culprits.sites().eq([&site(1), &site(2)]));
 }
 
@@ -256,7 +256,7 @@ fn what_is_left_out_beside_values_ends_as_all_the_runs_do() {
             let (conclusion, _) = simulate(&options, |spec| with_keys(program, spec));
             match conclusion {
                 Conclusion::Dependent(dependence) => Some((
-                    dependence.spec.level,
+                    dependence.spec.level(),
                     dependence.culprits.sites().cloned().collect::<Vec<_>>(),
                 )),
                 Conclusion::Stable => None,

@@ -1,6 +1,6 @@
 //! Tests of judgements about tests that others may have disturbed.
 
-use nondex_core::{Level, Selection};
+use nondex_core::Level;
 
 use super::*;
 use crate::judge::run::Run;
@@ -44,7 +44,7 @@ fn verdict(judgement: &Judgement) -> &'static str {
 #[test]
 fn a_conclusion_that_others_may_have_disturbed_is_drawn_again_alone() {
     type Simulated = Box<dyn Fn(&RunSpec, bool, usize) -> Run>;
-    let depends = |spec: &RunSpec| made(spec, 2) && spec.level >= Level::One && spec.seed == 4;
+    let depends = |spec: &RunSpec| made(spec, 2) && spec.level() >= Level::One && spec.seed() == 4;
     // What it is; the test; the verdict, whether it is from runs alone, whether others interfere.
     let table: Vec<(&str, Simulated, &str, bool, bool)> = vec![
         (
@@ -106,7 +106,7 @@ fn a_conclusion_that_others_may_have_disturbed_is_drawn_again_alone() {
         (
             "disturbed when its failure is repeated",
             Box::new(move |spec, alone, n| {
-                let is_late = spec.choices == Selection::All && n > 16;
+                let is_late = spec.draws_all() && n > 16;
                 run(!depends(spec) || !alone && is_late, [1, 2])
             }),
             "ID",

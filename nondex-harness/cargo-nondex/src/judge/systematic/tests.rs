@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use nondex_core::{Outcome, ScheduleRecord, Selection};
+use nondex_core::{Outcome, ScheduleRecord};
 
 use super::*;
 use crate::judge::conclusion::Conclusion;
@@ -98,10 +98,8 @@ fn all(program: Program, preemptions: u32) -> BTreeSet<(Vec<usize>, u64)> {
 /// A run as the scheduler makes it: the threads in their order, each until it waits or ends, but
 /// for the stops of the seed.
 fn run(program: Program, spec: &RunSpec) -> (State, Course) {
-    let stops: Vec<Stop> = match spec.choices {
-        Selection::None => Vec::new(),
-        _ => stops::of_seed(spec.seed).collect(),
-    };
+    let seed = spec.drawn().map(|drawn| drawn.seed);
+    let stops: Vec<Stop> = seed.into_iter().flat_map(stops::of_seed).collect();
     let mut state = State::new(program);
     let mut ready: Vec<usize> = (0..program.len()).collect();
     // Those that are delayed, and when they were last.
@@ -173,7 +171,7 @@ fn simulated(program: Program, spec: &RunSpec, right: &dyn Fn(u64) -> bool) -> R
         schedule: Some(ScheduleRecord {
             threads: program.len() as u64,
             steps: course.decisions.len() as u64,
-            course: (spec.schedule == Schedule::Systematic).then_some(course),
+            course: (spec.schedule() == Schedule::Systematic).then_some(course),
             ..ScheduleRecord::default()
         }),
         points: [nondex_core::PointRecord {
@@ -272,7 +270,7 @@ fn what_does_not_fit_is_said_with_how_many_there_are_at_least() {
 fn concluded(program: Program, right: &dyn Fn(u64) -> bool) -> (Conclusion, Evidence) {
     let mut options = options();
     options.exhaustive = 1_000;
-    simulate(&options, |spec| match spec.schedule {
+    simulate(&options, |spec| match spec.schedule() {
         Schedule::Systematic => simulated(program, spec, right),
         // No seed shows anything.
         _ => simulated(program, &RunSpec::clean("t"), right),
@@ -290,8 +288,8 @@ fn a_failure_that_needs_one_preemption_is_found_and_so_is_one_that_needs_two() {
         let (conclusion, evidence) = concluded(program, &|end| end != wrong);
         let failing = evidence.specs().find(|(_, runs)| !runs[0].passed());
         let (spec, _) = failing.unwrap();
-        assert_eq!(spec.schedule, Schedule::Systematic);
-        assert!(stops::of_seed(spec.seed).count() >= preemptions as usize);
+        assert_eq!(spec.schedule(), Schedule::Systematic);
+        assert!(stops::of_seed(spec.seed()).count() >= preemptions as usize);
         assert_ne!(conclusion, Conclusion::Stable);
     }
 }
@@ -304,7 +302,7 @@ fn a_test_that_passes_under_all_of_them_is_tried_at_longer_delays_all_the_same()
     ];
     let (conclusion, evidence) = concluded(program, &|end| end == 3);
     assert_eq!(conclusion, Conclusion::Stable);
-    let levels: BTreeSet<Level> = evidence.specs().map(|(spec, _)| spec.level).collect();
+    let levels: BTreeSet<Level> = evidence.specs().map(|(spec, _)| spec.level()).collect();
     assert_eq!(levels, Level::ALL.into());
     assert!(evidence.all().all(|(_, run)| has_timing(run)));
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use nondex_core::choice::hold::{SHORTEST, longest};
 use nondex_core::{
     Family, GivenChoice, Level, NumberRecord, PointRecord, RunSpec, ScheduleEnd, ScheduleEndKind,
-    ScheduleRecord, Selection, Site, Source, StepRecord, hash,
+    ScheduleRecord, Site, Source, StepRecord, hash,
 };
 
 use super::*;
@@ -61,15 +61,17 @@ impl Threads {
         let mut other = 0;
         for line in 0..self.operations {
             let site = self.site(line);
-            let key = hash::mix(spec.seed ^ hash::mix((spec.level as u64) << 32 | u64::from(line)));
-            let is_reached = match spec.choices {
-                Selection::None => line == 0,
-                _ => key.is_multiple_of(4),
+            let key =
+                hash::mix(spec.seed() ^ hash::mix((spec.level() as u64) << 32 | u64::from(line)));
+            let is_reached = if spec.is_clean() {
+                line == 0
+            } else {
+                key.is_multiple_of(4)
             };
             if spec.scheduled && is_reached {
                 let record = PointRecord {
                     count: 1,
-                    max_len: longest(spec.level),
+                    max_len: longest(spec.level()),
                     ..point(site.clone())
                 };
                 done.points.insert(site.clone(), record);
@@ -83,16 +85,16 @@ impl Threads {
     }
 
     fn hold(&self, spec: &RunSpec, site: &Site, key: u64, steps: &mut Vec<StepRecord>) -> u64 {
-        let doublings = (longest(spec.level) / SHORTEST).ilog2();
+        let doublings = (longest(spec.level()) / SHORTEST).ilog2();
         let drawn = SHORTEST << (key % u64::from(doublings));
-        let given = spec.given.iter().find(|given| given.site == *site);
+        let given = spec.given().iter().find(|given| given.site == *site);
         if let Some(GivenChoice::Steps(wanted)) = given.map(|given| &given.choice) {
             let value = drawn.min(*wanted);
             steps.push(StepRecord {
                 site: site.clone(),
                 thread: "0".into(),
                 ordinal: 0,
-                len: longest(spec.level),
+                len: longest(spec.level()),
                 steps: drawn,
                 position: 0,
                 exchanged: Vec::new(),
@@ -101,7 +103,7 @@ impl Threads {
             });
             return value;
         }
-        match spec.choices.of(site, "0").contains(0) {
+        match spec.selected(site, "0").contains(0) {
             true => drawn,
             false => 0,
         }
@@ -165,9 +167,7 @@ fn a_delay_between_two_operations_is_found_among_hundreds_and_the_shortest_is_to
             value: SHORTEST,
         };
         assert_eq!(turn.decisive, Decisive::Number(number));
-        let search = evidence
-            .all()
-            .filter(|(spec, _)| matches!(spec.choices, Selection::Only(_) | Selection::Except(_)));
+        let search = evidence.all().filter(|(spec, _)| spec.draws_some());
         assert!(search.count() < 80);
     }
 }
@@ -247,7 +247,7 @@ fn a_test_that_only_some_seed_brings_to_a_choice_of_threads_is_run_as_often_with
     let threads = Threads::new(40);
     let (conclusion, evidence) = simulate(&options(), |spec| {
         // Its clean runs come to an order only.
-        let is_timed = spec.scheduled && spec.choices != Selection::None && spec.seed >= 4;
+        let is_timed = spec.scheduled && !spec.is_clean() && spec.seed() >= 4;
         Run {
             sources: vec![Source::Thread],
             ..match is_timed {
@@ -314,12 +314,12 @@ fn the_level_of_a_finding_is_that_of_the_shortest_delays_that_do_together() {
         let (conclusion, evidence) = simulate(&options, |spec| {
             threads.run(spec, |others| {
                 let is_late = |(at, least): (usize, u64)| others[at] - others[at - 1] >= least;
-                spec.level < from || !wanted.into_iter().all(is_late)
+                spec.level() < from || !wanted.into_iter().all(is_late)
             })
         });
         let found = dependence(conclusion);
         assert!(found.culprits.confirmed);
-        assert!(found.spec.level >= from);
+        assert!(found.spec.level() >= from);
         assert_eq!(
             found.level_of_delays(&evidence),
             Some(Level::Std),
@@ -349,7 +349,7 @@ fn where_the_search_ends_early_the_longest_delay_of_the_run_says_the_level() {
     for least in [1, 2_000_000] {
         let (conclusion, evidence) = simulate(&options, |spec| {
             threads.run(spec, |others| {
-                spec.level < Level::Id || others[40] - others[39] < least
+                spec.level() < Level::Id || others[40] - others[39] < least
             })
         });
         let found = dependence(conclusion);

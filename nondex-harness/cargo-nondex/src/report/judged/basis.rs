@@ -1,7 +1,7 @@
 //! What the report of a test is written from.
 
 use camino::Utf8Path;
-use nondex_core::{Level, RunSpec, Selection};
+use nondex_core::{Level, RunSpec};
 
 use super::runs::failing_runs;
 use crate::judge::conclusion::Conclusion;
@@ -63,9 +63,9 @@ impl<'a> Basis<'a> {
             Some(Conclusion::Dependent(dependence) | Conclusion::Artefact(dependence))
                 if !self.options.all_levels =>
             {
-                dependence.spec.level
+                dependence.spec.level()
             }
-            Some(Conclusion::NonDeterministic { spec }) => spec.level,
+            Some(Conclusion::NonDeterministic { spec }) => spec.level(),
             _ => Level::Full,
         }
     }
@@ -75,7 +75,7 @@ impl<'a> Basis<'a> {
     pub(super) fn failing(&self) -> Vec<(&'a RunSpec, &'a Run)> {
         let mut failing = failing_runs(self.evidence, self.options);
         let highest = self.highest();
-        failing.retain(|(spec, _)| spec.choices == Selection::None || spec.level <= highest);
+        failing.retain(|(spec, _)| spec.is_clean() || spec.level() <= highest);
         failing
     }
 }

@@ -46,8 +46,8 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
             stable(report, basis);
             report.search_runs = culprits::runs(basis.evidence);
             report.latent = Some(Latent {
-                level: found.spec.level,
-                seed: found.spec.seed,
+                level: found.spec.level(),
+                seed: found.spec.seed(),
                 culprits: culprits::report(
                     &found.culprits,
                     basis.test,
@@ -156,7 +156,7 @@ fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>
         None if dependence.may_be_delays(evidence) => Verdict::NonDeterministic,
         None => Verdict::ImplementationDependent,
     };
-    report.weakest_level = Some(dependence.spec.level);
+    report.weakest_level = Some(dependence.spec.level());
     report.culprits = culprits::report(
         &dependence.culprits,
         basis.test,
@@ -167,7 +167,7 @@ fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>
     report
         .notes
         .extend(dependence.culprits.notes.iter().cloned());
-    let RunSpec { level, seed, .. } = dependence.spec;
+    let (level, seed) = (dependence.spec.level(), dependence.spec.seed());
     let tried = sampling::seed_specs(test, level, options, evidence);
     if !tried.contains(&dependence.spec) {
         let known = specs::regressions(test, &[level], options);
@@ -185,13 +185,13 @@ fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>
 
 /// Where a seed comes from that nobody asked for.
 fn unusual_seed(spec: &RunSpec, is_known: bool) -> String {
-    let RunSpec { level, seed, .. } = spec;
+    let (level, seed) = (spec.level(), spec.seed());
     if is_known {
         format!(
             "it is a regression of an earlier finding: level {level} with seed {seed} was kept and \
              tried first"
         )
-    } else if spec.schedule == Schedule::Systematic {
+    } else if spec.schedule() == Schedule::Systematic {
         format!(
             "schedules with few preemptions are tried one after the other: {seed} is the number of \
              one that fails"

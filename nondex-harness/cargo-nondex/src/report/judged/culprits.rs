@@ -1,7 +1,7 @@
 //! What is reported of the culprits that a search found.
 
 use camino::Utf8Path;
-use nondex_core::{ElementRecord, Selection, Site, StepRecord};
+use nondex_core::{ElementRecord, Site, StepRecord};
 
 use crate::judge::culprit::{self, Call, Culprits, Decisive, Group};
 use crate::judge::evidence::Evidence;
@@ -37,8 +37,7 @@ pub(super) fn report(
 /// How many runs a search made.
 pub(super) fn runs(evidence: &Evidence) -> u64 {
     let searching = evidence.all().filter(|(spec, _)| {
-        let is_partial = matches!(spec.choices, Selection::Only(_) | Selection::Except(_));
-        is_partial || !spec.given.is_empty() || !spec.trace.is_empty()
+        spec.draws_some() || !spec.given().is_empty() || !spec.trace.is_empty()
     });
     searching.count() as u64
 }

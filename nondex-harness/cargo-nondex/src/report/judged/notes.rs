@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nondex_core::{Outcome, RunSpec, Selection, Source};
+use nondex_core::{Outcome, RunSpec, Source};
 
 use crate::judge::conclusion::Dependence;
 use crate::judge::evidence::Evidence;
@@ -86,12 +86,12 @@ pub(super) fn cut(evidence: &Evidence, options: &Options) -> Vec<String> {
 pub(super) fn disagreement(runs: &[Run], spec: &RunSpec, options: &Options) -> String {
     let failed = runs.iter().filter(|run| !run.passed()).count();
     let all = runs.len();
-    let which = match spec.choices {
-        Selection::None if !spec.scheduled && options.is_scheduled() => {
+    let which = match spec.drawn() {
+        None if !spec.scheduled && options.is_scheduled() => {
             "in canonical order with real threads".to_owned()
         }
-        Selection::None => "in canonical order".to_owned(),
-        _ => format!("at level {} with seed {}", spec.level, spec.seed),
+        None => "in canonical order".to_owned(),
+        Some(drawn) => format!("at level {} with seed {}", drawn.level, drawn.seed),
     };
     let [low, high] = wilson(failed as u64, all as u64).map(|bound| bound * 100.0);
     format!("{failed} of {all} runs {which} failed ({low:.0} to {high:.0} % with 95 % confidence)")
@@ -156,7 +156,7 @@ pub(super) fn artefact(dependence: &Dependence) -> String {
          runs, so that not an order \
          decides but what goes with it: what this tool does there to give one, such as allocate, \
          or how often keys are compared",
-        dependence.spec.level,
+        dependence.spec.level(),
         calls.join(" and ")
     )
 }

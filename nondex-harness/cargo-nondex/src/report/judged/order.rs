@@ -1,6 +1,6 @@
 //! What is written about a test that depends on the tests before it.
 
-use nondex_core::{Level, Outcome, RunSpec, Schedule, Selection, Threads};
+use nondex_core::{Level, Outcome, RunSpec, Threads};
 
 use super::{notes, reproduce};
 use crate::judge::isolation::{Interference, Reason};
@@ -307,16 +307,13 @@ pub fn racing(report: &mut TestReport, race: Race) {
 }
 
 fn failure(test_id: &str, spec: &RunSpec, end: Option<&End>) -> FailureReport {
-    let is_seeded = spec.choices != Selection::None;
+    let drawn = spec.drawn();
     let failure = end.and_then(|end| end.failure.clone()).unwrap_or_default();
     FailureReport {
         id: Some(id::of(test_id, spec)),
-        level: is_seeded.then_some(spec.level),
-        seed: is_seeded.then_some(spec.seed),
-        schedule: match is_seeded {
-            true => spec.schedule,
-            false => Schedule::default(),
-        },
+        level: drawn.map(|drawn| drawn.level),
+        seed: drawn.map(|drawn| drawn.seed),
+        schedule: spec.schedule(),
         message: failure.message,
         file: failure.file,
         line: failure.line,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use indexmap::IndexSet;
-use nondex_core::{PointRecord, RunSpec, Schedule, Selection, Site};
+use nondex_core::{PointRecord, RunSpec, Selection, Site};
 
 use crate::judge::evidence::{Answer, Evidence};
 use crate::judge::run::Run;
@@ -16,9 +16,9 @@ use crate::report::{difference, id};
 /// What was done: clean runs, choices at levels from seeds, and the search for those that are
 /// responsible.
 pub(super) fn steps(evidence: &Evidence) -> Vec<Step> {
-    let kind = |spec: &RunSpec| match spec.choices {
-        Selection::None if spec.given.is_empty() && spec.operations == 0 => "clean",
-        Selection::All if spec.given.is_empty() && spec.trace.is_empty() => {
+    let kind = |spec: &RunSpec| match spec.selection() {
+        None if spec.operations == 0 => "clean",
+        Some(Selection::All) if spec.given().is_empty() && spec.trace.is_empty() => {
             match evidence.chooses_timing(spec) {
                 true => "interleavings",
                 false => "choices",
@@ -68,20 +68,20 @@ pub(super) fn failing_runs<'a>(
     let mut failing: Vec<_> = evidence
         .specs()
         .filter(|(spec, _)| {
-            matches!(spec.choices, Selection::None | Selection::All)
+            !spec.draws_some()
                 && spec.trace.is_empty()
                 && spec.operations == 0
                 && spec.network == options.network.mode
         })
         .filter_map(|(spec, runs)| {
-            let is_clean = spec.choices == Selection::None;
+            let is_clean = spec.is_clean();
             let fails = |run: &&Run| !run.passed() && (is_clean || !run.has_no_outcome());
             Some((spec, runs.iter().find(fails)?))
         })
         .collect();
     failing.sort_by_key(|(spec, _)| {
-        let position = options.seeds.iter().position(|seed| *seed == spec.seed);
-        (spec.choices != Selection::None, spec.level, position)
+        let position = options.seeds.iter().position(|seed| *seed == spec.seed());
+        (!spec.is_clean(), spec.level(), position)
     });
     failing
 }
@@ -93,17 +93,13 @@ pub(super) fn failure(
     usual: Duration,
     evidence: &Evidence,
 ) -> FailureReport {
-    let is_clean = spec.choices == Selection::None;
+    let drawn = spec.drawn();
     let failure = run.failure.clone().unwrap_or_default();
     FailureReport {
         id: Some(id::of(test_id, spec)),
-        level: (!is_clean).then_some(spec.level),
-        seed: (!is_clean).then_some(spec.seed),
-        schedule: if is_clean {
-            Schedule::default()
-        } else {
-            spec.schedule
-        },
+        level: drawn.map(|drawn| drawn.level),
+        seed: drawn.map(|drawn| drawn.seed),
+        schedule: spec.schedule(),
         message: failure.message,
         file: failure.file,
         line: failure.line,
@@ -127,15 +123,15 @@ pub(super) fn difference(evidence: &Evidence, failing: &[(&RunSpec, &Run)]) -> O
         evidence
             .all()
             .filter(|(passing, run)| {
-                run.passed() && passing.given.is_empty() && is_nearest(passing, spec)
+                run.passed() && passing.given().is_empty() && is_nearest(passing, spec)
             })
             .find_map(|(_, run)| run.output.as_deref())
     };
     let passing = passing(|passing, spec| {
-        matches!(passing.choices, Selection::Except(_))
-            && (passing.level, passing.seed) == (spec.level, spec.seed)
+        matches!(passing.selection(), Some(Selection::Except(_)))
+            && (passing.level(), passing.seed()) == (spec.level(), spec.seed())
     })
-    .or_else(|| passing(|passing, _| passing.choices == Selection::None))?;
+    .or_else(|| passing(|passing, _| passing.is_clean()))?;
     difference::between(passing, output, message)
 }
 

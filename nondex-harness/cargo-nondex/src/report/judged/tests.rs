@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use nondex_core::{Failure, Frame, NetworkMode, Outcome, PointRecord, Schedule, Selection};
+use nondex_core::{DrawnChoices, Failure, Frame, NetworkMode, Outcome, PointRecord, Schedule};
 
 use super::*;
 use crate::judge::culprit::{Culprits, Group};
@@ -100,7 +100,7 @@ fn each_kind_of_test_gets_its_verdict_and_the_command_that_shows_it() {
             "dependent",
             Box::new(|spec| {
                 run(
-                    !(made(spec, 1) && spec.level == Level::One && spec.seed == 4),
+                    !(made(spec, 1) && spec.level() == Level::One && spec.seed() == 4),
                     [1],
                 )
             }),
@@ -129,12 +129,11 @@ fn each_kind_of_test_gets_its_verdict_and_the_command_that_shows_it() {
     for (name, test, verdict, reproduce) in table {
         let report = judged(test);
         assert_eq!(report.verdict, verdict, "{name}");
-        let expected = reproduce.as_ref().map(|spec| match spec.choices {
-            Selection::None => "cargo nondex replay 'pkg::it$t' --clean".to_owned(),
-            _ => format!(
-                "cargo nondex replay 'pkg::it$t' --level {} --seed {}",
-                spec.level, spec.seed
-            ),
+        let expected = reproduce.as_ref().map(|spec| match spec.drawn() {
+            None => "cargo nondex replay 'pkg::it$t' --clean".to_owned(),
+            Some(DrawnChoices { level, seed, .. }) => {
+                format!("cargo nondex replay 'pkg::it$t' --level {level} --seed {seed}")
+            }
         });
         assert_eq!(report.reproduce, expected, "{name}");
         let id = reproduce.map(|spec| id::of("pkg::it$t", &options().apply(spec)));
@@ -153,8 +152,8 @@ fn each_kind_of_test_gets_its_verdict_and_the_command_that_shows_it() {
 #[test]
 fn a_finding_has_its_rate_its_failures_and_its_culprit() {
     let report = judged(|spec| {
-        if made(spec, 2) && spec.level == Level::Eq && spec.seed % 2 == 0 {
-            failing(&format!("seed {}", spec.seed), [1, 2])
+        if made(spec, 2) && spec.level() == Level::Eq && spec.seed() % 2 == 0 {
+            failing(&format!("seed {}", spec.seed()), [1, 2])
         } else {
             run(true, [1, 2])
         }
@@ -196,7 +195,7 @@ fn a_finding_has_its_rate_its_failures_and_its_culprit() {
 
 #[test]
 fn a_test_that_passes_in_another_order_than_the_base_says_so() {
-    let report = judged(|spec| run(made(spec, 1) && spec.seed == 3, [1]));
+    let report = judged(|spec| run(made(spec, 1) && spec.seed() == 3, [1]));
     assert_eq!(report.verdict, Verdict::ImplementationDependent);
     assert_eq!(
         report.notes,
@@ -287,7 +286,7 @@ fn a_culprit_outside_the_workspace_is_shown_where_the_user_called_it() {
 #[test]
 fn what_reproduces_a_failure_says_all_that_a_fresh_clone_does_not_know() {
     let mut options = options();
-    let fails = |spec: &RunSpec| run(spec.choices == Selection::None, [1]);
+    let fails = |spec: &RunSpec| run(spec.is_clean(), [1]);
     let command = |options: &Options| judged_with(options, fails).reproduce.unwrap();
     assert_eq!(
         command(&options),

@@ -252,7 +252,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
     });
     let value = serde_json::to_value(report(vec![finding])).unwrap();
     let mut expected = serde_json::json!({
-        "schema": 1,
+        "schema": 2,
         "partial": false,
         "run": {
             "id": "1-2", "command": "cargo nondex", "levels": ["STD", "ONE", "EQ", "ID", "FULL"],
@@ -345,7 +345,7 @@ fn a_test_is_verified_when_every_order_passed_at_one_level_at_least() {
 #[test]
 fn fields_of_a_later_tool_are_ignored_and_those_added_since_the_first_may_be_absent() {
     let text = r#"{
-        "schema": 1, "later": true,
+        "schema": 2, "later": true,
         "run": {"id": "x", "command": "c", "levels": [], "seeds": [], "network": "observe"},
         "summary": {"tests": 0, "stable": 0, "id": 0, "od": 0, "nd": 0, "ud": 0, "network": 0,
         "broken": 0,

@@ -60,7 +60,7 @@ fn what_only_takes_longer_with_other_choices_is_what_it_is_in_the_end() {
         for passes in [true, false] {
             let mut at_the_usual_limit = 0;
             let (conclusion, evidence) = simulate_within(&options(), |spec, limit| {
-                if !(made(spec, 2) && spec.level == Level::Eq) {
+                if !(made(spec, 2) && spec.level() == Level::Eq) {
                     return taking(clean, limit, run(true, [1, 2]));
                 }
                 at_the_usual_limit += u32::from(limit == options().timeout);
@@ -75,7 +75,7 @@ fn what_only_takes_longer_with_other_choices_is_what_it_is_in_the_end() {
                 assert_eq!(evidence.count(), 2 + 5 * 10 + 1);
             } else {
                 let found = dependence(conclusion);
-                assert_eq!(found.spec.level, Level::Eq);
+                assert_eq!(found.spec.level(), Level::Eq);
                 assert!(found.culprits.sites().eq([&site(2)]));
             }
         }
@@ -108,7 +108,7 @@ fn clean_runs_that_take_about_the_whole_limit_do_not_contradict_each_other() {
     for late in [0, 1] {
         let mut clean = 0;
         let (conclusion, _) = simulate_within(&options(), |spec, limit| {
-            let is_clean = spec.choices == Selection::None;
+            let is_clean = spec.is_clean();
             clean += usize::from(is_clean);
             let seconds = if is_clean && clean == late + 1 {
                 61
@@ -134,17 +134,17 @@ fn a_test_that_ends_in_no_run_is_not_waited_for_longer() {
 fn a_run_that_ends_later_than_a_proven_hang_is_still_waited_for() {
     // Seed 0 hangs, seed 1 is slow: what hangs for certain does not make a hang of what is slow.
     let (conclusion, evidence) = simulate_within(&options(), |spec, limit| {
-        let seconds = match spec.seed {
-            _ if !(made(spec, 2) && spec.level == Level::One) => 30,
+        let seconds = match spec.seed() {
+            _ if !(made(spec, 2) && spec.level() == Level::One) => 30,
             0 => 1_000_000,
             _ => 100,
         };
         taking(seconds, limit, run(true, [1, 2]))
     });
     let found = dependence(conclusion);
-    assert_eq!((found.spec.level, found.spec.seed), (Level::One, 0));
+    assert_eq!((found.spec.level(), found.spec.seed()), (Level::One, 0));
     let hanging = evidence.all().filter(is_timed_out);
-    assert!(hanging.into_iter().all(|(spec, _)| spec.seed == 0));
+    assert!(hanging.into_iter().all(|(spec, _)| spec.seed() == 0));
     assert!(options().timeout * LONGER > Duration::from_secs(100));
 }
 
@@ -155,19 +155,19 @@ fn what_is_slow_at_the_level_that_is_said_is_no_hang_because_it_hangs_at_another
     let mut options = options();
     options.levels = vec![Level::One];
     let (conclusion, evidence) = simulate_within(&options, |spec, limit| {
-        let seconds = match spec.level {
+        let seconds = match spec.level() {
             _ if !made(spec, 2) => 1,
             Level::One => 1_000_000,
             _ => 100,
         };
         taking(seconds, limit, run(true, [1, 2]))
     });
-    assert_eq!(dependence(conclusion).spec.level, Level::One);
+    assert_eq!(dependence(conclusion).spec.level(), Level::One);
     assert!(runs_at(&evidence, Level::Std) > 0);
     let hanging = evidence.all().filter(is_timed_out);
     assert!(
         hanging
             .into_iter()
-            .all(|(spec, _)| spec.level == Level::One)
+            .all(|(spec, _)| spec.level() == Level::One)
     );
 }

@@ -125,7 +125,7 @@ fn what_is_known_when_time_is_over_is_said_and_nothing_else() {
     }
     for runs in ESTABLISHED..ESTABLISHED + 10 {
         let found = dependence(after(runs, fails).expect("nine of ten seeds fail"));
-        assert_eq!((found.spec.level, found.spec.seed), (Level::Std, 0));
+        assert_eq!((found.spec.level(), found.spec.seed()), (Level::Std, 0));
         assert!(found.passes_clean && !found.culprits.confirmed);
     }
     let mut number = 0;

@@ -100,7 +100,7 @@ fn a_run_whose_child_saw_an_earlier_time_is_no_failure_of_the_test() {
     let threads = Threads::new(40);
     for is_always in [false, true] {
         let test = |spec: &RunSpec| {
-            let is_delayed = spec.seed % 3 == 1 && spec.choices != Selection::None;
+            let is_delayed = spec.seed() % 3 == 1 && !spec.is_clean();
             let is_ahead = spec.scheduled && (is_always || is_delayed);
             let mut run = threads.run(spec, |_| !is_ahead);
             let schedule = run.schedule.as_mut();
@@ -120,7 +120,7 @@ fn a_run_whose_child_saw_an_earlier_time_is_no_failure_of_the_test() {
 fn a_run_of_a_seed_that_comes_to_our_limit_of_operations_is_no_failure_of_the_test() {
     let threads = Threads::new(40);
     let (conclusion, evidence) = simulate(&options(), |spec| {
-        let is_cut = spec.scheduled && spec.seed % 3 == 1 && spec.choices != Selection::None;
+        let is_cut = spec.scheduled && spec.seed() % 3 == 1 && !spec.is_clean();
         let end = is_cut.then_some(ScheduleEndKind::Steps);
         ended(&threads, spec, end, true)
     });

@@ -36,7 +36,7 @@ fn the_first_run_of_each_seed_is_in_the_rate_as_only_some_are_repeated() {
 fn only_failures_up_to_the_weakest_level_are_listed() {
     let mut options = options();
     options.levels = vec![Level::Full];
-    let report = judged_with(&options, |spec| run(spec.choices == Selection::None, [1]));
+    let report = judged_with(&options, |spec| run(spec.is_clean(), [1]));
     assert_eq!(report.weakest_level, Some(Level::Std));
     assert!(report.failures.iter().all(|f| f.level == Some(Level::Std)));
     let levels: Vec<_> = report.failure_rate.keys().copied().collect();
@@ -64,7 +64,8 @@ fn levels_above_the_weakest_have_no_rate_though_some_of_their_runs_are_implied()
         .into(),
         ..run(passed, [])
     };
-    let report = judged(|spec| few(!(made(spec, 1) && spec.level == Level::Std && spec.seed == 2)));
+    let report =
+        judged(|spec| few(!(made(spec, 1) && spec.level() == Level::Std && spec.seed() == 2)));
     assert_eq!(report.weakest_level, Some(Level::Std));
     assert_eq!(
         report.failure_rate.keys().collect::<Vec<_>>(),
@@ -82,10 +83,10 @@ fn a_failing_output_is_compared_with_that_of_all_choices_but_the_culprits_or_of_
     ] {
         let report = judged(|spec| {
             let fails = made(spec, 1);
-            let output = match spec.choices {
+            let output = match spec.drawn() {
                 _ if fails => "culprit",
-                Selection::None => "canonical order",
-                _ => "all but one",
+                None => "canonical order",
+                Some(_) => "all but one",
             };
             Run {
                 output: Some(format!("same\n{output}\n")),
