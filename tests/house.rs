@@ -278,6 +278,28 @@ fn no_circle(root: &Path, folders: impl Iterator<Item = PathBuf>) {
     }
 }
 
+/// A report has its verdict from a fact, by the table of the judge.
+#[test]
+fn only_the_judge_gives_a_verdict() {
+    let root = &Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let gives_one = |file: &PathBuf| {
+        let text = source(file);
+        let is_made =
+            text.contains("verdict: Verdict::") && !text.contains("verdict: Verdict::default()");
+        text.contains(".verdict = ") || is_made
+    };
+    let found: Vec<String> = files(root)
+        .into_iter()
+        .filter(gives_one)
+        .map(|file| file.strip_prefix(root).unwrap().display().to_string())
+        .collect();
+    assert_eq!(found, ["report/schema/test.rs"]);
+    let setter = source(&root.join("report/schema/test.rs"));
+    assert_eq!(setter.matches(".verdict = ").count(), 2);
+    assert!(setter.contains("self.verdict = ruling.verdict;"));
+    assert!(setter.contains("self.verdict = other.verdict;"));
+}
+
 /// Fixtures are left out: what the suite expects of them names lines.
 #[test]
 fn lines_end_at_column_100() {

@@ -111,7 +111,7 @@ fn the_page_of_the_report_has_every_field_of_the_schema() {
         "build",
         "failure",
         "network",
-        "verdict",
+        "../../judge/verdict",
         "culprit",
         "order",
         "sanitised",

@@ -19,11 +19,12 @@ use super::written_paths::WrittenPaths;
 use crate::judge::order::End;
 use crate::judge::reruns::{Circumstance, Next, Reached, RerunCounts, Tried, next};
 use crate::judge::timing::is_of_timing;
+use crate::judge::verdict::Fact;
 use crate::judge::{Options, specs};
 use crate::project::{Suite, TestCase};
+use crate::report::TestReport;
 use crate::report::judged::order;
-use crate::report::schema::{FailureReport, Step, Timing};
-use crate::report::{TestReport, Verdict};
+use crate::report::schema::{FailureReport, Step};
 
 /// Duration of all runs under further seeds after which no more are made.
 const PATIENCE_FOR_SEEDS: Duration = Duration::from_secs(20);
@@ -268,44 +269,29 @@ fn conclude(report: &mut TestReport, conclusion: Next, tried: &[Tried]) {
             format!("{} of {} runs", tried.failures, tried.runs)
         })
     };
-    match conclusion {
-        Next::Run(_) => {}
-        Next::Stable => {
-            report.failure_bound = Some(crate::judge::certainty::bound(
-                usize::try_from(report.runs).unwrap_or(usize::MAX),
-            ));
-            return;
-        }
-        Next::Environment(circumstance) => {
-            report.verdict = Verdict::ImplementationDependent;
-            report.environment = Some(circumstance);
-            report.notes.push(format!(
-                "it depends on its environment: {} {} failed",
-                rate(circumstance),
-                under_what(circumstance)
-            ));
-        }
+    let rate_under = |circumstance| format!("{} {}", rate(circumstance), under_what(circumstance));
+    let note = match conclusion {
+        Next::Run(_) | Next::Stable => None,
+        Next::Environment(circumstance) => Some(format!(
+            "it depends on its environment: {} failed",
+            rate_under(circumstance)
+        )),
         Next::NonDeterministic(circumstance) => {
-            report.verdict = Verdict::NonDeterministic;
-            report.environment = Some(circumstance).filter(|one| one.is_environment());
-            if circumstance == Circumstance::FurtherSeeds {
-                report.reason = Some(Timing::Race);
-            }
-            report.notes.push(format!(
-                "{} {} failed",
-                rate(circumstance),
-                under_what(circumstance)
-            ));
+            Some(format!("{} failed", rate_under(circumstance)))
         }
-        Next::Unknown => {
-            report.verdict = Verdict::Unknown;
-            report.notes.push(format!(
-                "{} in a plain build failed, and nothing that was tried here makes it fail",
-                rate(Circumstance::Natural)
-            ));
+        Next::Unknown => Some(format!(
+            "{} in a plain build failed, and nothing that was tried here makes it fail",
+            rate(Circumstance::Natural)
+        )),
+    };
+    match Fact::of_reruns(conclusion) {
+        Some(fact) => report.rule(fact),
+        None => {
+            let runs = usize::try_from(report.runs).unwrap_or(usize::MAX);
+            report.failure_bound = Some(crate::judge::certainty::bound(runs));
         }
     }
-    settle(report, report.verdict);
+    report.notes.extend(note);
 }
 
 /// Writes a failing run without choices into the report.
@@ -316,13 +302,4 @@ fn fail_plainly(report: &mut TestReport, outcome: Outcome, failure: Failure) {
         line: failure.line,
         ..FailureReport::clean(outcome)
     });
-}
-
-/// Gives a test that was called stable another verdict.
-fn settle(report: &mut TestReport, verdict: Verdict) {
-    report.verdict = verdict;
-    report.failure_bound = None;
-    report.verified.clear();
-    report.schedules = None;
-    report.latent = None;
 }

@@ -126,7 +126,7 @@ impl Finding {
                 package: suite.binary.package.clone(),
                 target: suite.binary.target.clone(),
             },
-            verdict: Verdict::NotRun,
+            verdict: Verdict::default(),
             primary: false,
             spec,
             outcome: Outcome::Failed,

@@ -8,7 +8,7 @@
 //! commit, [`change`] whether a change is to blame. [`prerequisite`] knows which failures concern
 //! the machine only, [`plain`] what runs without this tool show, [`threads`] what is judged with
 //! real threads. [`isolation`] ensures that tests which disturb each other are judged from runs on
-//! their own. Nothing here runs anything.
+//! their own, and [`verdict`] gives the verdict. Nothing here runs anything.
 
 pub mod bisect;
 pub mod certainty;
@@ -35,6 +35,7 @@ pub mod systematic;
 pub mod threads;
 pub mod timing;
 mod unseen;
+pub mod verdict;
 
 pub use options::{Options, TestOptions};
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::schema::{MAX_FAILURES, Report, Step, Summary, TestReport, Verdict};
+use crate::judge::verdict::{Combined, Fact};
 
 /// Adds what `orders`, a report on the same tests and maybe others, shows to `report`. Of a test
 /// that is only in `orders`, only its finding is added: it was left out for the rest, because that
@@ -37,10 +38,7 @@ pub fn sum_up(report: &mut Report) {
 
 fn add(test: &mut TestReport, mut order: TestReport) {
     let fails_by_chance = matches!(test.verdict, Verdict::NonDeterministic | Verdict::Unknown);
-    let is_dependent = matches!(
-        order.verdict,
-        Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle
-    );
+    let is_dependent = order.verdict.is_of_order();
     test.runs += order.runs;
     test.idempotent = order.idempotent.filter(|_| !fails_by_chance);
     test.elapsed_ms += order.elapsed_ms;
@@ -52,35 +50,20 @@ fn add(test: &mut TestReport, mut order: TestReport) {
             failures: order.failures.len() as u64,
         });
     }
-    // In a campaign, tests find files that others have left, in whatever order they come.
     let is_of_files = order.order.as_ref().is_some_and(|order| {
         let mut state = order.state.iter();
         state.any(|part| part.confirmed && part.kind == "file")
     });
     if test.verdict.passes() && order.verdict == Verdict::Broken && order.sanitised_by.is_none() {
-        order.verdict = Verdict::NonDeterministic;
+        order.rule(Fact::Varies);
         order.notes.push(
             "alone and in canonical order it passed each time before the orders were tried"
                 .to_owned(),
         );
     }
-    let both = [test.verdict, order.verdict];
-    let is_agreed = both.iter().all(|verdict| verdict.passes()) || both == [Verdict::Broken; 2];
-    let overrules = match test.verdict {
-        Verdict::NonDeterministic | Verdict::Unknown if is_of_files => is_dependent,
-        Verdict::Stable | Verdict::Passed => {
-            let by_choices = order.verdict == Verdict::ImplementationDependent;
-            is_dependent || by_choices || order.verdict == Verdict::NonDeterministic
-        }
-        Verdict::Broken | Verdict::OrderDependentBrittle | Verdict::NotRun => is_dependent,
-        _ => false,
-    };
-    if overrules {
-        test.verdict = order.verdict;
-        test.failure_bound = None;
-        test.latent = None;
-        test.verified.clear();
-        test.schedules = None;
+    let combined = Combined::new(test.verdict, order.verdict, is_of_files);
+    if combined == Combined::Overruled {
+        test.rule_as(&order);
         test.reproduce = order.reproduce;
         test.replay = order.replay;
         test.output = order.output.or_else(|| test.output.take());
@@ -96,12 +79,12 @@ fn add(test: &mut TestReport, mut order: TestReport) {
         }
         test.order = order.order;
         test.race = order.race;
-    } else if is_agreed || (test.idempotent == Some(false) && order.verdict == Verdict::Stable) {
+    } else if combined == Combined::Agreed
+        || (test.idempotent == Some(false) && order.verdict == Verdict::Stable)
+    {
         order.notes.retain(|note| !test.notes.contains(note));
         test.notes.extend(order.notes);
-    } else if is_dependent && test.order.is_none() {
-        // Both choices and other tests decide: the first statement stays, and the test order is
-        // kept too.
+    } else if combined == Combined::Both && test.order.is_none() {
         test.order = order.order;
         let word = match order.verdict {
             Verdict::OrderDependentBrittle => "brittle",

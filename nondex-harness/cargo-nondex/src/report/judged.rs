@@ -4,23 +4,20 @@ use nondex_core::{Level, RunSpec};
 
 use self::basis::Basis;
 use super::id;
-use super::schema::{Culprit, FailureReport, MAX_FAILURES, Replay, TestReport, Verdict};
+use super::schema::{Culprit, FailureReport, MAX_FAILURES, Replay, TestReport};
 use super::workspace::Workspace;
 use crate::judge::conclusion::Conclusion;
 use crate::judge::isolation::{Judgement, Runs};
 use crate::judge::plain::PlainBuild;
 use crate::judge::run::Run;
+use crate::judge::verdict::Fact;
 use crate::judge::{Options, certainty, sampling, specs, threads};
 use crate::project::{Suite, TestCase};
 
 /// Writes into the report of a test that passes now that it failed so before, and the sentence that
 /// explains that.
 pub fn passes_since(report: &mut TestReport, failed: &Run, note: String) {
-    report.verdict = Verdict::NonDeterministic;
-    report.failure_bound = None;
-    report.verified.clear();
-    report.schedules = None;
-    report.latent = None;
+    report.rule(Fact::Varies);
     report.notes.push(note);
     let failure = failed.failure.clone().unwrap_or_default();
     report.failures.push(FailureReport {

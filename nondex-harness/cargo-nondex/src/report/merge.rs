@@ -8,6 +8,7 @@ use nondex_core::{Level, Source};
 
 use super::schema::{MAX_FAILURES, Report, RunInfo, Step, Summary, TestReport, Verdict};
 use crate::judge::certainty;
+use crate::judge::verdict::Fact;
 
 /// The reports as one, in which each test has what is known of it from all of them: the weakest
 /// level, all failures, the rates over all seeds.
@@ -127,7 +128,8 @@ fn test(all: &[(&RunInfo, &TestReport)], run: &RunInfo) -> TestReport {
         let mut failures = test.failures.iter();
         let failure = failures.find(|failure| failure.id.as_ref() == primary);
         let seed = failure.and_then(|failure| place(failure.seed));
-        (rank(test), test.weakest_level, seed)
+        let rank = test.verdict.rank(test.is_dependent());
+        (rank, test.weakest_level, seed)
     });
     let mut merged = most.map_or_else(|| all[0].1.clone(), |(_, test)| (*test).clone());
     let fails = all.iter().find(|(_, test)| test.verdict == Verdict::Broken);
@@ -136,7 +138,7 @@ fn test(all: &[(&RunInfo, &TestReport)], run: &RunInfo) -> TestReport {
         .find(|(_, test)| test.verdict.passes() || test.is_dependent());
     if let (Some((fails, _)), Some((passes, _)), Verdict::Broken) = (fails, passes, merged.verdict)
     {
-        merged.verdict = Verdict::NonDeterministic;
+        merged.rule(Fact::Varies);
         merged.notes.push(format!(
             "it fails in canonical order in run {}, and passes in run {}",
             fails.id, passes.id
@@ -201,23 +203,6 @@ fn steps(all: &[(&RunInfo, &TestReport)]) -> Vec<Step> {
         }
     }
     steps
-}
-
-/// What is known best comes first: a choice that decides, whatever else was seen, then what is
-/// wrong, then what is right.
-fn rank(test: &TestReport) -> u8 {
-    match test.verdict {
-        _ if test.is_dependent() => 0,
-        Verdict::ImplementationDependent => 0,
-        Verdict::NonDeterministic => 1,
-        Verdict::Unknown => 2,
-        Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle => 3,
-        Verdict::Broken => 4,
-        Verdict::Network => 5,
-        Verdict::Stable => 6,
-        Verdict::Passed => 7,
-        Verdict::NotRun => 8,
-    }
 }
 
 /// The rates over all seeds, each counted once: seeds that several reports have mean the same runs.

@@ -17,7 +17,6 @@ mod rate;
 mod sanitised;
 mod scheduled;
 mod test;
-mod verdict;
 
 pub use nondex_core::NetworkMode;
 use nondex_core::{Level, Schedule};
@@ -36,10 +35,10 @@ pub use self::rate::RateOf;
 pub use self::sanitised::Sanitised;
 pub use self::scheduled::{Scheduled, Schedules, WaitCause, WaitCauseKind, WaitReport};
 pub use self::test::{Latent, PointReport, Replay, Step, TestReport};
-pub use self::verdict::Verdict;
 pub use crate::judge::culprit::Position;
 use crate::judge::prerequisite::Limit;
 pub use crate::judge::timing::Timing;
+pub use crate::judge::verdict::Verdict;
 use crate::project::BuildPlan;
 
 /// The version of [`Report`].

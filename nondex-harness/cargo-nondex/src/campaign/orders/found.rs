@@ -8,6 +8,7 @@ use crate::campaign::order::Processes;
 use crate::judge::order::experiments::Experiments;
 use crate::judge::order::{Dependence, Detection, End, OrderConclusion};
 use crate::judge::specs;
+use crate::judge::verdict::Fact;
 use crate::report::judged::{self, order};
 use crate::report::schema::TriedOrder;
 use crate::report::{TestReport, Verdict};
@@ -91,7 +92,7 @@ impl BinaryResult {
                 fail(&mut report, &before);
             }
             Some(OrderConclusion::NonDeterministic { before, failures }) => {
-                report.verdict = Verdict::NonDeterministic;
+                report.rule(Fact::Varies);
                 report.notes.push(order::disagreeing(before, *failures));
                 fail(&mut report, before);
             }
@@ -100,7 +101,7 @@ impl BinaryResult {
             }
             _ => match alone.and_then(End::passed) {
                 Some(true) => {
-                    report.verdict = Verdict::Stable;
+                    report.rule(Fact::Passes);
                     if self.detection.unknown.contains(&test) {
                         report.notes.push(
                             "in some orders too many tests before it ended the process: it was \

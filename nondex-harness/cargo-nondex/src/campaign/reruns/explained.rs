@@ -32,8 +32,7 @@ pub fn adopt(report: &mut TestReport, explained: TestReport) {
     let mut steps = report.steps.iter();
     let seeds = steps.find(|step| step.name == name);
     let seeds = seeds.map_or([0, 0], |step| [step.failures, step.runs]);
-    report.verdict = explained.verdict;
-    report.reason = explained.reason;
+    report.rule_as(&explained);
     report.weakest_level = explained.weakest_level;
     report.delay_level = explained.delay_level;
     report.culprits = explained.culprits;

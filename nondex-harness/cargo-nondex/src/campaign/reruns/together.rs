@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use nondex_core::Outcome;
 
-use super::{Reruns, fail_plainly, settle};
+use super::{Reruns, fail_plainly};
 use crate::campaign::comparison::as_plain;
 use crate::campaign::written_paths::WrittenPaths;
 use crate::campaign::{ended, launch, process};
+use crate::judge::verdict::Fact;
 use crate::project::{Harness, Suite, TestBinary, TestCase};
+use crate::report::TestReport;
 use crate::report::schema::Step;
-use crate::report::{TestReport, Verdict};
 
 /// Name of the step in a report.
 const STEP: &str = "together";
@@ -99,7 +100,7 @@ impl Together {
         let Some((_, output)) = failed else {
             return;
         };
-        settle(report, Verdict::Unknown);
+        report.rule(Fact::Unexplained);
         report.notes.push(format!(
             "{failures} of {} runs of all tests together in a plain build failed, as `cargo test` \
              runs them, and nothing that was \
@@ -121,6 +122,7 @@ fn captured<'o>(output: &'o str, name: &str) -> Option<&'o str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Verdict;
 
     const OUTPUT: &str = "\nrunning 3 tests\ntest a ... ok\ntest m::b ... FAILED\n\
         test c ... FAILED\n\nfailures:\n\n---- c stdout ----\n\n\

@@ -1,6 +1,7 @@
 //! The report of a test about which its build decides.
 
-use crate::report::schema::{BuildCause, TestReport, Verdict};
+use crate::judge::verdict::Fact;
+use crate::report::schema::{BuildCause, TestReport};
 use crate::shell;
 
 /// Writes that the build decides: the test fails in a number of all builds, and with this message
@@ -11,12 +12,7 @@ pub fn decides(
     [failed, builds]: [usize; 2],
     message: &str,
 ) {
-    report.verdict = Verdict::ImplementationDependent;
-    report.unjudged = false;
-    report.failure_bound = None;
-    report.verified.clear();
-    report.schedules = None;
-    report.latent = None;
+    report.rule(Fact::Build);
     // These are of one build.
     report.failure_rate.clear();
     // It is reported to fail whatever is chosen.
@@ -39,14 +35,14 @@ pub fn decides(
 
 /// Writes that a test is not judged, because builds could not be compared.
 pub fn may_decide(report: &mut TestReport, cause: BuildCause) {
-    report.verdict = Verdict::NotRun;
-    report.unjudged = true;
+    report.rule(Fact::Unjudged);
     report.build = Some(cause);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Verdict;
     use crate::report::schema::tests::test;
 
     fn cause(passes: Option<u64>) -> BuildCause {

@@ -1,41 +1,45 @@
 //! What a conclusion makes of a report: its verdict, what decides it, and what reproduces it.
 
-use nondex_core::{Family, RunSpec, Schedule};
+use nondex_core::{RunSpec, Schedule};
 
 use super::basis::Basis;
 use super::{culprits, notes, order, scheduled};
 use crate::judge::conclusion::{Conclusion, Dependence};
 use crate::judge::plain::PlainBuild;
+use crate::judge::verdict::Fact;
 use crate::judge::{certainty, exhaustive, sampling, specs};
-use crate::report::schema::{Latent, TestReport, Verdict};
+use crate::report::schema::{Latent, TestReport};
 
 /// Writes the conclusion. The run that shows it again; `None` when nothing is to be reproduced.
 pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpec> {
-    let Some(conclusion) = basis.conclusion() else {
+    let judged = basis.judgement.zip(basis.conclusion());
+    let Some((judgement, conclusion)) = judged else {
         if report.runs > 0 {
             report.notes.push(notes::unjudged(&report.failures));
         }
         return None;
     };
+    let fact = Fact::of_conclusion(
+        &judgement.conclusion,
+        &basis.test.name,
+        basis.options,
+        basis.runs,
+        basis.evidence,
+    );
+    report.rule(fact);
     // Whatever was concluded, from runs of which one is none: the executable is gone, for instance,
     // because it is built anew meanwhile.
     let mut runs = basis.evidence.all().map(|(_, run)| run);
     if let Some(missing) = runs.find(|run| run.is_missing) {
-        report.unjudged = true;
         report.failures.clear();
         report.failure_rate.clear();
         let why = missing.failure.as_ref().map(|failure| &*failure.message);
         report.notes.push(notes::missing(why.unwrap_or_default()));
         return None;
     }
-    let mut runs = basis.evidence.all().map(|(_, run)| run);
-    let is_stable = matches!(conclusion, Conclusion::Stable | Conclusion::Latent(_));
-    if is_stable && runs.any(|run| run.lost) {
-        // Its notes have the number of events; `stable` would claim what nobody has seen.
-        report.unjudged = true;
-        return None;
-    }
     match conclusion {
+        // Its notes have the number of events that were lost.
+        Conclusion::Stable | Conclusion::Latent(_) if fact == Fact::Unjudged => None,
         // No explanation is of an explanation.
         Conclusion::Explained(_) => None,
         Conclusion::Stable => {
@@ -57,13 +61,11 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
             });
             None
         }
-        Conclusion::Broken if may_be_a_choice(basis) => {
-            report.unjudged = true;
+        Conclusion::Broken if fact == Fact::Unjudged => {
             report.notes.push(notes::untried());
             Some(basis.clean())
         }
         Conclusion::Broken => {
-            report.verdict = Verdict::Broken;
             if basis.explanation().is_none() {
                 let hang = notes::hang(&report.failures, basis.options.timeout);
                 let doubt = notes::may_pass(&report.sources, failing_runs(basis));
@@ -71,17 +73,10 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
             }
             Some(basis.clean())
         }
-        Conclusion::Flaky => {
-            report.verdict = Verdict::Unknown;
-            Some(basis.clean())
-        }
+        Conclusion::Flaky => Some(basis.clean()),
         // Nothing is there to be reproduced when this tool is the reason.
-        Conclusion::FailsOnlyHere => {
-            report.unjudged = true;
-            None
-        }
+        Conclusion::FailsOnlyHere => None,
         Conclusion::Artefact(dependence) => {
-            report.unjudged = true;
             report.search_runs = culprits::runs(basis.evidence);
             report.notes.push(notes::artefact(dependence));
             None
@@ -93,7 +88,6 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
             Some(basis.clean())
         }
         Conclusion::NonDeterministic { spec } => {
-            report.verdict = Verdict::NonDeterministic;
             let disagreement = order::disagreement(basis.runs.after_others.as_ref());
             report.notes.push(disagreement.unwrap_or_else(|| {
                 notes::disagreement(basis.evidence.of(spec), spec, basis.options)
@@ -114,30 +108,8 @@ fn failing_runs(basis: &Basis<'_>) -> usize {
     plain.saturating_add(certainty::samples(basis.evidence))
 }
 
-/// Whether a test that fails in canonical order reached choices of which no seed was tried, and is
-/// not known to fail always without this tool.
-fn may_be_a_choice(basis: &Basis<'_>) -> bool {
-    let mut runs = basis.evidence.of(&basis.clean()).iter();
-    let fails_plainly =
-        matches!(basis.runs.plain, Some(PlainBuild::Runs([failures, runs])) if failures == runs);
-    !basis.options.tries_seeds()
-        && !fails_plainly
-        && basis.explanation().is_none()
-        && runs.any(|run| run.points.iter().any(|point| is_drawn(point.site.family)))
-}
-
-/// Whether a seed draws an order, keys or random bytes here. What it does to threads, time and the
-/// network seldom lets a test pass.
-const fn is_drawn(family: Family) -> bool {
-    !matches!(family, Family::Schedule | Family::Time | Family::Fault)
-}
-
 fn stable(report: &mut TestReport, basis: &Basis<'_>) {
     let (test, options, evidence) = (&basis.test.name, basis.options, basis.evidence);
-    report.verdict = match options.tries_seeds() {
-        true => Verdict::Stable,
-        false => Verdict::Passed,
-    };
     report.verified = exhaustive::verified(test, options, evidence);
     report.schedules = scheduled::verified(test, options, evidence);
     report.sampled = sampling::levels(test, options, evidence);
@@ -147,15 +119,7 @@ fn stable(report: &mut TestReport, basis: &Basis<'_>) {
 /// Writes the choices on which a test depends; the run that shows it.
 fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>) -> RunSpec {
     let (test, options, evidence) = (&basis.test.name, basis.options, basis.evidence);
-    report.reason = dependence.reason(evidence);
     report.delay_level = dependence.level_of_delays(evidence);
-    report.verdict = match report.reason {
-        Some(_) => Verdict::NonDeterministic,
-        // Whether it is `ID` or `ND` is what the search would have shown.
-        None if dependence.is_cut && dependence.may_be_delays(evidence) => Verdict::NotRun,
-        None if dependence.may_be_delays(evidence) => Verdict::NonDeterministic,
-        None => Verdict::ImplementationDependent,
-    };
     report.weakest_level = Some(dependence.spec.level());
     report.culprits = culprits::report(
         &dependence.culprits,

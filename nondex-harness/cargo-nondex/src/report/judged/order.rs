@@ -6,12 +6,11 @@ use super::{notes, reproduce};
 use crate::judge::isolation::{Interference, Reason};
 use crate::judge::order::{AfterOthers, Dependence, End, OrderConclusion};
 use crate::judge::prerequisite::Explanation;
+use crate::judge::verdict::Fact;
 use crate::judge::{Options, specs};
 use crate::project::Suite;
 use crate::report::id;
-use crate::report::schema::{
-    Culprit, FailureReport, Order, Race, Replay, Sanitised, TestReport, Verdict,
-};
+use crate::report::schema::{Culprit, FailureReport, Order, Race, Replay, Sanitised, TestReport};
 
 /// Names its roles; `names` are those of the numbered tests.
 fn order(found: &Dependence, names: &[impl AsRef<str>]) -> Order {
@@ -52,11 +51,9 @@ pub fn dependent(
     options: &Options,
 ) {
     let order = order(found, names);
-    report.verdict = if found.passes_alone {
-        Verdict::OrderDependentVictim
-    } else {
-        Verdict::OrderDependentBrittle
-    };
+    report.rule(Fact::Order {
+        passes_alone: found.passes_alone,
+    });
     if let (false, Some(first)) = (found.passes_alone, order.sets.first()) {
         let spec = RunSpec {
             before: first.clone(),
@@ -99,7 +96,7 @@ pub fn crossed(report: &mut TestReport, choices: Vec<Culprit>) {
 /// Writes that choices decide a test, and not the tests before it: the number of seeds under which
 /// it fails alone, of all.
 pub fn decided_by_choices(report: &mut TestReport, [failed, all]: [u64; 2]) {
-    report.verdict = Verdict::ImplementationDependent;
+    report.rule(Fact::Choices);
     report.weakest_level = Some(Level::Std);
     report.failure_rate.insert(Level::Std, [failed, all]);
     report.notes.push(format!(
@@ -141,28 +138,21 @@ pub fn failing(report: &mut TestReport, processes: [[usize; 2]; 2], forks: [usiz
     let [failed, all] = processes
         .iter()
         .fold(forks, |sum, [failed, all]| [sum[0] + failed, sum[1] + all]);
-    let (verdict, note) = if failed < all {
-        (
-            Verdict::NonDeterministic,
-            format!(
-                "it failed in {failed} of {all} runs, and the tests before it in its process do \
-                 not \
-                 decide in which"
-            ),
-        )
-    } else {
-        (
-            Verdict::Broken,
-            format!("it failed alone and in every order that was tried, in each of {all} runs"),
-        )
-    };
-    report.verdict = verdict;
-    report.notes.push(note);
+    report.rule(Fact::of_failures([failed, all]));
+    report.notes.push(match failed < all {
+        true => format!(
+            "it failed in {failed} of {all} runs, and the tests before it in its process do not \
+             decide in which"
+        ),
+        false => {
+            format!("it failed alone and in every order that was tried, in each of {all} runs")
+        }
+    });
 }
 
 /// Writes that a test which always failed passes when its threads and its time are scheduled.
 pub fn passes_scheduled(report: &mut TestReport) {
-    report.verdict = Verdict::NonDeterministic;
+    report.rule(Fact::Varies);
     report.notes.push(
         "it passes with virtual time, one thread at a time, as `cargo nondex run` has it: when \
          things happen decides"
@@ -172,15 +162,12 @@ pub fn passes_scheduled(report: &mut TestReport) {
 
 /// Writes what the machine lacks, so that the failures of a test say nothing.
 pub fn explained(report: &mut TestReport, explanation: &Explanation) {
-    report.verdict = Verdict::Broken;
+    report.rule(Fact::of_explanation(explanation));
     report.sanitised_by = Some(Sanitised {
         name: explanation.name.clone(),
         reason: explanation.reason.clone(),
         operations: Vec::new(),
     });
-    if explanation.is_of_network() {
-        report.verdict = Verdict::Network;
-    }
 }
 
 /// `alone`, `after 3 other tests`.
@@ -255,7 +242,7 @@ pub fn fail(
 
 /// Writes that a test fails when another one runs in the middle of it.
 pub fn racing(report: &mut TestReport, race: Race) {
-    report.verdict = Verdict::NonDeterministic;
+    report.rule(Fact::Varies);
     let state = &race.state;
     report.notes.push(format!(
         "race with `{}` {} {}: it fails when {}, and passes before and after it",

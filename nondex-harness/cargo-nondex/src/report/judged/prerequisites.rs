@@ -3,7 +3,7 @@
 use super::basis::Basis;
 use super::network;
 use crate::judge::prerequisite::{self, Explanation, FailedOperation};
-use crate::report::schema::{NetworkEvent, Sanitised, TestReport, Verdict};
+use crate::report::schema::{NetworkEvent, Sanitised, TestReport};
 
 /// How many operations a report names of one test.
 const MAX_EVENTS: usize = 20;
@@ -31,7 +31,7 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) {
 }
 
 /// Writes what explains the failures. Without a network no more is known of the test; any other
-/// prerequisite leaves the verdict.
+/// prerequisite leaves what the runs show.
 fn explain(report: &mut TestReport, explanation: &Explanation, basis: &Basis<'_>) {
     let operations = explanation.operations.iter().take(MAX_EVENTS);
     report.sanitised_by = Some(Sanitised {
@@ -43,8 +43,6 @@ fn explain(report: &mut TestReport, explanation: &Explanation, basis: &Basis<'_>
         .notes
         .extend(explanation.reservations.iter().cloned());
     if explanation.is_of_network() {
-        report.verdict = Verdict::Network;
-        report.reason = None;
         report.weakest_level = None;
         report.culprits.clear();
     }

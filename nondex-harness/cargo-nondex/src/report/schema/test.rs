@@ -11,6 +11,7 @@ use super::{
     Order, Race, RateOf, Sanitised, Scheduled, Schedules, Timing, Verdict,
 };
 use crate::judge::reruns::Circumstance;
+use crate::judge::verdict::Fact;
 use crate::statistics::wilson;
 
 /// One test.
@@ -179,6 +180,35 @@ impl TestReport {
             binary: binary.to_owned(),
             name: name.to_owned(),
             ..TestReport::default()
+        }
+    }
+
+    /// Gives it the verdict that follows from `fact`. Of one that does not pass, what was claimed
+    /// of its passing runs is no longer true.
+    pub fn rule(&mut self, fact: Fact) {
+        let ruling = fact.ruling();
+        self.verdict = ruling.verdict;
+        self.reason = ruling.reason;
+        self.environment = ruling.environment;
+        self.unjudged = ruling.is_unjudged;
+        self.claim_no_passes();
+    }
+
+    /// Gives it the verdict of another report on the same test.
+    pub fn rule_as(&mut self, other: &TestReport) {
+        self.verdict = other.verdict;
+        self.reason = other.reason;
+        self.environment = other.environment;
+        self.unjudged = other.unjudged;
+        self.claim_no_passes();
+    }
+
+    fn claim_no_passes(&mut self) {
+        if !self.verdict.passes() {
+            self.failure_bound = None;
+            self.verified.clear();
+            self.schedules = None;
+            self.latent = None;
         }
     }
 
