@@ -53,7 +53,8 @@ use self::queue::{Setting, Workload, execute};
 use self::tree::Tree;
 use crate::error::{Error, Result};
 use crate::judge::conclusion::Conclusion;
-use crate::judge::isolation::{self, Judgement, Runs, Wanted};
+use crate::judge::isolation::{self, Judgement, Runs};
+use crate::judge::missing::Missing;
 use crate::judge::run::Run;
 use crate::judge::{Options, TestOptions, specs};
 use crate::project::{Harness, Suite, TestCase};
@@ -314,7 +315,7 @@ impl Workload for Campaign<'_> {
         suite.test_id(case)
     }
 
-    fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Wanted> {
+    fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Missing> {
         isolation::conclude(&self.tests[test].1.name, &self.options[test], runs)
     }
 

@@ -18,7 +18,7 @@ use super::progress::Progress;
 use super::stop::StopFlag;
 use super::tree::Tree;
 use crate::judge::Options;
-use crate::judge::order::{End, Experiment, Experiments, Wanted};
+use crate::judge::order::{End, Experiment, Experiments, MissingProcesses, ProcessPlan};
 use crate::judge::prerequisite::explained_run;
 use crate::judge::run::Run;
 use crate::judge::specs::{clean_spec, seed_spec};
@@ -67,20 +67,20 @@ impl Processes<'_> {
     pub(super) fn answer<T>(
         &self,
         experiments: &mut Experiments,
-        question: impl Fn(&Experiments) -> Result<T, Wanted>,
+        question: impl Fn(&Experiments) -> Result<T, MissingProcesses>,
     ) -> Option<T> {
         loop {
             match question(experiments) {
                 Ok(answer) => return Some(answer),
-                Err(wanted) => {
-                    let pairs = self.pairs(&wanted);
-                    let made = self.make(&wanted);
-                    let is_whole =
-                        (pairs.len(), made.len()) == (wanted.pairs.len(), wanted.orders.len());
-                    made.into_iter().for_each(|made| experiments.add(made));
-                    for (made, first, forks) in pairs {
+                Err(missing) => {
+                    let made = self.make(&missing);
+                    let is_whole = made.len() == missing.experiments.len();
+                    for (made, forks) in made {
+                        let first = made.tests[0];
                         experiments.add(made);
-                        experiments.add_forks(first, forks);
+                        if let Some(forks) = forks {
+                            experiments.add_forks(first, forks);
+                        }
                     }
                     if !is_whole {
                         return None;
@@ -134,13 +134,15 @@ impl Processes<'_> {
     /// they are wanted, whichever ended first; without some when it was stopped. Those that are
     /// wanted alone confirm a conclusion about a test: where memory lies must not decide it, so
     /// that addresses are as random there as in a plain run.
-    fn make(&self, wanted: &Wanted) -> Vec<Experiment> {
+    fn make(&self, missing: &MissingProcesses) -> Vec<(Experiment, Option<Forks>)> {
+        let alone = missing.alone;
         let make = || {
-            self.each(&wanted.orders, wanted.alone, |place, order| {
-                self.experiment(place, order, wanted.alone)
+            self.each(&missing.experiments, alone, |place, plan| match plan {
+                ProcessPlan::InOrder(order) => Some((self.experiment(place, order, alone)?, None)),
+                ProcessPlan::Forked(first, then) => self.forked(place, *first, then, alone),
             })
         };
-        match wanted.alone {
+        match alone {
             true => as_plain(make),
             false => make(),
         }
@@ -175,45 +177,43 @@ impl Processes<'_> {
         })
     }
 
-    /// Makes the processes with forks.
-    fn pairs(&self, wanted: &Wanted) -> Vec<(Experiment, usize, Forks)> {
-        self.each(&wanted.pairs, wanted.alone, |place, (first, then)| {
-            let case = self.tests[*first];
-            let own = self.options_of(*first);
-            // A fork has the network of its process.
-            let then: Vec<usize> = then
-                .iter()
-                .copied()
-                .filter(|test| self.options_of(*test).network.mode == own.network.mode)
-                .collect();
-            let cases: Vec<(&TestCase, Duration)> = then
-                .iter()
-                .map(|test| (self.tests[*test], self.limit(*test)))
-                .collect();
-            let spec = self.spec(*first);
-            let id = self.suite.test_id(case);
-            self.progress.started(&id, &spec);
-            self.started.fetch_add(1, Ordering::Relaxed);
-            let binary = &self.suite.binary;
-            let made = self.launcher.pairs_fresh(
-                place,
-                self.limit(*first),
-                binary,
-                &[case],
-                &cases,
-                &spec,
-            )?;
-            let run = made.first.into_iter().next()?;
-            self.progress.finished(&id, &spec, &run.outcome);
-            let experiment = Experiment {
-                tests: vec![*first],
-                ends: vec![self.end(*first, run, true)],
-                alone: wanted.alone,
-            };
-            let ends = then.into_iter().zip(made.then);
-            let ends = ends.map(|(test, run)| (test, run.map(|run| self.end(test, run, false))));
-            Some((experiment, *first, ends.collect()))
-        })
+    /// Makes a process with forks.
+    fn forked(
+        &self,
+        place: usize,
+        first: usize,
+        then: &[usize],
+        alone: bool,
+    ) -> Option<(Experiment, Option<Forks>)> {
+        let case = self.tests[first];
+        let own = self.options_of(first);
+        // A fork has the network of its process.
+        let then: Vec<usize> = then
+            .iter()
+            .copied()
+            .filter(|test| self.options_of(*test).network.mode == own.network.mode)
+            .collect();
+        let cases: Vec<(&TestCase, Duration)> = then
+            .iter()
+            .map(|test| (self.tests[*test], self.limit(*test)))
+            .collect();
+        let spec = self.spec(first);
+        let id = self.suite.test_id(case);
+        self.progress.started(&id, &spec);
+        self.started.fetch_add(1, Ordering::Relaxed);
+        let (limit, binary) = (self.limit(first), &self.suite.binary);
+        let launcher = self.launcher;
+        let made = launcher.pairs_fresh(place, limit, binary, &[case], &cases, &spec)?;
+        let run = made.first.into_iter().next()?;
+        self.progress.finished(&id, &spec, &run.outcome);
+        let experiment = Experiment {
+            tests: vec![first],
+            ends: vec![self.end(first, run, true)],
+            alone,
+        };
+        let ends = then.into_iter().zip(made.then);
+        let ends = ends.map(|(test, run)| (test, run.map(|run| self.end(test, run, false))));
+        Some((experiment, Some(ends.collect())))
     }
 
     fn experiment(&self, place: usize, order: &[usize], alone: bool) -> Option<Experiment> {

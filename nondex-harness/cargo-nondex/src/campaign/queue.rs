@@ -25,7 +25,8 @@ use self::turn::{Phase, Turn};
 use super::launch::Unmade;
 use super::progress::Progress;
 use super::stop::StopFlag;
-use crate::judge::isolation::{Judgement, Runs, Wanted};
+use crate::judge::isolation::{Judgement, Runs};
+use crate::judge::missing::Missing;
 use crate::judge::run::Run;
 
 /// What the executor runs, and asks what to run.
@@ -42,7 +43,7 @@ pub trait Workload: Sync {
     ///
     /// # Errors
     /// The runs to make first.
-    fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Wanted>;
+    fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Missing>;
 
     /// Whether it is worth while to make runs of a test at once, after these.
     fn takes_long(&self, _test: usize, _runs: &Runs) -> bool {
@@ -263,13 +264,13 @@ impl State {
     }
 
     /// Queues the runs that a test asks for, which are confined if they can be.
-    fn ask(&mut self, index: usize, wanted: Wanted, confined: bool) {
-        let Wanted {
-            specs,
+    fn ask(&mut self, index: usize, missing: Missing, confined: bool) {
+        let Missing {
+            experiments: specs,
             limit,
             alone,
             fresh,
-        } = wanted;
+        } = missing;
         if specs.is_empty() {
             // It would be waited for for ever.
             return self.give_up(index, "it asked for no run".to_owned());
@@ -401,12 +402,13 @@ impl Executor<'_> {
                     Err(panic) => state.give_up(index, panic),
                 }
             }
-            Ok(Err(wanted)) => {
+            Ok(Err(missing)) => {
                 // The only test is believed to run alone: how long others take must not matter to
                 // it.
-                let may_meet = self.tests > 1 || wanted.specs.iter().all(|spec| spec.scheduled);
+                let mut specs = missing.experiments.iter();
+                let may_meet = self.tests > 1 || specs.all(|spec| spec.scheduled);
                 let confined = takes_long && self.jobs > 1 && may_meet;
-                state.ask(index, wanted, confined);
+                state.ask(index, missing, confined);
             }
             Err(panic) => state.give_up(index, panic),
         }

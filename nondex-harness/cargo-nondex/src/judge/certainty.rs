@@ -9,7 +9,8 @@ use std::time::Duration;
 use nondex_core::{RunSpec, Source};
 
 use super::deadlock;
-use super::evidence::{Evidence, Missing};
+use super::evidence::Evidence;
+use super::missing::Missing;
 use super::options::Options;
 use super::run::Run;
 use super::specs::{clean_spec, natural_spec};

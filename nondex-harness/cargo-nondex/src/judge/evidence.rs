@@ -1,8 +1,4 @@
-//! The runs of one test, and the runs that are missing.
-//!
-//! Whatever is decided about a test is written as plain code that *asks* for the results it needs.
-//! An ask that cannot be answered yet ends that code with [`Missing`]; when the missing runs have
-//! been made, it is run again from its beginning. So it is a pure function of the runs.
+//! The runs of one test, as answers to questions.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,13 +7,9 @@ use std::sync::Arc;
 use nondex_core::{Level, Outcome, RunSpec, Selection, Source};
 
 use super::equivalence::{are_scheduled_alike, decide_alike};
+use super::missing::{Missing, gather};
 use super::run::Run;
 use super::timing::has_timing;
-
-/// The runs that must be made before the question can be answered, in the order they should be
-/// made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missing(pub Vec<RunSpec>);
 
 /// The answer to one question.
 #[derive(Clone, Copy, Debug)]
@@ -300,7 +292,7 @@ impl Evidence {
         if missing.is_empty() {
             Ok(found.into_iter().flatten().collect())
         } else {
-            Err(Missing(missing))
+            Err(Missing::new(missing))
         }
     }
 
@@ -312,7 +304,7 @@ impl Evidence {
         let made = self.answer(spec).map_or(spec, |answer| answer.spec);
         let runs = self.of(made);
         runs.get(..times)
-            .ok_or_else(|| Missing(vec![made.clone(); times - runs.len()]))
+            .ok_or_else(|| Missing::new(vec![made.clone(); times - runs.len()]))
     }
 
     /// The first `times` runs of exactly this spec, though another one may make the same choices.
@@ -322,7 +314,7 @@ impl Evidence {
     pub fn made(&self, spec: &RunSpec, times: usize) -> Result<&[Run], Missing> {
         let runs = self.of(spec);
         runs.get(..times)
-            .ok_or_else(|| Missing(vec![spec.clone(); times - runs.len()]))
+            .ok_or_else(|| Missing::new(vec![spec.clone(); times - runs.len()]))
     }
 
     /// Asks for a run of each of exactly these specs, though others may make the same choices.
@@ -330,12 +322,7 @@ impl Evidence {
     /// # Errors
     /// The runs to make first.
     pub fn each_made(&self, specs: &[RunSpec]) -> Result<(), Missing> {
-        let missing = specs.iter().filter(|spec| self.of(spec).is_empty());
-        let missing: Vec<RunSpec> = missing.cloned().collect();
-        match missing.is_empty() {
-            true => Ok(()),
-            false => Err(Missing(missing)),
-        }
+        gather(specs.iter().map(|spec| self.made(spec, 1))).map(|_| ())
     }
 
     /// The first `times` runs of each spec, as [`repeat`](Self::repeat). What is missing is made in
@@ -349,21 +336,19 @@ impl Evidence {
         specs: &[&RunSpec],
         times: usize,
     ) -> Result<Vec<&[Run]>, Missing> {
-        let mut repeated = Vec::new();
-        let mut missing: Vec<Vec<RunSpec>> = Vec::new();
-        for spec in specs {
-            match self.repeat(spec, times) {
-                Ok(runs) => repeated.push(runs),
-                Err(Missing(specs)) => missing.push(specs),
-            }
+        let repeated = specs.iter().map(|spec| self.repeat(spec, times));
+        let repeated: Vec<_> = repeated.collect();
+        let missing = repeated.iter().filter_map(|runs| runs.as_ref().err());
+        let turn = |turn| {
+            missing
+                .clone()
+                .filter_map(move |one| one.experiments.get(turn))
+        };
+        let turns: Vec<RunSpec> = (0..times).flat_map(turn).cloned().collect();
+        match turns.is_empty() {
+            true => repeated.into_iter().collect(),
+            false => Err(Missing::new(turns)),
         }
-        if missing.is_empty() {
-            return Ok(repeated);
-        }
-        let longest = missing.iter().map(Vec::len).max().unwrap_or(0);
-        let turns =
-            (0..longest).flat_map(|turn| missing.iter().filter_map(move |specs| specs.get(turn)));
-        Err(Missing(turns.cloned().collect()))
     }
 
     /// Whether a run may represent others.

@@ -12,7 +12,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use nondex_core::choice::draw;
 use nondex_core::{ChoiceRecord, Level, RunSpec};
 
-use super::evidence::{Evidence, Missing};
+use super::evidence::Evidence;
+use super::missing::Missing;
 use super::options::Options;
 use super::run::Run;
 use super::specs::{clean_spec, levels, seed_spec};
@@ -105,7 +106,7 @@ pub fn explore(
     if batch.is_empty() {
         return Ok(Exploration::Impossible);
     }
-    Err(Missing(batch))
+    Err(Missing::new(batch))
 }
 
 /// The levels of those asked for at which a test that never changed its outcome, and has no other

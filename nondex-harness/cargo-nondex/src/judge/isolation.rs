@@ -13,14 +13,15 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use nondex_core::{Family, Outcome, RunSpec};
+use nondex_core::{Family, Outcome};
 
 use super::certainty;
 use super::conclusion::Conclusion;
-use super::evidence::{Evidence, Missing};
+use super::evidence::Evidence;
+use super::missing::Missing;
 use super::options::Options;
 use super::order;
-use super::patience::{Batch, patiently};
+use super::patience::patiently;
 use super::plain::PlainBuild;
 use super::plan;
 use super::run::Run;
@@ -50,19 +51,6 @@ pub struct Runs {
     pub after_others: Option<order::AfterOthers>,
     /// Whether the campaign runs tests at once at all.
     is_shared: bool,
-}
-
-/// The runs that must be made before a conclusion is possible.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    /// The specs, in the order they should be run.
-    pub specs: Vec<RunSpec>,
-    /// How long each may take, when that is not as usual: see [`patience`](super::patience).
-    pub limit: Option<Duration>,
-    /// Whether no other test may run meanwhile.
-    pub alone: bool,
-    /// Whether each has an empty folder for temporary files.
-    pub fresh: bool,
 }
 
 /// What is concluded about a test, and from which of its runs.
@@ -198,7 +186,7 @@ impl Runs {
 ///
 /// # Errors
 /// The runs to make first.
-pub fn conclude(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Wanted> {
+pub fn conclude(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Missing> {
     let judgement = judge(test, options, runs)?;
     let evidence = runs.judged_by(Some(&judgement));
     let conclusion = judgement.conclusion.or_explained(evidence, options);
@@ -233,15 +221,8 @@ pub fn so_far(test: &str, options: &Options, runs: &Runs) -> Option<Judgement> {
 }
 
 /// As [`conclude`], of a machine that has everything.
-fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Wanted> {
-    let wanted = |Batch { specs, limit }, alone| Wanted {
-        specs,
-        limit,
-        alone,
-        fresh: alone && runs.draw(),
-    };
-    let together =
-        plan::conclude(test, options, &runs.together).map_err(|batch| wanted(batch, false))?;
+fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Missing> {
+    let together = plan::conclude(test, options, &runs.together)?;
     let is_contradicted = || {
         let is_scheduled = threads::known(test, options, &runs.together).is_scheduled();
         runs.together.contradiction(is_scheduled).is_some()
@@ -249,8 +230,7 @@ fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Wanted
     if !(runs.is_shared || runs.draw()) || !(is_doubtful(&together) || is_contradicted()) {
         patiently(options.timeout, &runs.together, || {
             measure(&together, &runs.together)
-        })
-        .map_err(|batch| wanted(batch, false))?;
+        })?;
         return Ok(Judgement {
             conclusion: together,
             from_alone: false,
@@ -261,7 +241,11 @@ fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Wanted
     patiently(options.timeout, &runs.alone, || {
         judge_alone(test, options, runs, together)
     })
-    .map_err(|batch| wanted(batch, true))
+    .map_err(|missing| Missing {
+        alone: true,
+        fresh: runs.draw(),
+        ..missing
+    })
 }
 
 /// Whether other tests might be the reason for a conclusion that no runs contradict.

@@ -8,7 +8,8 @@ use nondex_core::Outcome;
 
 use super::conclusion::Dependence;
 use super::culprit;
-use super::evidence::{Evidence, Missing};
+use super::evidence::Evidence;
+use super::missing::Missing;
 use super::options::Options;
 use super::specs::clean_spec;
 use super::timing::has_timing;

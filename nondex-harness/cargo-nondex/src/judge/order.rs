@@ -6,8 +6,8 @@
 //! one of them than alone, and [`roles`] which tests make the difference; [`mod@draws`] separates
 //! what they decide from what random choices decide; [`interleavings`] selects the tests that may
 //! disturb each other at the same time. [`after_others`] is the evidence about a test that fails
-//! alone. As in other modules, whatever needs a process that was not made ends with the [`Wanted`]
-//! ones, and is repeated when there are more.
+//! alone. As in other modules, whatever needs a process that was not made ends with the
+//! [`MissingProcesses`], and is repeated when there are more.
 
 pub mod after_others;
 pub mod detection;
@@ -21,7 +21,7 @@ pub mod strategy;
 pub use after_others::AfterOthers;
 pub use detection::{Detection, MAX_BEGINNINGS, beginnings, detect, not_idempotent, pairs};
 pub use draws::{Draws, draws};
-pub use experiments::{End, Experiment, Experiments, Wanted};
+pub use experiments::{End, Experiment, Experiments, MissingProcesses, ProcessPlan};
 pub use options::{Budget, OrderOptions};
 pub use roles::{Dependence, Limits, OrderConclusion, conclude, settled};
 pub use strategy::{Shuffle, Strategy};

@@ -14,7 +14,8 @@ use std::time::Duration;
 use nondex_core::{Level, Outcome, RunSpec};
 
 use super::deadlock;
-use super::evidence::{Evidence, Missing};
+use super::evidence::Evidence;
+use super::missing::Missing;
 use super::run::Run;
 
 /// How many times the time limit the first run gets that seems to hang.
@@ -33,15 +34,6 @@ pub fn once_more(usual: Duration) -> Duration {
     usual / 10
 }
 
-/// Runs to make, and how long each may take.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Batch {
-    /// The specs, in the order they should be run.
-    pub specs: Vec<RunSpec>,
-    /// The time limit, when it is not the usual one.
-    pub limit: Option<Duration>,
-}
-
 /// The conclusion of `conclude` from the evidence, once no time-out in it is doubtful.
 ///
 /// # Errors
@@ -50,17 +42,18 @@ pub fn patiently<T>(
     usual: Duration,
     evidence: &Evidence,
     conclude: impl FnOnce() -> Result<T, Missing>,
-) -> Result<T, Batch> {
+) -> Result<T, Missing> {
     let limits = Limits::new(usual, evidence);
     if let Some(spec) = limits.doubtful(evidence) {
-        return Err(Batch {
-            specs: vec![spec.clone()],
+        return Err(Missing {
             limit: Some(limits.sufficient(spec.level())),
+            ..Missing::new(vec![spec.clone()])
         });
     }
-    conclude().map_err(|Missing(specs)| Batch {
-        limit: deadlock::limit_of(&specs, usual, evidence).or_else(|| limits.next(&specs)),
-        specs,
+    conclude().map_err(|missing| {
+        let specs = &missing.experiments;
+        let limit = deadlock::limit_of(specs, usual, evidence).or_else(|| limits.next(specs));
+        Missing { limit, ..missing }
     })
 }
 

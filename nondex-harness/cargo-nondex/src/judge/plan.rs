@@ -16,11 +16,12 @@ use super::certainty;
 use super::conclusion::{Conclusion, Dependence};
 use super::culprit;
 use super::deadlock;
-use super::evidence::{Evidence, Missing};
+use super::evidence::Evidence;
 use super::exhaustive::{Exploration, explore};
 use super::latent;
+use super::missing::Missing;
 use super::options::Options;
-use super::patience::{self, Batch, patiently};
+use super::patience::{self, patiently};
 use super::prerequisite;
 use super::run::Run;
 use super::sampling::seed_specs;
@@ -49,7 +50,7 @@ const REPETITIONS_OF_HANGS: usize = 2;
 ///
 /// # Errors
 /// The runs to make first.
-pub fn conclude(test: &str, options: &Options, evidence: &Evidence) -> Result<Conclusion, Batch> {
+pub fn conclude(test: &str, options: &Options, evidence: &Evidence) -> Result<Conclusion, Missing> {
     patiently(options.timeout, evidence, || judge(test, options, evidence))
 }
 

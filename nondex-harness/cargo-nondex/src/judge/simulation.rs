@@ -7,8 +7,8 @@ use nondex_core::{Family, Level, Outcome, PointRecord, RunSpec, Site};
 use super::conclusion::Conclusion;
 use super::equivalence::is_made;
 use super::evidence::Evidence;
+use super::missing::Missing;
 use super::options::Options;
-use super::patience::Batch;
 use super::plan::conclude;
 use super::run::Run;
 
@@ -74,10 +74,12 @@ pub(crate) fn simulate_within(
     for _ in 0..1000 {
         match conclude("t", options, &evidence) {
             Ok(conclusion) => return (conclusion, evidence),
-            Err(Batch { specs, limit }) => {
-                assert!(!specs.is_empty());
+            Err(Missing {
+                experiments, limit, ..
+            }) => {
+                assert!(!experiments.is_empty());
                 let limit = limit.unwrap_or(options.timeout);
-                for spec in specs {
+                for spec in experiments {
                     let run = Run {
                         limit,
                         ..test(&spec, limit)

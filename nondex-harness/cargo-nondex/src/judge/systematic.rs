@@ -13,8 +13,9 @@ use nondex_core::choice::stops::{self, Stop};
 use nondex_core::protocol::scheduling::Decision;
 use nondex_core::{Course, Family, Level, RunSpec, Schedule};
 
-use super::evidence::{Evidence, Missing};
+use super::evidence::Evidence;
 use super::exhaustive;
+use super::missing::Missing;
 use super::options::Options;
 use super::run::Run;
 use super::specs::{clean_spec, levels, seed_spec};
@@ -104,7 +105,7 @@ pub fn explore(test: &str, options: &Options, evidence: &Evidence) -> Result<Exp
         }
         if !missing.is_empty() {
             missing.truncate(WAVE.max(explored.specs.len()));
-            return Err(Missing(missing));
+            return Err(Missing::new(missing));
         }
         explored.all = Some(Bound {
             preemptions,

@@ -14,7 +14,8 @@ use std::borrow::Cow;
 use nondex_core::Outcome;
 
 use super::deadlock;
-use super::evidence::{Evidence, Missing};
+use super::evidence::Evidence;
+use super::missing::Missing;
 use super::options::Options;
 use super::prerequisite;
 use super::run::Run;

@@ -10,7 +10,6 @@ use crate::campaign::order::Processes;
 use crate::campaign::race::Use;
 use crate::campaign::state::PLACE;
 use crate::judge::order::draws::{MORE_SEEDS, SEEDS};
-use crate::judge::order::experiments::gather;
 use crate::judge::order::{
     Dependence, Draws, End, Experiments, Limits, OrderConclusion, conclude, detect, draws,
 };
@@ -116,8 +115,7 @@ impl OrderCampaign<'_> {
                         let after = (seed < SEEDS).then_some(after);
                         [Some(vec![*test]), after].into_iter().flatten()
                     });
-                    let made = orders.map(|order| experiments.first(&order).map(|_| ()));
-                    gather(made.collect::<Vec<_>>())
+                    experiments.each(orders)
                 },
             );
             if made.is_none() {
@@ -163,8 +161,7 @@ impl OrderCampaign<'_> {
             }
             let drawn = processes.with_choices(Level::Std, seed);
             let made = drawn.answer(seeded.of(Level::Std, seed, processes), |known| {
-                let made = open.iter().map(|test| known.first(&[*test]).map(|_| ()));
-                gather(made.collect::<Vec<_>>())
+                known.each(open.iter().map(|test| [*test]))
             });
             if made.is_none() {
                 break;

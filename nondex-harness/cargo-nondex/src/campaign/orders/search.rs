@@ -12,7 +12,8 @@ use crate::campaign::order::Processes;
 use crate::campaign::race::{self, Use};
 use crate::campaign::state::States;
 use crate::judge::certainty::ENOUGH_FAILURES;
-use crate::judge::order::experiments::{Experiment, Experiments, gather};
+use crate::judge::missing::gather;
+use crate::judge::order::experiments::{Experiment, Experiments};
 use crate::judge::order::{
     Dependence, Detection, End, Limits, OrderConclusion, beginnings, conclude, detect,
     not_idempotent, pairs, settled,
@@ -209,8 +210,7 @@ impl OrderCampaign<'_> {
 /// Runs each of these tests alone, unless it was.
 fn each_alone(processes: &Processes<'_>, tests: &[usize], experiments: &mut Experiments) {
     let _ = processes.answer(experiments, |experiments| {
-        let each = tests.iter().map(|test| experiments.first(&[*test]));
-        gather(each.map(|made| made.map(|_| ())))
+        experiments.each(tests.iter().map(|test| [*test]))
     });
 }
 

@@ -51,14 +51,9 @@ impl Workload for Simulated {
         format!("t{test}")
     }
 
-    fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Wanted> {
+    fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Missing> {
         if runs.count() < 2 {
-            return Err(Wanted {
-                specs: vec![RunSpec::clean("t"); 2 - runs.count()],
-                limit: None,
-                alone: false,
-                fresh: false,
-            });
+            return Err(Missing::new(vec![RunSpec::clean("t"); 2 - runs.count()]));
         }
         self.panic_at(test, Panics::Conclude);
         Ok(Judgement {
@@ -144,13 +139,8 @@ fn a_test_that_asks_for_no_run_is_not_waited_for() {
         fn id(&self, _test: usize) -> String {
             "t".to_owned()
         }
-        fn conclude(&self, _test: usize, _runs: &Runs) -> Result<Judgement, Wanted> {
-            Err(Wanted {
-                specs: Vec::new(),
-                limit: None,
-                alone: false,
-                fresh: false,
-            })
+        fn conclude(&self, _test: usize, _runs: &Runs) -> Result<Judgement, Missing> {
+            Err(Missing::new(Vec::new()))
         }
         fn run(
             &self,
@@ -219,18 +209,13 @@ impl Workload for Long {
         true
     }
 
-    fn conclude(&self, _test: usize, runs: &Runs) -> Result<Judgement, Wanted> {
+    fn conclude(&self, _test: usize, runs: &Runs) -> Result<Judgement, Missing> {
         let specs = (0..6).map(|seed| RunSpec {
             scheduled: self.is_scheduled,
             ..RunSpec::new("t", Level::Full, seed)
         });
         if runs.count() == 0 {
-            return Err(Wanted {
-                specs: specs.collect(),
-                limit: None,
-                alone: false,
-                fresh: false,
-            });
+            return Err(Missing::new(specs.collect()));
         }
         Ok(Judgement::provisional(Conclusion::Stable))
     }

@@ -63,30 +63,30 @@ enum Set {
 
 /// What a predicate found none of.
 #[derive(Clone, Copy, Debug)]
-enum Missing {
+enum Unmatched {
     Package,
     Binary,
     BinaryId,
 }
 
-impl std::fmt::Display for Missing {
+impl std::fmt::Display for Unmatched {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Missing::Package => "package",
-            Missing::Binary => "binary name",
-            Missing::BinaryId => "binary id",
+            Unmatched::Package => "package",
+            Unmatched::Binary => "binary name",
+            Unmatched::BinaryId => "binary id",
         })
     }
 }
 
-impl Missing {
+impl Unmatched {
     /// The first few names there are.
     fn names(self, workspace: &Workspace) -> String {
         const SHOWN: usize = 10;
         let names: Vec<&str> = match self {
-            Missing::Package => workspace.packages().collect(),
-            Missing::Binary => workspace.binaries().collect(),
-            Missing::BinaryId => workspace.binary_ids().collect(),
+            Unmatched::Package => workspace.packages().collect(),
+            Unmatched::Binary => workspace.binaries().collect(),
+            Unmatched::BinaryId => workspace.binary_ids().collect(),
         };
         let mut text = names[..names.len().min(SHOWN)].join(", ");
         if names.len() > SHOWN {
@@ -97,10 +97,10 @@ impl Missing {
 }
 
 impl Set {
-    fn of(predicate: &Predicate, workspace: &Workspace) -> Result<Self, Missing> {
+    fn of(predicate: &Predicate, workspace: &Workspace) -> Result<Self, Unmatched> {
         let packages = |found: BTreeSet<String>| {
             if found.is_empty() {
-                Err(Missing::Package)
+                Err(Unmatched::Package)
             } else {
                 Ok(Set::Packages(found))
             }
@@ -124,11 +124,11 @@ impl Set {
             Predicate::Binary(matcher) if workspace.binaries().any(|b| matcher.is_match(b)) => {
                 Ok(Set::Binary(matcher.clone()))
             }
-            Predicate::Binary(_) => Err(Missing::Binary),
+            Predicate::Binary(_) => Err(Unmatched::Binary),
             Predicate::BinaryId(matcher) if workspace.binary_ids().any(|b| matcher.is_match(b)) => {
                 Ok(Set::BinaryId(matcher.clone()))
             }
-            Predicate::BinaryId(_) => Err(Missing::BinaryId),
+            Predicate::BinaryId(_) => Err(Unmatched::BinaryId),
         }
     }
 

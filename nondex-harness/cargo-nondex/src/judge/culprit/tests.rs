@@ -125,8 +125,8 @@ fn searched(program: &Program, passes: impl Fn(Orders<'_>) -> bool) -> (Culprits
                 let of_calls = evidence.all().filter(|(spec, _)| spec.given().is_empty());
                 return (culprits, of_calls.count() - 4);
             }
-            Err(Missing(specs)) => {
-                for spec in specs {
+            Err(Missing { experiments, .. }) => {
+                for spec in experiments {
                     let run = program.run(&spec, &passes);
                     evidence.add(spec, run);
                 }
@@ -375,8 +375,8 @@ fn of_a_number_it_is_found_from_where_on_it_decides() {
         let culprits = loop {
             match search(&evidence, &spec, true, DEFAULT_BUDGET) {
                 Ok(culprits) => break culprits,
-                Err(Missing(specs)) => {
-                    for spec in specs {
+                Err(Missing { experiments, .. }) => {
+                    for spec in experiments {
                         let run = reads(&spec, passes);
                         evidence.add(spec, run);
                     }

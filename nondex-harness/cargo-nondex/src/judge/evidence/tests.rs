@@ -19,12 +19,12 @@ fn runs_are_asked_for_until_there_are_enough() {
     let mut evidence = Evidence::new(true);
     assert_eq!(
         evidence.repeat(&clean, 2).unwrap_err(),
-        Missing(vec![clean.clone(), clean.clone()])
+        Missing::new(vec![clean.clone(), clean.clone()])
     );
     evidence.add(clean.clone(), run(Outcome::Passed, true));
     assert_eq!(
         evidence.repeat(&clean, 2).unwrap_err(),
-        Missing(vec![clean.clone()])
+        Missing::new(vec![clean.clone()])
     );
     evidence.add(clean.clone(), run(Outcome::Failed, true));
     let outcomes: Vec<_> = evidence
@@ -138,7 +138,7 @@ fn of_specs_that_seem_alike_one_is_asked_for_first() {
     evidence.add(RunSpec::clean("t"), run(Outcome::Passed, false));
     assert_eq!(
         evidence.answers(&specs).unwrap_err(),
-        Missing(specs[..1].to_vec())
+        Missing::new(specs[..1].to_vec())
     );
     evidence.add(specs[0].clone(), run(Outcome::Passed, true));
     assert!(evidence.answers(&specs).is_ok());

@@ -1,6 +1,6 @@
 //! Tests of judgements about tests that others may have disturbed.
 
-use nondex_core::Level;
+use nondex_core::{Level, RunSpec};
 
 use super::*;
 use crate::judge::run::Run;
@@ -13,9 +13,11 @@ fn simulate(test: impl Fn(&RunSpec, bool, usize) -> Run, is_shared: bool) -> (Ju
     for _ in 0..1000 {
         match conclude("t", &options(), &runs) {
             Ok(judgement) => return (judgement, runs),
-            Err(Wanted { specs, alone, .. }) => {
-                assert!(!specs.is_empty());
-                for spec in specs {
+            Err(Missing {
+                experiments, alone, ..
+            }) => {
+                assert!(!experiments.is_empty());
+                for spec in experiments {
                     let run = test(&spec, alone, runs.count());
                     runs.of_mut(alone).add(spec, run);
                 }

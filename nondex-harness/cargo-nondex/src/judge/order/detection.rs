@@ -5,7 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use super::experiments::{End, Experiments, Wanted, gather};
+use super::experiments::{End, Experiments, MissingProcesses};
+use crate::judge::missing::gather;
 
 /// Number of tests that are left out of one order, because they end its process, before the rest of
 /// it is given up.
@@ -84,7 +85,7 @@ pub fn pairs(
     tests: usize,
     asked: &[usize],
     experiments: &Experiments,
-) -> Result<(Vec<Vec<usize>>, bool), Wanted> {
+) -> Result<(Vec<Vec<usize>>, bool), MissingProcesses> {
     experiments.pairs(tests, asked)?;
     let mut is_complete = true;
     let mut found = Vec::new();
@@ -101,7 +102,7 @@ pub fn pairs(
         hints.truncate(MAX_HINTS);
         found.extend(hints);
     }
-    gather(found.iter().map(|order| experiments.first(order)))?;
+    experiments.each(&found)?;
     Ok((found, is_complete))
 }
 
@@ -118,7 +119,7 @@ pub fn beginnings(
     tests: &[usize],
     last: &[usize],
     experiments: &Experiments,
-) -> Result<Vec<Vec<usize>>, Wanted> {
+) -> Result<Vec<Vec<usize>>, MissingProcesses> {
     let others: Vec<usize> = tests
         .iter()
         .copied()
@@ -132,7 +133,7 @@ pub fn beginnings(
         beginnings.collect::<Vec<_>>()
     });
     let orders: Vec<Vec<usize>> = orders.collect();
-    gather(orders.iter().map(|order| experiments.first(order)))?;
+    experiments.each(&orders)?;
     Ok(orders)
 }
 
@@ -141,7 +142,10 @@ pub fn beginnings(
 ///
 /// # Errors
 /// The processes to make first.
-pub fn not_idempotent(asked: &[usize], experiments: &Experiments) -> Result<Vec<usize>, Wanted> {
+pub fn not_idempotent(
+    asked: &[usize],
+    experiments: &Experiments,
+) -> Result<Vec<usize>, MissingProcesses> {
     let ends_otherwise = |test: usize| {
         let alone = experiments.ends(&[], test, 1, false)?[0].and_then(End::passed);
         let hint = experiments.hint(test, test);
@@ -167,7 +171,7 @@ pub fn detect(
     planned: &[Vec<usize>],
     ending: &[usize],
     experiments: &Experiments,
-) -> Result<Detection, Wanted> {
+) -> Result<Detection, MissingProcesses> {
     let mut detection = Detection {
         cutting: ending.to_vec(),
         ..Detection::default()
@@ -185,7 +189,7 @@ pub fn detect(
         order.push(*test);
         Some(tried_once(order, experiments))
     });
-    let all: Vec<Result<Tried, Wanted>> = tried.chain(last).collect();
+    let all: Vec<Result<Tried, MissingProcesses>> = tried.chain(last).collect();
     for tried in gather(all)? {
         detection.cutting.extend(tried.cutting);
         detection.unknown.extend(tried.unknown);
@@ -212,7 +216,7 @@ struct Tried {
     unknown: Vec<usize>,
 }
 
-fn tried_once(order: Vec<usize>, experiments: &Experiments) -> Result<Tried, Wanted> {
+fn tried_once(order: Vec<usize>, experiments: &Experiments) -> Result<Tried, MissingProcesses> {
     experiments.first(&order)?;
     Ok(Tried {
         orders: vec![order],
@@ -220,7 +224,7 @@ fn tried_once(order: Vec<usize>, experiments: &Experiments) -> Result<Tried, Wan
     })
 }
 
-fn tried(mut order: Vec<usize>, experiments: &Experiments) -> Result<Tried, Wanted> {
+fn tried(mut order: Vec<usize>, experiments: &Experiments) -> Result<Tried, MissingProcesses> {
     let mut tried = Tried::default();
     while !order.is_empty() {
         let made = experiments.first(&order)?;
@@ -288,7 +292,7 @@ mod tests {
         assert!(tried.len() <= 2 * MAX_BEGINNINGS);
         assert!(tried.iter().all(|order| each.contains(order)));
         settle(bodies, &mut experiments, |experiments| {
-            gather(each.iter().map(|order| experiments.first(order))).map(|_| ())
+            experiments.each(&each)
         });
         [&tried, &each].map(|orders| {
             orders.iter().any(|order| {

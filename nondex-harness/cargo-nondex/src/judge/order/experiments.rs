@@ -8,29 +8,24 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use nondex_core::{Failure, Outcome};
 
+use crate::judge::missing::{Missing, gather};
 use crate::judge::prerequisite::Explanation;
 
-/// The processes that must be made before a conclusion is possible.
+/// What a process is to run, its tests by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    /// The tests of each, by number, in the order in which they run.
-    pub orders: Vec<Vec<usize>>,
-    /// Whether no other process may run meanwhile.
-    pub alone: bool,
-    /// Processes besides that run one test, and fork for each of these others.
-    pub pairs: Vec<(usize, Vec<usize>)>,
+pub enum ProcessPlan {
+    /// These tests, in this order.
+    InOrder(Vec<usize>),
+    /// The first test, and a fork for each of the others.
+    Forked(usize, Vec<usize>),
 }
 
-impl Wanted {
-    /// Processes that run these tests.
-    #[must_use]
-    pub const fn orders(orders: Vec<Vec<usize>>, alone: bool) -> Self {
-        Wanted {
-            orders,
-            alone,
-            pairs: Vec::new(),
-        }
-    }
+/// The processes that must be made before a question can be answered.
+pub type MissingProcesses = Missing<ProcessPlan>;
+
+/// So many processes that run these tests.
+fn in_order(order: &[usize], times: usize, alone: bool) -> MissingProcesses {
+    Missing::new(vec![ProcessPlan::InOrder(order.to_vec()); times]).alone(alone)
 }
 
 /// How one test ended.
@@ -175,17 +170,14 @@ impl Experiments {
     ///
     /// # Errors
     /// The processes to make first.
-    pub fn pairs(&self, tests: usize, then: &[usize]) -> Result<(), Wanted> {
+    pub fn pairs(&self, tests: usize, then: &[usize]) -> Result<(), MissingProcesses> {
         let missing = (0..tests).filter(|first| !self.forking.contains(first));
-        let pairs: Vec<(usize, Vec<usize>)> = missing.map(|first| (first, then.to_vec())).collect();
-        if pairs.is_empty() {
-            return Ok(());
+        let pairs = missing.map(|first| ProcessPlan::Forked(first, then.to_vec()));
+        let pairs: Vec<ProcessPlan> = pairs.collect();
+        match pairs.is_empty() {
+            true => Ok(()),
+            false => Err(Missing::new(pairs)),
         }
-        Err(Wanted {
-            orders: Vec::new(),
-            alone: false,
-            pairs,
-        })
     }
 
     /// The processes, in the order in which they were made.
@@ -224,13 +216,13 @@ impl Experiments {
         test: usize,
         times: usize,
         alone: bool,
-    ) -> Result<Vec<Option<&End>>, Wanted> {
+    ) -> Result<Vec<Option<&End>>, MissingProcesses> {
         let order = [before, &[test]].concat();
         let made = self.beginning_with(&order, alone).take(times);
         let ends: Vec<Option<&End>> = made.map(|made| made.ends.get(before.len())).collect();
         match times - ends.len() {
             0 => Ok(ends),
-            missing => Err(Wanted::orders(vec![order; missing], alone)),
+            missing => Err(in_order(&order, missing, alone)),
         }
     }
 
@@ -240,11 +232,10 @@ impl Experiments {
     ///
     /// # Errors
     /// That process.
-    pub fn first(&self, tests: &[usize]) -> Result<&Experiment, Wanted> {
+    pub fn first(&self, tests: &[usize]) -> Result<&Experiment, MissingProcesses> {
         let first = |alone| {
             let mut made = self.beginning_with(tests, alone);
-            made.next()
-                .ok_or_else(|| Wanted::orders(vec![tests.to_vec()], alone))
+            made.next().ok_or_else(|| in_order(tests, 1, alone))
         };
         let made = first(false)?;
         let is_doubtful = |cut: usize| {
@@ -257,6 +248,18 @@ impl Experiments {
             Some(cut) if !made.alone && is_doubtful(cut) => first(true),
             _ => Ok(made),
         }
+    }
+
+    /// Asks for the [first](Self::first) process of each of these orders.
+    ///
+    /// # Errors
+    /// Those that were not made.
+    pub fn each<O: AsRef<[usize]>>(
+        &self,
+        orders: impl IntoIterator<Item = O>,
+    ) -> Result<(), MissingProcesses> {
+        let orders = orders.into_iter();
+        gather(orders.map(|order| self.first(order.as_ref()))).map(|_| ())
     }
 
     /// The first failing end of `test` after these tests that is known.
@@ -318,32 +321,6 @@ fn counted(passed: impl Iterator<Item = bool>) -> [usize; 2] {
     passed.fold([0, 0], |[failed, all], passed| {
         [failed + usize::from(!passed), all + 1]
     })
-}
-
-/// All that several questions want, each once; what is wanted alone only when nothing else is.
-///
-/// # Errors
-/// What is wanted, if anything.
-pub fn gather<T>(answers: impl IntoIterator<Item = Result<T, Wanted>>) -> Result<Vec<T>, Wanted> {
-    let mut known = Vec::new();
-    let mut wanted: [Vec<Vec<usize>>; 2] = [Vec::new(), Vec::new()];
-    for answer in answers {
-        match answer {
-            Ok(answer) => known.push(answer),
-            Err(Wanted { orders, alone, .. }) => {
-                let list = &mut wanted[usize::from(alone)];
-                // Repetitions of one question stay.
-                let is_new = !list.iter().any(|known| Some(known) == orders.first());
-                list.extend(orders.into_iter().filter(|_| is_new));
-            }
-        }
-    }
-    let [together, alone] = wanted;
-    match (together.is_empty(), alone.is_empty()) {
-        (true, true) => Ok(known),
-        (true, false) => Err(Wanted::orders(alone, true)),
-        (false, _) => Err(Wanted::orders(together, false)),
-    }
 }
 
 #[cfg(test)]

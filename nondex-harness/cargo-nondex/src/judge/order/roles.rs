@@ -12,7 +12,8 @@ mod sets;
 
 use self::cleaners::together;
 use super::detection::Detection;
-use super::experiments::{End, Experiments, Wanted, gather};
+use super::experiments::{End, Experiments, MissingProcesses};
+use crate::judge::missing::gather;
 
 /// How often a test must end alike before it is searched for what makes the difference, and so
 /// often every set but the first is made.
@@ -76,7 +77,7 @@ pub fn conclude(
     detection: &Detection,
     limits: &Limits,
     experiments: &Experiments,
-) -> Result<Vec<OrderConclusion>, Wanted> {
+) -> Result<Vec<OrderConclusion>, MissingProcesses> {
     let search = |test| RoleSearch::new(test, tests, detection, limits, experiments);
     let concluded = asked.iter().map(|test| search(*test).concluded());
     let mut concluded = gather(concluded.collect::<Vec<_>>())?;
@@ -90,7 +91,7 @@ pub fn conclude(
         .collect();
     let mut detection = detection.clone();
     let together = together(&victims, tests, &detection.cutting);
-    gather(together.iter().map(|order| experiments.first(order)))?;
+    experiments.each(&together)?;
     detection.orders.extend(together);
     let found = victims.iter().map(|(test, found)| {
         let search = RoleSearch::new(*test, tests, &detection, limits, experiments);
@@ -181,7 +182,7 @@ impl<'a> RoleSearch<'a> {
     }
 
     /// What is concluded, but for its cleaners.
-    fn concluded(&self) -> Result<OrderConclusion, Wanted> {
+    fn concluded(&self) -> Result<OrderConclusion, MissingProcesses> {
         let found = match self.clone().judge()? {
             // Other processes, which ran at the same time, may be the reason.
             OrderConclusion::NonDeterministic { .. } if self.experiments.is_shared() => {
@@ -200,7 +201,7 @@ impl<'a> RoleSearch<'a> {
     /// What follows when it both passes and fails with nothing before it: another test does not
     /// decide then. What its own first run left may be why it has failed since. Processes that ran
     /// at the same time may make it fail, but not pass.
-    fn spoilt(&self) -> Result<Option<OrderConclusion>, Wanted> {
+    fn spoilt(&self) -> Result<Option<OrderConclusion>, MissingProcesses> {
         let is_mixed = |[failed, all]: [usize; 2]| failed > 0 && failed < all;
         let [together, mut alone] = self.experiments.failures_after(&[], self.test);
         if is_mixed(together) && alone[1] == 0 {
@@ -217,7 +218,7 @@ impl<'a> RoleSearch<'a> {
         Ok(Some(non_deterministic(&[], counted)))
     }
 
-    fn judge(mut self) -> Result<OrderConclusion, Wanted> {
+    fn judge(mut self) -> Result<OrderConclusion, MissingProcesses> {
         let mut changed: Vec<&[usize]> = Vec::new();
         // Most tests always have the same outcome: nothing is run again for these.
         let times = if self.alone { REPETITIONS } else { 1 };
@@ -288,7 +289,11 @@ impl<'a> RoleSearch<'a> {
     }
 
     /// An answer, or this one where it needs processes that cannot be made any more.
-    fn or_over<T>(&self, answer: Result<T, Wanted>, otherwise: T) -> Result<T, Wanted> {
+    fn or_over<T>(
+        &self,
+        answer: Result<T, MissingProcesses>,
+        otherwise: T,
+    ) -> Result<T, MissingProcesses> {
         match answer {
             Err(_) if self.is_over => Ok(otherwise),
             answer => answer,
@@ -297,7 +302,7 @@ impl<'a> RoleSearch<'a> {
 
     /// What ended otherwise once, and never again: by chance, or because of what ran at the same
     /// time.
-    fn misled(&self, before: &[usize]) -> Result<OrderConclusion, Wanted> {
+    fn misled(&self, before: &[usize]) -> Result<OrderConclusion, MissingProcesses> {
         if !self.alone && self.experiments.is_shared() {
             // The run is repeated alone.
             return Ok(non_deterministic(before, [0, 0]));
@@ -314,7 +319,12 @@ impl<'a> RoleSearch<'a> {
         })
     }
 
-    fn agreement(&self, before: &[usize], times: usize, alone: bool) -> Result<Agreement, Wanted> {
+    fn agreement(
+        &self,
+        before: &[usize],
+        times: usize,
+        alone: bool,
+    ) -> Result<Agreement, MissingProcesses> {
         let ends = self.experiments.ends(before, self.test, times, alone)?;
         let known = ends.into_iter().flatten().filter_map(End::passed);
         let [mut failed, mut all] = [0, 0];
@@ -331,7 +341,7 @@ impl<'a> RoleSearch<'a> {
     }
 
     /// How it ends after these tests; `None` when that is not to be known.
-    fn passes(&self, before: &[usize]) -> Result<Option<bool>, Wanted> {
+    fn passes(&self, before: &[usize]) -> Result<Option<bool>, MissingProcesses> {
         Ok(match self.agreement(before, 1, self.alone)? {
             Agreement::Always(passes) => Some(passes),
             Agreement::Mixed(_) | Agreement::Unknown => None,
@@ -339,7 +349,7 @@ impl<'a> RoleSearch<'a> {
     }
 
     /// Whether its outcome after these tests differs from that alone.
-    fn is_changed(&self, before: &[usize]) -> Result<bool, Wanted> {
+    fn is_changed(&self, before: &[usize]) -> Result<bool, MissingProcesses> {
         let passes = self.passes(before)?;
         Ok(passes.is_some_and(|passes| passes != self.passes_alone))
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use nondex_core::Outcome;
 
-use super::experiments::{End, Experiment, Experiments, Wanted};
+use super::experiments::{End, Experiment, Experiments, MissingProcesses, ProcessPlan};
 
 /// What a simulated test does to the state, and whether it passes.
 pub(crate) type Body = Box<dyn Fn(&mut BTreeSet<&'static str>) -> Outcome>;
@@ -14,14 +14,18 @@ pub(crate) type Body = Box<dyn Fn(&mut BTreeSet<&'static str>) -> Outcome>;
 pub(crate) fn settle<T>(
     bodies: &[Body],
     experiments: &mut Experiments,
-    question: impl Fn(&Experiments) -> Result<T, Wanted>,
+    question: impl Fn(&Experiments) -> Result<T, MissingProcesses>,
 ) -> T {
     loop {
         match question(experiments) {
             Ok(answer) => return answer,
-            Err(Wanted { orders, alone, .. }) => {
-                assert!(!orders.is_empty(), "it would wait for ever");
-                for tests in orders {
+            Err(missing) => {
+                assert!(!missing.experiments.is_empty(), "it would wait for ever");
+                let alone = missing.alone;
+                for plan in missing.experiments {
+                    let ProcessPlan::InOrder(tests) = plan else {
+                        panic!("nothing is forked here: {plan:?}");
+                    };
                     let mut state = BTreeSet::new();
                     let mut ends = Vec::new();
                     for test in &tests {

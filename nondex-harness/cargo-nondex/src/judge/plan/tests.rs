@@ -270,8 +270,8 @@ fn a_culprit_is_traced_once() {
     let conclusion = loop {
         match conclude("t", &options(), &evidence) {
             Ok(conclusion) => break conclusion,
-            Err(Batch { specs, .. }) => {
-                for spec in specs {
+            Err(Missing { experiments, .. }) => {
+                for spec in experiments {
                     let mut run = run(!made(&spec, 2), [1, 2]);
                     if !spec.trace.is_empty() {
                         traced.push(spec.trace.clone());

@@ -202,9 +202,9 @@ fn explored(program: Program, exhaustive: u64) -> (Explored, Evidence) {
     for _ in 0..1_000 {
         match explore("t", &options, &evidence) {
             Ok(explored) => return (explored, evidence),
-            Err(Missing(specs)) => {
-                assert!(!specs.is_empty());
-                for spec in specs {
+            Err(Missing { experiments, .. }) => {
+                assert!(!experiments.is_empty());
+                for spec in experiments {
                     let run = simulated(program, &spec, &|_| true);
                     evidence.add(spec, run);
                 }
@@ -332,8 +332,8 @@ fn of_a_run_that_is_not_certain_to_repeat_and_of_time_nothing_is_claimed() {
         let explored = loop {
             match explore("t", &options, &evidence) {
                 Ok(explored) => break explored,
-                Err(Missing(specs)) => {
-                    for spec in specs {
+                Err(Missing { experiments, .. }) => {
+                    for spec in experiments {
                         let mut run = simulated(program, &spec, &|_| true);
                         spoil(&mut run);
                         evidence.add(spec, run);

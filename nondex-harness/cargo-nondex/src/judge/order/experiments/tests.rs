@@ -41,7 +41,7 @@ fn a_process_answers_for_each_of_its_beginnings_and_for_nothing_else() {
         let order = [before, &[test]].concat();
         assert_eq!(
             made.ends(before, test, 2, false),
-            Err(Wanted::orders(vec![order; 2], false))
+            Err(in_order(&order, 2, false))
         );
     }
 }
@@ -51,7 +51,7 @@ fn a_test_that_ends_a_process_while_others_run_is_believed_once_it_does_so_alone
     let mut made = Experiments::new(true);
     let [passed, hung] = [Outcome::Passed, Outcome::TimedOut];
     let cut = [passed.clone(), hung];
-    let wanted = |order: &[usize]| Err(Wanted::orders(vec![order.to_vec()], true));
+    let wanted = |order: &[usize]| Err(in_order(order, 1, true));
     made.add(experiment(&[0, 1, 2], &cut, false));
     assert_eq!(made.first(&[0, 1, 2]).cloned(), wanted(&[0, 1, 2]));
     assert!(made.first(&[0]).is_ok(), "it had not yet come to that test");
@@ -75,8 +75,11 @@ fn the_exact_matrix_of_five_hundred_tests_takes_five_hundred_processes() {
     let mut made = Experiments::new(true);
     let all: Vec<usize> = (0..500).collect();
     let wanted = made.pairs(500, &all).expect_err("there are none");
-    let executions = wanted.pairs.len() + wanted.orders.len();
-    for (first, then) in wanted.pairs {
+    let executions = wanted.experiments.len();
+    for plan in wanted.experiments {
+        let ProcessPlan::Forked(first, then) = plan else {
+            panic!("{plan:?}");
+        };
         made.add(experiment(&[first], &[Outcome::Passed], false));
         let end = || made.ends(&[], first, 1, false).unwrap()[0].cloned();
         let forks: Vec<_> = then.into_iter().map(|then| (then, end())).collect();

@@ -8,7 +8,8 @@ use std::collections::HashSet;
 use nondex_core::hash::mix;
 
 use super::{Agreement, Dependence, RoleSearch};
-use crate::judge::order::experiments::{Wanted, gather};
+use crate::judge::missing::gather;
+use crate::judge::order::experiments::MissingProcesses;
 
 /// Number of tests that are tried first for one that undoes what others did, the likeliest ones;
 /// then twice as many, and so on.
@@ -65,7 +66,10 @@ pub(super) fn together(
 impl RoleSearch<'_> {
     /// The tests that undo what the first set does to a victim, and whether the search came to its
     /// end.
-    pub(super) fn cleaners(&self, sets: &[Vec<usize>]) -> Result<(Vec<usize>, bool), Wanted> {
+    pub(super) fn cleaners(
+        &self,
+        sets: &[Vec<usize>],
+    ) -> Result<(Vec<usize>, bool), MissingProcesses> {
         let mut cleaners = Vec::new();
         let polluting = self.mask(sets);
         let mut excluded = polluting.clone();
@@ -126,7 +130,7 @@ impl RoleSearch<'_> {
         is_known: bool,
         left: &mut usize,
         cleaners: &mut Vec<usize>,
-    ) -> Result<Option<bool>, Wanted> {
+    ) -> Result<Option<bool>, MissingProcesses> {
         if part.is_empty() || *left == 0 {
             return Ok(None);
         }
@@ -150,7 +154,7 @@ impl RoleSearch<'_> {
         Ok(cleans)
     }
 
-    fn cleans(&self, set: &[usize], part: &[usize]) -> Result<Option<bool>, Wanted> {
+    fn cleans(&self, set: &[usize], part: &[usize]) -> Result<Option<bool>, MissingProcesses> {
         let passes = self.passes(&[set, part].concat())?;
         Ok(passes.map(|passes| passes == self.passes_alone))
     }

@@ -2,7 +2,7 @@
 
 use super::{Agreement, REPETITIONS, RoleSearch};
 use crate::judge::culprit::subset::smallest;
-use crate::judge::order::experiments::Wanted;
+use crate::judge::order::experiments::MissingProcesses;
 
 /// How many sets of polluters or setters are searched for.
 const MAX_SETS: usize = 4;
@@ -25,7 +25,7 @@ impl RoleSearch<'_> {
         &self,
         found: &[usize],
         changed: &[&[usize]],
-    ) -> Result<(Vec<usize>, bool), Wanted> {
+    ) -> Result<(Vec<usize>, bool), MissingProcesses> {
         let mut base = found.to_vec();
         let masks: Vec<Vec<bool>> = changed.iter().map(|order| self.mask([order])).collect();
         let same = self
@@ -70,7 +70,7 @@ impl RoleSearch<'_> {
         &self,
         sets: &mut Vec<Vec<usize>>,
         changed: &[&[usize]],
-    ) -> Result<bool, Wanted> {
+    ) -> Result<bool, MissingProcesses> {
         // One test each.
         for before in changed.iter().filter(|before| before.len() == 1) {
             let is_known = sets.iter().any(|set| set.contains(&before[0]));
@@ -86,7 +86,7 @@ impl RoleSearch<'_> {
         &self,
         sets: &mut Vec<Vec<usize>>,
         changed: &[&[usize]],
-    ) -> Result<bool, Wanted> {
+    ) -> Result<bool, MissingProcesses> {
         let mut is_complete = true;
         loop {
             let used = self.mask(&*sets);
@@ -118,7 +118,7 @@ impl RoleSearch<'_> {
         Ok(is_complete)
     }
 
-    fn is_confirmed(&self, before: &[usize]) -> Result<bool, Wanted> {
+    fn is_confirmed(&self, before: &[usize]) -> Result<bool, MissingProcesses> {
         // Alone: what runs at the same time may have what the system has once only, such as a port.
         let agreement = self.agreement(before, REPETITIONS, true)?;
         Ok(matches!(agreement, Agreement::Always(passes) if passes != self.passes_alone))

@@ -20,10 +20,10 @@ fn known_after(
     let options = options();
     let mut evidence = Evidence::new(true);
     while evidence.count() < runs {
-        let Err(Batch { specs, .. }) = conclude("t", &options, &evidence) else {
+        let Err(Missing { experiments, .. }) = conclude("t", &options, &evidence) else {
             panic!("all is known after {} runs", evidence.count());
         };
-        for spec in specs.into_iter().take(runs - evidence.count()) {
+        for spec in experiments.into_iter().take(runs - evidence.count()) {
             let run = test(&spec);
             evidence.add(spec, run);
         }
