@@ -1,41 +1,32 @@
-//! What fails whenever it runs alone in canonical order is run again: after the other tests of its
-//! binary, and in a plain build.
+//! What a test needs besides its runs: its result after the other tests of its binary, and runs in
+//! a plain build.
 
 use std::collections::BTreeMap;
 
 use super::Campaign;
-use super::brittle::{self, BrittleSearch};
-use super::comparison::{Builder, Comparison, as_plain};
+use super::brittle::BrittleSearch;
+use super::comparison::{Comparison, as_plain};
 use super::external_files::{self, Changed};
-use super::queue::{Concluded, Workload};
+use super::queue::Concluded;
 use super::stop::StopFlag;
 use super::written_paths::WrittenPaths;
-use crate::judge::conclusion::Conclusion;
-use crate::judge::isolation::Judgement;
-use crate::judge::plain::{self, PlainBuild};
-use crate::judge::{deadlock, specs};
+use crate::judge::isolation::Runs;
+use crate::judge::missing::Need;
+use crate::judge::order::AfterOthers;
+use crate::judge::plain::PlainBuild;
+use crate::judge::specs;
 use crate::project::{Harness, Suite, TestCase};
 use crate::report::judged;
 
 impl Campaign<'_> {
-    /// Whether a test that fails alone is to be run after the others of its binary.
-    pub(super) fn is_tried_after_others(&self, test: usize, judgement: &Judgement) -> bool {
-        let (suite, case) = self.tests[test];
-        is_broken(judgement) && brittle::has_others(suite, case)
-    }
-
-    /// Runs the tests that fail alone after the others of their binaries, and has them judged with
-    /// that. Whether there are any.
-    pub(super) fn try_after_others(&self, concluded: &mut [Concluded], stop: &StopFlag) -> bool {
-        let mut broken: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (test, concluded) in concluded.iter().enumerate() {
-            let judgement = concluded.judgement.as_ref();
-            if judgement.is_some_and(|judgement| self.is_tried_after_others(test, judgement)) {
-                let (suite, _) = self.tests[test];
-                broken.entry(&suite.binary.id).or_default().push(test);
-            }
+    /// Runs tests that fail alone after the others of their binaries.
+    pub(super) fn run_after_others(&self, tests: &[usize], runs: &mut [Runs]) {
+        let mut by_binary: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for test in tests {
+            let (suite, _) = self.tests[*test];
+            by_binary.entry(&suite.binary.id).or_default().push(*test);
         }
-        for tests in broken.values() {
+        for tests in by_binary.values() {
             let (suite, _) = self.tests[tests[0]];
             let clean = |case: &TestCase| {
                 let known = |(known, other): &(&Suite, &TestCase)| {
@@ -43,85 +34,57 @@ impl Campaign<'_> {
                 };
                 let test = self.tests.iter().position(known)?;
                 let spec = specs::clean_spec(&case.name, &self.options[test]);
-                concluded[test].runs.together.of(&spec).first().cloned()
+                runs[test].together.of(&spec).first().cloned()
             };
             let options = self.options[tests[0]].with_real_threads();
             let search = BrittleSearch {
                 launcher: &self.launcher,
                 options: &options,
                 progress: self.progress,
-                stop,
+                stop: self.stop,
             };
             let cases: Vec<&TestCase> = tests.iter().map(|test| self.tests[*test].1).collect();
-            let found = search.run(suite, &cases, &clean);
-            for (test, found) in tests.iter().zip(found.into_iter().flatten()) {
-                concluded[*test].runs.after_others = Some(found);
-            }
+            let mut found = search.run(suite, &cases, &clean).into_iter().flatten();
             for test in tests {
-                let concluded = &mut concluded[*test];
-                let judged = self.conclude(*test, &concluded.runs);
-                if !judged.is_ok_and(|judgement| self.is_compared(&judgement)) {
-                    self.judge_again(*test, concluded);
-                }
+                let unknown = || (!self.stop.is_set()).then(AfterOthers::unknown);
+                runs[*test].after_others = found.next().or_else(unknown);
             }
         }
-        !broken.is_empty()
     }
 
-    /// Whether a judgement is not the last word.
-    pub(super) fn is_compared(&self, judgement: &Judgement) -> bool {
-        self.compares && plain::is_wanted(&judgement.conclusion)
-    }
-
-    /// Compares the tests that fail in canonical order with a plain build, and has them judged with
-    /// that. Whether any was.
-    pub(super) fn compare(
-        &self,
-        concluded: &mut [Concluded],
-        builder: &dyn Builder,
-        stop: &StopFlag,
-    ) -> bool {
-        let mut broken = Vec::new();
-        for (test, concluded) in concluded.iter_mut().enumerate() {
-            let judgement = concluded.judgement.as_ref();
-            let Some(judgement) = judgement.filter(|judgement| self.is_compared(judgement)) else {
-                continue;
-            };
-            let evidence = concluded.runs.judged_by(Some(judgement));
-            match plain::no_comparison(evidence, &self.options[test]) {
-                Some(reason) => {
-                    concluded.runs.plain = Some(PlainBuild::Not(reason.to_owned()));
-                    self.judge_again(test, concluded);
-                }
-                None => broken.push((test, concluded)),
-            }
+    /// Runs tests in a plain build.
+    pub(super) fn run_plainly(&self, needs: &[(usize, Need)], runs: &mut [Runs]) {
+        let (Some(builder), false) = (self.plain, needs.is_empty()) else {
+            return;
+        };
+        let is_run =
+            |(_, need): &&(usize, Need)| matches!(need, Need::Plain { obstacle: None, .. });
+        let number = needs.iter().filter(is_run).count();
+        if number > 0 {
+            self.progress.comparing(number);
         }
-        if broken.is_empty() {
-            return false;
-        }
-        self.progress.comparing(broken.len());
         as_plain(|| {
-            let comparison = Comparison::new(builder, stop);
-            for (test, concluded) in broken {
-                let (suite, case) = self.tests[test];
-                let evidence = concluded.runs.judged_by(concluded.judgement.as_ref());
-                let usual = self.options[test].timeout;
-                let limit = deadlock::limit(usual, evidence).unwrap_or(usual);
-                let compared = comparison.compare(suite, case, limit);
-                self.launcher.note(WrittenPaths::add_plain);
-                let is_known = matches!(compared, PlainBuild::Runs(_));
-                let is_broken = concluded.judgement.as_ref().is_some_and(is_broken);
-                if stop.is_set() && !is_known && is_broken {
-                    // It may pass without this tool: it is not judged.
-                    concluded.judgement = None;
-                    self.lock_reports()[test] = None;
+            let comparison = Comparison::new(builder, self.stop);
+            for (test, need) in needs {
+                let Need::Plain {
+                    limit,
+                    obstacle,
+                    is_decisive,
+                } = need
+                else {
                     continue;
-                }
-                concluded.runs.plain = Some(compared);
-                self.judge_again(test, concluded);
+                };
+                let (suite, case) = self.tests[*test];
+                let compared = match obstacle {
+                    Some(reason) => PlainBuild::Not((*reason).to_owned()),
+                    None => comparison.compare(suite, case, *limit),
+                };
+                self.launcher.note(WrittenPaths::add_plain);
+                let is_known = obstacle.is_some() || matches!(compared, PlainBuild::Runs(_));
+                let is_left_open = self.stop.is_set() && !is_known && *is_decisive;
+                runs[*test].plain = Some(compared).filter(|_| !is_left_open);
             }
         });
-        true
     }
 
     /// Says of the tests that fail for no known reason which files outside may be why. One that
@@ -158,19 +121,4 @@ impl Campaign<'_> {
             report.notes.extend(note);
         }
     }
-
-    /// Judges a test that was compared.
-    fn judge_again(&self, test: usize, concluded: &mut Concluded) {
-        if let Ok(judgement) = self.conclude(test, &concluded.runs) {
-            let report = self.report(test, &concluded.runs, Some(&judgement));
-            self.progress.judged(&report);
-            self.lock_reports()[test] = Some(report);
-            concluded.judgement = Some(judgement);
-        }
-    }
-}
-
-/// Whether it failed in all runs.
-fn is_broken(judgement: &Judgement) -> bool {
-    judgement.conclusion == Conclusion::Broken
 }

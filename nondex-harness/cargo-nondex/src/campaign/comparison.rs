@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const PATIENCE_WITH_FAILURES: Duration = Duration::from_secs(5);
 
 /// Who can build the tests without this tool.
-pub trait Builder {
+pub trait Builder: Sync {
     /// Builds them all. Is called once, and only when a test is to be compared.
     ///
     /// # Errors

@@ -53,8 +53,8 @@ use self::queue::{Setting, Workload, execute};
 use self::tree::Tree;
 use crate::error::{Error, Result};
 use crate::judge::conclusion::Conclusion;
-use crate::judge::isolation::{self, Judgement, Runs};
-use crate::judge::missing::Missing;
+use crate::judge::isolation::{self, Available, Judgement, Runs};
+use crate::judge::missing::Need;
 use crate::judge::run::Run;
 use crate::judge::{Options, TestOptions, specs};
 use crate::project::{Harness, Suite, TestCase};
@@ -115,11 +115,12 @@ pub fn run(
         },
         progress,
         reports: Mutex::new(vec![None; running.len()]),
-        compares: plain.is_some(),
+        plain,
+        stop,
         begun: SystemTime::now(),
         directory: absolute(&run.path())?,
     };
-    let mut executed = execute(
+    let executed = execute(
         &campaign,
         running.len(),
         options.jobs,
@@ -130,7 +131,7 @@ pub fn run(
     let panics = campaign.panics(&executed.tests);
     let has_panicked = !panics.is_empty();
     notes.extend(panics);
-    let mut is_partial = executed.stopped || has_panicked;
+    let is_partial = executed.stopped || has_panicked;
     if executed.stopped && stop.is_late() {
         let judged = executed.tests.iter();
         let judged = judged.filter(|test| test.judgement.is_some()).count();
@@ -138,11 +139,6 @@ pub fn run(
             "the time of `--max-time` was over when {judged} of {} tests were judged",
             running.len()
         ));
-    }
-    is_partial |= campaign.try_after_others(&mut executed.tests, stop) && stop.is_set();
-    if let Some(builder) = plain {
-        // What is not known now is noted at each test.
-        is_partial |= campaign.compare(&mut executed.tests, builder, stop) && stop.is_set();
     }
     campaign.look_at_external_files(&executed.tests, stop);
     let mut reports = campaign.reports(&executed.tests).into_iter();
@@ -227,8 +223,9 @@ struct Campaign<'a> {
     directory: Utf8PathBuf,
     /// Of the tests that were judged.
     reports: Mutex<Vec<Option<TestReport>>>,
-    /// Whether tests that fail in canonical order are to be compared with a plain build.
-    compares: bool,
+    /// Builds the tests without this tool.
+    plain: Option<&'a dyn Builder>,
+    stop: &'a StopFlag,
     /// When it began.
     begun: SystemTime,
 }
@@ -315,8 +312,23 @@ impl Workload for Campaign<'_> {
         suite.test_id(case)
     }
 
-    fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Missing> {
-        isolation::conclude(&self.tests[test].1.name, &self.options[test], runs)
+    fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Need> {
+        let (suite, case) = self.tests[test];
+        let available = Available {
+            others: brittle::has_others(suite, case),
+            plain: self.plain.is_some(),
+        };
+        isolation::conclude(&case.name, &self.options[test], available, runs)
+    }
+
+    fn fulfil(&self, needs: &[(usize, Need)], runs: &mut [Runs]) {
+        match needs {
+            [(_, Need::AfterOthers), ..] => {
+                let tests: Vec<usize> = needs.iter().map(|(test, _)| *test).collect();
+                self.run_after_others(&tests, runs);
+            }
+            _ => self.run_plainly(needs, runs),
+        }
     }
 
     fn run(
@@ -354,10 +366,8 @@ impl Workload for Campaign<'_> {
     fn judged(&self, test: usize, runs: &Runs, judgement: &Judgement) {
         let report = self.report(test, runs, Some(judgement));
         self.remember(&report.id, runs, judgement);
-        self.lock_reports()[test] = Some(report.clone());
-        if !self.is_compared(judgement) && !self.is_tried_after_others(test, judgement) {
-            self.progress.judged(&report);
-        }
+        self.progress.judged(&report);
+        self.lock_reports()[test] = Some(report);
     }
 }
 

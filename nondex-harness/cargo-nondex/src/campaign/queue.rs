@@ -26,7 +26,7 @@ use super::launch::Unmade;
 use super::progress::Progress;
 use super::stop::StopFlag;
 use crate::judge::isolation::{Judgement, Runs};
-use crate::judge::missing::Missing;
+use crate::judge::missing::{Missing, Need};
 use crate::judge::run::Run;
 
 /// What the executor runs, and asks what to run.
@@ -42,8 +42,12 @@ pub trait Workload: Sync {
     /// What follows from the runs of a test.
     ///
     /// # Errors
-    /// The runs to make first.
-    fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Missing>;
+    /// What it needs first.
+    fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Need>;
+
+    /// Makes what these tests need besides runs, all of the same kind, and adds it to their `runs`,
+    /// which are those of all tests; without some when it is stopped. Nothing else runs meanwhile.
+    fn fulfil(&self, _needs: &[(usize, Need)], _runs: &mut [Runs]) {}
 
     /// Whether it is worth while to make runs of a test at once, after these.
     fn takes_long(&self, _test: usize, _runs: &Runs) -> bool {
@@ -135,22 +139,29 @@ pub fn execute(
                     is_confinable: true,
                     open: 0,
                     busy: 0,
+                    need: None,
                     judgement: None,
                     panic: None,
                 })
                 .collect(),
             busy: 0,
             unfinished: tests,
+            is_cut: false,
         }),
     };
     for test in 0..tests {
         drop(executor.advance(executor.lock(), test));
     }
-    thread::scope(|scope| {
-        for _ in 0..jobs.get() {
-            scope.spawn(|| executor.work());
+    loop {
+        thread::scope(|scope| {
+            for _ in 0..jobs.get() {
+                scope.spawn(|| executor.work());
+            }
+        });
+        if !executor.fulfil() || stop.is_set() {
+            break;
         }
-    });
+    }
     let state = executor
         .state
         .into_inner()
@@ -164,7 +175,7 @@ pub fn execute(
         }
     });
     Executed {
-        stopped: state.unfinished > 0,
+        stopped: state.unfinished > 0 || state.is_cut,
         tests: tests.collect(),
     }
 }
@@ -200,6 +211,8 @@ struct State {
     busy: usize,
     /// How many tests are neither judged nor given up.
     unfinished: usize,
+    /// Whether it was stopped when tests needed something besides runs.
+    is_cut: bool,
 }
 
 struct TestState {
@@ -218,6 +231,8 @@ struct TestState {
     open: usize,
     /// How many of them run now, or 1 while all of them are judged.
     busy: usize,
+    /// What it needs besides runs.
+    need: Option<Need>,
     judgement: Option<Judgement>,
     /// Why it was given up.
     panic: Option<String>,
@@ -251,6 +266,11 @@ impl State {
         let spec = self.queue.remove(&turn)?;
         self.begin(turn.test);
         Some((turn, spec))
+    }
+
+    /// Whether no run is made, and none will be.
+    fn is_idle(&self) -> bool {
+        self.busy == 0 && self.queue.is_empty()
     }
 
     fn begin(&mut self, test: usize) {
@@ -299,6 +319,7 @@ impl State {
             return;
         }
         self.queue.retain(|turn, _| turn.test != test);
+        self.tests[test].need = None;
         self.tests[test].panic = Some(panic);
         self.unfinished -= 1;
     }
@@ -314,10 +335,10 @@ impl Executor<'_> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes runs from the queue until all tests are finished.
+    /// Takes runs from the queue until no test needs one.
     fn work(&self) {
         let mut state = self.lock();
-        while state.unfinished > 0 && !self.stop.is_set() {
+        while !state.is_idle() && !self.stop.is_set() {
             let Some((turn, spec)) = state.take() else {
                 state = self
                     .changed
@@ -372,6 +393,45 @@ impl Executor<'_> {
         self.changed.notify_all();
     }
 
+    /// Has what tests need besides runs made, one kind at a time, and judges them with that. Whether
+    /// there was any.
+    fn fulfil(&self) -> bool {
+        let mut state = self.lock();
+        let mut needs = Vec::new();
+        for (index, test) in state.tests.iter_mut().enumerate() {
+            needs.extend(test.need.take().map(|need| (index, need)));
+        }
+        // What other tests do to one may make a plain build needless.
+        let is_of_others = |need: &Need| matches!(need, Need::AfterOthers);
+        let has_others = needs.iter().any(|(_, need)| is_of_others(need));
+        let is_now = |(_, need): &(usize, Need)| is_of_others(need) == has_others;
+        let (needs, later): (Vec<_>, Vec<_>) = needs.into_iter().partition(is_now);
+        for (index, need) in later {
+            state.tests[index].need = Some(need);
+        }
+        if needs.is_empty() {
+            return false;
+        }
+        let take =
+            |test: &mut TestState| std::mem::replace(&mut test.runs, Runs::new(false, false));
+        let mut runs: Vec<Runs> = state.tests.iter_mut().map(take).collect();
+        drop(state);
+        self.workload.fulfil(&needs, &mut runs);
+        let mut state = self.lock();
+        for (test, runs) in state.tests.iter_mut().zip(runs) {
+            test.runs = runs;
+        }
+        let is_stopped = self.stop.is_set();
+        state.is_cut |= is_stopped;
+        for (index, need) in needs {
+            state = self.advance(state, index);
+            if !is_stopped && state.tests[index].need.as_ref() == Some(&need) {
+                state.give_up(index, "what it needs was not made".to_owned());
+            }
+        }
+        true
+    }
+
     /// Adds the results of a test's batch to its runs, asks what it needs next, and has it judged
     /// when that is nothing: without the lock. The test is busy meanwhile, so nobody else touches
     /// it.
@@ -402,7 +462,7 @@ impl Executor<'_> {
                     Err(panic) => state.give_up(index, panic),
                 }
             }
-            Ok(Err(missing)) => {
+            Ok(Err(Need::Runs(missing))) => {
                 // The only test is believed to run alone: how long others take must not matter to
                 // it.
                 let mut specs = missing.experiments.iter();
@@ -410,6 +470,7 @@ impl Executor<'_> {
                 let confined = takes_long && self.jobs > 1 && may_meet;
                 state.ask(index, missing, confined);
             }
+            Ok(Err(need)) => state.tests[index].need = Some(need),
             Err(panic) => state.give_up(index, panic),
         }
         state

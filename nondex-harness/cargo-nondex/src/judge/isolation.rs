@@ -17,12 +17,13 @@ use nondex_core::{Family, Outcome};
 
 use super::certainty;
 use super::conclusion::Conclusion;
+use super::deadlock;
 use super::evidence::Evidence;
-use super::missing::Missing;
+use super::missing::{Missing, Need};
 use super::options::Options;
 use super::order;
 use super::patience::patiently;
-use super::plain::PlainBuild;
+use super::plain::{self, PlainBuild};
 use super::plan;
 use super::run::Run;
 use super::specs::clean_spec;
@@ -51,6 +52,15 @@ pub struct Runs {
     pub after_others: Option<order::AfterOthers>,
     /// Whether the campaign runs tests at once at all.
     is_shared: bool,
+}
+
+/// What there is besides the runs of a test, to judge it by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Available {
+    /// Whether other tests can run before it in its process.
+    pub others: bool,
+    /// Whether it can be run in a plain build.
+    pub plain: bool,
 }
 
 /// What is concluded about a test, and from which of its runs.
@@ -182,18 +192,35 @@ impl Runs {
     }
 }
 
-/// What is concluded about `test` from its runs; see [`plan::conclude`].
+/// What is concluded about `test` from its runs, those after other tests, and those of a plain
+/// build; see [`plan::conclude`].
 ///
 /// # Errors
-/// The runs to make first.
-pub fn conclude(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Missing> {
-    let judgement = judge(test, options, runs)?;
+/// What is needed first.
+pub fn conclude(
+    test: &str,
+    options: &Options,
+    available: Available,
+    runs: &Runs,
+) -> Result<Judgement, Need> {
+    let judgement = judge(test, options, runs).map_err(Need::Runs)?;
     let evidence = runs.judged_by(Some(&judgement));
     let conclusion = judgement.conclusion.or_explained(evidence, options);
+    if available.others && runs.after_others.is_none() && conclusion == Conclusion::Broken {
+        return Err(Need::AfterOthers);
+    }
+    let conclusion = conclusion.after_others(clean_spec(test, options), runs.after_others.as_ref());
+    if available.plain && runs.plain.is_none() && plain::is_wanted(&conclusion) {
+        let usual = options.timeout;
+        return Err(Need::Plain {
+            limit: deadlock::limit(usual, evidence).unwrap_or(usual),
+            obstacle: plain::no_comparison(evidence, options),
+            // It may pass without this tool.
+            is_decisive: conclusion == Conclusion::Broken,
+        });
+    }
     Ok(Judgement {
-        conclusion: conclusion
-            .after_others(clean_spec(test, options), runs.after_others.as_ref())
-            .compared_with(runs.plain.as_ref()),
+        conclusion: conclusion.compared_with(runs.plain.as_ref()),
         ..judgement
     })
 }

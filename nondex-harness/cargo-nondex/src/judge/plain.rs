@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use crate::judge::conclusion::Dependence;
     use crate::judge::culprit::Culprits;
-    use crate::judge::isolation::{Runs, conclude};
+    use crate::judge::isolation::{Available, Runs, conclude};
     use crate::judge::prerequisite::Policy;
     use crate::judge::simulation::{options, run};
     use crate::judge::specs::clean_spec;
@@ -102,7 +102,12 @@ mod tests {
             runs.together.add(clean_spec("t", &options), run);
         }
         runs.plain = plain;
-        (conclude("t", &options, &runs).unwrap().conclusion, runs)
+        (
+            conclude("t", &options, Available::default(), &runs)
+                .unwrap()
+                .conclusion,
+            runs,
+        )
     }
 
     #[test]

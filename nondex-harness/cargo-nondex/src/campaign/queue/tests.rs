@@ -9,6 +9,8 @@ use nondex_core::Level;
 use super::*;
 use crate::campaign::progress::Silent;
 use crate::judge::conclusion::Conclusion;
+use crate::judge::order::AfterOthers;
+use crate::judge::plain::PlainBuild;
 use crate::judge::simulation;
 
 /// How long a test of the executor waits for what must come, so that it fails and does not hang.
@@ -51,9 +53,12 @@ impl Workload for Simulated {
         format!("t{test}")
     }
 
-    fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Missing> {
+    fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Need> {
         if runs.count() < 2 {
-            return Err(Missing::new(vec![RunSpec::clean("t"); 2 - runs.count()]));
+            return Err(Need::Runs(Missing::new(vec![
+                RunSpec::clean("t");
+                2 - runs.count()
+            ])));
         }
         self.panic_at(test, Panics::Conclude);
         Ok(Judgement {
@@ -139,8 +144,8 @@ fn a_test_that_asks_for_no_run_is_not_waited_for() {
         fn id(&self, _test: usize) -> String {
             "t".to_owned()
         }
-        fn conclude(&self, _test: usize, _runs: &Runs) -> Result<Judgement, Missing> {
-            Err(Missing::new(Vec::new()))
+        fn conclude(&self, _test: usize, _runs: &Runs) -> Result<Judgement, Need> {
+            Err(Need::Runs(Missing::new(Vec::new())))
         }
         fn run(
             &self,
@@ -162,6 +167,97 @@ fn a_test_that_asks_for_no_run_is_not_waited_for() {
         &StopFlag::new(),
     );
     assert!(executed.tests[0].panic.is_some());
+}
+
+/// Tests that need something besides their runs, of which some is not made.
+#[derive(Default)]
+struct Needing<'a> {
+    /// Stops the executor when the first need is to be fulfilled.
+    stop: Option<&'a StopFlag>,
+    fulfilled: Mutex<Vec<Vec<usize>>>,
+    judged: Mutex<Vec<usize>>,
+}
+
+impl Workload for Needing<'_> {
+    fn id(&self, test: usize) -> String {
+        format!("t{test}")
+    }
+
+    fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Need> {
+        if runs.count() == 0 {
+            return Err(Need::Runs(Missing::new(vec![RunSpec::clean("t")])));
+        }
+        if test > 0 && runs.after_others.is_none() {
+            return Err(Need::AfterOthers);
+        }
+        if runs.plain.is_none() {
+            return Err(Need::Plain {
+                limit: PATIENCE,
+                obstacle: None,
+                is_decisive: true,
+            });
+        }
+        Ok(Judgement::provisional(Conclusion::Stable))
+    }
+
+    fn run(
+        &self,
+        _test: usize,
+        _spec: &RunSpec,
+        _limit: Option<Duration>,
+        _setting: Setting,
+    ) -> Result<Run, Unmade> {
+        Ok(simulation::run(true, [1]))
+    }
+
+    fn fulfil(&self, needs: &[(usize, Need)], runs: &mut [Runs]) {
+        assert!(runs.iter().all(|runs| runs.count() == 1), "all are there");
+        if let Some(stop) = self.stop {
+            return stop.stop();
+        }
+        for (test, need) in needs {
+            match need {
+                Need::AfterOthers if *test < 3 => {
+                    runs[*test].after_others = Some(AfterOthers::unknown());
+                }
+                Need::Plain { .. } => runs[*test].plain = Some(PlainBuild::Runs([1, 1])),
+                Need::AfterOthers | Need::Runs(_) => {}
+            }
+        }
+        let tests = needs.iter().map(|(test, _)| *test).collect();
+        self.fulfilled.lock().unwrap().push(tests);
+    }
+
+    fn judged(&self, test: usize, _runs: &Runs, _judgement: &Judgement) {
+        self.judged.lock().unwrap().push(test);
+    }
+}
+
+#[test]
+fn what_tests_need_besides_runs_is_made_once_no_run_is_and_each_is_judged_once() {
+    for jobs in [1, 4] {
+        let jobs = NonZeroUsize::new(jobs).unwrap();
+        let tests = Needing::default();
+        let executed = execute(&tests, 4, jobs, true, &Silent, &StopFlag::new());
+        let fulfilled = tests.fulfilled.into_inner().unwrap();
+        assert_eq!(fulfilled, [vec![1, 2, 3], vec![0, 1, 2]]);
+        assert_eq!(tests.judged.into_inner().unwrap(), [0, 1, 2]);
+        let given_up = executed.tests.iter().map(|test| test.panic.is_some());
+        assert_eq!(given_up.collect::<Vec<_>>(), [false, false, false, true]);
+    }
+}
+
+#[test]
+fn what_is_needed_when_it_is_stopped_is_left_open() {
+    let stop = StopFlag::new();
+    let tests = Needing {
+        stop: Some(&stop),
+        ..Needing::default()
+    };
+    let executed = execute(&tests, 4, NonZeroUsize::MIN, true, &Silent, &stop);
+    assert!(executed.stopped);
+    assert!(executed.tests.iter().all(|test| test.judgement.is_none()));
+    assert!(executed.tests.iter().all(|test| test.panic.is_none()));
 }
 
 #[test]
@@ -209,13 +305,13 @@ impl Workload for Long {
         true
     }
 
-    fn conclude(&self, _test: usize, runs: &Runs) -> Result<Judgement, Missing> {
+    fn conclude(&self, _test: usize, runs: &Runs) -> Result<Judgement, Need> {
         let specs = (0..6).map(|seed| RunSpec {
             scheduled: self.is_scheduled,
             ..RunSpec::new("t", Level::Full, seed)
         });
         if runs.count() == 0 {
-            return Err(Missing::new(specs.collect()));
+            return Err(Need::Runs(Missing::new(specs.collect())));
         }
         Ok(Judgement::provisional(Conclusion::Stable))
     }

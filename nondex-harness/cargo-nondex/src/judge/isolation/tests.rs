@@ -11,17 +11,18 @@ use crate::judge::simulation::{made, options, run};
 fn simulate(test: impl Fn(&RunSpec, bool, usize) -> Run, is_shared: bool) -> (Judgement, Runs) {
     let mut runs = Runs::new(true, is_shared);
     for _ in 0..1000 {
-        match conclude("t", &options(), &runs) {
+        match conclude("t", &options(), Available::default(), &runs) {
             Ok(judgement) => return (judgement, runs),
-            Err(Missing {
+            Err(Need::Runs(Missing {
                 experiments, alone, ..
-            }) => {
+            })) => {
                 assert!(!experiments.is_empty());
                 for spec in experiments {
                     let run = test(&spec, alone, runs.count());
                     runs.of_mut(alone).add(spec, run);
                 }
             }
+            Err(other) => panic!("{other:?}"),
         }
     }
     panic!("no judgement after 1000 batches");
@@ -234,7 +235,9 @@ fn a_test_that_fails_alone_is_no_victim_of_others_behind_which_it_fails() {
             is_paired: true,
             processes: 3,
         });
-        let found = conclude("t", &options(), &runs).unwrap().conclusion;
+        let found = conclude("t", &options(), Available::default(), &runs)
+            .unwrap()
+            .conclusion;
         assert_eq!(matches!(found, Conclusion::OrderDependent(_)), is_order);
         // Then a plain build decides.
         assert_eq!(found == Conclusion::Broken, !is_order);

@@ -5,6 +5,19 @@ use std::sync::Arc;
 
 use super::roles;
 
+impl AfterOthers {
+    /// The result when nothing could be found out.
+    #[must_use]
+    pub fn unknown() -> Self {
+        AfterOthers {
+            conclusion: roles::OrderConclusion::Unknown,
+            names: Arc::default(),
+            is_paired: true,
+            processes: 0,
+        }
+    }
+}
+
 /// Result of a test that fails alone after the others of its binary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AfterOthers {
