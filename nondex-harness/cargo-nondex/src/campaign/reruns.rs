@@ -188,7 +188,7 @@ impl<'a> Reruns<'a> {
             order::fail(report, suite, &spec, Some(&end), self.options);
             return;
         }
-        fail_plainly(report, outcome, failure.unwrap_or_default());
+        report.failures.push(FailureReport::new(outcome, failure));
     }
 
     /// The run with this number under a circumstance.
@@ -292,14 +292,4 @@ fn conclude(report: &mut TestReport, conclusion: Next, tried: &[Tried]) {
         }
     }
     report.notes.extend(note);
-}
-
-/// Writes a failing run without choices into the report.
-fn fail_plainly(report: &mut TestReport, outcome: Outcome, failure: Failure) {
-    report.failures.push(FailureReport {
-        message: failure.message,
-        file: failure.file,
-        line: failure.line,
-        ..FailureReport::clean(outcome)
-    });
 }

@@ -19,13 +19,8 @@ use crate::project::{Suite, TestCase};
 pub fn passes_since(report: &mut TestReport, failed: &Run, note: String) {
     report.rule(Fact::Varies);
     report.notes.push(note);
-    let failure = failed.failure.clone().unwrap_or_default();
-    report.failures.push(FailureReport {
-        message: failure.message,
-        file: failure.file,
-        line: failure.line,
-        ..FailureReport::clean(failed.outcome.clone())
-    });
+    let failure = FailureReport::new(failed.outcome.clone(), failed.failure.clone());
+    report.failures.push(failure);
 }
 
 /// What is written about a test that was not run.

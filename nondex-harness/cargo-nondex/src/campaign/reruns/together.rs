@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use nondex_core::Outcome;
 
-use super::{Reruns, fail_plainly};
+use super::Reruns;
 use crate::campaign::comparison::as_plain;
 use crate::campaign::written_paths::WrittenPaths;
 use crate::campaign::{ended, launch, process};
 use crate::judge::verdict::Fact;
 use crate::project::{Harness, Suite, TestBinary, TestCase};
 use crate::report::TestReport;
-use crate::report::schema::Step;
+use crate::report::schema::{FailureReport, Step};
 
 /// Name of the step in a report.
 const STEP: &str = "together";
@@ -108,7 +108,8 @@ impl Together {
             self.runs
         ));
         let failure = ended::explain(case, &Outcome::Failed, output, timeout);
-        fail_plainly(report, Outcome::Failed, failure);
+        let failure = FailureReport::new(Outcome::Failed, Some(failure));
+        report.failures.push(failure);
     }
 }
 

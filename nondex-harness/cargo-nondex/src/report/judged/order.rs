@@ -294,19 +294,7 @@ pub fn racing(report: &mut TestReport, race: Race) {
 }
 
 fn failure(test_id: &str, spec: &RunSpec, end: Option<&End>) -> FailureReport {
-    let drawn = spec.drawn();
-    let failure = end.and_then(|end| end.failure.clone()).unwrap_or_default();
-    FailureReport {
-        id: Some(id::of(test_id, spec)),
-        level: drawn.map(|drawn| drawn.level),
-        seed: drawn.map(|drawn| drawn.seed),
-        schedule: spec.schedule(),
-        message: failure.message,
-        file: failure.file,
-        line: failure.line,
-        outcome: end.map_or(Outcome::Failed, |end| end.outcome.clone()),
-        limit_ms: None,
-        before: spec.before.clone(),
-        scheduled: spec.scheduled,
-    }
+    let outcome = end.map_or(Outcome::Failed, |end| end.outcome.clone());
+    let failure = end.and_then(|end| end.failure.clone());
+    FailureReport::of(id::of(test_id, spec), spec, outcome, failure)
 }

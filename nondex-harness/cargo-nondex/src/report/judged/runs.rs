@@ -93,21 +93,11 @@ pub(super) fn failure(
     usual: Duration,
     evidence: &Evidence,
 ) -> FailureReport {
-    let drawn = spec.drawn();
-    let failure = run.failure.clone().unwrap_or_default();
+    let limit = patience::needed(spec, run, usual, evidence);
+    let (outcome, failure) = (run.outcome.clone(), run.failure.clone());
     FailureReport {
-        id: Some(id::of(test_id, spec)),
-        level: drawn.map(|drawn| drawn.level),
-        seed: drawn.map(|drawn| drawn.seed),
-        schedule: spec.schedule(),
-        message: failure.message,
-        file: failure.file,
-        line: failure.line,
-        outcome: run.outcome.clone(),
-        limit_ms: patience::needed(spec, run, usual, evidence)
-            .map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
-        before: spec.before.clone(),
-        scheduled: spec.scheduled,
+        limit_ms: limit.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
+        ..FailureReport::of(id::of(test_id, spec), spec, outcome, failure)
     }
 }
 

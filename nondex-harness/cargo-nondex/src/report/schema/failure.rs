@@ -1,6 +1,6 @@
 //! One failing run of a test.
 
-use nondex_core::{Level, Outcome, Schedule};
+use nondex_core::{Failure, Level, Outcome, RunSpec, Schedule};
 use serde::{Deserialize, Serialize};
 
 /// How many [`TestReport::failures`](super::TestReport::failures) are kept.
@@ -41,6 +41,33 @@ pub struct FailureReport {
 }
 
 impl FailureReport {
+    /// A clean run that ended so, for this reason.
+    #[must_use]
+    pub fn new(outcome: Outcome, failure: Option<Failure>) -> Self {
+        let failure = failure.unwrap_or_default();
+        FailureReport {
+            message: failure.message,
+            file: failure.file,
+            line: failure.line,
+            ..FailureReport::clean(outcome)
+        }
+    }
+
+    /// A run of `spec` that ended so, with its id.
+    #[must_use]
+    pub fn of(id: String, spec: &RunSpec, outcome: Outcome, failure: Option<Failure>) -> Self {
+        let drawn = spec.drawn();
+        FailureReport {
+            id: Some(id),
+            level: drawn.map(|drawn| drawn.level),
+            seed: drawn.map(|drawn| drawn.seed),
+            schedule: spec.schedule(),
+            before: spec.before.clone(),
+            scheduled: spec.scheduled,
+            ..FailureReport::new(outcome, failure)
+        }
+    }
+
     /// A clean run that ended so, of which nothing else is known.
     #[must_use]
     pub fn clean(outcome: Outcome) -> Self {
