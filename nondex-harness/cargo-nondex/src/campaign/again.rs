@@ -1,5 +1,5 @@
-//! What a test needs besides its runs: its result after the other tests of its binary, and runs in
-//! a plain build.
+//! What a test needs besides its runs: its result after the other tests of its binary, runs in a
+//! plain build, and the files that it uses and nobody puts back.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,14 @@ use super::Campaign;
 use super::brittle::BrittleSearch;
 use super::comparison::{Comparison, as_plain};
 use super::external_files::{self, Changed};
-use super::queue::Concluded;
-use super::stop::StopFlag;
 use super::written_paths::WrittenPaths;
-use crate::judge::isolation::Runs;
-use crate::judge::missing::Need;
+use crate::judge::isolation::{ExternalFiles, Need, Runs};
 use crate::judge::order::AfterOthers;
 use crate::judge::plain::PlainBuild;
+use crate::judge::run::Run;
 use crate::judge::specs;
-use crate::project::{Harness, Suite, TestCase};
-use crate::report::judged;
+use crate::judge::verdict::Fact;
+use crate::project::{Suite, TestCase};
 
 impl Campaign<'_> {
     /// Runs tests that fail alone after the others of their binaries.
@@ -87,38 +85,31 @@ impl Campaign<'_> {
         });
     }
 
-    /// Says of the tests that fail for no known reason which files outside may be why. One that
-    /// failed at first, and passes since a file is there that another one has left, is not stable.
-    pub(super) fn look_at_external_files(&self, concluded: &[Concluded], stop: &StopFlag) {
-        for (test, report) in self.lock_reports().iter_mut().enumerate() {
-            let (suite, case) = self.tests[test];
-            let Some(report) = report.as_mut().filter(|_| !stop.is_set()) else {
+    /// Finds the files outside that may be why tests fail, or why they pass since.
+    pub(super) fn look_at_files(&self, needs: &[(usize, Need)], runs: &mut [Runs]) {
+        for (test, need) in needs {
+            let Need::Files { limit, fact } = need else {
                 continue;
             };
-            let has_changed = report.run_alone && report.verdict.passes();
-            let is_wanted = has_changed || external_files::is_wanted(report);
-            if !is_wanted || suite.binary.harness != Harness::Nondex {
-                continue;
-            }
-            let clean = specs::clean_spec(&case.name, &self.options[test]);
-            let limit = external_files::limit(report, self.options[test].timeout);
-            let spec = external_files::spec(clean.clone());
-            let Some(run) = self.launcher.run_fresh(limit, &suite.binary, case, &spec) else {
-                continue;
+            let (suite, case) = self.tests[*test];
+            let run = || {
+                let spec = specs::clean_spec(&case.name, &self.options[*test]);
+                let spec = external_files::spec(spec);
+                self.launcher.run_fresh(*limit, &suite.binary, case, &spec)
             };
-            report.runs += 1;
-            if has_changed {
-                let mut together = concluded[test].runs.together.of(&clean).iter();
-                let failed = together.find(|run| !run.passed());
-                let note = external_files::note_of_passing(&run, self.begun, &self.workspace);
-                if let Some((failed, note)) = failed.zip(note) {
-                    judged::passes_since(report, failed, note);
+            let run = (!self.stop.is_set()).then(run).flatten();
+            let note = |run: &Run| match fact {
+                // Whether what is in the folder for temporary files makes it fail was tried.
+                Fact::Fails | Fact::Varies => {
+                    let varies = *fact == Fact::Varies;
+                    external_files::note(varies, run, &Changed::new(), &|_| false)
                 }
-                continue;
-            }
-            // Whether what is in the folder for temporary files makes it fail was tried.
-            let note = external_files::note(report, &run, &Changed::new(), &|_| false);
-            report.notes.extend(note);
+                _ => external_files::note_of_passing(run, self.begun, &self.workspace),
+            };
+            runs[*test].files = Some(ExternalFiles {
+                note: run.as_ref().and_then(note),
+                runs: u64::from(run.is_some()),
+            });
         }
     }
 }

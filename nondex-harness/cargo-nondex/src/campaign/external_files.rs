@@ -4,12 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use nondex_core::protocol::operation::Observed;
-use nondex_core::{Outcome, RunSpec, ScheduleEndKind, StateId, StateKind};
+use nondex_core::{RunSpec, ScheduleEndKind, StateId, StateKind};
 
-use crate::judge::patience::once_more;
 use crate::judge::run::Run;
 use crate::report::Verdict;
 use crate::report::listing::first;
@@ -36,16 +35,6 @@ pub(super) fn is_wanted(report: &TestReport) -> bool {
     fails && !is_known
 }
 
-/// How long that run may take. Of a test that hangs each time, what it does with files before is
-/// all that is wanted.
-pub(super) fn limit(report: &TestReport, usual: Duration) -> Duration {
-    let mut failures = report.failures.iter();
-    match failures.all(|failure| failure.outcome == Outcome::TimedOut) {
-        true if report.verdict == Verdict::Broken => once_more(usual),
-        _ => usual,
-    }
-}
-
 /// The same run, in which what it does with files is recorded.
 pub(super) fn spec(mut spec: RunSpec) -> RunSpec {
     spec.watch = vec![StateId::every(StateKind::File)];
@@ -60,10 +49,10 @@ pub(super) fn spec(mut spec: RunSpec) -> RunSpec {
 /// The files that other tests change, each with one of these.
 pub(super) type Changed = BTreeMap<String, String>;
 
-/// The sentence about the files that may be why a test fails, of such a run of it; `is_put_back`
-/// holds for those that each run finds as before.
+/// The sentence about the files that may be why a test fails, of such a run of it, that `varies` if
+/// it passes, too; `is_put_back` holds for those that each run finds as before.
 pub(super) fn note(
-    report: &TestReport,
+    varies: bool,
     run: &Run,
     changed: &Changed,
     is_put_back: &dyn Fn(&Path) -> bool,
@@ -76,11 +65,7 @@ pub(super) fn note(
             continue;
         }
         // One that is written to first is as good as new, unless it passed before it was there.
-        let is_old = || {
-            !used.is_first
-                || report.verdict == Verdict::NonDeterministic
-                || was_in_the_way(run, path)
-        };
+        let is_old = || !used.is_first || varies || was_in_the_way(run, path);
         if used.writes && is_old() && !own.contains(&name) {
             own.push(name);
         }

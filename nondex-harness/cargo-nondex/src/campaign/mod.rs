@@ -53,8 +53,7 @@ use self::queue::{Setting, Workload, execute};
 use self::tree::Tree;
 use crate::error::{Error, Result};
 use crate::judge::conclusion::Conclusion;
-use crate::judge::isolation::{self, Available, Judgement, Runs};
-use crate::judge::missing::Need;
+use crate::judge::isolation::{self, Available, Judgement, Need, Runs};
 use crate::judge::run::Run;
 use crate::judge::{Options, TestOptions, specs};
 use crate::project::{Harness, Suite, TestCase};
@@ -140,7 +139,6 @@ pub fn run(
             running.len()
         ));
     }
-    campaign.look_at_external_files(&executed.tests, stop);
     let mut reports = campaign.reports(&executed.tests).into_iter();
     let tests: Vec<TestReport> = selected
         .iter()
@@ -317,6 +315,7 @@ impl Workload for Campaign<'_> {
         let available = Available {
             others: brittle::has_others(suite, case),
             plain: self.plain.is_some(),
+            files: suite.binary.harness == Harness::Nondex,
         };
         isolation::conclude(&case.name, &self.options[test], available, runs)
     }
@@ -327,7 +326,8 @@ impl Workload for Campaign<'_> {
                 let tests: Vec<usize> = needs.iter().map(|(test, _)| *test).collect();
                 self.run_after_others(&tests, runs);
             }
-            _ => self.run_plainly(needs, runs),
+            [(_, Need::Plain { .. }), ..] => self.run_plainly(needs, runs),
+            _ => self.look_at_files(needs, runs),
         }
     }
 

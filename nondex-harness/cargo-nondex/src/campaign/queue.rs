@@ -25,8 +25,8 @@ use self::turn::{Phase, Turn};
 use super::launch::Unmade;
 use super::progress::Progress;
 use super::stop::StopFlag;
-use crate::judge::isolation::{Judgement, Runs};
-use crate::judge::missing::{Missing, Need};
+use crate::judge::isolation::{Judgement, Need, Runs};
+use crate::judge::missing::Missing;
 use crate::judge::run::Run;
 
 /// What the executor runs, and asks what to run.
@@ -152,15 +152,9 @@ pub fn execute(
     for test in 0..tests {
         drop(executor.advance(executor.lock(), test));
     }
-    loop {
-        thread::scope(|scope| {
-            for _ in 0..jobs.get() {
-                scope.spawn(|| executor.work());
-            }
-        });
-        if !executor.fulfil() || stop.is_set() {
-            break;
-        }
+    for stage in 0..Need::STAGES {
+        executor.work_all();
+        executor.fulfil(stage);
     }
     let state = executor
         .state
@@ -335,6 +329,15 @@ impl Executor<'_> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Makes runs, several at a time, until no test needs one.
+    fn work_all(&self) {
+        thread::scope(|scope| {
+            for _ in 0..self.jobs {
+                scope.spawn(|| self.work());
+            }
+        });
+    }
+
     /// Takes runs from the queue until no test needs one.
     fn work(&self) {
         let mut state = self.lock();
@@ -393,24 +396,16 @@ impl Executor<'_> {
         self.changed.notify_all();
     }
 
-    /// Has what tests need besides runs made, one kind at a time, and judges them with that. Whether
-    /// there was any.
-    fn fulfil(&self) -> bool {
+    /// Has what tests need in this stage made, and judges them with that.
+    fn fulfil(&self, stage: usize) {
         let mut state = self.lock();
         let mut needs = Vec::new();
         for (index, test) in state.tests.iter_mut().enumerate() {
-            needs.extend(test.need.take().map(|need| (index, need)));
-        }
-        // What other tests do to one may make a plain build needless.
-        let is_of_others = |need: &Need| matches!(need, Need::AfterOthers);
-        let has_others = needs.iter().any(|(_, need)| is_of_others(need));
-        let is_now = |(_, need): &(usize, Need)| is_of_others(need) == has_others;
-        let (needs, later): (Vec<_>, Vec<_>) = needs.into_iter().partition(is_now);
-        for (index, need) in later {
-            state.tests[index].need = Some(need);
+            let need = test.need.take_if(|need| need.stage() == Some(stage));
+            needs.extend(need.map(|need| (index, need)));
         }
         if needs.is_empty() {
-            return false;
+            return;
         }
         let take =
             |test: &mut TestState| std::mem::replace(&mut test.runs, Runs::new(false, false));
@@ -429,7 +424,6 @@ impl Executor<'_> {
                 state.give_up(index, "what it needs was not made".to_owned());
             }
         }
-        true
     }
 
     /// Adds the results of a test's batch to its runs, asks what it needs next, and has it judged

@@ -19,15 +19,16 @@ use super::certainty;
 use super::conclusion::Conclusion;
 use super::deadlock;
 use super::evidence::Evidence;
-use super::missing::{Missing, Need};
+use super::missing::Missing;
 use super::options::Options;
 use super::order;
-use super::patience::patiently;
+use super::patience::{once_more, patiently};
 use super::plain::{self, PlainBuild};
 use super::plan;
 use super::run::Run;
 use super::specs::clean_spec;
 use super::threads;
+use super::verdict::Fact;
 
 /// How often the runs that disagreed are made again alone, at least.
 const MIN_REPETITIONS: usize = 5;
@@ -50,8 +51,62 @@ pub struct Runs {
     pub plain: Option<PlainBuild>,
     /// Its result after the other tests of its binary, when it fails alone.
     pub after_others: Option<order::AfterOthers>,
+    /// What it does with files that nobody puts back, if that may decide.
+    pub files: Option<ExternalFiles>,
     /// Whether the campaign runs tests at once at all.
     is_shared: bool,
+}
+
+/// What a test needs before it can be judged.
+#[must_use]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Runs of it.
+    Runs(Missing),
+    /// Its result after the other tests of its binary.
+    AfterOthers,
+    /// Runs in a plain build.
+    Plain {
+        /// How long each may take.
+        limit: Duration,
+        /// Why they would be no evidence.
+        obstacle: Option<&'static str>,
+        /// Whether it is not judged without them.
+        is_decisive: bool,
+    },
+    /// The files that it uses and nobody puts back.
+    Files {
+        /// How long the run may take that shows them.
+        limit: Duration,
+        /// What is known of the test.
+        fact: Fact,
+    },
+}
+
+impl Need {
+    /// Number of stages.
+    pub const STAGES: usize = 3;
+
+    /// The stage in which it is fulfilled, after all runs: what other tests do to a test may make a
+    /// plain build needless, and both may explain what files would. `None` for runs.
+    #[must_use]
+    pub const fn stage(&self) -> Option<usize> {
+        match self {
+            Need::Runs(_) => None,
+            Need::AfterOthers => Some(0),
+            Need::Plain { .. } => Some(1),
+            Need::Files { .. } => Some(2),
+        }
+    }
+}
+
+/// What a test does with files that nobody puts back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExternalFiles {
+    /// Which of them may be why it fails, or passes since: a sentence.
+    pub note: Option<String>,
+    /// Number of runs that were made for it.
+    pub runs: u64,
 }
 
 /// What there is besides the runs of a test, to judge it by.
@@ -61,6 +116,8 @@ pub struct Available {
     pub others: bool,
     /// Whether it can be run in a plain build.
     pub plain: bool,
+    /// Whether what it does with files can be watched.
+    pub files: bool,
 }
 
 /// What is concluded about a test, and from which of its runs.
@@ -123,6 +180,7 @@ impl Runs {
             alone: Evidence::new(prune),
             plain: None,
             after_others: None,
+            files: None,
             is_shared,
         }
     }
@@ -219,10 +277,46 @@ pub fn conclude(
             is_decisive: conclusion == Conclusion::Broken,
         });
     }
-    Ok(Judgement {
+    let judgement = Judgement {
         conclusion: conclusion.compared_with(runs.plain.as_ref()),
         ..judgement
-    })
+    };
+    let needs_files = available.files && runs.files.is_none();
+    match files(test, options, runs, &judgement).filter(|_| needs_files) {
+        Some(need) => Err(need),
+        None => Ok(judgement),
+    }
+}
+
+/// Whether files that nobody puts back may be why a test fails, or why one passes that failed
+/// together with others.
+fn files(test: &str, options: &Options, runs: &Runs, judgement: &Judgement) -> Option<Need> {
+    let evidence = runs.judged_by(Some(judgement));
+    let options = &*threads::known(test, options, evidence);
+    let conclusion = &judgement.conclusion;
+    let fact = Fact::of_conclusion(conclusion, test, options, runs.plain.as_ref(), evidence);
+    let failing = || {
+        evidence
+            .all()
+            .map(|(_, run)| run)
+            .filter(|run| !run.passed())
+    };
+    let is_known = || {
+        matches!(conclusion, Conclusion::Explained(_))
+            || failing().next().is_some_and(deadlock::is_proven)
+    };
+    let usual = options.timeout;
+    let limit = match fact {
+        Fact::Passes | Fact::PassesUntried if judgement.interference.is_some() => usual,
+        Fact::Varies if !is_known() => usual,
+        // What one that hangs each time does with files before is all that is needed.
+        Fact::Fails if !is_known() => match failing().all(|run| run.outcome == Outcome::TimedOut) {
+            true => once_more(usual),
+            false => usual,
+        },
+        _ => return None,
+    };
+    Some(Need::Files { limit, fact })
 }
 
 /// What is established about `test` when the campaign is stopped; see [`plan::so_far`]. Runs

@@ -40,25 +40,6 @@ impl<E> Missing<E> {
     }
 }
 
-/// What a test needs before it can be judged.
-#[must_use]
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Need {
-    /// Runs of it.
-    Runs(Missing),
-    /// Its result after the other tests of its binary.
-    AfterOthers,
-    /// Runs in a plain build.
-    Plain {
-        /// How long each may take.
-        limit: Duration,
-        /// Why they would be no evidence.
-        obstacle: Option<&'static str>,
-        /// Whether it is not judged without them.
-        is_decisive: bool,
-    },
-}
-
 /// The answers to several questions, or one batch of what they need, one question after the other
 /// and each once. What is needed alone is left out unless nothing else is needed.
 ///

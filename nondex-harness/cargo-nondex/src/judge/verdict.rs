@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use super::conclusion::{Conclusion, Dependence};
 use super::evidence::Evidence;
-use super::isolation::Runs;
 use super::options::Options;
 use super::plain::PlainBuild;
 use super::prerequisite::Explanation;
@@ -247,7 +246,7 @@ impl Fact {
         conclusion: &Conclusion,
         test: &str,
         options: &Options,
-        runs: &Runs,
+        plain: Option<&PlainBuild>,
         evidence: &Evidence,
     ) -> Self {
         match conclusion {
@@ -261,7 +260,7 @@ impl Fact {
                     false => Fact::PassesUntried,
                 }
             }
-            Conclusion::Broken => match may_be_a_choice(test, options, runs, evidence) {
+            Conclusion::Broken => match may_be_a_choice(test, options, plain, evidence) {
                 true => Fact::Unjudged,
                 false => Fact::Fails,
             },
@@ -276,7 +275,7 @@ impl Fact {
                 Fact::NoNetwork => Fact::NoNetwork,
                 // Any other prerequisite leaves the verdict.
                 _ if found.shown == Conclusion::Broken => Fact::Fails,
-                _ => Fact::of_conclusion(&found.shown, test, options, runs, evidence),
+                _ => Fact::of_conclusion(&found.shown, test, options, plain, evidence),
             },
         }
     }
@@ -325,14 +324,19 @@ impl Fact {
 
 /// Whether a test that fails in canonical order reached choices of which no seed was tried, and is
 /// not known to fail always without this tool.
-fn may_be_a_choice(test: &str, options: &Options, runs: &Runs, evidence: &Evidence) -> bool {
+fn may_be_a_choice(
+    test: &str,
+    options: &Options,
+    plain: Option<&PlainBuild>,
+    evidence: &Evidence,
+) -> bool {
     let clean: RunSpec = clean_spec(test, options);
     let mut points = evidence.of(&clean).iter().flat_map(|run| run.points.iter());
     // What a seed does to threads, time and the network seldom lets a test pass.
     let is_drawn =
         |family: Family| !matches!(family, Family::Schedule | Family::Time | Family::Fault);
     let fails_plainly =
-        matches!(runs.plain, Some(PlainBuild::Runs([failures, runs])) if failures == runs);
+        matches!(plain, Some(PlainBuild::Runs([failures, runs])) if failures == runs);
     !options.tries_seeds() && !fails_plainly && points.any(|point| is_drawn(point.site.family))
 }
 

@@ -14,15 +14,6 @@ use crate::judge::verdict::Fact;
 use crate::judge::{Options, certainty, sampling, specs, threads};
 use crate::project::{Suite, TestCase};
 
-/// Writes into the report of a test that passes now that it failed so before, and the sentence that
-/// explains that.
-pub fn passes_since(report: &mut TestReport, failed: &Run, note: String) {
-    report.rule(Fact::Varies);
-    report.notes.push(note);
-    let failure = FailureReport::new(failed.outcome.clone(), failed.failure.clone());
-    report.failures.push(failure);
-}
-
 /// What is written about a test that was not run.
 #[must_use]
 pub fn not_run(suite: &Suite, test: &TestCase) -> TestReport {
@@ -87,7 +78,29 @@ pub fn report(
     if let Some(place) = doctest.and_then(|doctest| doctest.place.as_ref()) {
         places::in_source(&mut report, place, workspace.root());
     }
+    external_files(&mut report, &basis);
     report
+}
+
+/// Writes which files that nobody puts back may be why it fails. One that failed at first, and
+/// passes since a file is there that another one has left, is not stable.
+fn external_files(report: &mut TestReport, basis: &Basis<'_>) {
+    let Some(files) = &basis.runs.files else {
+        return;
+    };
+    report.runs += files.runs;
+    if report.verdict.passes() {
+        let clean = specs::clean_spec(&basis.test.name, basis.asked);
+        let mut together = basis.runs.together.of(&clean).iter();
+        let failed = together.find(|run| !run.passed());
+        let Some(failed) = failed.filter(|_| files.note.is_some()) else {
+            return;
+        };
+        report.rule(Fact::Varies);
+        let failure = FailureReport::new(failed.outcome.clone(), failed.failure.clone());
+        report.failures.push(failure);
+    }
+    report.notes.extend(files.note.clone());
 }
 
 /// How many runs of which kind, for how long, and what they came past.

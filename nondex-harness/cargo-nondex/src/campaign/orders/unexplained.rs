@@ -44,7 +44,8 @@ impl OrderCampaign<'_> {
         }
         let seen = run(external_files::spec(usual));
         let is_put_back = |path: &Path| self.tree.has(path);
-        let note = seen.and_then(|run| external_files::note(report, &run, changed, &is_put_back));
+        let note =
+            seen.and_then(|run| external_files::note(!is_broken, &run, changed, &is_put_back));
         report.notes.extend(note);
     }
 }

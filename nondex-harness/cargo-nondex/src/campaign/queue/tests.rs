@@ -221,7 +221,7 @@ impl Workload for Needing<'_> {
                     runs[*test].after_others = Some(AfterOthers::unknown());
                 }
                 Need::Plain { .. } => runs[*test].plain = Some(PlainBuild::Runs([1, 1])),
-                Need::AfterOthers | Need::Runs(_) => {}
+                _ => {}
             }
         }
         let tests = needs.iter().map(|(test, _)| *test).collect();

@@ -23,7 +23,7 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
         &judgement.conclusion,
         &basis.test.name,
         basis.options,
-        basis.runs,
+        basis.runs.plain.as_ref(),
         basis.evidence,
     );
     report.rule(fact);
