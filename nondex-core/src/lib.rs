@@ -37,9 +37,11 @@ pub use choice::{
 };
 pub use context::Context;
 pub use protocol::choice::Choice;
+pub use protocol::choices::{Choices, DrawnChoices, Given, GivenChoice};
 pub use protocol::covered::CoveredRecord;
 pub use protocol::event::Event;
-pub use protocol::fork::{ForkRecord, Forks, Threads};
+pub use protocol::execution::{Execution, Interleaving, ScheduledTest, TestSequence};
+pub use protocol::fork::{ForkRecord, Forks};
 pub use protocol::network::{NetworkMode, NetworkOutcome, NetworkRecord};
 pub use protocol::operation::{Observed, OperationRecord};
 pub use protocol::outcome::{Failure, Outcome};
@@ -54,6 +56,6 @@ pub use protocol::scheduling::{
 pub use protocol::selection::{Calls, Scope, Selected, Selection};
 pub use protocol::site::{Caller, Frame, Site};
 pub use protocol::source::Source;
-pub use protocol::spec::{ALGORITHM, Choices, DrawnChoices, Given, GivenChoice, PROTOCOL, RunSpec};
+pub use protocol::spec::{ALGORITHM, PROTOCOL, RunSpec};
 pub use protocol::state::{AccessRecord, StateChange, StateId, StateKind, folder_for_tests};
 pub use protocol::trace::{Trace, TracedOperation, TracedStack, TracedThread};

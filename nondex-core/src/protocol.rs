@@ -2,8 +2,10 @@
 //! in, a [`RunRecord`](record::RunRecord) comes out. Both are data and nothing else.
 
 pub mod choice;
+pub mod choices;
 pub mod covered;
 pub mod event;
+pub mod execution;
 pub mod fork;
 pub mod network;
 pub mod operation;

@@ -22,7 +22,7 @@ impl Experiment {
     /// of a test whose function can be called only once; where one that comes first is left out,
     /// there are no forks.
     pub(crate) fn of(spec: &RunSpec, tests: &mut Vec<TestDescAndFn>) -> Option<Self> {
-        if spec.before.is_empty() && spec.forks.is_none() && !spec.states {
+        if spec.before().is_empty() && spec.forks().is_none() && !spec.records_changes() {
             return None;
         }
         let mut all = std::mem::take(tests);
@@ -36,14 +36,11 @@ impl Experiment {
             Some(test)
         };
         let mut tests: Vec<TestDescAndFn> = spec.tests().filter_map(&mut take).collect();
-        let forks = spec.forks.iter().flat_map(|forks| &forks.tests);
+        let forks = spec.forks().into_iter().flat_map(|forks| &forks.tests);
         let forks = forks.filter(|_| tests.len() == spec.tests().count());
         let forks = forks.filter_map(|name| take(name)).collect();
-        let place = tests
-            .len()
-            .checked_sub(2)
-            .filter(|_| spec.interrupt_at.is_some());
-        let place = place.map(|place| place + usize::from(spec.within));
+        let interleaving = spec.interleaving().filter(|_| tests.len() == 2);
+        let place = interleaving.map(|tests| usize::from(tests.is_inner));
         Some(Experiment {
             between: place.map(|place| tests.remove(place)),
             forks,

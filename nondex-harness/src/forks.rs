@@ -30,16 +30,12 @@ pub(crate) fn run(
     }
     context.note_forks();
     let notes = Notes::of(&record);
-    let before: Vec<String> = context.spec().tests().map(str::to_owned).collect();
     let limits = || forks.tests.iter().zip(&forks.limits_ms);
     for test in tests {
         let name = test.desc.name.as_slice().to_owned();
         let spec = RunSpec {
-            before: before.clone(),
-            test: name.clone(),
-            forks: None,
             record: Some(record.clone()),
-            ..context.spec().clone()
+            ..context.spec().in_fork(&name)
         };
         let mut test = Some(test);
         let limit = limits().find(|(limited, _)| **limited == name);

@@ -1,5 +1,5 @@
 //! A test that runs on a separate thread in the middle of another one, which waits for it: see
-//! [`RunSpec::interrupt_at`](nondex_core::RunSpec::interrupt_at).
+//! [`Interleaving`](nondex_core::Interleaving).
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -117,18 +117,18 @@ fn proof(moment: Moment) {
     let (Some(run), Some(system)) = (context::global(), system::system()) else {
         return;
     };
-    let spec = run.spec();
-    if spec.restore.is_empty() {
+    let Some(tests) = run.spec().interleaving().filter(|tests| tests.put_back) else {
         return;
-    }
+    };
+    let state = std::slice::from_ref(&tests.state);
     // A static may have what it waited for in it.
-    let has_bytes = spec.restore.iter().any(|state| state.bytes().is_some());
+    let has_bytes = tests.state.bytes().is_some();
     let is_possible = !has_bytes || !WAS_IN_VAIN.load(Ordering::Acquire);
-    match (moment, spec.within) {
-        (Moment::Begins, false) | (Moment::Stops, true) => system.keep(&spec.restore),
+    match (moment, tests.is_inner) {
+        (Moment::Begins, false) | (Moment::Stops, true) => system.keep(state),
         (Moment::Ends, false) | (Moment::GoesOn, true) if is_possible => system.put_back(),
         // What it was before the first of both began.
-        (Moment::Begins, true) => system.hide(&spec.restore),
+        (Moment::Begins, true) => system.hide(state),
         (Moment::InVain, _) => WAS_IN_VAIN.store(true, Ordering::Release),
         _ => {}
     }

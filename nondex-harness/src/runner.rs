@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use nondex_core::Threads;
 use nondex_core::context::{self, Context};
 
 use super::arguments::Arguments;
@@ -63,7 +62,6 @@ pub(crate) fn run(arguments: &Arguments, mut tests: Vec<TestDescAndFn>) -> io::R
     let total = tests.len();
     let mut console = Console::new(arguments, printing(context.map(Arc::as_ref)));
     let own = context.filter(|context| context.is_own_process());
-    let threads = own.map_or(Threads::Each, |context| context.spec().threads);
     let experiment = own.and_then(|context| Experiment::of(context.spec(), &mut tests));
     let (selected, forks, between, at_a_time) = match experiment {
         // One after the other, in its order and no other's.
@@ -89,16 +87,16 @@ pub(crate) fn run(arguments: &Arguments, mut tests: Vec<TestDescAndFn>) -> io::R
             execution::run_test(&test.desc, test.testfn);
         })
     });
-    Runner::new(arguments, &mut console, threads, sharing).run(selected, at_a_time)?;
+    Runner::new(arguments, &mut console, sharing).run(selected, at_a_time)?;
     if let Some(interrupting) = interrupting {
         interrupting.end();
     }
     if let Some(context) = own
-        && let Some(spec) = &context.spec().forks
+        && let Some(asked) = context.spec().forks()
     {
-        forks::run(context, spec, forks, |test| {
+        forks::run(context, asked, forks, |test| {
             let mut console = Console::new(arguments, Printing::Silent);
-            let mut runner = Runner::new(arguments, &mut console, threads, sharing);
+            let mut runner = Runner::new(arguments, &mut console, sharing);
             let run = runner.run(vec![test], 1);
             run.is_ok() && console.run_end().unwrap_or(false)
         });
@@ -127,18 +125,12 @@ struct Runner<'a> {
     /// What has not ended yet, in the order of the starts.
     started: Vec<Started>,
     next_id: usize,
-    threads: Threads,
     /// When the tests run one after the other, and the spec asks for it.
     sharing: Option<Sharing>,
 }
 
 impl<'a> Runner<'a> {
-    fn new(
-        arguments: &'a Arguments,
-        console: &'a mut Console,
-        threads: Threads,
-        sharing: Option<Sharing>,
-    ) -> Self {
+    fn new(arguments: &'a Arguments, console: &'a mut Console, sharing: Option<Sharing>) -> Self {
         let (sender, receiver) = mpsc::channel();
         Runner {
             arguments,
@@ -147,7 +139,6 @@ impl<'a> Runner<'a> {
             receiver,
             started: Vec::new(),
             next_id: 0,
-            threads,
             sharing,
         }
     }
@@ -200,13 +191,7 @@ impl<'a> Runner<'a> {
                 let ended = execution::run_test(&desc, testfn);
                 report(&sender, id, ended);
             };
-            match self.threads {
-                Threads::Each => spawn(name, work),
-                Threads::One => {
-                    work();
-                    None
-                }
-            }
+            spawn(name, work)
         };
         self.started.push(Started {
             id,

@@ -17,36 +17,32 @@ pub(crate) struct Sharing(&'static dyn System);
 
 /// Calls a test on this thread, and records its accesses to what the spec watches.
 pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() -> R) -> R {
-    let watching = run.filter(|run| !run.spec().watch.is_empty());
+    let watching = run.filter(|run| !run.spec().watch().is_empty());
     let Some((run, system)) = watching.zip(system::system()) else {
         return call();
     };
     let pause = context::pause();
+    let spec = run.spec();
     // A test in the middle of another one leaves what that one watches alone.
-    if run.spec().interrupt_at.is_some() && run.spec().stopped() != test {
-        let is_interrupting = run.spec().interrupting() == Some(test);
-        if let Some(access) = run.spec().pause_at.filter(|_| is_interrupting) {
+    if let Some(tests) = spec.interleaving().filter(|_| spec.inner() == Some(test)) {
+        if let Some(access) = tests.pause_at {
             system.join_watch();
             system.interrupt(access, interrupting::wait);
         }
         drop(pause);
         return call();
     }
-    let tell = run.spec().lines.then_some(told as Tell);
+    let tell = spec.has_lines().then_some(told as Tell);
     if let (Some(_), Some(mut watched)) = (tell, WATCHED.lock()) {
         *watched = Text::from(test);
     }
-    let is_seen = system.watch(&run.spec().watch, tell);
-    let mut bytes = run
-        .spec()
-        .watch
-        .iter()
-        .filter(|state| state.bytes().is_some());
+    let is_seen = system.watch(spec.watch(), tell);
+    let mut bytes = spec.watch().iter().filter(|state| state.bytes().is_some());
     if let Some(state) = bytes.next().filter(|_| !is_seen) {
         run.note_unseen(test, state);
     }
-    if let Some(access) = run.spec().interrupt_at {
-        system.interrupt(access, interrupting::interrupt);
+    if let Some(tests) = spec.interleaving() {
+        system.interrupt(tests.interrupt_at, interrupting::interrupt);
     }
     drop(pause);
     let result = call();
@@ -76,7 +72,7 @@ impl Sharing {
     /// Keeps the state as it is before the first test, if the spec asks about it.
     pub(crate) fn begin() -> Option<Self> {
         let spec = context::global()?.spec();
-        if !spec.states && spec.restore.is_empty() {
+        if !spec.records_changes() && spec.put_back().is_empty() {
             return None;
         }
         let system = system::system()?;
@@ -86,19 +82,16 @@ impl Sharing {
 
     /// Called before a test; before the last one, what the spec names is put back.
     pub(crate) fn before_test(self, is_last: bool) {
-        let Some(context) = context::global() else {
-            return;
-        };
-        let spec = context.spec();
-        let is_put_back = is_last && !spec.before.is_empty();
-        if is_put_back && spec.forks.is_none() && spec.interrupt_at.is_none() {
-            self.0.restore(&spec.restore);
+        let context = context::global().filter(|_| is_last);
+        if let Some(tests) = context.and_then(|context| context.spec().sequence()) {
+            self.0.restore(&tests.put_back);
         }
     }
 
     /// Called after a test.
     pub(crate) fn after_test(self, test: &str) {
-        if let Some(context) = context::global().filter(|context| context.spec().states) {
+        if let Some(context) = context::global().filter(|context| context.spec().records_changes())
+        {
             context.note_states(test, self.0.changes());
         }
     }

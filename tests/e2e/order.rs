@@ -15,7 +15,6 @@ use std::fs;
 
 use cargo_nondex::report::schema::SharedState;
 use cargo_nondex::report::{Report, TestReport, Verdict};
-use nondex_core::Threads;
 use serde_json::Value;
 
 use crate::support::{Fixture, Nondex, Output};
@@ -64,7 +63,6 @@ fn expect_truth(fixture: &Fixture, report: &Report) {
             assert_eq!(idempotent, expected, "{test:#?}");
         }
         let order = test.order.clone().unwrap_or_default();
-        assert_eq!(order.threads, Threads::Each, "{test:#?}");
         expect_state(fixture, &order.state, expected, &test.name);
         for (role, names) in [
             ("polluters", order.polluters),

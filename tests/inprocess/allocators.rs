@@ -81,11 +81,10 @@ fn accesses_to_what_is_watched_are_recorded_without_memory() {
     const TEST: &str = "right_accesses_to_what_is_shared";
     let kinds = [StateKind::File, StateKind::Env, StateKind::Umask];
     for lines in [false, true] {
-        let spec = RunSpec {
-            watch: kinds.map(StateId::every).to_vec(),
-            lines,
-            ..RunSpec::clean(TEST)
-        };
+        let spec = RunSpec::clean(TEST).in_order(|tests| {
+            tests.watch = kinds.map(StateId::every).to_vec();
+            tests.lines = lines;
+        });
         let record = run(&spec, &Outcome::Passed);
         for kind in kinds {
             let mut accesses = record.accesses.iter();
@@ -124,10 +123,7 @@ fn a_deadlock_is_recorded_without_memory() {
     const TEST: &str = "ends_in_a_deadlock";
     for spec in specs(TEST, 4) {
         for operations in [0, 100] {
-            let spec = RunSpec {
-                operations,
-                ..spec.clone()
-            };
+            let spec = spec.clone().with_scheduler(0).with_operations(operations);
             let schedule = run(&spec, &Outcome::Failed).schedule.unwrap();
             let end = schedule.end.unwrap();
             assert_eq!(end.kind, ScheduleEndKind::Deadlock);

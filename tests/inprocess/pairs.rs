@@ -10,7 +10,7 @@ use cargo_nondex::campaign::StopFlag;
 use cargo_nondex::campaign::launch::Launcher;
 use cargo_nondex::judge::run::Run;
 use cargo_nondex::project::{TestBinary, TestCase};
-use nondex_core::{Level, Outcome, RunSpec, Threads};
+use nondex_core::{Level, Outcome, RunSpec};
 
 use crate::compile::{Harness, binary, compile};
 
@@ -148,17 +148,6 @@ fn a_test_in_a_fork_ends_as_in_a_process_of_its_own_whatever_came_before() {
         &["non_idempotent"],
         &["non_idempotent", "victim"],
         &RunSpec::clean(""),
-    );
-    let spec = RunSpec {
-        threads: Threads::One,
-        ..RunSpec::clean("")
-    };
-    compare(
-        &binary,
-        folder,
-        &["polluter"],
-        &["local_victim", "victim", "overflows_its_stack"],
-        &spec,
     );
 }
 

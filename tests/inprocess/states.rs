@@ -8,7 +8,7 @@ use cargo_nondex::campaign::launch::Launcher;
 use cargo_nondex::judge::run::Run;
 use cargo_nondex::project::symbols::Symbols;
 use cargo_nondex::project::{TestBinary, TestCase};
-use nondex_core::{Outcome, RunSpec, StateChange, StateId, StateKind, Threads};
+use nondex_core::{Outcome, RunSpec, StateChange, StateId, StateKind};
 
 use crate::compile::{Harness, binary, compile, fixture};
 use crate::pairs::records;
@@ -54,7 +54,7 @@ fn named(symbols: &Symbols, changes: &[StateChange]) -> Vec<(StateKind, String, 
         }
         for found in symbols.at(&change.state) {
             if !found.is_noise() {
-                named.push((kind, found.name.clone(), found.state(kind)));
+                named.push((kind, found.name.clone(), found.state()));
             }
         }
     }
@@ -68,7 +68,7 @@ fn each_kind_of_state_is_named_and_restoring_it_and_no_other_saves_the_victim() 
     let symbols = Symbols::of(&binary.executable).unwrap();
     let source = std::fs::read_to_string(fixture("states.rs")).unwrap();
     let file = file(&binary);
-    use StateKind::{Cwd, Env, File, Signal, Static, ThreadLocal, Umask};
+    use StateKind::{Cwd, Env, File, Signal, Static, Umask};
     for (polluted, kind, name) in [
         ("atomic", Static, "states::ATOMIC"),
         ("neighbour", Static, "states::NEIGHBOUR"),
@@ -79,8 +79,6 @@ fn each_kind_of_state_is_named_and_restoring_it_and_no_other_saves_the_victim() 
         ("mutable", Static, "states::MUTABLE"),
         ("within", Static, "states::module::count::WITHIN"),
         ("hook", Static, "std::panicking::HOOK"),
-        ("local", ThreadLocal, "states::LOCAL"),
-        ("lazy_local", ThreadLocal, "states::LAZY_LOCAL"),
         ("env", Env, "STATES_VARIABLE"),
         ("env_by_removing", Env, "STATES_GIVEN"),
         ("cwd", Cwd, ""),
@@ -92,15 +90,7 @@ fn each_kind_of_state_is_named_and_restoring_it_and_no_other_saves_the_victim() 
             &*format!("pollutes_{polluted}"),
             &format!("victim_of_{polluted}"),
         ];
-        let spec = RunSpec {
-            states: true,
-            threads: if kind == ThreadLocal {
-                Threads::One
-            } else {
-                Threads::Each
-            },
-            ..RunSpec::clean("")
-        };
+        let spec = RunSpec::clean("").in_order(|tests| tests.changes = true);
         let alone = run(&binary, &tests[1..], &spec);
         assert_eq!(alone[0].outcome, Outcome::Passed, "{polluted}");
         let runs = run(&binary, &tests, &spec);
@@ -127,24 +117,14 @@ fn each_kind_of_state_is_named_and_restoring_it_and_no_other_saves_the_victim() 
             );
             assert!(place.ends_with("libtest/states.rs"), "{place}");
         }
-        let other = symbols
-            .named(Static, "states::NEIGHBOUR")
-            .unwrap()
-            .state(Static);
+        let other = symbols.named("states::NEIGHBOUR").unwrap().state();
         let other = if other == state {
-            symbols
-                .named(Static, "states::ATOMIC")
-                .unwrap()
-                .state(Static)
+            symbols.named("states::ATOMIC").unwrap().state()
         } else {
             other
         };
         for (restored, expected) in [(other, Outcome::Failed), (state, Outcome::Passed)] {
-            let spec = RunSpec {
-                restore: vec![restored.clone()],
-                states: false,
-                ..spec.clone()
-            };
+            let spec = RunSpec::clean("").in_order(|tests| tests.put_back = vec![restored.clone()]);
             let runs = run(&binary, &tests, &spec);
             assert_eq!(
                 runs[1].outcome, expected,
@@ -173,62 +153,43 @@ fn the_line_that_writes_and_the_line_that_reads_are_named() {
     let binary = compiled();
     let symbols = Symbols::of(&binary.executable).unwrap();
     let source = std::fs::read_to_string(fixture("states.rs")).unwrap();
-    use StateKind::{Static, ThreadLocal};
-    for (polluted, kind, name, writes, reads) in [
+    for (polluted, name, writes, reads) in [
         (
             "atomic",
-            Static,
             "states::ATOMIC",
             "ATOMIC.store(3",
             "ATOMIC.load(Ordering::Relaxed), 0",
         ),
         (
             "neighbour",
-            Static,
             "states::NEIGHBOUR",
             "NEIGHBOUR.store(3",
             "NEIGHBOUR.load(Ordering::Relaxed), 0",
         ),
         (
             "list",
-            Static,
             "states::LIST",
             "LIST.lock().unwrap().push(4)",
             "LIST.lock().unwrap().len()",
         ),
         (
             "mutable",
-            Static,
             "states::MUTABLE",
             "MUTABLE[2] = 9",
             "MUTABLE.iter()",
         ),
         (
             "within",
-            Static,
             "states::module::count::WITHIN",
             "WITHIN.fetch_add",
             "WITHIN.fetch_add",
         ),
-        (
-            "local",
-            ThreadLocal,
-            "states::LOCAL",
-            "LOCAL.set(1)",
-            "LOCAL.get()",
-        ),
     ] {
-        let state = symbols.named(kind, name).unwrap().state(kind);
-        let spec = RunSpec {
-            watch: vec![state.clone()],
-            lines: true,
-            threads: if kind == ThreadLocal {
-                Threads::One
-            } else {
-                Threads::Each
-            },
-            ..RunSpec::clean("")
-        };
+        let state = symbols.named(name).unwrap().state();
+        let spec = RunSpec::clean("").in_order(|tests| {
+            tests.watch = vec![state.clone()];
+            tests.lines = true;
+        });
         let (first, then) = (
             format!("pollutes_{polluted}"),
             format!("victim_of_{polluted}"),
@@ -315,11 +276,10 @@ fn the_calls_that_write_and_read_the_environment_the_directory_and_files_are_nam
             kind,
             name: name.to_owned(),
         };
-        let spec = RunSpec {
-            watch: vec![state.clone()],
-            lines: true,
-            ..RunSpec::clean("")
-        };
+        let spec = RunSpec::clean("").in_order(|tests| {
+            tests.watch = vec![state.clone()];
+            tests.lines = true;
+        });
         let (first, then) = (
             format!("pollutes_{polluted}"),
             format!("victim_of_{polluted}"),
@@ -342,10 +302,7 @@ fn the_calls_that_write_and_read_the_environment_the_directory_and_files_are_nam
 fn a_test_that_shares_nothing_changes_nothing_and_a_port_that_stays_open_is_named() {
     let binary = compiled();
     let symbols = Symbols::of(&binary.executable).unwrap();
-    let spec = RunSpec {
-        states: true,
-        ..RunSpec::clean("")
-    };
+    let spec = RunSpec::clean("").in_order(|tests| tests.changes = true);
     let runs = run(
         &binary,
         &["victim_of_atomic", "victim_of_cwd", "listens"],
@@ -374,10 +331,7 @@ fn without_debug_information_there_are_names_and_stripped_there_are_offsets() {
         Symbols::of(Utf8Path::new(copy.as_str())).unwrap()
     };
     let state = Symbols::of(&binary.executable).unwrap();
-    let state = state
-        .named(StateKind::Static, "states::ATOMIC")
-        .unwrap()
-        .state(StateKind::Static);
+    let state = state.named("states::ATOMIC").unwrap().state();
     let without = symbols("--strip-debug");
     assert_eq!(without.at(&state)[0].name, "states::ATOMIC");
     assert_eq!(without.at(&state)[0].line, None);

@@ -23,10 +23,7 @@ const STATICS: [&str; 8] = [
 
 /// What a run of this test records while these are watched.
 fn watched(binary: &TestBinary, test: &str, state: StateId) -> Run {
-    let spec = RunSpec {
-        watch: vec![state],
-        ..RunSpec::clean("")
-    };
+    let spec = RunSpec::clean("").watching(vec![state]);
     let run = run(binary, &[test], &spec).pop().unwrap();
     assert_eq!(run.outcome, Outcome::Passed, "{test}");
     run
@@ -67,8 +64,8 @@ fn the_statics_that_a_test_uses_are_those_that_the_registers_see_it_use() {
         let (used, written, may_use_any) = used(&symbols, &all);
         assert!(!may_use_any, "{test}");
         for name in STATICS {
-            let found = symbols.named(StateKind::Static, name).unwrap();
-            let alone = watched(&binary, test, found.state(StateKind::Static));
+            let found = symbols.named(name).unwrap();
+            let alone = watched(&binary, test, found.state());
             assert_eq!(
                 used.contains(name),
                 !alone.accesses.is_empty(),

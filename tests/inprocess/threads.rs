@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use camino::Utf8Path;
 use cargo_nondex::project::addresses;
 use nondex_core::channel;
-use nondex_core::{Level, Outcome, RunRecord, RunSpec, ScheduleEndKind};
+use nondex_core::{Execution, Level, Outcome, RunRecord, RunSpec, ScheduleEndKind};
 
 use crate::compile::{compile_threads, fixture};
 
@@ -56,7 +56,9 @@ pub(crate) fn run_as(
     let path = executable.with_file_name(format!("{number}.jsonl"));
     let mut spec = spec.clone();
     spec.record = Some(path.clone());
-    spec.scheduled = true;
+    if spec.execution == Execution::default() {
+        spec = spec.with_scheduler(0);
+    }
     let mut command = Command::new(executable);
     command
         .args(["--exact", &spec.test, "--nocapture"])
@@ -175,8 +177,7 @@ fn a_run_that_is_shown_has_the_schedule_of_one_that_is_not() {
     for test in ["right_", "wrong_"].into_iter().flat_map(tests) {
         for spec in specs(&test, 1) {
             let plain = run(&spec).1;
-            let mut shown = spec.clone();
-            shown.operations = 1_000;
+            let shown = spec.clone().with_scheduler(0).with_operations(1_000);
             let mut shown = run(&shown).1;
             let schedule = shown.schedule.as_mut().unwrap();
             assert!(schedule.trace.take().is_some(), "{test}");
@@ -283,11 +284,7 @@ fn threads_that_wait_for_pipes_and_sockets_that_nobody_else_has_are_a_deadlock()
 #[test]
 fn a_test_that_never_ends_is_ended_at_its_limit() {
     for spec in specs("never_ends", 2) {
-        let spec = RunSpec {
-            max_steps: 2_000,
-            ..spec
-        };
-        let (events, record) = run(&spec);
+        let (events, record) = run(&spec.with_scheduler(2_000));
         assert_eq!(record.outcome, Outcome::Failed, "{events}");
         let end = record.schedule.unwrap().end.unwrap();
         assert_eq!((end.kind, end.waits.len()), (ScheduleEndKind::Steps, 2));

@@ -52,9 +52,9 @@ static WATCHED: ForkLock<Watched> = ForkLock::new(Watched::nothing);
 /// Watches those of `states` that functions access, for all threads; `tell` hears of each that is
 /// kept.
 pub(crate) fn begin(states: &[StateId], tell: Option<Tell>) {
-    let is_bytes =
-        |state: &StateId| matches!(state.kind, StateKind::Static | StateKind::ThreadLocal);
-    let states = states.iter().filter(|state| !is_bytes(state));
+    let states = states
+        .iter()
+        .filter(|state| state.kind != StateKind::Static);
     let states = hidden::collect(states.cloned());
     let is_watching = !states.is_empty();
     if let Some(mut watched) = WATCHED.lock() {

@@ -237,7 +237,7 @@ pub(crate) fn note() {
     if let Some(context) = global {
         let _pause = context::pause();
         let spec = context.spec();
-        for test in spec.before.iter().chain([&spec.test]) {
+        for test in spec.tests() {
             is_noted |= context.note_covered(test, covered);
         }
     }

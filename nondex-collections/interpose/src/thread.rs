@@ -115,7 +115,7 @@ static IS_OF_LIBTEST: AtomicBool = AtomicBool::new(false);
 /// Reads the arguments of the process, before `main`.
 #[expect(clippy::disallowed_methods, reason = "called before `main`")]
 pub(crate) fn read_arguments(context: &Context) {
-    if !context.spec().scheduled {
+    if !context.spec().is_scheduled() {
         return;
     }
     let is_one = |name: &str| ::std::env::var_os(name).is_some_and(|number| number == "1");
@@ -135,7 +135,7 @@ pub(crate) fn read_arguments(context: &Context) {
 fn test_of_libtest() -> Option<&'static Arc<Context>> {
     static HAS_STARTED: AtomicBool = AtomicBool::new(false);
     let context = context::global()?;
-    if !context.spec().scheduled
+    if !context.spec().is_scheduled()
         || HAS_STARTED.swap(true, Ordering::Relaxed)
         || context::has_harness()
     {

@@ -7,8 +7,8 @@ use super::generator::{ChaCha8Rng, generator};
 use crate::catalogue::{Family, Level, Model};
 use crate::context::{self, Reached};
 use crate::protocol::choice::Choice;
+use crate::protocol::choices::GivenChoice;
 use crate::protocol::site::Caller;
-use crate::protocol::spec::GivenChoice;
 
 /// Decides a number at one call of `model` by `caller`: its base when the spec leaves the choice
 /// alone, else what `draw` makes of a generator that is keyed by the seed and the call, whatever

@@ -10,10 +10,10 @@ use crate::context::{self, Reached, ThreadState};
 use crate::hash;
 use crate::hidden;
 use crate::protocol::choice::Choice;
+use crate::protocol::choices::GivenChoice;
 use crate::protocol::point::{ChoiceRecord, Reading};
 use crate::protocol::schedule::Schedule;
 use crate::protocol::site::Caller;
-use crate::protocol::spec::GivenChoice;
 
 /// What a level looks at. Asked of the shim only when the level needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -36,7 +36,7 @@ pub fn enter(context: &Arc<Context>, test: &str) -> Entered {
         pauses: PAUSES.replace(0),
         context: Arc::clone(context),
     };
-    if context.spec.scheduled
+    if context.spec.is_scheduled()
         && context.is_own_process()
         && let Some(system) = system()
     {
@@ -86,7 +86,7 @@ impl Entered {
 
     /// Lets the threads of the test run free, and records what was done, the first time.
     fn end_schedule(&self) {
-        if let Some(system) = system().filter(|_| self.context.spec.scheduled) {
+        if let Some(system) = system().filter(|_| self.context.spec.is_scheduled()) {
             system.end_schedule();
         }
     }

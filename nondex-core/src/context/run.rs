@@ -23,12 +23,13 @@ use crate::hash;
 use crate::hidden::Text;
 use crate::json::Object;
 use crate::process_number;
+use crate::protocol::choices::GivenChoice;
 use crate::protocol::event::Event;
 use crate::protocol::fork::{ForkRecord, Forks};
 use crate::protocol::network::NetworkRecord;
 use crate::protocol::network::fold::{Seen, fold};
 use crate::protocol::source::Source;
-use crate::protocol::spec::{GivenChoice, RunSpec};
+use crate::protocol::spec::RunSpec;
 use crate::protocol::state::{AccessRecord, StateChange, StateId, StateKind};
 
 /// One run: what to decide and where to record it.
@@ -350,6 +351,6 @@ fn given(spec: &RunSpec) -> Vec<Arc<GivenChoice>> {
 }
 
 fn forks_record(spec: &RunSpec) -> Option<PathBuf> {
-    let record = spec.record.as_ref().filter(|_| spec.forks.is_some())?;
+    let record = spec.record.as_ref().filter(|_| spec.forks().is_some())?;
     Some(record.with_extension(Forks::RECORD))
 }

@@ -10,10 +10,10 @@ use super::stack::Stack;
 use crate::catalogue::{Family, Level, Model};
 use crate::hash;
 use crate::hidden::{self, Table};
+use crate::protocol::choices::GivenChoice;
 use crate::protocol::schedule::Schedule;
 use crate::protocol::selection::Selected;
 use crate::protocol::site::{Caller, Site, portable_path};
-use crate::protocol::spec::GivenChoice;
 
 /// What a choice is made from, once a thread and a site are known.
 #[derive(Clone, Debug)]

@@ -18,10 +18,11 @@ use crate::hash;
 use crate::hidden;
 use crate::json::Object;
 use crate::protocol::choice::Choice;
+use crate::protocol::choices::GivenChoice;
 use crate::protocol::point::Reading;
 use crate::protocol::site::{Caller, Site};
 use crate::protocol::source::Source;
-use crate::protocol::spec::{GivenChoice, RunSpec};
+use crate::protocol::spec::RunSpec;
 
 #[derive(Debug, Default)]
 pub(super) enum Slot {

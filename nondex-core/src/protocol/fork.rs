@@ -4,18 +4,6 @@ use crate::json;
 
 use super::outcome::Outcome;
 
-/// Which threads the tests of a process run on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Threads {
-    /// Each test on a separate thread.
-    #[default]
-    Each,
-    /// All on the main thread: what one leaves in a thread-local, the next one finds.
-    One,
-}
-
-json::words!(Threads { Each = "each", One = "one" });
-
 /// What runs after the tests of a process: each of these tests in a separate fork, one after the
 /// other.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -92,7 +92,7 @@ json::object!(ChoiceRecord {
     own as "w" = optional,
 });
 
-/// A call whose order or number was [given as steps](crate::protocol::spec::GivenChoice::Steps).
+/// A call whose order or number was [given as steps](crate::protocol::choices::GivenChoice::Steps).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepRecord {
     /// The call site.

@@ -12,8 +12,6 @@ use super::site::Frame;
 pub enum StateKind {
     /// Bytes of the executable's writable segments.
     Static,
-    /// Bytes of the main thread's thread-locals.
-    ThreadLocal,
     /// A variable of the environment.
     Env,
     /// The current directory.
@@ -38,7 +36,6 @@ pub enum StateKind {
 
 json::words!(StateKind {
     Static = "static",
-    ThreadLocal = "thread_local",
     Env = "env",
     Cwd = "cwd",
     Umask = "umask",
@@ -69,8 +66,8 @@ pub struct StateId {
     /// Its kind.
     pub kind: StateKind,
     /// Its name among its kind: a variable, a path, a signal's number; empty where there is only
-    /// one. Of bytes: `0x4f010+0x18`, the offset in the image of the executable (of thread-locals:
-    /// in its initial image of them) and how many there are.
+    /// one. Of bytes: `0x4f010+0x18`, the offset in the image of the executable and how many there
+    /// are.
     pub name: String,
 }
 

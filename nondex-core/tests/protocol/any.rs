@@ -2,11 +2,11 @@
 
 use nondex_core::{
     AccessRecord, Calls, ChoiceRecord, Choices, Course, CoveredRecord, DrawnChoices, ElementRecord,
-    Event, Failure, Family, ForkRecord, Frame, Given, GivenChoice, Level, NetworkOutcome,
-    NetworkRecord, NumberRecord, OperationRecord, Outcome, PointRecord, Reading, Schedule,
-    ScheduleEnd, ScheduleEndKind, ScheduleRecord, Scope, Selection, Site, SleepRecord, Source,
-    StateChange, StateId, StateKind, StepRecord, Trace, TracedOperation, TracedStack, TracedThread,
-    WaitRecord,
+    Event, Execution, Failure, Family, ForkRecord, Forks, Frame, Given, GivenChoice, Interleaving,
+    Level, NetworkOutcome, NetworkRecord, NumberRecord, OperationRecord, Outcome, PointRecord,
+    Reading, Schedule, ScheduleEnd, ScheduleEndKind, ScheduleRecord, ScheduledTest, Scope,
+    Selection, Site, SleepRecord, Source, StateChange, StateId, StateKind, StepRecord,
+    TestSequence, Trace, TracedOperation, TracedStack, TracedThread, WaitRecord,
 };
 use proptest::prelude::*;
 
@@ -74,6 +74,45 @@ pub(super) fn choices() -> impl Strategy<Value = Choices> {
         given,
     });
     prop_oneof![Just(Choices::Canonical), drawn.prop_map(Choices::Drawn),]
+}
+
+pub(super) fn execution() -> impl Strategy<Value = Execution> {
+    let scheduled = (any::<u64>(), any::<u64>());
+    let scheduled = scheduled.prop_map(|(max_steps, operations)| ScheduledTest {
+        max_steps,
+        operations,
+    });
+    let names = || prop::collection::vec(".{0,8}", 0..3);
+    let states = || prop::collection::vec(state(), 0..2);
+    let forks = (names(), prop::collection::vec(any::<u64>(), 0..3));
+    let forks = forks.prop_map(|(tests, limits_ms)| Forks { tests, limits_ms });
+    let forks = prop::option::of(forks);
+    let flags = || (any::<bool>(), any::<bool>(), any::<bool>());
+    let in_order = (names(), forks, flags(), states(), states());
+    let in_order = in_order.prop_map(|(before, forks, flags, watch, put_back)| TestSequence {
+        before,
+        forks,
+        changes: flags.0,
+        watch,
+        lines: flags.1,
+        put_back,
+    });
+    let numbers = (any::<u64>(), prop::option::of(any::<u64>()));
+    let interleaved = (".{0,8}", state(), numbers, flags());
+    let interleaved = interleaved.prop_map(|(with, state, numbers, flags)| Interleaving {
+        with,
+        is_inner: flags.0,
+        state,
+        interrupt_at: numbers.0,
+        pause_at: numbers.1,
+        lines: flags.1,
+        put_back: flags.2,
+    });
+    prop_oneof![
+        scheduled.prop_map(Execution::Scheduled),
+        in_order.prop_map(Execution::InOrder),
+        interleaved.prop_map(Execution::Interleaved),
+    ]
 }
 
 fn selection() -> impl Strategy<Value = Selection> {
@@ -213,7 +252,7 @@ pub(super) fn sources() -> impl Strategy<Value = Vec<Source>> {
     prop::sample::subsequence(Source::ALL.to_vec(), 0..=Source::ALL.len())
 }
 
-pub(super) fn state() -> impl Strategy<Value = StateId> {
+fn state() -> impl Strategy<Value = StateId> {
     (prop::sample::select(&StateKind::ALL), ".{0,12}")
         .prop_map(|(kind, name)| StateId { kind, name })
 }

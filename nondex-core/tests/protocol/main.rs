@@ -4,14 +4,13 @@
 mod any;
 
 use nondex_core::{
-    Event, Forks, Frame, NetworkOutcome, Outcome, PROTOCOL, RunRecord, RunSpec, Selection, Threads,
-    json,
+    Event, Frame, NetworkOutcome, Outcome, PROTOCOL, RunRecord, RunSpec, Selection, json,
 };
 use proptest::prelude::*;
 
 use any::{
-    access, change, choice, choices, covered, event, failure, network, operation, outcome, point,
-    schedule, site, sources, state, step,
+    access, change, choice, choices, covered, event, execution, failure, network, operation,
+    outcome, point, schedule, site, sources, step,
 };
 
 proptest! {
@@ -20,21 +19,11 @@ proptest! {
         test in ".{0,20}", choices in choices(),
         models_off in prop::collection::vec(".{0,8}", 0..3),
             record in prop::option::of("[a-z/]{1,8}"),
-        trace in prop::collection::vec(site(), 0..2),
-            threads in prop::sample::select(&Threads::ALL),
-        forks in prop::option::of((prop::collection::vec(".{0,8}", 0..3),
-            prop::collection::vec(any::<u64>(), 0..3))), states in any::<bool>(),
-        restore in prop::collection::vec(state(), 0..2), watch in prop::collection::vec(state(),
-            0..2),
-        interrupt_at in prop::option::of(any::<u64>()), pause_at in prop::option::of(any::<u64>()),
-            within in any::<bool>(),
-        lines in any::<bool>(),
+        trace in prop::collection::vec(site(), 0..2), execution in execution(),
     ) {
         let record = record.map(Into::into);
-        let forks = forks.map(|(tests, limits_ms)| Forks { tests, limits_ms });
         let spec = RunSpec {
-            choices, models_off, record, trace, threads, forks, states, restore,
-            watch, lines, interrupt_at, pause_at, within,
+            choices, models_off, record, trace, execution,
             ..RunSpec::clean(test)
         };
         prop_assert_eq!(&RunSpec::from_json(&spec.to_json()).unwrap(), &spec);
@@ -138,6 +127,22 @@ fn the_names_of_the_protocol_are_these() {
     )
     .replace("$site", site);
     assert_eq!(RunSpec::from_json(&spec).unwrap().to_json(), spec);
+    for execution in [
+        r#"{"scheduled":{"max_steps":1,"operations":2}}"#,
+        concat!(
+            r#"{"in_order":{"before":["a"],"forks":{"tests":["b"],"limits_ms":[3]},"#,
+            r#""changes":true,"watch":[{"kind":"env","name":"V"}],"lines":true,"#,
+            r#""put_back":[{"kind":"cwd","name":""}]}}"#,
+        ),
+        concat!(
+            r#"{"interleaved":{"with":"a","inner":true,"state":{"kind":"env","name":"V"},"#,
+            r#""interrupt_at":1,"pause_at":2,"lines":true,"put_back":true}}"#,
+        ),
+    ] {
+        let spec =
+            format!(r#"{{"protocol":2,"test":"t","execution":{execution},"choices":"canonical"}}"#);
+        assert_eq!(RunSpec::from_json(&spec).unwrap().to_json(), spec);
+    }
 
     let frame = r#"{"function":"f","file":"g","line":1}"#;
     let record = concat!(

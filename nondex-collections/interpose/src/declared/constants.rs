@@ -60,7 +60,7 @@ constants! { c_int:
 }
 
 constants! { c_short: POLLIN = 1, POLLOUT = 4, POLLRDNORM = 0x40 }
-constants! { u32: PT_LOAD = 1, PT_INTERP = 3, PT_NOTE = 4, PT_TLS = 7, PT_GNU_RELRO = 0x6474_e552,
+constants! { u32: PT_LOAD = 1, PT_INTERP = 3, PT_NOTE = 4, PT_GNU_RELRO = 0x6474_e552,
 PF_W = 2 }
 constants! { c_long: PROC_SUPER_MAGIC = 0x9fa0 }
 constants! { usize: SIG_DFL = 0, SIG_IGN = 1 }

@@ -29,7 +29,7 @@ struct Segment {
     offset: usize,
 }
 
-/// Where the executable's writable segments are, and its thread-locals on this thread.
+/// Where the executable's writable segments are.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Image {
     /// What is added to the addresses in the executable's file.
@@ -37,22 +37,21 @@ pub(super) struct Image {
     statics: Vec<Segment>,
     /// The part of them that nobody may write to after the start.
     constant: [usize; 2],
-    thread_locals: Option<Segment>,
 }
 
 impl Image {
-    /// That of this process, seen from this thread.
-    pub(super) fn of_thread() -> Self {
+    /// That of this process.
+    pub(super) fn of_process() -> Self {
         unsafe extern "C" fn first(
             info: *mut libc::dl_phdr_info,
-            size: usize,
+            _size: usize,
             image: *mut c_void,
         ) -> c_int {
             // SAFETY: the loader calls it with what it knows of an object, first with the
             // executable, and with what it was given.
             unsafe {
                 let (info, image) = (&*info, &mut *image.cast::<Image>());
-                image.read(info, size);
+                image.read(info);
             }
             1
         }
@@ -63,8 +62,8 @@ impl Image {
     }
 
     /// # Safety
-    /// The information must be the loader's, of this number of bytes.
-    unsafe fn read(&mut self, info: &libc::dl_phdr_info, size: usize) {
+    /// The information must be the loader's.
+    unsafe fn read(&mut self, info: &libc::dl_phdr_info) {
         self.base = info.dlpi_addr as usize;
         // SAFETY: the loader has the number of headers.
         let headers = unsafe { slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
@@ -80,14 +79,6 @@ impl Image {
             if header.p_type == libc::PT_GNU_RELRO {
                 self.constant = [self.base + offset, self.base + offset + length];
             }
-            let has_data = size >= size_of::<libc::dl_phdr_info>() && !info.dlpi_tls_data.is_null();
-            if header.p_type == libc::PT_TLS && has_data {
-                self.thread_locals = Some(Segment {
-                    address: info.dlpi_tls_data.addr(),
-                    length,
-                    offset: 0,
-                });
-            }
         }
     }
 
@@ -102,27 +93,10 @@ impl Image {
         pages.filter(|[start, end]| start < end).collect()
     }
 
-    /// Leaves the thread-locals out.
-    pub(super) fn without_thread_locals(mut self) -> Self {
-        self.thread_locals = None;
-        self
-    }
-
-    fn segments(&self) -> impl Iterator<Item = (StateKind, Segment)> {
-        let statics = self
-            .statics
-            .iter()
-            .map(|segment| (StateKind::Static, *segment));
-        let locals = self
-            .thread_locals
-            .map(|segment| (StateKind::ThreadLocal, segment));
-        statics.chain(locals)
-    }
-
     /// What is in all of it now. The program's allocator may have its heap in a static, which
     /// has no room for this.
     pub(super) fn bytes(&self) -> Vec<Bytes> {
-        let bytes = |(_, segment): (StateKind, Segment)| {
+        let bytes = |segment: &Segment| {
             let mut bytes = hidden::vec();
             bytes.reserve_exact(segment.length);
             // SAFETY: the segment is mapped as long as the executable is, and only read. Others may
@@ -135,13 +109,13 @@ impl Image {
             }
             bytes
         };
-        self.segments().map(bytes).collect()
+        self.statics.iter().map(bytes).collect()
     }
 
     /// The places at which `before` and `after` are different.
     pub(super) fn changes(&self, before: &[Bytes], after: &[Bytes]) -> Vec<StateChange> {
         let mut changes = Vec::new();
-        for (((kind, segment), before), after) in self.segments().zip(before).zip(after) {
+        for ((segment, before), after) in self.statics.iter().zip(before).zip(after) {
             let mut at = 0;
             while changes.len() < MAX_CHANGES
                 && let Some(skipped) = differing(&before[at..], &after[at..])
@@ -151,7 +125,7 @@ impl Image {
                 at = start + pairs.take_while(|(before, after)| before != after).count();
                 changes.push(StateChange {
                     state: StateId {
-                        kind,
+                        kind: StateKind::Static,
                         name: StateId::name_of_bytes(segment.offset + start, at - start),
                     },
                     before: Some(hexadecimal(&before[start..at])),
@@ -165,8 +139,7 @@ impl Image {
     /// The address of the bytes that `state` names, and how many there are.
     pub(super) fn place(&self, state: &StateId) -> Option<(usize, usize)> {
         let (offset, length) = state.bytes()?;
-        let mut segments = self.segments().filter(|(kind, _)| *kind == state.kind);
-        segments.find_map(|(_, segment)| {
+        self.statics.iter().find_map(|segment| {
             let start = offset.checked_sub(segment.offset)?;
             let is_within = start.checked_add(length)? <= segment.length;
             is_within.then_some((segment.address + start, length))
@@ -179,22 +152,20 @@ impl Image {
         let Some((offset, length)) = state.bytes() else {
             return;
         };
-        for ((kind, segment), bytes) in self.segments().zip(bytes) {
+        for (segment, bytes) in self.statics.iter().zip(bytes) {
             let start = offset.wrapping_sub(segment.offset);
             let Some(bytes) = bytes.get(start..start.saturating_add(length)) else {
                 continue;
             };
-            if kind == state.kind {
-                // SAFETY: the place is in the writable segment, and holds what it held before: a
-                // value of its type; or the flag of a lock, whose value it is not to be poisoned.
-                // No other thread is there to look at it meanwhile. (What tests own in other memory
-                // may be lost, not freed twice: what was not there before is forgotten.)
-                unsafe {
-                    let to = ptr::with_exposed_provenance_mut::<u8>(segment.address + start);
-                    match state.is_cleared() {
-                        true => ptr::write_bytes(to, 0, length),
-                        false => ptr::copy_nonoverlapping(bytes.as_ptr(), to, length),
-                    }
+            // SAFETY: the place is in the writable segment, and holds what it held before: a value
+            // of its type; or the flag of a lock, whose value it is not to be poisoned. No other
+            // thread is there to look at it meanwhile. (What tests own in other memory may be lost,
+            // not freed twice: what was not there before is forgotten.)
+            unsafe {
+                let to = ptr::with_exposed_provenance_mut::<u8>(segment.address + start);
+                match state.is_cleared() {
+                    true => ptr::write_bytes(to, 0, length),
+                    false => ptr::copy_nonoverlapping(bytes.as_ptr(), to, length),
                 }
             }
         }
@@ -235,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_changed_static_is_found_and_put_back_and_no_other() {
-        let image = Image::of_thread().without_thread_locals();
+        let image = Image::of_process();
         let before = image.bytes();
         FIRST.store(0x0102_0304, Ordering::Relaxed);
         SECOND.store(7, Ordering::Relaxed);

@@ -67,7 +67,7 @@ pub(super) fn begin() {
     let own = ptr::from_ref(&PAGES).addr();
     let own = [own, own + size_of::<Pages>()];
     let mut parts = Vec::new();
-    for [start, end] in Image::of_thread().written() {
+    for [start, end] in Image::of_process().written() {
         parts.extend([[start, end.min(own[0])], [start.max(own[1]), end]]);
     }
     parts.retain(|[start, end]| start < end);
@@ -116,7 +116,7 @@ pub(super) fn end() -> Vec<Access> {
     let seen = PAGES.seen.iter().map(|seen| seen.load(Ordering::Relaxed));
     let mut seen: Vec<usize> = seen.filter(|seen| *seen != 0).collect();
     seen.sort_unstable();
-    let base = Image::of_thread().base;
+    let base = Image::of_process().base;
     let accesses = seen.iter().map(|seen| {
         let name = StateId::name_of_bytes((seen >> 1) - base, 1);
         access(name, seen & 1 == 1)

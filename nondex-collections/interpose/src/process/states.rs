@@ -6,7 +6,7 @@ use ::std::ffi::{OsStr, OsString};
 use ::std::path::{Path, PathBuf};
 
 use nondex_core::fork_lock::ForkLock;
-use nondex_core::{RunSpec, StateChange, StateId, StateKind, Threads};
+use nondex_core::{RunSpec, StateChange, StateId, StateKind};
 
 use crate::interrupt;
 
@@ -71,15 +71,11 @@ impl Snapshot {
 
 /// Keeps the state before the first test of `spec`.
 pub(super) fn mark(spec: &RunSpec) {
-    let image = Image::of_thread();
-    let image = match spec.threads {
-        Threads::One => image,
-        Threads::Each => image.without_thread_locals(),
-    };
+    let image = Image::of_process();
     let own = spec.record.as_ref().and_then(|record| record.parent());
     let own = own.map(Path::to_owned);
     let mut roots = Vec::new();
-    if spec.states {
+    if spec.records_changes() {
         let surroundings = Surroundings::now();
         roots.extend(surroundings.directory().cloned());
         roots.push(::std::env::temp_dir());
@@ -87,10 +83,8 @@ pub(super) fn mark(spec: &RunSpec) {
         roots.extend(nondex_core::folder_for_tests(&executable));
         roots.dedup();
     }
-    let files = spec
-        .restore
-        .iter()
-        .filter(|state| state.kind == StateKind::File);
+    let put_back = spec.put_back().iter();
+    let files = put_back.filter(|state| state.kind == StateKind::File);
     let saved = files.map(|state| (state.name.clone(), Saved::of(Path::new(&state.name))));
     let saved = saved.collect();
     let first = Snapshot::take(&image, &roots, own.as_deref());
@@ -124,7 +118,7 @@ pub(super) fn restore(states: &[StateId]) {
     kept(|kept| {
         for state in states {
             match state.kind {
-                StateKind::Static | StateKind::ThreadLocal => {
+                StateKind::Static => {
                     kept.image.restore(state, &kept.first.bytes);
                 }
                 StateKind::File => {
@@ -154,7 +148,7 @@ impl Part {
     fn of(state: &StateId) -> Option<Self> {
         match state.kind {
             StateKind::Static => {
-                let image = Image::of_thread().without_thread_locals();
+                let image = Image::of_process();
                 let bytes = image.bytes();
                 Some(Part::Bytes(image, bytes))
             }

@@ -185,7 +185,7 @@ impl Surroundings {
             StateKind::Descriptor | StateKind::Child | StateKind::Thread => {
                 held().end_new(&self.held, state);
             }
-            StateKind::Static | StateKind::ThreadLocal | StateKind::File => {}
+            StateKind::Static | StateKind::File => {}
         }
     }
 }

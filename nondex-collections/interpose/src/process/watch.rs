@@ -197,11 +197,11 @@ fn control(parts: &[Watched]) -> usize {
 /// Watches the first of these states that is bytes, for this thread. Whether that can be done;
 /// `tell` hears of each access that is kept.
 pub(super) fn begin(states: &[StateId], tell: Option<Tell>) -> bool {
-    let bytes = |state: &&StateId| matches!(state.kind, StateKind::Static | StateKind::ThreadLocal);
+    let bytes = |state: &&StateId| state.kind == StateKind::Static;
     let Some(state) = states.iter().find(bytes) else {
         return false;
     };
-    let Some((start, length)) = Image::of_thread().place(state) else {
+    let Some((start, length)) = Image::of_process().place(state) else {
         return false;
     };
     let watched = parts(start, length);
@@ -263,7 +263,7 @@ pub(super) fn join() {
             .state
             .as_ref()
             .filter(|state| state.kind == StateKind::Static)?;
-        let (start, length) = Image::of_thread().place(state)?;
+        let (start, length) = Image::of_process().place(state)?;
         Some(parts(start, length))
     });
     if let Some(watched) = watched {

@@ -43,15 +43,11 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
     let Some(context) = context::global() else {
         return;
     };
-    if !spec.scheduled
-        || !context.is_own_process()
-        || test != spec.test
-        || !spec.before.is_empty()
-        || spec.forks.is_some()
-        || spec.states
-        || !spec.watch.is_empty()
-        || HAS_BEGUN.swap(true, Ordering::Relaxed)
-    {
+    let Some(scheduled) = spec.scheduled() else {
+        return;
+    };
+    let is_its_own = context.is_own_process() && test == spec.test;
+    if !is_its_own || HAS_BEGUN.swap(true, Ordering::Relaxed) {
         return;
     }
     let mut key = 0;
@@ -62,10 +58,9 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
     KEY.store(key + 1, Ordering::Relaxed);
     MONOTONIC_START.store(kernel::clock(libc::CLOCK_MONOTONIC), Ordering::Relaxed);
     REALTIME_START.store(kernel::clock(libc::CLOCK_REALTIME), Ordering::Relaxed);
-    let max_steps = if spec.max_steps == 0 {
-        MAX_STEPS
-    } else {
-        spec.max_steps
+    let max_steps = match scheduled.max_steps {
+        0 => MAX_STEPS,
+        steps => steps,
     };
     LIMIT.store(max_steps, Ordering::Relaxed);
     closed_system::begin();
@@ -73,7 +68,7 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
     lateness::begin(spec);
     reading::begin(spec);
     slept::begin();
-    trace::begin(spec);
+    trace::begin(scheduled);
     ending::begin(context, test);
     let mut shared = SHARED.lock();
     shared.stamps.begin();

@@ -8,7 +8,7 @@ use ::std::io::Write;
 use ::std::sync::atomic::{AtomicBool, Ordering};
 
 use nondex_core::hidden::{self, Text};
-use nondex_core::{RunSpec, StateKind, json};
+use nondex_core::{ScheduledTest, StateKind, json};
 
 use super::kernel::{self, NAME};
 use super::lock::Lock;
@@ -79,9 +79,9 @@ struct Done {
 }
 
 /// Begins to keep operations, if the run asks for them.
-pub(super) fn begin(spec: &RunSpec) {
-    if spec.operations > 0 {
-        KEPT.lock().most = usize::try_from(spec.operations).unwrap_or(usize::MAX);
+pub(super) fn begin(test: &ScheduledTest) {
+    if test.operations > 0 {
+        KEPT.lock().most = usize::try_from(test.operations).unwrap_or(usize::MAX);
         IS_ON.store(true, Ordering::Relaxed);
     }
 }

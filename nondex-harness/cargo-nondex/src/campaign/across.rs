@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use camino::Utf8Path;
-use nondex_core::{Outcome, RunSpec, StateId};
+use nondex_core::{Execution, Outcome, RunSpec, StateId};
 
 use super::launch::Launcher;
 use super::order::Processes;
@@ -47,9 +47,7 @@ pub fn run_after(
         for (binary, tests) in before {
             let spec = RunSpec {
                 test: tests.last()?.name.clone(),
-                watch: Vec::new(),
-                interrupt_at: None,
-                pause_at: None,
+                execution: Execution::default(),
                 ..spec.clone()
             };
             run(binary, tests, &spec)?;
@@ -303,11 +301,10 @@ impl Across<'_> {
                     continue;
                 };
                 let processes = &self.binaries[*binary];
-                let spec = RunSpec {
-                    watch: watch.to_vec(),
-                    lines: true,
-                    ..processes.spec(*last)
-                };
+                let spec = processes.spec(*last).in_order(|tests| {
+                    tests.watch = watch.to_vec();
+                    tests.lines = true;
+                });
                 runs.push(processes.run_in(folder, tests, &spec)?);
             }
             if steps.len() == 1 {

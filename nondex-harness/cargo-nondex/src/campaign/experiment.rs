@@ -15,7 +15,7 @@ const FAILED: Outcome = Outcome::Exited(101);
 /// of the last one; tests after that were not started.
 #[must_use]
 pub fn records(spec: &RunSpec, events: Vec<Event>, process_end: Outcome) -> Vec<RunRecord> {
-    if spec.before.is_empty() {
+    if spec.before().is_empty() {
         return vec![RunRecord::fold(spec, events, process_end)];
     }
     let tests: Vec<&str> = spec.tests().collect();
@@ -32,7 +32,6 @@ pub fn records(spec: &RunSpec, events: Vec<Event>, process_end: Outcome) -> Vec<
     let record = |(place, (test, events)): (usize, (&&str, Vec<Event>))| {
         let own = RunSpec {
             test: (*test).to_owned(),
-            before: spec.before[..place].to_vec(),
             ..spec.clone()
         };
         let end = match place.cmp(&last) {
@@ -105,10 +104,7 @@ mod tests {
 
     #[test]
     fn each_test_ends_as_it_says_and_the_process_is_the_end_of_the_one_that_does_not() {
-        let spec = RunSpec {
-            before: vec!["a".into(), "b".into()],
-            ..RunSpec::clean("c")
-        };
+        let spec = RunSpec::clean("c").after(vec!["a".into(), "b".into()]);
         let [passed, failed] = [Outcome::Passed, Outcome::Failed];
         let killed = || Outcome::Signalled(9);
         for (events, process_end, expected) in [
@@ -151,10 +147,7 @@ mod tests {
 
     #[test]
     fn a_test_that_runs_twice_has_a_record_for_each_time() {
-        let spec = RunSpec {
-            before: vec!["a".into(), "b".into()],
-            ..RunSpec::clean("a")
-        };
+        let spec = RunSpec::clean("a").after(vec!["a".into(), "b".into()]);
         let events = vec![end("a", true), end("b", true), end("a", false)];
         let outcomes = records(&spec, events, FAILED);
         let outcomes: Vec<Outcome> = outcomes.into_iter().map(|record| record.outcome).collect();

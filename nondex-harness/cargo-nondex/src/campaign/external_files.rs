@@ -37,13 +37,12 @@ pub(super) fn is_wanted(report: &TestReport) -> bool {
 
 /// The same run, in which what it does with files is recorded.
 pub(super) fn spec(mut spec: RunSpec) -> RunSpec {
-    spec.watch = vec![StateId::every(StateKind::File)];
     let making = ["mkdir", "open"].map(|operation| Observed {
         operation: operation.to_owned(),
         error: IS_THERE.to_owned(),
     });
     spec.observe.extend(making);
-    spec
+    spec.watching(vec![StateId::every(StateKind::File)])
 }
 
 /// The files that other tests change, each with one of these.

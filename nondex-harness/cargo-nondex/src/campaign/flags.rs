@@ -18,9 +18,8 @@ pub(super) fn told(record: &Utf8Path, spec: &RunSpec) -> Vec<Event> {
         let Some(covered) = CoveredRecord::from_flags(&bytes) else {
             continue;
         };
-        let tests = spec.before.iter().chain([&spec.test]);
-        told.extend(tests.map(|test| Event::Covered {
-            test: test.clone(),
+        told.extend(spec.tests().map(|test| Event::Covered {
+            test: test.to_owned(),
             covered: covered.clone(),
         }));
     }

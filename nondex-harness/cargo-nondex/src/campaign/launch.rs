@@ -268,7 +268,7 @@ impl<'a> Launcher<'a> {
             return Some(none_started(&why));
         }
         let (mut named, record) = self.named(spec, before);
-        for state in named.watch.iter_mut().chain(&mut named.restore) {
+        for state in named.execution.states_mut() {
             let rest = state.name.strip_prefix(IN_TEMPORARY);
             if let Some((rest, folder)) = rest.zip(temporary) {
                 state.name = format!("{}{rest}", folder.display());
@@ -296,10 +296,11 @@ impl<'a> Launcher<'a> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let record = RecordFile::create(self.records.join(format!("{number}.jsonl")));
         let named = RunSpec {
-            before: before.iter().map(|test| test.name.clone()).collect(),
             record: Some(record.path().into()),
             writes: self.written.is_some(),
-            ..spec.clone()
+            ..spec
+                .clone()
+                .after(before.iter().map(|test| test.name.clone()).collect())
         };
         (named, record)
     }

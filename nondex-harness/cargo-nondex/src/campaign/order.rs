@@ -221,10 +221,7 @@ impl Processes<'_> {
         let names = cases[..cases.len() - 1]
             .iter()
             .map(|case| case.name.clone());
-        let spec = RunSpec {
-            before: names.collect(),
-            ..self.spec(*order.last()?)
-        };
+        let spec = self.spec(*order.last()?).after(names.collect());
         let runs = self.run(place, order, &spec)?;
         // A process that could not be started is no evidence about its tests.
         let is_started = runs.iter().any(|run| run.complete || !run.took.is_zero());

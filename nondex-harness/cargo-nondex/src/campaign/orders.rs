@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use camino::Utf8PathBuf;
-use nondex_core::RunSpec;
 
 use self::found::{BinaryResult, Suspect};
 use super::across::Across;
@@ -298,10 +297,8 @@ impl OrderCampaign<'_> {
             }
             let set = dependence.sets[0].iter();
             let before = set.filter(|_| dependence.passes_alone);
-            let spec = RunSpec {
-                before: before.map(|test| names[*test].clone()).collect(),
-                ..processes.spec(test)
-            };
+            let before = before.map(|test| names[*test].clone());
+            let spec = processes.spec(test).after(before.collect());
             order::fail(report, processes.suite, &spec, Some(&found.end), &options);
         }
         if let Some(first) = tests.first_mut() {
@@ -373,11 +370,7 @@ impl OrderCampaign<'_> {
             let report = &mut reports[place];
             let end = processes.end(race.test, race.run, true);
             let options = processes.options_of(race.test);
-            let spec = RunSpec {
-                before: vec![race.race.with.clone()],
-                ..race.spec
-            };
-            order::fail(report, processes.suite, &spec, Some(&end), &options);
+            order::fail(report, processes.suite, &race.spec, Some(&end), &options);
             order::racing(report, race.race);
         }
     }

@@ -114,14 +114,11 @@ impl Launcher<'_> {
                 .map(|(_, limit)| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX))
                 .collect(),
         };
-        let (named, own) = self.named(
-            &RunSpec {
-                test: test.name.clone(),
-                forks: Some(forks),
-                ..spec.clone()
-            },
-            before,
-        );
+        let forking = RunSpec {
+            test: test.name.clone(),
+            ..spec.clone().in_order(|tests| tests.forks = Some(forks))
+        };
+        let (named, own) = self.named(&forking, before);
         let record = RecordFile::create(own.path().with_extension(Forks::RECORD));
         let longest = then.iter().map(|(_, limit)| *limit).max();
         let longest = longest.unwrap_or_default();
@@ -152,7 +149,6 @@ impl Launcher<'_> {
                 runs.collect()
             }
         };
-        let tests: Vec<String> = named.tests().map(str::to_owned).collect();
         let forks = record.read();
         self.note(|written| match &forks {
             Ok(forks) => written.add(forks),
@@ -163,12 +159,7 @@ impl Launcher<'_> {
         let is_whole = forks.is_whole();
         let mut forks = read_forks(forks.events);
         for (test, limit) in then {
-            let own = RunSpec {
-                before: tests.clone(),
-                test: test.name.clone(),
-                forks: None,
-                ..named.clone()
-            };
+            let own = named.in_fork(&test.name);
             let run = forks.remove(&test.name).map(|(fork, events)| {
                 pairs.forks += 1;
                 run_of_fork(test, &own, fork, (events, is_whole), *limit)

@@ -321,7 +321,7 @@ impl State {
 
 /// Whether a run is only made to know its end and its choices.
 fn is_plain(spec: &RunSpec) -> bool {
-    spec.before.is_empty() && spec.trace.is_empty() && spec.operations == 0 && !spec.cover
+    spec.before().is_empty() && spec.trace.is_empty() && spec.operations() == 0 && !spec.cover
 }
 
 impl Executor<'_> {
@@ -460,7 +460,7 @@ impl Executor<'_> {
                 // The only test is believed to run alone: how long others take must not matter to
                 // it.
                 let mut specs = missing.experiments.iter();
-                let may_meet = self.tests > 1 || specs.all(|spec| spec.scheduled);
+                let may_meet = self.tests > 1 || specs.all(RunSpec::is_scheduled);
                 let confined = takes_long && self.jobs > 1 && may_meet;
                 state.ask(index, missing, confined);
             }

@@ -16,7 +16,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use nondex_core::{AccessRecord, Level, Outcome, RunSpec, StateId, StateKind};
+use nondex_core::{AccessRecord, Interleaving, Level, Outcome, RunSpec, StateId, StateKind};
 
 pub(super) use self::found::FoundRace;
 use self::found::Tried;
@@ -213,15 +213,24 @@ impl Races<'_> {
         tried: &mut Tried,
     ) -> Option<Interleaved> {
         let (first, second) = (interleaving.inner.test, interleaving.outer.test);
-        let spec = RunSpec {
-            watch: vec![StateId {
+        let tests = Interleaving {
+            with: self.processes.tests[first].name.clone(),
+            is_inner: false,
+            state: StateId {
                 kind: interleaving.state.kind,
                 name: in_temporary(&interleaving.state.name),
-            }],
-            interrupt_at: Some(interleaving.access),
+            },
+            interrupt_at: interleaving.access,
             pause_at: interleaving.pause_at,
-            ..self.processes.spec(second)
+            lines: false,
+            put_back: false,
         };
+        let within = Interleaving {
+            with: self.processes.tests[second].name.clone(),
+            is_inner: true,
+            ..tests.clone()
+        };
+        let spec = self.processes.spec(second).interleaved(tests);
         let runs = self.run(&[first, second], &spec)?;
         let [inner, outer] = &runs[..] else {
             return Some(Interleaved::Enough);
@@ -232,11 +241,7 @@ impl Races<'_> {
         if interrupted_access(outer).is_none() && outer.outcome == Outcome::Passed {
             return Some(Interleaved::Enough);
         }
-        let within = RunSpec {
-            within: true,
-            test: self.processes.tests[first].name.clone(),
-            ..spec.clone()
-        };
+        let within = self.processes.spec(first).interleaved(within);
         for (order, spec, run) in [
             ([first, second], &spec, outer),
             ([second, first], &within, inner),
@@ -290,12 +295,11 @@ impl Races<'_> {
         if self.is_chance(second)? {
             return Some(None);
         }
-        let traced = RunSpec {
-            lines: true,
-            ..spec.clone()
-        };
-        let runs = self.run(&order, &traced)?;
-        Some(runs.into_iter().nth(usize::from(!spec.within)))
+        let mut tests = spec.interleaving()?.clone();
+        tests.lines = true;
+        let outer = usize::from(!tests.is_inner);
+        let runs = self.run(&order, &spec.clone().interleaved(tests))?;
+        Some(runs.into_iter().nth(outer))
     }
 
     /// Whether a test fails alone under some seed: in the middle of another one it may draw other
@@ -318,10 +322,9 @@ impl Races<'_> {
     /// as if the other one had not changed it. What else that one changes at the same moment may be
     /// the reason.
     fn is_proven(&self, order: [usize; 2], spec: &RunSpec) -> Option<bool> {
-        let spec = RunSpec {
-            restore: spec.watch.clone(),
-            ..spec.clone()
-        };
+        let mut tests = spec.interleaving()?.clone();
+        tests.put_back = true;
+        let spec = spec.clone().interleaved(tests);
         for _ in 0..REPETITIONS {
             let run = self.run(&order, &spec)?.pop()?;
             if !run.passed() {
@@ -343,10 +346,7 @@ impl Races<'_> {
                 let mut known = self.known.borrow_mut();
                 let known = known.entry((used.test, state.clone()));
                 let watched = known.or_insert_with(|| {
-                    let spec = RunSpec {
-                        watch: vec![state.clone()],
-                        ..self.processes.spec(used.test)
-                    };
+                    let spec = self.processes.spec(used.test).watching(vec![state.clone()]);
                     self.alone(&spec, used.test)
                 });
                 watched.clone()

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::path::Path;
 
 use nondex_core::protocol::site::portable_path;
-use nondex_core::{AccessRecord, RunSpec, StateChange, StateId, StateKind};
+use nondex_core::{AccessRecord, StateChange, StateId, StateKind, TestSequence};
 
 use self::numbers::{LIMITS, SIGNALS, named_number};
 use super::launch::{IN_TEMPORARY, fresh_folder};
@@ -170,11 +170,8 @@ impl<'a> States<'a> {
     /// Returns why no state is named: the tests leave none that is looked at, or the process that
     /// looks at it does not come to its end.
     fn why_unknown(&self, before: &[usize], test: usize) -> String {
-        let usual = self.run(before, test, &|spec| spec);
-        let looking = self.run(before, test, &|spec| RunSpec {
-            states: true,
-            ..spec
-        });
+        let usual = self.run(before, test, &|_| {});
+        let looking = self.run(before, test, &|tests| tests.changes = true);
         let ends = |runs: Option<Vec<Run>>| {
             let runs = runs.unwrap_or_default();
             let ends = runs.into_iter().map(|run| run.outcome);
@@ -192,21 +189,15 @@ impl<'a> States<'a> {
 
     /// The same; `None` when it was stopped, or nothing was recorded.
     fn found(&self, before: &[usize], test: usize, passes_alone: bool) -> Option<Vec<SharedState>> {
-        let recorded = self.run(before, test, &|spec| RunSpec {
-            states: true,
-            ..spec
-        })?;
+        let recorded = self.run(before, test, &|tests| tests.changes = true)?;
         let (_, first) = recorded.split_last()?;
         let mut all = self.parts(first.iter().flat_map(|run| run.states.iter()));
         all.retain(|part| !self.is_of_others(&part.state));
         all.sort_by_key(|part| part.state.kind.is_held());
         all.truncate(MAX_PARTS);
         let first = all.partition_point(|part| !part.state.kind.is_held());
-        let is_proven = |restore: Vec<StateId>| {
-            let restored = self.run(before, test, &|spec| RunSpec {
-                restore: restore.clone(),
-                ..spec
-            })?;
+        let is_proven = |put_back: Vec<StateId>| {
+            let restored = self.run(before, test, &|tests| tests.put_back.clone_from(&put_back))?;
             Some(restored.last()?.passed() == passes_alone)
         };
         let proof = Proof::of(first, all.len(), |places| {
@@ -254,11 +245,10 @@ impl<'a> States<'a> {
         others: &[StateId],
         shared: &mut SharedState,
     ) -> Option<()> {
-        let watched = self.run(before, test, &|spec| RunSpec {
-            watch: vec![place.clone()],
-            restore: others.to_vec(),
-            lines: true,
-            ..spec
+        let watched = self.run(before, test, &|tests| {
+            tests.watch = vec![place.clone()];
+            tests.put_back = others.to_vec();
+            tests.lines = true;
         })?;
         let (last, first) = watched.split_last()?;
         self.note_unseen(last);
@@ -293,7 +283,7 @@ impl<'a> States<'a> {
                 }));
             }
             for known in found.into_iter().filter(|known| !known.is_noise()) {
-                let state = known.state(change.state.kind);
+                let state = known.state();
                 let place = parts.iter().position(|part| part.state == state);
                 let place = place.unwrap_or_else(|| {
                     parts.push(Part {
@@ -376,11 +366,11 @@ impl<'a> States<'a> {
         &self,
         before: &[usize],
         test: usize,
-        change: &dyn Fn(RunSpec) -> RunSpec,
+        change: &dyn Fn(&mut TestSequence),
     ) -> Option<Vec<Run>> {
         let processes = self.processes;
         let order = [before, &[test]].concat();
-        processes.run(PLACE, &order, &change(processes.spec(test)))
+        processes.run(PLACE, &order, &processes.spec(test).in_order(change))
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use clap::Args;
-use nondex_core::{Level, NetworkMode, Schedule, Threads};
+use nondex_core::{Level, NetworkMode, Schedule};
 
 use super::build_args::BuildArgs;
 use super::model_args::ModelArgs;
@@ -51,12 +51,7 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "N", help_heading = "Replay options")]
     pub max_steps: Option<u64>,
 
-    /// Run each test on a separate thread, or all on one, as reports of earlier versions request
-    #[arg(long, value_name = "each|one", value_parser = words(Threads::ALL, Threads::name))]
-    #[arg(requires = "after", help_heading = "Replay options", hide = true)]
-    pub threads: Option<Threads>,
-
-    /// Run the last of `--after` in the middle of the test, at an access to this: `static:PATH`,
+    /// Run the test of `--after` in the middle of the test, at an access to this: `static:PATH`,
     /// `env:NAME`, `file:PATH` or `cwd:`
     #[arg(
         long,
@@ -76,7 +71,7 @@ pub struct ReplayArgs {
     )]
     pub access: Option<u64>,
 
-    /// It is the test that runs in the middle of the last of `--after`, at that one's access
+    /// It is the test that runs in the middle of the test of `--after`, at that one's access
     #[arg(long, requires = "access", help_heading = "Replay options")]
     pub within: bool,
 

@@ -131,8 +131,8 @@ fn options(args: &ExplainArgs, line: &str, finding: &Finding, root: &Utf8Path) -
     options.seeds = vec![spec.seed()];
     options.schedule = spec.schedule();
     options.models_off.clone_from(&spec.models_off);
-    options.real_threads = !spec.scheduled;
-    options.max_steps = spec.max_steps;
+    options.real_threads = !spec.is_scheduled();
+    options.max_steps = spec.max_steps();
     options.network = Policy::new(spec.network, spec.network_allow.clone(), true);
     options.timeout = Duration::from_millis(finding.timeout_ms);
     options.budget = args.budget;

@@ -57,7 +57,7 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
             match store.find(&finding.id) {
                 Ok(mut known) => {
                     // Where a static is, is not the same in every build.
-                    known.spec.watch = finding.spec.watch;
+                    known.spec.execution = finding.spec.execution;
                     (project, known, true)
                 }
                 Err(_) => (project, finding, false),
@@ -66,7 +66,7 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     };
     let sites = if args.trace {
         let sites = finding.culprit_sites();
-        if sites.is_empty() && !finding.spec.scheduled {
+        if sites.is_empty() && !finding.spec.is_scheduled() {
             console.note("no responsible call is known, so there is none to trace");
         }
         sites
@@ -93,11 +93,10 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
 
     let spec = RunSpec {
         trace: sites.clone(),
-        operations: match args.trace && finding.spec.scheduled {
-            true => schedule::MOST,
-            false => 0,
-        },
-        ..finding.spec.clone()
+        ..finding
+            .spec
+            .clone()
+            .with_operations(if args.trace { schedule::MOST } else { 0 })
     };
     store.create()?;
     let records = Records::create(&store)?;
@@ -308,7 +307,7 @@ fn watched(
         }
     }
     let run_by = |launcher: Launcher<'_>| {
-        let runs = match spec.before.is_empty() {
+        let runs = match spec.before().is_empty() {
             true => launcher.experiment(timeout, binary, &tests, spec),
             false => {
                 let own = (binary, &tests[..]);

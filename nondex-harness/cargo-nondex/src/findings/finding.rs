@@ -167,10 +167,14 @@ impl Finding {
         };
         let spec = RunSpec {
             test: test.name.clone(),
-            before: failure.before.clone(),
-            scheduled: failure.scheduled,
             choices,
             ..replay.spec.clone()
+        };
+        // The failing run may be of another kind of process than the run to replay.
+        let spec = match spec.interleaving() {
+            _ if failure.scheduled => spec.with_scheduler(failure.max_steps.unwrap_or(0)),
+            Some(tests) if failure.before == [&*tests.with] => spec,
+            _ => spec.in_order(|tests| tests.before.clone_from(&failure.before)),
         };
         let id = failure.id.clone()?;
         debug_assert_eq!(
@@ -226,7 +230,7 @@ impl Finding {
     /// What was run, for people: `at STD with seed 3`, `in canonical order`.
     #[must_use]
     pub fn conditions(&self) -> String {
-        let before = match self.spec.before.as_slice() {
+        let before = match self.spec.before() {
             [] => String::new(),
             before => format!(" after {}", before.join(", ")),
         };

@@ -59,11 +59,7 @@ impl Conclusion {
             order::OrderConclusion::NonDeterministic { before, .. } => {
                 let before = before.iter().map(|test| evidence.names[*test].clone());
                 Conclusion::NonDeterministic {
-                    spec: Box::new(RunSpec {
-                        before: before.collect(),
-                        scheduled: false,
-                        ..clean
-                    }),
+                    spec: Box::new(clean.with_real_threads().after(before.collect())),
                 }
             }
             order::OrderConclusion::Independent | order::OrderConclusion::Unknown => self,

@@ -318,14 +318,11 @@ pub fn traced(spec: &RunSpec, group: &Group) -> RunSpec {
         let scopes = calls.iter().map(Call::scope).collect();
         spec.clone().with_selection(Selection::Only(scopes))
     };
+    let spec = spec.with_given(calls.iter().filter_map(Call::given).collect());
+    let is_timed = group.sites.iter().any(is_timing);
     RunSpec {
         trace: group.sites.clone(),
-        operations: if group.sites.iter().any(is_timing) {
-            OPERATIONS
-        } else {
-            0
-        },
-        ..spec.with_given(calls.iter().filter_map(Call::given).collect())
+        ..spec.with_operations(if is_timed { OPERATIONS } else { 0 })
     }
 }
 

@@ -42,13 +42,13 @@ pub(super) fn is_proven_of(clean: &[Run]) -> bool {
 
 /// Whether a spec is that of a run with real threads in canonical order.
 pub(super) fn is_natural(spec: &RunSpec) -> bool {
-    !spec.scheduled && spec.is_clean()
+    !spec.is_scheduled() && spec.is_clean()
 }
 
 /// Whether a spec is that of a scheduled run in canonical order of which nothing more is recorded
 /// than usual.
 fn is_clean(spec: &RunSpec) -> bool {
-    spec.scheduled && spec.is_clean() && spec.operations == 0
+    spec.is_scheduled() && spec.is_clean() && spec.operations() == 0
 }
 
 /// How long runs with real threads may take of a test that comes to a proven deadlock in base
@@ -132,7 +132,7 @@ mod tests {
         let (conclusion, evidence) = simulate_within(&options, |spec, limit| {
             let [base, seeded, natural] = ends;
             let end = match spec {
-                spec if !spec.scheduled => natural,
+                spec if !spec.is_scheduled() => natural,
                 spec if spec.is_clean() => base,
                 spec if spec.draws_all() && spec.seed() % 3 != 1 => base,
                 _ => seeded,
@@ -148,7 +148,7 @@ mod tests {
     }
 
     fn ended(spec: &RunSpec, end: End, limit: Duration) -> Run {
-        let hangs = !spec.scheduled && end != Passes;
+        let hangs = !spec.is_scheduled() && end != Passes;
         let site = Site {
             api: "std::thread::spawn".into(),
             family: Family::Schedule,
@@ -178,7 +178,7 @@ mod tests {
             } else {
                 Duration::from_millis(5)
             },
-            schedule: spec.scheduled.then(|| ScheduleRecord {
+            schedule: spec.is_scheduled().then(|| ScheduleRecord {
                 threads: 2,
                 time_us: 1_000,
                 end: kind.map(|kind| ScheduleEnd { kind, waits }),

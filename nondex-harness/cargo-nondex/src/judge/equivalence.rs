@@ -24,10 +24,8 @@ pub fn decide_alike(made: &RunSpec, other: &RunSpec, run: &Run) -> bool {
     if !(made.given().is_empty() && other.given().is_empty()) {
         return made == other;
     }
-    if made.before != other.before {
-        return false;
-    }
-    if (made.scheduled, made.max_steps) != (other.scheduled, other.max_steps) {
+    let process = |spec: &RunSpec| (spec.is_scheduled(), spec.max_steps());
+    if made.before() != other.before() || process(made) != process(other) {
         return false;
     }
     if (made.network, &made.network_allow) != (other.network, &other.network_allow) {

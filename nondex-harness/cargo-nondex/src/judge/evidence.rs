@@ -79,7 +79,7 @@ impl Evidence {
     /// Whether threads and time take the course that is chosen for them in runs of `spec`.
     #[must_use]
     pub const fn chooses_timing(&self, spec: &RunSpec) -> bool {
-        self.is_timed && spec.scheduled
+        self.is_timed && spec.is_scheduled()
     }
 
     /// Adds a run of `spec`, which names no record. It replaces one that a shorter time limit
@@ -238,7 +238,7 @@ impl Evidence {
     pub fn contradiction(&self, is_scheduled: bool) -> Option<(&RunSpec, &[Run])> {
         let mut specs = self.specs();
         specs.find(|(spec, runs)| {
-            if spec.scheduled && !is_scheduled {
+            if spec.is_scheduled() && !is_scheduled {
                 return false;
             }
             let mut ended = runs.iter().filter(|run| !run.has_no_outcome());

@@ -181,13 +181,16 @@ impl Options {
     /// `spec` with what all runs of a campaign have in common.
     #[must_use]
     pub fn apply(&self, spec: RunSpec) -> RunSpec {
+        let spec = spec.with_schedule(self.schedule);
+        let spec = match self.is_scheduled() {
+            true => spec.with_scheduler(self.max_steps),
+            false => spec,
+        };
         RunSpec {
             models_off: self.models_off.clone(),
-            scheduled: self.is_scheduled(),
-            max_steps: self.max_steps,
             cover: self.cover,
             observe: self.observed(),
-            ..self.network.apply(spec.with_schedule(self.schedule))
+            ..self.network.apply(spec)
         }
     }
 

@@ -23,19 +23,13 @@ pub(super) const OPERATIONS: u64 = 20_000;
 
 /// The spec of a clean run whose operations are to be shown.
 pub(super) fn shown_spec(test: &str, options: &Options) -> RunSpec {
-    RunSpec {
-        operations: OPERATIONS,
-        ..clean_spec(test, options)
-    }
+    clean_spec(test, options).with_operations(OPERATIONS)
 }
 
 /// The spec of a run in canonical order with real threads and real time.
 #[must_use]
 pub fn natural_spec(test: &str, options: &Options) -> RunSpec {
-    RunSpec {
-        scheduled: false,
-        ..clean_spec(test, options)
-    }
+    clean_spec(test, options).with_real_threads()
 }
 
 /// The spec of one seed at `level`, as the campaign runs it.

@@ -59,7 +59,7 @@ pub fn settled<'o>(
         let passes_always = known.len() >= times && known.iter().all(Run::passed);
         let passes_scheduled = || {
             let mut runs = evidence.all();
-            runs.any(|(spec, run)| spec.scheduled && run.passed())
+            runs.any(|(spec, run)| spec.is_scheduled() && run.passed())
         };
         return match passes_always && !passes_scheduled() {
             true => Ok(Cow::Owned(options.with_real_threads())),

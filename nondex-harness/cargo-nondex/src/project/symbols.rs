@@ -1,5 +1,4 @@
-//! The statics and thread-locals of an executable: what they are called, and where they are
-//! defined.
+//! The statics of an executable: what they are called, and where they are defined.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,7 +12,7 @@ use super::dwarf::{self, DebugInfo, Reader};
 use super::locks;
 use crate::error::{Error, Result};
 
-/// A static or a thread-local.
+/// A static.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Static {
     /// Where it is, as in the names of [states](StateId).
@@ -33,9 +32,9 @@ pub struct Static {
 impl Static {
     /// It as a part of the state that tests share: the same name in every run of the executable.
     #[must_use]
-    pub fn state(&self, kind: StateKind) -> StateId {
+    pub fn state(&self) -> StateId {
         StateId {
-            kind,
+            kind: StateKind::Static,
             name: StateId::name_of_bytes(self.bytes.start, self.bytes.len()),
         }
     }
@@ -102,11 +101,10 @@ const ROLES: [(&str, &str); 4] = [
 /// What macros and std put after the path of a static: `thread_local!`, `lazy_static!`.
 const AFTER: [&str; 3] = ["::VAL", "::__KEY", "::__RUST_STD_INTERNAL_VAL"];
 
-/// The statics and thread-locals of an executable.
+/// The statics of an executable.
 #[derive(Clone, Debug, Default)]
 pub struct Symbols {
     statics: BTreeMap<usize, Static>,
-    thread_locals: BTreeMap<usize, Static>,
 }
 
 impl Symbols {
@@ -123,11 +121,9 @@ impl Symbols {
         let file = object::File::parse(&*bytes).map_err(|e| failed(&e))?;
         let mut symbols = Symbols::default();
         for symbol in file.symbols() {
-            let statics = match symbol.kind() {
-                SymbolKind::Data => &mut symbols.statics,
-                SymbolKind::Tls => &mut symbols.thread_locals,
-                _ => continue,
-            };
+            if symbol.kind() != SymbolKind::Data {
+                continue;
+            }
             let (Ok(name), Ok(start), Ok(length)) = (
                 symbol.name(),
                 usize::try_from(symbol.address()),
@@ -137,7 +133,7 @@ impl Symbols {
             };
             if length > 0 {
                 let (name, krate) = path(name);
-                statics.entry(start).or_insert(Static {
+                symbols.statics.entry(start).or_insert(Static {
                     bytes: start..start + length,
                     name,
                     krate,
@@ -155,16 +151,13 @@ impl Symbols {
     /// Those that have any of these bytes, in their order; none for another kind of state.
     #[must_use]
     pub fn at(&self, state: &StateId) -> Vec<&Static> {
-        let statics = match state.kind {
-            StateKind::Static => &self.statics,
-            StateKind::ThreadLocal => &self.thread_locals,
-            _ => return Vec::new(),
-        };
-        let Some((start, length)) = state.bytes() else {
+        let bytes = state.bytes().filter(|_| state.kind == StateKind::Static);
+        let Some((start, length)) = bytes else {
             return Vec::new();
         };
         let end = start.saturating_add(length);
-        let mut found: Vec<&Static> = statics
+        let mut found: Vec<&Static> = self
+            .statics
             .range(..end)
             .rev()
             .map(|(_, found)| found)
@@ -177,15 +170,10 @@ impl Symbols {
         found
     }
 
-    /// The static or thread-local of this path.
+    /// The static of this path.
     #[must_use]
-    pub fn named(&self, kind: StateKind, name: &str) -> Option<&Static> {
-        let statics = match kind {
-            StateKind::Static => &self.statics,
-            StateKind::ThreadLocal => &self.thread_locals,
-            _ => return None,
-        };
-        statics.values().find(|found| found.name == name)
+    pub fn named(&self, name: &str) -> Option<&Static> {
+        self.statics.values().find(|found| found.name == name)
     }
 
     /// Reads from the debug information where they are defined.
@@ -216,19 +204,14 @@ impl Symbols {
                 continue;
             };
             let mut operations = place.operations(unit.encoding());
-            let (statics, address) = match (operations.next()?, operations.next()?) {
-                (Some(Operation::Address { address }), None) => (&mut self.statics, address),
-                (Some(Operation::AddressIndex { index }), None) => {
-                    (&mut self.statics, dwarf.address(unit, index)?)
-                }
-                (Some(Operation::UnsignedConstant { value }), Some(Operation::TLS)) => {
-                    (&mut self.thread_locals, value)
-                }
+            let address = match (operations.next()?, operations.next()?) {
+                (Some(Operation::Address { address }), None) => address,
+                (Some(Operation::AddressIndex { index }), None) => dwarf.address(unit, index)?,
                 _ => continue,
             };
             let known = usize::try_from(address)
                 .ok()
-                .and_then(|address| statics.get_mut(&address));
+                .and_then(|address| self.statics.get_mut(&address));
             let Some(known) = known else {
                 continue;
             };

@@ -3,7 +3,7 @@
 use std::hash::Hasher;
 
 use nondex_core::hash::FixedHasher;
-use nondex_core::{ALGORITHM, NetworkMode, RunSpec, Threads, json};
+use nondex_core::{ALGORITHM, NetworkMode, RunSpec, json};
 
 /// How many characters an id has: 40 bits, so that among a thousand findings two have the same one
 /// with a probability of less than one in a million.
@@ -27,18 +27,15 @@ pub fn of(test_id: &str, spec: &RunSpec) -> String {
     feed(spec.level().name());
     let selection = spec.selection().map(json::to_string);
     feed(selection.as_deref().unwrap_or(r#""none""#));
-    for test in &spec.before {
+    for test in spec.before() {
         feed(test);
     }
-    if spec.threads == Threads::One {
-        feed(spec.threads.name());
-    }
-    if let Some(access) = spec.interrupt_at {
-        feed(&format!("at {access}"));
-        if spec.within {
+    if let Some(tests) = spec.interleaving() {
+        feed(&format!("at {}", tests.interrupt_at));
+        if tests.is_inner {
             feed("within");
         }
-        if let Some(until) = spec.pause_at {
+        if let Some(until) = tests.pause_at {
             feed(&format!("until {until}"));
         }
     }
@@ -60,9 +57,9 @@ pub fn of(test_id: &str, spec: &RunSpec) -> String {
     if !spec.schedule().is_default() {
         feed(spec.schedule().name());
     }
-    if spec.scheduled {
+    if let Some(test) = spec.scheduled() {
         feed("scheduled");
-        feed(&spec.max_steps.to_string());
+        feed(&test.max_steps.to_string());
     }
     hasher.write_u64(spec.seed());
     hasher.write_u32(ALGORITHM);
@@ -111,15 +108,8 @@ mod tests {
                 ..spec.clone()
             },
             spec.clone().with_schedule(Schedule::Random),
-            RunSpec {
-                scheduled: true,
-                ..spec.clone()
-            },
-            RunSpec {
-                scheduled: true,
-                max_steps: 7,
-                ..spec.clone()
-            },
+            spec.clone().with_scheduler(0),
+            spec.clone().with_scheduler(7),
         ];
         let mut ids: BTreeSet<String> = others.iter().map(|other| of("a$b", other)).collect();
         ids.extend([of("a$b", &spec), of("a2$b", &spec)]);

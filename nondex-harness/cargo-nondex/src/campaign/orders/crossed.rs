@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nondex_core::{Level, PointRecord, RunSpec, Scope, Selection, Site};
+use nondex_core::{Level, PointRecord, Scope, Selection, Site};
 
 use super::OrderCampaign;
 use crate::campaign::order::Processes;
@@ -274,10 +274,8 @@ impl OrderCampaign<'_> {
     fn choices(&self, drawn: &Processes<'_>, dependence: &Dependence, test: usize) -> Vec<Culprit> {
         let order = [&dependence.sets[0][..], &[test]].concat();
         let names = order[..order.len() - 1].iter();
-        let spec = RunSpec {
-            before: names.map(|test| drawn.tests[*test].name.clone()).collect(),
-            ..drawn.spec(test)
-        };
+        let names = names.map(|test| drawn.tests[*test].name.clone());
+        let spec = drawn.spec(test).after(names.collect());
         let fails = |selection: Selection| {
             let spec = spec.clone().with_selection(selection);
             let run = drawn.run(PLACE, &order, &spec)?.pop()?;

@@ -1,6 +1,6 @@
 //! What was found in one binary.
 
-use nondex_core::{Level, RunSpec};
+use nondex_core::Level;
 
 use super::crossed::{Chance, Crossed};
 
@@ -49,10 +49,8 @@ impl BinaryResult {
         let options = processes.options_of(test);
         // How it failed after these tests.
         let fail = |report: &mut TestReport, before: &[usize]| {
-            let spec = RunSpec {
-                before: before.iter().map(|test| names[*test].to_owned()).collect(),
-                ..processes.spec(test)
-            };
+            let before_it = before.iter().map(|test| names[*test].to_owned());
+            let spec = processes.spec(test).after(before_it.collect());
             order::fail(
                 report,
                 suite,
@@ -73,10 +71,8 @@ impl BinaryResult {
         if let Some(crossed) = self.crossed.iter().find(|known| known.test == test) {
             order::dependent(&mut report, &crossed.dependence, names, &options);
             let before = crossed.dependence.sets[0].iter();
-            let spec = RunSpec {
-                before: before.map(|test| names[*test].to_owned()).collect(),
-                ..specs::seed_spec(&report.name, crossed.level, crossed.seed, &options)
-            };
+            let spec = specs::seed_spec(&report.name, crossed.level, crossed.seed, &options)
+                .after(before.map(|test| names[*test].to_owned()).collect());
             order::fail(&mut report, suite, &spec, crossed.end.as_ref(), &options);
             order::crossed(&mut report, crossed.choices.clone());
             return report;

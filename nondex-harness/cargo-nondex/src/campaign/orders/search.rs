@@ -3,8 +3,6 @@
 
 use std::time::Instant;
 
-use nondex_core::Threads;
-
 use super::OrderCampaign;
 use super::crossed::Seeded;
 use super::found::{BinaryResult, Suspect};
@@ -229,7 +227,6 @@ fn tried_orders(
         let ended = made.cut().and_then(|cut| order.get(cut));
         Some(TriedOrder {
             binary: processes.suite.binary.id.clone(),
-            threads: Threads::Each,
             tests: order.iter().map(name).collect(),
             failed: failed.map(|(test, _)| name(test)).collect(),
             ended: ended.map(name),

@@ -32,10 +32,7 @@ impl OrderCampaign<'_> {
             processes.run(PLACE, &[test], &spec)?.pop()
         };
         // One that always fails may do so because no sleep is as short as it may be.
-        let scheduled = RunSpec {
-            scheduled: true,
-            ..usual.clone()
-        };
+        let scheduled = usual.clone().with_scheduler(0);
         let is_tried = self.is_scheduled && is_broken;
         let scheduled = is_tried.then(|| run(scheduled)).flatten();
         if scheduled.as_ref().is_some_and(Run::passed) {

@@ -1,6 +1,6 @@
 //! A race in the words of a report.
 
-use nondex_core::{AccessRecord, RunSpec, StateId, StateKind};
+use nondex_core::{AccessRecord, StateId, StateKind};
 
 use super::uses::every;
 use super::{ForcedInterleaving, Races, Use, stops_after};
@@ -90,14 +90,13 @@ impl Races<'_> {
         if let Some(known) = self.traced.borrow().get(&key) {
             return known.clone();
         }
-        let spec = RunSpec {
-            watch: match state.kind {
+        let spec = self.processes.spec(used.test).in_order(|tests| {
+            tests.lines = true;
+            tests.watch = match state.kind {
                 StateKind::Static => vec![state.clone()],
                 _ => every(),
-            },
-            lines: true,
-            ..self.processes.spec(used.test)
-        };
+            };
+        });
         let mut accesses = self.alone(&spec, used.test);
         accesses.retain(|access| access.state == *state);
         self.traced.borrow_mut().insert(key, accesses.clone());

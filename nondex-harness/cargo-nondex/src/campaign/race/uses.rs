@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nondex_core::{AccessRecord, Outcome, RunSpec, StateChange, StateId, StateKind};
+use nondex_core::{AccessRecord, Outcome, StateChange, StateId, StateKind};
 
 use crate::campaign::order::Processes;
 use crate::campaign::state::{PLACE, Part, States};
@@ -92,11 +92,10 @@ pub(super) fn every() -> Vec<StateId> {
 
 fn used<'s>(processes: &Processes<'_>, states: &'s States<'s>, test: usize) -> Option<Use<'s>> {
     let watched = |watch: Vec<StateId>| {
-        let spec = RunSpec {
-            states: true,
-            watch,
-            ..processes.spec(test)
-        };
+        let spec = processes.spec(test).in_order(|tests| {
+            tests.changes = true;
+            tests.watch = watch;
+        });
         processes.run(PLACE, &[test], &spec)?.pop()
     };
     let any = StateId::every(StateKind::Static);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use nondex_core::{ALGORITHM, Level, RunSpec, Schedule};
+use nondex_core::{ALGORITHM, Level, Schedule};
 use serde::{Deserialize, Serialize};
 
 use super::category::Category;
@@ -303,10 +303,7 @@ impl<'a> Oracle<'a> {
         let options = self.options(project);
         let launcher = Launcher::new(self.directory.records(), options.timeout, self.stop);
         let alone = clean_spec(&case.name, &options);
-        let after = RunSpec {
-            before,
-            ..alone.clone()
-        };
+        let after = alone.clone().after(before);
         let mut passed = [Vec::new(), Vec::new()];
         for _ in 0..2 {
             passed[0].push(launcher.run(&suite.binary, case, &alone)?.passed());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use nondex_core::{RunSpec, StateId};
+use nondex_core::StateId;
 
 use super::Session;
 use super::opened::{Opened, Watched};
@@ -45,12 +45,9 @@ pub(super) fn after(
     let Some(cases) = cases else {
         return Some(Vec::new());
     };
-    let mut spec = clean_spec(&case.name, options);
-    spec.before = before.cloned().unwrap_or_default();
-    spec.watch = watch.to_vec();
-    if let Some(order) = order {
-        spec.threads = order.threads;
-    }
+    let spec = clean_spec(&case.name, options)
+        .after(before.cloned().unwrap_or_default())
+        .watching(watch.to_vec());
     launcher.experiment(options.timeout, &suite.binary, &cases, &spec)
 }
 
@@ -149,10 +146,7 @@ impl<'a> Trials<'a> {
         let launcher = Launcher::new(records, options.timeout, self.session.stop);
         let spec = clean_spec(&case.name, &options);
         if suite.binary.harness == Harness::Nondex {
-            let twice = RunSpec {
-                before: vec![case.name.clone()],
-                ..spec.clone()
-            };
+            let twice = spec.clone().after(vec![case.name.clone()]);
             let runs = launcher.experiment(options.timeout, &suite.binary, &[case, case], &twice);
             if runs.is_some_and(|runs| runs.last().is_some_and(Run::passed)) {
                 return Ok(Some(Witness::SameProcess));

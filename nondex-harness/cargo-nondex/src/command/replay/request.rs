@@ -1,7 +1,7 @@
 //! A run that the command line describes, not one that was found.
 
 use camino::Utf8Path;
-use nondex_core::{NetworkMode, RunSpec, StateId, StateKind};
+use nondex_core::{Interleaving, NetworkMode, RunSpec, StateId, StateKind};
 
 use crate::campaign::launch;
 use crate::cli::ReplayArgs;
@@ -42,17 +42,21 @@ pub(super) fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding
         (Some(level), Some(seed)) => options.apply(RunSpec::new(&test.name, level, seed)),
         _ => clean_spec(&test.name, &options),
     };
-    let spec = RunSpec {
-        before: before(project, suite, test, &args.after)?,
-        threads: args.threads.unwrap_or_default(),
-        watch: match &args.state {
-            Some(state) => vec![state_of(suite, state, &project.workspace_root)?],
-            None => Vec::new(),
-        },
-        interrupt_at: args.access,
-        pause_at: args.until,
-        within: args.within,
-        ..spec
+    let mut before = before(project, suite, test, &args.after)?;
+    let spec = match (&args.state, args.access) {
+        (Some(state), Some(access)) => spec.interleaved(Interleaving {
+            with: match (before.pop(), before.is_empty()) {
+                (Some(with), true) => with,
+                _ => return Err(Error::usage("`--access` needs one test in `--after`")),
+            },
+            is_inner: args.within,
+            state: state_of(suite, state, &project.workspace_root)?,
+            interrupt_at: access,
+            pause_at: args.until,
+            lines: false,
+            put_back: false,
+        }),
+        _ => spec.after(before),
     };
     let fingerprint = Fingerprint::take(
         &project.workspace_root,
@@ -79,8 +83,8 @@ fn state_of(suite: &Suite, text: &str, root: &Utf8Path) -> Result<StateId> {
     match kind {
         StateKind::Static => {
             let symbols = Symbols::of(&suite.binary.executable)?;
-            let found = symbols.named(kind, name).ok_or_else(unknown)?;
-            Ok(found.state(kind))
+            let found = symbols.named(name).ok_or_else(unknown)?;
+            Ok(found.state())
         }
         StateKind::Env | StateKind::File | StateKind::Cwd => Ok(StateId {
             kind,

@@ -139,10 +139,7 @@ fn how_long_threads_are_held_back_is_known_for_one_seed_at_one_level_only() {
     for family in [Family::Schedule, Family::Time] {
         let mut run = run(&[(family, 1, 3, 9)], None);
         run.choices = [].into();
-        let scheduled = |spec: &RunSpec| RunSpec {
-            scheduled: true,
-            ..spec.clone()
-        };
+        let scheduled = |spec: &RunSpec| spec.clone().with_scheduler(0);
         let clean = scheduled(&RunSpec::clean("t"));
         let made = scheduled(&spec(Level::One, 3));
         assert!(decide_alike(&made, &made, &run));

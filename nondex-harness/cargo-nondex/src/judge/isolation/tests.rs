@@ -169,7 +169,7 @@ fn what_only_differs_when_it_is_scheduled_says_nothing_of_a_test_that_is_judged_
 {
     let ends = |is_natural_too: bool| {
         let test = move |spec: &RunSpec, _, number: usize| {
-            let passes = match spec.scheduled {
+            let passes = match spec.is_scheduled() {
                 true => number % 5 != 1,
                 false => !is_natural_too || !number.is_multiple_of(3),
             };

@@ -68,7 +68,7 @@ impl Threads {
             } else {
                 key.is_multiple_of(4)
             };
-            if spec.scheduled && is_reached {
+            if spec.is_scheduled() && is_reached {
                 let record = PointRecord {
                     count: 1,
                     max_len: longest(spec.level()),
@@ -115,7 +115,7 @@ impl Threads {
             points: done.points.into_values().collect(),
             steps: done.steps,
             sources: vec![Source::Thread],
-            schedule: spec.scheduled.then(|| ScheduleRecord {
+            schedule: spec.is_scheduled().then(|| ScheduleRecord {
                 threads: 2,
                 longest_delay: done.longest_delay,
                 ..ScheduleRecord::default()
@@ -247,7 +247,7 @@ fn a_test_that_only_some_seed_brings_to_a_choice_of_threads_is_run_as_often_with
     let threads = Threads::new(40);
     let (conclusion, evidence) = simulate(&options(), |spec| {
         // Its clean runs come to an order only.
-        let is_timed = spec.scheduled && !spec.is_clean() && spec.seed() >= 4;
+        let is_timed = spec.is_scheduled() && !spec.is_clean() && spec.seed() >= 4;
         Run {
             sources: vec![Source::Thread],
             ..match is_timed {

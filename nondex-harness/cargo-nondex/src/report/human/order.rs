@@ -3,8 +3,6 @@
 
 use std::fmt::Write;
 
-use nondex_core::Threads;
-
 use super::View;
 use super::diagnostic::{Diagnostic, Severity};
 use super::{finding, state};
@@ -83,12 +81,6 @@ pub(super) fn render(order: &Order, tests: &[&TestReport], view: &View<'_>) -> S
     if !order.cleaners.is_empty() {
         diagnostic.detail("cleaners", &order.cleaners.join("\n"));
     }
-    if order.threads == Threads::One {
-        diagnostic.note(
-            "threads",
-            "only when a harness runs all tests on one thread, which libtest does not",
-        );
-    }
     for choice in &order.choices {
         let (file, line, _) = choice.place();
         let api = &choice.api;
@@ -142,10 +134,6 @@ fn fix(is_victim: bool, state: Option<&SharedState>) -> String {
         Some("file") => {
             "write into a folder of the test's own (`tempfile::tempdir()`), which is removed when \
              it is dropped"
-        }
-        Some("thread_local") => {
-            "take the value out of the thread-local at the end of the test that sets it, in a \
-             guard's `Drop`"
         }
         Some("descriptor") => {
             "let the open descriptor be dropped at the end of the test that \

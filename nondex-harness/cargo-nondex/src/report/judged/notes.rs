@@ -87,7 +87,7 @@ pub(super) fn disagreement(runs: &[Run], spec: &RunSpec, options: &Options) -> S
     let failed = runs.iter().filter(|run| !run.passed()).count();
     let all = runs.len();
     let which = match spec.drawn() {
-        None if !spec.scheduled && options.is_scheduled() => {
+        None if !spec.is_scheduled() && options.is_scheduled() => {
             "in canonical order with real threads".to_owned()
         }
         None => "in canonical order".to_owned(),

@@ -1,6 +1,6 @@
 //! What is written about a test that depends on the tests before it.
 
-use nondex_core::{Level, Outcome, RunSpec, Threads};
+use nondex_core::{Level, Outcome, RunSpec};
 
 use super::{notes, reproduce};
 use crate::judge::isolation::{Interference, Reason};
@@ -36,7 +36,6 @@ fn order(found: &Dependence, names: &[impl AsRef<str>]) -> Order {
             .map(|set| set.iter().map(name).collect())
             .collect(),
         complete: found.is_complete,
-        threads: Threads::Each,
         state: Vec::new(),
         choices: Vec::new(),
     }
@@ -55,10 +54,7 @@ pub fn dependent(
         passes_alone: found.passes_alone,
     });
     if let (false, Some(first)) = (found.passes_alone, order.sets.first()) {
-        let spec = RunSpec {
-            before: first.clone(),
-            ..specs::clean_spec(&report.name, options)
-        };
+        let spec = specs::clean_spec(&report.name, options).after(first.clone());
         let passing = failure(&report.id, &spec, None);
         report.notes.push(format!(
             "it passes with `{}`",
@@ -228,12 +224,9 @@ pub fn fail(
         primary: failure.id.clone(),
         kind: suite.binary.kind.clone(),
         target: suite.binary.target.clone(),
-        spec: RunSpec {
-            watch: spec.watch.clone(),
-            interrupt_at: spec.interrupt_at,
-            pause_at: spec.pause_at,
-            within: spec.within,
-            ..specs::clean_spec("", options)
+        spec: match spec.interleaving() {
+            Some(tests) => specs::clean_spec("", options).interleaved(tests.clone()),
+            None => specs::clean_spec("", options),
         },
         timeout_ms: u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
     });

@@ -17,7 +17,7 @@ use crate::report::{difference, id};
 /// responsible.
 pub(super) fn steps(evidence: &Evidence) -> Vec<Step> {
     let kind = |spec: &RunSpec| match spec.selection() {
-        None if spec.operations == 0 => "clean",
+        None if spec.operations() == 0 => "clean",
         Some(Selection::All) if spec.given().is_empty() && spec.trace.is_empty() => {
             match evidence.chooses_timing(spec) {
                 true => "interleavings",
@@ -70,7 +70,7 @@ pub(super) fn failing_runs<'a>(
         .filter(|(spec, _)| {
             !spec.draws_some()
                 && spec.trace.is_empty()
-                && spec.operations == 0
+                && spec.operations() == 0
                 && spec.network == options.network.mode
         })
         .filter_map(|(spec, runs)| {

@@ -355,8 +355,8 @@ fn that_the_schedule_alone_makes_a_test_fail_is_said_only_where_no_scheduled_run
     ] {
         let mut scheduled = 0;
         let report = judged(|spec| {
-            scheduled += usize::from(spec.scheduled);
-            let mut run = run(!spec.scheduled || scheduled == passing, [1]);
+            scheduled += usize::from(spec.is_scheduled());
+            let mut run = run(!spec.is_scheduled() || scheduled == passing, [1]);
             run.sources.push(nondex_core::Source::Clock);
             run
         });

@@ -38,6 +38,9 @@ pub struct FailureReport {
     /// Whether its threads and its time were scheduled. Absent if they were real.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub scheduled: bool,
+    /// Maximum number of operations of its scheduled threads. Absent for the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<u64>,
 }
 
 impl FailureReport {
@@ -62,8 +65,9 @@ impl FailureReport {
             level: drawn.map(|drawn| drawn.level),
             seed: drawn.map(|drawn| drawn.seed),
             schedule: spec.schedule(),
-            before: spec.before.clone(),
-            scheduled: spec.scheduled,
+            before: spec.before().to_vec(),
+            scheduled: spec.is_scheduled(),
+            max_steps: Some(spec.max_steps()).filter(|steps| *steps > 0),
             ..FailureReport::new(outcome, failure)
         }
     }
@@ -83,6 +87,7 @@ impl FailureReport {
             limit_ms: None,
             before: Vec::new(),
             scheduled: false,
+            max_steps: None,
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Which tests a test depends on that run before it in its process, and what they share.
 
-use nondex_core::Threads;
 use serde::{Deserialize, Serialize};
 
 use super::Culprit;
@@ -21,10 +20,6 @@ pub struct Order {
     /// Whether the search ended. Otherwise there may be other sets or smaller ones.
     #[serde(default)]
     pub complete: bool,
-    /// Threads of the tests: `"each"`, one for each test, as in libtest. Reports of earlier
-    /// versions may have `"one"`.
-    #[serde(default)]
-    pub threads: Threads,
     /// State shared with the first set.
     #[serde(default)]
     pub state: Vec<SharedState>,
@@ -38,9 +33,6 @@ pub struct Order {
 pub struct TriedOrder {
     /// Id of the binary.
     pub binary: String,
-    /// Threads of the tests: see [`Order::threads`].
-    #[serde(default)]
-    pub threads: Threads,
     /// Names of the tests, in order.
     pub tests: Vec<String>,
     /// Names of the failing tests.

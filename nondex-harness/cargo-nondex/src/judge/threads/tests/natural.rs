@@ -8,10 +8,10 @@ fn a_test_that_only_the_base_schedule_fails_is_judged_with_real_threads_as_witho
     let threads = Threads::new(40);
     for orders_decide in [false, true] {
         let test = |spec: &RunSpec| {
-            let mut run = threads.run(spec, |_| !spec.scheduled);
+            let mut run = threads.run(spec, |_| !spec.is_scheduled());
             if orders_decide {
                 reach_an_order(&mut run);
-                if !spec.scheduled && made(spec, 100) {
+                if !spec.is_scheduled() && made(spec, 100) {
                     run.outcome = Outcome::Failed;
                 }
             }
@@ -45,7 +45,7 @@ fn a_test_that_fails_with_real_threads_too_is_judged_with_scheduled_ones() {
 fn what_takes_long_to_fail_with_real_threads_is_not_made_again() {
     let threads = Threads::new(40);
     let (conclusion, evidence) = simulate(&options(), |spec| Run {
-        took: Duration::from_secs(if spec.scheduled { 0 } else { 60 }),
+        took: Duration::from_secs(if spec.is_scheduled() { 0 } else { 60 }),
         ..threads.run(spec, |_| false)
     });
     assert_eq!(conclusion, Conclusion::Broken);
@@ -59,8 +59,8 @@ fn a_test_that_fails_now_and_then_with_real_threads_is_never_called_broken() {
         for passing in 1..=ENOUGH_FAILURES {
             let mut natural = 0;
             let (conclusion, _) = simulate(&options(), |spec| {
-                natural += usize::from(!spec.scheduled);
-                let passes = match spec.scheduled {
+                natural += usize::from(!spec.is_scheduled());
+                let passes = match spec.is_scheduled() {
                     true => passes_scheduled,
                     false => natural == passing,
                 };
@@ -77,7 +77,9 @@ fn a_test_that_fails_now_and_then_with_real_threads_is_never_called_broken() {
 #[test]
 fn a_test_that_only_passes_when_it_is_scheduled_is_broken() {
     let threads = Threads::new(40);
-    let (conclusion, evidence) = simulate(&options(), |spec| threads.run(spec, |_| spec.scheduled));
+    let (conclusion, evidence) = simulate(&options(), |spec| {
+        threads.run(spec, |_| spec.is_scheduled())
+    });
     assert_eq!(conclusion, Conclusion::Broken);
     assert!(known("t", &options(), &evidence).real_threads);
 }
@@ -101,7 +103,7 @@ fn a_run_whose_child_saw_an_earlier_time_is_no_failure_of_the_test() {
     for is_always in [false, true] {
         let test = |spec: &RunSpec| {
             let is_delayed = spec.seed() % 3 == 1 && !spec.is_clean();
-            let is_ahead = spec.scheduled && (is_always || is_delayed);
+            let is_ahead = spec.is_scheduled() && (is_always || is_delayed);
             let mut run = threads.run(spec, |_| !is_ahead);
             let schedule = run.schedule.as_mut();
             if let Some(schedule) = schedule.filter(|_| is_ahead) {
@@ -120,7 +122,7 @@ fn a_run_whose_child_saw_an_earlier_time_is_no_failure_of_the_test() {
 fn a_run_of_a_seed_that_comes_to_our_limit_of_operations_is_no_failure_of_the_test() {
     let threads = Threads::new(40);
     let (conclusion, evidence) = simulate(&options(), |spec| {
-        let is_cut = spec.scheduled && spec.seed() % 3 == 1 && !spec.is_clean();
+        let is_cut = spec.is_scheduled() && spec.seed() % 3 == 1 && !spec.is_clean();
         let end = is_cut.then_some(ScheduleEndKind::Steps);
         ended(&threads, spec, end, true)
     });
@@ -134,7 +136,8 @@ fn a_run_of_a_seed_that_comes_to_our_limit_of_operations_is_no_failure_of_the_te
 fn a_test_whose_clean_run_comes_to_a_limit_of_ours_is_judged_with_real_threads() {
     let threads = Threads::new(40);
     for kind in [ScheduleEndKind::Steps, ScheduleEndKind::Livelock] {
-        let test = |spec: &RunSpec| ended(&threads, spec, spec.scheduled.then_some(kind), true);
+        let test =
+            |spec: &RunSpec| ended(&threads, spec, spec.is_scheduled().then_some(kind), true);
         let short = simulate(&options(), test);
         let long = simulate(&options().with_real_threads(), test);
         assert_eq!(
@@ -211,7 +214,7 @@ fn what_is_cut_with_a_shorter_delay_is_no_proof_that_this_one_passes() {
 fn how_often_a_test_is_run_with_real_threads_follows_from_how_long_it_takes_with_them() {
     let threads = Threads::new(40);
     let (_, evidence) = simulate(&options(), |spec| Run {
-        took: match spec.scheduled {
+        took: match spec.is_scheduled() {
             true => Duration::from_millis(10),
             false => Duration::from_secs(5),
         },
@@ -223,7 +226,7 @@ fn how_often_a_test_is_run_with_real_threads_follows_from_how_long_it_takes_with
 #[test]
 fn models_of_threads_and_time_that_are_all_off_leave_threads_alone() {
     let mut options = options();
-    assert!(options.apply(RunSpec::clean("t")).scheduled);
+    assert!(options.apply(RunSpec::clean("t")).is_scheduled());
     let is_of_timing =
         |model: &&&nondex_core::Model| matches!(model.family, Family::Schedule | Family::Time);
     let all = nondex_core::model::CATALOGUE.iter().filter(is_of_timing);
