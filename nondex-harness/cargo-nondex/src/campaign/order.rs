@@ -17,11 +17,11 @@ use super::launch::Launcher;
 use super::progress::Progress;
 use super::stop::StopFlag;
 use super::tree::Tree;
-use crate::judge::Options;
 use crate::judge::order::{End, Experiment, Experiments, MissingProcesses, ProcessPlan};
 use crate::judge::prerequisite::explained_run;
 use crate::judge::run::Run;
 use crate::judge::specs::{clean_spec, seed_spec};
+use crate::judge::{Options, missing};
 use crate::pool;
 use crate::project::{Suite, TestCase};
 
@@ -69,25 +69,18 @@ impl Processes<'_> {
         experiments: &mut Experiments,
         question: impl Fn(&Experiments) -> Result<T, MissingProcesses>,
     ) -> Option<T> {
-        loop {
-            match question(experiments) {
-                Ok(answer) => return Some(answer),
-                Err(missing) => {
-                    let made = self.make(&missing);
-                    let is_whole = made.len() == missing.experiments.len();
-                    for (made, forks) in made {
-                        let first = made.tests[0];
-                        experiments.add(made);
-                        if let Some(forks) = forks {
-                            experiments.add_forks(first, forks);
-                        }
-                    }
-                    if !is_whole {
-                        return None;
-                    }
+        missing::answer(experiments, question, |experiments, missing| {
+            let made = self.make(&missing);
+            let is_whole = made.len() == missing.experiments.len();
+            for (made, forks) in made {
+                let first = made.tests[0];
+                experiments.add(made);
+                if let Some(forks) = forks {
+                    experiments.add_forks(first, forks);
                 }
             }
-        }
+            is_whole.then_some(())
+        })
     }
 
     /// The same tests with other choices.

@@ -40,6 +40,21 @@ impl<E> Missing<E> {
     }
 }
 
+/// Asks `question` of a store until it is answered. `make` makes what is missing and adds it to the
+/// store, unless it is stopped: then there is no answer.
+pub fn answer<S, T, E>(
+    store: &mut S,
+    question: impl Fn(&S) -> Result<T, Missing<E>>,
+    mut make: impl FnMut(&mut S, Missing<E>) -> Option<()>,
+) -> Option<T> {
+    loop {
+        match question(store) {
+            Ok(answer) => return Some(answer),
+            Err(missing) => make(store, missing)?,
+        }
+    }
+}
+
 /// The answers to several questions, or one batch of what they need, one question after the other
 /// and each once. What is needed alone is left out unless nothing else is needed.
 ///

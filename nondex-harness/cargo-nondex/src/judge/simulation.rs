@@ -7,7 +7,7 @@ use nondex_core::{Family, Level, Outcome, PointRecord, RunSpec, Site};
 use super::conclusion::Conclusion;
 use super::equivalence::is_made;
 use super::evidence::Evidence;
-use super::missing::Missing;
+use super::missing::{Missing, answer};
 use super::options::Options;
 use super::plan::conclude;
 use super::run::Run;
@@ -71,25 +71,43 @@ pub(crate) fn simulate_within(
     mut test: impl FnMut(&RunSpec, Duration) -> Run,
 ) -> (Conclusion, Evidence) {
     let mut evidence = Evidence::new(options.prune);
-    for _ in 0..1000 {
-        match conclude("t", options, &evidence) {
-            Ok(conclusion) => return (conclusion, evidence),
-            Err(Missing {
-                experiments, limit, ..
-            }) => {
-                assert!(!experiments.is_empty());
-                let limit = limit.unwrap_or(options.timeout);
-                for spec in experiments {
-                    let run = Run {
-                        limit,
-                        ..test(&spec, limit)
-                    };
-                    evidence.add(spec, run);
-                }
-            }
-        }
-    }
-    panic!("no conclusion after 1000 batches");
+    let ask = |evidence: &Evidence| conclude("t", options, evidence);
+    let conclusion = settle(&mut evidence, ask, |evidence, spec: RunSpec, missing| {
+        let limit = missing.limit.unwrap_or(options.timeout);
+        let run = Run {
+            limit,
+            ..test(&spec, limit)
+        };
+        evidence.add(spec, run);
+    });
+    (conclusion, evidence)
+}
+
+/// Maximum number of batches that a question needs.
+const MAX_BATCHES: usize = 1000;
+
+/// Asks a question until it is answered, as the executor does. `make` makes each experiment, and
+/// sees how: alone, or with a limit.
+pub(crate) fn settle<S, T, E>(
+    store: &mut S,
+    question: impl Fn(&S) -> Result<T, Missing<E>>,
+    mut make: impl FnMut(&mut S, E, &Missing<()>),
+) -> T {
+    let mut batches = 0;
+    let answer = answer(store, question, |store, missing| {
+        assert!(!missing.experiments.is_empty(), "it would wait for ever");
+        batches += 1;
+        let how = Missing {
+            experiments: Vec::new(),
+            limit: missing.limit,
+            alone: missing.alone,
+            fresh: missing.fresh,
+        };
+        let experiments = missing.experiments.into_iter();
+        experiments.for_each(|experiment| make(store, experiment, &how));
+        (batches < MAX_BATCHES).then_some(())
+    });
+    answer.expect("it comes to an end")
 }
 
 /// How many runs made all choices at `level`.

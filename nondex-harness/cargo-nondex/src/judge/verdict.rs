@@ -93,18 +93,14 @@ impl Verdict {
     /// Whether the test may pass and may fail.
     #[must_use]
     pub const fn is_flaky(self) -> bool {
-        match self {
+        matches!(
+            self,
             Verdict::ImplementationDependent
-            | Verdict::OrderDependentVictim
-            | Verdict::OrderDependentBrittle
-            | Verdict::NonDeterministic
-            | Verdict::Unknown => true,
-            Verdict::Stable
-            | Verdict::Passed
-            | Verdict::Network
-            | Verdict::Broken
-            | Verdict::NotRun => false,
-        }
+                | Verdict::OrderDependentVictim
+                | Verdict::OrderDependentBrittle
+                | Verdict::NonDeterministic
+                | Verdict::Unknown
+        )
     }
 
     /// Whether the test passed in every run.

@@ -9,7 +9,7 @@ use super::*;
 use crate::judge::culprit::Position;
 use crate::judge::options::DEFAULT_BUDGET;
 use crate::judge::run::Run;
-use crate::judge::simulation::{run, site};
+use crate::judge::simulation::{run, settle, site};
 
 /// A simulated test: at the site on each line, a number of calls and of their elements.
 #[derive(Clone)]
@@ -119,20 +119,13 @@ fn searched(program: &Program, passes: impl Fn(Orders<'_>) -> bool) -> (Culprits
             evidence.add(spec.clone(), program.run(&spec, &passes));
         }
     }
-    loop {
-        match search(&evidence, &all, passes_clean, DEFAULT_BUDGET) {
-            Ok(culprits) => {
-                let of_calls = evidence.all().filter(|(spec, _)| spec.given().is_empty());
-                return (culprits, of_calls.count() - 4);
-            }
-            Err(Missing { experiments, .. }) => {
-                for spec in experiments {
-                    let run = program.run(&spec, &passes);
-                    evidence.add(spec, run);
-                }
-            }
-        }
-    }
+    let ask = |evidence: &Evidence| search(evidence, &all, passes_clean, DEFAULT_BUDGET);
+    let culprits = settle(&mut evidence, ask, |evidence, spec: RunSpec, _| {
+        let run = program.run(&spec, &passes);
+        evidence.add(spec, run);
+    });
+    let of_calls = evidence.all().filter(|(spec, _)| spec.given().is_empty());
+    (culprits, of_calls.count() - 4)
 }
 
 fn sites(culprits: &Culprits) -> Vec<Site> {
@@ -372,17 +365,11 @@ fn of_a_number_it_is_found_from_where_on_it_decides() {
         for spec in [RunSpec::clean("t"), spec.clone()] {
             evidence.add(spec.clone(), reads(&spec, passes));
         }
-        let culprits = loop {
-            match search(&evidence, &spec, true, DEFAULT_BUDGET) {
-                Ok(culprits) => break culprits,
-                Err(Missing { experiments, .. }) => {
-                    for spec in experiments {
-                        let run = reads(&spec, passes);
-                        evidence.add(spec, run);
-                    }
-                }
-            }
-        };
+        let ask = |evidence: &Evidence| search(evidence, &spec, true, DEFAULT_BUDGET);
+        let culprits = settle(&mut evidence, ask, |evidence, spec: RunSpec, _| {
+            let run = reads(&spec, passes);
+            evidence.add(spec, run);
+        });
         assert!(culprits.confirmed);
         assert_eq!(
             turn(&culprits).decisive,

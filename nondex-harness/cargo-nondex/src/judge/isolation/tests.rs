@@ -4,28 +4,23 @@ use nondex_core::{Level, RunSpec};
 
 use super::*;
 use crate::judge::run::Run;
-use crate::judge::simulation::{made, options, run};
+use crate::judge::simulation::{made, options, run, settle};
 
 /// Runs a simulated test, a function from the spec, whether it runs alone, and the number of the
 /// run, as the executor would.
 fn simulate(test: impl Fn(&RunSpec, bool, usize) -> Run, is_shared: bool) -> (Judgement, Runs) {
     let mut runs = Runs::new(true, is_shared);
-    for _ in 0..1000 {
-        match conclude("t", &options(), Available::default(), &runs) {
-            Ok(judgement) => return (judgement, runs),
-            Err(Need::Runs(Missing {
-                experiments, alone, ..
-            })) => {
-                assert!(!experiments.is_empty());
-                for spec in experiments {
-                    let run = test(&spec, alone, runs.count());
-                    runs.of_mut(alone).add(spec, run);
-                }
-            }
-            Err(other) => panic!("{other:?}"),
-        }
-    }
-    panic!("no judgement after 1000 batches");
+    let ask = |runs: &Runs| {
+        conclude("t", &options(), Available::default(), runs).map_err(|need| match need {
+            Need::Runs(missing) => missing,
+            other => panic!("{other:?}"),
+        })
+    };
+    let judgement = settle(&mut runs, ask, |runs, spec: RunSpec, missing| {
+        let run = test(&spec, missing.alone, runs.count());
+        runs.of_mut(missing.alone).add(spec, run);
+    });
+    (judgement, runs)
 }
 
 /// The word for a conclusion.

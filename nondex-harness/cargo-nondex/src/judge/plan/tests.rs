@@ -266,28 +266,20 @@ fn models_that_are_off_are_off_in_every_run() {
 #[test]
 fn a_culprit_is_traced_once() {
     let mut traced = Vec::new();
-    let mut evidence = Evidence::new(true);
-    let conclusion = loop {
-        match conclude("t", &options(), &evidence) {
-            Ok(conclusion) => break conclusion,
-            Err(Missing { experiments, .. }) => {
-                for spec in experiments {
-                    let mut run = run(!made(&spec, 2), [1, 2]);
-                    if !spec.trace.is_empty() {
-                        traced.push(spec.trace.clone());
-                        let mut points = run.points.to_vec();
-                        points[1].stack = vec![nondex_core::Frame {
-                            function: "mine".into(),
-                            file: "src/mine.rs".into(),
-                            line: 7,
-                        }];
-                        run.points = points.into();
-                    }
-                    evidence.add(spec, run);
-                }
-            }
+    let (conclusion, _) = simulate(&options(), |spec| {
+        let mut run = run(!made(spec, 2), [1, 2]);
+        if !spec.trace.is_empty() {
+            traced.push(spec.trace.clone());
+            let mut points = run.points.to_vec();
+            points[1].stack = vec![nondex_core::Frame {
+                function: "mine".into(),
+                file: "src/mine.rs".into(),
+                line: 7,
+            }];
+            run.points = points.into();
         }
-    };
+        run
+    });
     assert_eq!(traced, [vec![site(2)]]);
     assert_eq!(
         dependence(conclusion).culprits.groups[0].points[1]

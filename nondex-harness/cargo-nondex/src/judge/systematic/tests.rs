@@ -6,7 +6,7 @@ use nondex_core::{Outcome, ScheduleRecord};
 
 use super::*;
 use crate::judge::conclusion::Conclusion;
-use crate::judge::simulation::{options, simulate};
+use crate::judge::simulation::{options, settle, simulate};
 use crate::judge::timing::has_timing;
 
 /// An operation of a program that is simulated.
@@ -199,19 +199,12 @@ fn explored(program: Program, exhaustive: u64) -> (Explored, Evidence) {
     let mut evidence = Evidence::new(true);
     let clean = clean_spec("t", &options);
     evidence.add(clean.clone(), simulated(program, &clean, &|_| true));
-    for _ in 0..1_000 {
-        match explore("t", &options, &evidence) {
-            Ok(explored) => return (explored, evidence),
-            Err(Missing { experiments, .. }) => {
-                assert!(!experiments.is_empty());
-                for spec in experiments {
-                    let run = simulated(program, &spec, &|_| true);
-                    evidence.add(spec, run);
-                }
-            }
-        }
-    }
-    panic!("no end");
+    let ask = |evidence: &Evidence| explore("t", &options, evidence);
+    let explored = settle(&mut evidence, ask, |evidence, spec: RunSpec, _| {
+        let run = simulated(program, &spec, &|_| true);
+        evidence.add(spec, run);
+    });
+    (explored, evidence)
 }
 
 const PROGRAMS: [Program; 6] = [
@@ -329,18 +322,12 @@ fn of_a_run_that_is_not_certain_to_repeat_and_of_time_nothing_is_claimed() {
         let mut evidence = Evidence::new(true);
         let clean = clean_spec("t", &options);
         evidence.add(clean.clone(), simulated(program, &clean, &|_| true));
-        let explored = loop {
-            match explore("t", &options, &evidence) {
-                Ok(explored) => break explored,
-                Err(Missing { experiments, .. }) => {
-                    for spec in experiments {
-                        let mut run = simulated(program, &spec, &|_| true);
-                        spoil(&mut run);
-                        evidence.add(spec, run);
-                    }
-                }
-            }
-        };
+        let ask = |evidence: &Evidence| explore("t", &options, evidence);
+        let explored = settle(&mut evidence, ask, |evidence, spec: RunSpec, _| {
+            let mut run = simulated(program, &spec, &|_| true);
+            spoil(&mut run);
+            evidence.add(spec, run);
+        });
         assert_eq!((explored.all, explored.beyond), (None, None));
     }
 }
