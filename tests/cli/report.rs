@@ -162,13 +162,13 @@ fn every_other_verdict_has_its_line_and_the_output_of_the_failing_run() {
 
 #[test]
 fn the_headline_of_a_race_names_the_test_that_it_races_with() {
-    for (within, expected) in [
+    for (inner, expected) in [
         (false, "fails when `other` runs in the middle of it"),
         (true, "fails in the middle of `other`"),
     ] {
         let race = Race {
             with: "other".to_owned(),
-            within,
+            inner,
             ..Race::default()
         };
         let failure = FailureReport {

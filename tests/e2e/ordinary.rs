@@ -41,7 +41,7 @@ fn what_fails_only_for_what_this_tool_adds_is_not_broken_and_no_success() {
     let environment = test(&report, "tests::asks_for_the_environment");
     assert_eq!(environment.verdict, Verdict::NotRun, "{environment:#?}");
     // Chance passes three times easily, so it is run more often, as long as there is time.
-    let Some([0, runs @ 3..=20]) = environment.ordinary else {
+    let Some([0, runs @ 3..=20]) = environment.plain else {
         panic!("{environment:#?}");
     };
     let passes = format!("it passes in {runs} of {runs} runs of a plain build");
@@ -64,23 +64,23 @@ fn what_fails_only_for_what_this_tool_adds_is_not_broken_and_no_success() {
     let broken = test(&report, "tests::is_broken");
     assert!(
         broken.verdict == Verdict::Broken
-            && matches!(broken.ordinary, Some([failures, runs @ 3..=20]) if failures == runs),
+            && matches!(broken.plain, Some([failures, runs @ 3..=20]) if failures == runs),
         "{broken:#?}"
     );
     assert_eq!(note(broken), "it fails in a plain build too");
     let flaky = test(&report, "tests::is_flaky_in_an_ordinary_build");
     assert_eq!(
-        (flaky.verdict, flaky.ordinary),
+        (flaky.verdict, flaky.plain),
         (Verdict::Unknown, Some([3, 4]))
     );
     // No order decides how often keys are compared, but the keys of std's hasher do.
     let chance = test(&report, "tests::counts_comparisons");
     assert_eq!(chance.verdict, Verdict::Unknown, "{chance:#?}");
-    assert!(chance.ordinary.is_some_and(|[failures, _]| failures > 0));
+    assert!(chance.plain.is_some_and(|[failures, _]| failures > 0));
     // A doctest is not compared, and the report shows it.
     let doctest = report.tests.iter().find(|test| test.binary.contains("doc"));
     let doctest = doctest.expect("there is a doctest");
-    assert_eq!((doctest.verdict, doctest.ordinary), (Verdict::Broken, None));
+    assert_eq!((doctest.verdict, doctest.plain), (Verdict::Broken, None));
     assert!(note(doctest).contains("doctests are not compared"));
     output.prints(&[
         "warning[not-run]: `ordinary$tests::asks_for_the_environment` fails only with this tool",
@@ -108,12 +108,12 @@ fn where_there_is_no_ordinary_build_a_test_stays_broken(fixture: &Fixture) {
     let only = || run(fixture).args(["--lib", "--exact", name]);
     let blocked = only().args(["--network", "block"]).run();
     let blocked = blocked.expect(ExitCode::CleanRunFailed).report();
-    assert_eq!(test(&blocked, name).ordinary, None);
+    assert_eq!(test(&blocked, name).plain, None);
 
     let refused = only().env("FIXTURE_REFUSES", "1").run();
     let refused = refused.expect(ExitCode::CleanRunFailed).report();
     let found = test(&refused, name);
-    assert_eq!((found.verdict, found.ordinary), (Verdict::Broken, None));
+    assert_eq!((found.verdict, found.plain), (Verdict::Broken, None));
     assert!(
         note(found).contains("whether it fails in a plain build too is not known"),
         "{found:#?}"

@@ -252,7 +252,7 @@ impl Context {
                 stack.write("stack", object);
                 object
                     .flag("own", manner.own)
-                    .flag("met", manner.interrupted);
+                    .flag("interrupted", manner.interrupted);
             });
         });
     }

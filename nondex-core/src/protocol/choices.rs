@@ -69,7 +69,7 @@ pub struct Given {
     pub choice: GivenChoice,
 }
 
-json::object!(strict Given { site, thread, ordinal, choice as "order" });
+json::object!(strict Given { site, thread, ordinal, choice });
 
 /// See [`Given`].
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -155,7 +155,7 @@ json::object!(AccessRecord {
     stack = optional,
     unseen = optional,
     own = optional,
-    interrupted as "met" = optional,
+    interrupted = optional,
 });
 
 /// The folder that cargo gives integration tests for their files (`CARGO_TARGET_TMPDIR`): it is

@@ -21,7 +21,7 @@ fn a_test_that_needs_another_before_it_is_brittle_not_broken() {
         assert_eq!(order.setters, setters);
         assert!(order.polluters.is_empty() && order.complete);
         assert_eq!(
-            test.ordinary, None,
+            test.plain, None,
             "cargo test passes: there is nothing to compare"
         );
         output.prints(&[

@@ -29,7 +29,7 @@ fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_
         };
         assert_eq!(*race.with, expected["with"][0], "{race:?}");
         let with = &race.with;
-        let how = match (race.until, race.within) {
+        let how = match (race.pause_at, race.inner) {
             (None, false) => format!("fails when `{with}` runs in the middle of it"),
             (None, true) => format!("fails in the middle of `{with}`"),
             (Some(_), _) => format!("fails when parts of `{with}` run before and after its own"),
@@ -53,9 +53,13 @@ fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_
     }
     // A budget is kept, and what it leaves out is reported.
     let within = |processes: &str| {
-        let output = reported(&fixture, "order", &["--meetings", processes, "variable::"]);
+        let output = reported(
+            &fixture,
+            "order",
+            &["--interleavings", processes, "variable::"],
+        );
         let races = races(&output.report());
-        let left = format!("{processes} processes were made, and `--meetings` allows more");
+        let left = format!("{processes} processes were made, and `--interleavings` allows more");
         let notes = output.report().notes;
         let is_said = notes.iter().any(|note| note.contains(&left));
         (races.iter().flatten().count(), is_said)

@@ -18,14 +18,14 @@ fn polluters_setters_and_cleaners_are_those_of_the_truth_whatever_the_seed() {
     let output = reported(&fixture, "order", &["--seed", "0"]);
     expect_truth(&fixture, &output.expect(ExitCode::Found).report());
     // One process at a time it is the same.
-    let alone = ["--meetings", "0", "--seed", "3", "--jobs", "1"];
+    let alone = ["--interleavings", "0", "--seed", "3", "--jobs", "1"];
     expect_truth(&fixture, &reported(&fixture, "order", &alone).report());
 }
 
 #[test]
 fn polluters_setters_and_cleaners_are_those_of_the_truth_without_pairs_too() {
     let fixture = Fixture::new("order");
-    let without_pairs = ["--meetings", "0", "--pairs", "0", "--orders", "20"];
+    let without_pairs = ["--interleavings", "0", "--pairs", "0", "--orders", "20"];
     let report = reported(&fixture, "order", &without_pairs).report();
     expect_truth(&fixture, &report);
     assert!(
@@ -80,7 +80,7 @@ fn the_shapes_of_real_suites_are_told_by_check() {
 #[test]
 fn the_shapes_of_real_suites_are_told_by_order() {
     let fixture = Fixture::new("order-shapes");
-    let output = reported(&fixture, "order", &["--meetings", "400"]);
+    let output = reported(&fixture, "order", &["--interleavings", "400"]);
     let report = output.expect(ExitCode::Found).report();
     expect_truth(&fixture, &report);
     for test in report.tests.iter().filter(|test| test.order.is_some()) {

@@ -203,7 +203,7 @@ fn shared_state_is_named_beside_a_heap_in_a_static_or_it_is_said_why_not() {
     let fixture = Fixture::new("order-races");
     for bytes in [16 << 20, 300 << 10] {
         fs::write(fixture.path("src/lib.rs"), with_heap(bytes)).unwrap();
-        let output = reported(&fixture, "order", &["--meetings", "0"]);
+        let output = reported(&fixture, "order", &["--interleavings", "0"]);
         let report = output.expect(ExitCode::Found).report();
         let found = test(&report, "finds_no_name");
         assert_eq!(

@@ -346,7 +346,7 @@ impl OrderCampaign<'_> {
             self.note(format!(
                 "{} interleavings of two tests of `{id}` over state that both use were not tried, \
                  or not at each access: {} processes \
-                 were made, and `--meetings` allows more",
+                 were made, and `--interleavings` allows more",
                 tried.left,
                 races.made()
             ));

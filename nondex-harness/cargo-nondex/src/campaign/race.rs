@@ -225,7 +225,7 @@ impl Races<'_> {
             lines: false,
             put_back: false,
         };
-        let within = Interleaving {
+        let of_inner = Interleaving {
             with: self.processes.tests[second].name.clone(),
             is_inner: true,
             ..tests.clone()
@@ -241,10 +241,10 @@ impl Races<'_> {
         if interrupted_access(outer).is_none() && outer.outcome == Outcome::Passed {
             return Some(Interleaved::Enough);
         }
-        let within = self.processes.spec(first).interleaved(within);
+        let of_inner = self.processes.spec(first).interleaved(of_inner);
         for (order, spec, run) in [
             ([first, second], &spec, outer),
-            ([second, first], &within, inner),
+            ([second, first], &of_inner, inner),
         ] {
             let [other, test] = order;
             let is_open = self.is_open(test, tried)

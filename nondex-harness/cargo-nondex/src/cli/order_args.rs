@@ -27,11 +27,11 @@ pub struct OrderArgs {
     #[arg(long, value_name = "N", help_heading = "Order options")]
     pub pairs: Option<usize>,
 
-    /// Processes of tests that run at the same time to make in a binary, the most suspicious first
+    /// Processes with interleaved tests to make in a binary, the most suspicious first
     /// [default: 4 for each test, and 800 at least; five times as many if they take no longer than
     /// 10 seconds]
     #[arg(long, value_name = "N", help_heading = "Order options")]
-    pub meetings: Option<usize>,
+    pub interleavings: Option<usize>,
 
     /// What random orders are drawn from
     #[arg(
@@ -77,7 +77,7 @@ impl OrderArgs {
             shuffle: self.shuffle,
             reruns: self.reruns.map_or(usual.reruns, NonZeroUsize::get),
             pairs: self.pairs.unwrap_or(usual.pairs),
-            interleavings: self.meetings,
+            interleavings: self.interleavings,
             budget: self.budget.unwrap_or(usual.budget),
         }
     }

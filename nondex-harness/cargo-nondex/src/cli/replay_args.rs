@@ -57,32 +57,32 @@ pub struct ReplayArgs {
         long,
         value_name = "KIND:NAME",
         requires = "after",
-        requires = "access"
+        requires = "interrupt_at"
     )]
     #[arg(help_heading = "Replay options")]
     pub state: Option<String>,
 
-    /// Which access of the test to it, from 0
+    /// Access of the outer test to this state at which the inner test runs, from 0
     #[arg(
         long,
         value_name = "N",
         requires = "state",
         help_heading = "Replay options"
     )]
-    pub access: Option<u64>,
+    pub interrupt_at: Option<u64>,
 
-    /// It is the test that runs in the middle of the test of `--after`, at that one's access
-    #[arg(long, requires = "access", help_heading = "Replay options")]
-    pub within: bool,
+    /// The test is the inner one: it runs in the middle of the test of `--after`
+    #[arg(long, requires = "interrupt_at", help_heading = "Replay options")]
+    pub inner: bool,
 
-    /// The test in the middle continues from this access, from 0, when the other test has ended
+    /// Access of the inner test at which it waits until the outer test has ended, from 0
     #[arg(
         long,
         value_name = "N",
-        requires = "access",
+        requires = "interrupt_at",
         help_heading = "Replay options"
     )]
-    pub until: Option<u64>,
+    pub pause_at: Option<u64>,
 
     /// What was done about the network
     #[arg(long, value_name = "MODE", value_parser = words(NetworkMode::ALL, NetworkMode::name))]

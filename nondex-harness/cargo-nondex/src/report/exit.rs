@@ -146,7 +146,7 @@ mod tests {
             finding.reason = Some(crate::report::schema::Timing::Race);
             finding.weakest_level = Some(Level::Std);
             finding.culprits.push(delay(confirmed));
-            finding.ordinary = plain;
+            finding.plain = plain;
             finding.scheduled = end.map(|end| crate::report::schema::Scheduled {
                 end: Some(end.to_owned()),
                 ..Default::default()

@@ -220,7 +220,7 @@ fn surroundings(report: &mut TestReport, basis: &Basis<'_>) {
         let note = plain::note(report, compared, basis.workspace.root());
         report.notes.push(note);
         if let PlainBuild::Runs(rate) = *compared {
-            report.ordinary = Some(rate);
+            report.plain = Some(rate);
             report.runs += rate[1];
         }
     }

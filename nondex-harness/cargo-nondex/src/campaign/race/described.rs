@@ -22,12 +22,12 @@ impl Races<'_> {
             inner,
             state,
             access,
-            pause_at: until,
+            pause_at,
         } = *interleaving;
-        let within = test == inner.test;
+        let is_inner = test == inner.test;
         let name = |used: &Use<'_>| self.processes.tests[used.test].name.clone();
         // What one test changes, the other one uses.
-        let [own, other] = if within {
+        let [own, other] = if is_inner {
             [inner, outer]
         } else {
             [outer, inner]
@@ -40,7 +40,7 @@ impl Races<'_> {
         // Of one that is stopped, the other one uses what it has done by then; of one that has
         // ended, all.
         let after = u64::from(stops_after(state));
-        let done = match (std::ptr::eq(writer, outer), within, until) {
+        let done = match (std::ptr::eq(writer, outer), is_inner, pause_at) {
             (true, true, None) => Some(access + after),
             (false, false, Some(until)) => Some(until + after),
             _ => None,
@@ -53,13 +53,13 @@ impl Races<'_> {
                 .last()
         });
         let written = by_then.or_else(|| writes.iter().rfind(is_write)).cloned();
-        let read = match within {
+        let read = match is_inner {
             false => use_of(stopped, state).and_then(line),
             true => {
                 let accesses = accesses(inner);
                 let mut own = accesses.iter().filter(|access| access.own);
                 // Where it goes on, or its first one.
-                let place = usize::try_from(until.map_or(0, |until| until + after));
+                let place = usize::try_from(pause_at.map_or(0, |access| access + after));
                 place.ok().and_then(|place| own.nth(place)).and_then(line)
             }
         };
@@ -77,9 +77,9 @@ impl Races<'_> {
         });
         Race {
             with: name(other),
-            within,
-            access,
-            until,
+            inner: is_inner,
+            interrupt_at: access,
+            pause_at,
             state: shared,
         }
     }

@@ -43,16 +43,16 @@ pub(super) fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding
         _ => clean_spec(&test.name, &options),
     };
     let mut before = before(project, suite, test, &args.after)?;
-    let spec = match (&args.state, args.access) {
+    let spec = match (&args.state, args.interrupt_at) {
         (Some(state), Some(access)) => spec.interleaved(Interleaving {
             with: match (before.pop(), before.is_empty()) {
                 (Some(with), true) => with,
-                _ => return Err(Error::usage("`--access` needs one test in `--after`")),
+                _ => return Err(Error::usage("`--interrupt-at` needs one test in `--after`")),
             },
-            is_inner: args.within,
+            is_inner: args.inner,
             state: state_of(suite, state, &project.workspace_root)?,
             interrupt_at: access,
-            pause_at: args.until,
+            pause_at: args.pause_at,
             lines: false,
             put_back: false,
         }),

@@ -15,13 +15,13 @@ pub const DEFAULT_RERUNS: usize = 10;
 /// How many pairs of tests are tried in each binary unless another number is given (`--pairs N`).
 pub const DEFAULT_PAIRS: usize = 20_000;
 
-/// How many processes of tests that run at the same time are made in a binary unless another number
-/// is given (`--meetings N`): a number for each of its tests, and a minimum; and up to a number of
+/// How many processes with interleaved tests are made in a binary unless another number is given
+/// (`--interleavings N`): a number for each of its tests, and a minimum; and up to a number of
 /// times as many while they take no longer than a limit.
-const MEETINGS: usize = 4;
-const MIN_MEETINGS: usize = 800;
-const MORE_MEETINGS: usize = 5;
-const QUICK_MEETINGS: Duration = Duration::from_secs(10);
+const INTERLEAVINGS: usize = 4;
+const MIN_INTERLEAVINGS: usize = 800;
+const MORE_INTERLEAVINGS: usize = 5;
+const QUICK_INTERLEAVINGS: Duration = Duration::from_secs(10);
 
 /// How many orders begin with tests that change the same state.
 const MAX_OF_WRITERS: usize = 64;
@@ -83,15 +83,15 @@ impl OrderOptions {
     /// Budget of processes of tests that run at the same time, in a binary of this number of tests.
     #[must_use]
     pub fn interleavings(&self, tests: usize) -> Budget {
-        let usual = tests.saturating_mul(MEETINGS).max(MIN_MEETINGS);
+        let usual = tests.saturating_mul(INTERLEAVINGS).max(MIN_INTERLEAVINGS);
         let (surely, most) = match self.interleavings {
             Some(given) => (given, given),
-            None => (usual, usual.saturating_mul(MORE_MEETINGS)),
+            None => (usual, usual.saturating_mul(MORE_INTERLEAVINGS)),
         };
         Budget {
             surely: surely as u64,
             most: most as u64,
-            patience: QUICK_MEETINGS,
+            patience: QUICK_INTERLEAVINGS,
         }
     }
 

@@ -84,7 +84,7 @@ fn unjudged(test: &TestReport) -> String {
     }
     let why = if test.failures.is_empty() {
         "could not be started in each of its runs"
-    } else if test.fails_in_canonical_order() && test.ordinary.is_none() {
+    } else if test.fails_in_canonical_order() && test.plain.is_none() {
         "fails in canonical order and is not judged"
     } else {
         "fails only with this tool"
@@ -97,13 +97,13 @@ fn unjudged(test: &TestReport) -> String {
 fn non_deterministic(test: &TestReport) -> String {
     match &test.race {
         None => "differs between runs with the same choices".to_owned(),
-        Some(race) if race.until.is_some() => {
+        Some(race) if race.pause_at.is_some() => {
             format!(
                 "fails when parts of `{}` run before and after its own",
                 race.with
             )
         }
-        Some(race) if race.within => format!("fails in the middle of `{}`", race.with),
+        Some(race) if race.inner => format!("fails in the middle of `{}`", race.with),
         Some(race) => format!("fails when `{}` runs in the middle of it", race.with),
     }
 }
@@ -135,7 +135,7 @@ pub(super) fn failures(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view:
         test.verdict,
         Verdict::Broken | Verdict::OrderDependentBrittle
     );
-    let is_told = !fails_everywhere && (test.ordinary.is_none() || test.is_dependent());
+    let is_told = !fails_everywhere && (test.plain.is_none() || test.is_dependent());
     if let Some(rates) = rates(test).filter(|_| is_told) {
         let confidence = match test.needs_schedule() {
             true => "",

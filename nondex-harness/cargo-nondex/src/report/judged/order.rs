@@ -249,38 +249,38 @@ pub fn racing(report: &mut TestReport, race: Race) {
             true => state.kind.clone(),
             false => format!("{} `{}`", state.kind, state.name),
         },
-        match (race.within, race.until) {
+        match (race.inner, race.pause_at) {
             (false, None) => format!(
                 "that test runs in the middle of it, at access {}",
-                race.access
+                race.interrupt_at
             ),
             (true, None) => format!(
                 "it runs in the middle of that test, at access {}",
-                race.access
+                race.interrupt_at
             ),
-            (false, Some(until)) => format!(
+            (false, Some(access)) => format!(
                 "that test begins in the middle of it, at access {}, and goes on from its own \
                  access \
-                 {until} when it has ended",
-                race.access
+                 {access} when it has ended",
+                race.interrupt_at
             ),
-            (true, Some(until)) => format!(
+            (true, Some(access)) => format!(
                 "it begins in the middle of that test, at access {}, and goes on from its own \
                  access \
-                 {until} when that one has ended",
-                race.access
+                 {access} when that one has ended",
+                race.interrupt_at
             ),
         }
     ));
     if let Some(command) = &mut report.reproduce {
         let state = format!("{}:{}", state.kind, state.name);
         let state = crate::shell::join([state.as_str()]);
-        let within = if race.within { " --within" } else { "" };
-        let until = race.until.map(|until| format!(" --until {until}"));
-        let until = until.unwrap_or_default();
+        let inner = if race.inner { " --inner" } else { "" };
+        let pause = race.pause_at.map(|access| format!(" --pause-at {access}"));
+        let pause = pause.unwrap_or_default();
         *command = format!(
-            "{command} --state {state} --access {}{within}{until}",
-            race.access
+            "{command} --state {state} --interrupt-at {}{inner}{pause}",
+            race.interrupt_at
         );
     }
     report.race = Some(race);

@@ -93,7 +93,7 @@ impl TestReport {
     fn is_only_suspected(&self) -> bool {
         let is_confirmed =
             !self.culprits.is_empty() && self.culprits.iter().all(|culprit| culprit.confirmed);
-        let is_seen = self.ordinary.is_some_and(|[failures, _]| failures > 0);
+        let is_seen = self.plain.is_some_and(|[failures, _]| failures > 0);
         let end = self.scheduled.as_ref().and_then(|one| one.end.as_deref());
         self.needs_schedule() && !is_confirmed && !is_seen && end != Some("deadlock")
     }

@@ -81,13 +81,13 @@ pub struct Race {
     pub with: String,
     /// Whether the failing test is the inner one.
     #[serde(default)]
-    pub within: bool,
+    pub inner: bool,
     /// Access to the shared state at which the outer test stops, from 0.
-    pub access: u64,
+    pub interrupt_at: u64,
     /// Access at which the inner test waits until the outer one has ended, from 0; `null` if it
     /// does not wait.
     #[serde(default)]
-    pub until: Option<u64>,
+    pub pause_at: Option<u64>,
     /// Shared state.
     pub state: SharedState,
 }

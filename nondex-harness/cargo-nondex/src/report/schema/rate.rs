@@ -56,7 +56,7 @@ impl TestReport {
     /// which reports of earlier versions have not.
     #[must_use]
     pub fn is_flaky_today(&self) -> bool {
-        if self.ordinary.is_some_and(|[failures, _]| failures > 0) {
+        if self.plain.is_some_and(|[failures, _]| failures > 0) {
             return self.verdict.is_flaky();
         }
         // A directory keeps its order on one machine, and a delay may never be as long as needed.

@@ -150,7 +150,7 @@ pub struct TestReport {
     /// For a test that fails in canonical order: failing runs and all runs of a plain build. Null
     /// if not compared.
     #[serde(default)]
-    pub ordinary: Option<[u64; 2]>,
+    pub plain: Option<[u64; 2]>,
     /// Whether it ran but was not judged: the tool itself makes it fail, or a run could not be
     /// started. The notes state why.
     #[serde(default)]
@@ -228,7 +228,7 @@ impl TestReport {
     #[must_use]
     pub fn least_rate(&self) -> f64 {
         let steps = self.steps.iter().map(|step| [step.failures, step.runs]);
-        let all = steps.chain(self.ordinary);
+        let all = steps.chain(self.plain);
         let [failures, runs] = all.fold([0, 0], |[failures, runs], of| {
             [failures + of[0], runs + of[1]]
         });

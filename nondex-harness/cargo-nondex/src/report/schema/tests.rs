@@ -295,7 +295,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
             "points": [],
             "runs": 0, "implied": 0, "run_alone": false, "hosts": [],
             "search_runs": 0, "difference": null, "verified": [], "sanitised_by": null,
-            "ordinary": null, "unjudged": false, "elapsed_ms": 0,
+            "plain": null, "unjudged": false, "elapsed_ms": 0,
             "replay": null, "sampled": [], "sources": [], "failure_bound": null, "latent": null
         }],
         "notes": []
