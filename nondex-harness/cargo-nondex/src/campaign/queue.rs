@@ -10,7 +10,7 @@
 //! [confined](Setting::Confined), at once with others of its test when there is nothing else to do.
 //! Runs that are wanted [alone](crate::judge::isolation) come last, one at a time.
 
-mod turn;
+mod place;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use nondex_core::RunSpec;
 
-use self::turn::{Phase, Turn};
+use self::place::{Phase, QueuePlace};
 use super::launch::Unmade;
 use super::progress::Progress;
 use super::stop::StopFlag;
@@ -199,7 +199,7 @@ struct Executor<'a> {
 }
 
 struct State {
-    queue: BTreeMap<Turn, RunSpec>,
+    queue: BTreeMap<QueuePlace, RunSpec>,
     tests: Vec<TestState>,
     /// How many runs are made or judged now.
     busy: usize,
@@ -244,14 +244,14 @@ impl State {
     /// Takes the first run from the queue whose test is not busy already, and which is not
     /// disturbed by one that is; if there is none, one that may be made at the same time as others
     /// of its test.
-    fn take(&mut self) -> Option<(Turn, RunSpec)> {
+    fn take(&mut self) -> Option<(QueuePlace, RunSpec)> {
         // Runs alone are last: while one is made nothing else is left, and a test that wants them
         // wants no other again.
-        let is_free = |turn: &&Turn| match turn.phase {
+        let is_free = |turn: &&QueuePlace| match turn.phase {
             Phase::Alone => self.busy == 0,
             _ => self.tests[turn.test].busy == 0,
         };
-        let has_room = |turn: &&Turn| {
+        let has_room = |turn: &&QueuePlace| {
             let test = &self.tests[turn.test];
             test.setting == Setting::Confined && test.busy < MAX_AT_ONCE
         };
@@ -301,7 +301,7 @@ impl State {
         test.open = specs.len();
         for (i, spec) in specs.into_iter().enumerate() {
             self.queue
-                .insert(Turn::new(index, i, &spec, alone), spec.clone());
+                .insert(QueuePlace::new(index, i, &spec, alone), spec.clone());
             test.batch.push((spec, None));
         }
     }

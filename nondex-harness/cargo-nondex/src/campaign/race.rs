@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use nondex_core::{AccessRecord, Interleaving, Level, Outcome, RunSpec, StateId, StateKind};
 
 pub(super) use self::found::FoundRace;
-use self::found::Tried;
+use self::found::TriedRaces;
 pub(super) use self::uses::{Use, uses, writers};
 use super::order::Processes;
 use super::state::{PLACE, States, in_temporary};
@@ -97,8 +97,8 @@ pub(super) type KnownAccesses = RefCell<BTreeMap<(usize, StateId), Vec<AccessRec
 impl Races<'_> {
     /// The races among the tests of `uses`, the most suspicious pairs first, as far as the budget
     /// goes.
-    pub(super) fn find(&self, uses: &[Use<'_>]) -> Tried {
-        let mut tried = Tried::default();
+    pub(super) fn find(&self, uses: &[Use<'_>]) -> TriedRaces {
+        let mut tried = TriedRaces::default();
         let (states, plan) = self.plan(uses);
         tried.left = plan.dropped;
         for pair in &plan.pairs {
@@ -159,7 +159,7 @@ impl Races<'_> {
         [outer, inner]: [&Use<'_>; 2],
         state: &StateId,
         in_parts: bool,
-        tried: &mut Tried,
+        tried: &mut TriedRaces,
     ) -> bool {
         let is_used = [outer, inner].into_iter().all(|used| {
             used.uses(state)
@@ -202,7 +202,7 @@ impl Races<'_> {
     }
 
     /// Whether a race of this test is still looked for.
-    fn is_open(&self, test: usize, tried: &Tried) -> bool {
+    fn is_open(&self, test: usize, tried: &TriedRaces) -> bool {
         (self.is_asked)(test) && !tried.is_known(test)
     }
 
@@ -210,7 +210,7 @@ impl Races<'_> {
     fn interleave(
         &self,
         interleaving: &ForcedInterleaving<'_>,
-        tried: &mut Tried,
+        tried: &mut TriedRaces,
     ) -> Option<Interleaved> {
         let (first, second) = (interleaving.inner.test, interleaving.outer.test);
         let tests = Interleaving {

@@ -17,7 +17,7 @@ use super::stop::StopFlag;
 use super::tree::Tree;
 use super::written_paths::WrittenPaths;
 use crate::judge::order::End;
-use crate::judge::reruns::{Circumstance, Next, Reached, RerunCounts, Tried, next};
+use crate::judge::reruns::{Circumstance, NextRerun, Reached, RerunCounts, RerunsUnder, next};
 use crate::judge::timing::is_of_timing;
 use crate::judge::verdict::Fact;
 use crate::judge::{Options, specs};
@@ -98,12 +98,12 @@ impl<'a> Reruns<'a> {
             false => (self.limits.brief(), PATIENCE_FOR_UNNAMED),
         };
         let mut limits = limits;
-        let mut tried: Vec<Tried> = Vec::new();
+        let mut tried: Vec<RerunsUnder> = Vec::new();
         let mut first: Option<Ended> = None;
         let mut for_seeds = Duration::ZERO;
         let conclusion = loop {
             let circumstance = match next(&limits, reached, &tried) {
-                Next::Run(circumstance) => circumstance,
+                NextRerun::Run(circumstance) => circumstance,
                 done => break done,
             };
             if self.stop.is_set() {
@@ -114,11 +114,11 @@ impl<'a> Reruns<'a> {
                 // What the runs until then show stands.
                 break next(&RerunCounts::new(0, 0, 0), reached, &tried);
             }
-            let number = Tried::of(circumstance, &mut tried).runs;
+            let number = RerunsUnder::of(circumstance, &mut tried).runs;
             let begin = Instant::now();
             match self.once(circumstance, number, reached, suite, case) {
                 Ok(ended) => {
-                    let these = Tried::of(circumstance, &mut tried);
+                    let these = RerunsUnder::of(circumstance, &mut tried);
                     these.runs += 1;
                     if !ended.outcome.passed() {
                         these.failures += 1;
@@ -134,7 +134,7 @@ impl<'a> Reruns<'a> {
             }
             if circumstance == Circumstance::FurtherSeeds {
                 for_seeds += begin.elapsed();
-                let made = Tried::of(circumstance, &mut tried).runs;
+                let made = RerunsUnder::of(circumstance, &mut tried).runs;
                 if for_seeds > patience && made >= FEWEST_SEEDS {
                     limits.forget(circumstance);
                 }
@@ -261,7 +261,7 @@ const fn under_what(circumstance: Circumstance) -> &'static str {
 }
 
 /// Writes what follows into the report.
-fn conclude(report: &mut TestReport, conclusion: Next, tried: &[Tried]) {
+fn conclude(report: &mut TestReport, conclusion: NextRerun, tried: &[RerunsUnder]) {
     let rate = |circumstance: Circumstance| {
         let mut tried = tried.iter();
         let tried = tried.find(|tried| tried.circumstance == circumstance);
@@ -271,15 +271,15 @@ fn conclude(report: &mut TestReport, conclusion: Next, tried: &[Tried]) {
     };
     let rate_under = |circumstance| format!("{} {}", rate(circumstance), under_what(circumstance));
     let note = match conclusion {
-        Next::Run(_) | Next::Stable => None,
-        Next::Environment(circumstance) => Some(format!(
+        NextRerun::Run(_) | NextRerun::Stable => None,
+        NextRerun::Environment(circumstance) => Some(format!(
             "it depends on its environment: {} failed",
             rate_under(circumstance)
         )),
-        Next::NonDeterministic(circumstance) => {
+        NextRerun::NonDeterministic(circumstance) => {
             Some(format!("{} failed", rate_under(circumstance)))
         }
-        Next::Unknown => Some(format!(
+        NextRerun::Unknown => Some(format!(
             "{} in a plain build failed, and nothing that was tried here makes it fail",
             rate(Circumstance::Natural)
         )),

@@ -16,5 +16,5 @@ mod store;
 pub use finding::{Binary, Finding, SCHEMA};
 pub use fingerprint::{Difference, Fingerprint};
 pub use named::{choose, only};
-pub use regressions::{DEFAULT_FILE, Regression, Regressions, Tried};
+pub use regressions::{DEFAULT_FILE, Regression, Regressions, TriedSeed};
 pub use store::{KEPT_FINDINGS, Store};

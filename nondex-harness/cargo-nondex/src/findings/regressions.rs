@@ -53,7 +53,7 @@ pub struct Regression {
 }
 
 /// What a run makes its choices from: the schedule, the level and the seed.
-pub type Tried = (Schedule, Level, u64);
+pub type TriedSeed = (Schedule, Level, u64);
 
 impl Default for Regressions {
     fn default() -> Self {
@@ -142,8 +142,8 @@ impl Regressions {
     /// What to try, by the id of the test, and how many entries were made by another version of the
     /// algorithm, so that there is nothing to try.
     #[must_use]
-    pub fn by_test(&self) -> (BTreeMap<String, Vec<Tried>>, usize) {
-        let mut by_test: BTreeMap<String, Vec<Tried>> = BTreeMap::new();
+    pub fn by_test(&self) -> (BTreeMap<String, Vec<TriedSeed>>, usize) {
+        let mut by_test: BTreeMap<String, Vec<TriedSeed>> = BTreeMap::new();
         let mut outdated = 0;
         for regression in &self.regressions {
             if regression.algorithm != ALGORITHM {

@@ -201,7 +201,7 @@ const SHOWN: u64 = 3;
 
 /// The runs under one circumstance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tried {
+pub struct RerunsUnder {
     /// Which.
     pub circumstance: Circumstance,
     /// How many runs were made.
@@ -210,14 +210,14 @@ pub struct Tried {
     pub failures: u64,
 }
 
-impl Tried {
+impl RerunsUnder {
     /// Those of `tried` under `circumstance`, which are appended where there are none.
-    pub fn of(circumstance: Circumstance, tried: &mut Vec<Tried>) -> &mut Tried {
+    pub fn of(circumstance: Circumstance, tried: &mut Vec<RerunsUnder>) -> &mut RerunsUnder {
         let known = tried
             .iter()
             .position(|tried| tried.circumstance == circumstance);
         let at = known.unwrap_or_else(|| {
-            tried.push(Tried {
+            tried.push(RerunsUnder {
                 circumstance,
                 runs: 0,
                 failures: 0,
@@ -230,7 +230,7 @@ impl Tried {
 
 /// What follows from the runs until now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum NextRerun {
     /// One more run under this circumstance.
     Run(Circumstance),
     /// It fails by chance, most often under this circumstance.
@@ -245,7 +245,7 @@ pub enum Next {
 
 /// What follows for a test that passed in every run before, from those that were `tried` since.
 #[must_use]
-pub fn next(limits: &RerunCounts, reached: Reached, tried: &[Tried]) -> Next {
+pub fn next(limits: &RerunCounts, reached: Reached, tried: &[RerunsUnder]) -> NextRerun {
     let of = |circumstance| {
         let mut tried = tried.iter();
         let tried = tried.find(|tried| tried.circumstance == circumstance);
@@ -256,7 +256,7 @@ pub fn next(limits: &RerunCounts, reached: Reached, tried: &[Tried]) -> Next {
         let limit = limits.of(circumstance, reached);
         let is_enough = limits.is_brief && circumstance.is_certain() && runs > failures;
         if failures < SHOWN && runs < limit && !is_enough {
-            return Next::Run(circumstance);
+            return NextRerun::Run(circumstance);
         }
         match circumstance {
             _ if failures == 0 => {}
@@ -265,16 +265,16 @@ pub fn next(limits: &RerunCounts, reached: Reached, tried: &[Tried]) -> Next {
             _ if circumstance.is_certain() && failures == runs => {
                 return match of(Circumstance::Alone) {
                     (runs, 0) if runs < SHOWN && runs < limits.alone => {
-                        Next::Run(Circumstance::Alone)
+                        NextRerun::Run(Circumstance::Alone)
                     }
-                    _ => Next::Environment(circumstance),
+                    _ => NextRerun::Environment(circumstance),
                 };
             }
             Circumstance::Natural => return unknown((runs, failures), of, limits, reached),
-            _ => return Next::NonDeterministic(circumstance),
+            _ => return NextRerun::NonDeterministic(circumstance),
         }
     }
-    Next::Stable
+    NextRerun::Stable
 }
 
 /// What follows for a test that failed only in a plain build: its cause is unknown, unless more
@@ -284,14 +284,14 @@ fn unknown(
     of: impl Fn(Circumstance) -> (u64, u64),
     limits: &RerunCounts,
     reached: Reached,
-) -> Next {
+) -> NextRerun {
     let is_possible = limits.of(Circumstance::FurtherSeeds, reached) > 0 && reached.values;
     let needed = runs_without_failure(failures as f64 / runs as f64);
     let needed = u64::try_from(needed).unwrap_or(u64::MAX).min(MAX_SEEDS);
     let (seeds, _) = of(Circumstance::FurtherSeeds);
     match is_possible && seeds < needed {
-        true => Next::Run(Circumstance::FurtherSeeds),
-        false => Next::Unknown,
+        true => NextRerun::Run(Circumstance::FurtherSeeds),
+        false => NextRerun::Unknown,
     }
 }
 
@@ -313,7 +313,7 @@ mod tests {
 
     /// What is said of a test that fails in every so many runs under each circumstance (0: never),
     /// and how often it was run.
-    fn classify(fails: impl Fn(Circumstance) -> u64, reached: Reached) -> (Next, u64) {
+    fn classify(fails: impl Fn(Circumstance) -> u64, reached: Reached) -> (NextRerun, u64) {
         classify_with(RerunCounts::default(), fails, reached)
     }
 
@@ -321,12 +321,12 @@ mod tests {
         limits: RerunCounts,
         fails: impl Fn(Circumstance) -> u64,
         reached: Reached,
-    ) -> (Next, u64) {
-        let mut tried: Vec<Tried> = Vec::new();
+    ) -> (NextRerun, u64) {
+        let mut tried: Vec<RerunsUnder> = Vec::new();
         loop {
             match next(&limits, reached, &tried) {
-                Next::Run(circumstance) => {
-                    let last = Tried::of(circumstance, &mut tried);
+                NextRerun::Run(circumstance) => {
+                    let last = RerunsUnder::of(circumstance, &mut tried);
                     last.runs += 1;
                     let every = fails(circumstance);
                     last.failures += u64::from(every > 0 && last.runs.is_multiple_of(every));
@@ -341,17 +341,17 @@ mod tests {
         for (fails, expected) in [
             (
                 Circumstance::FurtherSeeds,
-                Next::NonDeterministic(Circumstance::FurtherSeeds),
+                NextRerun::NonDeterministic(Circumstance::FurtherSeeds),
             ),
             (
                 Circumstance::Alone,
-                Next::NonDeterministic(Circumstance::Alone),
+                NextRerun::NonDeterministic(Circumstance::Alone),
             ),
             (
                 Circumstance::Load,
-                Next::NonDeterministic(Circumstance::Load),
+                NextRerun::NonDeterministic(Circumstance::Load),
             ),
-            (Circumstance::Natural, Next::Unknown),
+            (Circumstance::Natural, NextRerun::Unknown),
         ] {
             for every in [1, 2, 7] {
                 let (found, _) = classify(|tried| if tried == fails { every } else { 0 }, TIMED);
@@ -374,9 +374,9 @@ mod tests {
                     false => 0,
                 }
             };
-            let always = Next::Environment(environment);
+            let always = NextRerun::Environment(environment);
             assert_eq!(classify(fails(1), TIMED).0, always);
-            let sometimes = Next::NonDeterministic(environment);
+            let sometimes = NextRerun::NonDeterministic(environment);
             assert_eq!(classify(fails(2), TIMED).0, sometimes);
         }
     }
@@ -385,22 +385,25 @@ mod tests {
     fn what_never_fails_is_stable_and_costs_less_where_nothing_is_left_to_chance() {
         assert_eq!(
             classify(|_| 0, TIMED),
-            (Next::Stable, 100 + 100 + 3 * 20 + 2 * SHOWN + 100)
+            (NextRerun::Stable, 100 + 100 + 3 * 20 + 2 * SHOWN + 100)
         );
-        assert_eq!(classify(|_| 0, PLAIN), (Next::Stable, 5 * 10 + 2 * SHOWN));
+        assert_eq!(
+            classify(|_| 0, PLAIN),
+            (NextRerun::Stable, 5 * 10 + 2 * SHOWN)
+        );
     }
 
     #[test]
     fn a_test_that_nobody_has_named_has_a_run_in_each_environment_and_more_if_it_fails() {
         let brief = RerunCounts::default().brief();
-        assert_eq!(classify_with(brief, |_| 0, PLAIN), (Next::Stable, 4));
+        assert_eq!(classify_with(brief, |_| 0, PLAIN), (NextRerun::Stable, 4));
         let on_one_core = |every| {
             move |tried| match tried {
                 Circumstance::OneCore => every,
                 _ => 0,
             }
         };
-        let always = Next::Environment(Circumstance::OneCore);
+        let always = NextRerun::Environment(Circumstance::OneCore);
         let with_usual = 2 * SHOWN;
         assert_eq!(
             classify_with(brief, on_one_core(1), PLAIN),
@@ -411,27 +414,30 @@ mod tests {
             Circumstance::OneCore | Circumstance::Alone => 1,
             _ => 0,
         };
-        let by_chance = Next::NonDeterministic(Circumstance::Alone);
+        let by_chance = NextRerun::NonDeterministic(Circumstance::Alone);
         assert_eq!(classify_with(brief, both, PLAIN).0, by_chance);
         let values = Reached {
             values: true,
             ..PLAIN
         };
-        assert_eq!(classify_with(brief, |_| 0, values), (Next::Stable, 304));
+        assert_eq!(
+            classify_with(brief, |_| 0, values),
+            (NextRerun::Stable, 304)
+        );
     }
 
     #[test]
     fn a_failure_before_the_runs_were_stopped_is_no_less_a_failure() {
         let tried = |failures| {
-            let tried = Tried {
+            let tried = RerunsUnder {
                 circumstance: Circumstance::Alone,
                 runs: 2,
                 failures,
             };
             next(&RerunCounts::new(0, 0, 0), TIMED, &[tried])
         };
-        assert_eq!(tried(0), Next::Stable);
-        assert_eq!(tried(1), Next::NonDeterministic(Circumstance::Alone));
+        assert_eq!(tried(0), NextRerun::Stable);
+        assert_eq!(tried(1), NextRerun::NonDeterministic(Circumstance::Alone));
     }
 
     #[test]
@@ -446,7 +452,7 @@ mod tests {
             ..PLAIN
         };
         let seeds = |natural: u64, limits: RerunCounts| {
-            let mut tried = vec![Tried {
+            let mut tried = vec![RerunsUnder {
                 circumstance: Circumstance::Natural,
                 runs: 100,
                 failures: natural,
@@ -454,26 +460,29 @@ mod tests {
             for circumstance in Circumstance::ALL {
                 if circumstance != Circumstance::Natural {
                     let runs = limits.of(circumstance, values);
-                    Tried::of(circumstance, &mut tried).runs = runs;
+                    RerunsUnder::of(circumstance, &mut tried).runs = runs;
                 }
             }
             loop {
                 match next(&limits, values, &tried) {
-                    Next::Run(one) => Tried::of(one, &mut tried).runs += 1,
+                    NextRerun::Run(one) => RerunsUnder::of(one, &mut tried).runs += 1,
                     done => {
-                        let seeds = Tried::of(Circumstance::FurtherSeeds, &mut tried).runs;
+                        let seeds = RerunsUnder::of(Circumstance::FurtherSeeds, &mut tried).runs;
                         return (done, seeds);
                     }
                 }
             }
         };
         let usual = RerunCounts::default();
-        assert_eq!(seeds(0, usual), (Next::Stable, 300));
-        assert_eq!(seeds(11, usual), (Next::Unknown, 300));
-        assert_eq!(seeds(1, usual), (Next::Unknown, 459));
-        assert_eq!(seeds(11, RerunCounts::new(1, 1, 100)), (Next::Unknown, 40));
+        assert_eq!(seeds(0, usual), (NextRerun::Stable, 300));
+        assert_eq!(seeds(11, usual), (NextRerun::Unknown, 300));
+        assert_eq!(seeds(1, usual), (NextRerun::Unknown, 459));
+        assert_eq!(
+            seeds(11, RerunCounts::new(1, 1, 100)),
+            (NextRerun::Unknown, 40)
+        );
         let mut none = usual;
         none.forget(Circumstance::FurtherSeeds);
-        assert_eq!(seeds(11, none), (Next::Unknown, 0));
+        assert_eq!(seeds(11, none), (NextRerun::Unknown, 0));
     }
 }

@@ -12,7 +12,7 @@ use super::evidence::Evidence;
 use super::options::Options;
 use super::plain::PlainBuild;
 use super::prerequisite::Explanation;
-use super::reruns::{Circumstance, Next};
+use super::reruns::{Circumstance, NextRerun};
 use super::specs::clean_spec;
 use super::timing::Timing;
 
@@ -308,12 +308,12 @@ impl Fact {
     /// What reruns under other circumstances show of a test that passed before; `None` for one that
     /// passes still.
     #[must_use]
-    pub const fn of_reruns(next: Next) -> Option<Self> {
+    pub const fn of_reruns(next: NextRerun) -> Option<Self> {
         match next {
-            Next::Run(_) | Next::Stable => None,
-            Next::Environment(circumstance) => Some(Fact::Environment(circumstance)),
-            Next::NonDeterministic(circumstance) => Some(Fact::VariesUnder(circumstance)),
-            Next::Unknown => Some(Fact::Unexplained),
+            NextRerun::Run(_) | NextRerun::Stable => None,
+            NextRerun::Environment(circumstance) => Some(Fact::Environment(circumstance)),
+            NextRerun::NonDeterministic(circumstance) => Some(Fact::VariesUnder(circumstance)),
+            NextRerun::Unknown => Some(Fact::Unexplained),
         }
     }
 }

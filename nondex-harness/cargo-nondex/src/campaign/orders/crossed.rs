@@ -51,9 +51,9 @@ pub(super) struct Chance {
 
 /// The processes of one binary under each seed.
 #[derive(Default)]
-pub(super) struct Seeded(BTreeMap<(Level, u64), Experiments>);
+pub(super) struct SeededExperiments(BTreeMap<(Level, u64), Experiments>);
 
-impl Seeded {
+impl SeededExperiments {
     fn of(&mut self, level: Level, seed: u64, processes: &Processes<'_>) -> &mut Experiments {
         let is_shared = processes.options.jobs.get() > 1;
         let new = || Experiments::new(is_shared);
@@ -87,7 +87,7 @@ impl OrderCampaign<'_> {
         processes: &Processes<'_>,
         suspects: &[(usize, Dependence)],
         experiments: &Experiments,
-        seeded: &mut Seeded,
+        seeded: &mut SeededExperiments,
     ) -> Vec<Chance> {
         let has_choices = |order: &[usize]| {
             let made = experiments.first(order).ok();
@@ -147,7 +147,7 @@ impl OrderCampaign<'_> {
         processes: &Processes<'_>,
         failing: &[usize],
         experiments: &Experiments,
-        seeded: &mut Seeded,
+        seeded: &mut SeededExperiments,
     ) -> Vec<Chance> {
         let has_choices = |test: &usize| {
             let alone = experiments.ends(&[], *test, 1, false).ok();
@@ -188,7 +188,7 @@ impl OrderCampaign<'_> {
         (asked, cutting): (&[usize], &[usize]),
         uses: &[Use<'_>],
         experiments: &Experiments,
-        seeded: &mut Seeded,
+        seeded: &mut SeededExperiments,
     ) -> (Vec<Crossed>, Vec<Chance>) {
         let (mut found, mut chances) = (Vec::new(), Vec::new());
         let mut ends = experiments.made().iter().flat_map(|made| &made.ends);
@@ -256,7 +256,12 @@ impl OrderCampaign<'_> {
     }
 
     /// Whether a test fails alone under some seed.
-    fn is_chance(&self, processes: &Processes<'_>, test: usize, seeded: &mut Seeded) -> bool {
+    fn is_chance(
+        &self,
+        processes: &Processes<'_>,
+        test: usize,
+        seeded: &mut SeededExperiments,
+    ) -> bool {
         for seed in 0..MORE_SEEDS {
             let drawn = processes.with_choices(Level::Std, seed);
             let known = seeded.of(Level::Std, seed, processes);
@@ -327,7 +332,7 @@ impl OrderCampaign<'_> {
 }
 
 /// A test that is decided by chance.
-fn chance(test: usize, seeded: &Seeded, experiments: &Experiments) -> Chance {
+fn chance(test: usize, seeded: &SeededExperiments, experiments: &Experiments) -> Chance {
     let failing = seeded
         .ends(&[], test)
         .find(|(_, end)| end.passed() == Some(false));

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use super::OrderCampaign;
-use super::crossed::Seeded;
+use super::crossed::SeededExperiments;
 use super::found::{BinaryResult, Suspect};
 use crate::campaign::order::Processes;
 use crate::campaign::race::{self, Use};
@@ -94,7 +94,7 @@ impl OrderCampaign<'_> {
             not_idempotent(asked, experiments)
         });
         let (mut suspects, open) = Suspect::of(suspects, all_concluded);
-        let mut seeded = Seeded::default();
+        let mut seeded = SeededExperiments::default();
         let dependent = suspects.iter();
         let dependent = dependent.filter_map(|one| Some((one.test, one.dependence()?.clone())));
         let dependent: Vec<(usize, Dependence)> = dependent.collect();

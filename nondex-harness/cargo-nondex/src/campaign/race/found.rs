@@ -12,7 +12,7 @@ const MAX_UNPROVEN: usize = 6;
 
 /// The results of all interleavings.
 #[derive(Default)]
-pub(in crate::campaign) struct Tried {
+pub(in crate::campaign) struct TriedRaces {
     pub(in crate::campaign) found: Vec<FoundRace>,
     /// Number of interleavings, of two tests over a part of the state, were not tried, or not at
     /// each access.
@@ -24,7 +24,7 @@ pub(in crate::campaign) struct Tried {
     pub(super) unproven: Vec<FoundRace>,
 }
 
-impl Tried {
+impl TriedRaces {
     /// With one of those that are not proven for each test of which nothing else is found.
     pub(super) fn with_unproven(mut self) -> Self {
         for found in std::mem::take(&mut self.unproven) {

@@ -17,7 +17,7 @@ use crate::command::selection;
 use crate::command::session::Stages;
 use crate::config::PerTest;
 use crate::error::{Error, Result};
-use crate::findings::{Regressions, Tried};
+use crate::findings::{Regressions, TriedSeed};
 use crate::judge::Options;
 use crate::project::{self, BuildPlan, Counted, Doctests, Project};
 use crate::report::Report;
@@ -149,7 +149,7 @@ impl<'a> Request<'a> {
         &self,
         root: &Utf8Path,
         console: &Console,
-    ) -> Result<BTreeMap<String, Vec<Tried>>> {
+    ) -> Result<BTreeMap<String, Vec<TriedSeed>>> {
         let named = self.args.regressions.as_deref();
         let file = regressions_file(named, root)?;
         if named.is_some() && !file.is_file() {

@@ -13,14 +13,14 @@ pub(super) enum Phase {
 
 /// The place of a run in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Turn {
+pub(super) struct QueuePlace {
     pub(super) phase: Phase,
     pub(super) test: usize,
     /// In the test's batch.
     pub(super) index: usize,
 }
 
-impl Turn {
+impl QueuePlace {
     pub(super) const fn new(test: usize, index: usize, spec: &RunSpec, alone: bool) -> Self {
         let phase = match &spec.choices {
             _ if alone => Phase::Alone,
@@ -30,6 +30,6 @@ impl Turn {
                 Selection::Only(_) | Selection::Except(_) => Phase::Search,
             },
         };
-        Turn { phase, test, index }
+        QueuePlace { phase, test, index }
     }
 }
