@@ -42,7 +42,7 @@ pub use protocol::covered::CoveredRecord;
 pub use protocol::event::Event;
 pub use protocol::execution::{Execution, Interleaving, ScheduledTest, TestSequence};
 pub use protocol::fork::{ForkRecord, Forks};
-pub use protocol::network::{NetworkMode, NetworkOutcome, NetworkRecord};
+pub use protocol::network::{Network, NetworkMode, NetworkOutcome, NetworkRecord};
 pub use protocol::operation::{Observed, OperationRecord};
 pub use protocol::outcome::{Failure, Outcome};
 pub use protocol::point::{

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use nondex_core::{
-    Frame, Given, GivenChoice, Level, NetworkMode, Observed, Outcome, RunRecord, RunSpec,
+    Frame, Given, GivenChoice, Level, Network, Observed, Outcome, RunRecord, RunSpec,
     ScheduleEndKind, StateId, StateKind,
 };
 
@@ -57,7 +57,7 @@ fn operations_that_fail_and_their_stacks_are_recorded_without_memory() {
     });
     for spec in specs(TEST, 2) {
         let spec = RunSpec {
-            network: NetworkMode::Block,
+            network: Network::Block(Vec::new()),
             observe: observed.to_vec(),
             ..spec
         };

@@ -18,7 +18,7 @@ use crate::protocol::spec::RunSpec;
 /// tool's own code runs. Costs a thread-local lookup.
 #[must_use]
 pub fn mode() -> NetworkMode {
-    slot::spec(|spec| spec.network).unwrap_or(NetworkMode::Off)
+    slot::spec(|spec| spec.network.mode()).unwrap_or(NetworkMode::Off)
 }
 
 /// Whether a host, by name or address, was allowed although the network is blocked.
@@ -29,7 +29,7 @@ pub fn is_allowed(host: &str) -> bool {
 
 fn allows(spec: &RunSpec, host: &str) -> bool {
     let host = host.strip_suffix('.').unwrap_or(host);
-    spec.network_allow.iter().any(|allowed| {
+    spec.network.allowed().iter().any(|allowed| {
         let (name, subdomains) = match allowed.strip_prefix("*.") {
             Some(domain) => (domain, true),
             None => (allowed.as_str(), false),
@@ -119,6 +119,7 @@ impl NetworkOperation {
 mod tests {
     use super::*;
     use crate::context::{Context, enter};
+    use crate::protocol::network::Network;
     use crate::{Frame, NetworkOutcome};
 
     fn frame(line: u32) -> Frame {
@@ -187,7 +188,7 @@ mod tests {
     #[test]
     fn only_hosts_on_the_list_are_allowed() {
         let spec = RunSpec {
-            network_allow: vec!["example.org".to_owned(), "*.example.com".to_owned()],
+            network: Network::Block(vec!["example.org".to_owned(), "*.example.com".to_owned()]),
             ..RunSpec::clean("t")
         };
         for (host, allowed) in [

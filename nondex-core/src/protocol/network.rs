@@ -27,6 +27,61 @@ pub enum NetworkMode {
 
 json::words!(NetworkMode { Off = "off", Observe = "observe", Block = "block", Fault = "fault" });
 
+/// What is done about the network, and for which hosts nothing is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Network {
+    /// See [`NetworkMode::Off`].
+    Off,
+    /// See [`NetworkMode::Observe`].
+    #[default]
+    Observe,
+    /// See [`NetworkMode::Block`]; these hosts are reached: names, `*.` with a domain, or
+    /// addresses.
+    Block(Vec<String>),
+    /// See [`NetworkMode::Fault`]; operations on these hosts do not fail.
+    Fault(Vec<String>),
+}
+
+json::variants!(Network {
+    Off = "off",
+    Observe = "observe",
+    Block(allowed) = "block",
+    Fault(allowed) = "fault",
+});
+
+impl Network {
+    /// The mode, with these hosts where some operations are to fail.
+    #[must_use]
+    pub fn new(mode: NetworkMode, allowed: &[String]) -> Self {
+        match mode {
+            NetworkMode::Off => Network::Off,
+            NetworkMode::Observe => Network::Observe,
+            NetworkMode::Block => Network::Block(allowed.to_vec()),
+            NetworkMode::Fault => Network::Fault(allowed.to_vec()),
+        }
+    }
+
+    /// The mode.
+    #[must_use]
+    pub const fn mode(&self) -> NetworkMode {
+        match self {
+            Network::Off => NetworkMode::Off,
+            Network::Observe => NetworkMode::Observe,
+            Network::Block(_) => NetworkMode::Block,
+            Network::Fault(_) => NetworkMode::Fault,
+        }
+    }
+
+    /// The hosts that are reached all the same.
+    #[must_use]
+    pub fn allowed(&self) -> &[String] {
+        match self {
+            Network::Off | Network::Observe => &[],
+            Network::Block(allowed) | Network::Fault(allowed) => allowed,
+        }
+    }
+}
+
 /// How an operation ended.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NetworkOutcome {

@@ -10,7 +10,7 @@ use crate::json;
 
 use super::choices::Choices;
 use super::execution::Execution;
-use super::network::NetworkMode;
+use super::network::Network;
 use super::operation::Observed;
 use super::schedule::Schedule;
 use super::site::Site;
@@ -59,10 +59,7 @@ pub struct RunSpec {
     /// kept (slow: it reads debug information).
     pub trace: Vec<Site>,
     /// What is done about the network.
-    pub network: NetworkMode,
-    /// Hosts that are reached although the network is blocked: names, `*.` with a domain, or
-    /// addresses.
-    pub network_allow: Vec<String>,
+    pub network: Network,
     /// The library that is put before libc in the programs that the test starts, absolute; they are
     /// not observed without it.
     pub preload: Option<PathBuf>,
@@ -83,7 +80,6 @@ json::object!(strict RunSpec {
     record = optional,
     trace = optional,
     network = optional,
-    network_allow = optional,
     preload = optional,
     observe = optional,
     cover = optional,
@@ -111,8 +107,7 @@ impl RunSpec {
             models_off: Vec::new(),
             record: None,
             trace: Vec::new(),
-            network: NetworkMode::default(),
-            network_allow: Vec::new(),
+            network: Network::default(),
             preload: None,
             observe: Vec::new(),
             cover: false,

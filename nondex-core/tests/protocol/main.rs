@@ -122,7 +122,7 @@ fn the_names_of_the_protocol_are_these() {
         r#""thread":"0","ordinal":0,"choice":{"steps":4}},{"site":$site,"#,
         r#""thread":"0","ordinal":1,"choice":{"ranks":[1,0]}}]}},"#,
         r#""models_off":["m"],"record":"r","trace":[$site],"#,
-        r#""network":"block","network_allow":["h"],"preload":"p","#,
+        r#""network":{"block":["h"]},"preload":"p","#,
         r#""observe":[{"operation":"bind","error":"EACCES"}]}"#,
     )
     .replace("$site", site);

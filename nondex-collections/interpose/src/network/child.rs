@@ -56,7 +56,7 @@ static LIBRARY: OnceLock<Library> = OnceLock::new();
 )]
 pub(crate) fn prepare(context: &Context) {
     let spec = context.spec();
-    if spec.network != NetworkMode::Off {
+    if spec.network.mode() != NetworkMode::Off {
         fork::watch();
         if !context.is_own_process() {
             socket::inherit();
@@ -65,7 +65,7 @@ pub(crate) fn prepare(context: &Context) {
     let Some(path) = spec
         .preload
         .as_ref()
-        .filter(|_| spec.network != NetworkMode::Off)
+        .filter(|_| spec.network.mode() != NetworkMode::Off)
     else {
         return;
     };

@@ -133,7 +133,7 @@ fn options(args: &ExplainArgs, line: &str, finding: &Finding, root: &Utf8Path) -
     options.models_off.clone_from(&spec.models_off);
     options.real_threads = !spec.is_scheduled();
     options.max_steps = spec.max_steps();
-    options.network = Policy::new(spec.network, spec.network_allow.clone(), true);
+    options.network = Policy::new(spec.network.mode(), spec.network.allowed().to_vec(), true);
     options.timeout = Duration::from_millis(finding.timeout_ms);
     options.budget = args.budget;
     options.build_words = finding.build.own_words();

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use nondex_core::{NetworkMode, Outcome, RunRecord, RunSpec, Site};
+use nondex_core::{Network, Outcome, RunRecord, RunSpec, Site};
 
 use super::console::Console;
 use super::folders::Folders;
@@ -179,8 +179,7 @@ pub(super) fn build(finding: &Finding, root: &Utf8Path, console: &Console) -> Re
 /// How the test of a finding was built.
 pub(super) fn plan_of(finding: &Finding, root: &Utf8Path) -> BuildPlan {
     let mut plan = finding.build.in_workspace(root);
-    plan.without_network =
-        finding.spec.network == NetworkMode::Off && finding.spec.observe.is_empty();
+    plan.without_network = finding.spec.network == Network::Off && finding.spec.observe.is_empty();
     plan.doctests = if finding.binary.kind == "doc" {
         Doctests::one(&finding.spec.test)
     } else {

@@ -28,7 +28,7 @@ pub fn decide_alike(made: &RunSpec, other: &RunSpec, run: &Run) -> bool {
     if made.before() != other.before() || process(made) != process(other) {
         return false;
     }
-    if (made.network, &made.network_allow) != (other.network, &other.network_allow) {
+    if made.network != other.network {
         return false;
     }
     if (has_timing(run) || run.has_threads()) && !are_scheduled_alike(made, other) {

@@ -3,7 +3,7 @@
 use std::hash::Hasher;
 
 use nondex_core::hash::FixedHasher;
-use nondex_core::{ALGORITHM, NetworkMode, RunSpec, json};
+use nondex_core::{ALGORITHM, Network, RunSpec, json};
 
 /// How many characters an id has: 40 bits, so that among a thousand findings two have the same one
 /// with a probability of less than one in a million.
@@ -45,14 +45,9 @@ pub fn of(test_id: &str, spec: &RunSpec) -> String {
     for model in &spec.models_off {
         feed(model);
     }
-    let network = match spec.network {
-        NetworkMode::Observe | NetworkMode::Off => None,
-        NetworkMode::Block => Some("block"),
-        NetworkMode::Fault => Some("fault"),
-    };
-    if let Some(network) = network {
-        feed(network);
-        spec.network_allow.iter().for_each(|host| feed(host));
+    if let Network::Block(allowed) | Network::Fault(allowed) = &spec.network {
+        feed(spec.network.mode().name());
+        allowed.iter().for_each(|host| feed(host));
     }
     if !spec.schedule().is_default() {
         feed(spec.schedule().name());
@@ -104,7 +99,7 @@ mod tests {
                 ..spec.clone()
             },
             RunSpec {
-                network: NetworkMode::Block,
+                network: Network::Block(Vec::new()),
                 ..spec.clone()
             },
             spec.clone().with_schedule(Schedule::Random),

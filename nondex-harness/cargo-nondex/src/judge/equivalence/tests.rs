@@ -67,7 +67,7 @@ fn a_run_without_choice_points_is_every_run() {
 fn a_run_without_the_network_is_not_one_with_it() {
     let clean = RunSpec::clean("t");
     let blocked = RunSpec {
-        network: nondex_core::NetworkMode::Block,
+        network: nondex_core::Network::Block(Vec::new()),
         ..clean.clone()
     };
     assert!(!decide_alike(&blocked, &clean, &run(&[], None)));

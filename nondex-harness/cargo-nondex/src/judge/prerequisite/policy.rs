@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nondex_core::{NetworkMode, RunSpec};
+use nondex_core::{Network, NetworkMode, RunSpec};
 
 use super::Canary;
 
@@ -45,8 +45,7 @@ impl Policy {
     pub fn verification(&self, spec: &RunSpec) -> Option<RunSpec> {
         let can_tell = self.verify && self.mode == NetworkMode::Block;
         can_tell.then(|| RunSpec {
-            network: NetworkMode::Observe,
-            network_allow: Vec::new(),
+            network: Network::Observe,
             ..spec.clone()
         })
     }
@@ -55,8 +54,7 @@ impl Policy {
     #[must_use]
     pub fn apply(&self, spec: RunSpec) -> RunSpec {
         RunSpec {
-            network: self.mode,
-            network_allow: self.allow.clone(),
+            network: Network::new(self.mode, &self.allow),
             ..spec
         }
     }

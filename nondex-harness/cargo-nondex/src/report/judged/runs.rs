@@ -71,7 +71,7 @@ pub(super) fn failing_runs<'a>(
             !spec.draws_some()
                 && spec.trace.is_empty()
                 && spec.operations() == 0
-                && spec.network == options.network.mode
+                && spec.network.mode() == options.network.mode
         })
         .filter_map(|(spec, runs)| {
             let is_clean = spec.is_clean();
