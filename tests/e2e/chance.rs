@@ -1,6 +1,8 @@
 //! A test that depends on what no choice controls is run more often before it is called stable, and
 //! the report shows how sure that is.
 
+use std::fs;
+
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::Verdict;
 use nondex_core::{Level, Source};
@@ -38,6 +40,32 @@ fn a_test_that_chance_may_decide_is_run_twenty_times_before_it_is_called_stable(
 
     let found = test(&report, "tests::fails_now_and_then");
     assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
+}
+
+#[test]
+fn only_runs_that_were_made_count_where_a_test_has_randomness_of_its_own() {
+    let fixture = Fixture::new("chance");
+    let output = Nondex::run_in(&fixture.path("."))
+        .args(["-E", "test(fails_in_two_of_three)"])
+        .run();
+    output.expect(ExitCode::Found);
+    let report = output.report();
+    let found = test(
+        &report,
+        "tests::fails_in_two_of_three_runs_with_a_random_file",
+    );
+    assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
+    assert_eq!(found.sources, [Source::RandomFile]);
+    let made = fs::read_dir(fixture.path(".")).unwrap().flatten();
+    let made = made.filter(|entry| entry.file_name().to_string_lossy().starts_with("drawn-"));
+    let made = made.count();
+    // Its runs count themselves, and the first of three passes where the third one does.
+    let counted = found.failure_rate.values().map(|[_, runs]| *runs);
+    assert!(counted.sum::<u64>() <= made as u64, "{found:#?}");
+    for [failed, runs] in found.failure_rate.values() {
+        assert!(runs / 3 <= *failed && *failed <= *runs, "{found:#?}");
+    }
+    assert_eq!(found.implied, 0);
 }
 
 #[test]

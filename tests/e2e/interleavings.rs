@@ -54,6 +54,23 @@ fn a_race_is_found_with_the_thread_that_is_held_back_and_made_again_every_time()
 }
 
 #[test]
+fn of_schedules_that_were_chosen_a_number_is_reported_and_no_probability() {
+    let fixture = Fixture::shared("interleavings");
+    let output = Nondex::run_in(&fixture.path("."))
+        .args(["-E", "test(/^race_lost_update$/)"])
+        .run();
+    output.expect(ExitCode::Found);
+    output.prints(&["of 10 schedules tried; needs a delay of "]);
+    for probability in ["flaky today", " %)"] {
+        assert!(!output.stderr.contains(probability), "{}", output.stderr);
+    }
+    let report = output.report();
+    let found = test(&report, "race_lost_update");
+    assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
+    assert!(found.culprits.iter().all(|culprit| culprit.confirmed));
+}
+
+#[test]
 fn a_sleep_that_is_no_join_a_margin_and_a_missed_notification_are_blamed_on_their_lines() {
     let fixture = Fixture::shared("interleavings");
     let output = Nondex::run_in(&fixture.path("."))
