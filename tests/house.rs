@@ -333,6 +333,44 @@ fn lines_end_at_column_100() {
     assert_eq!(wide, Vec::<String>::new());
 }
 
+/// Chains of `let` need Rust 1.88; clippy holds the same for functions of std, by `rust-version`.
+#[test]
+fn the_runtime_has_no_syntax_that_is_newer_than_its_oldest_toolchain() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let is_chained = |text: &str| {
+        let mut is_open = false;
+        text.lines().map(str::trim).any(|line| {
+            if ["if let ", "while let ", "} else if let "]
+                .iter()
+                .any(|start| line.starts_with(start))
+            {
+                is_open = true;
+            }
+            let is_joined = is_open && (line.starts_with("&& ") || line.contains(" && "));
+            is_open &= !line.ends_with('{');
+            is_joined || line.starts_with("&& let ") || line.contains(" && let ")
+        })
+    };
+    assert!(is_chained("if a && let Some(b) = c {"));
+    assert!(is_chained("if let Some(b) = c\n    && b\n{"));
+    assert!(!is_chained("if let Some(b) = c {\n    if a && b {"));
+    let mut chained = Vec::new();
+    for folder in [
+        "nondex-core/src",
+        "nondex-collections/src",
+        "nondex-collections/interpose/src",
+        "nondex-harness/src",
+        "nondex-harness/cargo-nondex/runtime",
+    ] {
+        for file in files(&root.join(folder)) {
+            if is_chained(&fs::read_to_string(&file).unwrap()) {
+                chained.push(file);
+            }
+        }
+    }
+    assert_eq!(chained, Vec::<PathBuf>::new());
+}
+
 /// Tests of the second tier are `#[ignore]`d, and `.ci/nightly` runs them.
 #[test]
 fn every_test_that_is_left_out_says_why_and_is_run_at_night() {

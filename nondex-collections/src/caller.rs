@@ -23,11 +23,10 @@ pub(crate) fn caller() -> Caller {
 pub(crate) fn of(place: &'static Location<'static>) -> Caller {
     static HIDDEN: Known = Known::new();
     let is_hidden = HIDDEN.ask(place, || is_hidden(place.file()));
-    if is_hidden
-        && context::level().is_some()
-        && let Some(caller) = system::hidden_caller()
-    {
-        return caller;
+    if is_hidden && context::level().is_some() {
+        if let Some(caller) = system::hidden_caller() {
+            return caller;
+        }
     }
     Caller::from(place)
 }

@@ -73,10 +73,10 @@ impl Notes {
 
     /// Takes out what was added.
     fn restore(&self) {
-        if std::fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() > self.length)
-            && let Ok(file) = std::fs::OpenOptions::new().write(true).open(&self.path)
-        {
-            let _ = file.set_len(self.length);
+        if std::fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() > self.length) {
+            if let Ok(file) = std::fs::OpenOptions::new().write(true).open(&self.path) {
+                let _ = file.set_len(self.length);
+            }
         }
     }
 }

@@ -123,10 +123,10 @@ pub fn test_main_with_exit_callback<F: FnOnce()>(
 
 /// Prints the times, in seconds, of doctests that rustdoc compiled together.
 pub fn print_merged_doctests_times(args: &[String], total_time: f64, compilation_time: f64) {
-    if let Some(arguments) = parse(args)
-        && let Err(error) = console::doctest_times(&arguments, total_time, compilation_time)
-    {
-        fail(&format!("io error when listing tests: {error:?}"));
+    if let Some(arguments) = parse(args) {
+        if let Err(error) = console::doctest_times(&arguments, total_time, compilation_time) {
+            fail(&format!("io error when listing tests: {error:?}"));
+        }
     }
 }
 

@@ -9,6 +9,8 @@ use nondex_core::Failure;
 use nondex_core::context::{self, Context, Entered, stack};
 use nondex_core::protocol::site::portable_path;
 
+use crate::verdict::message_of;
+
 /// The message of std when a second panic ends the process: not why the test failed.
 const CONSEQUENCES: [&str; 2] = [
     "panic in a destructor during cleanup",
@@ -72,7 +74,7 @@ fn note(info: &PanicHookInfo<'_>) {
         let Some(watched) = watched.as_mut() else {
             return;
         };
-        let message = info.payload_as_str().unwrap_or("Box<dyn Any>");
+        let message = message_of(info.payload()).unwrap_or("Box<dyn Any>");
         if watched.last.is_some() && CONSEQUENCES.contains(&message) {
             return;
         }

@@ -91,15 +91,15 @@ pub(crate) fn run(arguments: &Arguments, mut tests: Vec<TestDescAndFn>) -> io::R
     if let Some(interrupting) = interrupting {
         interrupting.end();
     }
-    if let Some(context) = own
-        && let Some(asked) = context.spec().forks()
-    {
-        forks::run(context, asked, forks, |test| {
-            let mut console = Console::new(arguments, Printing::Silent);
-            let mut runner = Runner::new(arguments, &mut console, sharing);
-            let run = runner.run(vec![test], 1);
-            run.is_ok() && console.run_end().unwrap_or(false)
-        });
+    if let Some(context) = own {
+        if let Some(asked) = context.spec().forks() {
+            forks::run(context, asked, forks, |test| {
+                let mut console = Console::new(arguments, Printing::Silent);
+                let mut runner = Runner::new(arguments, &mut console, sharing);
+                let run = runner.run(vec![test], 1);
+                run.is_ok() && console.run_end().unwrap_or(false)
+            });
+        }
     }
     console.run_end()
 }
@@ -149,9 +149,10 @@ impl<'a> Runner<'a> {
         // Memory for them now: while one runs, it may have the lock of its own allocator.
         self.started.reserve(at_a_time.min(waiting.len()));
         loop {
-            while self.started.len() < at_a_time
-                && let Some(test) = waiting.pop_front()
-            {
+            while self.started.len() < at_a_time {
+                let Some(test) = waiting.pop_front() else {
+                    break;
+                };
                 if let Some(sharing) = self.sharing {
                     sharing.before_test(waiting.is_empty());
                 }
@@ -160,10 +161,10 @@ impl<'a> Runner<'a> {
             if self.started.is_empty() {
                 return Ok(());
             }
-            if let [alone] = &mut self.started[..]
-                && self.console.is_silent()
-            {
-                alone.join();
+            if let [alone] = &mut self.started[..] {
+                if self.console.is_silent() {
+                    alone.join();
+                }
             }
             let completed = self.wait(at_a_time > 1)?;
             self.finish(completed)?;

@@ -87,7 +87,7 @@ pub(super) fn measure(filter: &str) -> Result<Table, Box<dyn Error>> {
     // What comes before the first mark is part 1.
     let mut parts = (2..).step_by(2);
     let mut counts = Vec::new();
-    for acts in str::from_utf8(&output.stdout)?.lines() {
+    for acts in std::str::from_utf8(&output.stdout)?.lines() {
         let part = folder.join(format!("part.{}", parts.next().unwrap_or_default()));
         let part = fs::read_to_string(part)?;
         let total = part.lines().find_map(|line| line.strip_prefix("totals: "));

@@ -91,15 +91,15 @@ unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, time: *mut libc::time
         libc::CLOCK_REALTIME => &model::SYSTEM_TIME_ELAPSED,
         _ => &model::INSTANT_ELAPSED,
     };
-    if let Some(now) = virtual_time(clock, by)
-        && !time.is_null()
-    {
-        // SAFETY: the caller gives a place for the time.
-        unsafe {
-            (*time).tv_sec = (now / SECOND) as _;
-            (*time).tv_nsec = (now % SECOND) as _;
+    if let Some(now) = virtual_time(clock, by) {
+        if !time.is_null() {
+            // SAFETY: the caller gives a place for the time.
+            unsafe {
+                (*time).tv_sec = (now / SECOND) as _;
+                (*time).tv_nsec = (now % SECOND) as _;
+            }
+            return 0;
         }
-        return 0;
     }
     match original!(c"clock_gettime": ClockGettime) {
         // SAFETY: the caller's arguments, unchanged.
@@ -110,15 +110,15 @@ unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, time: *mut libc::time
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn gettimeofday(time: *mut libc::timeval, zone: *mut c_void) -> c_int {
-    if let Some(now) = virtual_time(libc::CLOCK_REALTIME, &model::GETTIMEOFDAY)
-        && !time.is_null()
-    {
-        // SAFETY: the caller gives a place for the time.
-        unsafe {
-            (*time).tv_sec = (now / SECOND) as _;
-            (*time).tv_usec = (now % SECOND / 1_000) as _;
+    if let Some(now) = virtual_time(libc::CLOCK_REALTIME, &model::GETTIMEOFDAY) {
+        if !time.is_null() {
+            // SAFETY: the caller gives a place for the time.
+            unsafe {
+                (*time).tv_sec = (now / SECOND) as _;
+                (*time).tv_usec = (now % SECOND / 1_000) as _;
+            }
+            return 0;
         }
-        return 0;
     }
     match original!(c"gettimeofday": unsafe extern "C" fn(*mut libc::timeval, *mut c_void) -> c_int)
     {
@@ -131,7 +131,7 @@ unsafe extern "C" fn gettimeofday(time: *mut libc::timeval, zone: *mut c_void) -
 #[unsafe(no_mangle)]
 unsafe extern "C" fn time(place: *mut i64) -> i64 {
     if let Some(now) = virtual_time(libc::CLOCK_REALTIME, &model::TIME) {
-        let seconds = (now / SECOND).cast_signed();
+        let seconds = (now / SECOND) as i64;
         if !place.is_null() {
             // SAFETY: the caller gives a place for the time.
             unsafe { place.write(seconds) };
@@ -149,10 +149,10 @@ unsafe extern "C" fn time(place: *mut i64) -> i64 {
 unsafe extern "C" fn nanosleep(time: *const libc::timespec, rest: *mut libc::timespec) -> c_int {
     note(Source::Sleep);
     // SAFETY: the caller gives a time.
-    if let Some(length) = unsafe { nanoseconds(time) }
-        && sleeps_until(|| schedule::now().saturating_add(length))
-    {
-        return 0;
+    if let Some(length) = unsafe { nanoseconds(time) } {
+        if sleeps_until(|| schedule::now().saturating_add(length)) {
+            return 0;
+        }
     }
     match original!(c"nanosleep": unsafe extern "C" fn(*const libc::timespec,
         *mut libc::timespec) -> c_int)
@@ -174,17 +174,18 @@ unsafe extern "C" fn clock_nanosleep(
     const ABSOLUTE: c_int = 1;
     note(Source::Sleep);
     // SAFETY: the caller gives a time.
-    if let Some(time) = unsafe { nanoseconds(time) }
-        && is_virtual(clock)
-        && sleeps_until(|| {
-            if flags & ABSOLUTE == 0 {
-                schedule::now().saturating_add(time)
-            } else {
-                schedule::since_start(clock, time)
-            }
-        })
-    {
-        return 0;
+    if let Some(time) = unsafe { nanoseconds(time) } {
+        if is_virtual(clock)
+            && sleeps_until(|| {
+                if flags & ABSOLUTE == 0 {
+                    schedule::now().saturating_add(time)
+                } else {
+                    schedule::since_start(clock, time)
+                }
+            })
+        {
+            return 0;
+        }
     }
     match original!(c"clock_nanosleep": unsafe extern "C" fn(libc::clockid_t, c_int,
         *const libc::timespec, *mut libc::timespec) -> c_int)

@@ -141,7 +141,7 @@ pub(crate) fn after_fork_in_child() {
 fn share(record: &Path) -> Option<()> {
     let (flags, blocks) = instrumented()?;
     let start = flags.as_ptr().expose_provenance();
-    if !start.is_multiple_of(PAGE) || !flags.len().is_multiple_of(PAGE) {
+    if start % PAGE != 0 || flags.len() % PAGE != 0 {
         return None;
     }
     let (base, _) = origin::executable();

@@ -101,16 +101,17 @@ fn reader() -> Option<(&'static Model, Caller)> {
 
 /// Notes that a stream was opened.
 fn opened(dir: *mut libc::DIR) {
-    if !dir.is_null()
-        && let Some(_work) = own::work()
-    {
-        let _errno = Errno::save();
-        if let Some(reader) = reader()
-            // SAFETY: the stream was opened and not closed.
-            && !proc::has(unsafe { libc::dirfd(dir) })
-            && let Some(mut open) = STREAMS.lock()
-        {
-            open.insert(dir.addr(), Stream::new(reader));
+    if !dir.is_null() {
+        if let Some(_work) = own::work() {
+            let _errno = Errno::save();
+            if let Some(reader) = reader() {
+                // SAFETY: the stream was opened and not closed.
+                if !proc::has(unsafe { libc::dirfd(dir) }) {
+                    if let Some(mut open) = STREAMS.lock() {
+                        open.insert(dir.addr(), Stream::new(reader));
+                    }
+                }
+            }
         }
     }
 }

@@ -50,7 +50,7 @@ unsafe extern "C" fn getrandom(buffer: *mut c_void, len: usize, flags: c_uint) -
         unsafe { Original::new(c"getrandom") };
     // SAFETY: the caller gives a buffer of `len` bytes.
     if unsafe { fill_raw(buffer, len, flags) } {
-        return len.cast_signed();
+        return len as isize;
     }
     match ORIGINAL.get() {
         // SAFETY: the caller's arguments, unchanged.
@@ -88,7 +88,7 @@ pub(super) unsafe fn syscall(
     if number != libc::SYS_getrandom {
         return None;
     }
-    let address = |register: c_long| register.cast_unsigned() as usize;
+    let address = |register: c_long| register as usize;
     let buffer = ::std::ptr::with_exposed_provenance_mut(address(buffer));
     // SAFETY: the caller gives a buffer of `len` bytes.
     unsafe { fill_raw(buffer, address(len), flags as c_uint) }.then_some(len)

@@ -137,7 +137,7 @@ unsafe fn show_extended(result: *mut Extended) {
 fn put_extended(time: &mut ExtendedTime, show: impl FnOnce(u64) -> u64) {
     if let Some(real) = nanoseconds(time.seconds, time.rest.into()) {
         let shown = show(real);
-        time.seconds = (shown / SECOND).cast_signed();
+        time.seconds = (shown / SECOND) as i64;
         time.rest = (shown % SECOND) as u32;
     }
 }
@@ -156,10 +156,10 @@ unsafe fn note_set(times: *const libc::timespec) {
         // SAFETY: as the caller promises.
         let time = unsafe { &*times.add(number) };
         let rest = time.tv_nsec as u64;
-        if rest < SPECIAL
-            && let Some(time) = nanoseconds(time.tv_sec as _, rest)
-        {
-            schedule::set_time(time);
+        if rest < SPECIAL {
+            if let Some(time) = nanoseconds(time.tv_sec as _, rest) {
+                schedule::set_time(time);
+            }
         }
     }
 }
@@ -258,24 +258,25 @@ mod status {
                 ::std::slice::from_raw_parts_mut(times, 3),
             )
         };
-        let real = |[seconds, rest]: [i64; 2]| nanoseconds(seconds, rest.cast_unsigned());
+        let real = |[seconds, rest]: [i64; 2]| nanoseconds(seconds, rest as u64);
         let [accessed, modified, changed] = times else {
             return done;
         };
         let kind = Shown::of(mode, size);
-        if kind != Shown::Nothing
-            && let (Some(a), Some(m), Some(c)) = (real(*accessed), real(*modified), real(*changed))
-        {
-            let mut all = [m, c, a];
-            schedule::show_times(kind.modified(m), |show| {
-                all = [
-                    show(kind.modified(m)),
-                    show(FileTime::Other(c)),
-                    show(FileTime::Other(a)),
-                ];
-            });
-            for (place, shown) in [modified, changed, accessed].into_iter().zip(all) {
-                *place = [shown / super::SECOND, shown % super::SECOND].map(u64::cast_signed);
+        if kind != Shown::Nothing {
+            if let (Some(a), Some(m), Some(c)) = (real(*accessed), real(*modified), real(*changed))
+            {
+                let mut all = [m, c, a];
+                schedule::show_times(kind.modified(m), |show| {
+                    all = [
+                        show(kind.modified(m)),
+                        show(FileTime::Other(c)),
+                        show(FileTime::Other(a)),
+                    ];
+                });
+                for (place, shown) in [modified, changed, accessed].into_iter().zip(all) {
+                    *place = [shown / super::SECOND, shown % super::SECOND].map(|part| part as i64);
+                }
             }
         }
         done

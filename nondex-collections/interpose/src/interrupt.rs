@@ -98,10 +98,10 @@ pub(crate) fn stop() {
 /// Called where a thread may have let others go on.
 #[inline]
 pub(crate) fn passed() {
-    if IS_OPEN.load(Ordering::Relaxed)
-        && let Some(interruption) = OPEN.take()
-    {
-        go_on(interruption);
+    if IS_OPEN.load(Ordering::Relaxed) {
+        if let Some(interruption) = OPEN.take() {
+            go_on(interruption);
+        }
     }
 }
 

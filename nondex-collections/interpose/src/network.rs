@@ -124,7 +124,7 @@ pub(crate) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c
     use ::std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 
     let [fd, a, b, c, d, e] = arguments;
-    let address = |register: c_long| register.cast_unsigned() as usize;
+    let address = |register: c_long| register as usize;
     // SAFETY: the caller's arguments, with the types that the kernel reads them as.
     unsafe {
         match number {

@@ -231,7 +231,7 @@ fn look_at(me: Ref, address: usize) {
     }
     let idle = me.idle.get() + 1;
     me.idle.set(idle);
-    if idle.is_multiple_of(SPIN) {
+    if idle % SPIN == 0 {
         look_up(me, None, true);
     }
 }

@@ -67,7 +67,7 @@ fn tell(file: c_int) {
     if path.is_some_and(|path| path.ends_with(DELETED) || !path.starts_with(b"/")) {
         return;
     }
-    note_written(path.and_then(|path| str::from_utf8(path).ok()));
+    note_written(path.and_then(|path| ::std::str::from_utf8(path).ok()));
 }
 
 /// Functions that write something, which is reported when they have: then they return 0.

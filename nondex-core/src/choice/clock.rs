@@ -72,7 +72,7 @@ pub fn age(model: &'static Model, caller: Caller, moment: u64) -> Option<u64> {
     let draw = |level, mut generator: ChaCha8Rng| match oldest(model, level) {
         0 => 0,
         // Most clocks that tick have one of a few ticks, and the longest shows the most.
-        oldest if generator.next_u64().is_multiple_of(2) => oldest,
+        oldest if generator.next_u64() % 2 == 0 => oldest,
         oldest => hold::draw(oldest, u64::MAX, generator),
     };
     number_at_level(model, caller, Some(moment), range, 0, draw)

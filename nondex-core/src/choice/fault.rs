@@ -34,7 +34,7 @@ pub fn drawn<E: Copy>(
         let word = generator.next_u64();
         let error = (word / ODDS).checked_rem(len);
         error
-            .filter(|_| word.is_multiple_of(ODDS))
+            .filter(|_| word % ODDS == 0)
             .map_or(0, |error| error + 1)
     })?;
     let error = usize::try_from(fault.checked_sub(1)?).ok()?;

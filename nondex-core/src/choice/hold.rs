@@ -62,7 +62,7 @@ fn draw_past(longest: u64, most: u64, awaited: &[u64], mut generator: ChaCha8Rng
     const MOMENTS: Range<u64> = 5..15;
     let within = |time: &&u64| **time < longest.min(most);
     let reached = awaited.iter().filter(within).count() as u64;
-    if reached == 0 || generator.next_u64().is_multiple_of(2) {
+    if reached == 0 || generator.next_u64() % 2 == 0 {
         return draw(longest, most, generator);
     }
     let chosen = generator.next_u64() % reached;
@@ -76,7 +76,7 @@ fn draw_past(longest: u64, most: u64, awaited: &[u64], mut generator: ChaCha8Rng
 /// alike in it; but where any time is allowed, every other one is within two of them of the
 /// longest, for what is programmed to wait waits for milliseconds.
 pub(super) fn draw(longest: u64, most: u64, mut generator: ChaCha8Rng) -> u64 {
-    if most >= longest && generator.next_u64().is_multiple_of(2) {
+    if most >= longest && generator.next_u64() % 2 == 0 {
         return longest - generator.next_u64() % (longest / 4 * 3);
     }
     let longest = longest.min(most);

@@ -36,11 +36,10 @@ pub fn enter(context: &Arc<Context>, test: &str) -> Entered {
         pauses: PAUSES.replace(0),
         context: Arc::clone(context),
     };
-    if context.spec.is_scheduled()
-        && context.is_own_process()
-        && let Some(system) = system()
-    {
-        system.begin_schedule(&context.spec, test);
+    if context.spec.is_scheduled() && context.is_own_process() {
+        if let Some(system) = system() {
+            system.begin_schedule(&context.spec, test);
+        }
     }
     entered
 }

@@ -55,10 +55,10 @@ impl Keys {
         }
         let call = (model, model.family, caller);
         let stack = Stack::capture();
-        if let Some(mut created) = self.created.lock()
-            && !created.iter().any(|(known, _)| is_same(known, &call))
-        {
-            created.push((call, stack));
+        if let Some(mut created) = self.created.lock() {
+            if !created.iter().any(|(known, _)| is_same(known, &call)) {
+                created.push((call, stack));
+            }
         }
     }
 

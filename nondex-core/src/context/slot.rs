@@ -317,10 +317,10 @@ pub fn note_source(source: Source) {
         return;
     }
     let _ = SLOT.try_with(|slot| {
-        if let Ok(slot) = slot.try_borrow()
-            && let Slot::Active(state) = &*slot
-        {
-            state.context.note_source(source);
+        if let Ok(slot) = slot.try_borrow() {
+            if let Slot::Active(state) = &*slot {
+                state.context.note_source(source);
+            }
         }
     });
 }

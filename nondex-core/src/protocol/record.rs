@@ -200,7 +200,7 @@ impl RunRecord {
         events: impl IntoIterator<Item: AsRef<[u8]>>,
     ) -> Result<Vec<Event>, String> {
         let parse = |event: &[u8]| {
-            let text = str::from_utf8(event).map_err(|e| e.to_string())?;
+            let text = std::str::from_utf8(event).map_err(|e| e.to_string())?;
             json::from_str(text).map_err(|e| e.to_string())
         };
         (1..)

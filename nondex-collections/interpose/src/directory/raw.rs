@@ -88,7 +88,7 @@ unsafe fn entries(
         set_errno(libc::EINVAL);
         return -1;
     }
-    filled.cast_signed()
+    filled as isize
 }
 
 impl Left {
@@ -184,7 +184,7 @@ pub(crate) unsafe fn syscall(
     if number != libc::SYS_getdents64 {
         return None;
     }
-    let address = |register: c_long| register.cast_unsigned() as usize;
+    let address = |register: c_long| register as usize;
     let buffer = ::std::ptr::with_exposed_provenance_mut(address(buffer));
     // SAFETY: the caller gives a buffer of `len` bytes.
     Some(unsafe { getdents64(folder as c_int, buffer, address(len)) } as c_long)

@@ -141,15 +141,13 @@ pub(super) unsafe extern "C" fn getsockopt(
     };
     // SAFETY: the caller's arguments, unchanged.
     let result = unsafe { original(fd, level, name, value, len) };
-    if result == 0
-        && (level, name) == (libc::SOL_SOCKET, libc::SO_ERROR)
-        && !value.is_null()
-        && let Some(inode) = socket::known(fd)
-    {
-        let _errno = Errno::save();
-        // SAFETY: the kernel has just written this option, which is an `int`.
-        let errno = unsafe { value.cast::<c_int>().read_unaligned() };
-        socket::update(inode, |socket, changes| socket.error(fd, errno, changes));
+    if result == 0 && (level, name) == (libc::SOL_SOCKET, libc::SO_ERROR) && !value.is_null() {
+        if let Some(inode) = socket::known(fd) {
+            let _errno = Errno::save();
+            // SAFETY: the kernel has just written this option, which is an `int`.
+            let errno = unsafe { value.cast::<c_int>().read_unaligned() };
+            socket::update(inode, |socket, changes| socket.error(fd, errno, changes));
+        }
     }
     result
 }

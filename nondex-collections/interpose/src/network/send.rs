@@ -80,13 +80,11 @@ fn send_from(
             if !is_wait {
                 socket.error(fd, error, changes);
             }
-        } else if result < 0
-            && is_first
-            && let Some(operation) = socket.not_asked(&target)
-            && !is_wait
-        {
-            is_recorded = true;
-            changes.end(operation, End::Failed(error::name(errno)));
+        } else if result < 0 && is_first {
+            if let Some(operation) = socket.not_asked(&target).filter(|_| !is_wait) {
+                is_recorded = true;
+                changes.end(operation, End::Failed(error::name(errno)));
+            }
         }
     });
     if !is_recorded {

@@ -104,10 +104,10 @@ pub(super) fn know(fd: c_int) -> Option<u64> {
     let mut sockets = SOCKETS.lock()?;
     if sockets.get(&inode).is_none() {
         let is_datagram = is_datagram(fd);
-        if sockets.len() >= MAX_KNOWN
-            && let Some((_, oldest)) = sockets.pop_first()
-        {
-            UNANSWERED.fetch_sub(oldest.sent.len(), Ordering::Relaxed);
+        if sockets.len() >= MAX_KNOWN {
+            if let Some((_, oldest)) = sockets.pop_first() {
+                UNANSWERED.fetch_sub(oldest.sent.len(), Ordering::Relaxed);
+            }
         }
         let socket = Socket {
             inode,
@@ -152,12 +152,12 @@ fn each_descriptor(holds: impl FnMut(c_int) -> bool) -> bool {
 /// Changes what is known of a socket, and then records what follows from it.
 pub(super) fn update(inode: u64, change: impl FnOnce(&mut Socket, &mut Changes)) {
     let mut changes = Changes::none();
-    if let Some(mut sockets) = SOCKETS.lock()
-        && let Some(socket) = sockets.get_mut(&inode)
-    {
-        UNANSWERED.fetch_sub(socket.sent.len(), Ordering::Relaxed);
-        change(socket, &mut changes);
-        UNANSWERED.fetch_add(socket.sent.len(), Ordering::Relaxed);
+    if let Some(mut sockets) = SOCKETS.lock() {
+        if let Some(socket) = sockets.get_mut(&inode) {
+            UNANSWERED.fetch_sub(socket.sent.len(), Ordering::Relaxed);
+            change(socket, &mut changes);
+            UNANSWERED.fetch_add(socket.sent.len(), Ordering::Relaxed);
+        }
     }
     changes.record();
 }
@@ -232,13 +232,14 @@ fn is_connected(fd: c_int) -> bool {
 pub(super) fn closing(inode: u64, fd: c_int) {
     let _errno = Errno::save();
     let mut is_connecting = false;
-    if let Some(mut sockets) = SOCKETS.lock()
-        && let Some(socket) = sockets.get(&inode)
-    {
-        is_connecting = socket.connecting.is_some();
-        if !is_connecting && socket.peer.is_none() && socket.sent.is_empty() && !socket.answered {
-            sockets.remove(&inode);
-            KNOWN.store(sockets.len(), Ordering::Relaxed);
+    if let Some(mut sockets) = SOCKETS.lock() {
+        if let Some(socket) = sockets.get(&inode) {
+            is_connecting = socket.connecting.is_some();
+            if !is_connecting && socket.peer.is_none() && socket.sent.is_empty() && !socket.answered
+            {
+                sockets.remove(&inode);
+                KNOWN.store(sockets.len(), Ordering::Relaxed);
+            }
         }
     }
     if is_connecting {

@@ -51,17 +51,17 @@ unsafe extern "C" fn epoll_ctl(
     };
     // SAFETY: the caller's arguments, unchanged.
     let result = unsafe { original(epoll, operation, fd, event) };
-    if result == 0
-        && let Some(inode) = socket::known(fd)
-    {
-        let _errno = Errno::save();
-        // SAFETY: the event is null, which only removing allows, or valid.
-        let asks = operation != libc::EPOLL_CTL_DEL
-            && unsafe { event.as_ref() }.is_some_and(|event| {
-                let events = event.events;
-                events & libc::EPOLLIN as u32 != 0
-            });
-        socket::update(inode, |socket, _| socket.is_polled = asks);
+    if result == 0 {
+        if let Some(inode) = socket::known(fd) {
+            let _errno = Errno::save();
+            // SAFETY: the event is null, which only removing allows, or valid.
+            let asks = operation != libc::EPOLL_CTL_DEL
+                && unsafe { event.as_ref() }.is_some_and(|event| {
+                    let events = event.events;
+                    events & libc::EPOLLIN as u32 != 0
+                });
+            socket::update(inode, |socket, _| socket.is_polled = asks);
+        }
     }
     result
 }

@@ -29,11 +29,11 @@ impl Held {
         // The descriptors first: to read what else there is takes some.
         for (number, entry) in numbered("/proc/self/fd") {
             // Our own of that very folder is gone by now.
-            if let Ok(link) = fs::read_link(entry)
-                && !are_ports(number)
-            {
-                let name = without_number(&link.to_string_lossy()).to_owned();
-                add(StateKind::Descriptor, name, number);
+            if let Ok(link) = fs::read_link(entry) {
+                if !are_ports(number) {
+                    let name = without_number(&link.to_string_lossy()).to_owned();
+                    add(StateKind::Descriptor, name, number);
+                }
             }
         }
         for (number, task) in numbered("/proc/self/task") {

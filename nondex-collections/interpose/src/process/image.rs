@@ -117,9 +117,10 @@ impl Image {
         let mut changes = Vec::new();
         for ((segment, before), after) in self.statics.iter().zip(before).zip(after) {
             let mut at = 0;
-            while changes.len() < MAX_CHANGES
-                && let Some(skipped) = differing(&before[at..], &after[at..])
-            {
+            while changes.len() < MAX_CHANGES {
+                let Some(skipped) = differing(&before[at..], &after[at..]) else {
+                    break;
+                };
                 let start = at + skipped;
                 let pairs = before[start..].iter().zip(&after[start..]);
                 at = start + pairs.take_while(|(before, after)| before != after).count();

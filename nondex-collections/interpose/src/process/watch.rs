@@ -163,7 +163,7 @@ fn parts(start: usize, length: usize) -> Parts {
     let (mut at, end) = (start, start.saturating_add(length));
     let mut parts = Parts::none();
     while at < end && parts.len < REGISTERS {
-        let fits = |length: &usize| at.is_multiple_of(*length) && at + length <= end;
+        let fits = |length: &usize| at % *length == 0 && at + length <= end;
         let length = [8, 4, 2, 1].into_iter().find(fits).unwrap_or(1);
         parts.watched[parts.len] = Watched {
             address: at,

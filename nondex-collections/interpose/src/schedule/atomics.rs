@@ -40,16 +40,16 @@ fn done<T, V: Into<u64>>(
     found: Option<V>,
     left: Option<V>,
 ) {
-    if trace::is_on()
-        && let Some(me) = me
-    {
-        trace::note_atomic(
-            me,
-            name,
-            place.addr(),
-            found.map(Into::into),
-            left.map(Into::into),
-        );
+    if trace::is_on() {
+        if let Some(me) = me {
+            trace::note_atomic(
+                me,
+                name,
+                place.addr(),
+                found.map(Into::into),
+                left.map(Into::into),
+            );
+        }
     }
 }
 

@@ -229,14 +229,14 @@ fn fires_at(me: Ref, class: Class, number: u64) -> bool {
         };
         drawn < chance.load(Ordering::Relaxed).into()
     };
-    fires && (FIRED.load(Ordering::Relaxed) < MANY || word.is_multiple_of(SELDOM))
+    fires && (FIRED.load(Ordering::Relaxed) < MANY || word % SELDOM == 0)
 }
 
 /// Whether the others may run after the next operation of this thread, which reads, and not before
 /// it.
 #[inline]
 pub(super) fn is_after(me: Ref) -> bool {
-    is_drawn() && word(me, AFTER, me.operations.get()).is_multiple_of(2)
+    is_drawn() && word(me, AFTER, me.operations.get()) % 2 == 0
 }
 
 /// Whether a seed draws what is chosen.
@@ -340,7 +340,7 @@ pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
         || is_alone
         || LOCKED.contains(&expected)
         || expected != PARKED && expected & SHARED != 0
-        || !word(me, SPURIOUS, me.operations.get()).is_multiple_of(16)
+        || word(me, SPURIOUS, me.operations.get()) % 16 != 0
     {
         return false;
     }
@@ -362,7 +362,7 @@ pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
 /// Which of a number of waiting threads a wake-up reaches.
 pub(super) fn which(me: Ref, waiting: u64) -> u64 {
     let word = word(me, ORDER, me.operations.get());
-    if !is_drawn() || !word.is_multiple_of(2) {
+    if !is_drawn() || word % 2 != 0 {
         return 0;
     }
     let Some(_work) = own::work() else {

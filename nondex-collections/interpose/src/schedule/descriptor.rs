@@ -236,18 +236,18 @@ unsafe fn write_pieces(
             // SAFETY: it is within the buffer.
             let at = unsafe { buffer.iov_base.byte_add(of_buffer) };
             match write(at, len) {
-                written if written >= 0 => of_buffer += written.cast_unsigned(),
+                written if written >= 0 => of_buffer += written as usize,
                 _ if errno() == libc::EAGAIN => {}
-                _ if done + of_buffer > 0 => return (done + of_buffer).cast_signed(),
+                _ if done + of_buffer > 0 => return (done + of_buffer) as isize,
                 error => return error,
             }
             if of_buffer < buffer.iov_len && !wait(Operation::Write, fd, Direction::Out) {
-                return (done + of_buffer).cast_signed();
+                return (done + of_buffer) as isize;
             }
         }
         done += of_buffer;
     }
-    done.cast_signed()
+    done as isize
 }
 
 fn write_piece(fd: c_int, at: *const c_void, len: usize) -> isize {

@@ -220,7 +220,7 @@ pub(super) fn report(me: Ref) {
     let wait = Wait {
         thread: me.path(),
         name: kernel::thread_name(),
-        is_main: kernel::thread_number() == process_number::of_system().cast_signed(),
+        is_main: kernel::thread_number() == process_number::of_system() as i32,
         operation: doing(me),
         on: None,
         stack: Stack::capture(),

@@ -79,7 +79,7 @@ pub(super) fn late(me: Ref, mark: usize, deadline: u64) -> u64 {
     let number = me.timed.get() + 1;
     me.timed.set(number);
     let is_marked = !me.marks[mark].replace(false);
-    if is_marked && (is_clean() || word(me, TIME, number).is_multiple_of(2)) {
+    if is_marked && (is_clean() || word(me, TIME, number) % 2 == 0) {
         return 0;
     }
     let Some(_work) = own::work() else {
@@ -159,7 +159,7 @@ pub(super) fn age(me: Ref, clock: usize) -> u64 {
     me.read.set(number);
     let is_marked = !me.marks[READINGS + clock].replace(false);
     let fires = !is_clean()
-        && word(me, AGE, number).is_multiple_of(if number < MANY_READINGS { 2 } else { SELDOM });
+        && word(me, AGE, number) % (if number < MANY_READINGS { 2 } else { SELDOM }) == 0;
     if is_marked && !fires {
         return 0;
     }

@@ -239,11 +239,10 @@ unsafe extern "C" fn pthread_join(handle: libc::pthread_t, result: *mut *mut c_v
     };
     // SAFETY: the caller's arguments, unchanged.
     let error = unsafe { original(handle, result) };
-    if let Some(joined) = joined
-        && error == 0
-        && IS_ON.load(Ordering::Relaxed)
-    {
-        SHARED.lock().joined(joined);
+    if let Some(joined) = joined {
+        if error == 0 && IS_ON.load(Ordering::Relaxed) {
+            SHARED.lock().joined(joined);
+        }
     }
     error
 }

@@ -21,9 +21,11 @@ pub(super) fn are_there() -> bool {
     // Each thread of the parent has its own list of children.
     kernel::each_number(tasks.text(), |task| {
         let mut room = [0; 4096];
-        let list = format_args!("/proc/{parent}/task/{task}/children");
-        let list = kernel::shown(list, &mut room).unwrap_or_default();
-        let mut children = list.split(|byte| *byte == b' ');
+        let list = kernel::shown(
+            format_args!("/proc/{parent}/task/{task}/children"),
+            &mut room,
+        );
+        let mut children = list.unwrap_or_default().split(|byte| *byte == b' ');
         is_found = children.any(|child| kernel::number(child).is_some_and(is_orphan));
         !is_found
     });
@@ -71,9 +73,9 @@ mod tests {
     #[test]
     fn a_process_that_has_ended_is_not_alive() {
         let mut child = ::std::process::Command::new("true").spawn().unwrap();
-        let number = child.id().cast_signed();
+        let number = child.id() as i32;
         child.wait().unwrap();
         assert!(!is_alive(number));
-        assert!(is_alive(::std::process::id().cast_signed()));
+        assert!(is_alive(::std::process::id() as i32));
     }
 }

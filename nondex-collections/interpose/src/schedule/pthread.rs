@@ -181,13 +181,13 @@ macro_rules! taking {
     ($name:ident $text:literal by $try:literal, $would_wait:ident) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(lock: *mut c_void) -> c_int {
-            if let Some(me) = me()
-                && let Some(attempt) = original!($try: OfLock)
-            {
-                // SAFETY: the caller's lock.
-                let taken = take(me, lock, None, $would_wait, || unsafe { attempt(lock) });
-                if let Ok(result) = taken {
-                    return result;
+            if let Some(me) = me() {
+                if let Some(attempt) = original!($try: OfLock) {
+                    // SAFETY: the caller's lock.
+                    let taken = take(me, lock, None, $would_wait, || unsafe { attempt(lock) });
+                    if let Ok(result) = taken {
+                        return result;
+                    }
                 }
             }
             match original!($text: OfLock) {
@@ -205,13 +205,15 @@ macro_rules! taking_until {
         $would_wait:ident) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $timed(lock: *mut c_void, time: *const libc::timespec) -> c_int {
-            if let Some(me) = me()
-                && let Some(attempt) = original!($try: OfLock)
-                // SAFETY: the caller's arguments.
-                && let Some(result) = unsafe { take_until(me, lock, libc::CLOCK_REALTIME, time,
-                    $would_wait, attempt) }
-            {
-                return result;
+            if let Some(me) = me() {
+                if let Some(attempt) = original!($try: OfLock) {
+                    // SAFETY: the caller's arguments.
+                    if let Some(result) = unsafe { take_until(me, lock, libc::CLOCK_REALTIME, time,
+                        $would_wait, attempt) }
+                    {
+                        return result;
+                    }
+                }
             }
             match original!($timed_text: OfTime) {
                 // SAFETY: the caller's arguments.
@@ -226,13 +228,15 @@ macro_rules! taking_until {
             clock: libc::clockid_t,
             time: *const libc::timespec,
         ) -> c_int {
-            if let Some(me) = me()
-                && let Some(attempt) = original!($try: OfLock)
-                // SAFETY: the caller's arguments.
-                && let Some(result) = unsafe { take_until(me, lock, clock, time, $would_wait,
-                    attempt) }
-            {
-                return result;
+            if let Some(me) = me() {
+                if let Some(attempt) = original!($try: OfLock) {
+                    // SAFETY: the caller's arguments.
+                    if let Some(result) = unsafe { take_until(me, lock, clock, time, $would_wait,
+                        attempt) }
+                    {
+                        return result;
+                    }
+                }
             }
             match original!($clocked_text: OfClock) {
                 // SAFETY: the caller's arguments.

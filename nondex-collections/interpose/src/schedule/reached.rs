@@ -41,7 +41,7 @@ impl<'a> Reached<'a> {
         /// Where no program has memory.
         const ADDRESSES: Range<usize> = 0x1_0000..1 << 47;
         let place = word as usize;
-        let is_address = ADDRESSES.contains(&place) && place.is_multiple_of(size_of::<u64>());
+        let is_address = ADDRESSES.contains(&place) && place % size_of::<u64>() == 0;
         if !is_address || self.left == 0 || (self.left_out)(place) {
             return 0;
         }

@@ -109,7 +109,7 @@ pub(super) fn option<T: Default>(fd: c_int, name: c_int) -> Option<T> {
 /// The virtual time at which a socket's own time limit is over.
 pub(super) fn deadline(fd: c_int, direction: Direction) -> Option<u64> {
     let [seconds, micros] = option::<[i64; 2]>(fd, direction.time_limit())?;
-    let limit = seconds.cast_unsigned() * 1_000_000_000 + micros.cast_unsigned() * 1_000;
+    let limit = seconds as u64 * 1_000_000_000 + micros as u64 * 1_000;
     (limit != 0).then(|| now() + limit)
 }
 

@@ -46,13 +46,13 @@ pub(super) fn note(me: Ref) {
     if looks < seen_at {
         me.seen_at.set(0);
         me.states.set(States::default());
-    } else if looks - seen_at >= LOOKS_BETWEEN
-        && let Some(state) = state(me)
-    {
-        let mut states = me.states.get();
-        states.see(state);
-        me.states.set(states);
-        me.seen_at.set(looks);
+    } else if looks - seen_at >= LOOKS_BETWEEN {
+        if let Some(state) = state(me) {
+            let mut states = me.states.get();
+            states.see(state);
+            me.states.set(states);
+            me.seen_at.set(looks);
+        }
     }
 }
 
@@ -67,7 +67,7 @@ fn state(me: Ref) -> Option<u64> {
     // SAFETY: `frame` has the signature the unwinder expects, and `walk` outlives the call.
     unsafe { _Unwind_Backtrace(frame, (&raw mut walk).cast()) };
     let (top, end) = walk.stack?;
-    if KEPT.is_empty() || !top.is_multiple_of(size_of::<u64>()) {
+    if KEPT.is_empty() || top % size_of::<u64>() != 0 {
         return None;
     }
     me.looks_from.set(top);

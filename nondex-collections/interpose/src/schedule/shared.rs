@@ -265,9 +265,8 @@ impl Shared {
     /// Wakes those whose time has come.
     pub(super) fn wake_due(&mut self) {
         let now = NOW.load(Ordering::Relaxed);
-        while let Some(first) = self.timers.first()
-            && first.deadline.get() <= now
-        {
+        let is_due = |first: &Ref| first.deadline.get() <= now;
+        while let Some(first) = self.timers.first().filter(is_due) {
             tick();
             if first.operation.get() == Operation::Hold {
                 self.make_next(first);

@@ -74,10 +74,10 @@ impl Stamps {
 
     /// Notes a time that a file is given by the program.
     pub(super) fn set(&mut self, time: u64) {
-        if self.set.len() < MOST
-            && let Err(at) = self.set.binary_search(&time)
-        {
-            self.set.insert(at, time);
+        if self.set.len() < MOST {
+            if let Err(at) = self.set.binary_search(&time) {
+                self.set.insert(at, time);
+            }
         }
     }
 

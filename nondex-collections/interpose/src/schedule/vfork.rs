@@ -10,35 +10,41 @@ use crate::{Errno, libc, original};
 
 type Vfork = unsafe extern "C" fn() -> libc::pid_t;
 
-/// Notes the child, and goes on in libc's `vfork` as if the caller had called that.
+// Notes the child, and goes on in libc's `vfork` as if the caller had called that. A naked function
+// would need Rust 1.88. A library that exports what rustc knows of does not export this symbol:
+// nothing is scheduled in a program that is observed from outside.
 #[cfg(target_arch = "x86_64")]
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-unsafe extern "C" fn vfork() -> libc::pid_t {
-    ::std::arch::naked_asm!(
-        // The stack is aligned to 16 bytes where a function is called.
-        "sub rsp, 8",
-        "call {before}",
-        "add rsp, 8",
-        "jmp rax",
-        before = sym before,
-    )
-}
+::std::arch::global_asm!(
+    ".pushsection .text.vfork,\"ax\",@progbits",
+    ".globl vfork",
+    ".type vfork,@function",
+    "vfork:",
+    // The stack is aligned to 16 bytes where a function is called.
+    "sub rsp, 8",
+    "call {before}",
+    "add rsp, 8",
+    "jmp rax",
+    ".size vfork, .-vfork",
+    ".popsection",
+    before = sym before,
+);
 
-/// As above.
+// As above.
 #[cfg(target_arch = "aarch64")]
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-unsafe extern "C" fn vfork() -> libc::pid_t {
-    ::std::arch::naked_asm!(
-        "stp x29, x30, [sp, #-16]!",
-        "bl {before}",
-        "mov x16, x0",
-        "ldp x29, x30, [sp], #16",
-        "br x16",
-        before = sym before,
-    )
-}
+::std::arch::global_asm!(
+    ".pushsection .text.vfork,\"ax\",@progbits",
+    ".globl vfork",
+    ".type vfork,@function",
+    "vfork:",
+    "stp x29, x30, [sp, #-16]!",
+    "bl {before}",
+    "mov x16, x0",
+    "ldp x29, x30, [sp], #16",
+    "br x16",
+    ".size vfork, .-vfork",
+    ".popsection",
+    before = sym before,
+);
 
 /// Counts the child that is about to start, and returns the function that starts it.
 extern "C" fn before() -> Vfork {

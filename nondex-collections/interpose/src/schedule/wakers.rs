@@ -117,11 +117,11 @@ impl Shared {
                 && futex().load(Ordering::SeqCst) != thread.expected.get()
         };
         let changed = self.alive.iter().find(has_changed).copied();
-        if self.has_others
-            && let Some(thread) = changed
-        {
-            self.make_ready(thread, Woken::Done);
-            return true;
+        if self.has_others {
+            if let Some(thread) = changed {
+                self.make_ready(thread, Woken::Done);
+                return true;
+            }
         }
         false
     }
@@ -146,7 +146,7 @@ fn has_other_thread(known: impl Fn(i32) -> bool) -> bool {
 
 /// The number of the process's first thread, which is its own.
 fn first_thread() -> i32 {
-    process_number::of_system().cast_signed()
+    process_number::of_system() as i32
 }
 
 /// Whether one of these threads waits for a lock of C in memory that other processes may have, too;

@@ -31,10 +31,7 @@ impl Buffer {
     /// No room. Allocates nothing.
     pub(super) const fn new(about: &About) -> Self {
         Buffer {
-            start: NonNull::without_provenance(
-                ::std::num::NonZero::new(about.entry.align())
-                    .expect("an alignment is a power of two"),
-            ),
+            start: nowhere(about.entry),
             capacity: 0,
             entry: about.entry,
         }
@@ -76,9 +73,7 @@ impl Buffer {
     fn allocate(capacity: usize, entry: Layout) -> Result<Self, Layout> {
         let layout = layout(capacity, entry);
         let start = if layout.size() == 0 {
-            NonNull::without_provenance(
-                ::std::num::NonZero::new(entry.align()).expect("an alignment is a power of two"),
-            )
+            nowhere(entry)
         } else {
             // SAFETY: the size is not zero.
             NonNull::new(unsafe { alloc(layout) }).ok_or(layout)?
@@ -137,6 +132,11 @@ impl Buffer {
             );
         }
     }
+}
+
+/// Where a block without memory starts: an aligned address at which nothing is.
+const fn nowhere(entry: Layout) -> NonNull<u8> {
+    NonNull::new(ptr::without_provenance_mut(entry.align())).expect("an alignment is not zero")
 }
 
 /// The layout of a block. Its size does not overflow: the index has refused such capacities, as std

@@ -97,10 +97,10 @@ impl<K: Hash, V> Slots<K, V> {
         self.rearrange(hash, |index, size, hash| {
             index::shrink_to(index, capacity, size, hash);
         });
-        if let Some(body) = &mut self.body
-            && body.index.num_buckets() != buckets
-        {
-            body.shrink_buffer();
+        if let Some(body) = &mut self.body {
+            if body.index.num_buckets() != buckets {
+                body.shrink_buffer();
+            }
         }
     }
 }

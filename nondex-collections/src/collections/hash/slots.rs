@@ -309,12 +309,12 @@ impl<K: Hash, V> Slots<K, V> {
     #[cold]
     fn prepare_slow(&mut self, hash: impl Fn(&K) -> u64) {
         self.reserve(1, hash);
-        if let Some(body) = &mut self.body
-            && body.is_unknown()
-        {
-            let contents = entries::<K, V>(body).iter().map(|(key, _)| hash::of(key));
-            let identity = Identity::begin(contents);
-            body.set_identity(identity);
+        if let Some(body) = &mut self.body {
+            if body.is_unknown() {
+                let contents = entries::<K, V>(body).iter().map(|(key, _)| hash::of(key));
+                let identity = Identity::begin(contents);
+                body.set_identity(identity);
+            }
         }
     }
 

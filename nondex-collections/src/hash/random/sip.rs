@@ -70,9 +70,10 @@ impl Sip13 {
 
     /// Writes this number of bytes.
     pub(super) fn write(&mut self, bytes: &[u8]) {
-        let (words, mut rest) = bytes.as_chunks::<8>();
-        for word in words {
+        let mut rest = bytes;
+        while let Some((word, after)) = rest.split_first_chunk() {
             self.word(u64::from_le_bytes(*word), 8);
+            rest = after;
         }
         let (mut last, len) = (0, rest.len());
         if let Some((four, after)) = rest.split_first_chunk() {

@@ -54,7 +54,7 @@ fn name_servers() -> hidden::Vec<IpAddr> {
         }
     }
     let servers = text[..len].split(|byte| *byte == b'\n').filter_map(|line| {
-        let server = str::from_utf8(line.strip_prefix(b"nameserver")?).ok()?;
+        let server = std::str::from_utf8(line.strip_prefix(b"nameserver")?).ok()?;
         server.trim().parse().ok()
     });
     hidden::collect(servers)
@@ -97,10 +97,10 @@ static HOSTS: ForkLock<SortedMap<IpAddr, Text>> = ForkLock::new(SortedMap::new);
 /// Remembers what name an address was resolved from.
 pub fn remember(ip: IpAddr, host: &str) {
     let host = Text::from(host);
-    if let Some(mut hosts) = HOSTS.lock()
-        && hosts.len() < MAX_HOSTS
-    {
-        hosts.insert(ip.to_canonical(), host);
+    if let Some(mut hosts) = HOSTS.lock() {
+        if hosts.len() < MAX_HOSTS {
+            hosts.insert(ip.to_canonical(), host);
+        }
     }
 }
 

@@ -73,10 +73,10 @@ pub(in crate::network) fn after_fork() {
 pub(super) unsafe fn started(pid: libc::pid_t, program: *const c_char, arguments: Strings) {
     let _errno = Errno::save();
     // SAFETY: as the caller promises.
-    if let Some(operation) = unsafe { told(program, arguments) }.and_then(begin)
-        && let Some(mut started) = STARTED.lock()
-    {
-        started.insert(pid, operation);
+    if let Some(operation) = unsafe { told(program, arguments) }.and_then(begin) {
+        if let Some(mut started) = STARTED.lock() {
+            started.insert(pid, operation);
+        }
     }
 }
 
@@ -169,10 +169,10 @@ fn take(pid: libc::pid_t) -> Option<NetworkOperation> {
 
 /// Notes how the child `pid` ended.
 fn ended(pid: libc::pid_t, error: Option<Text>) {
-    if LIBRARY.get().is_some()
-        && let Some(mut operation) = take(pid)
-    {
-        operation.end(error.map_or(End::Answered, End::Failed));
+    if LIBRARY.get().is_some() {
+        if let Some(mut operation) = take(pid) {
+            operation.end(error.map_or(End::Answered, End::Failed));
+        }
     }
 }
 

@@ -114,10 +114,10 @@ unsafe fn begin(request: *mut Request) -> bool {
             return false;
         }
         Lookup::Observe(name, operation) => {
-            if let Some(operation) = operation
-                && let Some(mut queued) = QUEUED.lock()
-            {
-                queued.insert(request.addr(), (name, operation));
+            if let Some(operation) = operation {
+                if let Some(mut queued) = QUEUED.lock() {
+                    queued.insert(request.addr(), (name, operation));
+                }
             }
         }
     }
