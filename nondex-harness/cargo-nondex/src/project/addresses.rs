@@ -1,7 +1,9 @@
 //! What the return addresses of stacks are in the source.
 
 use std::cell::LazyCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use addr2line::Context;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -40,14 +42,20 @@ enum Unread<'a> {
 }
 
 impl Unread<'_> {
+    /// Returns its addresses, the innermost first.
+    fn addresses(&self) -> Vec<u64> {
+        match self {
+            Unread::Traced(stack) => stack.addresses.clone(),
+            Unread::Frames(frames) => frames.iter().filter_map(Frame::address).collect(),
+        }
+    }
+
     /// Gives it the frames that `frames` adds for each of its addresses.
     fn fill(self, mut frames: impl FnMut(u64, &mut Vec<Frame>)) {
-        let (addresses, found) = match self {
-            Unread::Traced(stack) => (stack.addresses.clone(), &mut stack.frames),
-            Unread::Frames(frames) => {
-                let addresses = frames.iter().filter_map(Frame::address).collect();
-                (addresses, frames)
-            }
+        let addresses = self.addresses();
+        let found = match self {
+            Unread::Traced(stack) => &mut stack.frames,
+            Unread::Frames(frames) => frames,
         };
         found.clear();
         for address in addresses {
@@ -101,20 +109,68 @@ fn unread(event: &mut Event) -> Vec<Unread<'_>> {
     traced.chain(stacks.map(Unread::Frames)).collect()
 }
 
+/// Frames of the addresses of a program that were looked up before.
+type Known = BTreeMap<u64, Vec<Frame>>;
+
+/// Identifies the contents of a program: what is built anew has another inode or another time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Version {
+    program: Utf8PathBuf,
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+}
+
+impl Version {
+    fn of(program: &Utf8Path) -> Option<Self> {
+        let metadata = program.metadata().ok()?;
+        Some(Version {
+            program: program.to_owned(),
+            inode: metadata.ino(),
+            size: metadata.size(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+        })
+    }
+
+    /// Returns the frames of its addresses that are known in this process.
+    fn known(self) -> Arc<Mutex<Known>> {
+        static PROGRAMS: Mutex<BTreeMap<Version, Arc<Mutex<Known>>>> = Mutex::new(BTreeMap::new());
+        let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(programs.entry(self).or_default())
+    }
+}
+
 /// Fills in the frames of stacks of a program; `None` without debug information.
 fn look_up(program: &Utf8Path, stacks: &mut Vec<Unread<'_>>) -> Option<()> {
+    let known = Version::of(program)?.known();
+    // A run that asks for the same addresses at the same time waits for them.
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    let addresses = stacks.iter().flat_map(Unread::addresses);
+    let unknown: BTreeSet<u64> = addresses
+        .filter(|address| !known.contains_key(address))
+        .collect();
+    // Runs of a campaign take the same paths, and to read debug information takes longer than most
+    // tests.
+    if !unknown.is_empty() {
+        add(program, &unknown, &mut known)?;
+    }
+    for stack in stacks.drain(..) {
+        stack.fill(|address, found| found.extend_from_slice(&known[&address]));
+    }
+    Some(())
+}
+
+/// Reads the frames of addresses of a program; `None` without debug information.
+fn add(program: &Utf8Path, addresses: &BTreeSet<u64>, known: &mut Known) -> Option<()> {
     let bytes = std::fs::read(program).ok()?;
     let file = object::File::parse(&*bytes).ok()?;
     let info = DebugInfo::of(&file).ok()?;
     let context = Context::from_dwarf(info.read()).ok()?;
     let names = LazyCell::new(|| names(&file));
-    let mut known: BTreeMap<u64, Vec<Frame>> = BTreeMap::new();
-    for stack in stacks.drain(..) {
+    for address in addresses {
         // It is where the call returns to: the call is before it.
-        stack.fill(|address, found| {
-            let frames = || frames(&context, || &*names, address.saturating_sub(1));
-            found.extend_from_slice(known.entry(address).or_insert_with(frames));
-        });
+        let found = frames(&context, || &*names, address.saturating_sub(1));
+        known.insert(*address, found);
     }
     Some(())
 }
@@ -178,4 +234,24 @@ fn frames<'n>(
         })
     });
     frames.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_of_a_program_is_not_known_of_the_one_that_takes_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        let program = folder.join("program");
+        let known = || Version::of(&program).unwrap().known();
+        std::fs::write(&program, "a").unwrap();
+        known().lock().unwrap().insert(1, Vec::new());
+        assert_eq!(known().lock().unwrap().len(), 1);
+        // Of the same size, and written within the same tick of the clock.
+        std::fs::write(folder.join("other"), "b").unwrap();
+        std::fs::rename(folder.join("other"), &program).unwrap();
+        assert!(known().lock().unwrap().is_empty());
+    }
 }
