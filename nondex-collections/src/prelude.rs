@@ -1,5 +1,13 @@
 //! The preludes, with the macros that are ours.
 
+// What is newer than this mirror.
+#[allow(
+    unused_imports,
+    clippy::allow_attributes,
+    reason = "there may be nothing"
+)]
+pub use ::std::prelude::*;
+
 macro_rules! preludes {
     ($($name:ident)*) => {$(
         #[doc(hidden)]

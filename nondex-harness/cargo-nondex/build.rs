@@ -24,6 +24,10 @@ fn main() {
     for (name, package) in SOURCES {
         let folder = PathBuf::from(variable(&format!("DEP_NONDEX_{package}_0_1_FOLDER")));
         collect(name, &folder.join("src"), &mut files);
+        if package == "COLLECTIONS" {
+            // What it finds out of a toolchain's std.
+            files.push(("std/build.rs".to_owned(), folder.join("build.rs")));
+        }
     }
     let own = Path::new(&variable("CARGO_MANIFEST_DIR")).join("runtime");
     collect("", &own, &mut files);

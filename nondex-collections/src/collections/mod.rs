@@ -9,20 +9,27 @@ pub use self::hash_set::HashSet;
 
 /// Mirror of [`std::collections::hash_map`].
 pub mod hash_map {
-    pub use ::std::collections::hash_map::DefaultHasher;
+    // What is newer than this mirror.
+    pub use ::std::collections::hash_map::*;
 
     pub use crate::hash::RandomState;
 
+    #[cfg(nondex_std_extract_if)]
+    pub use super::hash::map::ExtractIf;
     pub use super::hash::map::{
-        Drain, Entry, ExtractIf, HashMap, IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys,
-        OccupiedEntry, VacantEntry, Values, ValuesMut,
+        Drain, Entry, HashMap, IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, OccupiedEntry,
+        VacantEntry, Values, ValuesMut,
     };
 }
 
 /// Mirror of [`std::collections::hash_set`].
 pub mod hash_set {
+    // What is newer than this mirror.
+    pub use ::std::collections::hash_set::*;
+
+    #[cfg(nondex_std_extract_if)]
+    pub use super::hash::set::ExtractIf;
     pub use super::hash::set::{
-        Difference, Drain, ExtractIf, HashSet, Intersection, IntoIter, Iter, SymmetricDifference,
-        Union,
+        Difference, Drain, HashSet, Intersection, IntoIter, Iter, SymmetricDifference, Union,
     };
 }

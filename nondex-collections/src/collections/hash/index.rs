@@ -3,8 +3,9 @@
 //!
 //! The place of an entry in std's table depends on its hash, on the number of buckets and on what
 //! was removed before, never on what the entry is. So a table of numbers has the same order. One
-//! thing does depend on the entry: elements of up to three bytes start with more buckets. That is
-//! why every operation here takes the size of std's element.
+//! thing does depend on the entry: elements of up to three bytes start with more buckets, except in
+//! the std of the oldest toolchains. That is why every operation here takes the size of std's
+//! element.
 
 use nondex_core::arena::Arena;
 
@@ -35,6 +36,7 @@ const GROUP_WIDTH: usize = if cfg!(all(
 /// The least capacity of an allocated table of elements of `size` bytes.
 const fn least_capacity(size: usize) -> usize {
     match (GROUP_WIDTH, size) {
+        _ if !cfg!(nondex_std_small_tables) => 3,
         (16, 0..=1) => 14,
         (16, 2..=3) | (8, 0..=1) => 7,
         _ => 3,

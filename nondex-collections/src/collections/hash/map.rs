@@ -215,6 +215,7 @@ impl<K, V, S> HashMap<K, V, S> {
 
     /// Visits the entries in the decided order as far as it is consumed, and takes those that
     /// `pred` accepts.
+    #[cfg(nondex_std_extract_if)]
     #[inline]
     #[track_caller]
     pub fn extract_if<F>(&mut self, pred: F) -> ExtractIf<'_, K, V, F>

@@ -158,6 +158,7 @@ impl<T, S> HashSet<T, S> {
 
     /// Visits the elements in the decided order as far as it is consumed, and takes those that
     /// `pred` accepts.
+    #[cfg(nondex_std_extract_if)]
     #[inline]
     #[track_caller]
     pub fn extract_if<F>(&mut self, pred: F) -> ExtractIf<'_, T, F>

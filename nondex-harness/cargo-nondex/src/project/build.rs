@@ -92,17 +92,32 @@ pub fn metadata(plan: &BuildPlan, deps: bool) -> Result<Metadata> {
     let mut more = plan.lock_words();
     if deps {
         // What is compiled: crates of other platforms need not be on this machine.
-        for target in plan.target.as_deref().into_iter().chain(["host-tuple"]) {
-            more.extend(["--filter-platform", target].map(str::to_owned));
+        let host = Toolchain::in_dir(&plan.path(Utf8Path::new(".")))?.host;
+        for target in plan.target.iter().chain([&host]) {
+            more.extend(["--filter-platform".to_owned(), target.clone()]);
         }
     }
     command.other_options(more);
-    command.exec().map_err(|e| match e {
+    command.exec().map_err(|e| {
+        // Such a cargo may not be able to read what is newer than it.
+        let here = plan.path(Utf8Path::new("."));
+        if let Ok(found) = Toolchain::in_dir(&here)
+            && let Err(refused) = found.check()
+        {
+            return refused;
+        }
+        unreadable(e)
+    })
+}
+
+/// Why a workspace cannot be read, in cargo's words.
+fn unreadable(error: cargo_metadata::Error) -> Error {
+    match error {
         cargo_metadata::Error::CargoMetadata { stderr } => {
             Error::setup(stderr.trim().trim_start_matches("error: ").to_owned())
         }
         other => Error::setup(format!("failed to read the workspace: {other}")),
-    })
+    }
 }
 
 /// Builds the selected tests, finds out how cargo would start each executable, and lists what is in
@@ -128,6 +143,7 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
         .unwrap_or_else(|| toolchain.host.clone());
     if plan.mode == Mode::Program {
         platform::check(&target)?;
+        toolchain.check()?;
     }
     let config = CargoConfig::read(&here, &target);
     let own = target_dir.join("nondex");
@@ -300,6 +316,7 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     let compiler = Compiler {
         runtime: intercept.runtime.as_ref(),
         rustdoc: toolchain.rustdoc(),
+        run_tool: toolchain.run_tool(),
         host: &toolchain.host,
         runner: &runner,
         covered: intercept.covered.as_ref(),

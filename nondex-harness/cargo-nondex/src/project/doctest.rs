@@ -29,6 +29,7 @@ use super::coverage::Covered;
 use super::intercept::Start;
 use super::runtime::Runtime;
 use super::suite::Suite;
+use super::toolchain::RunTool;
 use crate::error::{Error, Result};
 use crate::pool;
 use crate::project::Names;
@@ -43,6 +44,8 @@ pub(super) struct Compiler<'a> {
     pub(super) runtime: Option<&'a Runtime>,
     /// The program.
     pub(super) rustdoc: OsString,
+    /// How it is given the program that runs doctests.
+    pub(super) run_tool: RunTool,
     /// The host triple.
     pub(super) host: &'a str,
     /// The user's own target runner.

@@ -1,12 +1,15 @@
 //! The Rust toolchain that builds the project under test.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::error::{Error, Result};
+
+/// The oldest release with which the runtime compiles: the `rust-version` of its crates.
+const OLDEST: [u32; 2] = [1, 85];
 
 /// A toolchain, as the project's own folder selects it.
 #[derive(Clone, Debug)]
@@ -50,10 +53,12 @@ impl Toolchain {
         let own = Utf8PathBuf::from(sysroot.trim())
             .join("bin")
             .join(format!("rustc{}", std::env::consts::EXE_SUFFIX));
-        let rustc = if own.is_file() {
+        // One that is always started by a script, which finds its libraries, does not run.
+        let runs = || stdout(Command::new(&own).arg("-vV")).is_ok_and(|text| text == version);
+        let rustc = if own.is_file() && runs() {
             own.into_os_string()
         } else {
-            rustc
+            found(rustc, dir)
         };
         Ok(Toolchain {
             cargo,
@@ -64,7 +69,67 @@ impl Toolchain {
     }
 }
 
+/// How rustdoc is given the program by which doctests are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RunTool {
+    /// As `--test-runtool`.
+    Stable,
+    /// As `--runtool`, which has to be unlocked.
+    Unstable,
+}
+
+impl RunTool {
+    /// What a rustdoc with this help text has.
+    fn of(help: &str) -> Self {
+        if help.contains(" --runtool ") && !help.contains(" --test-runtool ") {
+            RunTool::Unstable
+        } else {
+            RunTool::Stable
+        }
+    }
+}
+
+/// Where a program is that would be started by this name in `dir`: it is started in other folders,
+/// too.
+fn found(program: OsString, dir: &Utf8Path) -> OsString {
+    let is_path = Path::new(&program).components().nth(1).is_some();
+    if is_path {
+        return dir.as_std_path().join(program).into_os_string();
+    }
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let mut candidates = std::env::split_paths(&paths).map(|folder| folder.join(&program));
+    candidates
+        .find(|candidate| candidate.is_absolute() && candidate.is_file())
+        .map_or(program, PathBuf::into_os_string)
+}
+
 impl Toolchain {
+    /// Refuses a toolchain with which the runtime does not compile.
+    ///
+    /// # Errors
+    /// With what was found, what is needed, and what selects another one.
+    pub(super) fn check(&self) -> Result<()> {
+        // What has no release is not known to be too old: its compiler has the last word.
+        let is_too_old = release(&self.version).is_some_and(|release| release < OLDEST);
+        if !is_too_old {
+            return Ok(());
+        }
+        let [major, minor] = OLDEST;
+        let name = self.version.lines().next().unwrap_or_default();
+        Err(Error::setup(format!(
+            "the project's toolchain is {name}, and whole-program mode needs Rust \
+             {major}.{minor} or newer, because that toolchain compiles the runtime: another one \
+             is selected by `rust-toolchain.toml`, RUSTUP_TOOLCHAIN, RUSTC or PATH, for this run \
+             as `RUSTUP_TOOLCHAIN=stable cargo nondex`"
+        )))
+    }
+
+    /// The option of its rustdoc that names the program by which doctests are run.
+    pub(super) fn run_tool(&self) -> RunTool {
+        let help = stdout(Command::new(self.rustdoc()).arg("--help"));
+        RunTool::of(help.as_deref().unwrap_or_default())
+    }
+
     /// The rustdoc that cargo would run: the user's, or the compiler's neighbour.
     #[must_use]
     pub fn rustdoc(&self) -> OsString {
@@ -78,6 +143,18 @@ impl Toolchain {
         } else {
             name.into()
         }
+    }
+}
+
+/// The release in the text of `rustc -vV`: major and minor number.
+fn release(version: &str) -> Option<[u32; 2]> {
+    let release = version
+        .lines()
+        .find_map(|line| line.strip_prefix("release: "))?;
+    let mut numbers = release.split('.').map(str::parse);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => Some([major, minor]),
+        _ => None,
     }
 }
 
@@ -111,5 +188,88 @@ pub(super) fn own() -> Result<String> {
     match own.strip_suffix(" (deleted)") {
         Some(place) if Utf8Path::new(place).is_file() => Ok(place.to_owned()),
         _ => Ok(own),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(version: &str) -> Toolchain {
+        Toolchain {
+            cargo: "cargo".into(),
+            rustc: "rustc".into(),
+            version: version.to_owned(),
+            host: "x86_64-unknown-linux-gnu".to_owned(),
+        }
+    }
+
+    fn text(release: &str) -> String {
+        format!("rustc {release} (0123 2024-01-01)\nbinary: rustc\nhost: h\nrelease: {release}\n")
+    }
+
+    #[test]
+    fn a_toolchain_of_the_oldest_release_or_a_newer_one_is_accepted() {
+        for release in [
+            "1.85.0",
+            "1.85.1",
+            "1.95.0-beta.3",
+            "1.97.0-nightly",
+            "2.0.0",
+        ] {
+            of(&text(release)).check().unwrap();
+        }
+        // Whoever builds a compiler may call it as they like.
+        of("rustc of ours").check().unwrap();
+        of("release: new").check().unwrap();
+    }
+
+    #[test]
+    fn an_older_toolchain_is_refused_with_what_was_found_and_what_is_needed() {
+        for release in ["1.84.1", "1.63.0", "0.12.0", "1.84.0-nightly"] {
+            let refused = of(&text(release)).check().unwrap_err();
+            let said = refused.to_string();
+            assert!(
+                said.contains(&format!("is rustc {release} (0123")),
+                "{said}"
+            );
+            assert!(said.contains("needs Rust 1.85 or newer"), "{said}");
+            assert_eq!(refused.code(), crate::exit_code::ExitCode::Setup);
+        }
+    }
+
+    #[test]
+    fn the_oldest_toolchain_is_what_the_crates_of_the_runtime_declare() {
+        let repository = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        for package in [
+            "nondex-core",
+            "nondex-collections",
+            "nondex-collections/interpose",
+            "nondex-harness",
+        ] {
+            let manifest = format!("{repository}/{package}/Cargo.toml");
+            let manifest: toml::Table = std::fs::read_to_string(manifest).unwrap().parse().unwrap();
+            let declared = manifest["package"]["rust-version"].as_str();
+            let [major, minor] = OLDEST;
+            assert_eq!(declared, Some(&*format!("{major}.{minor}")), "{package}");
+        }
+    }
+
+    #[test]
+    fn the_option_of_rustdoc_is_the_one_that_its_help_has() {
+        let of = |option: &str| RunTool::of(&format!("Options:\n   {option} The tool to run\n"));
+        assert_eq!(of("--runtool"), RunTool::Unstable);
+        assert_eq!(of("--test-runtool"), RunTool::Stable);
+        assert_eq!(RunTool::of(""), RunTool::Stable);
+    }
+
+    #[test]
+    fn a_program_is_found_where_it_would_be_started_from() {
+        let dir = Utf8Path::new("/project");
+        assert_eq!(found("./tools/rustc".into(), dir), "/project/./tools/rustc");
+        assert_eq!(found("/opt/rustc".into(), dir), "/opt/rustc");
+        let shell = found("sh".into(), dir);
+        assert!(Path::new(&shell).is_absolute(), "{}", shell.display());
+        assert_eq!(found("no-such-program".into(), dir), "no-such-program");
     }
 }

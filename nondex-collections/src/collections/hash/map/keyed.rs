@@ -81,6 +81,7 @@ where
     ///
     /// # Panics
     /// When two keys are equal and there.
+    #[cfg(nondex_std_get_disjoint_mut)]
     #[inline]
     pub fn get_disjoint_mut<Q: ?Sized, const N: usize>(
         &mut self,
@@ -99,6 +100,7 @@ where
     ///
     /// # Safety
     /// In std, no two keys may be equal and there.
+    #[cfg(nondex_std_get_disjoint_mut)]
     #[inline]
     #[expect(unsafe_code, reason = "std declares it so; nothing unsafe is done")]
     pub unsafe fn get_disjoint_unchecked_mut<Q: ?Sized, const N: usize>(

@@ -10,7 +10,7 @@ use super::keep::{KEEP, LINKER};
 use super::{Compiler, HERE};
 use crate::error::{Error, Result};
 use crate::project::intercept::Start;
-use crate::project::toolchain::own;
+use crate::project::toolchain::{RunTool, own};
 
 /// Variables of libtest that change what rustdoc prints.
 const LIBTEST_VARIABLES: [&str; 3] = [
@@ -50,9 +50,20 @@ impl Call<'_> {
             command.env_remove(name);
         }
         command.args(self.arguments());
-        let word = |word: &str| format!("--test-runtool-arg={word}");
+        let option = match self.compiler.run_tool {
+            RunTool::Stable => "--test-runtool",
+            RunTool::Unstable => {
+                // The option was stabilised under another name, and as it was. With this variable
+                // the compiler accepts what needs `#![feature]`, but only from who writes that.
+                command
+                    .env("RUSTC_BOOTSTRAP", "1")
+                    .arg("-Zunstable-options");
+                "--runtool"
+            }
+        };
+        let word = |word: &str| format!("{option}-arg={word}");
         command
-            .arg(format!("--test-runtool={own}"))
+            .arg(format!("{option}={own}"))
             .args([word(KEEP), word(dir.as_str())])
             .arg(format!("--test-args=--test-threads={threads}"))
             .arg("--test-args=--color=never");
@@ -98,7 +109,13 @@ impl Call<'_> {
 
     /// Cargo's arguments without those that we give ourselves.
     fn arguments(&self) -> Vec<String> {
-        const OURS: [&str; 3] = ["--test-args", "--test-runtool", "--test-runtool-arg"];
+        const OURS: [&str; 5] = [
+            "--test-args",
+            "--test-runtool",
+            "--test-runtool-arg",
+            "--runtool",
+            "--runtool-arg",
+        ];
         let mut kept: Vec<String> = Vec::new();
         let mut arguments = self.start.arguments.iter();
         while let Some(argument) = arguments.next() {
