@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Store};
 use crate::project::Rebuilds;
-use crate::report::{Report, RunDirectory};
+use crate::report::{Report, RunDirectory, claim};
 
 /// Runs a campaign. `line` is the command line, for the report.
 pub(super) fn run(
@@ -105,6 +105,9 @@ pub(super) fn within(
     report.run.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     project.notes.retain(|note| !report.notes.contains(note));
     report.notes.append(&mut project.notes);
+    if project.is_order_unknown {
+        claim::disclaim_std(&mut report);
+    }
     report
         .notes
         .extend(obstacle.map(|error| format!("builds were not compared: {error}")));

@@ -45,6 +45,9 @@ pub struct Project {
     pub metadata: Metadata,
     /// What the user should know of this build, a sentence each: what is not covered, and why.
     pub notes: Vec<String>,
+    /// Whether the order of the runtime's maps and sets is not known to be that of this
+    /// toolchain's std, as one of the notes says.
+    pub is_order_unknown: bool,
     /// How long it took to build the runtime, if that was necessary.
     pub runtime_took: Duration,
     /// Doctests that do not compile, by id; a binary's id means all of them. Rustdoc's messages
@@ -268,6 +271,7 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     let (executables, started, doctests) = built?;
 
     let mut notes: Vec<String> = rustix.note().map(str::to_owned).into_iter().collect();
+    let is_order_unknown = order_note.is_some();
     notes.extend(order_note);
     notes.extend(atomics.note());
     notes.extend(unseen.map(|why| {
@@ -366,6 +370,7 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
         toolchain: toolchain.version,
         metadata,
         notes,
+        is_order_unknown,
         runtime_took,
     })
 }

@@ -15,6 +15,9 @@ use super::toolchain::Toolchain;
 /// The program that compares them.
 const SOURCE: &str = include_str!("../../probes/order.rs");
 
+/// What follows for a report: see `report::claim`.
+const UNCLAIMED: &str = "level STD is not claimed for the order of maps and sets";
+
 /// The note on the order, `None` where it is std's. `mirror` is the rlib of the runtime's std, next
 /// to its dependencies.
 #[must_use]
@@ -25,11 +28,11 @@ pub(super) fn compare(toolchain: &Toolchain, target: &str, mirror: &Utf8Path) ->
             "with a hasher that is not random, the runtime's collections do not have the order of \
              this toolchain's std: {difference}; \
              the canonical order of such a collection is not std's, so a test that relies on \
-             it \\\n             may fail here in every run"
+             it may fail here in every run; {UNCLAIMED}"
         )),
         Err(why) => Some(format!(
             "with a hasher that is not random, the order of the runtime's collections was not \
-             compared with that of this toolchain's std: {why}"
+             compared with that of this toolchain's std: {why}; {UNCLAIMED}"
         )),
     }
 }

@@ -2,6 +2,7 @@
 //! the exit code that follows.
 
 pub mod bisection;
+pub mod claim;
 pub mod combined;
 pub mod difference;
 pub mod exit;
