@@ -3,6 +3,7 @@
 use ::std::panic::Location;
 
 use nondex_core::context::stack::Stack;
+use nondex_core::protocol::site::is_of_std;
 use nondex_core::{Caller, context};
 
 use crate::known::Known;
@@ -39,14 +40,16 @@ pub(crate) fn visible(place: &'static Location<'static>) -> Option<Stack> {
 /// Whether a source file is the mirror's or std's.
 fn is_hidden(file: &str) -> bool {
     const THIS: &str = "caller.rs";
+    // How older compilers name it where generic code of this crate is compiled in another one.
+    const ABSOLUTE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/");
     // The mirror's own tests are callers like any other.
     if cfg!(test) && file.ends_with("/tests.rs") {
         return false;
     }
     let ours = file!().len() - THIS.len();
     file.as_bytes().starts_with(&file!().as_bytes()[..ours])
-        || file.starts_with("/rustc/")
-        || file.contains("/rustlib/src/rust/library/")
+        || file.starts_with(ABSOLUTE)
+        || is_of_std(file)
 }
 
 #[cfg(test)]
@@ -56,7 +59,14 @@ mod tests {
     #[test]
     fn the_mirror_and_std_are_nobodys_call_sites() {
         assert!(is_hidden(file!()));
+        assert!(is_hidden(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/src/env.rs"
+        )));
         assert!(is_hidden("/rustc/59807616e/library/alloc/src/vec/mod.rs"));
+        assert!(is_hidden(
+            "/usr/src/rustc-1.85.0/library/alloc/src/vec/mod.rs"
+        ));
         assert!(!is_hidden("src/caller.rs"));
         assert!(!is_hidden("/home/me/src/lib.rs"));
     }

@@ -135,12 +135,35 @@ pub fn portable_path(file: &str) -> &str {
     after(file, "/registry/src/", 1)
         .or_else(|| after(file, "\\registry\\src\\", 1))
         .or_else(|| after(file, "/git/checkouts/", 0))
-        .or_else(|| {
-            file.strip_prefix("/rustc/")
-                .and_then(|rest| Some(&rest[rest.find('/')? + 1..]))
-        })
-        .or_else(|| after(file, "/rustlib/src/rust/", 0))
+        .or_else(|| path_in_std(file))
         .unwrap_or(file)
+}
+
+/// Whether a source file is std's, by the path that the toolchain's own build gave it.
+#[must_use]
+pub fn is_of_std(file: &str) -> bool {
+    path_in_std(file).is_some()
+}
+
+/// The path of one of std's source files from the root of Rust's repository: `library/…`.
+///
+/// The project's builds map that root to `/rustc/` and the commit, the component `rust-src` is
+/// below `rustlib`, and builds of distributions have the path of an unpacked release, as
+/// `/usr/src/rustc-1.85.0/library/…` of Debian.
+fn path_in_std(file: &str) -> Option<&str> {
+    let in_release = || {
+        let mut markers = file.match_indices("/rustc-");
+        markers.find_map(|(start, marker)| {
+            let rest = &file[start + marker.len()..];
+            let rest = &rest[rest.find('/')? + 1..];
+            rest.starts_with("library/").then_some(rest)
+        })
+    };
+    if let Some(rest) = file.strip_prefix("/rustc/") {
+        return Some(&rest[rest.find('/')? + 1..]);
+    }
+    let installed = file.split_once("/rustlib/src/rust/");
+    installed.map(|(_, rest)| rest).or_else(in_release)
 }
 
 #[cfg(test)]
@@ -193,8 +216,40 @@ mod tests {
                 "/rustc/59807616e/library/alloc/src/vec/mod.rs",
                 "library/alloc/src/vec/mod.rs",
             ),
+            (
+                "/usr/src/rustc-1.85.0/library/alloc/src/vec/mod.rs",
+                "library/alloc/src/vec/mod.rs",
+            ),
+            (
+                "/home/me/rustc-1.85.0/src/lib.rs",
+                "/home/me/rustc-1.85.0/src/lib.rs",
+            ),
         ] {
             assert_eq!(portable_path(found), expected);
+        }
+    }
+
+    #[test]
+    fn std_is_known_by_its_path_whoever_built_it() {
+        for root in [
+            "/rustc/59807616e1fa2540724bfbac14d7976d7e4a3860",
+            "/root/.rustup/toolchains/stable/lib/rustlib/src/rust",
+            "/usr/src/rustc-1.85.0",
+            "/build/rustc-1.85.0-src",
+            "/home/buildozer/rustc-driver/src/rustc-1.85.0-src",
+        ] {
+            assert!(
+                is_of_std(&format!("{root}/library/std/src/fs.rs")),
+                "{root}"
+            );
+        }
+        for file in [
+            "library/src/lib.rs",
+            "/home/me/library/std/src/fs.rs",
+            "/home/me/rustc-wrapper/src/lib.rs",
+            "/home/me/rustc-1.85.0",
+        ] {
+            assert!(!is_of_std(file), "{file}");
         }
     }
 }

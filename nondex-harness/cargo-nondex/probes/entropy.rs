@@ -380,7 +380,7 @@ fn original(name: &CStr) -> *mut c_void {
 unsafe extern "C" fn getrandom(buffer: *mut c_void, len: usize, flags: c_uint) -> isize {
     // SAFETY: the caller gives a buffer of `len` bytes.
     if unsafe { fill_raw(buffer, len) } {
-        return len.cast_signed();
+        return len as isize;
     }
     let original = original(c"getrandom");
     if original.is_null() {

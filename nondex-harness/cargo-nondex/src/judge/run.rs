@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nondex_core::protocol::network::meaning::Ending;
+use nondex_core::protocol::site::is_of_std;
 use nondex_core::{
     AccessRecord, ChoiceRecord, CoveredRecord, Failure, Frame, NetworkRecord, OperationRecord,
     Outcome, PointRecord, RunRecord, ScheduleEnd, ScheduleEndKind, ScheduleRecord, Source,
@@ -182,9 +183,8 @@ impl Run {
         let slept = sleep.map_or(0, |sleep| sleep.us);
         let time = schedule.map_or(0, |schedule| schedule.time_us);
         // std's own frames say nothing: its code has no path on this machine.
-        let is_own = |frame: &&Frame| {
-            !frame.file.starts_with("/rustc/") && !frame.file.starts_with("library/")
-        };
+        let is_own =
+            |frame: &&Frame| !is_of_std(&frame.file) && !frame.file.starts_with("library/");
         let frame = sleep.and_then(|sleep| sleep.stack.frames.iter().find(is_own));
         let (what, us) = match slept {
             0 => ("of virtual time passed", time),

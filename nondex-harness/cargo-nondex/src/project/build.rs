@@ -175,7 +175,11 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
         Mode::Swap | Mode::Plain => None,
     };
     // Without it, what a build script or a proc macro draws at random is the platform's.
-    cargo.entropy = EntropyLibrary::of(&toolchain).ok();
+    let entropy = EntropyLibrary::of(&toolchain);
+    let unseeded = entropy.as_ref().err().map(|why| {
+        format!("what build scripts and proc macros draw at random is not seeded: {why}")
+    });
+    cargo.entropy = entropy.ok();
     let runtime_took = before_runtime.elapsed();
     let uncovered = match plan.mode == Mode::Program && plan.covered.is_some() {
         true => coverage::obstacle(&toolchain),
@@ -274,6 +278,7 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     let is_order_unknown = order_note.is_some();
     notes.extend(order_note);
     notes.extend(atomics.note());
+    notes.extend(unseeded.filter(|_| plan.mode == Mode::Program));
     notes.extend(unseen.map(|why| {
         format!(
             "plain loads and stores are not seen, because this compiler cannot make them \
