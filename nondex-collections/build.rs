@@ -33,6 +33,8 @@ const SMALL_TABLES: &str = "nondex_std_small_tables";
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::metadata=folder={}", env!("CARGO_MANIFEST_DIR"));
+    // Set by `cargo nondex` where a project needs what std's own maps and sets have.
+    println!("cargo::rustc-check-cfg=cfg(nondex_std_collections)");
     let can_try = compiles("pub fn probe() {}");
     for (name, library) in PROBES {
         set(name, !can_try || compiles(library));

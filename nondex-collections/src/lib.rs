@@ -25,13 +25,13 @@ pub use ::std::*;
 
 #[cfg(feature = "nondex")]
 mod caller;
-#[cfg(feature = "nondex")]
+#[cfg(all(feature = "nondex", not(nondex_std_collections)))]
 pub mod collections;
 #[cfg(feature = "nondex")]
 pub mod env;
 #[cfg(feature = "nondex")]
 pub mod fs;
-#[cfg(feature = "nondex")]
+#[cfg(all(feature = "nondex", not(nondex_std_collections)))]
 pub mod hash;
 #[cfg(feature = "nondex")]
 mod known;

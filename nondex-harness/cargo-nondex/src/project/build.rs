@@ -10,7 +10,7 @@ use cargo_metadata::{Metadata, MetadataCommand};
 
 use super::accesses;
 use super::atomics::Atomics;
-use super::cargo::Cargo;
+use super::cargo::{Cargo, UNBUILT};
 use super::config::CargoConfig;
 use super::counted::Counted;
 use super::coverage::{self, Covered};
@@ -26,7 +26,7 @@ use super::preload::EntropyLibrary;
 use super::runtime::{Recipe, Runtime};
 use super::rustix::{self, Backend};
 use super::suite::{Suite, TestBinary};
-use super::toolchain::Toolchain;
+use super::toolchain::{NEWEST, Toolchain};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 
@@ -124,13 +124,35 @@ fn unreadable(error: cargo_metadata::Error) -> Error {
 }
 
 /// Builds the selected tests, finds out how cargo would start each executable, and lists what is in
-/// it.
+/// it. Where the tests do not build over the runtime, and std may have methods that the runtime's
+/// maps and sets have not, they are built over std's own.
 ///
 /// # Errors
 /// [`Error::build`] when the project does not compile (cargo has said why on stderr),
 /// [`Error::setup`] for everything that is wrong with manifest, toolchain, cache or target
 /// directory.
 pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
+    let failed = match build_over(plan, quiet, true) {
+        Err(failed) if plan.mode == Mode::Program && failed.to_string() == UNBUILT => failed,
+        built => return built,
+    };
+    let toolchain = Toolchain::in_dir(&plan.path(Utf8Path::new(".")))?;
+    if !toolchain.may_have_more() {
+        return Err(failed);
+    }
+    anstream::eprintln!("   Compiling the tests again, over std's own maps and sets");
+    let mut project = build_over(plan, quiet, false).map_err(|_| failed)?;
+    let [major, minor] = NEWEST;
+    project.notes.push(format!(
+        "the order of maps and sets is not varied: the tests build only over std's own, because \
+         the toolchain is unstable or newer than Rust {major}.{minor}, the newest whose maps and \
+         sets this version of cargo nondex knows"
+    ));
+    Ok(project)
+}
+
+/// As [`build`], over the runtime's own maps and sets or over std's.
+fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Project> {
     let metadata = metadata(plan, false)?;
     let workspace_root = metadata.workspace_root.clone();
     let here = camino::absolute_utf8(plan.path(Utf8Path::new("")))
@@ -158,6 +180,7 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
         metadata: &metadata,
         wrapper: config.rustc_wrapper.as_deref(),
         entropy: None,
+        collections,
         runner_is_text: config.runner_is_text,
     };
     if plan.mode == Mode::Program && platform::mentions_static(&here, &plan.config) {
@@ -170,6 +193,7 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
             target: &target,
             offline: plan.offline || plan.frozen,
             network: !plan.without_network,
+            collections,
             quiet,
         })?),
         Mode::Swap | Mode::Plain => None,
@@ -194,6 +218,7 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     let races = plan.mode == Mode::Program && plan.races && unseen.is_none();
     let build_dir = own.join(match plan.mode {
         // Cargo does not see which runtime there is, so each has its own folder.
+        Mode::Program if !collections => "build-std-collections",
         Mode::Program if matches!(counted, Some(Counted::Some(_))) => "build-changed",
         Mode::Program if counted.is_some() => "build-covered",
         Mode::Program if races => "build-races",

@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::io::BufReader;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -16,6 +17,9 @@ use super::preload::{self, EntropyLibrary};
 use super::suite::{Harness, TestBinary};
 use super::toolchain::{self, Toolchain, own};
 use crate::error::{Error, Result};
+
+/// What is said when cargo has said why.
+pub(super) const UNBUILT: &str = "the project's tests do not build";
 
 /// A test executable that cargo built.
 pub(super) struct Executable {
@@ -56,6 +60,8 @@ pub(super) struct Cargo<'a> {
     pub(super) wrapper: Option<&'a str>,
     /// What seeds the programs that the build runs; `None` where that is not possible.
     pub(super) entropy: Option<EntropyLibrary>,
+    /// Whether the runtime has maps and sets of its own.
+    pub(super) collections: bool,
     /// See [`CargoConfig::runner_is_text`](super::config::CargoConfig::runner_is_text).
     pub(super) runner_is_text: bool,
 }
@@ -193,8 +199,8 @@ impl Cargo<'_> {
         if quiet {
             command.arg("--quiet");
         }
-        if !self.plan.varied.program.is_empty() {
-            // The first build has shown the compiler's warnings.
+        if !self.plan.varied.program.is_empty() || !self.collections {
+            // The first build has shown the compiler's messages.
             command.stderr(Stdio::null());
         }
         let spawned = command.spawn();
@@ -221,8 +227,10 @@ impl Cargo<'_> {
             .map_err(|e| Error::build(format!("failed to wait for cargo: {e}")))?;
         if status.success() {
             Ok(executables)
+        } else if status.signal().is_some() {
+            Err(Error::build("interrupted while the tests were built"))
         } else {
-            Err(Error::build("the project's tests do not build"))
+            Err(Error::build(UNBUILT))
         }
     }
 

@@ -11,6 +11,9 @@ use crate::error::{Error, Result};
 /// The oldest release with which the runtime compiles: the `rust-version` of its crates.
 const OLDEST: [u32; 2] = [1, 85];
 
+/// The newest release whose std the mirror is known to have all of.
+pub(super) const NEWEST: [u32; 2] = [1, 95];
+
 /// A toolchain, as the project's own folder selects it.
 #[derive(Clone, Debug)]
 pub struct Toolchain {
@@ -122,6 +125,16 @@ impl Toolchain {
              is selected by `rust-toolchain.toml`, RUSTUP_TOOLCHAIN, RUSTC or PATH, for this run \
              as `RUSTUP_TOOLCHAIN=stable cargo nondex`"
         )))
+    }
+
+    /// Whether its std may have methods that the mirror has not: it is newer, or accepts what is
+    /// unstable.
+    pub(super) fn may_have_more(&self) -> bool {
+        let is_newer = release(&self.version).is_none_or(|release| release > NEWEST);
+        is_newer
+            || ["-nightly", "-dev"]
+                .iter()
+                .any(|channel| self.version.contains(channel))
     }
 
     /// The option of its rustdoc that names the program by which doctests are run.
@@ -236,6 +249,29 @@ mod tests {
             assert!(said.contains("needs Rust 1.85 or newer"), "{said}");
             assert_eq!(refused.code(), crate::exit_code::ExitCode::Setup);
         }
+    }
+
+    #[test]
+    fn a_newer_or_an_unstable_std_may_have_more_than_the_mirror() {
+        let [major, minor] = NEWEST;
+        let newer = format!("{major}.{}.0", minor + 1);
+        for release in [newer.as_str(), "2.0.0", "1.90.0-nightly", "1.90.0-dev"] {
+            assert!(of(&text(release)).may_have_more(), "{release}");
+        }
+        assert!(of("rustc of ours").may_have_more());
+        for release in [format!("{major}.{minor}.1"), "1.85.0".to_owned()] {
+            assert!(!of(&text(&release)).may_have_more(), "{release}");
+        }
+    }
+
+    #[test]
+    fn the_newest_std_is_the_one_that_the_mirror_is_compared_with() {
+        let repository = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        let list = format!("{repository}/nondex-collections/tests/parity/std.txt");
+        let list = std::fs::read_to_string(list).unwrap();
+        let [major, minor] = NEWEST;
+        let expected = format!("# The stable API of std {major}.{minor}.");
+        assert!(list.starts_with(&expected), "{expected}");
     }
 
     #[test]

@@ -20,6 +20,9 @@ static SOURCES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/sources.rs
 /// How the runtime is compiled. Its crates must not collide with the same ones in the user's graph.
 const RUSTFLAGS: &str = "-Cmetadata=nondex-runtime -Cembed-bitcode=no -Cdebuginfo=0";
 
+/// What leaves std's own maps and sets in place, whose order no seed decides.
+const STD_COLLECTIONS: &str = " --cfg nondex_std_collections";
+
 /// How many crates of it are compiled at a time, at least: one is mostly done by one thread, and
 /// the longest begins last.
 const JOBS: usize = 4;
@@ -35,6 +38,8 @@ pub struct Recipe<'a> {
     pub offline: bool,
     /// Whether it has what observes the network.
     pub network: bool,
+    /// Whether it has maps and sets of its own.
+    pub collections: bool,
     /// Whether what is compiled is not shown.
     pub quiet: bool,
 }
@@ -46,10 +51,19 @@ impl Recipe<'_> {
             SOURCES,
             &self.toolchain.version,
             self.target,
-            RUSTFLAGS,
+            self.rustflags(),
             self.network,
         ));
         format!("{key:016x}")
+    }
+
+    fn rustflags(&self) -> String {
+        let more = if self.collections {
+            ""
+        } else {
+            STD_COLLECTIONS
+        };
+        format!("{RUSTFLAGS}{more}")
     }
 
     /// Builds the runtime in `work`, an empty folder, and moves its libraries to the top of it.
@@ -154,7 +168,7 @@ impl Recipe<'_> {
                 .env(atomics::RUNTIME, "1");
         }
         let mut child = command
-            .env("RUSTFLAGS", RUSTFLAGS)
+            .env("RUSTFLAGS", self.rustflags())
             .env("RUSTC", &self.toolchain.rustc)
             .env("CARGO_TARGET_DIR", source.join("target"))
             .stdin(Stdio::null())
