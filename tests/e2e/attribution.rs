@@ -209,7 +209,7 @@ fn few_orders_are_all_run(fixture: &Fixture, report: &Report) {
 fn a_search_goes_on_from_where_its_budget_ended(fixture: &Fixture) {
     let name = "calls::three_choices_decide_together";
     let output = Nondex::run_in(&fixture.path(""))
-        .args(["--budget", "6", name])
+        .args(["--search-runs", "6", name])
         .run();
     output.expect(ExitCode::Found);
     let report = output.report();

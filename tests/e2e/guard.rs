@@ -63,7 +63,7 @@ fn expect_alike(dir: &Path, arguments: &[&str]) -> Report {
 
 #[test]
 fn a_run_that_is_left_out_at_std_would_have_ended_as_is_said() {
-    let few = ["--levels", "STD", "--seeds", "3", "--budget", "20"];
+    let few = ["--levels", "STD", "--seeds", "3", "--search-runs", "20"];
     expect_alike(&Fixture::shared("keys").path("app"), &few);
 }
 
@@ -107,7 +107,13 @@ fn at_std_a_test_fails_as_often_as_without_this_tool() {
     let app = fixture.path("app");
     let report = Nondex::run_in(&app)
         .args([
-            "--levels", "STD", "--seeds", RUNS, "--budget", "1", "--tests",
+            "--levels",
+            "STD",
+            "--seeds",
+            RUNS,
+            "--search-runs",
+            "1",
+            "--tests",
         ])
         .run()
         .report();

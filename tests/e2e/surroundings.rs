@@ -25,6 +25,7 @@ fn a_test_meets_what_cargo_gives_it() {
     // Variables of ours and of the shell are the same in both.
     plain
         .env("NONDEX_CACHE_DIR", crate::support::cache())
+        .env("NONDEX_THOROUGH", "true")
         .env("NO_COLOR", "1")
         .env("FIXTURE_DUMP", dump("dump"));
     let output = plain.output().unwrap();

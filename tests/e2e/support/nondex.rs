@@ -93,6 +93,8 @@ impl Nondex {
         command
             .arg("nondex")
             .env("NONDEX_CACHE_DIR", cache)
+            // What is found must not depend on how fast the machine is.
+            .env("NONDEX_THOROUGH", "true")
             .env("NO_COLOR", "1");
         Nondex { command }
     }
@@ -105,6 +107,7 @@ impl Nondex {
         command
             .args(["-c", &format!("exec '{own}' nondex {arguments}")])
             .env("NONDEX_CACHE_DIR", cache())
+            .env("NONDEX_THOROUGH", "true")
             .env("NO_COLOR", "1");
         Nondex { command }
     }

@@ -166,7 +166,7 @@ impl BrittleSearch<'_> {
             let suspects: Vec<usize> = asked.iter().copied().filter(passes).collect();
             let limits = Limits {
                 reruns: RERUNS,
-                questions: self.options.budget,
+                questions: self.options.search_runs,
                 has_pairs: false,
             };
             let concluded = conclude(&suspects, names.len(), &detection, &limits, experiments)?;

@@ -8,6 +8,7 @@
 pub mod across;
 mod again;
 pub mod brittle;
+pub mod budget;
 pub mod builds;
 pub mod circumstance;
 pub mod comparison;
@@ -46,10 +47,11 @@ use std::time::{Duration, SystemTime};
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::{ALGORITHM, RunSpec};
 
+use self::budget::Budget;
 use self::comparison::Builder;
 use self::launch::{Launcher, Unmade};
 use self::memo::Memo;
-use self::queue::{Setting, Workload, execute};
+use self::queue::{Means, Setting, Workload, execute};
 use self::tree::Tree;
 use crate::error::{Error, Result};
 use crate::judge::conclusion::Conclusion;
@@ -119,14 +121,14 @@ pub fn run(
         begun: SystemTime::now(),
         directory: absolute(&run.path())?,
     };
-    let executed = execute(
-        &campaign,
-        running.len(),
-        options.jobs,
-        options.prune,
-        progress,
+    let budget = Budget::new(options.budget_factor, options.jobs, stop);
+    let means = Means {
+        jobs: options.jobs,
+        prune: options.prune,
+        budget: &budget,
         stop,
-    );
+    };
+    let executed = execute(&campaign, running.len(), &means, progress);
     let panics = campaign.panics(&executed.tests);
     let has_panicked = !panics.is_empty();
     notes.extend(panics);

@@ -271,7 +271,7 @@ impl OrderCampaign<'_> {
             tree: self.tree,
             alone: &alone,
             reruns: self.asked.reruns,
-            questions: self.asked.budget,
+            questions: self.asked.search_runs,
         };
         let found = across.find()?;
         let mut names: Vec<String> = Vec::new();

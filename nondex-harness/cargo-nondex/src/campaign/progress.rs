@@ -1,5 +1,7 @@
 //! Events of a running campaign.
 
+use std::time::Duration;
+
 use nondex_core::{CoveredRecord, Outcome, RunSpec};
 
 use crate::report::TestReport;
@@ -12,6 +14,9 @@ pub trait Progress: Sync {
 
     /// That run ended.
     fn finished(&self, test_id: &str, spec: &RunSpec, outcome: &Outcome);
+
+    /// How long the campaign still explores at most, before a run is started.
+    fn left(&self, _left: Option<Duration>) {}
 
     /// That run ran this code, on request.
     fn covered(&self, _test_id: &str, _covered: &[CoveredRecord]) {}

@@ -1,9 +1,11 @@
 //! The executor: one queue of runs for all cores.
 //!
-//! Runs are taken in a fixed order: clean runs of all tests first, then the seeds, then the
-//! searches; within each, in the order of the tests and as requested. When the runs that a test
-//! requested have ended, they are added to its others, in the order of the request, and the judge
-//! decides what it needs next. So what is concluded does not depend on which run ended first.
+//! Runs are taken in a fixed order: first what all tests request first, which are clean runs, then
+//! what all request next, and so on; the searches come last. When the runs that a test requested
+//! have ended, they are added to its others, in the order of the request, and the judge decides
+//! what it needs next. So what is concluded does not depend on which run ended first. Once the
+//! [budget](super::budget) is spent, what is optional is left out, and the tests have had like
+//! shares.
 //!
 //! Different tests run at once, as in cargo test and nextest, but hardly ever two runs of one test:
 //! many write to a place that is their own and no other test's. Where a run takes long, it is made
@@ -22,6 +24,7 @@ use std::time::Duration;
 use nondex_core::RunSpec;
 
 use self::place::{Phase, QueuePlace};
+use super::budget::Budget;
 use super::launch::Unmade;
 use super::progress::Progress;
 use super::stop::StopFlag;
@@ -105,34 +108,49 @@ pub struct Executed {
     pub stopped: bool,
 }
 
-/// Runs `tests` tests until all is concluded or `stop` is set, `jobs` runs at a time.
+/// By what runs are made.
+#[derive(Debug)]
+pub struct Means<'a> {
+    /// Number of runs at a time.
+    pub jobs: NonZeroUsize,
+    /// Whether runs are left out whose outcome follows from another run.
+    pub prune: bool,
+    /// How long it explores.
+    pub budget: &'a Budget,
+    /// What ends it.
+    pub stop: &'a StopFlag,
+}
+
+/// Runs `tests` tests until all is concluded or it is stopped.
 pub fn execute(
     workload: &dyn Workload,
     tests: usize,
-    jobs: NonZeroUsize,
-    prune: bool,
+    means: &Means<'_>,
     progress: &dyn Progress,
-    stop: &StopFlag,
 ) -> Executed {
+    let jobs = means.jobs.get();
     let executor = Executor {
         workload,
         progress,
-        stop,
+        stop: means.stop,
+        budget: means.budget,
         changed: Condvar::new(),
-        jobs: jobs.get(),
+        jobs,
         tests,
         state: Mutex::new(State {
             queue: BTreeMap::new(),
             tests: (0..tests)
                 .map(|test| TestState {
                     runs: {
-                        let mut runs = Runs::new(prune, jobs.get() > 1 && tests > 1);
+                        let mut runs = Runs::new(means.prune, jobs > 1 && tests > 1);
                         for (spec, run) in workload.known(test) {
                             runs.together.add(spec, run);
                         }
                         runs
                     },
                     batch: Vec::new(),
+                    rounds: 0,
+                    is_optional: false,
                     limit: None,
                     is_alone: false,
                     setting: Setting::Shared,
@@ -147,6 +165,7 @@ pub fn execute(
             busy: 0,
             unfinished: tests,
             is_cut: false,
+            is_spent: false,
         }),
     };
     for test in 0..tests {
@@ -190,6 +209,7 @@ struct Executor<'a> {
     workload: &'a dyn Workload,
     progress: &'a dyn Progress,
     stop: &'a StopFlag,
+    budget: &'a Budget,
     jobs: usize,
     tests: usize,
     state: Mutex<State>,
@@ -207,12 +227,18 @@ struct State {
     unfinished: usize,
     /// Whether it was stopped when tests needed something besides runs.
     is_cut: bool,
+    /// Whether the budget is spent, and what is optional left out.
+    is_spent: bool,
 }
 
 struct TestState {
     runs: Runs,
     /// The runs it has asked for, with their results.
     batch: Vec<(RunSpec, Option<Run>)>,
+    /// Number of batches before that one.
+    rounds: usize,
+    /// Whether its result can be done without.
+    is_optional: bool,
     /// How long each may take.
     limit: Option<Duration>,
     /// Whether they are wanted alone.
@@ -284,6 +310,7 @@ impl State {
             limit,
             alone,
             fresh,
+            optional,
         } = missing;
         if specs.is_empty() {
             // It would be waited for for ever.
@@ -292,6 +319,7 @@ impl State {
         let test = &mut self.tests[index];
         test.limit = limit;
         test.is_alone = alone;
+        test.is_optional = optional;
         let is_plain = specs.len() > 1 && specs.iter().all(is_plain);
         test.setting = match (fresh, alone) {
             (true, _) => Setting::Fresh,
@@ -300,10 +328,29 @@ impl State {
         };
         test.open = specs.len();
         for (i, spec) in specs.into_iter().enumerate() {
-            self.queue
-                .insert(QueuePlace::new(index, i, &spec, alone), spec.clone());
+            let place = QueuePlace::new(&spec, alone, [index, test.rounds, i]);
+            self.queue.insert(place, spec.clone());
             test.batch.push((spec, None));
         }
+        test.rounds += 1;
+    }
+
+    /// Leaves out what is optional, once. The tests that wait for nothing since.
+    fn leave_out(&mut self) -> Vec<usize> {
+        let mut ready = Vec::new();
+        if std::mem::replace(&mut self.is_spent, true) {
+            return ready;
+        }
+        let tests = &mut self.tests;
+        self.queue.retain(|turn, _| {
+            let test = &mut tests[turn.test];
+            test.open -= usize::from(test.is_optional);
+            if test.is_optional && test.open == 0 {
+                ready.push(turn.test);
+            }
+            !test.is_optional
+        });
+        ready
     }
 
     /// Nothing more is run of this test.
@@ -353,6 +400,7 @@ impl Executor<'_> {
             drop(state);
             let made = attempt(|| {
                 let id = self.workload.id(turn.test);
+                self.progress.left(self.budget.left());
                 self.progress.started(&id, &spec);
                 let mut run = self.workload.run(turn.test, &spec, limit, setting)?;
                 self.progress.finished(&id, &spec, &run.outcome);
@@ -384,8 +432,15 @@ impl Executor<'_> {
                     let test = &mut state.tests[turn.test];
                     test.batch[turn.index].1 = Some(run);
                     test.open -= 1;
+                    let mut ready = Vec::new();
                     if test.open == 0 {
-                        state = self.advance(state, turn.test);
+                        ready.push(turn.test);
+                    }
+                    if self.budget.is_spent() {
+                        ready.extend(state.leave_out());
+                    }
+                    for test in ready {
+                        state = self.advance(state, test);
                         self.changed.notify_all();
                     }
                 }
@@ -435,9 +490,17 @@ impl Executor<'_> {
         index: usize,
     ) -> MutexGuard<'s, State> {
         state.begin(index);
+        let is_spent = state.is_spent;
         let test = &mut state.tests[index];
+        if test.rounds == 1 {
+            let first = test.batch.iter().find_map(|(_, run)| run.as_ref());
+            first.into_iter().for_each(|run| self.budget.add(run.took));
+        }
         test.add_batch();
-        let runs = std::mem::replace(&mut test.runs, Runs::new(false, false));
+        let mut runs = std::mem::replace(&mut test.runs, Runs::new(false, false));
+        if is_spent {
+            runs.spend();
+        }
         drop(state);
         let concluded = attempt(|| self.workload.conclude(index, &runs));
         let judged = match &concluded {

@@ -15,7 +15,7 @@ pub struct ExplainArgs {
     /// How many runs the search may take, those that were made before included
     #[arg(long, value_name = "RUNS", default_value = "2000")]
     #[arg(help_heading = "Explain options")]
-    pub budget: usize,
+    pub search_runs: usize,
 
     /// Take the finding from this report, such as one that a CI job wrote
     #[arg(long, value_name = "FILE", help_heading = "Explain options")]

@@ -55,7 +55,7 @@ pub struct OrderArgs {
 
     /// How many processes each search for what one test depends on may take [default: 200]
     #[arg(long, value_name = "RUNS", help_heading = "Order options")]
-    pub budget: Option<usize>,
+    pub search_runs: Option<usize>,
 
     /// Which tests, and how they are run.
     #[command(flatten)]
@@ -78,7 +78,7 @@ impl OrderArgs {
             reruns: self.reruns.map_or(usual.reruns, NonZeroUsize::get),
             pairs: self.pairs.unwrap_or(usual.pairs),
             interleavings: self.interleavings,
-            budget: self.budget.unwrap_or(usual.budget),
+            search_runs: self.search_runs.unwrap_or(usual.search_runs),
         }
     }
 }

@@ -8,8 +8,8 @@ use nondex_core::{Level, Schedule};
 
 use super::seeds::Seeds;
 use super::testing_args::TestingArgs;
-use super::values::{drawn, positive};
-use crate::judge::options::DEFAULT_SEEDS;
+use super::values::{drawn, factor, positive};
+use crate::judge::options::{DEFAULT_BUDGET_FACTOR, DEFAULT_SEEDS};
 
 /// The options of `cargo nondex run`.
 #[derive(Args, Clone, Debug, Default)]
@@ -73,7 +73,24 @@ pub struct RunArgs {
     /// How many runs the search for the culprits of one test may take [default: 200]
     #[arg(long, value_name = "RUNS")]
     #[arg(help_heading = "Campaign options")]
-    pub budget: Option<usize>,
+    pub search_runs: Option<usize>,
+
+    /// How long to explore, as a multiple of one run of all tests; 30 seconds at least. Then the
+    /// tests are judged by what is known. Seeds that are asked for are all tried [default: 10]
+    #[arg(long, value_name = "FACTOR", conflicts_with = "thorough")]
+    #[arg(help_heading = "Campaign options", value_parser = factor)]
+    pub budget_factor: Option<f64>,
+
+    /// Explore everything, however long that takes
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        hide_possible_values = true
+    )]
+    #[arg(value_name = "BOOL", help_heading = "Campaign options")]
+    pub thorough: Option<bool>,
 
     /// Findings that are advice, such as those at level FULL only, are failures too
     #[arg(
@@ -107,6 +124,19 @@ impl RunArgs {
             (None, None) => Seeds::first(DEFAULT_SEEDS),
         }
         .into_vec()
+    }
+
+    /// For how many times as long as one run of all tests it explores; `None` without a limit.
+    #[must_use]
+    pub fn budget_factor(&self) -> Option<f64> {
+        let is_limited = !self.no_prune && self.thorough != Some(true);
+        is_limited.then(|| self.budget_factor.unwrap_or(DEFAULT_BUDGET_FACTOR))
+    }
+
+    /// Whether each seed is tried at each level, however long that takes.
+    #[must_use]
+    pub fn wants_every_seed(&self) -> bool {
+        self.budget_factor().is_none() || self.seed.is_some() || self.seeds.is_some()
     }
 
     /// The levels, from the most to the least realistic, each once; all when none is given.

@@ -43,6 +43,13 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "expected a number of seconds above 0, such as `60` or `0.5`".to_owned())
 }
 
+/// Reads a positive number, with or without a fraction.
+pub(crate) fn factor(text: &str) -> Result<f64, String> {
+    let read = text.parse::<f64>().ok();
+    let read = read.filter(|factor| factor.is_finite() && *factor > 0.0);
+    read.ok_or_else(|| "expected a number above 0, such as `10` or `2.5`".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,6 +58,14 @@ mod tests {
     fn a_campaign_draws_its_seeds() {
         assert_eq!(drawn("random"), Ok(Schedule::Random));
         assert!(drawn("systematic").is_err() && drawn("").is_err());
+    }
+
+    #[test]
+    fn a_factor_is_a_positive_number() {
+        assert_eq!(factor("2.5"), Ok(2.5));
+        for text in ["0", "-1", "NaN", "inf", "1e400", "2x", ""] {
+            assert!(factor(text).is_err(), "{text}");
+        }
     }
 
     #[test]

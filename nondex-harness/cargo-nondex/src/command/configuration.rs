@@ -116,7 +116,11 @@ fn fill_campaign(args: &mut RunArgs, settings: &Settings) {
     fill(&mut args.schedule, &settings.schedule);
     fill(&mut args.clean_runs, &settings.clean_runs);
     fill(&mut args.exhaustive, &settings.exhaustive);
-    fill(&mut args.budget, &settings.budget);
+    fill(&mut args.search_runs, &settings.search_runs);
+    fill(&mut args.budget_factor, &settings.budget_factor);
+    if args.budget_factor.is_none() {
+        fill(&mut args.thorough, &settings.thorough);
+    }
     fill(&mut args.strict, &settings.strict);
     fill(&mut args.real_threads, &settings.real_threads);
     fill(&mut args.max_steps, &settings.max_steps);

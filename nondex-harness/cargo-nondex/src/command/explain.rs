@@ -135,7 +135,7 @@ fn options(args: &ExplainArgs, line: &str, finding: &Finding, root: &Utf8Path) -
     options.max_steps = spec.max_steps();
     options.network = Policy::new(spec.network.mode(), spec.network.allowed().to_vec(), true);
     options.timeout = Duration::from_millis(finding.timeout_ms);
-    options.budget = args.budget;
+    options.search_runs = args.search_runs;
     options.build_words = finding.build.own_words();
     options
 }

@@ -37,6 +37,8 @@ struct Counts {
     tests: usize,
     /// Runs that ended.
     runs: u64,
+    /// How long the campaign still explores.
+    left: Option<Duration>,
     last_line: Instant,
 }
 
@@ -71,6 +73,7 @@ impl<'a> Display<'a> {
                 judged: 0,
                 tests,
                 runs: 0,
+                left: None,
                 last_line: Instant::now(),
             }),
             coverage: None,
@@ -115,9 +118,15 @@ impl Progress for Display<'_> {
             coverage.begin(test_id);
         }
         if let Some(bar) = &self.bar {
-            let runs = selection::count_u64(self.counts().runs, "run");
-            bar.set_message(format!("{runs}: {test_id}"));
+            let counts = self.counts();
+            let runs = selection::count_u64(counts.runs, "run");
+            let left = counts.left.map_or_else(String::new, left);
+            bar.set_message(format!("{runs}{left}: {test_id}"));
         }
+    }
+
+    fn left(&self, left: Option<Duration>) {
+        self.counts().left = left;
     }
 
     fn finished(&self, test_id: &str, _spec: &RunSpec, _outcome: &Outcome) {
@@ -132,10 +141,12 @@ impl Progress for Display<'_> {
                 judged,
                 tests,
                 runs,
+                left: time,
                 ..
             } = *counts;
             let runs = selection::count_u64(runs, "run");
-            let message = format!("{judged} of {tests} tests are judged, after {runs}");
+            let left = time.map_or_else(String::new, left);
+            let message = format!("{judged} of {tests} tests are judged, after {runs}{left}");
             self.console.status("Running", &message);
         }
     }
@@ -169,6 +180,14 @@ impl Progress for Display<'_> {
         if !is_undecided && let Some(line) = line_of(test, self.console) {
             self.line(&line);
         }
+    }
+}
+
+/// How long a campaign still explores: `, at most 90 s more`.
+fn left(time: Duration) -> String {
+    match time.as_secs_f64().ceil() {
+        0.0 => ", explaining what was found".to_owned(),
+        seconds => format!(", at most {seconds} s more"),
     }
 }
 

@@ -16,9 +16,9 @@ use crate::judge::prerequisite::Limit;
 use crate::project::Mode;
 
 /// The keys, each an option of `cargo nondex run` without its dashes.
-pub const KEYS: [&str; 31] = [
+pub const KEYS: [&str; 33] = [
     "all-features",
-    "budget",
+    "budget-factor",
     "cargo-profile",
     "clean-runs",
     "exclude",
@@ -43,9 +43,11 @@ pub const KEYS: [&str; 31] = [
     "real-threads",
     "regressions",
     "schedule",
+    "search-runs",
     "seeds",
     "skip-models",
     "strict",
+    "thorough",
     "timeout",
     "workspace",
 ];
@@ -60,7 +62,7 @@ pub const KEYS: [&str; 31] = [
 pub struct Settings {
     pub all_features: Option<bool>,
     #[serde(deserialize_with = "one")]
-    pub budget: Option<usize>,
+    pub budget_factor: Option<f64>,
     #[serde(deserialize_with = "one")]
     pub cargo_profile: Option<String>,
     #[serde(deserialize_with = "one")]
@@ -106,10 +108,13 @@ pub struct Settings {
     #[serde(deserialize_with = "one")]
     pub schedule: Option<Schedule>,
     #[serde(deserialize_with = "one")]
+    pub search_runs: Option<usize>,
+    #[serde(deserialize_with = "one")]
     pub seeds: Option<Seeds>,
     #[serde(deserialize_with = "one")]
     pub skip_models: Option<Regex>,
     pub strict: Option<bool>,
+    pub thorough: Option<bool>,
     #[serde(deserialize_with = "one")]
     pub timeout: Option<Duration>,
     pub workspace: Option<bool>,
@@ -131,7 +136,7 @@ impl Settings {
         };
         Settings {
             all_features: self.all_features.or(below.all_features),
-            budget: self.budget.or(below.budget),
+            budget_factor: self.budget_factor.or(below.budget_factor),
             cargo_profile: self.cargo_profile.or(below.cargo_profile),
             clean_runs: self.clean_runs.or(below.clean_runs),
             exclude: self.exclude.or(below.exclude),
@@ -156,9 +161,11 @@ impl Settings {
             real_threads: self.real_threads.or(below.real_threads),
             regressions: self.regressions.or(below.regressions),
             schedule: self.schedule.or(below.schedule),
+            search_runs: self.search_runs.or(below.search_runs),
             seeds: self.seeds.or(below.seeds),
             skip_models: self.skip_models.or(below.skip_models),
             strict: self.strict.or(below.strict),
+            thorough: self.thorough.or(below.thorough),
             timeout: self.timeout.or(below.timeout),
             workspace,
             overrides: [self.overrides, below.overrides].concat(),

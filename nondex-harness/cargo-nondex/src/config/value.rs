@@ -11,7 +11,7 @@ use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
 use crate::cli::filterset::Expression;
 use crate::cli::seeds::Seeds;
-use crate::cli::values::{drawn, positive, seconds};
+use crate::cli::values::{drawn, factor, positive, seconds};
 use crate::judge::prerequisite::Limit;
 use crate::project::Mode;
 
@@ -51,6 +51,7 @@ read! {
     NonZeroU32: positive;
     NonZeroUsize: positive;
     Duration: seconds;
+    f64: factor;
     Schedule: drawn;
     Regex: |text| Regex::new(text).map_err(said);
     Limit: str::parse;

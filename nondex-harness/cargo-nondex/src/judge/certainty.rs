@@ -63,12 +63,29 @@ pub fn samples(evidence: &Evidence) -> usize {
 /// [enough](ENOUGH), where chance may decide.
 ///
 /// # Errors
-/// The runs with real threads to make first.
+/// The runs with real threads to make first, which are optional.
 pub(super) fn is_confirmed(
     test: &str,
     options: &Options,
     evidence: &Evidence,
 ) -> Result<bool, Missing> {
+    if evidence.is_spent() {
+        let made = evidence.of(&natural_spec(test, options));
+        return Ok(made.iter().all(Run::passed));
+    }
+    confirm(test, options, evidence).map_err(|missing| missing.optional(true))
+}
+
+/// How many runs of `test` were not made for certainty, at most, as the budget was spent.
+pub(super) fn left_out(test: &str, options: &Options, evidence: &Evidence) -> usize {
+    let made = evidence.of(&natural_spec(test, options)).len();
+    match confirm(test, options, evidence) {
+        Ok(_) => 0,
+        Err(_) => ENOUGH.saturating_sub(made),
+    }
+}
+
+fn confirm(test: &str, options: &Options, evidence: &Evidence) -> Result<bool, Missing> {
     let clean = evidence.of(&clean_spec(test, options));
     if clean.iter().all(|run| run.sources.is_empty()) {
         return Ok(true);
@@ -139,12 +156,16 @@ pub(super) fn may_pass(
 /// Runs `spec`, whose runs ended in two ways, often enough for a rate, as far as there is time.
 ///
 /// # Errors
-/// The runs to make first.
+/// The runs to make first, which are optional.
 pub(super) fn measure(spec: &RunSpec, evidence: &Evidence) -> Result<(), Missing> {
+    if evidence.is_spent() {
+        return Ok(());
+    }
     let known = evidence.of(spec);
     let took = known.iter().map(|run| run.took).max().unwrap_or_default();
     let wanted = ENOUGH.min(affordable(took)).max(known.len());
-    evidence.made(spec, wanted).map(|_| ())
+    let runs = evidence.made(spec, wanted).map(|_| ());
+    runs.map_err(|missing| missing.optional(true))
 }
 
 /// How many runs that all pass show, with a probability of error of at most 1 %, that a test does

@@ -51,6 +51,8 @@ pub struct Evidence {
     is_contradicted: bool,
     /// Whether a run read random bytes that no seed controls: the same holds then.
     is_uncontrolled: bool,
+    /// Whether the budget is spent.
+    is_spent: bool,
 }
 
 /// Key that nearly distinguishes specs of one test, and is cheap to hash.
@@ -74,6 +76,26 @@ impl Evidence {
             prune,
             ..Evidence::default()
         }
+    }
+
+    /// Takes note that the budget is spent: from now on no experiment is made that a question can
+    /// be answered without.
+    pub fn spend(&mut self) {
+        self.is_spent = true;
+    }
+
+    /// Whether the budget is spent. Then what is optional is not asked for, and answers say less.
+    #[must_use]
+    pub const fn is_spent(&self) -> bool {
+        self.is_spent
+    }
+
+    /// Whether the budget was spent before any of the choices was tried that a run reached.
+    #[must_use]
+    pub fn is_untried(&self) -> bool {
+        self.is_spent
+            && self.all().any(|(_, run)| !run.points.is_empty())
+            && self.all().all(|(spec, _)| spec.is_clean())
     }
 
     /// Whether threads and time take the course that is chosen for them in runs of `spec`.
@@ -214,7 +236,10 @@ impl Evidence {
     /// The runs without some of them.
     #[must_use]
     pub fn without(&self, is_left_out: impl Fn(&RunSpec, &Run) -> bool) -> Self {
-        let mut kept = Evidence::new(self.prune);
+        let mut kept = Evidence {
+            is_spent: self.is_spent,
+            ..Evidence::new(self.prune)
+        };
         for (spec, run) in self.all().filter(|(spec, run)| !is_left_out(spec, run)) {
             kept.add(spec.clone(), run.clone());
         }
@@ -294,6 +319,12 @@ impl Evidence {
         } else {
             Err(Missing::new(missing))
         }
+    }
+
+    /// Whether there is a result of a spec, or of one that makes the same choices.
+    #[must_use]
+    pub fn has_answer(&self, spec: &RunSpec) -> bool {
+        self.answer(spec).is_some()
     }
 
     /// The first `times` runs of a spec, or of one that makes the same choices.

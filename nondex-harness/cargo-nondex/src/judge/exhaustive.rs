@@ -103,10 +103,11 @@ pub fn explore(
             batch.push(spec);
         }
     }
-    if batch.is_empty() {
+    let is_optional = !options.every_seed;
+    if batch.is_empty() || is_optional && evidence.is_spent() {
         return Ok(Exploration::Impossible);
     }
-    Err(Missing::new(batch))
+    Err(Missing::new(batch).optional(is_optional))
 }
 
 /// The levels of those asked for at which a test that never changed its outcome, and has no other

@@ -185,6 +185,12 @@ impl Runs {
         }
     }
 
+    /// Takes note that the budget is [spent](Evidence::spend).
+    pub fn spend(&mut self) {
+        self.together.spend();
+        self.alone.spend();
+    }
+
     /// The runs of this kind.
     pub fn of_mut(&mut self, alone: bool) -> &mut Evidence {
         if alone {

@@ -21,12 +21,20 @@ const BUDGET: usize = 40;
 /// are none, or when it differs from run to run anyway.
 ///
 /// # Errors
-/// The runs to make first.
+/// The runs to make first, which are optional.
 pub(super) fn search(
     test: &str,
     options: &Options,
     evidence: &Evidence,
 ) -> Result<Option<Dependence>, Missing> {
+    let found = find(test, options, evidence);
+    match found {
+        Err(_) if evidence.is_spent() => Ok(None),
+        found => found.map_err(|missing| missing.optional(true)),
+    }
+}
+
+fn find(test: &str, options: &Options, evidence: &Evidence) -> Result<Option<Dependence>, Missing> {
     let clean_spec = clean_spec(test, options);
     let [first, rest @ ..] = evidence.of(&clean_spec) else {
         return Ok(None);
@@ -58,7 +66,7 @@ pub(super) fn search(
     if judged.made(spec, 2)?.iter().any(writes_the_same) {
         return Ok(None);
     }
-    let mut culprits = culprit::search(&judged, spec, true, options.budget.min(BUDGET))?;
+    let mut culprits = culprit::search(&judged, spec, true, options.search_runs.min(BUDGET))?;
     if !culprits.confirmed || culprits.artefacts().is_some() {
         return Ok(None);
     }

@@ -21,6 +21,9 @@ pub struct Missing<E = RunSpec> {
     pub alone: bool,
     /// Whether each has an empty folder for temporary files.
     pub fresh: bool,
+    /// Whether the question has an answer without them, too, once the budget is
+    /// [spent](super::evidence::Evidence::is_spent).
+    pub optional: bool,
 }
 
 impl<E> Missing<E> {
@@ -31,12 +34,18 @@ impl<E> Missing<E> {
             limit: None,
             alone: false,
             fresh: false,
+            optional: false,
         }
     }
 
     /// The same, while nothing else runs.
     pub fn alone(self, alone: bool) -> Self {
         Missing { alone, ..self }
+    }
+
+    /// The same, which can be left out.
+    pub fn optional(self, optional: bool) -> Self {
+        Missing { optional, ..self }
     }
 }
 
@@ -69,6 +78,7 @@ pub fn gather<T, E: PartialEq>(
         match (answer, &mut batch) {
             (Ok(answer), _) => known.push(answer),
             (Err(missing), Some(batch)) if missing.alone == batch.alone => {
+                batch.optional &= missing.optional;
                 let first = missing.experiments.first();
                 if !first.is_some_and(|first| batch.experiments.contains(first)) {
                     batch.experiments.extend(missing.experiments);

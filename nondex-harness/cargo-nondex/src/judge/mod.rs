@@ -20,6 +20,7 @@ pub mod deadlock;
 pub mod equivalence;
 pub mod evidence;
 pub mod exhaustive;
+mod exploration;
 pub mod isolation;
 mod latent;
 pub mod missing;
@@ -36,6 +37,7 @@ pub mod specs;
 pub mod systematic;
 pub mod threads;
 pub mod timing;
+pub mod unexplored;
 mod unseen;
 pub mod verdict;
 

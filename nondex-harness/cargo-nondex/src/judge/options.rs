@@ -24,9 +24,13 @@ pub const DEFAULT_CLEAN_RUNS: NonZeroU32 = NonZeroU32::new(2).unwrap();
 /// How many seeds are tried unless others are given: 0 to 9.
 pub const DEFAULT_SEEDS: u64 = 10;
 
+/// How many times as long as the clean runs a campaign explores, unless another factor is given
+/// (`--budget-factor`).
+pub const DEFAULT_BUDGET_FACTOR: f64 = 10.0;
+
 /// How many runs the search for the culprits of one test may ask for, unless another number is
-/// given (`--budget`).
-pub const DEFAULT_BUDGET: usize = 200;
+/// given (`--search-runs`).
+pub const DEFAULT_SEARCH_RUNS: usize = 200;
 
 /// Options of a campaign. [`Options::new`] has the defaults of the command line.
 #[derive(Clone, Debug)]
@@ -40,6 +44,8 @@ pub struct Options {
     pub levels: Vec<Level>,
     /// The seeds, in the order they are tried.
     pub seeds: Vec<u64>,
+    /// Whether every seed is tried at every level, though the budget may be spent.
+    pub every_seed: bool,
     /// Which orders the seeds mean.
     pub schedule: Schedule,
     /// Number of runs of each test in canonical order.
@@ -73,7 +79,9 @@ pub struct Options {
     /// Runs that were made before, of the same executable, by the id of the test.
     pub known: BTreeMap<String, Vec<(RunSpec, Run)>>,
     /// How many runs the search for the culprits of one test may ask for.
-    pub budget: usize,
+    pub search_runs: usize,
+    /// How many times as long as the clean runs the campaign explores; `None` for no such limit.
+    pub budget_factor: Option<f64>,
     /// Whether it is recorded which code runs.
     pub cover: bool,
     /// How long all runs may take together.
@@ -114,6 +122,7 @@ impl Options {
             workspace_root: workspace_root.into(),
             levels: Level::ALL.to_vec(),
             seeds: (0..DEFAULT_SEEDS).collect(),
+            every_seed: true,
             schedule: Schedule::default(),
             clean_runs: DEFAULT_CLEAN_RUNS,
             jobs: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
@@ -128,7 +137,8 @@ impl Options {
             build_words: Vec::new(),
             regressions: Vec::new(),
             known: BTreeMap::new(),
-            budget: DEFAULT_BUDGET,
+            search_runs: DEFAULT_SEARCH_RUNS,
+            budget_factor: None,
             cover: false,
             max_time: None,
             network: Policy::default(),

@@ -18,6 +18,7 @@ use super::culprit;
 use super::deadlock;
 use super::evidence::Evidence;
 use super::exhaustive::{Exploration, explore};
+use super::exploration::{answered_specs, survey};
 use super::latent;
 use super::missing::Missing;
 use super::options::Options;
@@ -26,11 +27,7 @@ use super::prerequisite;
 use super::run::Run;
 use super::sampling::seed_specs;
 use super::specs::{clean_spec, levels, natural_spec, regressions, seed_spec, shown_spec};
-use super::{systematic, threads, timing, unseen};
-
-/// Number of hangs at one level after which its other seeds are not tried: each costs the whole
-/// time limit.
-const MAX_HANGS: usize = 2;
+use super::{threads, timing};
 
 /// Number of failing specs that are run again before a test whose failures do not repeat is called
 /// non-deterministic.
@@ -120,11 +117,13 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
     evidence.answers(&regressions(test, &options.levels, options))?;
     let mut weakest = None;
     let holds_for_all = holds_for_all(test, passes_clean, options, evidence)?;
+    let is_optional =
+        !options.every_seed && (holds_for_all || !survey(test, passes_clean, options, evidence)?);
     for level in levels(&options.levels) {
         if holds_for_all && level != Level::Std {
             break;
         }
-        let specs = answered_specs(test, level, options, evidence)?;
+        let specs = answered_specs(test, level, is_optional, options, evidence)?;
         if weakest.is_none() {
             match reproducible(&specs, passes_clean, evidence)? {
                 Reproduction::NothingChanged => {}
@@ -160,7 +159,7 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
         let tried = seed_specs(test, spec.level(), options, evidence);
         evidence.each_made(&tried)?;
     }
-    let mut culprits = culprit::search(evidence, &spec, passes_clean, options.budget)?;
+    let mut culprits = culprit::search(evidence, &spec, passes_clean, options.search_runs)?;
     if !culprits.confirmed
         && let Some(spec) = differing(both, repetitions(hangs, REPETITIONS_UNCONFIRMED), evidence)?
     {
@@ -206,7 +205,7 @@ fn weaker(
         .into_iter()
         .filter(|level| *level < found && !options.levels.contains(level));
     for level in untried {
-        let specs = answered_specs(test, level, options, evidence)?;
+        let specs = answered_specs(test, level, false, options, evidence)?;
         let found = match reproducible(&specs, passes_clean, evidence)? {
             Reproduction::NothingChanged => continue,
             Reproduction::Never(spec) => return Ok(Some(Reproduction::Never(spec))),
@@ -268,7 +267,7 @@ pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conc
     let made = evidence.count();
     let searched = (0..=made).rev();
     let mut searched =
-        searched.filter_map(|budget| culprit::search(evidence, spec, passes_clean, budget).ok());
+        searched.filter_map(|runs| culprit::search(evidence, spec, passes_clean, runs).ok());
     let culprits = searched.next().unwrap_or_default();
     Some(Conclusion::Dependent(Box::new(Dependence {
         passes_clean,
@@ -310,54 +309,6 @@ fn holds_for_all(
     Ok(answers
         .iter()
         .all(|answer| answer.run.passed() == passes_clean))
-}
-
-/// Those of the level's specs that were tried: all seeds, and all schedules and orders where they
-/// are few; fewer if the test hangs.
-fn answered_specs(
-    test: &str,
-    level: Level,
-    options: &Options,
-    evidence: &Evidence,
-) -> Result<Vec<RunSpec>, Missing> {
-    let mut specs = regressions(test, &[level], options);
-    if systematic::level(options) == Some(level) {
-        specs.extend(systematic::explore(test, options, evidence)?.specs);
-    }
-    if !unseen::adds_nothing(level, options, evidence)
-        && let Exploration::Complete(seeds) = explore(test, level, options, evidence)?
-    {
-        specs.extend(
-            seeds
-                .into_iter()
-                .map(|seed| seed_spec(test, level, seed, options)),
-        );
-    }
-    for spec in seed_specs(test, level, options, evidence) {
-        if !specs.contains(&spec) {
-            specs.push(spec);
-        }
-    }
-    let mut hangs = 0;
-    let mut answered = 0;
-    while answered < specs.len() && hangs < MAX_HANGS {
-        // As many again as are known not to hang; one by one once one does.
-        let chunk = if hangs > 0 { 1 } else { answered.max(1) };
-        let end = specs.len().min(answered + chunk);
-        hangs += evidence
-            .answers(&specs[answered..end])?
-            .iter()
-            .filter(|answer| is_long(answer.run))
-            .count();
-        answered = end;
-    }
-    specs.truncate(answered);
-    Ok(specs)
-}
-
-/// Whether a run took as long as a run may that does not end.
-fn is_long(run: &Run) -> bool {
-    run.outcome == Outcome::TimedOut || deadlock::waits_for_others(run)
 }
 
 /// How many runs must agree, where `times` must if none of them hangs.

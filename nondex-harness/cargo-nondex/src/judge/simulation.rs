@@ -102,6 +102,7 @@ pub(crate) fn settle<S, T, E>(
             limit: missing.limit,
             alone: missing.alone,
             fresh: missing.fresh,
+            optional: missing.optional,
         };
         let experiments = missing.experiments.into_iter();
         experiments.for_each(|experiment| make(store, experiment, &how));

@@ -252,7 +252,7 @@ impl Fact {
             Conclusion::Stable | Conclusion::Latent(_) => {
                 match evidence.all().any(|(_, run)| run.lost) {
                     true => Fact::Unjudged,
-                    false if options.tries_seeds() => Fact::Passes,
+                    false if options.tries_seeds() && !evidence.is_untried() => Fact::Passes,
                     false => Fact::PassesUntried,
                 }
             }

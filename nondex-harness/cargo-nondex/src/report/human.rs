@@ -3,6 +3,8 @@
 //! Text is styled with ANSI codes; whoever writes it strips them where they are not wanted.
 
 mod cause;
+mod cost;
+mod count;
 mod delay;
 mod diagnostic;
 mod finding;

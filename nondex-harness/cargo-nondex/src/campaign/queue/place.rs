@@ -5,8 +5,9 @@ use nondex_core::{Choices, RunSpec, Selection};
 /// The order of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
-    Clean,
-    Seeds,
+    /// What shows whether there is anything to be found.
+    Explore,
+    /// What explains it.
     Search,
     Alone,
 }
@@ -15,21 +16,29 @@ pub(super) enum Phase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct QueuePlace {
     pub(super) phase: Phase,
+    /// Number of batches that the test asked for before.
+    pub(super) round: usize,
     pub(super) test: usize,
     /// In the test's batch.
     pub(super) index: usize,
 }
 
 impl QueuePlace {
-    pub(super) const fn new(test: usize, index: usize, spec: &RunSpec, alone: bool) -> Self {
+    /// The place of `spec`, which is to be run alone or not, in the batch of this round.
+    pub(super) const fn new(spec: &RunSpec, alone: bool, [test, round, index]: [usize; 3]) -> Self {
         let phase = match &spec.choices {
             _ if alone => Phase::Alone,
-            Choices::Canonical => Phase::Clean,
+            Choices::Canonical => Phase::Explore,
             Choices::Drawn(drawn) => match drawn.selection {
-                Selection::All => Phase::Seeds,
+                Selection::All => Phase::Explore,
                 Selection::Only(_) | Selection::Except(_) => Phase::Search,
             },
         };
-        QueuePlace { phase, test, index }
+        QueuePlace {
+            phase,
+            round,
+            test,
+            index,
+        }
     }
 }

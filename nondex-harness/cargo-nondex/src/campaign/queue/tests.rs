@@ -90,12 +90,24 @@ impl Workload for Simulated {
     }
 }
 
+/// Executes without a budget.
+fn execute_all(workload: &dyn Workload, tests: usize, jobs: usize, stop: &StopFlag) -> Executed {
+    let jobs = NonZeroUsize::new(jobs).unwrap();
+    let budget = Budget::new(None, jobs, &StopFlag::new());
+    let means = Means {
+        jobs,
+        prune: true,
+        budget: &budget,
+        stop,
+    };
+    execute(workload, tests, &means, &Silent)
+}
+
 /// Executes in a thread, and fails when that takes for ever.
 fn execute_in_time(workload: Simulated, tests: usize, jobs: usize) -> (Executed, Simulated) {
     let (send, receive) = mpsc::channel();
     thread::spawn(move || {
-        let jobs = NonZeroUsize::new(jobs).unwrap();
-        let executed = execute(&workload, tests, jobs, true, &Silent, &StopFlag::new());
+        let executed = execute_all(&workload, tests, jobs, &StopFlag::new());
         let _ = send.send((executed, workload));
     });
     receive
@@ -158,14 +170,7 @@ fn a_test_that_asks_for_no_run_is_not_waited_for() {
         }
         fn judged(&self, _test: usize, _runs: &Runs, _judgement: &Judgement) {}
     }
-    let executed = execute(
-        &Nothing,
-        1,
-        NonZeroUsize::MIN,
-        true,
-        &Silent,
-        &StopFlag::new(),
-    );
+    let executed = execute_all(&Nothing, 1, 1, &StopFlag::new());
     assert!(executed.tests[0].panic.is_some());
 }
 
@@ -236,9 +241,8 @@ impl Workload for Needing<'_> {
 #[test]
 fn what_tests_need_besides_runs_is_made_once_no_run_is_and_each_is_judged_once() {
     for jobs in [1, 4] {
-        let jobs = NonZeroUsize::new(jobs).unwrap();
         let tests = Needing::default();
-        let executed = execute(&tests, 4, jobs, true, &Silent, &StopFlag::new());
+        let executed = execute_all(&tests, 4, jobs, &StopFlag::new());
         let fulfilled = tests.fulfilled.into_inner().unwrap();
         assert_eq!(fulfilled, [vec![1, 2, 3], vec![0, 1, 2]]);
         assert_eq!(tests.judged.into_inner().unwrap(), [0, 1, 2]);
@@ -254,7 +258,7 @@ fn what_is_needed_when_it_is_stopped_is_left_open() {
         stop: Some(&stop),
         ..Needing::default()
     };
-    let executed = execute(&tests, 4, NonZeroUsize::MIN, true, &Silent, &stop);
+    let executed = execute_all(&tests, 4, 1, &stop);
     assert!(executed.stopped);
     assert!(executed.tests.iter().all(|test| test.judgement.is_none()));
     assert!(executed.tests.iter().all(|test| test.panic.is_none()));
@@ -362,8 +366,7 @@ impl Workload for Long {
 #[test]
 fn runs_of_one_test_are_made_at_once_only_while_they_can_be_confined() {
     let long = Long::default();
-    let jobs = NonZeroUsize::new(3).unwrap();
-    let executed = execute(&long, 2, jobs, true, &Silent, &StopFlag::new());
+    let executed = execute_all(&long, 2, 3, &StopFlag::new());
     for test in &executed.tests {
         assert_eq!((test.runs.count(), &test.panic), (6, &None));
     }
@@ -378,9 +381,8 @@ fn runs_of_one_test_are_made_at_once_only_while_they_can_be_confined() {
 #[test]
 fn nothing_is_confined_where_one_run_is_made_at_a_time_or_its_time_matters() {
     for (tests, jobs) in [(2, 1), (1, 3)] {
-        let jobs = NonZeroUsize::new(jobs).unwrap();
         let long = Long::default();
-        let executed = execute(&long, tests, jobs, true, &Silent, &StopFlag::new());
+        let executed = execute_all(&long, tests, jobs, &StopFlag::new());
         assert!(executed.tests.iter().all(|test| test.panic.is_none()));
         assert_eq!(long.confined.into_inner(), 0);
     }
@@ -392,8 +394,7 @@ fn runs_of_the_only_test_are_made_at_once_when_its_time_is_virtual() {
         is_scheduled: true,
         ..Long::default()
     };
-    let jobs = NonZeroUsize::new(3).unwrap();
-    let executed = execute(&long, 1, jobs, true, &Silent, &StopFlag::new());
+    let executed = execute_all(&long, 1, 3, &StopFlag::new());
     assert_eq!(executed.tests[0].runs.count(), 6);
     assert!(long.has_met.into_inner());
 }
@@ -404,8 +405,7 @@ fn a_test_with_two_runs_of_which_this_program_panics_is_given_up_once() {
         panics: true,
         ..Long::default()
     };
-    let jobs = NonZeroUsize::new(3).unwrap();
-    let executed = execute(&long, 2, jobs, true, &Silent, &StopFlag::new());
+    let executed = execute_all(&long, 2, 3, &StopFlag::new());
     assert_eq!(
         executed.tests[0].panic.as_deref(),
         Some("with several runs at once")
@@ -414,5 +414,61 @@ fn a_test_with_two_runs_of_which_this_program_panics_is_given_up_once() {
         (executed.tests[1].runs.count(), &executed.tests[1].panic),
         (6, &None)
     );
+    assert!(!executed.stopped);
+}
+
+/// Tests that could do with a run more each, but for the first, which needs one.
+#[derive(Default)]
+struct Exploring {
+    /// The tests of the runs that were made.
+    runs: Mutex<Vec<usize>>,
+}
+
+impl Workload for Exploring {
+    fn id(&self, test: usize) -> String {
+        format!("t{test}")
+    }
+
+    fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Need> {
+        let is_optional = test > 0;
+        let may_do_without = is_optional && runs.together.is_spent();
+        if runs.count() < 3 && !may_do_without {
+            let missing = Missing::new(vec![RunSpec::new("t", Level::Std, test as u64)]);
+            return Err(Need::Runs(missing.optional(is_optional)));
+        }
+        Ok(Judgement::provisional(Conclusion::Stable))
+    }
+
+    fn run(
+        &self,
+        test: usize,
+        _spec: &RunSpec,
+        _limit: Option<Duration>,
+        _setting: Setting,
+    ) -> Result<Run, Unmade> {
+        self.runs.lock().unwrap().push(test);
+        Ok(simulation::run(true, [1]))
+    }
+
+    fn judged(&self, _test: usize, _runs: &Runs, _judgement: &Judgement) {}
+}
+
+#[test]
+fn tests_take_turns_and_once_the_budget_is_spent_each_is_judged_by_what_is_needed() {
+    let all = Exploring::default();
+    execute_all(&all, 3, 1, &StopFlag::new());
+    assert_eq!(all.runs.into_inner().unwrap(), [0, 1, 2, 0, 1, 2, 0, 1, 2]);
+    let soon = StopFlag::new().within(Some(Duration::ZERO));
+    let budget = Budget::new(None, NonZeroUsize::MIN, &soon);
+    let needed = Exploring::default();
+    let means = Means {
+        jobs: NonZeroUsize::MIN,
+        prune: true,
+        budget: &budget,
+        stop: &StopFlag::new(),
+    };
+    let executed = execute(&needed, 3, &means, &Silent);
+    assert_eq!(needed.runs.into_inner().unwrap(), [0, 0, 0]);
+    assert!(executed.tests.iter().all(|test| test.judgement.is_some()));
     assert!(!executed.stopped);
 }

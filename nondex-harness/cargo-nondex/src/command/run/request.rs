@@ -191,7 +191,9 @@ fn options(args: &RunArgs, root: Utf8PathBuf) -> Options {
     options.prune = !args.no_prune;
     options.all_levels = args.no_prune;
     options.exhaustive = args.exhaustive.unwrap_or(0);
-    options.budget = args.budget.unwrap_or(options.budget);
+    options.search_runs = args.search_runs.unwrap_or(options.search_runs);
+    options.every_seed = args.wants_every_seed();
+    options.budget_factor = args.budget_factor();
     options.strict = args.strict.unwrap_or(false);
     options.real_threads = args.real_threads.unwrap_or(false);
     options.max_steps = args.max_steps.unwrap_or(0);

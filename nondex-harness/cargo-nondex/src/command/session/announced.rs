@@ -42,7 +42,10 @@ pub(super) fn plan(selected: &[Selected<'_>], options: &Options) -> String {
             levels.join(", ")
         )
     };
-    format!("{tests}{ignored} of {binaries}: {what}")
+    let budget = options.budget_factor.map_or_else(String::new, |factor| {
+        format!("; for {factor} times as long as one run of all, or 30 s")
+    });
+    format!("{tests}{ignored} of {binaries}: {what}{budget}")
 }
 
 /// Seeds as `--seeds` takes them.

@@ -7,7 +7,7 @@ use nondex_core::{Choice, ChoiceRecord, ElementRecord, GivenChoice, Level, Numbe
 
 use super::*;
 use crate::judge::culprit::Position;
-use crate::judge::options::DEFAULT_BUDGET;
+use crate::judge::options::DEFAULT_SEARCH_RUNS;
 use crate::judge::run::Run;
 use crate::judge::simulation::{run, settle, site};
 
@@ -119,7 +119,7 @@ fn searched(program: &Program, passes: impl Fn(Orders<'_>) -> bool) -> (Culprits
             evidence.add(spec.clone(), program.run(&spec, &passes));
         }
     }
-    let ask = |evidence: &Evidence| search(evidence, &all, passes_clean, DEFAULT_BUDGET);
+    let ask = |evidence: &Evidence| search(evidence, &all, passes_clean, DEFAULT_SEARCH_RUNS);
     let culprits = settle(&mut evidence, ask, |evidence, spec: RunSpec, _| {
         let run = program.run(&spec, &passes);
         evidence.add(spec, run);
@@ -282,7 +282,7 @@ fn where_every_call_is_guilty_the_search_ends_all_the_same() {
     });
     assert_eq!(culprits.groups.len(), MAX_GROUPS);
     assert!(!culprits.confirmed);
-    assert!(runs < DEFAULT_BUDGET);
+    assert!(runs < DEFAULT_SEARCH_RUNS);
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn a_failure_that_needs_most_calls_at_once_is_suspected_within_the_budget() {
     });
     assert!(sites(&culprits).len() >= 60);
     assert!(!culprits.confirmed);
-    assert!(runs <= DEFAULT_BUDGET + 10, "{runs}");
+    assert!(runs <= DEFAULT_SEARCH_RUNS + 10, "{runs}");
     assert!(
         culprits
             .notes
@@ -365,7 +365,7 @@ fn of_a_number_it_is_found_from_where_on_it_decides() {
         for spec in [RunSpec::clean("t"), spec.clone()] {
             evidence.add(spec.clone(), reads(&spec, passes));
         }
-        let ask = |evidence: &Evidence| search(evidence, &spec, true, DEFAULT_BUDGET);
+        let ask = |evidence: &Evidence| search(evidence, &spec, true, DEFAULT_SEARCH_RUNS);
         let culprits = settle(&mut evidence, ask, |evidence, spec: RunSpec, _| {
             let run = reads(&spec, passes);
             evidence.add(spec, run);

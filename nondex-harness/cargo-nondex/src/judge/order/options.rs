@@ -45,7 +45,7 @@ pub struct OrderOptions {
     /// its tests and their speed allow unless given.
     pub interleavings: Option<usize>,
     /// How many processes each search for one test's roles may ask for.
-    pub budget: usize,
+    pub search_runs: usize,
 }
 
 impl OrderOptions {
@@ -100,7 +100,7 @@ impl OrderOptions {
     pub const fn limits(&self, has_pairs: bool) -> Limits {
         Limits {
             reruns: self.reruns,
-            questions: self.budget,
+            questions: self.search_runs,
             has_pairs,
         }
     }
@@ -135,7 +135,7 @@ impl Default for OrderOptions {
             reruns: DEFAULT_RERUNS,
             pairs: DEFAULT_PAIRS,
             interleavings: None,
-            budget: crate::judge::options::DEFAULT_BUDGET,
+            search_runs: crate::judge::options::DEFAULT_SEARCH_RUNS,
         }
     }
 }

@@ -6,6 +6,7 @@ use nondex_core::{ChoiceRecord, ElementRecord, Family, Given, PointRecord, Site,
 use super::*;
 use std::time::Duration;
 
+use crate::judge::exploration::MAX_HANGS;
 use crate::judge::patience::LONGER;
 use crate::judge::simulation::{
     made, options, point, run, runs_at, simulate, simulate_within, site,
@@ -362,4 +363,5 @@ impl Numbers {
 }
 
 mod hangs;
+mod spent;
 mod stopped;

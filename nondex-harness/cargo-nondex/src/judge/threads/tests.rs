@@ -345,7 +345,7 @@ fn the_level_of_a_finding_is_that_of_the_shortest_delays_that_do_together() {
 fn where_the_search_ends_early_the_longest_delay_of_the_run_says_the_level() {
     let threads = Threads::new(60);
     let mut options = options();
-    options.budget = 2;
+    options.search_runs = 2;
     for least in [1, 2_000_000] {
         let (conclusion, evidence) = simulate(&options, |spec| {
             threads.run(spec, |others| {

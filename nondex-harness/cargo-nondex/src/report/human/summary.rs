@@ -8,16 +8,15 @@ use nondex_core::model::CATALOGUE;
 use nondex_core::{Family, Level, Source};
 
 use super::cause::Cause;
+use super::cost;
+use super::count::{NAMED, named, plural};
 use super::state::leaves;
 use super::wording::called;
 use super::{View, short};
 use crate::exit_code::ExitCode;
 use crate::report::exit::exit_code;
-use crate::report::listing::first;
 use crate::report::schema::{Report, Scheduled, Schedules, TestReport, Timing, Verdict};
 
-/// How many of the tests that were run alone are named unless the view is verbose.
-const NAMED: usize = 3;
 /// Counts.
 const BOLD: Style = Style::new().bold();
 /// The width in which cargo right-aligns the word that a line begins with.
@@ -90,6 +89,12 @@ pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], v
     }
     for sentence in schedules(report, view.verbose > 0) {
         row(text, BOLD, "", &sentence);
+    }
+    if let Some(sentence) = cost::left_out(report, view.verbose > 0) {
+        row(text, BOLD, "", &sentence);
+        for sentence in cost::expensive(report) {
+            row(text, BOLD, "", &sentence);
+        }
     }
     if let Some(sentence) = beyond_seeds(report, view.verbose > 0) {
         row(text, BOLD, "", &sentence);
@@ -252,17 +257,6 @@ fn not_idempotent(report: &Report, all: bool) -> Option<String> {
     (count > 0).then_some(sentence)
 }
 
-/// How many tests something holds for, and their ids: all, or `a, b, c and 2 more`.
-fn named(report: &Report, all: bool, holds: impl Fn(&TestReport) -> bool) -> (usize, String) {
-    let tests = report.tests.iter();
-    let ids: Vec<&str> = tests
-        .filter(|test| holds(test))
-        .map(|test| test.id.as_str())
-        .collect();
-    let most = if all { ids.len() } else { NAMED };
-    (ids.len(), first(&ids, most))
-}
-
 /// Which tests passed in all schedules with few preemptions: how many or, if `all` is to be shown,
 /// each.
 fn schedules(report: &Report, all: bool) -> Vec<String> {
@@ -386,13 +380,6 @@ fn reach(report: &Report) -> String {
         "{} of {on} models reached{switched_off}, {points}; {runs}{implied}",
         summary.models_reached.len()
     )
-}
-
-fn plural(count: u64, noun: &str) -> String {
-    match count {
-        1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
-    }
 }
 
 /// Which models were reached and which never, by family: what a green run is no evidence about.

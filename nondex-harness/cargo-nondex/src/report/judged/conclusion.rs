@@ -7,7 +7,7 @@ use super::{culprits, notes, order, scheduled};
 use crate::judge::conclusion::{Conclusion, Dependence};
 use crate::judge::plain::PlainBuild;
 use crate::judge::verdict::Fact;
-use crate::judge::{certainty, exhaustive, sampling, specs};
+use crate::judge::{certainty, exhaustive, sampling, specs, unexplored};
 use crate::report::schema::{Latent, TestReport};
 
 /// Writes the conclusion. The run that shows it again; `None` when nothing is to be reproduced.
@@ -113,7 +113,10 @@ fn stable(report: &mut TestReport, basis: &Basis<'_>) {
     report.verified = exhaustive::verified(test, options, evidence);
     report.schedules = scheduled::verified(test, options, evidence);
     report.sampled = sampling::levels(test, options, evidence);
-    report.failure_bound = Some(certainty::bound(certainty::samples(evidence)));
+    report.left_out = unexplored::runs(test, options, evidence);
+    // Without a run that tells of chance nothing is known of it.
+    let samples = Some(certainty::samples(evidence)).filter(|runs| *runs > 0);
+    report.failure_bound = samples.map(certainty::bound);
 }
 
 /// Writes the choices on which a test depends; the run that shows it.

@@ -65,7 +65,7 @@ pub fn dependent(
         report.notes.push(
             "the search for the tests that it depends on was not finished: there may be others, \
              and \
-             fewer may do; `--budget` gives \
+             fewer may do; `--search-runs` gives \
              it more runs"
                 .to_owned(),
         );

@@ -92,6 +92,10 @@ pub struct TestReport {
     /// Results that follow from another of its runs.
     #[serde(default)]
     pub implied: u64,
+    /// For a test that passed: runs of seeds and for certainty that were left out, because the
+    /// budget was spent. Absent if none were.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: u64,
     /// Whether its outcome differs when other runs precede it or run concurrently, usually because
     /// of a shared path or the processors. It is then judged from runs without others.
     #[serde(default)]
@@ -301,4 +305,10 @@ pub struct PointReport {
     pub count: u64,
     /// Largest number of elements.
     pub max_len: u64,
+}
+
+/// Whether nothing is to be written.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

@@ -1,0 +1,105 @@
+//! Which seeds, schedules and orders of a test are tried.
+//!
+//! Level by level, all seeds, and all schedules and orders where they are few. Within a budget each
+//! level has its first seeds before any has all of them.
+
+use nondex_core::{Level, Outcome, RunSpec};
+
+use super::deadlock;
+use super::evidence::Evidence;
+use super::exhaustive::{Exploration, explore};
+use super::missing::Missing;
+use super::options::Options;
+use super::run::Run;
+use super::sampling::seed_specs;
+use super::specs::{levels, regressions, seed_spec};
+use super::{systematic, unseen};
+
+/// Number of hangs at one level after which its other seeds are not tried: each costs the whole
+/// time limit.
+pub(super) const MAX_HANGS: usize = 2;
+
+/// How many seeds are tried at every level before the next ones are at any.
+const SURVEYS: [usize; 2] = [1, 3];
+
+/// Whether a test that may not be run under all seeds ends otherwise under one of the first, which
+/// are tried at every level: should the budget be spent, a little is known of each level, and what
+/// fails is run as without a budget.
+pub(super) fn survey(
+    test: &str,
+    passes_clean: bool,
+    options: &Options,
+    evidence: &Evidence,
+) -> Result<bool, Missing> {
+    let levels = levels(&options.levels);
+    let rounds = SURVEYS.into_iter();
+    for (seeds, &level) in rounds.flat_map(|seeds| levels.iter().map(move |level| (seeds, level))) {
+        let mut specs = seed_specs(test, level, options, evidence);
+        specs.truncate(seeds);
+        if evidence.is_spent() {
+            specs.retain(|spec| evidence.has_answer(spec));
+        }
+        let answers = evidence.answers(&specs);
+        let mut answers = answers
+            .map_err(|missing| missing.optional(true))?
+            .into_iter();
+        // It may hang, which takes long: no other level need be tried.
+        if answers.any(|answer| answer.run.is_otherwise(passes_clean)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Those of the level's specs that were tried: all seeds, and all schedules and orders where they
+/// are few; fewer if the test hangs, or if they are optional and the budget is spent.
+pub(super) fn answered_specs(
+    test: &str,
+    level: Level,
+    is_optional: bool,
+    options: &Options,
+    evidence: &Evidence,
+) -> Result<Vec<RunSpec>, Missing> {
+    let mut specs = regressions(test, &[level], options);
+    if systematic::level(options) == Some(level) {
+        specs.extend(systematic::explore(test, options, evidence)?.specs);
+    }
+    if !unseen::adds_nothing(level, options, evidence)
+        && let Exploration::Complete(seeds) = explore(test, level, options, evidence)?
+    {
+        specs.extend(
+            seeds
+                .into_iter()
+                .map(|seed| seed_spec(test, level, seed, options)),
+        );
+    }
+    for spec in seed_specs(test, level, options, evidence) {
+        if !specs.contains(&spec) {
+            specs.push(spec);
+        }
+    }
+    if is_optional && evidence.is_spent() {
+        specs.retain(|spec| evidence.has_answer(spec));
+    }
+    let mut hangs = 0;
+    let mut answered = 0;
+    while answered < specs.len() && hangs < MAX_HANGS {
+        // As many again as are known not to hang; one by one once one does.
+        let chunk = if hangs > 0 { 1 } else { answered.max(1) };
+        let end = specs.len().min(answered + chunk);
+        hangs += evidence
+            .answers(&specs[answered..end])
+            .map_err(|missing| missing.optional(is_optional))?
+            .iter()
+            .filter(|answer| is_long(answer.run))
+            .count();
+        answered = end;
+    }
+    specs.truncate(answered);
+    Ok(specs)
+}
+
+/// Whether a run took as long as a run may that does not end.
+fn is_long(run: &Run) -> bool {
+    run.outcome == Outcome::TimedOut || deadlock::waits_for_others(run)
+}
