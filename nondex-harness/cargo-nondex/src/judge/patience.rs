@@ -3,10 +3,11 @@
 //! The choices that this tool makes cost time, some levels more than others, so a run that reaches
 //! its time limit where the clean runs end may only be slow. It is no result until the run was made
 //! again with a longer limit; if it ends then, that is its outcome. The longer limit applies once
-//! at each level. After that the usual limit will do for the same test there, unless its clean run
-//! takes a good part of it. A test that ends in no run, or is ended by the scheduler because it
-//! would not end, is not waited for longer: it is ended as it would be in canonical order. Nor is
-//! one with real threads whose scheduled runs [prove](deadlock) why it does not end.
+//! at each level. After that a shorter limit will do for the same test there: twenty times as long
+//! as its longest run that ended, unless its clean run takes a good part of the usual limit. A test
+//! that ends in no run, or is ended by the scheduler because it would not end, is not waited for
+//! longer: it is ended as it would be in canonical order. Nor is one with real threads whose
+//! scheduled runs [prove](deadlock) why it does not end.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -24,8 +25,15 @@ pub const LONGER: u32 = 5;
 /// How many times as long as the clean run it gets at least.
 const PROPORTION: u32 = 10;
 
-/// How many times as long as the clean run the others get once one hangs for certain.
+/// How many times as long as the clean run the others get at least once one hangs for certain.
 const PROPORTION_OF_OTHERS: u32 = 5;
+
+/// How many times as long as the longest run that ended they get, up to the usual limit.
+const PROPORTION_TO_LONGEST: u32 = 20;
+
+/// How long they get at least, if the usual limit is not shorter: a busy machine may stop a process
+/// for seconds.
+const LEAST: Duration = Duration::from_secs(5);
 
 /// How long is enough for one more run of a test that has hung for its `usual` limit as often as it
 /// takes to know that.
@@ -123,6 +131,8 @@ impl Limits {
         // The first one, so that what was sufficient stays so.
         let clean = ended().find(|(spec, _)| spec.is_clean());
         let clean = clean.map_or(Duration::ZERO, |(_, run)| run.took.min(usual));
+        let longest = ended().map(|(_, run)| run.took).max().unwrap_or(usual);
+        let of_others = (longest * PROPORTION_TO_LONGEST).max(LEAST).min(usual);
         let long = (usual * LONGER).max(clean * PROPORTION);
         let hanging = evidence
             .all()
@@ -130,7 +140,7 @@ impl Limits {
         Limits {
             usual,
             long,
-            of_others: usual.max(clean * PROPORTION_OF_OTHERS),
+            of_others: of_others.max(clean * PROPORTION_OF_OTHERS),
             is_slow: ended().any(|(_, run)| is_late(run, usual)),
             proven: hanging.map(|(spec, _)| spec.level()).collect(),
             is_deadlock: deadlock::limit(usual, evidence).is_some(),
@@ -168,9 +178,10 @@ impl Limits {
         let is_proven = |spec: &RunSpec| self.proven.contains(&spec.level());
         let limit = match self.is_slow {
             true => self.long,
-            false if specs.iter().any(is_proven) => self.of_others,
+            false if specs.iter().all(is_proven) => self.of_others,
+            false if specs.iter().any(is_proven) => self.usual.max(self.of_others),
             false => self.usual,
         };
-        (limit > self.usual).then_some(limit)
+        (limit != self.usual).then_some(limit)
     }
 }

@@ -83,8 +83,10 @@ fn what_only_takes_longer_with_other_choices_is_what_it_is_in_the_end() {
 }
 
 #[test]
-fn a_hang_is_waited_for_longer_once() {
-    for (clean, of_the_first, of_others) in [(1, 300, 60), (20, 300, 100), (59, 590, 295)] {
+fn a_hang_is_waited_for_longer_once_and_then_as_long_as_the_others_make_likely() {
+    for (clean, of_the_first, of_others) in
+        [(0, 300, 5), (1, 300, 20), (20, 300, 100), (59, 590, 295)]
+    {
         let mut limits = Vec::new();
         let (conclusion, evidence) = simulate_within(&options(), |spec, limit| {
             let hangs = made(spec, 2);
@@ -96,7 +98,10 @@ fn a_hang_is_waited_for_longer_once() {
         assert!(found.culprits.sites().eq([&site(2)]) && found.culprits.confirmed);
         let (first, others) = limits.split_at(2);
         assert_eq!(first, [60, of_the_first]);
-        assert!(others.iter().all(|limit| *limit == of_others), "{limits:?}");
+        // Together with clean runs it is given the usual time, as they are.
+        let is_right = |limit: &u64| [of_others, of_others.max(60)].contains(limit);
+        assert!(others.iter().all(is_right), "{limits:?}");
+        assert!(others.contains(&of_others), "{limits:?}");
         assert!(others.len() <= MAX_HANGS + 1 + 4, "{limits:?}");
         // All that was made is counted, and what shows nothing is no evidence.
         assert_eq!(evidence.count(), evidence.all().count() + 1);
