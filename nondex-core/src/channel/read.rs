@@ -64,10 +64,10 @@ pub fn read(file: &File) -> io::Result<Option<Contents>> {
         let event = length.and_then(|length| {
             let count = length.div_ceil(PAYLOAD).max(1);
             let parts = slots.get(at..at.checked_add(count)?)?;
-            let mut event: Vec<u8> = parts
-                .iter()
-                .flat_map(|(_, part)| part.iter().copied())
-                .collect();
+            let mut event = Vec::with_capacity(count * PAYLOAD);
+            for (_, part) in parts {
+                event.extend_from_slice(part);
+            }
             event.truncate(length);
             Some((count, event))
         });

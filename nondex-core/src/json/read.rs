@@ -28,9 +28,11 @@ impl<'a> Reader<'a> {
     }
 
     fn peek(&mut self) -> Option<u8> {
-        let rest = self.rest();
-        self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len();
-        self.rest().bytes().next()
+        let bytes = self.text.as_bytes();
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = bytes.get(self.at) {
+            self.at += 1;
+        }
+        bytes.get(self.at).copied()
     }
 
     fn expected(&self, what: &str) -> Error {
@@ -115,8 +117,10 @@ impl<'a> Reader<'a> {
         let mut value = String::new();
         loop {
             let rest = self.rest();
+            // Both are ASCII, and so no part of another character.
             let plain = rest
-                .find(['"', '\\'])
+                .bytes()
+                .position(|byte| matches!(byte, b'"' | b'\\'))
                 .ok_or_else(|| Error::new("a string does not end"))?;
             value.push_str(&rest[..plain]);
             self.at += plain + 1;
