@@ -106,9 +106,19 @@ fn this_machine_is_no_other_one_at_any_of_its_addresses() {
 
 #[test]
 fn a_child_that_is_forked_beside_threads_that_use_the_network_does_not_hang() {
+    expect_no_fork_to_hang(ANOTHER_MACHINE);
+}
+
+#[test]
+#[ignore = "second tier: many children"]
+fn no_child_of_many_that_are_forked_beside_threads_that_use_the_network_hangs() {
+    expect_no_fork_to_hang(&format!("export REACHABLE_CHILDREN=40; {ANOTHER_MACHINE}"));
+}
+
+fn expect_no_fork_to_hang(network: &str) {
     let project = built("reachable");
     let args = [&ONCE[..], &["--timeout", "60", "--test", "forks"]].concat();
-    let Some(report) = report_in_namespace(&project.path(""), ANOTHER_MACHINE, &args) else {
+    let Some(report) = report_in_namespace(&project.path(""), network, &args) else {
         return;
     };
     assert_eq!(report.tests.len(), 2);
