@@ -79,6 +79,7 @@ fn a_test_that_confines_its_process_is_judged_so_with_real_threads() {
 }
 
 #[test]
+#[ignore = "second tier: leaves no run out"]
 fn a_test_that_confines_its_process_is_judged_so_by_runs_that_are_all_made() {
     expect_plain_verdicts(&["--no-prune"]);
 }
