@@ -67,7 +67,7 @@ pub(crate) fn plain_command(program: impl AsRef<OsStr>, dir: &Path) -> Command {
             command.env_remove(&name);
         }
     }
-    // Most projects are built once: what would make the next build quicker takes a third of the time.
+    // Most projects are built once: data for the next build takes a third of the time.
     command.env("CARGO_INCREMENTAL", "0");
     command.current_dir(dir).stdin(Stdio::null());
     command
