@@ -4,8 +4,8 @@
 //! what all request next, and so on; the searches come last. When the runs that a test requested
 //! have ended, they are added to its others, in the order of the request, and the judge decides
 //! what it needs next. So what is concluded does not depend on which run ended first. Once the
-//! [budget](super::budget) is spent, what is optional is left out, and the tests have had like
-//! shares.
+//! [budget](super::budget) is spent, what is optional is left out. By then each test has asked for
+//! about as many batches as any other.
 //!
 //! Different tests run at once, as in cargo test and nextest, but hardly ever two runs of one test:
 //! many write to a place that is their own and no other test's. Where a run takes long, it is made
@@ -108,7 +108,7 @@ pub struct Executed {
     pub stopped: bool,
 }
 
-/// By what runs are made.
+/// How runs are made, and until when.
 #[derive(Debug)]
 pub struct Means<'a> {
     /// Number of runs at a time.
@@ -335,7 +335,7 @@ impl State {
         test.rounds += 1;
     }
 
-    /// Leaves out what is optional, once. The tests that wait for nothing since.
+    /// Leaves out what is optional, once, and returns the tests that wait for no run since.
     fn leave_out(&mut self) -> Vec<usize> {
         let mut ready = Vec::new();
         if std::mem::replace(&mut self.is_spent, true) {

@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 
 use super::location_args::LocationArgs;
-use super::values::{positive, words};
+use super::values::{Switch as _, positive, words};
 use crate::project::{BuildPlan, Mode};
 
 /// Cargo's selection of packages, targets, features and profile, and the files it works on.
@@ -21,12 +21,9 @@ pub struct BuildArgs {
     #[arg(
         long,
         alias = "all",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        hide_possible_values = true
+        switch = "BOOL",
+        help_heading = "Package selection"
     )]
-    #[arg(value_name = "BOOL", help_heading = "Package selection")]
     pub workspace: Option<bool>,
 
     /// Exclude packages from the test
@@ -91,25 +88,11 @@ pub struct BuildArgs {
     pub features: Vec<String>,
 
     /// Activate all available features
-    #[arg(
-        long,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        hide_possible_values = true
-    )]
-    #[arg(value_name = "BOOL", help_heading = "Feature selection")]
+    #[arg(long, switch = "BOOL", help_heading = "Feature selection")]
     pub all_features: Option<bool>,
 
     /// Do not activate the `default` feature
-    #[arg(
-        long,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        hide_possible_values = true
-    )]
-    #[arg(value_name = "BOOL", help_heading = "Feature selection")]
+    #[arg(long, switch = "BOOL", help_heading = "Feature selection")]
     pub no_default_features: Option<bool>,
 
     /// Number of parallel build jobs and test runs [default: the number of CPUs]

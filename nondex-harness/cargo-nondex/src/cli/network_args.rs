@@ -3,7 +3,7 @@
 use clap::Args;
 use nondex_core::NetworkMode;
 
-use super::values::words;
+use super::values::{Switch as _, words};
 use crate::judge::prerequisite::{Limit, Policy};
 
 /// The options about the network.
@@ -21,14 +21,7 @@ pub struct NetworkArgs {
 
     /// Run each test that fails because the network is blocked once more with the network, to know
     /// whether it then passes
-    #[arg(
-        long,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        hide_possible_values = true
-    )]
-    #[arg(value_name = "BOOL")]
+    #[arg(long, switch = "BOOL")]
     pub network_verify: Option<bool>,
 
     /// Fail when more tests, or a larger share of them, are sanitised
@@ -37,14 +30,7 @@ pub struct NetworkArgs {
 
     /// Failures that a missing network or another missing prerequisite explains are failures like
     /// any other
-    #[arg(
-        long,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        hide_possible_values = true
-    )]
-    #[arg(value_name = "BOOL")]
+    #[arg(long, switch = "BOOL")]
     pub no_sanitise: Option<bool>,
 }
 

@@ -8,7 +8,7 @@ use nondex_core::{Level, Schedule};
 
 use super::seeds::Seeds;
 use super::testing_args::TestingArgs;
-use super::values::{drawn, factor, positive};
+use super::values::{Switch as _, drawn, factor, positive};
 use crate::judge::options::{DEFAULT_BUDGET_FACTOR, DEFAULT_SEEDS};
 
 /// The options of `cargo nondex run`.
@@ -42,14 +42,7 @@ pub struct RunArgs {
 
     /// Leave threads to the operating system, and time to the clock: no schedule, and nothing of
     /// the families `schedule` and `time`
-    #[arg(
-        long,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        hide_possible_values = true
-    )]
-    #[arg(value_name = "BOOL", help_heading = "Campaign options")]
+    #[arg(long, switch = "BOOL", help_heading = "Campaign options")]
     pub real_threads: Option<bool>,
 
     /// How many operations the threads of a test may do together while they are scheduled [default:
@@ -82,25 +75,11 @@ pub struct RunArgs {
     pub budget_factor: Option<f64>,
 
     /// Explore everything, however long that takes
-    #[arg(
-        long,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        hide_possible_values = true
-    )]
-    #[arg(value_name = "BOOL", help_heading = "Campaign options")]
+    #[arg(long, switch = "BOOL", help_heading = "Campaign options")]
     pub thorough: Option<bool>,
 
     /// Findings that are advice, such as those at level FULL only, are failures too
-    #[arg(
-        long,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        hide_possible_values = true
-    )]
-    #[arg(value_name = "BOOL", help_heading = "Campaign options")]
+    #[arg(long, switch = "BOOL", help_heading = "Campaign options")]
     pub strict: Option<bool>,
 
     /// Failures to try first, as `report --export` wrote them [default:

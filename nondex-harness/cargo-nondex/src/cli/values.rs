@@ -5,6 +5,22 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use nondex_core::Schedule;
 
+/// An option that switches something on, or off as `--FLAG=false`.
+pub(super) trait Switch {
+    /// Makes this option one; `value_name` stands for `true` or `false` in the help text.
+    fn switch(self, value_name: &'static str) -> Self;
+}
+
+impl Switch for clap::Arg {
+    fn switch(self, value_name: &'static str) -> Self {
+        self.value_name(value_name)
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("true")
+            .hide_possible_values(true)
+    }
+}
+
 /// A parser of the names of `all`.
 pub(super) fn words<T, const N: usize>(
     all: [T; N],

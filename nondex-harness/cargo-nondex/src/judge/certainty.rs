@@ -69,11 +69,11 @@ pub(super) fn is_confirmed(
     options: &Options,
     evidence: &Evidence,
 ) -> Result<bool, Missing> {
-    if evidence.is_spent() {
+    let confirmed = evidence.within_budget(confirm(test, options, evidence))?;
+    Ok(confirmed.unwrap_or_else(|| {
         let made = evidence.of(&natural_spec(test, options));
-        return Ok(made.iter().all(Run::passed));
-    }
-    confirm(test, options, evidence).map_err(|missing| missing.optional(true))
+        made.iter().all(Run::passed)
+    }))
 }
 
 /// How many runs of `test` were not made for certainty, at most, as the budget was spent.
@@ -158,14 +158,11 @@ pub(super) fn may_pass(
 /// # Errors
 /// The runs to make first, which are optional.
 pub(super) fn measure(spec: &RunSpec, evidence: &Evidence) -> Result<(), Missing> {
-    if evidence.is_spent() {
-        return Ok(());
-    }
     let known = evidence.of(spec);
     let took = known.iter().map(|run| run.took).max().unwrap_or_default();
     let wanted = ENOUGH.min(affordable(took)).max(known.len());
-    let runs = evidence.made(spec, wanted).map(|_| ());
-    runs.map_err(|missing| missing.optional(true))
+    evidence.within_budget(evidence.made(spec, wanted))?;
+    Ok(())
 }
 
 /// How many runs that all pass show, with a probability of error of at most 1 %, that a test does

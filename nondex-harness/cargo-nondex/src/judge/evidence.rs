@@ -90,6 +90,18 @@ impl Evidence {
         self.is_spent
     }
 
+    /// What an optional question is answered, or `None` where it is not and the budget is spent.
+    ///
+    /// # Errors
+    /// The runs to make first, which are optional.
+    pub fn within_budget<T>(&self, answer: Result<T, Missing>) -> Result<Option<T>, Missing> {
+        match answer {
+            Ok(answer) => Ok(Some(answer)),
+            Err(_) if self.is_spent => Ok(None),
+            Err(missing) => Err(missing.optional(true)),
+        }
+    }
+
     /// Whether the budget was spent before any of the choices was tried that a run reached.
     #[must_use]
     pub fn is_untried(&self) -> bool {

@@ -22,9 +22,9 @@ pub(super) const MAX_HANGS: usize = 2;
 /// How many seeds are tried at every level before the next ones are at any.
 const SURVEYS: [usize; 2] = [1, 3];
 
-/// Whether a test that may not be run under all seeds ends otherwise under one of the first, which
-/// are tried at every level: should the budget be spent, a little is known of each level, and what
-/// fails is run as without a budget.
+/// Tries the first seeds at every level, and returns whether the outcome changes under one of them.
+/// So a little is known of each level when the budget is spent. A test whose outcome changes is run
+/// as without a budget.
 pub(super) fn survey(
     test: &str,
     passes_clean: bool,

@@ -27,11 +27,8 @@ pub(super) fn search(
     options: &Options,
     evidence: &Evidence,
 ) -> Result<Option<Dependence>, Missing> {
-    let found = find(test, options, evidence);
-    match found {
-        Err(_) if evidence.is_spent() => Ok(None),
-        found => found.map_err(|missing| missing.optional(true)),
-    }
+    let found = evidence.within_budget(find(test, options, evidence))?;
+    Ok(found.flatten())
 }
 
 fn find(test: &str, options: &Options, evidence: &Evidence) -> Result<Option<Dependence>, Missing> {

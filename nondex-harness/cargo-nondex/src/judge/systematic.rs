@@ -104,11 +104,9 @@ pub fn explore(test: &str, options: &Options, evidence: &Evidence) -> Result<Exp
             }
         }
         if !missing.is_empty() {
-            if evidence.is_spent() {
-                return Ok(explored);
-            }
             missing.truncate(WAVE.max(explored.specs.len()));
-            return Err(Missing::new(missing).optional(true));
+            evidence.within_budget::<()>(Err(Missing::new(missing)))?;
+            return Ok(explored);
         }
         explored.all = Some(Bound {
             preemptions,

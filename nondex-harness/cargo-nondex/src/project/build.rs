@@ -347,7 +347,8 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
     binaries.sort_by(|a, b| a.id.cmp(&b.id));
     let (mut suites, of_benchmarks) = listing::list(&binaries, &workspace_root, plan.mode)?;
     notes.extend(of_benchmarks);
-    let compiler = Compiler {
+    // It asks rustdoc for its options, so only where there are doctests.
+    let compiler = || Compiler {
         runtime: intercept.runtime.as_ref(),
         rustdoc: toolchain.rustdoc(),
         run_tool: toolchain.run_tool(),
@@ -364,7 +365,7 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
     let compiled = match &plan.doctests {
         Doctests::Named { names, ignored } if !doctests.is_empty() => {
             let folder = of_doctests.insert(Folder::create(&build_dir.join("doctests"))?);
-            compiler.compile(&doctests, names, *ignored, folder)?
+            compiler().compile(&doctests, names, *ignored, folder)?
         }
         _ => Compiled::default(),
     };

@@ -92,12 +92,22 @@ impl Workload for Simulated {
 
 /// Executes without a budget.
 fn execute_all(workload: &dyn Workload, tests: usize, jobs: usize, stop: &StopFlag) -> Executed {
-    let jobs = NonZeroUsize::new(jobs).unwrap();
-    let budget = Budget::new(None, jobs, &StopFlag::new());
+    let free = Budget::new(None, NonZeroUsize::MIN, &StopFlag::new());
+    execute_within(workload, tests, jobs, &free, stop)
+}
+
+/// Executes within a budget.
+fn execute_within(
+    workload: &dyn Workload,
+    tests: usize,
+    jobs: usize,
+    budget: &Budget,
+    stop: &StopFlag,
+) -> Executed {
     let means = Means {
-        jobs,
+        jobs: NonZeroUsize::new(jobs).unwrap(),
         prune: true,
-        budget: &budget,
+        budget,
         stop,
     };
     execute(workload, tests, &means, &Silent)
@@ -461,13 +471,7 @@ fn tests_take_turns_and_once_the_budget_is_spent_each_is_judged_by_what_is_neede
     let soon = StopFlag::new().within(Some(Duration::ZERO));
     let budget = Budget::new(None, NonZeroUsize::MIN, &soon);
     let needed = Exploring::default();
-    let means = Means {
-        jobs: NonZeroUsize::MIN,
-        prune: true,
-        budget: &budget,
-        stop: &StopFlag::new(),
-    };
-    let executed = execute(&needed, 3, &means, &Silent);
+    let executed = execute_within(&needed, 3, 1, &budget, &StopFlag::new());
     assert_eq!(needed.runs.into_inner().unwrap(), [0, 0, 0]);
     assert!(executed.tests.iter().all(|test| test.judgement.is_some()));
     assert!(!executed.stopped);
