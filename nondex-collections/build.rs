@@ -1,6 +1,6 @@
 //! Reports where this package is to `cargo-nondex`, which carries its sources, and finds out what
-//! the std of this toolchain has and does: the mirror has no method that std has not, or it would
-//! shadow one of the same name that a project defines for itself.
+//! the std of this toolchain has and does. The mirror has no method that std lacks: it would shadow
+//! one of the same name that a project defines for itself.
 //!
 //! std is tried, not asked for its version: a distribution's compiler may have what its version
 //! has not. Where nothing can be tried, std is taken to be the newest that is known here.

@@ -147,8 +147,8 @@ pub fn is_of_std(file: &str) -> bool {
 
 /// The path of one of std's source files from the root of Rust's repository: `library/…`.
 ///
-/// The project's builds map that root to `/rustc/` and the commit, the component `rust-src` is
-/// below `rustlib`, and builds of distributions have the path of an unpacked release, as
+/// Rust's own builds map that root to `/rustc/` and the commit, and the component `rust-src` is
+/// below `rustlib`. Builds of distributions have the path of an unpacked release, as
 /// `/usr/src/rustc-1.85.0/library/…` of Debian.
 fn path_in_std(file: &str) -> Option<&str> {
     let in_release = || {

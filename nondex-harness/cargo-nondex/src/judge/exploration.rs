@@ -51,8 +51,9 @@ pub(super) fn survey(
     Ok(false)
 }
 
-/// Those of the level's specs that were tried: all seeds, and all schedules and orders where they
-/// are few; fewer if the test hangs, or if they are optional and the budget is spent.
+/// Returns those of the level's specs that were tried: all seeds, and all schedules and orders
+/// where they are few. They are fewer if the test hangs, or if they are optional and the budget is
+/// spent.
 pub(super) fn answered_specs(
     test: &str,
     level: Level,

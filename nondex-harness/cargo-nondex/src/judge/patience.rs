@@ -3,11 +3,11 @@
 //! The choices that this tool makes cost time, some levels more than others, so a run that reaches
 //! its time limit where the clean runs end may only be slow. It is no result until the run was made
 //! again with a longer limit; if it ends then, that is its outcome. The longer limit applies once
-//! at each level. After that a shorter limit will do for the same test there: twenty times as long
-//! as its longest run that ended, unless its clean run takes a good part of the usual limit. A test
-//! that ends in no run, or is ended by the scheduler because it would not end, is not waited for
-//! longer: it is ended as it would be in canonical order. Nor is one with real threads whose
-//! scheduled runs [prove](deadlock) why it does not end.
+//! at each level. After that, twenty times as long as its longest run that ended will do for the
+//! same test there. The limit is longer if its clean run takes a good part of the usual one. A test
+//! is not waited for longer if it ends in no run, or if the scheduler ends it because it would not
+//! end. It is ended as it would be in canonical order. Nor is one with real threads whose scheduled
+//! runs [prove](deadlock) why it does not end.
 
 use std::borrow::Cow;
 use std::time::Duration;
