@@ -117,6 +117,7 @@ fn the_page_of_the_report_has_every_field_of_the_schema() {
         "sanitised",
         "scheduled",
         "interleaving",
+        "parting",
         "change",
         "known",
         "rate",
@@ -131,6 +132,8 @@ fn the_page_of_the_report_has_every_field_of_the_schema() {
     for file in files {
         types.extend(source::types(&folder.join(format!("schema/{file}.rs"))));
     }
+    let world = source::types(&folder.join("../judge/world.rs"));
+    types.extend(world);
     for file in ["culprit/position", "timing", "change"] {
         let found = source::types(&folder.join(format!("../judge/{file}.rs")));
         let words = found.into_iter().filter(|found| !found.is_struct);

@@ -48,3 +48,4 @@ mod support;
 mod surroundings;
 mod telling;
 mod workflow;
+mod world;

@@ -161,6 +161,7 @@ pub fn run(
         seeds: options.seeds.clone(),
         schedule: options.schedule,
         clean_runs: options.clean_runs.get(),
+        world: options.world,
         strict: options.strict,
         ..info(run, options)
     };
@@ -314,10 +315,12 @@ impl Workload for Campaign<'_> {
 
     fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Need> {
         let (suite, case) = self.tests[test];
+        let is_world = self.options[test].world.is_some();
         let available = Available {
-            others: brittle::has_others(suite, case),
+            // One set of choices asks neither for the tests before it nor for what they left.
+            others: !is_world && brittle::has_others(suite, case),
             plain: self.plain.is_some(),
-            files: suite.binary.harness == Harness::Nondex,
+            files: !is_world && suite.binary.harness == Harness::Nondex,
         };
         isolation::conclude(&case.name, &self.options[test], available, runs)
     }

@@ -19,6 +19,7 @@ use super::project_args::ProjectArgs;
 use super::replay_args::ReplayArgs;
 use super::report_args::ReportArgs;
 use super::run_args::RunArgs;
+use super::test_args::TestArgs;
 use super::testing_args::TestingArgs;
 use crate::exit_code::ExitCode;
 
@@ -47,6 +48,8 @@ pub struct CommandLine {
 pub enum Command {
     /// Run the tests and find those that depend on an open choice (the default)
     Run(Box<RunArgs>),
+    /// Run every test once with choices that are always the same: for each change
+    Test(Box<TestArgs>),
     /// Run the tests with other choices and in other orders: everything that finds flaky tests, for
     /// CI
     Check(Box<CheckArgs>),
@@ -99,6 +102,7 @@ impl Command {
     pub fn testing(&mut self) -> Option<&mut TestingArgs> {
         match self {
             Command::Order(args) => Some(&mut args.testing),
+            Command::Test(args) => Some(&mut args.testing),
             other => other.campaign().map(|args| &mut args.testing),
         }
     }

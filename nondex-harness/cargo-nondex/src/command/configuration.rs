@@ -58,6 +58,11 @@ pub fn understand(
     match &mut command {
         Command::Confirm(args) => fill(&mut args.timeout, &settings.timeout),
         Command::Report(args) => fill(&mut args.history_dir, &settings.history_dir),
+        Command::Test(args) => {
+            fill(&mut args.strict, &settings.strict);
+            fill(&mut args.real_threads, &settings.real_threads);
+            fill(&mut args.max_steps, &settings.max_steps);
+        }
         _ => {}
     }
     config.profile.overrides = overrides;

@@ -29,6 +29,7 @@ mod report;
 mod run;
 mod selection;
 mod session;
+mod test;
 mod watch;
 
 use std::ffi::OsString;
@@ -81,6 +82,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
     match &asked.command {
         Command::Run(args) => run::run(args, asked, line, console),
+        Command::Test(args) => test::test(args, asked, line, console),
         Command::Check(args) => check::check(args, asked, line, console),
         Command::Classify(args) => classify::classify(args, asked, line, console),
         Command::Order(args) => order::order(args, asked, line, console),

@@ -5,10 +5,9 @@ use std::time::Duration;
 use camino::Utf8Path;
 
 use super::console::Console;
-use super::progress::Display;
 use crate::campaign::comparison::Builder;
 use crate::campaign::tree::Tree;
-use crate::campaign::{self, Selected, StopFlag};
+use crate::campaign::{self, Progress, Selected, StopFlag};
 use crate::cli::MessageFormat;
 use crate::error::Result;
 use crate::exit_code::ExitCode;
@@ -32,7 +31,7 @@ impl Builder for PlainBuilder {
     }
 }
 
-/// Runs a campaign and shows its progress.
+/// Runs a campaign whose progress is shown.
 ///
 /// # Errors
 /// As [`campaign::run`].
@@ -43,12 +42,10 @@ pub(super) fn run(
     plain: &PlainBuilder,
     tree: Option<&Tree>,
     stop: &StopFlag,
-    display: &Display<'_>,
+    progress: &dyn Progress,
 ) -> Result<Report> {
     let plain: Option<&dyn Builder> = Some(plain);
-    let result = campaign::run(selected, options, directory, plain, tree, display, stop);
-    display.finish();
-    result
+    campaign::run(selected, options, directory, plain, tree, progress, stop)
 }
 
 /// Shows a report that was written to `path`, as JUnit's XML in a file too on request. The code it
@@ -68,7 +65,8 @@ pub(super) fn show(
         sources: &Sources::of_user(workspace_root),
         report: Some(path),
         elapsed,
-        brief: console.verbose == 0,
+        // Of a test that simply fails, what it wrote is what decides.
+        brief: console.verbose == 0 && report.run.world.is_none(),
         verbose: console.verbose,
         quiet: console.quiet,
     };

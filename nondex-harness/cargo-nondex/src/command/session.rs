@@ -13,6 +13,7 @@ use crate::campaign::{Selected, StopFlag, orders};
 use crate::error::Result;
 use crate::judge::Options;
 use crate::judge::order::OrderOptions;
+use crate::judge::world::World;
 use crate::project::Rebuilds;
 use crate::report::{Report, RunDirectory, Verdict};
 
@@ -25,6 +26,8 @@ pub(super) enum Stages {
     ChoicesAndOrders,
     /// Other orders of tests, which doctests do not have.
     Orders,
+    /// One set of choices.
+    World(World),
 }
 
 impl Stages {
@@ -35,14 +38,22 @@ impl Stages {
 
     /// Whether they are run alone, with other choices.
     pub(super) const fn have_choices(self) -> bool {
-        matches!(self, Stages::Choices | Stages::ChoicesAndOrders)
+        !matches!(self, Stages::Orders)
+    }
+
+    /// The one set of choices that is made.
+    pub(super) const fn world(self) -> Option<World> {
+        match self {
+            Stages::World(world) => Some(world),
+            Stages::Choices | Stages::ChoicesAndOrders | Stages::Orders => None,
+        }
     }
 
     /// The part of `--max-time` that a campaign may take.
     pub(super) const fn share(self) -> f64 {
         match self {
             Stages::ChoicesAndOrders => 0.6,
-            Stages::Choices | Stages::Orders => 1.0,
+            Stages::Choices | Stages::Orders | Stages::World(_) => 1.0,
         }
     }
 }
@@ -86,7 +97,7 @@ impl Session<'_> {
         } = *self;
         console.status("Running", &announced::plan(selected, options));
         let display = self.display(selected).with_coverage(self.coverage);
-        let mut report = outcome::run(
+        let report = outcome::run(
             selected,
             options,
             self.directory,
@@ -94,7 +105,9 @@ impl Session<'_> {
             Some(&self.tree).filter(|tree| !tree.is_empty()),
             self.stop,
             &display,
-        )?;
+        );
+        display.finish();
+        let mut report = report?;
         self.compare_builds(&mut report);
         Ok(report)
     }

@@ -8,8 +8,9 @@
 //! call that is responsible, [`bisect`] the commit, [`change`] whether a change is to blame.
 //! [`prerequisite`] knows which failures concern the machine only, [`plain`] what runs without this
 //! tool show, [`threads`] what is judged with real threads. [`isolation`] ensures that tests which
-//! disturb each other are judged from runs on their own, and [`verdict`] gives the verdict. Nothing
-//! here runs anything.
+//! disturb each other are judged from runs on their own, and [`verdict`] gives the verdict.
+//! [`ending`] asks only how a test ends when all choices are those of one [`world`]. Nothing here
+//! runs anything.
 
 pub mod bisect;
 pub mod certainty;
@@ -17,6 +18,7 @@ pub mod change;
 pub mod conclusion;
 pub mod culprit;
 pub mod deadlock;
+pub mod ending;
 pub mod equivalence;
 pub mod evidence;
 pub mod exhaustive;
@@ -40,6 +42,7 @@ pub mod timing;
 pub mod unexplored;
 mod unseen;
 pub mod verdict;
+pub mod world;
 
 pub use options::{Options, TestOptions};
 

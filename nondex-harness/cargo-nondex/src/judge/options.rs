@@ -13,6 +13,7 @@ use nondex_core::{Level, NetworkMode, Observed, RunSpec, Schedule};
 use super::prerequisite::{Limit, Policy, Prerequisite};
 use super::run::Run;
 use super::timing::is_of_timing;
+use super::world::World;
 
 /// The time limit of one run unless another is given (`--timeout SECONDS`): long for a unit test,
 /// short for a hang.
@@ -50,6 +51,8 @@ pub struct Options {
     pub schedule: Schedule,
     /// Number of runs of each test in canonical order.
     pub clean_runs: NonZeroU32,
+    /// Choices that are all that is made: nothing is searched. `None` for a campaign.
+    pub world: Option<World>,
     /// How many test processes run at once.
     pub jobs: NonZeroUsize,
     /// The time limit of one run.
@@ -125,6 +128,7 @@ impl Options {
             every_seed: true,
             schedule: Schedule::default(),
             clean_runs: DEFAULT_CLEAN_RUNS,
+            world: None,
             jobs: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             timeout: DEFAULT_TIMEOUT,
             prune: true,

@@ -27,7 +27,7 @@ use super::prerequisite;
 use super::run::Run;
 use super::sampling::seed_specs;
 use super::specs::{clean_spec, levels, natural_spec, regressions, seed_spec, shown_spec};
-use super::{threads, timing};
+use super::{ending, threads, timing};
 
 /// Number of failing specs that are run again before a test whose failures do not repeat is called
 /// non-deterministic.
@@ -58,6 +58,9 @@ pub(super) fn judge(
     evidence: &Evidence,
 ) -> Result<Conclusion, Missing> {
     let options = &*threads::settled(test, options, evidence)?;
+    if let Some(world) = &options.world {
+        return ending::judge(test, world, options, evidence);
+    }
     let conclusion = by_choices(test, options, evidence)?;
     let natural = natural_spec(test, options);
     let clean = evidence.of(&clean_spec(test, options));

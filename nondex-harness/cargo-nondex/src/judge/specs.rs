@@ -3,6 +3,7 @@
 use nondex_core::{Level, RunSpec};
 
 use super::options::Options;
+use super::world::World;
 
 /// The levels from the most realistic one, each once.
 #[must_use]
@@ -30,6 +31,21 @@ pub(super) fn shown_spec(test: &str, options: &Options) -> RunSpec {
 #[must_use]
 pub fn natural_spec(test: &str, options: &Options) -> RunSpec {
     clean_spec(test, options).with_real_threads()
+}
+
+/// The spec of a run with these choices.
+#[must_use]
+pub fn world_spec(test: &str, world: &World, options: &Options) -> RunSpec {
+    match world.seed {
+        None => clean_spec(test, options),
+        Some(seed) => seed_spec(test, Level::Std, seed, options),
+    }
+}
+
+/// The same, whose operations are recorded, to show where two runs part.
+#[must_use]
+pub fn shown_world_spec(test: &str, world: &World, options: &Options) -> RunSpec {
+    world_spec(test, world, options).with_operations(OPERATIONS)
 }
 
 /// The spec of one seed at `level`, as the campaign runs it.

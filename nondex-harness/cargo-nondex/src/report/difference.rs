@@ -49,7 +49,7 @@ static VARYING: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
 });
 
 /// The text without escape sequences and without what differs from run to run.
-fn normalise(text: &str) -> String {
+pub fn normalise(text: &str) -> String {
     let mut text = strip_str(text).to_string();
     for (pattern, replacement) in VARYING.iter() {
         let replaced = pattern.replace_all(&text, *replacement);

@@ -15,6 +15,7 @@ use crate::exit_code::ExitCode;
 pub fn exit_code(report: &Report) -> ExitCode {
     let is_held = |test: &&TestReport| !test.is_sanitised() && test.known.is_none();
     let held = || report.tests.iter().filter(is_held);
+    let parts = report.run.strict && held().any(|test| test.parting.is_some());
     let is_overdue = report.run.strict && !report.overdue.is_empty();
     let found = held()
         .any(|test| test.verdict.is_flaky() && (report.run.strict || test.advice().is_none()));
@@ -24,10 +25,14 @@ pub fn exit_code(report: &Report) -> ExitCode {
         .run
         .max_sanitised
         .is_some_and(|limit| limit.is_exceeded(summary.sanitised, run));
-    if found || report.partial || is_exceeded || is_overdue {
+    if found || parts || report.partial || is_exceeded || is_overdue {
         ExitCode::Found
     } else if held().any(|test| test.verdict == Verdict::Broken) {
-        ExitCode::CleanRunFailed
+        match report.run.world {
+            // As nextest: nobody asked whether anything else was found.
+            Some(_) => ExitCode::Found,
+            None => ExitCode::CleanRunFailed,
+        }
     } else if !report.run.unbuilt.is_empty() {
         ExitCode::BuildFailed
     } else if report.tests.iter().any(|test| test.unjudged) {

@@ -11,11 +11,13 @@ mod finding;
 mod fixes;
 mod interleaving;
 mod order;
+mod outcomes;
 mod sources;
 mod state;
 mod summary;
 mod timing;
 mod wording;
+pub mod words;
 
 use std::time::Duration;
 
@@ -114,6 +116,7 @@ const fn weight(verdict: Verdict) -> u8 {
 #[must_use]
 pub fn verdict_style(test: &TestReport) -> Style {
     let color = match test.verdict {
+        Verdict::Stable | Verdict::Passed if test.parting.is_some() => AnsiColor::Yellow,
         Verdict::Stable | Verdict::Passed => AnsiColor::Green,
         Verdict::NotRun | Verdict::Network => AnsiColor::Yellow,
         _ if test.is_sanitised() || test.known.is_some() => AnsiColor::Yellow,

@@ -79,6 +79,7 @@ pub fn report(
         places::in_source(&mut report, place, workspace.root());
     }
     external_files(&mut report, &basis);
+    parting::write(&mut report, &basis);
     report
 }
 
@@ -176,6 +177,7 @@ fn general_notes(report: &mut TestReport, basis: &Basis<'_>) {
     if basis.options.real_threads && !basis.asked.real_threads {
         let note = notes::real_threads(basis.evidence, basis.asked);
         report.notes.push(note.to_owned());
+        report.real_threads = Some(note.to_owned());
     }
     // What fails in every run, or is explained otherwise, is replayed whatever the course.
     let is_found = matches!(
@@ -260,6 +262,7 @@ mod lock_owners;
 pub mod network;
 mod notes;
 pub mod order;
+mod parting;
 mod places;
 mod plain;
 mod prerequisites;

@@ -13,6 +13,7 @@ mod interleaving;
 mod known;
 mod network;
 mod order;
+mod parting;
 mod rate;
 mod sanitised;
 mod scheduled;
@@ -31,6 +32,7 @@ pub use self::interleaving::{ConflictReport, InterleavingReport, LaneReport, Lan
 pub use self::known::{KnownFlake, Overdue, OverdueReason};
 pub use self::network::NetworkEvent;
 pub use self::order::{LeftState, Line, Order, Race, SharedState, TriedOrder, WrittenLine};
+pub use self::parting::Parting;
 pub use self::rate::RateOf;
 pub use self::sanitised::Sanitised;
 pub use self::scheduled::{Scheduled, Schedules, WaitCause, WaitCauseKind, WaitReport};
@@ -39,6 +41,7 @@ pub use crate::judge::culprit::Position;
 use crate::judge::prerequisite::Limit;
 pub use crate::judge::timing::Timing;
 pub use crate::judge::verdict::Verdict;
+pub use crate::judge::world::World;
 use crate::project::BuildPlan;
 
 /// The version of [`Report`].
@@ -117,6 +120,9 @@ pub struct RunInfo {
     /// Number of clean runs of each test.
     #[serde(default)]
     pub clean_runs: u32,
+    /// Choices that were the same in every run, of `cargo nondex test`; null for a campaign.
+    #[serde(default)]
+    pub world: Option<World>,
     /// Time limit of one run, in milliseconds.
     #[serde(default)]
     pub timeout_ms: u64,

@@ -52,7 +52,12 @@ impl<'a> Request<'a> {
         let mut build = plan(&args.testing, asked, console)?;
         let is_remembered = args.testing.changed.changed.is_some() && stages.have_choices();
         build.covered = is_remembered.then_some(Counted::All);
-        build.doctests = match stages.have_choices() {
+        // As nextest, `test` leaves them out: each is compiled by itself.
+        let has_doctests = match stages.world() {
+            Some(_) => args.testing.project.build.doc,
+            None => stages.have_choices(),
+        };
+        build.doctests = match has_doctests {
             true => filter.doctests(),
             false => Doctests::No,
         };
@@ -121,6 +126,7 @@ impl<'a> Request<'a> {
     ) -> Result<Options> {
         let mut options = options(self.args, project.workspace_root.clone());
         line.clone_into(&mut options.command);
+        options.world = self.stages.world();
         options.models_off.clone_from(&self.models_off);
         // Also of those that are not selected: they may run before others.
         let tests = project.suites.iter();

@@ -10,6 +10,7 @@ use nondex_core::{Family, Level, Source};
 use super::cause::Cause;
 use super::cost;
 use super::count::{NAMED, named, plural};
+use super::outcomes;
 use super::state::leaves;
 use super::wording::called;
 use super::{View, short};
@@ -59,12 +60,25 @@ pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], v
             "the run did not come to its end: tests that were not finished are not-run",
         );
     }
+    let counts = match &report.run.world {
+        Some(_) => outcomes::counts(report),
+        None => verdicts(report, causes),
+    };
     row(
         text,
         style,
         "Summary",
-        &format!("[{seconds:>8.3}s] {}", verdicts(report, causes)),
+        &format!("[{seconds:>8.3}s] {counts}"),
     );
+    if let Some(world) = &report.run.world {
+        for sentence in outcomes::sentences(report, world, view) {
+            row(text, BOLD, "", &sentence);
+        }
+        if let Some(path) = view.report.filter(|_| !view.quiet) {
+            row(text, Style::new(), "Report", path.as_str());
+        }
+        return;
+    }
     row(text, BOLD, "", &reach(report));
     if view.quiet {
         return;

@@ -9,6 +9,7 @@ use crate::judge::plain::PlainBuild;
 use crate::judge::verdict::Fact;
 use crate::judge::{certainty, exhaustive, sampling, specs, unexplored};
 use crate::report::schema::{Latent, TestReport};
+use crate::shell;
 
 /// Writes the conclusion. The run that shows it again; `None` when nothing is to be reproduced.
 pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpec> {
@@ -136,7 +137,13 @@ fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>
         .extend(dependence.culprits.notes.iter().cloned());
     let (level, seed) = (dependence.spec.level(), dependence.spec.seed());
     let tried = sampling::seed_specs(test, level, options, evidence);
-    if !tried.contains(&dependence.spec) {
+    if options.world.is_some() {
+        report.notes.push(format!(
+            "it passes in canonical order; `cargo nondex run --seed {seed} --exact {}` names what \
+             decides",
+            shell::quote(test)
+        ));
+    } else if !tried.contains(&dependence.spec) {
         let known = specs::regressions(test, &[level], options);
         let is_known = known.contains(&dependence.spec);
         report.notes.push(unusual_seed(&dependence.spec, is_known));

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::order::LeftState;
 use super::{
     BuildCause, ChangeReport, Culprit, FailureReport, InterleavingReport, KnownFlake, NetworkEvent,
-    Order, Race, RateOf, Sanitised, Scheduled, Schedules, Timing, Verdict,
+    Order, Parting, Race, RateOf, Sanitised, Scheduled, Schedules, Timing, Verdict,
 };
 use crate::judge::reruns::Circumstance;
 use crate::judge::verdict::Fact;
@@ -169,6 +169,13 @@ pub struct TestReport {
     /// was scheduled.
     #[serde(default)]
     pub scheduled: Option<Scheduled>,
+    /// Why it was run with real threads and real time, though it was to be scheduled; null if it
+    /// was scheduled, or threads of all tests are real.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub real_threads: Option<String>,
+    /// Where two equal runs differ first; null if they do not, or were not compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parting: Option<Parting>,
     /// What its failing runs have in common; null if none failed.
     #[serde(default)]
     pub replay: Option<Replay>,

@@ -260,7 +260,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
             "clean_runs": 2,
             "timeout_ms": 60000, "strict": false, "models_off": [], "elapsed_ms": 0,
             "max_sanitised": null,
-            "build": null, "toolchain": "", "unbuilt": [], "commit": null, "modified": false,
+            "build": null, "toolchain": "", "unbuilt": [], "world": null, "commit": null, "modified": false,
             "tool": ""
         },
         "summary": {

@@ -1,0 +1,20 @@
+//! Choices that are the same in every run.
+
+use serde::{Deserialize, Serialize};
+
+/// Choices that are the same in every run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct World {
+    /// Seed whose choices at level `STD` are made; null for canonical order.
+    pub seed: Option<u64>,
+    /// Whether every test is run twice and the two runs are compared.
+    pub verify: bool,
+}
+
+impl World {
+    /// How many runs of each test there are.
+    #[must_use]
+    pub const fn runs(&self) -> usize {
+        if self.verify { 2 } else { 1 }
+    }
+}

@@ -1,0 +1,139 @@
+//! The last lines of `cargo nondex test`: how many tests passed, and what no choice controls.
+
+use std::collections::BTreeMap;
+
+use nondex_core::Source;
+
+use super::View;
+use super::count::{NAMED, plural};
+use crate::report::listing::first;
+use crate::report::schema::{Report, TestReport, Verdict, World};
+
+/// `48 tests run: 46 passed, 2 failed, 1 skipped`.
+pub(super) fn counts(report: &Report) -> String {
+    let is_skipped = |test: &&TestReport| test.verdict == Verdict::NotRun && !test.unjudged;
+    let count = |holds: &dyn Fn(&&TestReport) -> bool| {
+        report.tests.iter().filter(|test| holds(test)).count() as u64
+    };
+    let skipped = count(&is_skipped);
+    let passed = count(&|test| test.verdict.passes());
+    let unjudged = count(&|test| test.unjudged);
+    let excused =
+        count(&|test| !test.verdict.passes() && (test.is_sanitised() || test.known.is_some()));
+    let run = report.summary.tests - skipped;
+    let advice = count(&|test| test.advice().is_some() && !report.run.strict);
+    let failed = run - passed - unjudged - excused - advice;
+    let mut parts = vec![format!("{passed} passed")];
+    let others = [
+        (failed, "failed"),
+        (advice, "failed by a delay only"),
+        (excused, "known or sanitised"),
+        (unjudged, "not judged"),
+        (skipped, "skipped"),
+    ];
+    let others = others.into_iter().filter(|(count, _)| *count > 0);
+    parts.extend(others.map(|(count, word)| format!("{count} {word}")));
+    format!("{} run: {}", plural(run, "test"), parts.join(", "))
+}
+
+/// What else there is to say of the runs, a sentence each.
+pub(super) fn sentences(report: &Report, world: &World, view: &View<'_>) -> Vec<String> {
+    let all = view.verbose > 0;
+    let mut sentences = vec![time(report, world)];
+    if world.verify {
+        sentences.extend(partings(report));
+    }
+    let threads = report
+        .tests
+        .iter()
+        .filter(|test| test.real_threads.is_some());
+    let threads: Vec<&TestReport> = threads.collect();
+    if let Some(why) = threads.first().and_then(|test| test.real_threads.as_ref()) {
+        let ids = ids(&threads, all);
+        sentences.push(format!(
+            "with real threads and real time: {}: {ids}{}",
+            plural(threads.len() as u64, "test"),
+            if all {
+                format!(" ({why})")
+            } else {
+                String::new()
+            }
+        ));
+    }
+    let mut sources: BTreeMap<&str, Vec<&TestReport>> = BTreeMap::new();
+    for test in &report.tests {
+        for source in uncontrolled(test) {
+            sources.entry(source).or_default().push(test);
+        }
+    }
+    sentences.extend(sources.into_iter().map(|(source, tests)| {
+        let count = plural(tests.len() as u64, "test");
+        format!("not controlled: {source}, in {count}: {}", ids(&tests, all))
+    }));
+    sentences
+}
+
+/// Which choices were made, and how much time the tests thought had passed.
+fn time(report: &Report, world: &World) -> String {
+    let choices = match world.seed {
+        None => "every choice in canonical order".to_owned(),
+        Some(seed) => format!("every choice as seed {seed} makes it"),
+    };
+    let saved = report.tests.iter().filter_map(|test| {
+        let scheduled = test.scheduled.as_ref()?;
+        let runs = world.runs() as u64;
+        (runs * scheduled.time_us / 1000).checked_sub(test.elapsed_ms)
+    });
+    let seconds = saved.sum::<u64>() as f64 / 1e3;
+    match seconds < 0.1 {
+        true => choices,
+        false => format!("{choices}; {seconds:.1} s of waiting took no time"),
+    }
+}
+
+/// Which tests differed between two equal runs, and where first.
+fn partings(report: &Report) -> Vec<String> {
+    let is_compared = |test: &&TestReport| test.verdict != Verdict::NotRun;
+    let compared = report.tests.iter().filter(is_compared).count() as u64;
+    let parted = report.tests.iter();
+    let parted: Vec<String> = parted
+        .filter_map(|test| Some(format!("{}: {}", test.id, test.parting.as_ref()?)))
+        .collect();
+    let head = match parted.len() {
+        0 => format!("verified: {} did the same twice", plural(compared, "test")),
+        some => format!("verified: {some} of {} differ", plural(compared, "test")),
+    };
+    std::iter::once(head).chain(parted).collect()
+}
+
+/// What a test used that no choice controls.
+fn uncontrolled(test: &TestReport) -> Vec<&'static str> {
+    // What is scheduled is virtual.
+    let is_real = test.scheduled.is_none() || test.real_threads.is_some();
+    let is_timing =
+        |source: &Source| matches!(source, Source::Clock | Source::Sleep | Source::Thread);
+    let sources = test.sources.iter();
+    let mut found: Vec<&str> = sources
+        .filter(|source| is_real || !is_timing(source))
+        .map(|source| match source {
+            Source::Clock => "the real clock",
+            Source::Sleep => "sleep in real time",
+            Source::Thread => "real threads",
+            Source::Child => "a child process",
+            Source::RandomFile => "random bytes of the system",
+        })
+        .collect();
+    if !test.hosts.is_empty() {
+        found.push("another machine");
+    }
+    let waits = test.scheduled.as_ref();
+    if found.is_empty() && waits.is_some_and(|scheduled| scheduled.outside > 0) {
+        found.push("something outside the process");
+    }
+    found
+}
+
+fn ids(tests: &[&TestReport], all: bool) -> String {
+    let ids: Vec<&str> = tests.iter().map(|test| test.id.as_str()).collect();
+    first(&ids, if all { ids.len() } else { NAMED })
+}

@@ -1,0 +1,197 @@
+//! Where two equal runs of a test part: the first event that differs.
+//!
+//! Operations of threads come first, of runs that recorded them; they have an order. Then the
+//! choice points: one that was reached in one run only, or more often. Then how the test ended, and
+//! what it wrote.
+
+use nondex_core::{Failure, PointRecord, Trace, TracedOperation};
+
+use super::basis::Basis;
+use crate::judge::ending::are_same;
+use crate::judge::run::Run;
+use crate::judge::specs::{shown_world_spec, world_spec};
+use crate::judge::verdict::Fact;
+use crate::judge::world::World;
+use crate::report::difference;
+use crate::report::schema::{FailureReport, Line, Parting, TestReport};
+
+/// What stands for an event that only one of the runs has.
+const NOTHING: &str = "nothing";
+
+/// How many characters of a text are shown.
+const MAX_TEXT: usize = 80;
+
+/// Writes where the runs of a test part that were made to be compared. One that then ends in two
+/// ways is not stable, though it may be while no other test runs.
+pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) {
+    let Some(world) = basis.options.world.filter(|world| world.verify) else {
+        return;
+    };
+    let spec = world_spec(&basis.test.name, &world, basis.options);
+    let runs = basis.runs;
+    let runs = || runs.together.of(&spec).iter().chain(runs.alone.of(&spec));
+    let Some(first) = runs().next() else {
+        return;
+    };
+    let Some(second) = runs().find(|second| !are_same(first, second)) else {
+        return;
+    };
+    report.parting = parting(first, second, &world, basis);
+    if let Some(failed) = runs().find(|run| !run.passed())
+        && report.verdict.passes()
+    {
+        report.rule(Fact::Varies);
+        let failure = FailureReport::new(failed.outcome.clone(), failed.failure.clone());
+        report.failures.push(failure);
+    }
+}
+
+/// Where two runs part.
+fn parting(first: &Run, second: &Run, world: &World, basis: &Basis<'_>) -> Option<Parting> {
+    let name = &basis.test.name;
+    let shown = basis
+        .evidence
+        .of(&shown_world_spec(name, world, basis.options));
+    let of_operations = || match shown {
+        [first, second, ..] => operations(trace(first)?, trace(second)?, basis),
+        _ => None,
+    };
+    of_operations()
+        .or_else(|| points(first, second, basis))
+        .or_else(|| ends(first, second))
+        .or_else(|| outputs(first, second))
+}
+
+fn trace(run: &Run) -> Option<&Trace> {
+    run.schedule.as_ref()?.trace.as_ref()
+}
+
+/// The first operation that differs.
+fn operations(first: &Trace, second: &Trace, basis: &Basis<'_>) -> Option<Parting> {
+    let longest = first.operations.len().max(second.operations.len());
+    let of = |trace: &Trace, at: usize| trace.operations.get(at).map(|found| what(trace, found));
+    let at = (0..longest).find(|at| of(first, *at) != of(second, *at))?;
+    let mut known = [first, second].into_iter();
+    let (trace, operation) = known.find_map(|trace| Some((trace, trace.operations.get(at)?)))?;
+    let stack = index(&trace.stacks, operation.stack);
+    let place = stack.and_then(|stack| basis.workspace.nearest(&stack.frames, basis.cwd()));
+    let thread = index(&trace.threads, operation.thread);
+    Some(Parting {
+        event: operation.operation.clone(),
+        thread: thread.map(|thread| thread.path.clone()),
+        place: place.map(|(file, line)| Line { file, line }),
+        values: [first, second].map(|trace| of(trace, at).unwrap_or_else(|| NOTHING.to_owned())),
+    })
+}
+
+fn index<T>(items: &[T], at: u64) -> Option<&T> {
+    items.get(usize::try_from(at).ok()?)
+}
+
+/// An operation in words, without what differs although the runs are the same, as its address.
+fn what(trace: &Trace, operation: &TracedOperation) -> String {
+    let thread = index(&trace.threads, operation.thread);
+    let mut text = operation.operation.clone();
+    if let Some(name) = operation.name.and_then(|name| index(&trace.names, name)) {
+        text.push_str(&format!(" of {}", without_number(name)));
+    }
+    if let Some(found) = operation.found {
+        text.push_str(&format!(", {found} found"));
+    }
+    if let Some(left) = operation.left {
+        text.push_str(&format!(", {left} left"));
+    }
+    if let Some(thread) = thread {
+        text.push_str(&format!(" by thread {}", thread.path));
+    }
+    text.push_str(&format!(" after {} ns", operation.time));
+    text
+}
+
+/// A name without the number that the kernel gave: `pipe:[4711]`.
+fn without_number(name: &str) -> &str {
+    match name.split_once(":[") {
+        Some((kind @ ("pipe" | "socket"), _)) => kind,
+        _ => name,
+    }
+}
+
+/// The first choice point that differs.
+fn points(first: &Run, second: &Run, basis: &Basis<'_>) -> Option<Parting> {
+    let same = |one: &PointRecord, other: &PointRecord| {
+        one.site == other.site && one.thread == other.thread
+    };
+    let all = first.points.iter().chain(second.points.iter());
+    let mut all = all.map(|point| {
+        let of = |run: &Run| {
+            let mut points = run.points.iter();
+            let found = points.find(|found| same(found, point));
+            found.map(|found| (found.count, found.max_len))
+        };
+        (point, [of(first), of(second)])
+    });
+    let (point, found) = all.find(|(_, [first, second])| first != second)?;
+    let values = found.map(|found| match found {
+        None => NOTHING.to_owned(),
+        Some((1, len)) => format!("1 call, of {len}"),
+        Some((count, len)) => format!("{count} calls, of at most {len}"),
+    });
+    let file = basis.workspace.shown(&point.site.file).to_owned();
+    let line = point.site.line;
+    Some(Parting {
+        event: point.site.api.to_string(),
+        thread: Some(point.thread.clone()),
+        place: (line > 0).then_some(Line { file, line }),
+        values,
+    })
+}
+
+/// How the test ended, where that differs.
+fn ends(first: &Run, second: &Run) -> Option<Parting> {
+    let end = |run: &Run| {
+        let message = run.failure.as_ref().map(|failure: &Failure| {
+            let first = failure.message.lines().next().unwrap_or_default();
+            format!(": {}", brief(first))
+        });
+        let end = if run.passed() { "passed" } else { "failed" };
+        format!("{end}{}", message.unwrap_or_default())
+    };
+    let values = [end(first), end(second)];
+    (values[0] != values[1]).then(|| Parting {
+        event: "outcome".to_owned(),
+        values,
+        ..Parting::default()
+    })
+}
+
+/// The first line that differs of what the test wrote.
+fn outputs(first: &Run, second: &Run) -> Option<Parting> {
+    if first.written == second.written {
+        return None;
+    }
+    let text = |run: &Run| difference::normalise(run.output.as_deref().unwrap_or_default());
+    let (first, second) = (text(first), text(second));
+    let lines = |text: &str| -> Vec<String> { text.lines().map(brief).collect() };
+    let (first, second) = (lines(&first), lines(&second));
+    let line = |lines: &[String], at: usize| {
+        let line = lines.get(at);
+        line.map_or_else(|| NOTHING.to_owned(), |line| format!("`{line}`"))
+    };
+    let longest = first.len().max(second.len());
+    let at = (0..longest).find(|at| first.get(*at) != second.get(*at));
+    Some(Parting {
+        event: "output".to_owned(),
+        values: match at {
+            Some(at) => [line(&first, at), line(&second, at)],
+            None => ["something".to_owned(), "something else".to_owned()],
+        },
+        ..Parting::default()
+    })
+}
+
+fn brief(text: &str) -> String {
+    match text.char_indices().nth(MAX_TEXT) {
+        None => text.to_owned(),
+        Some((at, _)) => format!("{}…", &text[..at]),
+    }
+}

@@ -1,0 +1,87 @@
+//! `cargo nondex test` runs every test once with choices that are always the same, and says what it
+//! cannot control.
+
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::Verdict;
+
+use crate::support::{Fixture, Nondex, Output, test};
+
+fn run(arguments: &[&str]) -> Output {
+    let fixture = Fixture::shared("world");
+    Nondex::reported(&fixture.path(""), "test")
+        .args(arguments)
+        .run()
+}
+
+#[test]
+fn tests_pass_in_canonical_order_and_sleep_in_no_time() {
+    let output = run(&[]);
+    output.expect(ExitCode::Ok).prints(&[
+        "Starting 3 tests across 1 binary (4 ignored)",
+        "PASS [",
+        "(3/3)",
+        "3 tests run: 3 passed, 4 skipped",
+        "3600.0 s of waiting took no time",
+        "not controlled: a child process, in 1 test: world$tests::has_a_child",
+    ]);
+    let report = output.report();
+    assert_eq!(report.summary.passed, 3);
+    assert_eq!(report.summary.runs, 3);
+    assert!(report.run.world.is_some_and(|world| world.seed.is_none()));
+}
+
+#[test]
+fn a_failure_is_compared_with_a_plain_build_and_shows_what_the_test_printed() {
+    let output = run(&["--ignored", "tests::fails"]);
+    output.expect(ExitCode::Found).prints(&[
+        "FAIL [",
+        "what it printed",
+        "it fails in a plain build too",
+        "1 test run: 0 passed, 1 failed",
+    ]);
+    assert_eq!(
+        test(&output.report(), "tests::fails").verdict,
+        Verdict::Broken
+    );
+}
+
+#[test]
+fn another_seed_makes_other_choices_and_says_what_names_the_call() {
+    let output = run(&["--seed", "1", "needs_the_keys_in_order"]);
+    output.expect(ExitCode::Found).prints(&[
+        "every choice as seed 1 makes it",
+        "cargo nondex run --seed 1 --exact tests::needs_the_keys_in_order",
+    ]);
+    let report = output.report();
+    let found = test(&report, "tests::needs_the_keys_in_order");
+    assert_eq!(found.verdict, Verdict::ImplementationDependent);
+    // One run at the seed, and one in canonical order.
+    assert_eq!(found.runs, 2);
+}
+
+#[test]
+fn two_runs_are_compared_and_the_first_event_that_differs_is_named() {
+    let output = run(&["--verify", "--include-ignored", "--skip", "fails"]);
+    output
+        .expect(ExitCode::Ok)
+        .prints(&["twice each", "DIFFERS ["]);
+    let report = output.report();
+    let parting = |name: &str| test(&report, name).parting.as_ref();
+    for same in ["sleeps_for_an_hour", "needs_the_keys_in_order"] {
+        assert_eq!(parting(&format!("tests::{same}")), None);
+    }
+    let printed = parting("tests::prints_the_number_of_its_process").unwrap();
+    assert_eq!(printed.event, "output");
+    assert!(
+        printed
+            .values
+            .iter()
+            .all(|value| value.starts_with("`number "))
+    );
+}
+
+#[test]
+fn what_two_runs_did_differently_is_a_failure_when_strict() {
+    let name = "prints_the_number_of_its_process";
+    run(&["--verify", "--strict", "--ignored", name]).expect(ExitCode::Found);
+}
