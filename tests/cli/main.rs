@@ -4,5 +4,7 @@ mod command_line;
 mod config;
 mod filterset;
 mod junit;
+mod problems;
 mod report;
 mod sample;
+mod sarif;

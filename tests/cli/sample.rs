@@ -8,6 +8,7 @@ use cargo_nondex::report::human::{Sources, View, render};
 use cargo_nondex::report::schema::{CallReport, ElementReport, PlaceReport, RunInfo, Summary};
 use cargo_nondex::report::{Culprit, FailureReport, Report, TestReport, Verdict};
 use nondex_core::{Family, Level, Outcome, Site};
+use tempfile::TempDir;
 
 /// The user's source that the findings point at. One call is after a tab.
 const SOURCE: &str = "\
@@ -149,9 +150,10 @@ pub(crate) fn briefly(report: &Report) -> String {
     drawn(report, true, 0, false)
 }
 
-fn drawn(report: &Report, brief: bool, verbose: u8, quiet: bool) -> String {
-    let directory = tempfile::tempdir().unwrap();
-    let directory = Utf8Path::from_path(directory.path()).unwrap();
+/// The sources in a folder that is removed when the first of both is dropped.
+pub(crate) fn sources() -> (TempDir, Sources) {
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = Utf8Path::from_path(temporary.path()).unwrap();
     let (root, home) = (directory.join("shop"), directory.join("home"));
     for (file, source) in [
         (root.join("src/lib.rs"), SOURCE),
@@ -163,10 +165,16 @@ fn drawn(report: &Report, brief: bool, verbose: u8, quiet: bool) -> String {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(file, source).unwrap();
     }
+    let sources = Sources::new(&root, Some(&home));
+    (temporary, sources)
+}
+
+fn drawn(report: &Report, brief: bool, verbose: u8, quiet: bool) -> String {
+    let (_temporary, sources) = sources();
     let text = render(
         report,
         &View {
-            sources: &Sources::new(&root, Some(&home)),
+            sources: &sources,
             report: Some(Utf8Path::new("target/nondex/runs/1-2/report.json")),
             elapsed: Duration::from_millis(12_345),
             brief,

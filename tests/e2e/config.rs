@@ -16,8 +16,9 @@ fn a_profile_and_its_overrides_decide_how_each_test_is_run() {
     let file = app.join(".config/nondex.toml");
     fs::write(
         &file,
-        "[profile.default]\nlevels = ['STD']\nseeds = 4\nclean-runs = 1\njunit = 'out/junit.xml'\n\
-         \n[profile.strange]\nseeds = [70, 71]\n\n[[profile.default.overrides]]\n\
+        "[profile.default]\nlevels = ['STD']\nseeds = 4\nclean-runs = 1\n\
+         junit = 'out/junit.xml'\nsarif = 'out/nondex.sarif'\n\n\
+         [profile.strange]\nseeds = [70, 71]\n\n[[profile.default.overrides]]\n\
          filter = 'test(read_dir)'\nmodels-off = ['^directory/']\n\n[[profile.default.overrides]]\n\
          filter = 'test(one_fixed)'\nlevels = ['STD', 'ONE']\n",
     )
@@ -41,6 +42,11 @@ fn a_profile_and_its_overrides_decide_how_each_test_is_run() {
     let junit = fs::read_to_string(app.join("out/junit.xml")).unwrap();
     let junit = quick_junit::Report::deserialize_from_str(&junit).unwrap();
     assert_eq!((junit.tests, junit.failures), (3, 2));
+    let sarif = fs::read_to_string(app.join("out/nondex.sarif")).unwrap();
+    let sarif: serde_json::Value = serde_json::from_str(&sarif).unwrap();
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    assert_eq!(results.len(), 2);
+    assert_eq!(sarif["runs"][0]["invocations"][0]["exitCode"], 100);
 
     // The command line holds for every test.
     let report = run(&["-P", "strange", "--levels", "STD"]);

@@ -3,6 +3,7 @@
 use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};
 
+use super::file_args::FileArgs;
 use super::location_args::LocationArgs;
 use crate::findings::DEFAULT_FILE;
 
@@ -20,12 +21,12 @@ pub struct ReportArgs {
     pub run: Option<String>,
 
     /// List the findings that can be replayed, with `-v` every failing run
-    #[arg(long, conflicts_with = "export", help_heading = "Report options")]
+    #[arg(long, conflicts_with_all = ["export", "files"], help_heading = "Report options")]
     pub list: bool,
 
     /// Add the findings to a file that is committed, for later runs to try first
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = DEFAULT_FILE)]
-    #[arg(help_heading = "Report options")]
+    #[arg(conflicts_with = "files", help_heading = "Report options")]
     pub export: Option<Utf8PathBuf>,
 
     /// Show this report, such as one that a CI job wrote
@@ -38,7 +39,7 @@ pub struct ReportArgs {
         long,
         value_name = "TEST",
         num_args = 0..=1,
-        conflicts_with_all = ["list", "export", "report", "run", "junit"]
+        conflicts_with_all = ["list", "export", "report", "run", "files"]
     )]
     #[arg(help_heading = "Report options")]
     pub history: Option<Option<String>>,
@@ -52,10 +53,9 @@ pub struct ReportArgs {
     )]
     pub history_dir: Option<Utf8PathBuf>,
 
-    /// Write the report as JUnit's XML, too
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "export"])]
-    #[arg(help_heading = "Report options")]
-    pub junit: Option<Utf8PathBuf>,
+    /// What else it is written as.
+    #[command(flatten)]
+    pub files: FileArgs,
 
     /// Where the project is.
     #[command(flatten)]
@@ -77,9 +77,9 @@ pub struct MergeArgs {
     #[arg(value_name = "PATH", required = true, help_heading = "Arguments")]
     pub paths: Vec<Utf8PathBuf>,
 
-    /// Write the report as JUnit's XML, too
-    #[arg(long, value_name = "FILE", help_heading = "Report options")]
-    pub junit: Option<Utf8PathBuf>,
+    /// What else the report is written as.
+    #[command(flatten)]
+    pub files: FileArgs,
 
     /// Where the project is.
     #[command(flatten)]

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use camino::Utf8PathBuf;
 use clap::Args;
 
 use super::changed_args::ChangedArgs;
+use super::file_args::FileArgs;
 use super::model_args::ModelArgs;
 use super::network_args::NetworkArgs;
 use super::project_args::ProjectArgs;
@@ -41,7 +41,7 @@ pub struct TestingArgs {
     #[command(flatten)]
     pub changed: ChangedArgs,
 
-    /// Write the report as JUnit's XML, too
-    #[arg(long, value_name = "FILE", help_heading = "Output options")]
-    pub junit: Option<Utf8PathBuf>,
+    /// What else the report is written as.
+    #[command(flatten)]
+    pub files: FileArgs,
 }

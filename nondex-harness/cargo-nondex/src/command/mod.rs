@@ -11,6 +11,7 @@ mod coverage;
 mod deflake;
 mod effects;
 mod explain;
+mod files;
 mod folders;
 mod history;
 mod interrupt;

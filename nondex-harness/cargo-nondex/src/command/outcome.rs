@@ -5,16 +5,17 @@ use std::time::Duration;
 use camino::Utf8Path;
 
 use super::console::Console;
+use super::files;
 use crate::campaign::comparison::Builder;
 use crate::campaign::tree::Tree;
 use crate::campaign::{self, Progress, Selected, StopFlag};
-use crate::cli::MessageFormat;
+use crate::cli::{FileArgs, MessageFormat};
 use crate::error::Result;
 use crate::exit_code::ExitCode;
 use crate::judge::Options;
 use crate::project::{self, BuildPlan, Doctests, Mode, Suite};
 use crate::report::human::{self, Sources, View};
-use crate::report::{Report, RunDirectory, exit_code, junit};
+use crate::report::{Report, RunDirectory, exit_code};
 
 /// The build of a plan without this tool in it.
 pub(super) struct PlainBuilder(pub(super) BuildPlan);
@@ -48,7 +49,7 @@ pub(super) fn run(
     campaign::run(selected, options, directory, plain, tree, progress, stop)
 }
 
-/// Shows a report that was written to `path`, as JUnit's XML in a file too on request. The code it
+/// Shows a report that was written to `path`, in other formats too on request. Returns the code it
 /// ends with.
 ///
 /// # Errors
@@ -58,7 +59,7 @@ pub(super) fn show(
     workspace_root: &Utf8Path,
     path: &Utf8Path,
     elapsed: Duration,
-    junit: Option<&Utf8Path>,
+    files: &FileArgs,
     console: &Console,
 ) -> Result<ExitCode> {
     let view = View {
@@ -71,9 +72,7 @@ pub(super) fn show(
         quiet: console.quiet,
     };
     console.text(&human::render(report, &view));
-    if let Some(file) = junit {
-        junit::write(report, &view, file)?;
-    }
+    files::write_all(report, &view, files)?;
     if console.format == MessageFormat::Json {
         console.json(report)?;
     }

@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
 
 use super::console::Console;
+use super::files;
 use super::folders::Folders;
 use super::history;
 use super::known::{KnownFlakes, workspace};
@@ -17,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Regressions, Store};
 use crate::report::human::{self, Sources, View};
-use crate::report::{RunDirectory, junit, merge, store};
+use crate::report::{RunDirectory, merge, store};
 
 /// Shows what earlier runs found. The exit code shows whether that could be done, not what was
 /// found.
@@ -57,9 +58,7 @@ fn show(place: &Folders, args: &ReportArgs, console: &Console) -> Result<()> {
         verbose: console.verbose,
         quiet: console.quiet,
     };
-    if let Some(file) = &args.junit {
-        junit::write(&report, &view, file)?;
-    }
+    files::write_all(&report, &view, &args.files)?;
     if console.format == MessageFormat::Json {
         return console.json(&report);
     }
@@ -84,13 +83,12 @@ fn merge(args: &MergeArgs, line: &str, console: &Console) -> Result<ExitCode> {
     line.clone_into(&mut report.run.command);
     let path = directory.write(&report)?;
     let elapsed = Duration::from_millis(report.run.elapsed_ms);
-    let junit = args.junit.as_deref();
     outcome::show(
         &report,
         &place.workspace_root,
         &path,
         elapsed,
-        junit,
+        &args.files,
         console,
     )
 }

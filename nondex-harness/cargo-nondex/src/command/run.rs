@@ -133,7 +133,7 @@ pub(super) fn within(
         &project.workspace_root,
         &path,
         started.elapsed(),
-        testing.junit.as_deref(),
+        &testing.files,
         console,
     )
 }

@@ -53,7 +53,7 @@ impl File {
             sanitisers::sanitisers(document.sanitise).map_err(|(span, why)| wrong(span, &why))?;
         let mut profiles = document.profile;
         for settings in profiles.values_mut() {
-            for file in [&mut settings.junit, &mut settings.regressions] {
+            for file in settings.files() {
                 *file = file.take().map(|file| root.join(file));
             }
             for found in &mut settings.overrides {

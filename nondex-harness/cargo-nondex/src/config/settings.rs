@@ -16,7 +16,7 @@ use crate::judge::prerequisite::Limit;
 use crate::project::Mode;
 
 /// The keys, each an option of `cargo nondex run` without its dashes.
-pub const KEYS: [&str; 33] = [
+pub const KEYS: [&str; 34] = [
     "all-features",
     "budget-factor",
     "cargo-profile",
@@ -42,6 +42,7 @@ pub const KEYS: [&str; 33] = [
     "package",
     "real-threads",
     "regressions",
+    "sarif",
     "schedule",
     "search-runs",
     "seeds",
@@ -106,6 +107,8 @@ pub struct Settings {
     #[serde(deserialize_with = "one")]
     pub regressions: Option<Utf8PathBuf>,
     #[serde(deserialize_with = "one")]
+    pub sarif: Option<Utf8PathBuf>,
+    #[serde(deserialize_with = "one")]
     pub schedule: Option<Schedule>,
     #[serde(deserialize_with = "one")]
     pub search_runs: Option<usize>,
@@ -123,6 +126,11 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// The paths of files, which start at the root of the workspace.
+    pub(super) fn files(&mut self) -> [&mut Option<Utf8PathBuf>; 3] {
+        [&mut self.junit, &mut self.regressions, &mut self.sarif]
+    }
+
     /// These, with the values of `below` where they have none. Lists are replaced as a whole;
     /// overrides all count.
     #[must_use]
@@ -160,6 +168,7 @@ impl Settings {
             package,
             real_threads: self.real_threads.or(below.real_threads),
             regressions: self.regressions.or(below.regressions),
+            sarif: self.sarif.or(below.sarif),
             schedule: self.schedule.or(below.schedule),
             search_runs: self.search_runs.or(below.search_runs),
             seeds: self.seeds.or(below.seeds),

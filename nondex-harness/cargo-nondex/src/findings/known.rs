@@ -4,15 +4,14 @@
 //! down: the same calls, the same tests before it, the same assertion. Another finding of the same
 //! test fails the run. A test that is broken is never covered.
 
-mod cause;
 pub mod date;
 mod file;
 
-pub use cause::cause;
 pub use file::{KNOWN_FILE, Known, KnownEntry};
 
 use chrono::NaiveDate;
 
+pub use crate::report::cause::cause;
 use crate::report::human::Sources;
 use crate::report::schema::{KnownFlake, Overdue, OverdueReason};
 use crate::report::{Report, TestReport, Verdict};

@@ -1,5 +1,7 @@
 //! The report for people: findings that read like rustc's diagnostics, and a summary.
 //!
+//! What else shows findings, such as annotations in CI, has the same entries as data.
+//!
 //! Text is styled with ANSI codes; whoever writes it strips them where they are not wanted.
 
 mod cause;
@@ -7,6 +9,7 @@ mod cost;
 mod count;
 mod delay;
 mod diagnostic;
+mod entry;
 mod finding;
 mod fixes;
 mod interleaving;
@@ -25,6 +28,8 @@ use anstyle::{AnsiColor, Style};
 use camino::Utf8Path;
 
 use self::cause::Cause;
+pub use self::diagnostic::Severity;
+pub(super) use self::entry::Entry;
 pub use self::sources::Sources;
 use super::schema::{Report, TestReport, Verdict};
 
@@ -51,45 +56,61 @@ pub struct View<'a> {
 #[must_use]
 pub fn render(report: &Report, view: &View<'_>) -> String {
     let causes = Cause::of(&report.tests);
-    let mut drawn: Vec<(u8, String)> = Vec::new();
-    for test in &report.tests {
+    let entries = sorted(&report.tests, &causes, report.run.strict, view);
+    let mut text: String = entries.into_iter().map(Entry::text).collect();
+    summary::render(&mut text, report, &causes, view);
+    text
+}
+
+/// What a report shows of its tests, the most important last.
+#[must_use]
+pub(super) fn entries<'r, 's>(report: &'r Report, view: &View<'s>) -> Vec<Entry<'r, 's>> {
+    let causes = Cause::of(&report.tests);
+    sorted(&report.tests, &causes, report.run.strict, view)
+}
+
+fn sorted<'r, 's>(
+    tests: &'r [TestReport],
+    causes: &[Cause<'r>],
+    strict: bool,
+    view: &View<'s>,
+) -> Vec<Entry<'r, 's>> {
+    let mut entries: Vec<(u8, Entry<'r, 's>)> = Vec::new();
+    for test in tests {
         let weight = match test.is_sanitised() || test.known.is_some() {
             true => weight(Verdict::Network),
             false => weight(test.verdict),
         };
-        drawn.push((weight, finding::render(test, view)));
+        entries.extend(finding::entry(test, view).map(|entry| (weight, entry)));
     }
-    for cause in &causes {
+    for cause in causes {
         let weight = if cause.advice().is_some() {
             ADVICE
         } else {
             FINDING
         };
-        drawn.push((weight, cause.render(report.run.strict, view)));
+        let entry = Entry::Shown {
+            tests: cause.tests().to_vec(),
+            first: cause.headline_of_first(),
+            diagnostic: Box::new(cause.diagnostic(strict, view)),
+        };
+        entries.push((weight, entry));
     }
-    for (order, tests) in order::causes(&report.tests) {
+    for (order, tests) in order::causes(tests) {
         let weight = weight(Verdict::OrderDependentVictim);
-        drawn.push((weight, order::render(order, &tests, view)));
+        let diagnostic = order::diagnostic(order, &tests, view);
+        entries.push((weight, Entry::shown(tests, diagnostic)));
     }
-    drawn.sort_by_key(|(weight, _)| *weight);
-    let mut text: String = drawn.into_iter().map(|(_, text)| text).collect();
-    summary::render(&mut text, report, &causes, view);
-    text
+    entries.sort_by_key(|(weight, _)| *weight);
+    entries.into_iter().map(|(_, entry)| entry).collect()
 }
 
 /// The text about one test, as by [`render`]; empty for a stable one.
 #[must_use]
 pub fn render_test(test: &TestReport, strict: bool, view: &View<'_>) -> String {
-    let mut text = finding::render(test, view);
-    let causes = Cause::of(std::slice::from_ref(test));
-    text.extend(causes.iter().map(|cause| cause.render(strict, view)));
-    let orders = order::causes(std::slice::from_ref(test));
-    text.extend(
-        orders
-            .iter()
-            .map(|(order, tests)| order::render(order, tests, view)),
-    );
-    text
+    let tests = std::slice::from_ref(test);
+    let entries = sorted(tests, &Cause::of(tests), strict, view);
+    entries.into_iter().map(Entry::text).collect()
 }
 
 /// How much advice asks of the reader.

@@ -8,7 +8,6 @@
 
 use std::time::Duration;
 
-use camino::Utf8Path;
 use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite};
 
 use super::human::{self, View};
@@ -44,25 +43,6 @@ pub fn render(report: &Report, view: &View<'_>) -> Result<String> {
     junit
         .to_string()
         .map_err(|e| Error::setup(format!("failed to write JUnit's XML: {e}")))
-}
-
-/// Writes the report as XML to `path`, and makes the folders above it.
-///
-/// # Errors
-/// When it cannot be written, a set-up error with the path.
-pub fn write(report: &Report, view: &View<'_>, path: &Utf8Path) -> Result<()> {
-    let text = render(
-        report,
-        &View {
-            brief: false,
-            ..*view
-        },
-    )?;
-    let failed = |e| Error::setup(format!("failed to write `{path}`: {e}"));
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(failed)?;
-    }
-    std::fs::write(path, text).map_err(failed)
 }
 
 fn case(test: &TestReport, report: &Report, view: &View<'_>) -> TestCase {

@@ -2,6 +2,7 @@
 //! the exit code that follows.
 
 pub mod bisection;
+pub mod cause;
 pub mod claim;
 pub mod combined;
 pub mod difference;
@@ -12,6 +13,8 @@ pub mod judged;
 pub mod junit;
 pub mod listing;
 pub mod merge;
+pub mod problem;
+pub mod sarif;
 pub mod schema;
 pub mod store;
 mod thread;

@@ -94,8 +94,18 @@ impl<'r> Cause<'r> {
         sure.filter(|sure| *sure == self.is_confirmed()).count()
     }
 
-    /// Draws it: where, why, how often, and what to do.
-    pub(super) fn render(&self, strict: bool, view: &View<'_>) -> String {
+    /// What the first of its tests relies on, its headline without the other tests.
+    pub(super) fn headline_of_first(&self) -> String {
+        headline(self.tests[0], 0)
+    }
+
+    /// Its tests, the one with the most evidence first.
+    pub(super) fn tests(&self) -> &[&'r TestReport] {
+        &self.tests
+    }
+
+    /// Where, why, how often, and what to do.
+    pub(super) fn diagnostic<'s>(&self, strict: bool, view: &View<'s>) -> Diagnostic<'s> {
         let (&test, others) = self.tests.split_first().expect("a cause has a test");
         let advice = self.advice().filter(|_| !strict);
         let severity = match advice {
@@ -178,7 +188,7 @@ impl<'r> Cause<'r> {
             };
             diagnostic.note("tests", &text);
         }
-        diagnostic.finish()
+        diagnostic
     }
 }
 

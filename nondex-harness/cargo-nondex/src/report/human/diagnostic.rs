@@ -23,24 +23,54 @@ const MAX_LABELS: usize = 4;
 /// A place in a source file: file, line from 1 and, when known, column from 1.
 pub(super) type Location<'p> = (&'p str, u32, Option<u32>);
 
-/// How grave a diagnostic is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Severity {
+/// How grave a finding is, the gravest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// It fails the run.
     Error,
+    /// Advice, or a test that was not judged.
     Warning,
+    /// It does not fail the run: it is known, or a prerequisite is missing.
+    Note,
 }
 
 /// One diagnostic while it is put together.
 #[derive(Debug)]
-pub(super) struct Diagnostic<'s> {
+pub(in crate::report) struct Diagnostic<'s> {
     sources: &'s Sources,
     is_brief: bool,
     /// The lines that were marked, and how often.
     marked: Vec<(String, u32)>,
-    group: Group<'static>,
+    /// All places, those that a brief finding has no room for among them.
+    marks: Vec<Mark>,
+    severity: Severity,
+    code: String,
+    headline: String,
     /// In the order in which they were first named.
     parts: Vec<Part>,
-    notes: Vec<Element<'static>>,
+    notes: Vec<Note>,
+}
+
+/// A place that a diagnostic is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::report) struct Mark {
+    /// Source file.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1, if known.
+    pub column: Option<u32>,
+    /// What is to be seen there; may be empty.
+    pub label: String,
+    /// Whether it is a guilty call, not only related to one.
+    pub is_primary: bool,
+}
+
+/// A remark under the source lines.
+#[derive(Debug)]
+struct Note {
+    label: String,
+    text: String,
 }
 
 /// Annotations of places.
@@ -64,17 +94,16 @@ impl<'s> Diagnostic<'s> {
         view: &View<'s>,
         severity: Severity,
         code: impl Display,
-        message: String,
+        headline: String,
     ) -> Self {
-        let level = match severity {
-            Severity::Error => Level::ERROR,
-            Severity::Warning => Level::WARNING,
-        };
         Diagnostic {
             sources: view.sources,
             is_brief: view.brief,
             marked: Vec::new(),
-            group: Group::with_title(level.primary_title(message).id(code.to_string())),
+            marks: Vec::new(),
+            severity,
+            code: code.to_string(),
+            headline,
             parts: Vec::new(),
             notes: Vec::new(),
         }
@@ -103,6 +132,13 @@ impl<'s> Diagnostic<'s> {
 
     fn mark(&mut self, kind: AnnotationKind, place: Location<'_>, label: String) {
         let (file, line, column) = place;
+        self.marks.push(Mark {
+            file: file.to_owned(),
+            line,
+            column,
+            label: label.clone(),
+            is_primary: matches!(kind, AnnotationKind::Primary),
+        });
         if self.is_brief && !self.has_room_for(file, line) {
             return;
         }
@@ -155,8 +191,10 @@ impl<'s> Diagnostic<'s> {
     pub(super) fn note(&mut self, label: &str, message: &str) {
         let text = strip_str(message).to_string();
         let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
-        let level = Level::NOTE.with_name(label.to_owned());
-        self.notes.push(level.message(lines.join("\n")).into());
+        self.notes.push(Note {
+            label: label.to_owned(),
+            text: lines.join("\n"),
+        });
     }
 
     /// A note that a brief finding does not have.
@@ -173,8 +211,39 @@ impl<'s> Diagnostic<'s> {
         }
     }
 
+    /// How grave it is.
+    pub(in crate::report) const fn severity(&self) -> Severity {
+        self.severity
+    }
+
+    /// Its first line, without severity and code.
+    pub(in crate::report) fn headline(&self) -> &str {
+        &self.headline
+    }
+
+    /// The places that it is about, in the order in which they are shown.
+    pub(in crate::report) fn marks(&self) -> &[Mark] {
+        &self.marks
+    }
+
+    /// The text of the first remark with this label.
+    pub(in crate::report) fn remark(&self, label: &str) -> Option<&str> {
+        let note = self.notes.iter().find(|note| note.label == label)?;
+        Some(&note.text)
+    }
+
     /// The diagnostic as styled text, and an empty line.
     pub(super) fn finish(self) -> String {
+        let level = match self.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+            Severity::Note => Level::NOTE,
+        };
+        let group = Group::with_title(level.primary_title(self.headline).id(self.code));
+        let notes = self.notes.into_iter().map(|note| -> Element<'static> {
+            let level = Level::NOTE.with_name(note.label);
+            level.message(note.text).into()
+        });
         let places = self.parts.into_iter().flat_map(|part| match part {
             Part::Source {
                 path,
@@ -187,7 +256,7 @@ impl<'s> Diagnostic<'s> {
             }
             Part::Unreadable(elements) => elements,
         });
-        let group = self.group.elements(places).elements(self.notes);
+        let group = group.elements(places).elements(notes);
         let renderer = Renderer::styled().term_width(DEFAULT_TERM_WIDTH);
         let text = renderer.render(&[group]);
         let lines = text.lines().map(str::trim_end);

@@ -5,8 +5,9 @@ use std::fmt::Write;
 use nondex_core::Level;
 
 use super::diagnostic::{Diagnostic, Location, Severity};
+use super::entry::Entry;
 use super::interleaving::is_deadlock;
-use super::{View, state, timing, verdict_style};
+use super::{View, state, timing};
 use crate::judge::reruns::Circumstance;
 use crate::report::schema::{FailureReport, Line, TestReport, Verdict};
 use crate::statistics::wilson;
@@ -26,38 +27,37 @@ const BRIEF_NOTES: usize = 2;
 /// How many lines of a difference are shown unless the view is verbose.
 const DIFFERENCE_LINES: usize = 12;
 
-/// Draws what is known of a test; nothing for one that is stable, or not run unless the view is
-/// verbose, or that has a [cause](super::cause).
-pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
+/// What is known of a test; nothing for one that is stable, or not run unless the view is verbose,
+/// or that has a [cause](super::cause).
+pub(super) fn entry<'r, 's>(test: &'r TestReport, view: &View<'s>) -> Option<Entry<'r, 's>> {
+    let remark = |why: Vec<String>| Some(Entry::Remark(test, why.join("; ")));
+    let other = |what: &str| Some(Entry::shown(vec![test], other(test, what, view)));
     if let Some(known) = &test.known {
-        return line("note", test, &[known.to_string()]);
+        return remark(vec![known.to_string()]);
     }
     if test.reason.is_some() && !test.is_sanitised() {
-        return String::new();
+        return None;
     }
     match test.verdict {
-        Verdict::ImplementationDependent if !test.is_dependent() => {
-            other(test, &surroundings(test), view)
-        }
-        Verdict::Stable | Verdict::Passed | Verdict::ImplementationDependent => String::new(),
-        Verdict::NotRun if test.unjudged => other(test, &unjudged(test), view),
-        Verdict::NotRun if view.verbose == 0 && test.failures.is_empty() => String::new(),
-        Verdict::NotRun => line("note", test, &test.notes),
+        Verdict::ImplementationDependent if !test.is_dependent() => other(&surroundings(test)),
+        Verdict::Stable | Verdict::Passed | Verdict::ImplementationDependent => None,
+        Verdict::NotRun if test.unjudged => other(&unjudged(test)),
+        Verdict::NotRun if view.verbose == 0 && test.failures.is_empty() => None,
+        Verdict::NotRun => remark(test.notes.clone()),
         Verdict::Network => {
             let events = test.network.iter().map(ToString::to_string);
-            let why = events.chain(test.notes.iter().cloned());
-            line("note", test, &why.collect::<Vec<_>>())
+            remark(events.chain(test.notes.iter().cloned()).collect())
         }
         _ if test.sanitised_by.is_some() => {
             let why = test.sanitised_by.iter().map(ToString::to_string);
-            line("note", test, &why.collect::<Vec<_>>())
+            remark(why.collect())
         }
-        _ if is_of_order(test) => String::new(),
-        Verdict::Broken => other(test, "fails in canonical order too", view),
-        Verdict::NonDeterministic => other(test, &non_deterministic(test), view),
-        Verdict::OrderDependentVictim => other(test, "fails after another test", view),
-        Verdict::OrderDependentBrittle => other(test, "fails unless another test ran before", view),
-        Verdict::Unknown => other(test, "is flaky for an unknown reason", view),
+        _ if is_of_order(test) => None,
+        Verdict::Broken => other("fails in canonical order too"),
+        Verdict::NonDeterministic => other(&non_deterministic(test)),
+        Verdict::OrderDependentVictim => other("fails after another test"),
+        Verdict::OrderDependentBrittle => other("fails unless another test ran before"),
+        Verdict::Unknown => other("is flaky for an unknown reason"),
     }
 }
 
@@ -111,20 +111,6 @@ fn non_deterministic(test: &TestReport) -> String {
 /// Whether a test is drawn with the tests that it depends on.
 pub(super) fn is_of_order(test: &TestReport) -> bool {
     test.verdict.is_of_order() && !test.is_sanitised() && test.order.is_some()
-}
-
-/// A test that needs no more than a line.
-fn line(severity: &str, test: &TestReport, why: &[String]) -> String {
-    let style = verdict_style(test);
-    let why = if why.is_empty() {
-        String::new()
-    } else {
-        format!(": {}", why.join("; "))
-    };
-    format!(
-        "{style}{severity}[{}]{style:#}: `{}`{why}\n",
-        test.verdict, test.id
-    )
 }
 
 /// The rates at each level, and what the run that is reproduced said; every failing run in a
@@ -314,7 +300,7 @@ pub(super) fn failing_place<'r>(test: &'r TestReport, view: &View<'_>) -> Option
 }
 
 /// Any verdict without a culprit: the test's place, and what the failing run wrote.
-fn other(test: &TestReport, what: &str, view: &View<'_>) -> String {
+fn other<'s>(test: &TestReport, what: &str, view: &View<'s>) -> Diagnostic<'s> {
     let severity = match test.verdict {
         Verdict::NotRun => Severity::Warning,
         _ => Severity::Error,
@@ -358,5 +344,5 @@ fn other(test: &TestReport, what: &str, view: &View<'_>) -> String {
     }
     output(&mut diagnostic, test, view);
     close(&mut diagnostic, test, view);
-    diagnostic.finish()
+    diagnostic
 }

@@ -41,11 +41,13 @@ fn first(order: &Order) -> &[String] {
     }
 }
 
-/// Draws one cause.
-pub(super) fn render(order: &Order, tests: &[&TestReport], view: &View<'_>) -> String {
-    let Some((test, others)) = tests.split_first() else {
-        return String::new();
-    };
+/// One cause.
+pub(super) fn diagnostic<'s>(
+    order: &Order,
+    tests: &[&TestReport],
+    view: &View<'s>,
+) -> Diagnostic<'s> {
+    let (test, others) = tests.split_first().expect("a cause has a test");
     let is_victim = test.verdict == Verdict::OrderDependentVictim;
     let first = first(order);
     let headline = match is_victim {
@@ -107,7 +109,7 @@ pub(super) fn render(order: &Order, tests: &[&TestReport], view: &View<'_>) -> S
         finding::output(&mut diagnostic, test, view);
     }
     finding::close(&mut diagnostic, test, view);
-    diagnostic.finish()
+    diagnostic
 }
 
 /// `a`, or `a` and then `b`.

@@ -43,8 +43,14 @@ impl Sources {
         Self::new(root, home.as_deref())
     }
 
+    /// The root of the workspace.
+    #[must_use]
+    pub fn root(&self) -> &Utf8Path {
+        &self.root
+    }
+
     /// Whether `file`, as in [`Site::file`](nondex_core::Site::file), is the user's own.
-    pub(super) fn is_users(&self, file: &str) -> bool {
+    pub(in crate::report) fn is_users(&self, file: &str) -> bool {
         self.workspace.is_users(file)
     }
 

@@ -9,7 +9,7 @@ use crate::report::schema::SharedState;
 const NAMED: usize = 3;
 
 /// Shows the lines at which it is changed, and met by `test`.
-pub(super) fn lines<'r>(diagnostic: &mut Diagnostic<'r>, state: &'r SharedState, test: &str) {
+pub(super) fn lines(diagnostic: &mut Diagnostic<'_>, state: &SharedState, test: &str) {
     if let Some(written) = &state.written {
         let label = format!(
             "`{}` changes {} here",

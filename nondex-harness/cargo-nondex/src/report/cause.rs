@@ -1,7 +1,7 @@
 //! What makes a test flaky, in words that stay the same while the code around it changes.
 
-use crate::report::TestReport;
-use crate::report::human::Sources;
+use super::human::Sources;
+use super::schema::TestReport;
 
 /// The cause of a flaky test's failures: the calls that are responsible, or the tests that it
 /// depends on, or else where it panics. Sorted. A line of the user's source is named by its text,

@@ -1,0 +1,17 @@
+//! Files that a report is also written to, in the formats of other tools.
+
+use camino::Utf8PathBuf;
+use clap::Args;
+
+/// What else a report is written as.
+#[derive(Args, Clone, Debug, Default)]
+#[group(id = "files", multiple = true)]
+pub struct FileArgs {
+    /// Write the report as JUnit's XML, too
+    #[arg(long, value_name = "FILE", help_heading = "Output options")]
+    pub junit: Option<Utf8PathBuf>,
+
+    /// Write the findings as SARIF 2.1.0, too, for code scanning
+    #[arg(long, value_name = "FILE", help_heading = "Output options")]
+    pub sarif: Option<Utf8PathBuf>,
+}

@@ -1,0 +1,228 @@
+//! Findings as CI systems take them: a rule, a severity, a line of the repository, a sentence.
+//!
+//! SARIF, code quality reports, annotations, job summaries and skip lists are all written from this
+//! one list. Its texts are those of the report [for people](super::human).
+
+mod rule;
+
+use std::collections::BTreeMap;
+use std::hash::Hasher;
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use nondex_core::hash::FixedHasher;
+
+pub use self::rule::Rule;
+use super::cause::cause;
+pub use super::human::Severity;
+use super::human::{self, Entry, Sources, View};
+use super::schema::{Blame, Report, TestReport, Verdict};
+
+/// A finding of a report.
+#[derive(Clone, Debug)]
+pub struct Problem<'r> {
+    /// The tests that it is about, the one with the most evidence first. Never empty.
+    pub tests: Vec<&'r TestReport>,
+    /// Whether it fails the run.
+    pub severity: Severity,
+    /// Its kind.
+    pub rule: Rule,
+    /// The finding in a sentence, with the name of the first test.
+    pub headline: String,
+    /// The same without the test.
+    pub cause: String,
+    /// The responsible line of the user's own code, else that of the test; `None` if neither is
+    /// known.
+    pub place: Option<Place>,
+    /// Other lines: the other side of a race, where the test fails, and the tests themselves.
+    pub related: Vec<Place>,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// Command that shows it again.
+    pub reproduce: Option<&'r str>,
+    /// Hash that stays the same while lines move. No two problems of a report have the same one.
+    pub fingerprint: String,
+}
+
+/// Line of a file in the repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Path, relative to the root of the repository.
+    pub file: Utf8PathBuf,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1, if known.
+    pub column: Option<u32>,
+    /// What is to be seen there; may be empty.
+    pub label: String,
+}
+
+impl Problem<'_> {
+    /// The test with the most evidence.
+    #[must_use]
+    pub fn first(&self) -> &TestReport {
+        self.tests[0]
+    }
+
+    /// Whether somebody has to do something: it fails the run, and is not known to have nothing to
+    /// do with the change at hand.
+    #[must_use]
+    pub fn needs_attention(&self) -> bool {
+        let is_of_others = |test: &&TestReport| {
+            let change = test.change.as_ref();
+            change.is_some_and(|change| change.verdict == Blame::Flaky)
+        };
+        self.severity == Severity::Error && !self.tests.iter().all(is_of_others)
+    }
+
+    /// The sentence, with what decides, what to do and how to see it again on further lines.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let label = self.place.iter().map(|place| place.label.clone());
+        let label = label.filter(|label| !label.is_empty());
+        let help = self.help.iter().map(|help| format!("help: {help}"));
+        let again = self
+            .reproduce
+            .iter()
+            .map(|line| format!("reproduce: {line}"));
+        let lines = [self.headline.clone()].into_iter();
+        let lines = lines.chain(label).chain(help).chain(again);
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// The findings of a report, the most important first. Advice is among them, and so are tests that
+/// do not fail the run because they are known or a prerequisite is missing.
+#[must_use]
+pub fn problems<'r>(report: &'r Report, sources: &Sources) -> Vec<Problem<'r>> {
+    let view = View {
+        sources,
+        report: None,
+        elapsed: Duration::ZERO,
+        brief: true,
+        verbose: 0,
+        quiet: false,
+    };
+    let repository = Repository::around(sources);
+    let entries = human::entries(report, &view).into_iter().rev();
+    let mut problems: Vec<Problem<'r>> = entries
+        .filter_map(|entry| problem(entry, &repository))
+        .collect();
+    let mut same: BTreeMap<String, u32> = BTreeMap::new();
+    for problem in &mut problems {
+        let number = same.entry(problem.fingerprint.clone()).or_default();
+        *number += 1;
+        problem.fingerprint = format!("{}:{number}", problem.fingerprint);
+    }
+    problems
+}
+
+fn problem<'r>(entry: Entry<'r, '_>, repository: &Repository<'_>) -> Option<Problem<'r>> {
+    let (tests, first, diagnostic) = match entry {
+        Entry::Remark(test, _) if test.verdict == Verdict::NotRun => return None,
+        Entry::Remark(test, why) => (vec![test], format!("`{}`: {why}", test.id), None),
+        Entry::Shown {
+            tests,
+            first,
+            diagnostic,
+        } => (tests, first, Some(diagnostic)),
+    };
+    let test = tests[0];
+    let rule = Rule::of(test);
+    let marks = diagnostic.iter().flat_map(|one| one.marks());
+    let marks: Vec<(bool, Place)> = marks
+        .filter_map(|mark| {
+            let place = (mark.file.as_str(), mark.line, mark.column);
+            Some((mark.is_primary, repository.place(place, &mark.label)?))
+        })
+        .collect();
+    let primary = marks.iter().position(|(is_primary, _)| *is_primary);
+    let mut marks: Vec<Place> = marks.into_iter().map(|(_, place)| place).collect();
+    let own = |test: &TestReport| {
+        let line = (test.file.as_deref()?, test.line?, None);
+        repository.place(line, &format!("the test `{}`", test.name))
+    };
+    let place = match marks.is_empty() {
+        true => own(test),
+        false => Some(marks.remove(primary.unwrap_or(0))),
+    };
+    marks.extend(tests.iter().filter_map(|test| own(test)));
+    let mut related: Vec<Place> = Vec::new();
+    for mark in marks {
+        let same = |other: &Place| (&other.file, other.line) == (&mark.file, mark.line);
+        if !place.as_ref().is_some_and(same) && !related.iter().any(same) {
+            related.push(mark);
+        }
+    }
+    let headline = diagnostic.as_ref().map(|one| one.headline().to_owned());
+    let cause = first.strip_prefix(&format!("`{}`", test.id));
+    Some(Problem {
+        severity: diagnostic
+            .as_ref()
+            .map_or(Severity::Note, |one| one.severity()),
+        cause: cause
+            .unwrap_or(&first)
+            .trim_start_matches([':', ' '])
+            .to_owned(),
+        headline: headline.unwrap_or(first),
+        place,
+        related,
+        help: diagnostic.and_then(|one| one.remark("help").map(str::to_owned)),
+        reproduce: test.reproduce.as_deref(),
+        fingerprint: fingerprint(&rule, test, repository.sources),
+        rule,
+        tests,
+    })
+}
+
+/// Hash of a rule and of a cause. Tests with the same responsible calls have the same one;
+/// anything else belongs to a test, or for orders to a binary.
+fn fingerprint(rule: &Rule, test: &TestReport, sources: &Sources) -> String {
+    let owner = match () {
+        () if test.is_dependent() && !test.culprits.is_empty() => "",
+        () if test.order.is_some() => test.binary.as_str(),
+        () => test.id.as_str(),
+    };
+    let cause = cause(test, sources);
+    let texts = [rule.id.as_str(), owner].into_iter();
+    let mut hasher = FixedHasher::default();
+    for text in texts.chain(cause.iter().map(String::as_str)) {
+        hasher.write_usize(text.len());
+        hasher.write(text.as_bytes());
+    }
+    format!("{:016x}", hasher.finish())
+}
+
+/// Where the workspace is in its repository.
+struct Repository<'s> {
+    sources: &'s Sources,
+    /// Path of the workspace, relative to the repository.
+    workspace: Utf8PathBuf,
+}
+
+impl<'s> Repository<'s> {
+    /// The repository that the workspace is in: the nearest folder with a `.git`, or else the
+    /// workspace.
+    fn around(sources: &'s Sources) -> Self {
+        let root = sources.root();
+        let top = root.ancestors().find(|folder| folder.join(".git").exists());
+        let workspace = top.and_then(|top| root.strip_prefix(top).ok());
+        Repository {
+            sources,
+            workspace: workspace.unwrap_or(Utf8Path::new("")).to_owned(),
+        }
+    }
+
+    /// A place of the user's own code.
+    fn place(&self, place: (&str, u32, Option<u32>), label: &str) -> Option<Place> {
+        let (file, line, column) = place;
+        let is_shown = line > 0 && self.sources.is_users(file);
+        is_shown.then(|| Place {
+            // A doctest's own places begin with `./`.
+            file: self.workspace.join(file.trim_start_matches("./")),
+            line,
+            column,
+            label: label.to_owned(),
+        })
+    }
+}

@@ -1,0 +1,105 @@
+//! Kinds of findings.
+
+use nondex_core::Model;
+
+use crate::report::schema::{TestReport, Timing, Verdict};
+
+/// A kind of finding: an API with an unspecified result, or a verdict.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rule {
+    /// Stable name: `hash_map/std::collections::HashMap::keys`, `OD-victim`, `ND/race`.
+    pub id: String,
+    /// What is wrong, a sentence without its period.
+    pub title: String,
+    /// What std leaves open, if that is the cause.
+    pub promise: Option<&'static str>,
+    /// What to do, if it is the same for all findings of the kind.
+    pub fix: Option<&'static str>,
+    /// Address of std's documentation of the API.
+    pub url: Option<String>,
+}
+
+impl Rule {
+    /// The kind of a test's finding.
+    #[must_use]
+    pub fn of(test: &TestReport) -> Self {
+        if let Some(sanitised) = &test.sanitised_by {
+            let title = format!("The test needs a prerequisite: {}", sanitised.name);
+            return Rule::new(&format!("sanitised/{}", sanitised.name), &title);
+        }
+        if test.is_dependent() && test.reason.is_none() {
+            return Self::of_choice(test);
+        }
+        let end = test.scheduled.as_ref().and_then(|one| one.end.as_deref());
+        let (id, title) = match (end, test.reason) {
+            (Some("deadlock"), _) => ("ND/deadlock", "Threads wait for each other forever"),
+            (Some("livelock"), _) => ("ND/livelock", "Threads spin without progress"),
+            (Some(_), Some(_)) => ("ND/timeout", "The test times out under some schedules"),
+            (None, Some(Timing::Race)) => ("ND/race", "The outcome depends on when threads run"),
+            (None, Some(Timing::Time)) => {
+                ("ND/time", "The outcome depends on how much time passes")
+            }
+            (_, None) => Self::of_verdict(test),
+        };
+        Rule::new(id, title)
+    }
+
+    /// The kind of a test that relies on choices other than those of threads.
+    fn of_choice(test: &TestReport) -> Self {
+        let culprit = test.culprits.first();
+        let model = culprit.and_then(|culprit| Model::by_api(&culprit.api));
+        let Some((culprit, model)) = culprit.zip(model) else {
+            return Rule::new(
+                test.verdict.name(),
+                "The outcome depends on an unspecified choice",
+            );
+        };
+        let title = format!(
+            "The outcome depends on what `{}` leaves unspecified",
+            model.api
+        );
+        Rule {
+            promise: Some(model.promise),
+            fix: Some(model.fix),
+            url: Some(model.url()),
+            ..Rule::new(&model.name(culprit.family), &title)
+        }
+    }
+
+    fn of_verdict(test: &TestReport) -> (&'static str, &'static str) {
+        let title = match test.verdict {
+            Verdict::ImplementationDependent if test.build.is_some() => {
+                return ("ID/build", "The outcome depends on how the test was built");
+            }
+            Verdict::ImplementationDependent if test.environment.is_some() => {
+                return ("ID/environment", "The outcome depends on the environment");
+            }
+            Verdict::NonDeterministic if test.race.is_some() => {
+                return (
+                    "ND/tests",
+                    "The test fails when another test runs at the same time",
+                );
+            }
+            Verdict::ImplementationDependent => "The outcome depends on an unspecified choice",
+            Verdict::OrderDependentVictim => "The test fails after another test",
+            Verdict::OrderDependentBrittle => "The test fails unless another test ran before it",
+            Verdict::NonDeterministic => "The outcome differs between runs with the same choices",
+            Verdict::Unknown => "The test is flaky for an unknown reason",
+            Verdict::Broken => "The test fails in canonical order too",
+            Verdict::Network => "The test needs the network",
+            Verdict::NotRun => "The test was not judged",
+            Verdict::Stable | Verdict::Passed => "The test passes",
+        };
+        (test.verdict.name(), title)
+    }
+
+    fn new(id: &str, title: &str) -> Self {
+        Rule {
+            id: id.to_owned(),
+            title: title.to_owned(),
+            promise: None,
+            fix: None,
+            url: None,
+        }
+    }
+}
