@@ -3,6 +3,7 @@
 mod command_line;
 mod config;
 mod filterset;
+mod gitlab;
 mod junit;
 mod problems;
 mod report;

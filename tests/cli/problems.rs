@@ -157,16 +157,21 @@ fn the_place_is_the_responsible_line_and_the_rest_is_related_to_it() {
         let found = all.iter().find(|problem| problem.first().name == name);
         let found = found.unwrap();
         let related = found.related.iter().map(|place| place.line);
-        let line = found.place.as_ref().map(|place| place.line);
-        (line, related.collect::<Vec<u32>>())
+        (found.place.line, related.collect::<Vec<u32>>())
     };
     // The call, the failing assertion, and both tests.
-    assert_eq!(places("names"), (Some(2), vec![20, 12, 13]));
+    assert_eq!(places("names"), (2, vec![20, 12, 13]));
     // The two sides of the race, the failing assertion, and the test.
-    assert_eq!(places("race"), (Some(6), vec![8, 20, 12]));
-    assert_eq!(places("broken"), (Some(20), vec![12]));
+    assert_eq!(places("race"), (6, vec![8, 20, 12]));
+    assert_eq!(places("broken"), (20, vec![12]));
     // Nothing but the test is known.
-    assert_eq!(places("known"), (Some(12), vec![]));
+    assert_eq!(places("known"), (12, vec![]));
+    let unknown = TestReport {
+        verdict: Verdict::Broken,
+        ..TestReport::new("shop", "shop", "somewhere")
+    };
+    let place = one(&crate::sample::report(vec![unknown]), &sources).place;
+    assert_eq!((place.file.as_str(), place.line), ("Cargo.toml", 1));
 }
 
 #[test]
@@ -246,7 +251,7 @@ fn what_has_nothing_to_do_with_the_change_needs_nobody() {
 #[test]
 fn paths_start_at_the_repository_that_the_workspace_is_in() {
     let (folder, sources) = sources();
-    let file = |report: &Report| one(report, &sources).place.unwrap().file;
+    let file = |report: &Report| one(report, &sources).place.file;
     let report = report(vec![dependent()]);
     assert_eq!(file(&report), "src/lib.rs");
     std::fs::create_dir(folder.path().join(".git")).unwrap();

@@ -52,7 +52,7 @@ fn location() -> Object {
     ];
     vec![
         ("id", false, Type::Number(0)),
-        ("physicalLocation", false, Type::Object(physical)),
+        ("physicalLocation", true, Type::Object(physical)),
         ("logicalLocations", false, Type::List(logical)),
         ("message", false, message()),
     ]

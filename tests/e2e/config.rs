@@ -17,7 +17,8 @@ fn a_profile_and_its_overrides_decide_how_each_test_is_run() {
     fs::write(
         &file,
         "[profile.default]\nlevels = ['STD']\nseeds = 4\nclean-runs = 1\n\
-         junit = 'out/junit.xml'\nsarif = 'out/nondex.sarif'\n\n\
+         junit = 'out/junit.xml'\nsarif = 'out/nondex.sarif'\n\
+         gitlab = 'out/gitlab.json'\n\n\
          [profile.strange]\nseeds = [70, 71]\n\n[[profile.default.overrides]]\n\
          filter = 'test(read_dir)'\nmodels-off = ['^directory/']\n\n[[profile.default.overrides]]\n\
          filter = 'test(one_fixed)'\nlevels = ['STD', 'ONE']\n",
@@ -46,6 +47,9 @@ fn a_profile_and_its_overrides_decide_how_each_test_is_run() {
     let sarif: serde_json::Value = serde_json::from_str(&sarif).unwrap();
     let results = sarif["runs"][0]["results"].as_array().unwrap();
     assert_eq!(results.len(), 2);
+    let gitlab = fs::read_to_string(app.join("out/gitlab.json")).unwrap();
+    let gitlab: Vec<serde_json::Value> = serde_json::from_str(&gitlab).unwrap();
+    assert_eq!(gitlab.len(), 2);
     assert_eq!(sarif["runs"][0]["invocations"][0]["exitCode"], 100);
 
     // The command line holds for every test.

@@ -14,4 +14,8 @@ pub struct FileArgs {
     /// Write the findings as SARIF 2.1.0, too, for code scanning
     #[arg(long, value_name = "FILE", help_heading = "Output options")]
     pub sarif: Option<Utf8PathBuf>,
+
+    /// Write the findings as GitLab's code quality report, too
+    #[arg(long, value_name = "FILE", help_heading = "Output options")]
+    pub gitlab: Option<Utf8PathBuf>,
 }

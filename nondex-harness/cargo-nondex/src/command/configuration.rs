@@ -137,6 +137,7 @@ fn fill_testing(args: &mut TestingArgs, settings: &Settings) {
     fill(&mut args.max_time, &settings.max_time);
     fill(&mut args.files.junit, &settings.junit);
     fill(&mut args.files.sarif, &settings.sarif);
+    fill(&mut args.files.gitlab, &settings.gitlab);
     fill(&mut args.changed.history_dir, &settings.history_dir);
     fill(&mut args.models.models, &settings.models);
     fill(&mut args.models.skip_models, &settings.skip_models);

@@ -7,7 +7,7 @@ use camino::Utf8Path;
 use crate::cli::FileArgs;
 use crate::error::{Error, Result};
 use crate::report::human::View;
-use crate::report::{Report, junit, sarif};
+use crate::report::{Report, gitlab, junit, sarif};
 
 /// Writes a report to all files that are requested.
 ///
@@ -23,6 +23,9 @@ pub(super) fn write_all(report: &Report, view: &View<'_>, files: &FileArgs) -> R
     }
     if let Some(path) = &files.sarif {
         write(path, &sarif::render(report, view.sources)?)?;
+    }
+    if let Some(path) = &files.gitlab {
+        write(path, &gitlab::render(report, view.sources)?)?;
     }
     Ok(())
 }

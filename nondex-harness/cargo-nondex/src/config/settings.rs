@@ -16,7 +16,7 @@ use crate::judge::prerequisite::Limit;
 use crate::project::Mode;
 
 /// The keys, each an option of `cargo nondex run` without its dashes.
-pub const KEYS: [&str; 34] = [
+pub const KEYS: [&str; 35] = [
     "all-features",
     "budget-factor",
     "cargo-profile",
@@ -25,6 +25,7 @@ pub const KEYS: [&str; 34] = [
     "exhaustive",
     "features",
     "filterset",
+    "gitlab",
     "history-dir",
     "jobs",
     "junit",
@@ -77,6 +78,8 @@ pub struct Settings {
     #[serde(deserialize_with = "many")]
     pub filterset: Option<Vec<FilterText>>,
     #[serde(deserialize_with = "one")]
+    pub gitlab: Option<Utf8PathBuf>,
+    #[serde(deserialize_with = "one")]
     pub history_dir: Option<Utf8PathBuf>,
     #[serde(deserialize_with = "one")]
     pub jobs: Option<NonZeroUsize>,
@@ -127,8 +130,13 @@ pub struct Settings {
 
 impl Settings {
     /// The paths of files, which start at the root of the workspace.
-    pub(super) fn files(&mut self) -> [&mut Option<Utf8PathBuf>; 3] {
-        [&mut self.junit, &mut self.regressions, &mut self.sarif]
+    pub(super) fn files(&mut self) -> [&mut Option<Utf8PathBuf>; 4] {
+        [
+            &mut self.gitlab,
+            &mut self.junit,
+            &mut self.regressions,
+            &mut self.sarif,
+        ]
     }
 
     /// These, with the values of `below` where they have none. Lists are replaced as a whole;
@@ -151,6 +159,7 @@ impl Settings {
             exhaustive: self.exhaustive.or(below.exhaustive),
             features: self.features.or(below.features),
             filterset: self.filterset.or(below.filterset),
+            gitlab: self.gitlab.or(below.gitlab),
             history_dir: self.history_dir.or(below.history_dir),
             jobs: self.jobs.or(below.jobs),
             junit: self.junit.or(below.junit),

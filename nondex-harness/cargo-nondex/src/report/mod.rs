@@ -7,6 +7,7 @@ pub mod claim;
 pub mod combined;
 pub mod difference;
 pub mod exit;
+pub mod gitlab;
 pub mod human;
 pub mod id;
 pub mod judged;

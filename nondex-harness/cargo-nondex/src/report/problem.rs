@@ -31,9 +31,9 @@ pub struct Problem<'r> {
     pub headline: String,
     /// The same without the test.
     pub cause: String,
-    /// The responsible line of the user's own code, else that of the test; `None` if neither is
-    /// known.
-    pub place: Option<Place>,
+    /// The responsible line of the user's own code, else that of the test, else the first line of
+    /// the workspace's manifest.
+    pub place: Place,
     /// Other lines: the other side of a race, where the test fails, and the tests themselves.
     pub related: Vec<Place>,
     /// What to do about it.
@@ -78,8 +78,7 @@ impl Problem<'_> {
     /// The sentence, with what decides, what to do and how to see it again on further lines.
     #[must_use]
     pub fn text(&self) -> String {
-        let label = self.place.iter().map(|place| place.label.clone());
-        let label = label.filter(|label| !label.is_empty());
+        let label = Some(self.place.label.clone()).filter(|label| !label.is_empty());
         let help = self.help.iter().map(|help| format!("help: {help}"));
         let again = self
             .reproduce
@@ -143,14 +142,14 @@ fn problem<'r>(entry: Entry<'r, '_>, repository: &Repository<'_>) -> Option<Prob
         repository.place(line, &format!("the test `{}`", test.name))
     };
     let place = match marks.is_empty() {
-        true => own(test),
-        false => Some(marks.remove(primary.unwrap_or(0))),
+        true => own(test).unwrap_or_else(|| repository.manifest()),
+        false => marks.remove(primary.unwrap_or(0)),
     };
     marks.extend(tests.iter().filter_map(|test| own(test)));
     let mut related: Vec<Place> = Vec::new();
     for mark in marks {
         let same = |other: &Place| (&other.file, other.line) == (&mark.file, mark.line);
-        if !place.as_ref().is_some_and(same) && !related.iter().any(same) {
+        if !same(&place) && !related.iter().any(same) {
             related.push(mark);
         }
     }
@@ -210,6 +209,16 @@ impl<'s> Repository<'s> {
         Repository {
             sources,
             workspace: workspace.unwrap_or(Utf8Path::new("")).to_owned(),
+        }
+    }
+
+    /// Where to look if no line is known.
+    fn manifest(&self) -> Place {
+        Place {
+            file: self.workspace.join("Cargo.toml"),
+            line: 1,
+            column: None,
+            label: String::new(),
         }
     }
 

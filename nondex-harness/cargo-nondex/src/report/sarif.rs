@@ -95,10 +95,8 @@ fn result(problem: &Problem<'_>, rule_index: usize) -> Finding {
     let related = problem.related.iter().enumerate();
     let related = related.map(|(index, place)| Location {
         id: Some(index + 1),
-        message: Some(place.label.as_str())
-            .filter(|label| !label.is_empty())
-            .map(Message::new),
-        physical_location: Some(physical(place)),
+        message: label(place),
+        physical_location: physical(place),
         logical_locations: Vec::new(),
     });
     let accepted = test.known.as_ref().map(|known| known.reason.clone());
@@ -109,13 +107,8 @@ fn result(problem: &Problem<'_>, rule_index: usize) -> Finding {
         message: Message::new(&problem.text()),
         locations: vec![Location {
             id: None,
-            message: problem
-                .place
-                .as_ref()
-                .map(|place| place.label.as_str())
-                .filter(|label| !label.is_empty())
-                .map(Message::new),
-            physical_location: problem.place.as_ref().map(physical),
+            message: label(&problem.place),
+            physical_location: physical(&problem.place),
             logical_locations: ids.iter().cloned().map(LogicalLocation::function).collect(),
         }],
         related_locations: related.collect(),
@@ -136,6 +129,10 @@ const fn level(severity: Severity) -> &'static str {
         Severity::Warning => "warning",
         Severity::Note => "note",
     }
+}
+
+fn label(place: &Place) -> Option<Message> {
+    (!place.label.is_empty()).then(|| Message::new(&place.label))
 }
 
 fn physical(place: &Place) -> PhysicalLocation {

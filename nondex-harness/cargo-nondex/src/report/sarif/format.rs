@@ -102,8 +102,7 @@ impl Message {
 pub(super) struct Location {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub physical_location: Option<PhysicalLocation>,
+    pub physical_location: PhysicalLocation,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub logical_locations: Vec<LogicalLocation>,
     #[serde(skip_serializing_if = "Option::is_none")]
