@@ -4,7 +4,7 @@
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::Verdict;
 
-use crate::support::{Fixture, Nondex, Output, test};
+use crate::support::{Fixture, Nondex, Output, cargo, test};
 
 fn run(arguments: &[&str]) -> Output {
     let fixture = Fixture::shared("world");
@@ -77,6 +77,41 @@ fn two_runs_are_compared_and_the_first_event_that_differs_is_named() {
             .values
             .iter()
             .all(|value| value.starts_with("`number "))
+    );
+}
+
+#[test]
+fn another_command_has_tests_with_the_same_choices_and_its_own_exit_code() {
+    let fixture = Fixture::new("world");
+    let with = |seed: &[&str], arguments: &[&str]| {
+        Nondex::command(&fixture.path(""), "with")
+            .args(seed)
+            .arg("--")
+            .arg(cargo())
+            .args(["test", "--offline"])
+            .args(arguments)
+            .run()
+    };
+    let passed = with(&[], &[]);
+    assert_eq!(passed.code, Some(0), "{}", passed.stderr);
+    let lines = [
+        "running 7 tests",
+        "tests::sleeps_for_an_hour ... ok",
+        "3 passed; 0 failed; 4",
+    ];
+    for line in lines {
+        assert!(passed.stdout.contains(line), "{}", passed.stdout);
+    }
+    let seeded = with(&["--seed", "1"], &["needs_the_keys_in_order"]);
+    assert_eq!(seeded.code, Some(101), "{}", seeded.stdout);
+    // nextest starts a test like this.
+    let named = ["--", "--exact", "tests::fails", "--nocapture", "--ignored"];
+    let failed = with(&[], &named);
+    assert_eq!(failed.code, Some(101), "{}", failed.stdout);
+    assert!(
+        failed.stdout.contains("what it printed"),
+        "{}",
+        failed.stdout
     );
 }
 

@@ -21,6 +21,7 @@ use super::report_args::ReportArgs;
 use super::run_args::RunArgs;
 use super::test_args::TestArgs;
 use super::testing_args::TestingArgs;
+use super::with_args::WithArgs;
 use crate::exit_code::ExitCode;
 
 /// Finds tests whose outcome depends on choices that std leaves open
@@ -50,6 +51,9 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Run every test once with choices that are always the same: for each change
     Test(Box<TestArgs>),
+    /// Run another command, such as `cargo nextest run`, whose tests have choices that are always
+    /// the same
+    With(Box<WithArgs>),
     /// Run the tests with other choices and in other orders: everything that finds flaky tests, for
     /// CI
     Check(Box<CheckArgs>),

@@ -28,6 +28,7 @@ pub mod test_args;
 pub mod test_filter;
 pub mod testing_args;
 pub(crate) mod values;
+pub mod with_args;
 
 pub use bisect_args::BisectArgs;
 pub use build_args::BuildArgs;
@@ -54,3 +55,4 @@ pub use run_args::RunArgs;
 pub use test_args::TestArgs;
 pub use test_filter::{FilterArgs, Match, TestFilter};
 pub use testing_args::TestingArgs;
+pub use with_args::WithArgs;

@@ -32,6 +32,7 @@ mod selection;
 mod session;
 mod test;
 mod watch;
+mod with;
 
 use std::ffi::OsString;
 
@@ -39,6 +40,7 @@ use crate::campaign::process::guardian;
 use crate::cli::{Command, OutputArgs};
 use crate::error::Result;
 use crate::exit_code::ExitCode;
+use crate::project::RUN;
 use crate::shell;
 use configuration::{Asked, Refusal};
 use console::Console;
@@ -49,6 +51,16 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     if args.get(1).is_some_and(|arg| arg == guardian::GUARDIAN) {
         guardian::guard(std::io::stdin().lock());
         return ExitCode::Ok;
+    }
+    if args.get(1).is_some_and(|arg| arg == RUN) {
+        match with::run(&args[2..]) {
+            // Any code of a test's process.
+            Ok(code) => std::process::exit(code),
+            Err(message) => {
+                anstream::eprintln!("cargo-nondex: {message}");
+                return ExitCode::Setup;
+            }
+        }
     }
     let line = written(&args);
     let asked = match configuration::understand(args, std::env::vars_os()) {
@@ -84,6 +96,8 @@ fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
     match &asked.command {
         Command::Run(args) => run::run(args, asked, line, console),
         Command::Test(args) => test::test(args, asked, line, console),
+        // Any code of that command.
+        Command::With(args) => std::process::exit(with::with(args, console)?),
         Command::Check(args) => check::check(args, asked, line, console),
         Command::Classify(args) => classify::classify(args, asked, line, console),
         Command::Order(args) => order::order(args, asked, line, console),

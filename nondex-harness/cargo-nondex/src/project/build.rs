@@ -188,14 +188,7 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
     }
     let before_runtime = Instant::now();
     let runtime = match plan.mode {
-        Mode::Program => Some(Runtime::of(&Recipe {
-            toolchain: &toolchain,
-            target: &target,
-            offline: plan.offline || plan.frozen,
-            network: !plan.without_network,
-            collections,
-            quiet,
-        })?),
+        Mode::Program => Some(runtime(&cargo, quiet)?),
         Mode::Swap | Mode::Plain => None,
     };
     // Without it, what a build script or a proc macro draws at random is the platform's.
@@ -229,31 +222,16 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
         Mode::Plain => "plain",
     });
     let rustix = if plan.mode == Mode::Program && !plan.without_network {
-        rustix::backend(&workspace_root.join("Cargo.lock"), || {
-            let intercept = Intercept {
-                rustix_uses_libc: true,
-                ..cargo.intercept()
-            };
-            cargo.fetch(&own.join("fetch"), &intercept).is_ok()
-        })?
+        rustix_backend(&cargo, &own)?
     } else {
         Backend::Unchanged
     };
-    let content = runtime.as_ref().map_or("", |runtime| &runtime.content);
     let atomics = match &runtime {
         Some(runtime) => Atomics::of(runtime.atomics_obstacle(&toolchain, &target)),
         None => Atomics::Unchanged,
     };
     let accesses = if races { " accesses are calls" } else { "" };
-    let seeded = match cargo.entropy {
-        Some(_) => " seeded",
-        None => "",
-    };
-    let key = format!(
-        "{content}{}{}{accesses}{seeded}",
-        rustix.key(),
-        atomics.key()
-    );
+    let key = key(runtime.as_ref(), &rustix, &atomics, &cargo) + accesses;
     let folder = BuildFolder::open(build_dir, &key, quiet)?;
     let build_dir = &folder.path;
     if !plan.varied.program.is_empty() {
@@ -404,6 +382,51 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
         is_order_unknown,
         runtime_took,
     })
+}
+
+/// The runtime that is put in place of std and test.
+///
+/// # Errors
+/// As [`Runtime::of`].
+pub(super) fn runtime(cargo: &Cargo<'_>, quiet: bool) -> Result<Runtime> {
+    let plan = cargo.plan;
+    Runtime::of(&Recipe {
+        toolchain: cargo.toolchain,
+        target: cargo.target,
+        offline: plan.offline || plan.frozen,
+        network: !plan.without_network,
+        collections: cargo.collections,
+        quiet,
+    })
+}
+
+/// How rustix, where the project has it, does its operations.
+///
+/// # Errors
+/// As [`rustix::backend`].
+pub(super) fn rustix_backend(cargo: &Cargo<'_>, own: &Utf8Path) -> Result<Backend> {
+    rustix::backend(&cargo.metadata.workspace_root.join("Cargo.lock"), || {
+        let intercept = Intercept {
+            rustix_uses_libc: true,
+            ..cargo.intercept()
+        };
+        cargo.fetch(&own.join("fetch"), &intercept).is_ok()
+    })
+}
+
+/// What identifies how crates are built over a runtime: cargo does not see it.
+pub(super) fn key(
+    runtime: Option<&Runtime>,
+    rustix: &Backend,
+    atomics: &Atomics,
+    cargo: &Cargo<'_>,
+) -> String {
+    let content = runtime.map_or("", |runtime| &runtime.content);
+    let seeded = match cargo.entropy {
+        Some(_) => " seeded",
+        None => "",
+    };
+    format!("{content}{}{}{seeded}", rustix.key(), atomics.key())
 }
 
 /// Asks cargo which flags it gives rustc for the target, and refuses those that link libc into the

@@ -83,6 +83,7 @@ impl Cargo<'_> {
                 .chain(preload::OF_BUILDS)
                 .map(|name| (name.to_owned(), std::env::var(name).ok()))
                 .collect(),
+            rustdoc: None,
         }
     }
 

@@ -28,6 +28,9 @@ pub const VARIABLE: &str = "NONDEX_INTERCEPT";
 /// The first argument of a call as target runner.
 pub(super) const RECORD: &str = "__record";
 
+/// The first argument of a call as target runner that runs the executable.
+pub const RUN: &str = "__run";
+
 /// What the names of the files begin with in which calls of rustdoc are written down.
 pub(super) const RUSTDOC: &str = "rustdoc";
 
@@ -50,6 +53,9 @@ pub(super) struct Intercept {
     pub(super) starts: Utf8PathBuf,
     /// The environment variables we set for cargo, with their values before.
     pub(super) replaced: BTreeMap<String, Option<String>>,
+    /// The user's rustdoc, where calls of it, and of test executables, are not written down but
+    /// made.
+    pub(super) rustdoc: Option<String>,
 }
 
 /// How cargo would have started a test executable, or rustdoc for the doctests of a package.
@@ -79,22 +85,86 @@ impl Intercept {
         let text = serde_json::to_string(self).expect("an intercept has only string keys");
         command.env(VARIABLE, text);
     }
+
+    /// The environment of this call without what we set.
+    fn environment(&self) -> BTreeMap<OsString, OsString> {
+        let mut env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+        env.remove(OsStr::new(VARIABLE));
+        for (name, before) in &self.replaced {
+            match before {
+                Some(value) => env.insert(name.into(), value.into()),
+                None => env.remove(OsStr::new(name)),
+            };
+        }
+        env
+    }
 }
 
 /// Does the work of a call by cargo or rustdoc; `None` when this is another start.
 pub(super) fn intercept(arguments: &[OsString]) -> Option<Result<ExitCode, String>> {
-    let text = std::env::var(VARIABLE).ok()?;
-    let result = serde_json::from_str::<Intercept>(&text)
-        .map_err(|e| format!("{VARIABLE}: {e}"))
-        .and_then(|intercept| match arguments.first() {
-            Some(first) if first == RECORD => record(&intercept, Tool::Runner, &arguments[1..]),
-            Some(first) if first.as_bytes().starts_with(b"-") => {
-                record(&intercept, Tool::Rustdoc, arguments)
-            }
-            Some(_) => rustc(&intercept, arguments),
-            None => Err("started in the middle of a build without arguments".to_owned()),
-        });
+    if arguments.first().is_some_and(|first| first == RUN) {
+        return None;
+    }
+    let result = installed()?.and_then(|intercept| match arguments.first() {
+        Some(first) if first == RECORD => record(&intercept, Tool::Runner, &arguments[1..]),
+        Some(first) if first.as_bytes().starts_with(b"-") => match &intercept.rustdoc {
+            Some(program) => rustdoc(&intercept, program, arguments),
+            None => record(&intercept, Tool::Rustdoc, arguments),
+        },
+        Some(_) => rustc(&intercept, arguments),
+        None => Err("started in the middle of a build without arguments".to_owned()),
+    });
     Some(result)
+}
+
+/// What cargo's calls come to us with; `None` when this is another start.
+fn installed() -> Option<Result<Intercept, String>> {
+    let text = std::env::var(VARIABLE).ok()?;
+    Some(serde_json::from_str(&text).map_err(|e| format!("{VARIABLE}: {e}")))
+}
+
+/// What a test executable has that cargo starts over our runtime.
+#[derive(Debug)]
+pub struct Surroundings {
+    /// The environment that it would have without us.
+    pub env: BTreeMap<OsString, OsString>,
+    /// The library that observes the programs that it starts, where there is one.
+    pub preload: Option<Utf8PathBuf>,
+}
+
+impl Surroundings {
+    /// Those of a call as target [runner](RUN).
+    ///
+    /// # Errors
+    /// When it is no such call.
+    pub fn of_call() -> Result<Self, String> {
+        let intercept = installed().unwrap_or_else(|| Err(format!("{VARIABLE} is not set")))?;
+        Ok(Surroundings {
+            env: intercept.environment(),
+            preload: intercept.runtime.and_then(|runtime| runtime.preload),
+        })
+    }
+}
+
+/// Runs rustdoc, with the facade for what is documented and tested for the target.
+fn rustdoc(
+    intercept: &Intercept,
+    program: &str,
+    arguments: &[OsString],
+) -> Result<ExitCode, String> {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    let is_for_target = arguments.iter().any(|argument| argument == "--target");
+    if let Some(runtime) = intercept.runtime.as_ref().filter(|_| is_for_target) {
+        command
+            .arg(format!("-Ldependency={}", runtime.libraries))
+            .arg(format!("--extern=std={}", runtime.std))
+            // A program of several doctests calls it.
+            .arg(format!("--extern=test={}", runtime.test))
+            .arg("--cap-lints=allow");
+    }
+    let error = command.exec();
+    Err(format!("failed to run `{program}`: {error}"))
 }
 
 /// Runs rustc, with the facade for every crate that is built for the target.
@@ -225,14 +295,7 @@ fn record(intercept: &Intercept, tool: Tool, arguments: &[OsString]) -> Result<E
         }
         Tool::Rustdoc => ("rustdoc".to_owned(), arguments, RUSTDOC),
     };
-    let mut env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
-    env.remove(OsStr::new(VARIABLE));
-    for (name, before) in &intercept.replaced {
-        match before {
-            Some(value) => env.insert(name.into(), value.into()),
-            None => env.remove(OsStr::new(name)),
-        };
-    }
+    let env = intercept.environment();
     let cwd =
         std::env::current_dir().map_err(|e| format!("failed to read the current folder: {e}"))?;
     let start = Start {

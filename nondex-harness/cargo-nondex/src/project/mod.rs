@@ -2,6 +2,7 @@
 
 mod accesses;
 pub mod addresses;
+pub mod around;
 mod atomics;
 pub mod blocks;
 pub mod build;
@@ -34,10 +35,12 @@ pub mod suite;
 pub mod symbols;
 mod toolchain;
 
+pub use around::Around;
 pub use build::{Project, build, metadata};
 pub use counted::{Counted, Functions};
 pub use doc_place::DocPlace;
 pub use drawn::Drawn;
+pub use intercept::{RUN, Surroundings};
 pub use listing::ONE_THREAD;
 pub use plan::{BuildPlan, Doctests, Mode, Names, Varied};
 pub use preload::EntropyLibrary;

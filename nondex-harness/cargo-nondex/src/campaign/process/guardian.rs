@@ -24,6 +24,7 @@ use nix::unistd::Pid;
 
 use super::mark;
 use crate::campaign::system;
+use crate::project::intercept::VARIABLE;
 
 /// The argument with which this executable is a guardian.
 pub const GUARDIAN: &str = "__guardian";
@@ -38,6 +39,8 @@ pub fn start() {
         let mut command = Command::new(own);
         command
             .arg(GUARDIAN)
+            // It is no call of cargo's.
+            .env_remove(VARIABLE)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())

@@ -1,0 +1,351 @@
+//! One call by another tool's cargo to run a test executable: each test in its own process, with
+//! the choices that were asked for.
+//!
+//! nextest names one test (`--exact NAME`), whose output goes where ours goes. `cargo test` names a
+//! whole executable: its tests run in processes of their own, and the lines are libtest's.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{self, Command};
+use std::time::{Duration, Instant};
+
+use camino::Utf8PathBuf;
+use nix::sys::signal::{SigHandler, Signal, raise, signal};
+use nondex_core::Outcome;
+
+use super::{MANNER, Manner};
+use crate::campaign::StopFlag;
+use crate::campaign::launch::Launcher;
+use crate::campaign::process::without_randomisation;
+use crate::judge::Options;
+use crate::judge::run::Run;
+use crate::judge::specs::world_spec;
+use crate::pool;
+use crate::project::{Harness, Surroundings, TestBinary, TestCase};
+
+/// What libtest ends with when a test fails.
+const FAILED: i32 = 101;
+
+/// The time limit of a test: whoever called has one.
+const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Arguments with which an executable says something, and runs nothing.
+const ASKING: [&str; 5] = ["--list", "--help", "-h", "--version", "-V"];
+
+/// Arguments of libtest that take the next one as their value.
+const VALUED: [&str; 8] = [
+    "--skip",
+    "--test-threads",
+    "--format",
+    "--color",
+    "--logfile",
+    "-Z",
+    "--shuffle-seed",
+    "--report-time",
+];
+
+/// Runs an executable with these arguments, and ends this process as it ends.
+///
+/// # Errors
+/// Why it cannot be run.
+pub(in crate::command) fn run(arguments: &[OsString]) -> Result<i32, String> {
+    let (program, arguments) = arguments.split_first().ok_or("no executable to run")?;
+    let around = Surroundings::of_call()?;
+    let manner = std::env::var(MANNER).map_err(|e| format!("{MANNER}: {e}"))?;
+    let manner: Manner = serde_json::from_str(&manner).map_err(|e| format!("{MANNER}: {e}"))?;
+    let words: Option<Vec<&str>> = arguments.iter().map(|word| word.to_str()).collect();
+    let words = words.filter(|words| !words.iter().any(|word| ASKING.contains(word)));
+    let Some(words) = words.filter(|_| is_of_tests(Path::new(program))) else {
+        return Err(replace(program, arguments, &around, &manner));
+    };
+    let cwd = std::env::current_dir()
+        .ok()
+        .and_then(|dir| Utf8PathBuf::from_path_buf(dir).ok());
+    let executable = Utf8PathBuf::from_path_buf(program.into());
+    let executable = executable.map_err(|path| format!("{} is not UTF-8", path.display()))?;
+    let name = executable.file_stem().unwrap_or_default().to_owned();
+    let mut env = around.env.clone();
+    env.remove(std::ffi::OsStr::new(MANNER));
+    let binary = TestBinary {
+        id: name.clone(),
+        package: name.clone(),
+        target: name,
+        kind: "test".to_owned(),
+        executable,
+        cwd: cwd.unwrap_or_default(),
+        env,
+        runner: manner.runner.iter().map(OsString::from).collect(),
+        harness: Harness::Nondex,
+        preload: around.preload.clone(),
+    };
+    // Where it cannot be switched off, only what depends on addresses may differ.
+    let _ = without_randomisation();
+    let runs = Runs {
+        options: manner.options(),
+        manner: &manner,
+        binary: &binary,
+        stop: StopFlag::default(),
+    };
+    match exact(&words) {
+        Some((name, ignored)) => Ok(runs.one(&TestCase {
+            ignored,
+            ..TestCase::new(name.to_owned())
+        })),
+        None => match runs.listed(&words)? {
+            Some(tests) => Ok(runs.all(&tests, &words)),
+            None => Err(replace(program, arguments, &around, &manner)),
+        },
+    }
+}
+
+/// Becomes the executable; why that failed.
+fn replace(
+    program: &OsString,
+    arguments: &[OsString],
+    around: &Surroundings,
+    manner: &Manner,
+) -> String {
+    let mut line = manner
+        .runner
+        .iter()
+        .map(OsString::from)
+        .chain([program.clone()]);
+    let first = line.next().unwrap_or_default();
+    let mut command = Command::new(&first);
+    command
+        .args(line)
+        .args(arguments)
+        .env_clear()
+        .envs(&around.env);
+    let error = command.env_remove(MANNER).exec();
+    format!("failed to run `{}`: {error}", first.display())
+}
+
+/// Whether cargo built it to test something: such a file has the number of its build in its name,
+/// as no program or example has that `cargo run` starts.
+fn is_of_tests(program: &Path) -> bool {
+    let stem = program.file_stem().and_then(|stem| stem.to_str());
+    let number = stem.and_then(|stem| stem.rsplit_once('-'));
+    number.is_some_and(|(_, number)| {
+        number.len() == 16 && number.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
+}
+
+/// The one test that is named, and whether it is ignored otherwise.
+fn exact<'w>(words: &[&'w str]) -> Option<(&'w str, bool)> {
+    let mut names = Vec::new();
+    let mut words_left = words.iter();
+    while let Some(word) = words_left.next() {
+        if VALUED.contains(word) {
+            words_left.next();
+        } else if !word.starts_with('-') {
+            names.push(*word);
+        }
+    }
+    let is_ignored = words.iter().any(|word| word.ends_with("ignored"));
+    match (words.contains(&"--exact"), names.as_slice()) {
+        (true, [name]) => Some((name, is_ignored)),
+        _ => None,
+    }
+}
+
+/// The runs of an executable's tests.
+struct Runs<'a> {
+    options: Options,
+    manner: &'a Manner,
+    binary: &'a TestBinary,
+    stop: StopFlag,
+}
+
+impl Runs<'_> {
+    /// Runs a test whose output goes where ours goes, and ends as it ends.
+    fn one(&self, test: &TestCase) -> i32 {
+        let has_backtraces = std::env::var_os("RUST_BACKTRACE").is_some();
+        match self.run(test, |launcher| launcher.showing(has_backtraces)) {
+            Some(run) => end(&run.outcome),
+            None => FAILED,
+        }
+    }
+
+    /// Runs a test. One that has no end while it is scheduled runs with real threads.
+    fn run(&self, test: &TestCase, with: impl Fn(Launcher<'_>) -> Launcher<'_>) -> Option<Run> {
+        let launch = |options: &Options| {
+            let launcher = Launcher::new(self.manner.records.clone(), LIMIT, &self.stop);
+            let spec = world_spec(&test.name, &self.manner.world(), options);
+            with(launcher).run(self.binary, test, &spec)
+        };
+        let run = launch(&self.options)?;
+        match self.options.is_scheduled() && run.has_no_outcome() {
+            true => launch(&self.options.with_real_threads()),
+            false => Some(run),
+        }
+    }
+
+    /// The tests that these arguments of libtest select; `None` when the executable has another
+    /// harness.
+    fn listed(&self, words: &[&str]) -> Result<Option<Vec<(TestCase, bool)>>, String> {
+        let ask = |more: &[&str]| {
+            let mut command = Command::new(&self.binary.executable);
+            command
+                .args(words)
+                .args(more)
+                .env_clear()
+                .envs(&self.binary.env);
+            let output = command.output();
+            let output = output.map_err(|e| format!("failed to list the tests: {e}"))?;
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            let tests = text.lines().filter_map(|line| line.strip_suffix(": test"));
+            let tests: Vec<String> = tests.map(str::to_owned).collect();
+            Ok::<_, String>(output.status.success().then_some(tests))
+        };
+        let terse = ["--list", "--format", "terse"];
+        let Some(all) = ask(&terse)? else {
+            return Ok(None);
+        };
+        let has_ignored = words.iter().any(|word| word.ends_with("ignored"));
+        let ignored = match has_ignored {
+            true => Vec::new(),
+            false => ask(&[&terse[..], &["--ignored"]].concat())?.unwrap_or_default(),
+        };
+        let tests = all.into_iter().map(|name| {
+            let is_run = !ignored.contains(&name);
+            let case = TestCase {
+                ignored: has_ignored,
+                ..TestCase::new(name)
+            };
+            (case, is_run)
+        });
+        Ok(Some(tests.collect()))
+    }
+
+    /// Runs all tests, several at once, with libtest's lines.
+    fn all(&self, tests: &[(TestCase, bool)], words: &[&str]) -> i32 {
+        let begin = Instant::now();
+        let jobs = jobs(words);
+        let noun = if tests.len() == 1 { "test" } else { "tests" };
+        say(&format!("\nrunning {} {noun}", tests.len()));
+        let results = pool::each(jobs, tests, |_, (test, is_run)| {
+            let run = is_run.then(|| self.run(test, |launcher| launcher));
+            let word = match &run {
+                None => "ignored",
+                Some(Some(run)) if run.passed() => "ok",
+                Some(_) => "FAILED",
+            };
+            say(&format!("test {} ... {word}", test.name));
+            Some(run)
+        });
+        let results: Vec<_> = tests.iter().map(|(test, _)| test).zip(results).collect();
+        let ran = || {
+            results
+                .iter()
+                .filter_map(|(test, run)| Some((test, run.as_ref()?)))
+        };
+        let is_failed = |run: &Option<Run>| !run.as_ref().is_some_and(Run::passed);
+        let failed: Vec<_> = ran().filter(|(_, run)| is_failed(run)).collect();
+        if !failed.is_empty() {
+            say("\nfailures:\n");
+            for (test, run) in &failed {
+                let output = run.as_ref().and_then(|run| run.output.as_deref());
+                let output = output.unwrap_or("it could not be run\n");
+                say(&format!("---- {} stdout ----\n{output}", test.name));
+            }
+            say("\nfailures:");
+            for (test, _) in &failed {
+                say(&format!("    {}", test.name));
+            }
+        }
+        let (ran, failed) = (ran().count(), failed.len());
+        let word = if failed == 0 { "ok" } else { "FAILED" };
+        say(&format!(
+            "\ntest result: {word}. {} passed; {failed} failed; {} ignored; 0 measured; 0 filtered \
+             out; finished in {:.2}s\n",
+            ran - failed,
+            results.len() - ran,
+            begin.elapsed().as_secs_f64()
+        ));
+        if failed == 0 { 0 } else { FAILED }
+    }
+}
+
+/// How many tests run at once, as libtest decides it.
+fn jobs(words: &[&str]) -> usize {
+    let mut words = words
+        .iter()
+        .skip_while(|word| !word.starts_with("--test-threads"));
+    let given = words.next().and_then(|word| match word.split_once('=') {
+        Some((_, value)) => Some(value.to_owned()),
+        None => words.next().map(|value| (*value).to_owned()),
+    });
+    let given = given.or_else(|| std::env::var("RUST_TEST_THREADS").ok());
+    let given = given.and_then(|text| text.parse().ok());
+    given.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// Writes a line; nobody may be reading any more.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stdout().lock(), "{line}");
+}
+
+/// The code of a process that ended so. A signal ends this one, too.
+fn end(outcome: &Outcome) -> i32 {
+    match outcome {
+        Outcome::Passed => 0,
+        Outcome::Exited(code) => *code,
+        Outcome::Signalled(number) => {
+            if let Ok(number) = Signal::try_from(*number) {
+                // SAFETY: the default action has no handler.
+                #[expect(unsafe_code, reason = "nix has no other way to reset a signal")]
+                let _ = unsafe { signal(number, SigHandler::SigDfl) };
+                let _ = raise(number);
+            }
+            process::abort()
+        }
+        Outcome::Failed | Outcome::TimedOut => FAILED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_test_is_named_exactly_whatever_else_is_given() {
+        for (words, expected) in [
+            (
+                &["--exact", "a::b", "--nocapture"][..],
+                Some(("a::b", false)),
+            ),
+            (
+                &["--exact", "a", "--nocapture", "--ignored"],
+                Some(("a", true)),
+            ),
+            (&["--exact", "--test-threads", "2", "a"], Some(("a", false))),
+            (&["--exact", "a", "b"], None),
+            (&["a"], None),
+            (&["--exact"], None),
+        ] {
+            assert_eq!(exact(words), expected, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn what_cargo_built_to_test_something_has_the_number_of_its_build_in_its_name() {
+        for (path, expected) in [
+            ("target/debug/deps/shop-0123456789abcdef", true),
+            ("target/debug/examples/demo-0123456789abcdef", true),
+            ("target/debug/shop", false),
+            ("target/debug/my-tool", false),
+            ("/tmp/rustdoctest/rust_out", false),
+        ] {
+            assert_eq!(is_of_tests(Path::new(path)), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn as_many_tests_run_at_once_as_the_arguments_say() {
+        assert_eq!(jobs(&["--test-threads", "3"]), 3);
+        assert_eq!(jobs(&["a", "--test-threads=7"]), 7);
+    }
+}

@@ -1,0 +1,137 @@
+//! Another tool's cargo over our runtime: what builds and runs tests is not changed, nor told.
+//!
+//! All that is given to it are variables that cargo itself reads. So every command works
+//! that starts cargo: nextest, cargo-mutants, cargo-llvm-cov. Cargo calls this program back as its
+//! wrapper of rustc, as rustdoc, and as the runner of test executables.
+
+use std::ffi::OsString;
+use std::process::Command;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::atomics::Atomics;
+use super::build::{key, metadata, runtime, rustix_backend};
+use super::cargo::Cargo;
+use super::config::{CargoConfig, runner_variable};
+use super::drawn;
+use super::folder::BuildFolder;
+use super::intercept::{Intercept, RUN};
+use super::plan::BuildPlan;
+use super::platform;
+use super::preload::EntropyLibrary;
+use super::rustix::Backend;
+use super::toolchain::{Toolchain, own};
+use crate::error::{Error, Result};
+
+/// The folder of such builds, in ours.
+const FOLDER: &str = "with";
+
+/// What another tool's cargo is given.
+#[derive(Debug)]
+pub struct Around {
+    variables: Vec<(String, OsString)>,
+    intercept: Intercept,
+    entropy: Option<EntropyLibrary>,
+    plan: BuildPlan,
+    /// The user's own runner of test executables.
+    pub runner: Vec<String>,
+    /// The root of the workspace.
+    pub workspace_root: Utf8PathBuf,
+    /// Where it builds, which nobody removes until the end.
+    folder: BuildFolder,
+}
+
+impl Around {
+    /// Prepares the runtime of the workspace around the current folder, and builds it where there
+    /// is none.
+    ///
+    /// # Errors
+    /// When the workspace, the toolchain or the cache is not as it must be, or the path of this
+    /// program has a space: cargo takes a runner from its environment word by word.
+    pub fn prepare(plan: &BuildPlan, quiet: bool) -> Result<Self> {
+        let metadata = metadata(plan, false)?;
+        let workspace_root = metadata.workspace_root.clone();
+        let here = camino::absolute_utf8(plan.path(Utf8Path::new("")))
+            .map_err(|e| Error::setup(format!("failed to find `{}`: {e}", plan.directory)))?;
+        let toolchain = Toolchain::in_dir(&workspace_root)?;
+        let target = plan.target.clone();
+        let target = target.unwrap_or_else(|| toolchain.host.clone());
+        platform::check(&target)?;
+        toolchain.check()?;
+        let config = CargoConfig::read(&here, &target);
+        let own = own()?;
+        if own.contains(char::is_whitespace) {
+            return Err(Error::setup(format!(
+                "`{own}` has a space in its path, and cargo takes a runner from its environment \
+                 word by word: install it elsewhere"
+            )));
+        }
+        let mut cargo = Cargo {
+            plan,
+            here: &here,
+            toolchain: &toolchain,
+            target: &target,
+            metadata: &metadata,
+            wrapper: config.rustc_wrapper.as_deref(),
+            entropy: None,
+            collections: true,
+            runner_is_text: config.runner_is_text,
+        };
+        let runtime = runtime(&cargo, quiet)?;
+        cargo.entropy = EntropyLibrary::of(&toolchain).ok();
+        let target_dir = match &plan.target_dir {
+            Some(dir) => here.join(dir),
+            None => metadata.target_directory.clone(),
+        };
+        let ours = target_dir.join("nondex");
+        let rustix = rustix_backend(&cargo, &ours)?;
+        let atomics = Atomics::of(runtime.atomics_obstacle(&toolchain, &target));
+        let key = key(Some(&runtime), &rustix, &atomics, &cargo);
+        let folder = BuildFolder::open(ours.join(FOLDER), &key, quiet)?;
+        let variables = vec![
+            ("CARGO_BUILD_TARGET".to_owned(), target.clone().into()),
+            ("CARGO_TARGET_DIR".to_owned(), folder.path.as_str().into()),
+            ("RUSTC_WRAPPER".to_owned(), own.clone().into()),
+            ("RUSTDOC".to_owned(), own.clone().into()),
+            (runner_variable(&target), format!("{own} {RUN}").into()),
+        ];
+        let mut intercept = Intercept {
+            atomics_are_calls: atomics == Atomics::Calls,
+            rustix_uses_libc: rustix == Backend::Libc,
+            starts: folder.path.clone(),
+            rustdoc: Some(toolchain.rustdoc().to_string_lossy().into_owned()),
+            runtime: Some(runtime),
+            ..cargo.intercept()
+        };
+        for (name, _) in &variables {
+            let before = std::env::var(name).ok();
+            intercept.replaced.insert(name.clone(), before);
+        }
+        Ok(Around {
+            variables,
+            intercept,
+            entropy: cargo.entropy.take(),
+            plan: plan.clone(),
+            runner: config.runner,
+            workspace_root,
+            folder,
+        })
+    }
+
+    /// The folder in which everything is built.
+    #[must_use]
+    pub fn build_dir(&self) -> &Utf8Path {
+        &self.folder.path
+    }
+
+    /// Gives `command`, and every cargo that it starts, our runtime.
+    pub fn install(&self, command: &mut Command) {
+        let variables = self.variables.iter();
+        command.envs(variables.map(|(name, value)| (name, value)));
+        if let Some(library) = &self.entropy {
+            let drawn = drawn::folder(&self.folder.path);
+            library.install_in_build(command, &self.plan.varied, &drawn);
+        }
+        self.intercept.install(command);
+    }
+}
