@@ -90,6 +90,33 @@ impl Verdict {
 }
 
 impl Verdict {
+    /// What it says about the test, as one clause.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Verdict::Stable => "passed in every run, those under seeds included",
+            Verdict::Passed => "passed in every run; no seed was tried",
+            Verdict::ImplementationDependent => {
+                "implementation-dependent: the outcome depends on a choice that the specification \
+                 leaves open, or on the environment"
+            }
+            Verdict::OrderDependentVictim => {
+                "order-dependent: passes alone and fails after another test"
+            }
+            Verdict::OrderDependentBrittle => {
+                "order-dependent: fails alone and passes after another test"
+            }
+            Verdict::NonDeterministic => {
+                "non-deterministic: threads or time decide, or two runs with the same choices \
+                 differed"
+            }
+            Verdict::Unknown => "flaky for an unknown reason: fails now and then in a plain build",
+            Verdict::Network => "failed because there is no network",
+            Verdict::Broken => "fails in every run, a plain build included",
+            Verdict::NotRun => "not executed, not often enough to be judged, or fails only here",
+        }
+    }
+
     /// Whether the test may pass and may fail.
     #[must_use]
     pub const fn is_flaky(self) -> bool {

@@ -15,10 +15,12 @@ mod fixes;
 mod interleaving;
 mod order;
 mod outcomes;
+mod proof;
 mod sources;
 mod state;
 mod summary;
 mod timing;
+mod walk;
 mod wording;
 pub mod words;
 
@@ -29,8 +31,15 @@ use camino::Utf8Path;
 
 use self::cause::Cause;
 pub use self::diagnostic::Severity;
+pub(super) use self::diagnostic::{Diagnostic, Mark, Note, span};
 pub(super) use self::entry::Entry;
+pub use self::proof::proof;
 pub use self::sources::Sources;
+pub use self::state::named as state_name;
+pub use self::summary::Row;
+pub use self::timing::{Wait, level_meaning, waiting_threads};
+pub use self::walk::{Walk, WalkStep};
+pub use self::wording::called;
 use super::schema::{Report, TestReport, Verdict};
 
 /// What a report is shown with.
@@ -62,11 +71,20 @@ pub fn render(report: &Report, view: &View<'_>) -> String {
     text
 }
 
-/// What a report shows of its tests, the most important last.
+/// What is to be said of some tests, the most important last.
 #[must_use]
-pub(super) fn entries<'r, 's>(report: &'r Report, view: &View<'s>) -> Vec<Entry<'r, 's>> {
-    let causes = Cause::of(&report.tests);
-    sorted(&report.tests, &causes, report.run.strict, view)
+pub(super) fn entries<'r, 's>(
+    tests: &'r [TestReport],
+    strict: bool,
+    view: &View<'s>,
+) -> Vec<Entry<'r, 's>> {
+    sorted(tests, &Cause::of(tests), strict, view)
+}
+
+/// The lines of the summary.
+#[must_use]
+pub fn summary(report: &Report, view: &View<'_>) -> Vec<Row> {
+    summary::rows(report, &Cause::of(&report.tests), view)
 }
 
 fn sorted<'r, 's>(
@@ -108,8 +126,7 @@ fn sorted<'r, 's>(
 /// The text about one test, as by [`render`]; empty for a stable one.
 #[must_use]
 pub fn render_test(test: &TestReport, strict: bool, view: &View<'_>) -> String {
-    let tests = std::slice::from_ref(test);
-    let entries = sorted(tests, &Cause::of(tests), strict, view);
+    let entries = entries(std::slice::from_ref(test), strict, view);
     entries.into_iter().map(Entry::text).collect()
 }
 
@@ -119,7 +136,7 @@ const ADVICE: u8 = 7;
 const FINDING: u8 = 8;
 
 /// How much a verdict asks of the reader.
-const fn weight(verdict: Verdict) -> u8 {
+pub(super) const fn weight(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::Stable | Verdict::Passed => 0,
         Verdict::NotRun => 1,
@@ -132,17 +149,40 @@ const fn weight(verdict: Verdict) -> u8 {
     }
 }
 
+/// What a verdict means for the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tone {
+    /// The test passes.
+    Good,
+    /// Advice, known flakes, and what was not judged.
+    Mild,
+    /// A finding.
+    Bad,
+}
+
+impl Tone {
+    /// That of a test.
+    #[must_use]
+    pub fn of(test: &TestReport) -> Self {
+        match test.verdict {
+            Verdict::Stable | Verdict::Passed if test.parting.is_some() => Tone::Mild,
+            Verdict::Stable | Verdict::Passed => Tone::Good,
+            Verdict::NotRun | Verdict::Network => Tone::Mild,
+            _ if test.is_sanitised() || test.known.is_some() => Tone::Mild,
+            _ if test.advice().is_some() => Tone::Mild,
+            _ => Tone::Bad,
+        }
+    }
+}
+
 /// The style of a test's verdict: green, yellow for advice and what was not judged, red for
 /// findings.
 #[must_use]
 pub fn verdict_style(test: &TestReport) -> Style {
-    let color = match test.verdict {
-        Verdict::Stable | Verdict::Passed if test.parting.is_some() => AnsiColor::Yellow,
-        Verdict::Stable | Verdict::Passed => AnsiColor::Green,
-        Verdict::NotRun | Verdict::Network => AnsiColor::Yellow,
-        _ if test.is_sanitised() || test.known.is_some() => AnsiColor::Yellow,
-        _ if test.advice().is_some() => AnsiColor::Yellow,
-        _ => AnsiColor::Red,
+    let color = match Tone::of(test) {
+        Tone::Good => AnsiColor::Green,
+        Tone::Mild => AnsiColor::Yellow,
+        Tone::Bad => AnsiColor::Red,
     };
     color.on_default().bold()
 }

@@ -103,7 +103,9 @@ pub fn problems<'r>(report: &'r Report, sources: &Sources) -> Vec<Problem<'r>> {
         quiet: false,
     };
     let repository = Repository::around(sources);
-    let entries = human::entries(report, &view).into_iter().rev();
+    let entries = human::entries(&report.tests, report.run.strict, &view)
+        .into_iter()
+        .rev();
     let mut problems: Vec<Problem<'r>> = entries
         .filter_map(|entry| problem(entry, &repository))
         .collect();

@@ -11,6 +11,7 @@ use nondex_core::{Family, Kind, Level, Model, model};
 
 use super::diagnostic::{Diagnostic, Severity};
 use super::finding::{close, failing_place, fails_here, failures, output, rates};
+use super::walk::Walk;
 use super::wording::{called, is_elsewhere, package, what};
 use super::{View, fixes, interleaving, short, timing};
 use crate::report::listing::first;
@@ -148,6 +149,9 @@ impl<'r> Cause<'r> {
         let mut fixes = promises(&mut diagnostic, test);
         if let Some(reason) = test.reason {
             interleaving::draw(&mut diagnostic, test);
+            if let Some(walk) = Walk::of(test) {
+                diagnostic.detail("interleaving", &walk.picture());
+            }
             if !has_waits {
                 timing::waits(&mut diagnostic, test);
             }

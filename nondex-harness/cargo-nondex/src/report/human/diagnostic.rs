@@ -68,9 +68,11 @@ pub(in crate::report) struct Mark {
 
 /// A remark under the source lines.
 #[derive(Debug)]
-struct Note {
-    label: String,
-    text: String,
+pub(in crate::report) struct Note {
+    /// What it is about, such as `help`, `message` or `reproduce`.
+    pub label: String,
+    /// Text of one or more lines, without escape sequences.
+    pub text: String,
 }
 
 /// Annotations of places.
@@ -226,6 +228,11 @@ impl<'s> Diagnostic<'s> {
         &self.marks
     }
 
+    /// The remarks, in the order in which they are shown.
+    pub(in crate::report) fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
     /// The text of the first remark with this label.
     pub(in crate::report) fn remark(&self, label: &str) -> Option<&str> {
         let note = self.notes.iter().find(|note| note.label == label)?;
@@ -266,7 +273,11 @@ impl<'s> Diagnostic<'s> {
 
 /// The bytes that a place points at: a path or method name; without a column the line's text.
 /// `None` when there is no such line.
-fn span(source: &str, line: u32, column: Option<u32>) -> Option<Range<usize>> {
+pub(in crate::report) fn span(
+    source: &str,
+    line: u32,
+    column: Option<u32>,
+) -> Option<Range<usize>> {
     let index = (line as usize).checked_sub(1)?;
     let text = source.split_inclusive('\n').nth(index)?;
     let start_of_line = text.as_ptr() as usize - source.as_ptr() as usize;

@@ -1,18 +1,14 @@
-//! The text about an interleaving, and its picture: a lane for each thread, time runs downwards.
+//! The text about an interleaving: who is stopped, and what another thread does meanwhile.
 
 use std::collections::BTreeSet;
 
 use nondex_core::Family;
 
-use super::delay::time;
 use super::diagnostic::Diagnostic;
 use crate::report::schema::{
-    ConflictReport, Culprit, InterleavingReport, LaneReport, LaneStepReport, Line, TestReport,
+    ConflictReport, Culprit, InterleavingReport, LaneStepReport, TestReport,
 };
 use crate::report::thread::who;
-
-/// How wide a lane is at most.
-const WIDEST: usize = 44;
 
 /// A thread in the middle of a sentence, by its name if it has one.
 pub(super) fn named(test: &TestReport, thread: &str) -> String {
@@ -150,7 +146,7 @@ fn mark_conflict(diagnostic: &mut Diagnostic<'_>, test: &TestReport, conflict: &
     }
 }
 
-/// Draws it: what another thread does meanwhile, and the picture.
+/// Draws it: what another thread does meanwhile.
 pub(super) fn draw(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     let Some(found) = &test.interleaving else {
         return;
@@ -169,7 +165,6 @@ pub(super) fn draw(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     for sentence in said {
         diagnostic.detail("race", &sentence);
     }
-    diagnostic.detail("interleaving", &picture(test, found));
 }
 
 pub(super) fn is_deadlock(test: &TestReport) -> bool {
@@ -178,7 +173,7 @@ pub(super) fn is_deadlock(test: &TestReport) -> bool {
 }
 
 /// What two threads do something to.
-fn object(conflict: &ConflictReport) -> String {
+pub(super) fn object(conflict: &ConflictReport) -> String {
     match conflict.object.split_once(':') {
         Some(("file", name)) => format!("the same file `{name}`"),
         Some(("env", name)) => format!("the same variable `{name}`"),
@@ -229,121 +224,13 @@ fn sentence(test: &TestReport, found: &InterleavingReport, conflict: &ConflictRe
     }
 }
 
-/// The steps in lanes.
-fn picture(test: &TestReport, found: &InterleavingReport) -> String {
-    let files: BTreeSet<&str> = found
-        .steps
-        .iter()
-        .filter_map(|step| step.file.as_deref())
-        .collect();
-    let cells: Vec<String> = found
-        .steps
-        .iter()
-        .map(|step| cell(step, files.len() > 1))
-        .collect();
-    let heads: Vec<String> = found.threads.iter().map(|lane| head(test, lane)).collect();
-    let width = |lane: usize| {
-        let of_lane = found.steps.iter().zip(&cells);
-        let of_lane = of_lane.filter(|(step, _)| step.lane == lane);
-        let longest = of_lane
-            .map(|(_, cell)| cell.chars().count())
-            .max()
-            .unwrap_or(0);
-        longest.max(heads[lane].chars().count()).min(WIDEST)
-    };
-    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
-    let row = |text: &dyn Fn(usize) -> String| {
-        let cells = widths.iter().enumerate().map(|(lane, &width)| {
-            let text = cut(&text(lane));
-            let pad = width.saturating_sub(text.chars().count());
-            format!("{text}{}", " ".repeat(pad))
-        });
-        cells.collect::<Vec<_>>().join(" | ").trim_end().to_owned()
-    };
-    let mut lines = Vec::new();
-    lines.push(match files.first() {
-        Some(file) if files.len() == 1 => {
-            format!("of the lines of {file}, when nothing else is delayed")
-        }
-        _ => "when nothing else is delayed".to_owned(),
-    });
-    lines.push(row(&|lane| heads[lane].clone()));
-    lines.push(
-        widths
-            .iter()
-            .map(|width| "-".repeat(*width))
-            .collect::<Vec<_>>()
-            .join("-+-"),
-    );
-    for (step, cell) in found.steps.iter().zip(&cells) {
-        lines.push(row(&|lane| match lane == step.lane {
-            true => cell.clone(),
-            false => String::new(),
-        }));
-    }
-    lines.push(match &found.failed {
-        _ if is_deadlock(test) => "no thread can go on".to_owned(),
-        Some(Line { file, line }) => format!("the test fails at {file}:{line}"),
-        None => "the test fails".to_owned(),
-    });
-    lines.join("\n")
-}
-
-/// What stands above a lane.
-fn head(test: &TestReport, lane: &LaneReport) -> String {
-    match (lane.thread.as_str(), name(test, &lane.thread)) {
-        ("0", _) => "the test".to_owned(),
-        (_, Some(name)) => name.to_owned(),
-        (thread, None) => {
-            let who = who(thread);
-            let who = who.trim_start_matches("the ");
-            who.trim_end_matches(" that the test starts").to_owned()
-        }
-    }
-}
-
-/// What stands in a lane for a step.
-fn cell(step: &LaneStepReport, has_files: bool) -> String {
-    if let Some(delay) = step.delay_ns {
-        return match delay {
-            0 => "(woken by nobody)".to_owned(),
-            delay if step.what.contains("sleep") => format!("({} too late)", time(delay)),
-            delay => format!("(stopped for {})", time(delay)),
-        };
-    }
-    let value = match (step.found, step.left) {
-        (Some(found), Some(left)) => format!(" {found} -> {left}"),
-        (Some(found), None) => format!(" = {found}"),
-        (None, Some(left)) => format!(" {left}"),
-        (None, None) => String::new(),
-    };
-    let place = match (&step.file, step.line) {
-        (Some(file), Some(line)) if has_files => {
-            let name = file.rsplit('/').next().unwrap_or(file);
-            format!("{name}:{line} ")
-        }
-        (Some(_), Some(line)) => format!("{line} "),
-        _ => String::new(),
-    };
-    let waits = if step.waits { ", waits" } else { "" };
-    format!("{place}{}{value}{waits}", step.what)
-}
-
-/// A text that is no longer than a lane is wide.
-fn cut(text: &str) -> String {
-    if text.chars().count() <= WIDEST {
-        return text.to_owned();
-    }
-    let begin: String = text.chars().take(WIDEST - 1).collect();
-    format!("{begin}…")
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use nondex_core::{Caller, Outcome, Site, model};
 
     use super::*;
-    use crate::report::schema::{CallReport, FailureReport, NumberReport};
+    use crate::report::human::Walk;
+    use crate::report::schema::{CallReport, FailureReport, LaneReport, Line, NumberReport};
 
     fn step(what: &str, line: Option<u32>, delay_ns: Option<u64>) -> LaneStepReport {
         LaneStepReport {
@@ -395,9 +282,7 @@ pub(super) mod tests {
         });
         assert_eq!(named(&test, "0.1"), who("0.1"));
         assert_eq!(named(&test, "0.3"), "thread `log`");
-        let found = test.interleaving.as_ref().unwrap();
-        let heads = found.threads.iter().map(|lane| head(&test, lane));
-        let heads: Vec<String> = heads.collect();
+        let heads = Walk::of(&test).unwrap().threads;
         assert_ne!(heads[0], heads[1]);
         assert_eq!(heads[2], "log");
     }
@@ -436,8 +321,8 @@ pub(super) mod tests {
             line: Some(20),
             ..FailureReport::clean(Outcome::Failed)
         });
-        let found = test.interleaving.as_ref().unwrap();
-        assert!(picture(&test, found).ends_with("the test fails at src/lib.rs:12"));
+        let end = Walk::of(&test).unwrap().end;
+        assert_eq!(end, "the test fails at src/lib.rs:12");
         // Late in a dependency, such as one that polls: it has begun long before.
         let mut late = delayed(7, 300);
         late.family = Family::Time;

@@ -67,7 +67,7 @@ impl Sources {
     }
 
     /// The text of `file`, if it is found.
-    pub(super) fn read(&self, file: &str) -> Option<String> {
+    pub(in crate::report) fn read(&self, file: &str) -> Option<String> {
         let directories = std::iter::once(&self.root).chain(&self.dependencies);
         let mut paths = directories.map(|directory| directory.join(file));
         let path = paths.find(|path| path.is_file())?;

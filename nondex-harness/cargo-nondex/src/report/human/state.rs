@@ -61,7 +61,8 @@ pub(super) fn leaves(test: &TestReport) -> impl Iterator<Item = String> {
 }
 
 /// The static `NAME`, the variable `NAME`.
-fn named(kind: &str, name: &str) -> String {
+#[must_use]
+pub fn named(kind: &str, name: &str) -> String {
     match kind {
         "env" => format!("the variable `{name}`"),
         "cwd" => "the current folder".to_owned(),

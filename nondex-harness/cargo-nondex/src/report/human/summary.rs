@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use anstream::adapter::strip_str;
 use anstyle::{AnsiColor, Style};
 use nondex_core::model::CATALOGUE;
 use nondex_core::{Family, Level, Source};
@@ -23,30 +24,76 @@ const BOLD: Style = Style::new().bold();
 /// The width in which cargo right-aligns the word that a line begins with.
 const WIDTH: usize = 12;
 
+/// A line of the summary.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Style of the word.
+    style: Style,
+    /// What it is about, such as `Summary`; empty where it goes on.
+    pub word: &'static str,
+    /// Styled text.
+    message: String,
+}
+
+impl Row {
+    /// The text without styles.
+    #[must_use]
+    pub fn plain(&self) -> String {
+        strip_str(&self.message).to_string()
+    }
+}
+
 /// Draws the summary.
 pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], view: &View<'_>) {
+    for Row {
+        style,
+        word,
+        message,
+    } in rows(report, causes, view)
+    {
+        let _ = writeln!(text, "{style}{word:>WIDTH$}{style:#} {message}");
+    }
+}
+
+/// The lines of the summary.
+pub(super) fn rows(report: &Report, causes: &[Cause<'_>], view: &View<'_>) -> Vec<Row> {
     let color = match exit_code(report) {
         ExitCode::Ok => AnsiColor::Green,
         _ => AnsiColor::Red,
     };
     let style = color.on_default().bold();
     let seconds = view.elapsed.as_secs_f64();
-    let row = |text: &mut String, style: Style, word: &str, message: &str| {
-        let _ = writeln!(text, "{style}{word:>WIDTH$}{style:#} {message}");
+    let mut rows = Vec::new();
+    let row = |rows: &mut Vec<Row>, style: Style, word: &'static str, message: &str| {
+        rows.push(Row {
+            style,
+            word,
+            message: message.to_owned(),
+        });
     };
     if !view.quiet {
         for sentence in &report.notes {
-            row(text, AnsiColor::Cyan.on_default().bold(), "Note", sentence);
+            row(
+                &mut rows,
+                AnsiColor::Cyan.on_default().bold(),
+                "Note",
+                sentence,
+            );
         }
         if report.summary.run_alone > 0 {
             let sentence = run_alone(report, view.verbose > 0);
-            row(text, AnsiColor::Cyan.on_default().bold(), "Note", &sentence);
+            row(
+                &mut rows,
+                AnsiColor::Cyan.on_default().bold(),
+                "Note",
+                &sentence,
+            );
         }
     }
     for overdue in &report.overdue {
         let sentence = overdue.to_string();
         row(
-            text,
+            &mut rows,
             AnsiColor::Yellow.on_default().bold(),
             "Overdue",
             &sentence,
@@ -54,7 +101,7 @@ pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], v
     }
     if report.partial {
         row(
-            text,
+            &mut rows,
             AnsiColor::Yellow.on_default().bold(),
             "Partial",
             "the run did not come to its end: tests that were not finished are not-run",
@@ -65,23 +112,23 @@ pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], v
         None => verdicts(report, causes),
     };
     row(
-        text,
+        &mut rows,
         style,
         "Summary",
         &format!("[{seconds:>8.3}s] {counts}"),
     );
     if let Some(world) = &report.run.world {
         for sentence in outcomes::sentences(report, world, view) {
-            row(text, BOLD, "", &sentence);
+            row(&mut rows, BOLD, "", &sentence);
         }
         if let Some(path) = view.report.filter(|_| !view.quiet) {
-            row(text, Style::new(), "Report", path.as_str());
+            row(&mut rows, Style::new(), "Report", path.as_str());
         }
-        return;
+        return rows;
     }
-    row(text, BOLD, "", &reach(report));
+    row(&mut rows, BOLD, "", &reach(report));
     if view.quiet {
-        return;
+        return rows;
     }
     let sentences = [
         at_levels(report, "verified for all orders", |test, level| {
@@ -99,46 +146,47 @@ pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], v
         ),
     ];
     for sentence in sentences.iter().flatten() {
-        row(text, BOLD, "", sentence);
+        row(&mut rows, BOLD, "", sentence);
     }
     for sentence in schedules(report, view.verbose > 0) {
-        row(text, BOLD, "", &sentence);
+        row(&mut rows, BOLD, "", &sentence);
     }
     if let Some(sentence) = cost::left_out(report, view.verbose > 0) {
-        row(text, BOLD, "", &sentence);
+        row(&mut rows, BOLD, "", &sentence);
         for sentence in cost::expensive(report) {
-            row(text, BOLD, "", &sentence);
+            row(&mut rows, BOLD, "", &sentence);
         }
     }
     if let Some(sentence) = beyond_seeds(report, view.verbose > 0) {
-        row(text, BOLD, "", &sentence);
+        row(&mut rows, BOLD, "", &sentence);
     }
     for sentence in latent(report, view.verbose > 0) {
-        row(text, BOLD, "", &sentence);
+        row(&mut rows, BOLD, "", &sentence);
     }
     if let Some(sentence) = not_idempotent(report, view.verbose > 0) {
-        row(text, BOLD, "", &sentence);
+        row(&mut rows, BOLD, "", &sentence);
     }
     let leaves = report.tests.iter().flat_map(leaves);
     for sentence in leaves.filter(|_| view.verbose > 0) {
-        row(text, BOLD, "", &sentence);
+        row(&mut rows, BOLD, "", &sentence);
     }
     if view.verbose > 0 {
-        models(text, report);
+        rows.extend(models(report));
     }
     let is_shortened =
         |test: &TestReport| !test.verdict.passes() && test.verdict != Verdict::NotRun;
     if view.brief && report.tests.iter().any(is_shortened) {
         row(
-            text,
+            &mut rows,
             BOLD,
             "",
             "-v shows each finding with all that is known of it",
         );
     }
     if let Some(path) = view.report {
-        row(text, Style::new(), "Report", path.as_str());
+        row(&mut rows, Style::new(), "Report", path.as_str());
     }
+    rows
 }
 
 /// `25 tests: 20 stable (4 verified), 3 ID (2 causes, 1 advice), 2 not-run`.
@@ -397,7 +445,7 @@ fn reach(report: &Report) -> String {
 }
 
 /// Which models were reached and which never, by family: what a green run is no evidence about.
-fn models(text: &mut String, report: &Report) {
+fn models(report: &Report) -> Vec<Row> {
     let reached = &report.summary.models_reached;
     let off = &report.run.models_off;
     // Of each family: reached, never reached, switched off.
@@ -413,14 +461,20 @@ fn models(text: &mut String, report: &Report) {
             families.entry(*family).or_default()[list].push(short(model.api));
         }
     }
+    let mut rows = Vec::new();
     for (family, lists) in families {
         for (word, apis) in ["reached", "never reached", "switched off"]
             .into_iter()
             .zip(lists)
         {
             if !apis.is_empty() {
-                let _ = writeln!(text, "{:WIDTH$} {family}, {word}: {}", "", apis.join(", "));
+                rows.push(Row {
+                    style: Style::new(),
+                    word: "",
+                    message: format!("{family}, {word}: {}", apis.join(", ")),
+                });
             }
         }
     }
+    rows
 }

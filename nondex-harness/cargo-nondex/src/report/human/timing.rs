@@ -159,6 +159,16 @@ pub(super) fn level(level: Level, needed: Option<Level>, test: &TestReport) -> S
     format!("{needed}: {}{today}{shown}", meaning(needed))
 }
 
+/// What a level means for this test.
+#[must_use]
+pub fn level_meaning(level: Level, test: &TestReport) -> &'static str {
+    match test.reason {
+        None => level.meaning(),
+        Some(_) if test.depends_on_clocks() => meaning_of_clocks(level),
+        Some(_) => meaning(level),
+    }
+}
+
 /// What a delay at this level means.
 const fn meaning(level: Level) -> &'static str {
     match level {
@@ -254,42 +264,80 @@ pub(super) fn mark_waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> 
     is_marked
 }
 
+/// Where a thread was when the scheduler ended the process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// The thread, in the middle of a sentence.
+    pub who: String,
+    /// Operation in progress.
+    pub operation: String,
+    /// File and line, if known.
+    pub place: Option<(String, u32)>,
+    /// Why it waits, to be put after the place; empty if unknown.
+    pub why: String,
+    /// File and line of what the other thread did, if known.
+    pub other_place: Option<(String, u32)>,
+    /// What it did there.
+    pub other: &'static str,
+}
+
+/// How the threads ended, and what each waited for when the scheduler ended the process; `None` if
+/// no thread waited.
+#[must_use]
+pub fn waiting_threads(test: &TestReport) -> Option<(&'static str, Vec<Wait>)> {
+    let scheduled = test
+        .scheduled
+        .as_ref()
+        .filter(|one| !one.waits.is_empty())?;
+    let how = match scheduled.end.as_deref() {
+        Some("deadlock") => "every thread waits for another one",
+        Some("outside") => "every thread waits, and nothing outside the test has let one go on",
+        Some("livelock") => {
+            "every thread that does not wait looks again and again at what none changes"
+        }
+        _ => "where each thread was in the end",
+    };
+    let waits = scheduled.waits.iter().map(|wait| Wait {
+        who: waiting(test, &wait.thread),
+        operation: wait.operation.clone(),
+        place: wait.file.clone().zip(wait.line),
+        why: match (&wait.cause, wait.on) {
+            (Some(cause), _) => because(test, &wait.thread, cause),
+            (None, Some(on)) => format!(", for number {on}"),
+            (None, None) => String::new(),
+        },
+        other_place: wait
+            .cause
+            .as_ref()
+            .and_then(|cause| cause.file.clone().zip(cause.line)),
+        other: match wait.cause.as_ref().map(|cause| cause.kind) {
+            Some(WaitCauseKind::Has) => "taken here",
+            Some(WaitCauseKind::Notified) => "notified here",
+            Some(WaitCauseKind::Runs) | None => "",
+        },
+    });
+    Some((how, waits.collect()))
+}
+
 /// What each thread waited for when the scheduler ended the process.
 pub(super) fn waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
-    let Some(scheduled) = test.scheduled.as_ref().filter(|one| !one.waits.is_empty()) else {
+    let Some((how, waits)) = waiting_threads(test) else {
         return;
     };
-    let mut text = match scheduled.end.as_deref() {
-        Some("deadlock") => "every thread waits for another one".to_owned(),
-        Some("outside") => {
-            "every thread waits, and nothing outside the test has let one go on".to_owned()
-        }
-        Some("livelock") => {
-            "every thread that does not wait looks again and again at what none changes".to_owned()
-        }
-        _ => "where each thread was in the end".to_owned(),
-    };
-    for WaitReport {
-        thread,
+    let mut text = how.to_owned();
+    for Wait {
+        who,
         operation,
-        on,
-        file,
-        line,
-        cause,
+        place,
+        why,
         ..
-    } in &scheduled.waits
+    } in waits
     {
-        let _ = write!(text, "\n{} in `{operation}`", waiting(test, thread));
-        if let (Some(file), Some(line)) = (file, line) {
+        let _ = write!(text, "\n{who} in `{operation}`");
+        if let Some((file, line)) = place {
             let _ = write!(text, " at {file}:{line}");
         }
-        match (cause, on) {
-            (Some(cause), _) => text.push_str(&because(test, thread, cause)),
-            (None, Some(on)) => {
-                let _ = write!(text, ", for number {on}");
-            }
-            (None, None) => {}
-        }
+        text.push_str(&why);
     }
     diagnostic.note("waits", &text);
 }

@@ -15,7 +15,8 @@ pub(super) fn is_elsewhere(culprit: &Culprit) -> bool {
 }
 
 /// What is called there.
-pub(super) fn called(culprit: &Culprit) -> &str {
+#[must_use]
+pub fn called(culprit: &Culprit) -> &str {
     match is_elsewhere(culprit) {
         true => "readdir",
         false => &culprit.api,

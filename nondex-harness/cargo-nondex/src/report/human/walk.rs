@@ -1,0 +1,202 @@
+//! The operations of the threads in a failing run, step by step: a lane for each thread.
+
+use std::collections::BTreeSet;
+
+use super::delay::time;
+use super::interleaving::{is_deadlock, name};
+use crate::report::schema::{InterleavingReport, LaneReport, LaneStepReport, Line, TestReport};
+use crate::report::thread::who;
+
+/// Maximum width of a lane in characters.
+const WIDEST: usize = 44;
+
+/// What threads do in turn until the test fails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Walk {
+    /// Names of the threads, one for each lane.
+    pub threads: Vec<String>,
+    /// Steps, in order.
+    pub steps: Vec<WalkStep>,
+    /// How it ends.
+    pub end: String,
+}
+
+/// One step of one thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WalkStep {
+    /// Index of the thread.
+    pub lane: usize,
+    /// What it does.
+    pub what: String,
+    /// File and line of user code, if known.
+    pub place: Option<(String, u32)>,
+    /// Whether the thread is delayed, and does nothing.
+    pub is_delay: bool,
+    /// Whether the thread waits there for another one.
+    pub waits: bool,
+    /// What else is accessed there by a delayed thread and another one, such as `the same lock`.
+    pub conflict: Option<String>,
+    /// Number of omitted steps before this one.
+    pub skipped: u64,
+}
+
+impl Walk {
+    /// The walk through the interleaving of a test; `None` if there is none, or if clocks alone
+    /// decide.
+    #[must_use]
+    pub fn of(test: &TestReport) -> Option<Self> {
+        let found = test.interleaving.as_ref()?;
+        if test.depends_on_clocks() {
+            return None;
+        }
+        let steps = found.steps.iter().enumerate();
+        let steps = steps.map(|(at, step)| WalkStep {
+            lane: step.lane,
+            what: what(step),
+            place: step.file.clone().zip(step.line),
+            is_delay: step.delay_ns.is_some(),
+            waits: step.waits,
+            conflict: conflict(found, at),
+            skipped: step.skipped,
+        });
+        let end = match &found.failed {
+            _ if is_deadlock(test) => "no thread can go on".to_owned(),
+            Some(Line { file, line }) => format!("the test fails at {file}:{line}"),
+            None => "the test fails".to_owned(),
+        };
+        Some(Walk {
+            threads: found.threads.iter().map(|lane| head(test, lane)).collect(),
+            steps: steps.collect(),
+            end,
+        })
+    }
+
+    /// The files of the steps.
+    #[must_use]
+    pub fn files(&self) -> BTreeSet<&str> {
+        let places = self.steps.iter().filter_map(|step| step.place.as_ref());
+        places.map(|(file, _)| file.as_str()).collect()
+    }
+
+    /// The condition under which it happens.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let files = self.files();
+        match files.first() {
+            Some(file) if files.len() == 1 => {
+                format!("of the lines of {file}, when nothing else is delayed")
+            }
+            _ => "when nothing else is delayed".to_owned(),
+        }
+    }
+
+    /// The steps in lanes, as text: time runs downwards.
+    pub(super) fn picture(&self) -> String {
+        let has_files = self.files().len() > 1;
+        let cells: Vec<String> = self
+            .steps
+            .iter()
+            .map(|step| cell(step, has_files))
+            .collect();
+        let width = |lane: usize| {
+            let of_lane = self.steps.iter().zip(&cells);
+            let of_lane = of_lane.filter(|(step, _)| step.lane == lane);
+            let longest = of_lane
+                .map(|(_, cell)| cell.chars().count())
+                .max()
+                .unwrap_or(0);
+            longest.max(self.threads[lane].chars().count()).min(WIDEST)
+        };
+        let widths: Vec<usize> = (0..self.threads.len()).map(width).collect();
+        let row = |text: &dyn Fn(usize) -> String| {
+            let cells = widths.iter().enumerate().map(|(lane, &width)| {
+                let text = cut(&text(lane));
+                let pad = width.saturating_sub(text.chars().count());
+                format!("{text}{}", " ".repeat(pad))
+            });
+            cells.collect::<Vec<_>>().join(" | ").trim_end().to_owned()
+        };
+        let mut lines = vec![self.title()];
+        lines.push(row(&|lane| self.threads[lane].clone()));
+        lines.push(
+            widths
+                .iter()
+                .map(|width| "-".repeat(*width))
+                .collect::<Vec<_>>()
+                .join("-+-"),
+        );
+        for (step, cell) in self.steps.iter().zip(&cells) {
+            lines.push(row(&|lane| match lane == step.lane {
+                true => cell.clone(),
+                false => String::new(),
+            }));
+        }
+        lines.push(self.end.clone());
+        lines.join("\n")
+    }
+}
+
+/// What two threads access that the step with this index is a part of.
+fn conflict(found: &InterleavingReport, at: usize) -> Option<String> {
+    let known = found.conflicts.iter().find(|conflict| {
+        let own = [conflict.before, conflict.after];
+        conflict.meanwhile == at || own.contains(&Some(at))
+    });
+    known.map(super::interleaving::object)
+}
+
+/// Name of a lane.
+fn head(test: &TestReport, lane: &LaneReport) -> String {
+    match (lane.thread.as_str(), name(test, &lane.thread)) {
+        ("0", _) => "the test".to_owned(),
+        (_, Some(name)) => name.to_owned(),
+        (thread, None) => {
+            let who = who(thread);
+            let who = who.trim_start_matches("the ");
+            who.trim_end_matches(" that the test starts").to_owned()
+        }
+    }
+}
+
+/// What a thread does in a step.
+fn what(step: &LaneStepReport) -> String {
+    if let Some(delay) = step.delay_ns {
+        return match delay {
+            0 => "(woken by nobody)".to_owned(),
+            delay if step.what.contains("sleep") => format!("({} too late)", time(delay)),
+            delay => format!("(stopped for {})", time(delay)),
+        };
+    }
+    let value = match (step.found, step.left) {
+        (Some(found), Some(left)) => format!(" {found} -> {left}"),
+        (Some(found), None) => format!(" = {found}"),
+        (None, Some(left)) => format!(" {left}"),
+        (None, None) => String::new(),
+    };
+    let waits = if step.waits { ", waits" } else { "" };
+    format!("{}{value}{waits}", step.what)
+}
+
+/// What stands in a lane for a step.
+fn cell(step: &WalkStep, has_files: bool) -> String {
+    let place = match &step.place {
+        // A delay is not at a line of its own.
+        _ if step.is_delay => String::new(),
+        Some((file, line)) if has_files => {
+            let name = file.rsplit('/').next().unwrap_or(file);
+            format!("{name}:{line} ")
+        }
+        Some((_, line)) => format!("{line} "),
+        None => String::new(),
+    };
+    format!("{place}{}", step.what)
+}
+
+/// A text that is no longer than a lane is wide.
+fn cut(text: &str) -> String {
+    if text.chars().count() <= WIDEST {
+        return text.to_owned();
+    }
+    let begin: String = text.chars().take(WIDEST - 1).collect();
+    format!("{begin}…")
+}
