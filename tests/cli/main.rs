@@ -4,6 +4,7 @@ mod command_line;
 mod config;
 mod filterset;
 mod gitlab;
+mod html;
 mod junit;
 mod problems;
 mod report;

@@ -40,6 +40,7 @@ mod locked;
 mod meaning;
 mod order;
 mod ordinary;
+mod page;
 mod places;
 mod processes;
 mod schedules;

@@ -57,6 +57,12 @@ pub struct ReportArgs {
     #[command(flatten)]
     pub files: FileArgs,
 
+    /// Write the report as a page for a browser, and print its path [default:
+    /// target/nondex/report.html]
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    #[arg(conflicts_with_all = ["list", "export", "history"], help_heading = "Report options")]
+    pub html: Option<Option<Utf8PathBuf>>,
+
     /// Where the project is.
     #[command(flatten)]
     pub location: LocationArgs,

@@ -1,5 +1,7 @@
 //! `cargo nondex report`: the last report again, the findings, or their export.
 
+mod page;
+
 use std::fmt::Write;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -59,6 +61,9 @@ fn show(place: &Folders, args: &ReportArgs, console: &Console) -> Result<()> {
         quiet: console.quiet,
     };
     files::write_all(&report, &view, &args.files)?;
+    if let Some(file) = &args.html {
+        return page::write(&report, &view, place, file.as_deref(), console);
+    }
     if console.format == MessageFormat::Json {
         return console.json(&report);
     }

@@ -8,6 +8,7 @@ pub mod combined;
 pub mod difference;
 pub mod exit;
 pub mod gitlab;
+pub mod html;
 pub mod human;
 pub mod id;
 pub mod judged;

@@ -30,21 +30,39 @@ impl<'r, 's> Entry<'r, 's> {
         }
     }
 
+    /// The tests that it is about, the one that it shows first.
+    pub(in crate::report) fn tests(&self) -> &[&'r TestReport] {
+        match self {
+            Entry::Remark(test, _) => std::slice::from_ref(test),
+            Entry::Shown { tests, .. } => tests,
+        }
+    }
+
+    /// Its first line, without severity and code.
+    pub(in crate::report) fn headline(&self) -> String {
+        match self {
+            Entry::Remark(test, why) if why.is_empty() => format!("`{}`", test.id),
+            Entry::Remark(test, why) => format!("`{}`: {why}", test.id),
+            Entry::Shown { diagnostic, .. } => diagnostic.headline().to_owned(),
+        }
+    }
+
+    /// The finding, if there is more than a line.
+    pub(in crate::report) fn diagnostic(&self) -> Option<&Diagnostic<'s>> {
+        match self {
+            Entry::Remark(..) => None,
+            Entry::Shown { diagnostic, .. } => Some(diagnostic),
+        }
+    }
+
     /// The entry as styled text.
     pub(super) fn text(self) -> String {
-        let (test, why) = match self {
+        let headline = self.headline();
+        let test = match self {
             Entry::Shown { diagnostic, .. } => return diagnostic.finish(),
-            Entry::Remark(test, why) => (test, why),
+            Entry::Remark(test, _) => test,
         };
         let style = verdict_style(test);
-        let why = if why.is_empty() {
-            String::new()
-        } else {
-            format!(": {why}")
-        };
-        format!(
-            "{style}note[{}]{style:#}: `{}`{why}\n",
-            test.verdict, test.id
-        )
+        format!("{style}note[{}]{style:#}: {headline}\n", test.verdict)
     }
 }

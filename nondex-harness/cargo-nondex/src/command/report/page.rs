@@ -1,0 +1,55 @@
+//! `cargo nondex report --html`: the report as a page.
+
+use camino::Utf8Path;
+
+use crate::command::console::Console;
+use crate::command::folders::Folders;
+use crate::error::Result;
+use crate::findings::history::History;
+use crate::report::Report;
+use crate::report::html::{self, Moment, Page, Past};
+use crate::report::human::View;
+use crate::repository::short;
+
+/// Writes the page to `file`, by default into the target folder, and prints its path.
+pub(super) fn write(
+    report: &Report,
+    view: &View<'_>,
+    place: &Folders,
+    file: Option<&Utf8Path>,
+    console: &Console,
+) -> Result<()> {
+    let usual = place.target_dir.join("nondex/report.html");
+    let file = file.unwrap_or(&usual);
+    let page = Page {
+        name: place.workspace_root.file_name().unwrap_or("tests"),
+        past: &past(&place.target_dir.join("nondex/history"), report, console)?,
+    };
+    html::write(report, view, &page, file)?;
+    console.product(&format!("{file}\n"))
+}
+
+/// Earlier runs of the tests that do not pass now: those that always passed have nothing to show.
+fn past(folder: &Utf8Path, report: &Report, console: &Console) -> Result<Past> {
+    let (entries, damaged) = History::new(folder).all()?;
+    for sentence in &damaged {
+        console.note(sentence);
+    }
+    let mut past = Past::new();
+    for test in report.tests.iter().filter(|test| !test.verdict.passes()) {
+        let moments = entries.iter().filter_map(|entry| {
+            let life = entry.tests.get(&test.id)?;
+            Some(Moment {
+                time: entry.time,
+                commit: entry
+                    .commit
+                    .as_deref()
+                    .map(|commit| short(commit).to_owned()),
+                modified: entry.modified,
+                verdict: life.verdict,
+            })
+        });
+        past.insert(test.id.clone(), moments.collect());
+    }
+    Ok(past)
+}

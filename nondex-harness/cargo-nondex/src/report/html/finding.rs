@@ -1,0 +1,245 @@
+//! One test with a finding: its source, both runs, the message, how often it fails, what to do.
+
+use super::markup::{Markup, anchor};
+use super::past::Moment;
+use super::{comparison, grid, order, past, snippet, walk};
+use crate::report::human::{Diagnostic, Note, Sources, Tone, Walk, proof};
+use crate::report::schema::{RunInfo, Step, TestReport};
+
+/// Notes that the page draws in another way.
+const DRAWN: [&str; 5] = ["interleaving", "waits", "difference", "output", "tests"];
+
+/// What a finding is drawn with.
+#[derive(Debug)]
+pub(super) struct Card<'a> {
+    /// The test.
+    pub(super) test: &'a TestReport,
+    /// What it relies on, or why it does not fail the run, with its name.
+    pub(super) headline: String,
+    /// What there is to say of it, if that is more than the headline.
+    pub(super) diagnostic: Option<&'a Diagnostic<'a>>,
+    /// The test in whose card the same cause is drawn in full, if this is not it.
+    pub(super) full: Option<&'a TestReport>,
+    /// The other tests with the same cause.
+    pub(super) others: &'a [&'a TestReport],
+    /// Earlier runs.
+    pub(super) past: &'a [Moment],
+    /// Whether it is open at first.
+    pub(super) is_open: bool,
+}
+
+/// The class of a tone.
+pub(super) const fn class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Good => "good",
+        Tone::Mild => "mild",
+        Tone::Bad => "bad",
+    }
+}
+
+impl Card<'_> {
+    /// Draws it.
+    pub(super) fn draw(&self, markup: &mut Markup, run: &RunInfo, sources: &Sources) {
+        let test = self.test;
+        let tone = class(Tone::of(test));
+        let class = format!("card {tone}");
+        let mut attributes = vec![("class", class.as_str()), ("data-p", &test.package)];
+        if self.is_open {
+            attributes.push(("open", ""));
+        }
+        markup.element("details", &attributes, |markup| {
+            markup.element("summary", &[], |markup| self.title(markup, tone));
+            let id = anchor(&test.id);
+            markup.element("div", &[("class", "body"), ("id", &id)], |markup| {
+                self.body(markup, run, sources);
+            });
+        });
+        markup.line();
+    }
+
+    fn title(&self, markup: &mut Markup, tone: &'static str) {
+        let test = self.test;
+        let badge = format!("badge {tone}");
+        markup.leaf("span", &[("class", &badge)], test.verdict.name());
+        markup.text(" ");
+        markup.element("span", &[("class", "name")], |markup| name(markup, test));
+        for (word, holds) in [
+            ("known", test.known.is_some()),
+            ("sanitised", test.sanitised_by.is_some()),
+            ("advice", test.advice().is_some()),
+            ("flaky today", test.is_flaky_today()),
+        ] {
+            if holds {
+                markup.text(" ");
+                markup.leaf("span", &[("class", "tag")], word);
+            }
+        }
+        let headline = &self.headline;
+        let rest = headline.strip_prefix(&format!("`{}`", test.id));
+        let rest = rest.unwrap_or(headline).trim_start_matches([':', ' ']);
+        if !rest.is_empty() {
+            markup.text(" ");
+            markup.element("span", &[("class", "head")], |markup| markup.rich(rest));
+        }
+    }
+
+    fn body(&self, markup: &mut Markup, run: &RunInfo, sources: &Sources) {
+        let test = self.test;
+        if let Some(full) = self.full {
+            markup.element("p", &[("class", "hint")], |markup| {
+                markup.text("The same cause is described in full at ");
+                let address = format!("#{}", anchor(&full.id));
+                markup.leaf("a", &[("href", &address)], &full.id);
+                markup.text(".");
+            });
+        }
+        if let Some(diagnostic) = self.diagnostic {
+            walk::waits(markup, test, sources);
+            snippet::places(markup, diagnostic.marks(), sources);
+        }
+        let notes = self.diagnostic.map_or(&[][..], Diagnostic::notes);
+        let of = |label: &'static str| notes.iter().filter(move |note| note.label == label);
+        for Note { text, .. } in of("message") {
+            markup.leaf("h4", &[], "Message");
+            markup.leaf("pre", &[("class", "message"), ("tabindex", "0")], text);
+        }
+        for Note { text, .. } in of("help") {
+            markup.element("div", &[("class", "help")], |markup| {
+                markup.leaf("b", &[], "What to do instead");
+                markup.element("p", &[], |markup| markup.rich(text));
+            });
+        }
+        for Note { text, .. } in of("reproduce") {
+            markup.leaf("h4", &[], "Reproduce");
+            markup.element("div", &[("class", "copy")], |markup| {
+                markup.leaf("code", &[], text);
+                let attributes = [("type", "button"), ("class", "js"), ("data-copy", "")];
+                markup.leaf("button", &attributes, "Copy");
+            });
+        }
+        if self.diagnostic.is_some() {
+            comparison::choices(markup, test);
+            order::draw(markup, test, sources);
+            if let Some(walk) = Walk::of(test) {
+                walk::lanes(markup, &walk, sources);
+            }
+        }
+        let told = ["message", "help", "reproduce"];
+        let is_left = |note: &&Note| {
+            let label = note.label.as_str();
+            !told.contains(&label) && !DRAWN.contains(&label)
+        };
+        remarks(markup, notes.iter().filter(is_left), proof(test));
+        self.same_cause(markup);
+        grid::draw(markup, test, run);
+        steps(markup, &test.steps);
+        if let Some(difference) = &test.difference {
+            comparison::outputs(markup, difference);
+        }
+        if let Some(output) = test.output.as_deref().filter(|text| !text.is_empty()) {
+            markup.element("details", &[], |markup| {
+                markup.leaf("summary", &[], "Output of the first failing run");
+                let output = anstream::adapter::strip_str(output).to_string();
+                markup.leaf("pre", &[("tabindex", "0")], &output);
+            });
+        }
+        past::draw(markup, self.past);
+        let address = format!("#{}", anchor(&test.id));
+        markup.element("p", &[("class", "foot")], |markup| {
+            markup.leaf("a", &[("href", &address)], "Link to this test");
+        });
+    }
+
+    fn same_cause(&self, markup: &mut Markup) {
+        if self.others.is_empty() {
+            return;
+        }
+        markup.leaf("h4", &[], "Other tests with the same cause");
+        markup.element("ul", &[], |markup| {
+            for test in self.others {
+                markup.element("li", &[], |markup| {
+                    let address = format!("#{}", anchor(&test.id));
+                    markup.leaf("a", &[("href", &address)], &test.id);
+                });
+            }
+        });
+    }
+}
+
+/// The name of a test, after that of its binary.
+pub(super) fn name(markup: &mut Markup, test: &TestReport) {
+    markup.leaf("span", &[("class", "binary")], &test.binary);
+    markup.text(" ");
+    markup.leaf("b", &[], &test.name);
+}
+
+/// Heading of the notes with this label.
+fn heading(label: &str) -> &str {
+    match label {
+        "failures" => "How often it fails",
+        "level" => "Level",
+        "open" => "What is unspecified",
+        "advice" => "Why it is advice",
+        "race" => "The race",
+        "state" => "Shared state",
+        "reached through" => "Reached through",
+        "also" => "Other tests with this cause",
+        "note" => "Note",
+        "polluter" => "Polluter",
+        "setter" => "Setter",
+        "cleaners" => "Cleaners",
+        "choice" => "Choice",
+        "call" => "Call",
+        "search" => "Search",
+        other => other,
+    }
+}
+
+fn remarks<'n>(
+    markup: &mut Markup,
+    notes: impl Iterator<Item = &'n Note>,
+    proof: Option<&'static str>,
+) {
+    let notes: Vec<(&str, &str)> = notes
+        .map(|note| (heading(&note.label), note.text.as_str()))
+        .chain(proof.map(|text| ("Proof", text)))
+        .collect();
+    if notes.is_empty() {
+        return;
+    }
+    markup.element("dl", &[("class", "notes")], |markup| {
+        for (heading, text) in notes {
+            markup.leaf("dt", &[], heading);
+            markup.element("dd", &[], |markup| markup.rich(text));
+        }
+    });
+}
+
+/// What was tried, and how often it failed.
+fn steps(markup: &mut Markup, steps: &[Step]) {
+    if steps.is_empty() {
+        return;
+    }
+    markup.element("details", &[], |markup| {
+        let runs: u64 = steps.iter().map(|step| step.runs).sum();
+        markup.leaf("summary", &[], &format!("What was tried: {runs} runs"));
+        markup.element("table", &[("class", "tried")], |markup| {
+            markup.element("thead", &[], |markup| {
+                markup.element("tr", &[], |markup| {
+                    for title in ["step", "runs", "failing"] {
+                        markup.leaf("th", &[("scope", "col")], title);
+                    }
+                });
+            });
+            markup.element("tbody", &[], |markup| {
+                for step in steps {
+                    markup.element("tr", &[], |markup| {
+                        markup.leaf("th", &[("scope", "row")], &step.name);
+                        markup.leaf("td", &[], &step.runs.to_string());
+                        markup.leaf("td", &[], &step.failures.to_string());
+                    });
+                }
+            });
+        });
+    });
+}

@@ -1,0 +1,213 @@
+//! The runs of a test: seeds by levels, and each failing one with its message.
+
+use std::collections::BTreeSet;
+
+use nondex_core::Level;
+
+use super::markup::Markup;
+use crate::report::human::level_meaning;
+use crate::report::schema::{FailureReport, RunInfo, TestReport};
+
+/// What is known of the run of one seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cell {
+    Failed,
+    Passed,
+    /// Passed or not run: the report keeps failing runs only.
+    Unknown,
+}
+
+impl Cell {
+    const fn class(self) -> &'static str {
+        match self {
+            Cell::Failed => "f",
+            Cell::Passed => "p",
+            Cell::Unknown => "u",
+        }
+    }
+
+    const fn word(self) -> &'static str {
+        match self {
+            Cell::Failed => "failed",
+            Cell::Passed => "passed",
+            Cell::Unknown => "passed or not run",
+        }
+    }
+}
+
+/// The seeds of a level.
+type Row = Vec<(u64, Cell)>;
+
+/// The seeds of a level, each with what is known of its run; `None` where no seed was tried.
+fn row(test: &TestReport, run: &RunInfo, level: Level) -> Option<Row> {
+    let failed: BTreeSet<u64> = test
+        .failures
+        .iter()
+        .filter(|failure| failure.level == Some(level))
+        .filter_map(|failure| failure.seed)
+        .collect();
+    let rate = test.failure_rate.get(&level);
+    if rate.is_none() && failed.is_empty() {
+        return None;
+    }
+    let seeds: BTreeSet<u64> = run.seeds.iter().copied().collect();
+    let all: BTreeSet<u64> = seeds.union(&failed).copied().collect();
+    // A rate may count seeds that were added to those of the run, such as regressions. Each seed
+    // has had its run, and each failing run is listed, where the numbers agree.
+    let agrees = |tried: &BTreeSet<u64>| {
+        let listed = tried.intersection(&failed).count() as u64;
+        rate == Some(&[listed, tried.len() as u64])
+    };
+    let is_whole = agrees(&all) || agrees(&seeds);
+    let cells = all.into_iter().map(|seed| {
+        let cell = match (failed.contains(&seed), is_whole) {
+            (true, _) => Cell::Failed,
+            (false, true) => Cell::Passed,
+            (false, false) => Cell::Unknown,
+        };
+        (seed, cell)
+    });
+    Some(cells.collect())
+}
+
+/// Draws the grid, and the failing runs below it; nothing for a test without failing runs.
+pub(super) fn draw(markup: &mut Markup, test: &TestReport, run: &RunInfo) {
+    if test.failures.is_empty() {
+        return;
+    }
+    let mut levels: BTreeSet<Level> = run.levels.iter().copied().collect();
+    levels.extend(test.failures.iter().filter_map(|failure| failure.level));
+    let rows: Vec<(Level, Option<Row>)> = levels
+        .into_iter()
+        .map(|level| (level, row(test, run, level)))
+        .collect();
+    if rows.iter().any(|(_, cells)| cells.is_some()) {
+        markup.leaf("h4", &[], "Runs by level and seed");
+        markup.element("dl", &[("class", "grid")], |markup| {
+            for (level, cells) in &rows {
+                let Some(cells) = cells else { continue };
+                markup.element("dt", &[], |markup| {
+                    markup.leaf("b", &[], level.name());
+                    let rate = test.failure_rate.get(level);
+                    if let Some([failures, runs]) = rate {
+                        markup.text(&format!(" {failures} of {runs} failed"));
+                    }
+                    markup.leaf("small", &[], level_meaning(*level, test));
+                });
+                markup.element("dd", &[], |markup| self::cells(markup, cells));
+            }
+        });
+        let left_out = rows.iter().filter(|(_, cells)| cells.is_none());
+        let left_out: Vec<&str> = left_out.map(|(level, _)| level.name()).collect();
+        if !left_out.is_empty() {
+            let text = format!("Not tried: {}", left_out.join(", "));
+            markup.leaf("p", &[("class", "hint")], &text);
+        }
+    }
+    failing(markup, &test.failures);
+}
+
+fn cells(markup: &mut Markup, cells: &[(u64, Cell)]) {
+    markup.element("span", &[("class", "cells")], |markup| {
+        for (seed, cell) in cells {
+            let title = format!("seed {seed}: {}", cell.word());
+            let attributes = [("class", cell.class()), ("title", title.as_str())];
+            markup.element("span", &attributes, |markup| {
+                markup.text(&seed.to_string());
+                markup.leaf("i", &[("class", "sr")], &format!(" {}", cell.word()));
+            });
+        }
+    });
+}
+
+/// The failing runs, each with the place and the message.
+fn failing(markup: &mut Markup, failures: &[FailureReport]) {
+    markup.element("details", &[], |markup| {
+        let noun = if failures.len() == 1 { "run" } else { "runs" };
+        let title = format!("{} failing {noun}", failures.len());
+        markup.leaf("summary", &[], &title);
+        markup.element("ul", &[("class", "runs")], |markup| {
+            for failure in failures {
+                markup.element("li", &[], |markup| one(markup, failure));
+            }
+        });
+    });
+}
+
+fn one(markup: &mut Markup, failure: &FailureReport) {
+    let spec = match (failure.level, failure.seed) {
+        (Some(level), Some(seed)) => format!("{level}, seed {seed}"),
+        _ if failure.before.is_empty() => "canonical order".to_owned(),
+        _ => format!("after {}", failure.before.join(", ")),
+    };
+    markup.leaf("b", &[], &spec);
+    if let (Some(file), Some(line)) = (&failure.file, failure.line) {
+        markup.text(" at ");
+        markup.leaf("code", &[], &format!("{file}:{line}"));
+    }
+    if let Some(id) = &failure.id {
+        markup.text(" ");
+        markup.leaf(
+            "code",
+            &[("class", "id")],
+            &format!("cargo nondex replay {id}"),
+        );
+    }
+    let first = failure.message.lines().next().unwrap_or_default();
+    if !first.is_empty() {
+        markup.leaf("div", &[("class", "said")], first);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nondex_core::Outcome;
+
+    use super::*;
+
+    fn failing(seeds: &[u64]) -> TestReport {
+        let failures = seeds.iter().map(|&seed| FailureReport {
+            level: Some(Level::One),
+            seed: Some(seed),
+            ..FailureReport::clean(Outcome::Failed)
+        });
+        TestReport {
+            failures: failures.collect(),
+            ..TestReport::new("shop", "shop", "names")
+        }
+    }
+
+    #[test]
+    fn a_seed_passed_only_where_each_one_had_its_run_and_each_failing_run_is_listed() {
+        let run = RunInfo {
+            seeds: vec![0, 1, 2],
+            ..RunInfo::default()
+        };
+        let mut test = failing(&[1]);
+        for (rate, other) in [
+            ([1, 3], Cell::Passed),
+            // Not all seeds were tried, or not all failing runs are listed.
+            ([1, 2], Cell::Unknown),
+            ([2, 3], Cell::Unknown),
+        ] {
+            test.failure_rate.insert(Level::One, rate);
+            let cells = row(&test, &run, Level::One).unwrap();
+            assert_eq!(cells, [(0, other), (1, Cell::Failed), (2, other)]);
+        }
+        assert_eq!(row(&test, &run, Level::Std), None);
+    }
+
+    #[test]
+    fn a_failing_seed_that_was_added_later_has_its_cell() {
+        let run = RunInfo {
+            seeds: vec![0],
+            ..RunInfo::default()
+        };
+        let mut test = failing(&[900]);
+        for rate in [[1, 2], [0, 1]] {
+            test.failure_rate.insert(Level::One, rate);
+            let cells = row(&test, &run, Level::One).unwrap();
+            assert_eq!(cells, [(0, Cell::Passed), (900, Cell::Failed)]);
+        }
+    }
+}

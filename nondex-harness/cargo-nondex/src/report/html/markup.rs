@@ -1,0 +1,178 @@
+//! HTML that is escaped by construction: tags and attribute names are literals of the program,
+//! everything else is text.
+
+/// HTML under construction.
+#[derive(Debug, Default)]
+pub(super) struct Markup {
+    html: String,
+}
+
+/// Attributes with their values.
+pub(super) type Attributes<'a> = &'a [(&'static str, &'a str)];
+
+impl Markup {
+    /// An element with content.
+    pub(super) fn element(
+        &mut self,
+        tag: &'static str,
+        attributes: Attributes<'_>,
+        content: impl FnOnce(&mut Markup),
+    ) {
+        self.open(tag, attributes);
+        content(self);
+        self.html.push_str("</");
+        self.html.push_str(tag);
+        self.html.push('>');
+    }
+
+    /// An element with text only.
+    pub(super) fn leaf(&mut self, tag: &'static str, attributes: Attributes<'_>, text: &str) {
+        self.element(tag, attributes, |markup| markup.text(text));
+    }
+
+    /// An element that has no content and no end tag.
+    pub(super) fn open(&mut self, tag: &'static str, attributes: Attributes<'_>) {
+        self.html.push('<');
+        self.html.push_str(tag);
+        for (name, value) in attributes {
+            self.html.push(' ');
+            self.html.push_str(name);
+            if !value.is_empty() {
+                self.html.push_str("=\"");
+                self.text(value);
+                self.html.push('"');
+            }
+        }
+        self.html.push('>');
+    }
+
+    /// Text, in an element or in an attribute's value. Control characters are shown as symbols: a
+    /// page must have none but line breaks and tabs.
+    pub(super) fn text(&mut self, text: &str) {
+        for c in text.chars() {
+            match c {
+                '&' => self.html.push_str("&amp;"),
+                '<' => self.html.push_str("&lt;"),
+                '>' => self.html.push_str("&gt;"),
+                '"' => self.html.push_str("&quot;"),
+                '\'' => self.html.push_str("&#39;"),
+                '\n' | '\t' => self.html.push(c),
+                // A carriage return would be read as a line break of its own.
+                '\r' => {}
+                '\0'..='\x1f' => self.html.extend(char::from_u32(0x2400 + u32::from(c))),
+                '\x7f' => self.html.push('\u{2421}'),
+                // C1 controls, and marks that reorder the text after them.
+                '\u{80}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                    self.html.push('\u{fffd}');
+                }
+                _ => self.html.push(c),
+            }
+        }
+    }
+
+    /// HTML, CSS or JavaScript of this program.
+    pub(super) fn literal(&mut self, html: &'static str) {
+        self.html.push_str(html);
+    }
+
+    /// A line break, for those who read the source.
+    pub(super) fn line(&mut self) {
+        self.html.push('\n');
+    }
+
+    /// Text of this program's messages: `code` in backticks, and addresses as links.
+    pub(super) fn rich(&mut self, text: &str) {
+        for (at, part) in text.split('`').enumerate() {
+            if at % 2 == 1 {
+                self.leaf("code", &[], part);
+            } else {
+                self.linked(part);
+            }
+        }
+    }
+
+    fn linked(&mut self, text: &str) {
+        let mut rest = text;
+        while let Some(start) = rest.find("https://") {
+            let (before, address) = rest.split_at(start);
+            let end = address.find(char::is_whitespace).unwrap_or(address.len());
+            self.text(before);
+            self.link(&address[..end], &address[..end]);
+            rest = &address[end..];
+        }
+        self.text(rest);
+    }
+
+    /// A link. Of an address that is not of the web only the text is shown: `javascript:` is none.
+    pub(super) fn link(&mut self, address: &str, text: &str) {
+        if address.starts_with("https://") || address.starts_with("http://") {
+            self.leaf("a", &[("href", address), ("rel", "noreferrer")], text);
+        } else {
+            self.text(text);
+        }
+    }
+
+    /// The page so far.
+    pub(super) fn finish(self) -> String {
+        self.html
+    }
+}
+
+/// Identity of a test in the page, and the target of links to it: the characters that need no
+/// escape in an address, the others as `~` and their code. No two tests have the same one.
+pub(super) fn anchor(id: &str) -> String {
+    let mut anchor = String::with_capacity(id.len());
+    for c in id.chars() {
+        if c.is_ascii_alphanumeric() || "$:._-/".contains(c) {
+            anchor.push(c);
+        } else {
+            anchor.push_str(&format!("~{:x}.", u32::from(c)));
+        }
+    }
+    anchor
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(write: impl FnOnce(&mut Markup)) -> String {
+        let mut markup = Markup::default();
+        write(&mut markup);
+        markup.finish()
+    }
+
+    #[test]
+    fn text_and_values_of_attributes_are_escaped() {
+        let html = written(|markup| {
+            markup.leaf("p", &[("title", "\"><b>")], "</script><i>'&\u{1b}[0m\0");
+        });
+        assert_eq!(
+            html,
+            "<p title=\"&quot;&gt;&lt;b&gt;\">&lt;/script&gt;&lt;i&gt;&#39;&amp;\u{241b}[0m\
+             \u{2400}</p>"
+        );
+    }
+
+    #[test]
+    fn code_in_backticks_is_code_and_only_addresses_of_the_web_are_links() {
+        let html = written(|markup| markup.rich("`a<b>` see https://x.org/<y>\nend"));
+        assert_eq!(
+            html,
+            "<code>a&lt;b&gt;</code> see <a href=\"https://x.org/&lt;y&gt;\" \
+             rel=\"noreferrer\">https://x.org/&lt;y&gt;</a>\nend"
+        );
+        let html = written(|markup| markup.link("javascript:alert(1)", "why"));
+        assert_eq!(html, "why");
+    }
+
+    #[test]
+    fn different_tests_have_different_anchors_without_spaces() {
+        let ids = ["a$b c", "a$b_c", "a$b~20.c", "a$b\"c", "é"];
+        let anchors: std::collections::BTreeSet<String> = ids.map(anchor).into();
+        assert_eq!(anchors.len(), ids.len());
+        let is_plain = |c: char| c.is_ascii_graphic() && !"\"'<>&%#".contains(c);
+        assert!(anchors.iter().all(|anchor| anchor.chars().all(is_plain)));
+        assert_eq!(anchor("shop::it$tests::a_b"), "shop::it$tests::a_b");
+    }
+}

@@ -1,0 +1,120 @@
+//! Source lines with marks, as they stand in the file.
+
+use std::collections::BTreeMap;
+
+use super::markup::Markup;
+use crate::report::human::{Mark, Sources, span};
+
+/// Number of lines shown before and after a marked one.
+const CONTEXT: u32 = 2;
+
+/// Draws the places of a finding, file by file in the order in which files are first named.
+pub(super) fn places(markup: &mut Markup, places: &[Mark], sources: &Sources) {
+    let mut files: Vec<(&str, Vec<&Mark>)> = Vec::new();
+    for place in places {
+        match files.iter_mut().find(|(file, _)| *file == place.file) {
+            Some((_, places)) => places.push(place),
+            None => files.push((&place.file, vec![place])),
+        }
+    }
+    for (file, places) in files {
+        let source = sources.read(file);
+        let source = source.as_deref().unwrap_or_default();
+        let (shown, hidden): (Vec<&Mark>, Vec<&Mark>) = places
+            .into_iter()
+            .partition(|place| span(source, place.line, place.column).is_some());
+        if !shown.is_empty() {
+            lines(markup, file, source, &shown);
+        }
+        // Not to be read, or changed since.
+        for place in hidden {
+            markup.element("p", &[("class", "unread")], |markup| {
+                markup.leaf("code", &[], &format!("{file}:{}", place.line));
+                markup.text(" ");
+                markup.rich(&place.label);
+            });
+        }
+    }
+}
+
+/// The marked lines of a file with those around them.
+fn lines(markup: &mut Markup, file: &str, source: &str, places: &[&Mark]) {
+    let mut marks: BTreeMap<u32, Vec<&Mark>> = BTreeMap::new();
+    for place in places {
+        let marked = marks.entry(place.line).or_default();
+        let is_known = marked.iter().any(|known| known.label == place.label);
+        if !is_known {
+            marked.push(place);
+        }
+    }
+    let first = places.iter().find(|place| place.is_primary);
+    let line = first.unwrap_or(&places[0]).line;
+    markup.element("figure", &[("class", "source")], |markup| {
+        markup.element("figcaption", &[], |markup| {
+            markup.leaf("code", &[], &format!("{file}:{line}"));
+        });
+        let label = format!("Source of {file}");
+        let attributes = [
+            ("class", "scroll"),
+            ("tabindex", "0"),
+            ("role", "region"),
+            ("aria-label", &label),
+        ];
+        markup.element("div", &attributes, |markup| {
+            let mut last = 0;
+            for (number, text) in (1_u32..).zip(source.lines()) {
+                let near = number.saturating_sub(CONTEXT)..=number + CONTEXT;
+                if marks.range(near).next().is_none() {
+                    continue;
+                }
+                if last > 0 && last + 1 < number {
+                    markup.leaf("div", &[("class", "gap"), ("aria-hidden", "true")], "…");
+                }
+                last = number;
+                row(markup, number, text, source, marks.get(&number));
+            }
+        });
+    });
+}
+
+/// One line, its marks, and their labels below it.
+fn row(markup: &mut Markup, number: u32, text: &str, source: &str, places: Option<&Vec<&Mark>>) {
+    let places = places.map_or(&[][..], Vec::as_slice);
+    let is_primary = places.iter().any(|place| place.is_primary);
+    let class = match (places.is_empty(), is_primary) {
+        (true, _) => "ln",
+        (false, true) => "ln hit",
+        (false, false) => "ln also",
+    };
+    markup.element("div", &[("class", class)], |markup| {
+        markup.leaf("span", &[("class", "no")], &number.to_string());
+        markup.element("code", &[], |markup| {
+            // The primary mark decides where several overlap.
+            let marked = places.iter().find(|place| place.is_primary == is_primary);
+            let start = text.as_ptr() as usize - source.as_ptr() as usize;
+            let marked = marked.and_then(|place| span(source, number, place.column));
+            let marked = marked.map(|range| {
+                let end = (range.end - start).min(text.len());
+                (range.start - start).min(end)..end
+            });
+            match marked {
+                Some(range) => {
+                    markup.text(&text[..range.start]);
+                    markup.leaf("mark", &[], &text[range.clone()]);
+                    markup.text(&text[range.end..]);
+                }
+                None => markup.text(text),
+            }
+        });
+    });
+    for place in places.iter().filter(|place| !place.label.is_empty()) {
+        let class = if place.is_primary {
+            "why hit"
+        } else {
+            "why also"
+        };
+        markup.element("div", &[("class", class)], |markup| {
+            markup.rich(&place.label);
+        });
+    }
+}
