@@ -106,3 +106,27 @@ fn expect_the_same(levels: &[&str]) {
     );
     assert_eq!(together.summary.id, whole.summary.id);
 }
+
+#[test]
+fn parts_of_the_tests_are_together_all_of_them_and_each_test_is_in_one() {
+    let fixture = Fixture::shared("findings");
+    let listed = |part: &str| {
+        let list = Nondex::command(&fixture.path("app"), "list").arg("--offline");
+        let list = match part {
+            "" => list,
+            part => list.args(["--partition", part]),
+        };
+        let output = list.run();
+        output.expect(ExitCode::Ok);
+        let lines: Vec<String> = output.stdout.lines().map(str::to_owned).collect();
+        lines
+    };
+    let mut all = listed("");
+    all.sort();
+    for kind in ["", "hash:"] {
+        let parts = (1..=3).flat_map(|part| listed(&format!("{kind}{part}/3")));
+        let mut parts: Vec<String> = parts.collect();
+        parts.sort();
+        assert_eq!(parts, all, "{kind}");
+    }
+}

@@ -19,6 +19,7 @@ pub mod network_args;
 pub mod network_list_args;
 pub mod order_args;
 pub mod output_args;
+pub mod partition;
 pub mod project_args;
 pub mod replay_args;
 pub mod report_args;

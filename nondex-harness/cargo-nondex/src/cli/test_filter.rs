@@ -4,6 +4,7 @@
 use clap::{Args, Parser};
 
 use super::filterset::{Expression, Filterset, Query, Workspace};
+use super::partition::Partition;
 use crate::error::{Error, Result};
 use crate::project::{Doctests, Names, Suite, TestCase};
 
@@ -49,6 +50,11 @@ pub struct FilterArgs {
     #[arg(help_heading = "Test selection")]
     pub filtersets: Vec<String>,
 
+    /// Run one part of N: M/N or slice:M/N takes every Nth test, hash:M/N decides by name. Where
+    /// the order of tests is tried, whole binaries are divided
+    #[arg(long, value_name = "[KIND:]M/N", help_heading = "Test selection")]
+    pub partition: Option<Partition>,
+
     /// More filters, as libtest takes them: FILTER, --exact, --skip, --ignored, --include-ignored
     #[arg(last = true, value_name = "ARGS", help_heading = "Arguments")]
     #[arg(allow_hyphen_values = true)]
@@ -78,6 +84,7 @@ pub struct TestFilter {
     names: Names,
     ignored: Ignored,
     expressions: Vec<Expression>,
+    partition: Option<Partition>,
 }
 
 impl FilterArgs {
@@ -90,7 +97,7 @@ impl FilterArgs {
             &self.filtersets,
             &self.libtest,
         ];
-        lists.into_iter().any(|list| !list.is_empty())
+        self.partition.is_some() || lists.into_iter().any(|list| !list.is_empty())
     }
 
     /// Parses the filters.
@@ -125,6 +132,7 @@ impl FilterArgs {
                 }
             },
             expressions: expressions.collect::<Result<_>>()?,
+            partition: self.partition,
         })
     }
 }
@@ -198,6 +206,12 @@ pub struct ResolvedFilter<'a> {
 }
 
 impl ResolvedFilter<'_> {
+    /// The part of the tests that is run, if it is not all.
+    #[must_use]
+    pub const fn partition(&self) -> Option<Partition> {
+        self.filter.partition
+    }
+
     /// The result for one test of a suite. A test must match one of the filtersets, if there are
     /// any, and one of the name filters, if there are any, and no `--skip`.
     #[must_use]

@@ -42,7 +42,7 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
     plan.mode = Mode::Plain;
     plan.doctests = filter.doctests();
     let project = project::build(&plan, console.quiet)?;
-    let selected = selection::select(&project.suites, &resolved);
+    let selected = selection::select(&project.suites, &resolved, selection::Divided::Tests);
     selection::expect_some(&project.suites, &selected, &resolved)?;
     let running = selected.iter().flat_map(|selected| {
         let tests = selected.tests.iter().filter(|(_, runs)| *runs);

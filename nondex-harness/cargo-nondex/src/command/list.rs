@@ -46,7 +46,7 @@ pub(super) fn list(args: &ListArgs, console: &Console) -> Result<ExitCode> {
     for note in &project.notes {
         console.note(note);
     }
-    let selected = selection::select(&project.suites, &filter);
+    let selected = selection::select(&project.suites, &filter, selection::Divided::Tests);
     let tests = listed(&selected);
     match console.format {
         MessageFormat::Json => console.json(&Listing {

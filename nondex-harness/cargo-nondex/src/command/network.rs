@@ -49,7 +49,7 @@ pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> 
     for note in &project.notes {
         console.note(note);
     }
-    let selected = selection::select(&project.suites, &filter);
+    let selected = selection::select(&project.suites, &filter, selection::Divided::Tests);
     selection::expect_some(&project.suites, &selected, &filter)?;
 
     let mut options = Options::new(project.workspace_root.clone());

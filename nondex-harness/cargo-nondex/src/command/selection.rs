@@ -6,6 +6,7 @@ use super::console::Console;
 use crate::campaign::Selected;
 use crate::cli::BuildArgs;
 use crate::cli::filterset::Workspace;
+use crate::cli::partition::Partition;
 use crate::cli::test_filter::{Match, ResolvedFilter, TestFilter};
 use crate::error::{Error, Result};
 use crate::project::{self, BuildPlan, Suite};
@@ -45,7 +46,11 @@ pub(super) fn workspace(plan: &BuildPlan, is_needed: bool) -> Result<Workspace> 
 }
 
 /// The requested tests, by binary; those with `false` are ignored tests, which are not run.
-pub(super) fn select<'a>(suites: &'a [Suite], filter: &ResolvedFilter<'_>) -> Vec<Selected<'a>> {
+pub(super) fn select<'a>(
+    suites: &'a [Suite],
+    filter: &ResolvedFilter<'_>,
+    by: Divided,
+) -> Vec<Selected<'a>> {
     let selected = suites.iter().map(|suite| Selected {
         suite,
         tests: suite
@@ -58,9 +63,42 @@ pub(super) fn select<'a>(suites: &'a [Suite], filter: &ResolvedFilter<'_>) -> Ve
             })
             .collect(),
     });
-    selected
+    let selected: Vec<_> = selected
         .filter(|selected| !selected.tests.is_empty())
-        .collect()
+        .collect();
+    match filter.partition() {
+        None => selected,
+        Some(partition) => part(selected, partition, by),
+    }
+}
+
+/// What a partition divides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Divided {
+    /// Tests.
+    Tests,
+    /// Binaries with all of their tests: in other orders, each may depend on each.
+    Binaries,
+}
+
+/// One part of the tests.
+fn part<'a>(selected: Vec<Selected<'a>>, partition: Partition, by: Divided) -> Vec<Selected<'a>> {
+    let mut number = 0;
+    let mut is_in = |id: &str| {
+        number += 1;
+        partition.contains(number - 1, id)
+    };
+    let parts = selected.into_iter().filter_map(|mut one| {
+        match by {
+            Divided::Binaries if !is_in(&one.suite.binary.id) => return None,
+            Divided::Binaries => {}
+            Divided::Tests => one
+                .tests
+                .retain(|(test, _)| is_in(&one.suite.test_id(test))),
+        }
+        (!one.tests.is_empty()).then_some(one)
+    });
+    parts.collect()
 }
 
 /// The tests without those with these ids, and without executables of which none is left to run.
@@ -104,6 +142,9 @@ pub(super) fn expect_some(
     let ignored: usize = selected.iter().map(|selected| selected.tests.len()).sum();
     Err(Error::no_tests(match (tests, ignored) {
         (0, _) => "no tests to run: the selected targets have none".to_owned(),
+        _ if filter.partition().is_some() => {
+            "no tests to run: this part of the tests has none".to_owned()
+        }
         (_, 0) => {
             let hint = filter.unquoted(suites).map_or_else(String::new, |id| {
                 format!(

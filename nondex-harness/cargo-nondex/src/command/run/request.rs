@@ -13,7 +13,7 @@ use crate::command::configuration::Asked;
 use crate::command::console::Console;
 use crate::command::known::KnownFlakes;
 use crate::command::report::regressions_file;
-use crate::command::selection;
+use crate::command::selection::{self, Divided};
 use crate::command::session::Stages;
 use crate::config::PerTest;
 use crate::error::{Error, Result};
@@ -103,7 +103,11 @@ impl<'a> Request<'a> {
         project: &'p Project,
         console: &Console,
     ) -> Result<Vec<Selected<'p>>> {
-        let selected = selection::select(&project.suites, &self.filter);
+        let by = match self.stages.have_orders() {
+            true => Divided::Binaries,
+            false => Divided::Tests,
+        };
+        let selected = selection::select(&project.suites, &self.filter, by);
         selection::expect_some(&project.suites, &selected, &self.filter)
             .inspect_err(|_| project.notes.iter().for_each(|note| console.note(note)))?;
         let asked = &self.args.testing.project;

@@ -1,0 +1,87 @@
+//! `--partition`: one part of the tests, so that several machines divide them.
+
+use std::str::FromStr;
+
+use nondex_core::hash;
+
+/// How tests are divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// One after the other, across all binaries.
+    Slice,
+    /// By their names: a new test changes the part of no other.
+    Hash,
+}
+
+/// One of several parts of the tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Partition {
+    kind: Kind,
+    /// From 0.
+    part: u64,
+    parts: u64,
+}
+
+impl Partition {
+    /// Whether the test or binary with this id is in this part; `number` is its place among all.
+    #[must_use]
+    pub fn contains(&self, number: usize, id: &str) -> bool {
+        let place = match self.kind {
+            Kind::Slice => number as u64,
+            Kind::Hash => hash::of(&id),
+        };
+        place % self.parts == self.part
+    }
+}
+
+impl FromStr for Partition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected =
+            || format!("expected M/N, slice:M/N or hash:M/N with M from 1 to N, not `{text}`");
+        let (kind, numbers) = match text.split_once(':') {
+            None => (Kind::Slice, text),
+            Some(("slice", numbers)) => (Kind::Slice, numbers),
+            Some(("hash", numbers)) => (Kind::Hash, numbers),
+            Some(_) => return Err(expected()),
+        };
+        let (part, parts) = numbers.split_once('/').ok_or_else(expected)?;
+        let number = |text: &str| text.parse::<u64>().map_err(|_| expected());
+        let (part, parts) = (number(part)?, number(parts)?);
+        if part == 0 || part > parts {
+            return Err(expected());
+        }
+        Ok(Partition {
+            kind,
+            part: part - 1,
+            parts,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_test_is_in_one_part() {
+        for kind in ["", "slice:", "hash:"] {
+            let parts = (1..=3).map(|part| format!("{kind}{part}/3").parse::<Partition>().unwrap());
+            let parts: Vec<Partition> = parts.collect();
+            for number in 0..100 {
+                let id = format!("pkg$test{number}");
+                let holding = parts.iter().filter(|part| part.contains(number, &id));
+                assert_eq!(holding.count(), 1, "{kind} {id}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_part_is_refused_with_what_was_expected() {
+        for text in ["", "1", "0/2", "3/2", "1/0", "count:1/2", "hash:a/2"] {
+            let error = text.parse::<Partition>().unwrap_err();
+            assert!(error.contains("expected M/N"), "{error}");
+        }
+    }
+}
