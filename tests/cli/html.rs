@@ -10,11 +10,13 @@ use cargo_nondex::report::html::{self, Moment, Page, Past};
 use cargo_nondex::report::human::{Sources, View};
 use cargo_nondex::report::schema::KnownFlake;
 use cargo_nondex::report::{FailureReport, Report, TestReport, Verdict};
-use nondex_core::Outcome;
+use nondex_core::{Level, Outcome};
 
 use self::document::Document;
 use self::samples::{deadlock, race, victim};
-use crate::sample::{advice, because_of, dependent, element, known, report, sources, test};
+use crate::sample::{
+    advice, because_of, dependent, element, failure, known, report, sources, test,
+};
 
 /// Text that is executed, or ends an element or an attribute, if it is not escaped.
 const HOSTILE: &str = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(2)>&lt;\u{0}";
@@ -252,6 +254,24 @@ fn a_test_that_fails_in_canonical_order_passes_with_the_order_that_decides() {
 }
 
 #[test]
+fn a_level_is_called_flaky_today_only_where_std_or_the_platform_draws_in_every_run() {
+    let mut found = advice();
+    found.culprits.truncate(1);
+    found.weakest_level = Some(Level::Std);
+    found.failures = vec![failure(Some(Level::Std), Some(1), "no first entry")];
+    found.failure_rate = [(Level::Std, [1, 10]), (Level::One, [0, 10])].into();
+    let document = document(&report(vec![found]));
+    let text = &document.by_id("shop$listing").text;
+    assert!(!text.contains("flaky today"), "{text}");
+    let platform = "1 of 10 failedfails where the platform lists another order";
+    assert!(text.contains(platform), "{text}");
+    assert!(
+        text.contains("a failure means: breaks on another platform"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_race_is_a_table_with_a_lane_for_each_thread_that_ends_with_the_failure() {
     let document = document(&report(vec![race()]));
     let rows: Vec<&str> = document
@@ -314,7 +334,7 @@ fn tests_with_one_cause_are_described_once_and_link_to_each_other() {
     assert!(
         first
             .text
-            .contains("Other tests with the same causeshop$second")
+            .contains("Other tests with the same cause: 1shop$second")
     );
     assert!(second.text.contains("described in full at shop$names"));
     assert!(second.text.contains("cargo nondex replay 0123abcd"));

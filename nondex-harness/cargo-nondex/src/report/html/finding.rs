@@ -9,6 +9,9 @@ use crate::report::schema::{RunInfo, Step, TestReport};
 /// Notes that the page draws in another way.
 const DRAWN: [&str; 5] = ["interleaving", "waits", "difference", "output", "tests"];
 
+/// Maximum number of tests with the same cause that are shown at first.
+const LISTED: usize = 8;
+
 /// What a finding is drawn with.
 #[derive(Debug)]
 pub(super) struct Card<'a> {
@@ -131,7 +134,8 @@ impl Card<'_> {
         };
         remarks(markup, notes.iter().filter(is_left), proof(test));
         self.same_cause(markup);
-        grid::draw(markup, test, run);
+        let level = self.diagnostic.and_then(|one| one.remark("level"));
+        grid::draw(markup, test, run, level);
         steps(markup, &test.steps);
         if let Some(difference) = &test.difference {
             comparison::outputs(markup, difference);
@@ -154,14 +158,21 @@ impl Card<'_> {
         if self.others.is_empty() {
             return;
         }
-        markup.leaf("h4", &[], "Other tests with the same cause");
-        markup.element("ul", &[], |markup| {
-            for test in self.others {
-                markup.element("li", &[], |markup| {
-                    let address = format!("#{}", anchor(&test.id));
-                    markup.leaf("a", &[("href", &address)], &test.id);
-                });
-            }
+        let mut attributes = Vec::new();
+        if self.others.len() <= LISTED {
+            attributes.push(("open", ""));
+        }
+        markup.element("details", &attributes, |markup| {
+            let title = format!("Other tests with the same cause: {}", self.others.len());
+            markup.leaf("summary", &[], &title);
+            markup.element("ul", &[("class", "runs")], |markup| {
+                for test in self.others {
+                    markup.element("li", &[], |markup| {
+                        let address = format!("#{}", anchor(&test.id));
+                        markup.leaf("a", &[("href", &address)], &test.id);
+                    });
+                }
+            });
         });
     }
 }

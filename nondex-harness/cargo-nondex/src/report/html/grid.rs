@@ -70,13 +70,15 @@ fn row(test: &TestReport, run: &RunInfo, level: Level) -> Option<Row> {
     Some(cells.collect())
 }
 
-/// Draws the grid, and the failing runs below it; nothing for a test without failing runs.
-pub(super) fn draw(markup: &mut Markup, test: &TestReport, run: &RunInfo) {
+/// Draws the grid, and the failing runs below it. `weakest` is what the finding says of the
+/// weakest level: `STD: …`. Nothing for a test without failing runs.
+pub(super) fn draw(markup: &mut Markup, test: &TestReport, run: &RunInfo, weakest: Option<&str>) {
     if test.failures.is_empty() {
         return;
     }
     let mut levels: BTreeSet<Level> = run.levels.iter().copied().collect();
     levels.extend(test.failures.iter().filter_map(|failure| failure.level));
+    levels.extend(test.failure_rate.keys());
     let rows: Vec<(Level, Option<Row>)> = levels
         .into_iter()
         .map(|level| (level, row(test, run, level)))
@@ -92,7 +94,7 @@ pub(super) fn draw(markup: &mut Markup, test: &TestReport, run: &RunInfo) {
                     if let Some([failures, runs]) = rate {
                         markup.text(&format!(" {failures} of {runs} failed"));
                     }
-                    markup.leaf("small", &[], level_meaning(*level, test));
+                    markup.leaf("small", &[], &meaning(*level, test, weakest));
                 });
                 markup.element("dd", &[], |markup| self::cells(markup, cells));
             }
@@ -105,6 +107,17 @@ pub(super) fn draw(markup: &mut Markup, test: &TestReport, run: &RunInfo) {
         }
     }
     failing(markup, &test.failures);
+}
+
+/// What a level means: for the weakest one the text of its finding.
+fn meaning(level: Level, test: &TestReport, weakest: Option<&str>) -> String {
+    let weakest = weakest.and_then(|text| text.strip_prefix(level.name())?.strip_prefix(": "));
+    let meaning = level_meaning(level, test);
+    match (weakest, test.reason) {
+        (Some(weakest), _) => weakest.to_owned(),
+        (None, Some(_)) => meaning.to_owned(),
+        (None, None) => format!("a failure means: {meaning}"),
+    }
 }
 
 fn cells(markup: &mut Markup, cells: &[(u64, Cell)]) {

@@ -155,6 +155,9 @@ fn row(markup: &mut Markup, test: &TestReport) {
                 (bound * 100.0).ceil()
             ));
         }
+        facts.extend(test.parting.as_ref().map(ToString::to_string));
+        let threads = test.real_threads.as_ref();
+        facts.extend(threads.map(|why| format!("with real threads and real time: {why}")));
         facts.extend(test.notes.iter().cloned());
         if !facts.is_empty() {
             markup.text(" ");

@@ -159,10 +159,12 @@ pub(super) fn level(level: Level, needed: Option<Level>, test: &TestReport) -> S
     format!("{needed}: {}{today}{shown}", meaning(needed))
 }
 
-/// What a level means for this test.
+/// What a failure at a level means for this test, or what delays it has. More is known of the
+/// weakest level at which it fails.
 #[must_use]
 pub fn level_meaning(level: Level, test: &TestReport) -> &'static str {
     match test.reason {
+        None if level == Level::Std && !test.is_flaky_today() => "possible today, now reproducible",
         None => level.meaning(),
         Some(_) if test.depends_on_clocks() => meaning_of_clocks(level),
         Some(_) => meaning(level),
