@@ -6,7 +6,7 @@ use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::{TestReport, Verdict};
 use nondex_core::Level;
 
-use crate::support::{Fixture, Nondex, test};
+use crate::support::{Fixture, Nondex, committed, test};
 
 #[test]
 fn a_profile_and_its_overrides_decide_how_each_test_is_run() {
@@ -102,4 +102,38 @@ fn missing_prerequisites_are_told_from_failures_of_the_code() {
     let report = output.expect(ExitCode::CleanRunFailed).report();
     assert_eq!(report.summary.sanitised, 0);
     assert_eq!((report.summary.passed, report.summary.broken), (1, 4));
+}
+
+#[test]
+fn what_nextest_is_told_about_the_tests_holds_here_too() {
+    let project = committed(&[
+        (
+            "Cargo.toml",
+            "[package]\nname = \"told\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
+        ),
+        (
+            "src/lib.rs",
+            "#[test]\nfn needs_the_script() {\n    \
+             assert_eq!(std::env::var(\"PLACE\").unwrap(), \"a table\");\n}\n\
+             #[test]\nfn is_left_out() {\n    panic!();\n}\n",
+        ),
+        (
+            ".config/nextest.toml",
+            "[profile.default]\ndefault-filter = 'not test(left_out)'\n\
+             [[profile.default.scripts]]\nfilter = 'all()'\nsetup = 'place'\n\
+             [scripts.setup.place]\ncommand = \"sh -c 'echo PLACE=a table >> $NEXTEST_ENV'\"\n\
+             [test-groups]\none = { max-threads = 1 }\n",
+        ),
+    ]);
+    let run = || Nondex::reported(&project.path(""), "test");
+    let output = run().run();
+    output.expect(ExitCode::Ok).prints(&[
+        "`test-groups` are passed over",
+        "Setup place",
+        "`default-filter` leaves out 1 test",
+        "1 test run: 1 passed",
+    ]);
+    let all = run().arg("--ignore-default-filter").run();
+    all.expect(ExitCode::Found)
+        .prints(&["2 tests run: 1 passed, 1 failed"]);
 }

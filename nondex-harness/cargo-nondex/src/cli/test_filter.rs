@@ -50,6 +50,14 @@ pub struct FilterArgs {
     #[arg(help_heading = "Test selection")]
     pub filtersets: Vec<String>,
 
+    /// Run tests too that the `default-filter` of `.config/nextest.toml` leaves out
+    #[arg(long, help_heading = "Test selection")]
+    pub ignore_default_filter: bool,
+
+    /// The `default-filter` of nextest's configuration.
+    #[arg(skip)]
+    pub default_filter: Option<Expression>,
+
     /// Run one part of N: M/N or slice:M/N takes every Nth test, hash:M/N decides by name. Where
     /// the order of tests is tried, whole binaries are divided
     #[arg(long, value_name = "[KIND:]M/N", help_heading = "Test selection")]
@@ -84,6 +92,8 @@ pub struct TestFilter {
     names: Names,
     ignored: Ignored,
     expressions: Vec<Expression>,
+    /// What every test must match besides.
+    default: Option<Expression>,
     partition: Option<Partition>,
 }
 
@@ -132,6 +142,10 @@ impl FilterArgs {
                 }
             },
             expressions: expressions.collect::<Result<_>>()?,
+            default: self
+                .default_filter
+                .clone()
+                .filter(|_| !self.ignore_default_filter),
             partition: self.partition,
         })
     }
@@ -169,7 +183,7 @@ impl TestFilter {
     /// Whether [`resolve`](Self::resolve) looks at the workspace at all.
     #[must_use]
     pub fn has_filtersets(&self) -> bool {
-        !self.expressions.is_empty()
+        !self.expressions.is_empty() || self.default.is_some()
     }
 
     /// The doctests that can be among what it selects.
@@ -191,9 +205,15 @@ impl TestFilter {
                 .resolve(workspace)
                 .map_err(|error| Error::usage(format!("invalid filterset: {error}")))
         });
+        let default = |expression: &Expression| {
+            expression.resolve(workspace).map_err(|error| {
+                Error::setup(format!("invalid default-filter of nextest: {error}"))
+            })
+        };
         Ok(ResolvedFilter {
             filter: self,
             filtersets: filtersets.collect::<Result<_>>()?,
+            default: self.default.as_ref().map(default).transpose()?,
         })
     }
 }
@@ -203,9 +223,23 @@ impl TestFilter {
 pub struct ResolvedFilter<'a> {
     filter: &'a TestFilter,
     filtersets: Vec<Filterset>,
+    default: Option<Filterset>,
 }
 
 impl ResolvedFilter<'_> {
+    /// How many of these tests nextest's `default-filter` leaves out.
+    #[must_use]
+    pub fn left_out(&self, suites: &[Suite]) -> usize {
+        let Some(default) = &self.default else {
+            return 0;
+        };
+        let tests = suites.iter().flat_map(|suite| {
+            let tests = suite.tests.iter();
+            tests.map(move |test| Query::of(suite, test))
+        });
+        tests.filter(|query| !default.contains(query)).count()
+    }
+
     /// The part of the tests that is run, if it is not all.
     #[must_use]
     pub const fn partition(&self) -> Option<Partition> {
@@ -221,7 +255,8 @@ impl ResolvedFilter<'_> {
         let asked_for = filter.names.matches(&suite.binary.id, &test.name)
             && (self.filtersets.is_empty()
                 || self.filtersets.iter().any(|set| set.contains(&query)));
-        match (asked_for, test.ignored, filter.ignored) {
+        let is_default = self.default.as_ref().is_none_or(|set| set.contains(&query));
+        match (asked_for && is_default, test.ignored, filter.ignored) {
             (false, _, _) | (true, false, Ignored::Only) => Match::Out,
             (true, true, Ignored::No) => Match::Ignored,
             (true, _, _) => Match::Run,

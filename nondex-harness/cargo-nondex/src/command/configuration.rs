@@ -54,6 +54,9 @@ pub fn understand(
     if let Some(args) = command.project() {
         fill_build(&mut args.build, &settings);
         fill_filter(&mut args.filter, &settings);
+        args.filter
+            .default_filter
+            .clone_from(&config.nextest.default_filter);
     }
     match &mut command {
         Command::Confirm(args) => fill(&mut args.timeout, &settings.timeout),
@@ -66,12 +69,13 @@ pub fn understand(
         _ => {}
     }
     config.profile.overrides = overrides;
+    let warnings = [variables.unknown(), config.nextest.notes.clone()].concat();
     Ok(Asked {
         command,
         output,
         config,
         given,
-        warnings: variables.unknown(),
+        warnings,
     })
 }
 

@@ -96,7 +96,7 @@ fn judge(
     (git, base): (&Git, &Commit),
     report: &mut Report,
 ) -> Result<()> {
-    let plan = &session.plain.0;
+    let plan = &session.plain.plan;
     let metadata = project::metadata(plan, true)?;
     let effects = Effects::of(git, &base.id, &metadata)?;
     console.status(

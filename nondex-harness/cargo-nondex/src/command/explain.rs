@@ -72,7 +72,7 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
             selection::count(before, "run")
         ),
     );
-    let plain = outcome::PlainBuilder(replay::plan_of(&finding, &place.workspace_root));
+    let plain = outcome::PlainBuilder::new(replay::plan_of(&finding, &place.workspace_root));
     let directory = RunDirectory::create(&project.target_dir)?;
     let display = Display::new(console, 1);
     let mut report = outcome::run(

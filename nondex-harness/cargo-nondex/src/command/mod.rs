@@ -30,6 +30,7 @@ mod report;
 mod run;
 mod selection;
 mod session;
+mod setup;
 mod test;
 mod watch;
 mod with;

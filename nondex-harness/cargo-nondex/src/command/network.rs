@@ -61,7 +61,7 @@ pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> 
     let directory = RunDirectory::create(&project.target_dir)?;
     let tests = selection::count(selection::running(&selected), "test");
     console.status("Running", &format!("{tests} with the network blocked"));
-    let plain = outcome::PlainBuilder(plan);
+    let plain = outcome::PlainBuilder::new(plan);
     let display = Display::new(console, selection::running(&selected));
     let report = campaign::run(
         &selected,

@@ -6,6 +6,7 @@ use camino::Utf8Path;
 
 use super::console::Console;
 use super::files;
+use super::setup::{self, Variables};
 use crate::campaign::comparison::Builder;
 use crate::campaign::tree::Tree;
 use crate::campaign::{self, Progress, Selected, StopFlag};
@@ -18,17 +19,34 @@ use crate::report::human::{self, Sources, View};
 use crate::report::{Report, RunDirectory, exit_code};
 
 /// The build of a plan without this tool in it.
-pub(super) struct PlainBuilder(pub(super) BuildPlan);
+pub(super) struct PlainBuilder {
+    /// What is built.
+    pub(super) plan: BuildPlan,
+    /// What setup scripts set.
+    pub(super) variables: Variables,
+}
+
+impl PlainBuilder {
+    /// A builder of tests that no setup script sets something for.
+    pub(super) const fn new(plan: BuildPlan) -> Self {
+        PlainBuilder {
+            plan,
+            variables: Variables::new(),
+        }
+    }
+}
 
 impl Builder for PlainBuilder {
     fn build(&self) -> Result<Vec<Suite>, String> {
         let plan = BuildPlan {
             mode: Mode::Plain,
             doctests: Doctests::No,
-            ..self.0.clone()
+            ..self.plan.clone()
         };
         let project = project::build(&plan, true).map_err(|error| error.to_string())?;
-        Ok(project.suites)
+        let mut suites = project.suites;
+        setup::give(&self.variables, &mut suites);
+        Ok(suites)
     }
 }
 

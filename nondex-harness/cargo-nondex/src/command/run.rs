@@ -14,6 +14,7 @@ use super::outcome;
 use super::past::{Compared, Past};
 use super::selection;
 use super::session::{Session, Stages};
+use super::setup;
 use crate::campaign::tree::Tree;
 use crate::cli::RunArgs;
 use crate::error::Result;
@@ -51,16 +52,25 @@ pub(super) fn within(
     let mut project = request.build(&stop, console)?;
     // The runtime is no part of what the project's tests cost.
     let started = started + project.runtime_took;
+    let variables = request.set_up(&project, console)?;
+    setup::give(&variables, &mut project.suites);
     let selected = request.select(&project, console)?;
     let options = request.options(line, &project, console)?;
     let stop = stop.within(testing.max_time);
-    let plain = outcome::PlainBuilder(request.plain());
-    let past = Past::of(testing.changed.history_dir.as_deref(), &project, &plain.0)?;
+    let plain = outcome::PlainBuilder {
+        plan: request.plain(),
+        variables,
+    };
+    let past = Past::of(
+        testing.changed.history_dir.as_deref(),
+        &project,
+        &plain.plan,
+    )?;
     let unchanged = match &testing.changed.changed {
         Some(base) => {
             let compared = Compared {
                 base: base.as_deref(),
-                plan: &plain.0,
+                plan: &plain.plan,
                 options: &options,
                 selected: &selected,
             };
@@ -76,7 +86,7 @@ pub(super) fn within(
     let directory = RunDirectory::create(&project.target_dir)?;
     // Where it fails, tests are judged by the build that there is. It lets cargo write into the
     // target folder, which no test shall be blamed for.
-    let rebuilds = Rebuilds::of(&project, &plain.0, &|| stop.is_set());
+    let rebuilds = Rebuilds::of(&project, &plain.plan, &|| stop.is_set());
     let (rebuilds, obstacle) = match rebuilds {
         Ok(rebuilds) => (rebuilds, None),
         Err(error) => (Rebuilds::default(), Some(error)),
@@ -111,7 +121,7 @@ pub(super) fn within(
     report
         .notes
         .extend(obstacle.map(|error| format!("builds were not compared: {error}")));
-    report.run.build = Some(plain.0.written(&project.workspace_root));
+    report.run.build = Some(plain.plan.written(&project.workspace_root));
     report.run.toolchain.clone_from(&project.toolchain);
     report.run.unbuilt.append(&mut project.unbuilt);
     past.describe(&mut report);

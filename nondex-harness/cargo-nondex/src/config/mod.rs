@@ -7,6 +7,7 @@
 mod file;
 mod location;
 mod nearest;
+pub mod nextest;
 mod overrides;
 mod sanitisers;
 mod settings;
@@ -14,6 +15,7 @@ mod value;
 mod variables;
 
 pub use file::{DEFAULT_PROFILE, File};
+pub use nextest::{Nextest, SetupScript};
 pub use overrides::{Given, KEYS as OVERRIDE_KEYS, Override, PerTest};
 pub use sanitisers::KEYS as SANITISE_KEYS;
 pub use settings::{KEYS, Settings};
@@ -34,6 +36,8 @@ pub struct Config {
     pub profile: Settings,
     /// The entries `[[sanitise]]`, of all profiles.
     pub sanitisers: Vec<Operations>,
+    /// What nextest's own configuration says.
+    pub nextest: Nextest,
     /// The root of the workspace; `None` when cargo finds none.
     pub root: Option<Utf8PathBuf>,
 }
@@ -63,6 +67,14 @@ pub fn load(
         None if profile == DEFAULT_PROFILE => Config::default(),
         None => return Err(file::unknown_profile(profile, None, [].into_iter())),
     };
+    if let Some(root) = &root {
+        config.nextest = Nextest::read(root)?;
+    }
+    // What this tool's own configuration says wins.
+    if config.profile.timeout.is_none() {
+        let limits = std::mem::take(&mut config.nextest.limits);
+        config.profile.overrides.extend(limits);
+    }
     config.variables = settings;
     config.root = root;
     Ok(config)

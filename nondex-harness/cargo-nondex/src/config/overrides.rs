@@ -51,6 +51,25 @@ pub struct Override {
     /// Where it stands, for messages.
     #[serde(skip)]
     pub(super) place: String,
+    /// Whether nextest's configuration has it: what it is for may be left out here.
+    #[serde(skip)]
+    is_of_nextest: bool,
+}
+
+impl Override {
+    /// A time limit that nextest's configuration has.
+    pub(super) fn limit(filter: Expression, limit: Duration) -> Self {
+        Override {
+            filter,
+            levels: None,
+            models_off: None,
+            network: None,
+            sanitise: None,
+            timeout: Some(limit),
+            place: "nextest's configuration".to_owned(),
+            is_of_nextest: true,
+        }
+    }
 }
 
 /// The names of the models that match expressions.
@@ -133,7 +152,7 @@ impl<'a> PerTest<'a> {
         let unused = self
             .overrides
             .iter()
-            .filter(|(filter, _)| !has_test(filter));
+            .filter(|(filter, found)| !found.is_of_nextest && !has_test(filter));
         unused
             .map(|(_, found)| {
                 format!(

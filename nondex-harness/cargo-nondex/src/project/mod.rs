@@ -7,6 +7,7 @@ mod atomics;
 pub mod blocks;
 pub mod build;
 mod cargo;
+mod companions;
 mod config;
 mod counted;
 mod coverage;

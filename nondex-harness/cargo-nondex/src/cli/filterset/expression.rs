@@ -29,6 +29,12 @@ impl Expression {
         })
     }
 
+    /// What was parsed.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Replaces the predicates about packages by the packages of `workspace`.
     ///
     /// # Errors

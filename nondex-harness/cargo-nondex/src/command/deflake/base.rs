@@ -84,7 +84,7 @@ impl<'a> Base<'a> {
             ..self
                 .session
                 .plain
-                .0
+                .plan
                 .written(root)
                 .in_workspace(copy.workspace())
         };

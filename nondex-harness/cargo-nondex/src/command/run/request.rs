@@ -15,6 +15,7 @@ use crate::command::known::KnownFlakes;
 use crate::command::report::regressions_file;
 use crate::command::selection::{self, Divided};
 use crate::command::session::Stages;
+use crate::command::setup::{self, Variables};
 use crate::config::PerTest;
 use crate::error::{Error, Result};
 use crate::findings::{Regressions, TriedSeed};
@@ -94,6 +95,28 @@ impl<'a> Request<'a> {
         }
     }
 
+    /// Runs the setup scripts that the requested tests need; what they set.
+    ///
+    /// # Errors
+    /// When one fails.
+    pub(super) fn set_up(&self, project: &Project, console: &Console) -> Result<Variables> {
+        let scripts = &self.asked.config.nextest.scripts;
+        if scripts.is_empty() {
+            return Ok(Variables::new());
+        }
+        let selected = self.selected(project);
+        let workspace = selection::workspace(&self.build, true)?;
+        setup::run(scripts, &selected, &workspace, project, console)
+    }
+
+    fn selected<'p>(&self, project: &'p Project) -> Vec<Selected<'p>> {
+        let by = match self.stages.have_orders() {
+            true => Divided::Binaries,
+            false => Divided::Tests,
+        };
+        selection::select(&project.suites, &self.filter, by)
+    }
+
     /// The requested tests.
     ///
     /// # Errors
@@ -103,11 +126,14 @@ impl<'a> Request<'a> {
         project: &'p Project,
         console: &Console,
     ) -> Result<Vec<Selected<'p>>> {
-        let by = match self.stages.have_orders() {
-            true => Divided::Binaries,
-            false => Divided::Tests,
-        };
-        let selected = selection::select(&project.suites, &self.filter, by);
+        let selected = self.selected(project);
+        let left_out = self.filter.left_out(&project.suites);
+        if left_out > 0 {
+            let tests = selection::count(left_out, "test");
+            console.note(&format!(
+                "nextest's `default-filter` leaves out {tests}: --ignore-default-filter runs them"
+            ));
+        }
         selection::expect_some(&project.suites, &selected, &self.filter)
             .inspect_err(|_| project.notes.iter().for_each(|note| console.note(note)))?;
         let asked = &self.args.testing.project;

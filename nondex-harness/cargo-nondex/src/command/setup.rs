@@ -1,0 +1,118 @@
+//! The setup scripts of nextest's configuration: what is run before the tests that need it.
+
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+
+use camino::Utf8Path;
+
+use crate::campaign::Selected;
+use crate::cli::filterset::{Query, Workspace};
+use crate::command::console::Console;
+use crate::config::SetupScript;
+use crate::error::{Error, Result};
+use crate::project::{Project, Suite};
+
+/// Variables of tests, by the id of their binary.
+pub(super) type Variables = BTreeMap<String, Vec<(String, String)>>;
+
+/// The start of the names that nextest keeps for itself.
+const RESERVED: &str = "NEXTEST";
+
+/// Runs each script that one of the selected tests needs. What it writes into the file that
+/// `NEXTEST_ENV` names are variables for the tests; here a binary gets them as a whole.
+///
+/// # Errors
+/// When a filter names what the workspace does not have, or a script fails.
+pub(super) fn run(
+    scripts: &[SetupScript],
+    selected: &[Selected<'_>],
+    workspace: &Workspace,
+    project: &Project,
+    console: &Console,
+) -> Result<Variables> {
+    let mut found = Variables::new();
+    for script in scripts {
+        let filter = script
+            .filter
+            .as_ref()
+            .map(|filter| filter.resolve(workspace));
+        let filter = filter.transpose().map_err(|error| {
+            let name = &script.name;
+            Error::setup(format!(
+                "invalid filterset of the setup script `{name}`: {error}"
+            ))
+        })?;
+        let needs = |one: &&Selected<'_>| {
+            one.tests.iter().any(|(test, is_run)| {
+                let query = Query::of(one.suite, test);
+                *is_run && filter.as_ref().is_none_or(|filter| filter.contains(&query))
+            })
+        };
+        let binaries: Vec<&str> = selected
+            .iter()
+            .filter(needs)
+            .map(|one| one.suite.binary.id.as_str())
+            .collect();
+        if binaries.is_empty() {
+            continue;
+        }
+        console.status("Setup", &script.name);
+        let variables = execute(script, &project.workspace_root, &project.target_dir)?;
+        for binary in binaries {
+            let known = found.entry(binary.to_owned()).or_default();
+            known.extend(variables.iter().cloned());
+        }
+    }
+    Ok(found)
+}
+
+/// Gives the tests of these binaries their variables.
+pub(super) fn give(variables: &Variables, suites: &mut [Suite]) {
+    for suite in suites {
+        let own = variables.get(&suite.binary.id).into_iter().flatten();
+        let own = own.map(|(name, value)| (name.into(), value.into()));
+        suite.binary.env.extend(own);
+    }
+}
+
+/// Runs a script to its end; the variables that it sets.
+fn execute(
+    script: &SetupScript,
+    root: &Utf8Path,
+    target_dir: &Utf8Path,
+) -> Result<Vec<(String, String)>> {
+    let SetupScript { name, command, .. } = script;
+    let failed = |why: &str| Error::setup(format!("the setup script `{name}` {why}"));
+    let file = target_dir.join(format!("nondex/setup-{}", std::process::id()));
+    std::fs::write(&file, "")
+        .map_err(|e| failed(&format!("has no file for its variables: {e}")))?;
+    let [program, arguments @ ..] = command.as_slice() else {
+        return Ok(Vec::new());
+    };
+    let status = Command::new(program)
+        .args(arguments)
+        .current_dir(root)
+        .env("NEXTEST", "1")
+        .env("NEXTEST_ENV", &file)
+        .stdin(Stdio::null())
+        // Our own is for the report.
+        .stdout(Stdio::null())
+        .status()
+        .map_err(|e| failed(&format!("cannot be run: {e}")))?;
+    if !status.success() {
+        return Err(failed(&format!("failed: {status}")));
+    }
+    let text = std::fs::read_to_string(&file)
+        .map_err(|e| failed(&format!("wrote variables that cannot be read: {e}")))?;
+    let _ = std::fs::remove_file(&file);
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let variables = lines.map(|line| match line.split_once('=') {
+        Some((name, value)) if !name.is_empty() && !name.starts_with(RESERVED) => {
+            Ok((name.to_owned(), value.to_owned()))
+        }
+        _ => Err(failed(&format!(
+            "wrote `{line}`, which is no variable for tests"
+        ))),
+    });
+    variables.collect()
+}

@@ -1,0 +1,262 @@
+//! nextest's own configuration, `.config/nextest.toml`: what of it holds here, too.
+//!
+//! A project that runs by nextest has said there which tests run by default, which need longer, and
+//! what is to be done before. What only decides how nextest runs and shows tests is passed over.
+//! What would change a result here and is not understood is named once.
+
+use std::time::Duration;
+
+use camino::Utf8Path;
+use toml::{Spanned, Table, Value};
+
+use super::overrides::Override;
+use crate::cli::filterset::Expression;
+use crate::error::{Error, Result};
+use crate::judge::options::DEFAULT_TIMEOUT;
+
+/// The file, below the root of the workspace.
+const FILE: &str = ".config/nextest.toml";
+
+/// The profile that every other one builds on.
+const DEFAULT: &str = "default";
+
+/// What nextest's configuration says.
+#[derive(Clone, Debug, Default)]
+pub struct Nextest {
+    /// Which tests run unless others are asked for.
+    pub default_filter: Option<Expression>,
+    /// Time limits of tests, longer than ours.
+    pub(super) limits: Vec<Spanned<Override>>,
+    /// What is run before the tests.
+    pub scripts: Vec<SetupScript>,
+    /// What is not understood, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// A script that is run before the tests that match its filter.
+#[derive(Clone, Debug)]
+pub struct SetupScript {
+    /// Its name in the configuration.
+    pub name: String,
+    /// Program and arguments.
+    pub command: Vec<String>,
+    /// Which tests need it; `None` for all.
+    pub filter: Option<Expression>,
+}
+
+impl Nextest {
+    /// Reads the configuration of the workspace at `root`, if there is one.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is no TOML.
+    pub(super) fn read(root: &Utf8Path) -> Result<Self> {
+        let path = root.join(FILE);
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Nextest::default()),
+            Err(e) => return Err(Error::setup(format!("failed to read `{path}`: {e}"))),
+        };
+        let profile = std::env::var("NEXTEST_PROFILE").ok();
+        Self::parse(&text, profile.as_deref().unwrap_or(DEFAULT))
+            .map_err(|why| Error::setup(format!("failed to read `{path}`: {why}")))
+    }
+
+    /// What the text says of this profile.
+    fn parse(text: &str, profile: &str) -> Result<Self, String> {
+        let document: Table = text.parse().map_err(|e: toml::de::Error| e.to_string())?;
+        let mut found = Nextest::default();
+        let profiles = table(document.get("profile"));
+        let names = [profile, DEFAULT];
+        let names = if profile == DEFAULT {
+            &names[1..]
+        } else {
+            &names[..]
+        };
+        for name in names {
+            let profile = profiles.and_then(|profiles| table(profiles.get(*name)));
+            if let Some(profile) = profile {
+                found.add(profile, &document);
+            }
+        }
+        if document.contains_key("test-groups") {
+            found.note("`test-groups` are passed over: tests of a group may run at once");
+        }
+        Ok(found)
+    }
+
+    /// Adds what a profile says and a more important one does not.
+    fn add(&mut self, profile: &Table, document: &Table) {
+        let filter = profile.get("default-filter").and_then(Value::as_str);
+        if self.default_filter.is_none() {
+            self.default_filter = filter.and_then(|text| self.expression(text));
+        }
+        let overrides = list(profile.get("overrides"));
+        for one in overrides.filter_map(Value::as_table) {
+            if one.contains_key("platform") {
+                self.note("overrides for a `platform` are passed over");
+            } else if let Some(text) = one.get("filter").and_then(Value::as_str) {
+                let limit = limit(one);
+                self.add_limit(text, limit);
+            }
+        }
+        self.add_limit("all()", limit(profile));
+        for entry in list(profile.get("scripts")).filter_map(Value::as_table) {
+            if entry.contains_key("run-wrapper") {
+                self.note("`run-wrapper` scripts are passed over");
+            }
+            let filter = entry.get("filter").and_then(Value::as_str);
+            let filter = filter.map(|text| self.expression(text));
+            if matches!(filter, Some(None)) {
+                continue;
+            }
+            for name in texts(entry.get("setup")) {
+                match command(document, &name) {
+                    Some(command) => self.scripts.push(SetupScript {
+                        name,
+                        command,
+                        filter: filter.clone().flatten(),
+                    }),
+                    None => self.note(&format!("the setup script `{name}` is not understood")),
+                }
+            }
+        }
+    }
+
+    fn add_limit(&mut self, filter: &str, limit: Option<Duration>) {
+        // A run over this tool may take longer, so that a shorter one is none here.
+        if let Some(limit) = limit.filter(|limit| *limit > DEFAULT_TIMEOUT)
+            && let Some(filter) = self.expression(filter)
+        {
+            let limit = Override::limit(filter, limit);
+            self.limits.push(Spanned::new(0..0, limit));
+        }
+    }
+
+    fn expression(&mut self, text: &str) -> Option<Expression> {
+        let parsed = Expression::parse(text);
+        if parsed.is_err() {
+            self.note(&format!("the filterset `{text}` is not understood"));
+        }
+        parsed.ok()
+    }
+
+    fn note(&mut self, what: &str) {
+        let note = format!("nextest's configuration: {what}");
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
+/// The time limit of a profile or an override: after so many periods a slow test is ended.
+fn limit(settings: &Table) -> Option<Duration> {
+    let slow = settings.get("slow-timeout")?.as_table()?;
+    let period = humantime::parse_duration(slow.get("period")?.as_str()?).ok()?;
+    let times = u32::try_from(slow.get("terminate-after")?.as_integer()?).ok()?;
+    period.checked_mul(times)
+}
+
+/// The command of a setup script: `[scripts.setup.NAME]`, or `[script.NAME]` as it was before.
+fn command(document: &Table, name: &str) -> Option<Vec<String>> {
+    let scripts = table(document.get("scripts"));
+    let now = scripts.and_then(|scripts| table(scripts.get("setup"))?.get(name));
+    let before = table(document.get("script")).and_then(|scripts| scripts.get(name));
+    let script = now.or(before)?.as_table()?;
+    let words = match script.get("command")? {
+        Value::String(line) => shell_words::split(line).ok()?,
+        Value::Array(words) => {
+            let words = words.iter().map(|word| Some(word.as_str()?.to_owned()));
+            words.collect::<Option<_>>()?
+        }
+        Value::Table(settings) if !settings.contains_key("relative-to") => {
+            shell_words::split(settings.get("command-line")?.as_str()?).ok()?
+        }
+        _ => return None,
+    };
+    (!words.is_empty()).then_some(words)
+}
+
+fn table(value: Option<&Value>) -> Option<&Table> {
+    value?.as_table()
+}
+
+fn list(value: Option<&Value>) -> impl Iterator<Item = &Value> {
+    value.and_then(Value::as_array).into_iter().flatten()
+}
+
+/// A text, or several.
+fn texts(value: Option<&Value>) -> Vec<String> {
+    match value {
+        Some(Value::String(text)) => vec![text.clone()],
+        several => {
+            let texts = list(several).filter_map(Value::as_str);
+            texts.map(str::to_owned).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"
+        [profile.default]
+        default-filter = 'not test(slow)'
+        retries = 3
+        slow-timeout = { period = "60s", terminate-after = 5 }
+
+        [[profile.default.overrides]]
+        filter = 'test(import)'
+        slow-timeout = { period = "2m", terminate-after = 10 }
+
+        [[profile.default.overrides]]
+        filter = 'test(quick)'
+        slow-timeout = { period = "1s", terminate-after = 2 }
+
+        [[profile.default.scripts]]
+        filter = 'package(db)'
+        setup = "db"
+
+        [profile.ci]
+        default-filter = 'all()'
+
+        [scripts.setup.db]
+        command = "./start 'a database'"
+    "#;
+
+    fn text(found: &Nextest) -> &str {
+        found.default_filter.as_ref().map_or("", Expression::text)
+    }
+
+    #[test]
+    fn filter_limits_and_scripts_are_read_and_the_rest_is_passed_over() {
+        let found = Nextest::parse(TEXT, "default").unwrap();
+        assert_eq!(text(&found), "not test(slow)");
+        let limits: Vec<_> = found
+            .limits
+            .iter()
+            .map(|one| one.get_ref().timeout)
+            .collect();
+        let seconds = [1200, 300].map(|seconds| Some(Duration::from_secs(seconds)));
+        assert_eq!(limits, seconds);
+        assert_eq!(found.scripts[0].command, ["./start", "a database"]);
+        assert_eq!(found.notes, [""; 0]);
+    }
+
+    #[test]
+    fn a_profile_comes_over_the_default_one() {
+        let found = Nextest::parse(TEXT, "ci").unwrap();
+        assert_eq!(text(&found), "all()");
+        assert_eq!(found.limits.len(), 2);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_named_once() {
+        let text = "test-groups.one.max-threads = 1\n\
+                    [[profile.default.overrides]]\nplatform = 'cfg(windows)'\n\
+                    [[profile.default.overrides]]\nplatform = 'cfg(unix)'\n\
+                    [[profile.default.scripts]]\nsetup = 'missing'\n";
+        let found = Nextest::parse(text, "default").unwrap();
+        assert_eq!(found.notes.len(), 3, "{:?}", found.notes);
+    }
+}
