@@ -1,12 +1,58 @@
 //! A test that depends on others: the tests in turn, and the state that one leaves to the other.
 
+use std::collections::BTreeSet;
+
 use super::markup::Markup;
 use crate::report::human::{Sources, state_name};
-use crate::report::schema::{SharedState, TestReport, Verdict};
+use crate::report::schema::{Race, SharedState, TestReport, Verdict};
+
+/// What one test does while no other one runs.
+#[derive(Debug)]
+struct Turn<'a> {
+    /// Name of the test.
+    test: &'a str,
+    /// What it does, after its name; empty if it runs completely after the turn before.
+    does: String,
+}
+
+impl<'a> Turn<'a> {
+    fn whole(test: &'a str) -> Self {
+        Turn {
+            test,
+            does: String::new(),
+        }
+    }
+}
+
+/// The turns of two tests that run at the same time: one of them runs in the middle of the other.
+fn turns<'a>(test: &'a str, race: &'a Race) -> Vec<Turn<'a>> {
+    let (outer, inner) = match race.inner {
+        true => (race.with.as_str(), test),
+        false => (test, race.with.as_str()),
+    };
+    let turn = |test, does: String| Turn { test, does };
+    // Counted from 0, as in the command that reproduces it.
+    let stops = format!("stops at access {}", race.interrupt_at);
+    let first = turn(outer, stops);
+    match race.pause_at {
+        None => vec![
+            first,
+            turn(inner, "runs from its begin to its end".to_owned()),
+            turn(outer, "goes on".to_owned()),
+        ],
+        Some(pause) => vec![
+            first,
+            turn(inner, format!("stops at access {pause}")),
+            turn(outer, "goes on to its end".to_owned()),
+            turn(inner, "goes on".to_owned()),
+        ],
+    }
+}
 
 /// Draws the run alone and the run after others side by side; nothing for a test that depends on no
 /// other.
 pub(super) fn draw(markup: &mut Markup, test: &TestReport, sources: &Sources) {
+    let alone = || vec![Turn::whole(&test.name)];
     if let (true, Some(order)) = (test.verdict.is_of_order(), &test.order) {
         let is_victim = test.verdict == Verdict::OrderDependentVictim;
         let first = order.sets.first();
@@ -14,22 +60,25 @@ pub(super) fn draw(markup: &mut Markup, test: &TestReport, sources: &Sources) {
             true => &order.polluters,
             false => &order.setters,
         });
-        let (alone, after) = match is_victim {
+        let (passes, fails) = match is_victim {
             true => ("passes", "fails"),
             false => ("fails", "passes"),
         };
+        let before = first.iter().map(|name| Turn::whole(name));
+        let after: Vec<Turn<'_>> = before.chain(alone()).collect();
         markup.leaf("h4", &[], "Alone, and after other tests");
         markup.element("div", &[("class", "two")], |markup| {
-            side(markup, test, "Alone", alone, &[], &[], sources);
-            side(markup, test, "After", after, first, &order.state, sources);
+            side(markup, test, ("Alone", passes), &alone(), &[], sources);
+            let states = order.state.as_slice();
+            side(markup, test, ("After", fails), &after, states, sources);
         });
     } else if let Some(race) = &test.race {
-        markup.leaf("h4", &[], "At the same time as another test");
-        let with = std::slice::from_ref(&race.with);
-        let state = std::slice::from_ref(&race.state);
+        markup.leaf("h4", &[], "Alone, and at the same time as another test");
         markup.element("div", &[("class", "two")], |markup| {
-            side(markup, test, "Alone", "passes", &[], &[], sources);
-            side(markup, test, "With", "fails", with, state, sources);
+            side(markup, test, ("Alone", "passes"), &alone(), &[], sources);
+            let states = std::slice::from_ref(&race.state);
+            let turns = turns(&test.name, race);
+            side(markup, test, ("Together", "fails"), &turns, states, sources);
         });
     }
 }
@@ -37,45 +86,59 @@ pub(super) fn draw(markup: &mut Markup, test: &TestReport, sources: &Sources) {
 fn side(
     markup: &mut Markup,
     test: &TestReport,
-    title: &str,
-    outcome: &'static str,
-    before: &[String],
-    state: &[SharedState],
+    (title, outcome): (&str, &'static str),
+    turns: &[Turn<'_>],
+    states: &[SharedState],
     sources: &Sources,
 ) {
     markup.element("div", &[("class", outcome)], |markup| {
         markup.element("h5", &[], |markup| {
             markup.text(title);
-            markup.leaf(
-                "span",
-                &[("class", "outcome")],
-                &format!(": the test {outcome}"),
-            );
+            let text = format!(": the test {outcome}");
+            markup.leaf("span", &[("class", "outcome")], &text);
         });
+        // The lines of a test are shown at its first turn.
+        let mut shown = BTreeSet::new();
         markup.element("ol", &[("class", "tests")], |markup| {
-            for name in before {
+            for turn in turns {
                 markup.element("li", &[], |markup| {
-                    markup.leaf("code", &[], name);
-                    for state in state {
-                        let written = state.written.as_ref();
-                        if let Some(written) = written.filter(|written| written.test == *name) {
-                            let does = format!("changes {}", state_name(&state.kind, &state.name));
-                            place(markup, &written.file, written.line, &does, sources);
-                        }
+                    markup.leaf("code", &[], turn.test);
+                    if !turn.does.is_empty() {
+                        markup.text(" ");
+                        markup.text(&turn.does);
+                    }
+                    if shown.insert(turn.test) {
+                        let is_own = turn.test == test.name;
+                        states
+                            .iter()
+                            .for_each(|state| act(markup, turn.test, is_own, state, sources));
                     }
                 });
             }
-            markup.element("li", &[], |markup| {
-                markup.leaf("code", &[], &test.name);
-                for state in state {
-                    if let Some(read) = &state.read {
-                        let does = format!("uses {}", state_name(&state.kind, &state.name));
-                        place(markup, &read.file, read.line, &does, sources);
-                    }
-                }
-            });
         });
     });
+}
+
+/// The line at which a test changes or uses the state, if known.
+fn act(markup: &mut Markup, test: &str, is_own: bool, state: &SharedState, sources: &Sources) {
+    let name = state_name(&state.kind, &state.name);
+    let written = state
+        .written
+        .as_ref()
+        .filter(|written| written.test == test);
+    if let Some(written) = written {
+        let does = format!("changes {name}");
+        place(markup, &written.file, written.line, &does, sources);
+    }
+    if let Some(read) = state.read.as_ref().filter(|_| is_own) {
+        place(
+            markup,
+            &read.file,
+            read.line,
+            &format!("uses {name}"),
+            sources,
+        );
+    }
 }
 
 /// A line of a test, with what it does to the state.
@@ -87,4 +150,49 @@ fn place(markup: &mut Markup, file: &str, line: u32, does: &str, sources: &Sourc
         }
         markup.element("small", &[("class", "object")], |markup| markup.rich(does));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(inner: bool, pause_at: Option<u64>) -> Vec<String> {
+        let race = Race {
+            with: "other".to_owned(),
+            inner,
+            interrupt_at: 2,
+            pause_at,
+            ..Race::default()
+        };
+        let turns = turns("own", &race);
+        let words = turns
+            .iter()
+            .map(|turn| format!("{} {}", turn.test, turn.does));
+        words.collect()
+    }
+
+    #[test]
+    fn of_two_tests_at_the_same_time_the_inner_one_runs_while_the_outer_one_stops() {
+        let whole = [
+            "stops at access 2",
+            "runs from its begin to its end",
+            "goes on",
+        ];
+        for (inner, tests) in [
+            (false, ["own", "other", "own"]),
+            (true, ["other", "own", "other"]),
+        ] {
+            let expected = [0, 1, 2].map(|at| format!("{} {}", tests[at], whole[at]));
+            assert_eq!(told(inner, None), expected);
+        }
+        assert_eq!(
+            told(false, Some(0)),
+            [
+                "own stops at access 2",
+                "other stops at access 0",
+                "own goes on to its end",
+                "other goes on",
+            ]
+        );
+    }
 }
