@@ -142,7 +142,7 @@ fn the_book_keeps_as_much_as_the_program() {
 
 #[test]
 fn the_help_text_has_every_exit_code() {
-    let help = binary::stdout(["-h"]);
+    let help = binary::stdout(["--help"]);
     for (code, meaning) in ExitCode::ALL {
         assert!(
             help.contains(&format!("{:>3}  {meaning}", code as u8)),

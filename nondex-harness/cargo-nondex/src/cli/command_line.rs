@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::bisect_args::BisectArgs;
 use super::check_args::CheckArgs;
@@ -19,6 +19,7 @@ use super::project_args::ProjectArgs;
 use super::replay_args::ReplayArgs;
 use super::report_args::ReportArgs;
 use super::run_args::RunArgs;
+use super::short_help::with_short_help;
 use super::test_args::TestArgs;
 use super::testing_args::TestingArgs;
 use super::with_args::WithArgs;
@@ -31,7 +32,8 @@ use crate::exit_code::ExitCode;
 /// outcome of a test.
 #[derive(Debug, Parser)]
 #[command(name = "cargo-nondex", bin_name = "cargo nondex", version)]
-#[command(args_conflicts_with_subcommands = true, after_help = after_help())]
+#[command(args_conflicts_with_subcommands = true, after_help = TOPICS)]
+#[command(after_long_help = after_help())]
 #[command(max_term_width = 100)]
 pub struct CommandLine {
     #[command(subcommand)]
@@ -172,7 +174,8 @@ impl CommandLine {
         if args.get(1).is_some_and(|arg| arg == "nondex") {
             args.remove(1);
         }
-        let line = Self::try_parse_from(&args)?;
+        let definition = with_short_help(Self::command());
+        let line = Self::from_arg_matches(&definition.try_get_matches_from(&args)?)?;
         let command = match line.command {
             Some(command) => command,
             None => {
@@ -221,6 +224,10 @@ fn expect_no_command(
         ))),
     }
 }
+
+/// What stands under the short help text.
+const TOPICS: &str =
+    "cargo nondex help levels|verdicts|filtersets|exit-codes explains the words of the output";
 
 /// The table of exit codes under the help text.
 fn after_help() -> String {

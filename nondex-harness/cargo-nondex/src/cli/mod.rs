@@ -25,6 +25,7 @@ pub mod replay_args;
 pub mod report_args;
 pub mod run_args;
 pub mod seeds;
+mod short_help;
 pub mod test_args;
 pub mod test_filter;
 pub mod testing_args;

@@ -32,6 +32,7 @@ mod selection;
 mod session;
 mod setup;
 mod test;
+mod topics;
 mod watch;
 mod with;
 
@@ -62,6 +63,12 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
                 return ExitCode::Setup;
             }
         }
+    }
+    if let Some(text) = topics::asked(&args) {
+        let mut out = std::io::stdout().lock();
+        // Nobody may be reading any more.
+        let _ = std::io::Write::write_all(&mut out, text.as_bytes());
+        return ExitCode::Ok;
     }
     let line = written(&args);
     let asked = match configuration::understand(args, std::env::vars_os()) {

@@ -46,29 +46,9 @@ impl<'a> Display<'a> {
     /// A display of a campaign with this number of tests: how many runs they take is not known
     /// before they were made.
     pub(super) fn new(console: &'a Console, tests: usize) -> Self {
-        let bar = (console.has_terminal() && !console.quiet).then(|| {
-            let target = ProgressDrawTarget::stderr();
-            let prefix = if console.has_colors() {
-                "{prefix:>12.green.bold}"
-            } else {
-                "{prefix:>12}"
-            };
-            let template = format!(
-                "{prefix} [{{elapsed_precise}}] [{{bar:25}}] {{pos}}/{{len}} tests, {{wide_msg}}"
-            );
-            let style = ProgressStyle::with_template(&template).map_or_else(
-                |_| ProgressStyle::default_bar(),
-                |style| style.progress_chars("=> "),
-            );
-            let bar = ProgressBar::with_draw_target(Some(tests as u64), target)
-                .with_style(style)
-                .with_prefix("Running");
-            bar.enable_steady_tick(TICK);
-            bar
-        });
         Display {
             console,
-            bar,
+            bar: bar(console, tests),
             counts: Mutex::new(Counts {
                 judged: 0,
                 tests,
@@ -181,6 +161,30 @@ impl Progress for Display<'_> {
             self.line(&line);
         }
     }
+}
+
+/// A bar of this number of tests, where there is a terminal that shows it.
+pub(super) fn bar(console: &Console, tests: usize) -> Option<ProgressBar> {
+    if !console.has_terminal() || console.quiet {
+        return None;
+    }
+    let prefix = if console.has_colors() {
+        "{prefix:>12.green.bold}"
+    } else {
+        "{prefix:>12}"
+    };
+    let template =
+        format!("{prefix} [{{elapsed_precise}}] [{{bar:25}}] {{pos}}/{{len}} tests, {{wide_msg}}");
+    let style = ProgressStyle::with_template(&template).map_or_else(
+        |_| ProgressStyle::default_bar(),
+        |style| style.progress_chars("=> "),
+    );
+    let target = ProgressDrawTarget::stderr();
+    let bar = ProgressBar::with_draw_target(Some(tests as u64), target)
+        .with_style(style)
+        .with_prefix("Running");
+    bar.enable_steady_tick(TICK);
+    Some(bar)
 }
 
 /// How long a campaign still explores: `, at most 90 s more`.

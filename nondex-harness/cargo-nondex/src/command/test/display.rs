@@ -5,17 +5,14 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use anstyle::Style;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use nondex_core::{Outcome, RunSpec};
 
 use crate::campaign::Progress;
 use crate::command::console::Console;
-use crate::command::selection;
+use crate::command::{progress, selection};
 use crate::report::human::{verdict_style, words};
 use crate::report::{TestReport, Verdict};
-
-/// How often the bar is drawn when nothing happens, so that a slow test does not look like a hang.
-const TICK: Duration = Duration::from_millis(500);
 
 /// Shows the tests of a run on a console.
 pub(super) struct Display<'a> {
@@ -28,22 +25,9 @@ pub(super) struct Display<'a> {
 impl<'a> Display<'a> {
     /// A display of a run of this number of tests.
     pub(super) fn new(console: &'a Console, tests: usize) -> Self {
-        let bar = (console.has_terminal() && !console.quiet).then(|| {
-            let target = ProgressDrawTarget::stderr();
-            let style = ProgressStyle::with_template(
-                "     Running [{elapsed_precise}] [{bar:25}] {pos}/{len} tests, {wide_msg}",
-            );
-            let style = style.map_or_else(
-                |_| ProgressStyle::default_bar(),
-                |style| style.progress_chars("=> "),
-            );
-            let bar = ProgressBar::with_draw_target(Some(tests as u64), target).with_style(style);
-            bar.enable_steady_tick(TICK);
-            bar
-        });
         Display {
             console,
-            bar,
+            bar: progress::bar(console, tests),
             tests,
             judged: Mutex::new(0),
         }

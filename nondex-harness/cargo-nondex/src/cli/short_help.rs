@@ -1,0 +1,81 @@
+//! What `-h` shows: one screen of what is used most. `--help` has everything.
+
+use clap::Command;
+
+/// A command with more options than this has a short help text of its own.
+const MANY: usize = 25;
+
+/// The options of such a command that are used most.
+const SHOWN: [&str; 23] = [
+    "seeds",
+    "seed",
+    "levels",
+    "orders",
+    "base",
+    "verify",
+    "real_threads",
+    "thorough",
+    "strict",
+    "timeout",
+    "max_time",
+    "network",
+    "filters",
+    "exact",
+    "skip",
+    "ignored",
+    "filtersets",
+    "partition",
+    "changed",
+    "packages",
+    "workspace",
+    "junit",
+    "verbose",
+];
+
+/// The command, and those below it, each with a short help text of at most one screen.
+pub(super) fn with_short_help(command: Command) -> Command {
+    let has_many = command.get_arguments().count() > MANY;
+    let command = command.mut_subcommands(with_short_help);
+    match has_many {
+        true => command.mut_args(|argument| {
+            let is_shown = SHOWN.contains(&argument.get_id().as_str())
+                || argument.is_positional()
+                || argument.get_id() == "help";
+            argument.hide_short_help(!is_shown)
+        }),
+        false => command,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::cli::CommandLine;
+
+    #[test]
+    fn the_short_help_of_every_command_is_one_screen() {
+        let mut command = with_short_help(CommandLine::command());
+        command.build();
+        let mut all = vec![command.clone()];
+        all.extend(command.get_subcommands().cloned());
+        for mut command in all {
+            let lines = command.render_help().to_string().lines().count();
+            // The first page lists all commands, too.
+            let most = if command.has_subcommands() { 85 } else { 60 };
+            assert!(lines <= most, "{}: {lines} lines", command.get_name());
+        }
+    }
+
+    #[test]
+    fn every_option_that_is_shown_is_one() {
+        let command = CommandLine::command();
+        let commands = std::iter::once(&command).chain(command.get_subcommands());
+        let ids = commands.flat_map(|command| command.get_arguments().map(clap::Arg::get_id));
+        let ids: Vec<&str> = ids.map(clap::Id::as_str).collect();
+        for name in SHOWN {
+            assert!(ids.contains(&name), "{name}");
+        }
+    }
+}
