@@ -3,9 +3,11 @@
 mod command_line;
 mod config;
 mod filterset;
+mod github;
 mod gitlab;
 mod html;
 mod junit;
+mod markdown;
 mod problems;
 mod report;
 mod sample;

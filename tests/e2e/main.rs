@@ -13,6 +13,7 @@ mod bisect;
 mod builds;
 mod chance;
 mod changed;
+mod ci;
 mod classify;
 mod clocks;
 mod command_line;

@@ -56,6 +56,8 @@ pub(crate) fn plain_command(program: impl AsRef<OsStr>, dir: &Path) -> Command {
         let ours =
             text.starts_with("CARGO_") && text != "CARGO_HOME" || text.starts_with("NONDEX_");
         let others = [
+            "GITHUB_ACTIONS",
+            "GITHUB_STEP_SUMMARY",
             "LD_LIBRARY_PATH",
             "OUT_DIR",
             "RUSTFLAGS",

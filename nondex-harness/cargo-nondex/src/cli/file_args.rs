@@ -1,7 +1,19 @@
-//! Files that a report is also written to, in the formats of other tools.
+//! Where else a report goes, in the formats of other tools.
 
 use camino::Utf8PathBuf;
-use clap::Args;
+use clap::{Args, ValueEnum};
+
+/// When GitHub Actions is shown what was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Annotations {
+    /// Where it runs: `GITHUB_ACTIONS` is `true`.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never, and no job summary either.
+    Never,
+}
 
 /// What else a report is written as.
 #[derive(Args, Clone, Debug, Default)]
@@ -18,4 +30,8 @@ pub struct FileArgs {
     /// Write the findings as GitLab's code quality report, too
     #[arg(long, value_name = "FILE", help_heading = "Output options")]
     pub gitlab: Option<Utf8PathBuf>,
+
+    /// Annotations of GitHub Actions, and its job summary [default: auto]
+    #[arg(long, value_name = "WHEN", help_heading = "Output options")]
+    pub annotations: Option<Annotations>,
 }

@@ -42,7 +42,7 @@ pub use config_args::ConfigArgs;
 pub use confirm_args::ConfirmArgs;
 pub use deflake_args::DeflakeArgs;
 pub use explain_args::ExplainArgs;
-pub use file_args::FileArgs;
+pub use file_args::{Annotations, FileArgs};
 pub use known_args::{KnownAction, KnownAddArgs, KnownArgs, KnownCheckArgs};
 pub use location_args::LocationArgs;
 pub use model_args::ModelArgs;

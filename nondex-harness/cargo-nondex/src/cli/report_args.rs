@@ -53,6 +53,11 @@ pub struct ReportArgs {
     )]
     pub history_dir: Option<Utf8PathBuf>,
 
+    /// Write the summary in Markdown that a job of GitHub Actions shows, without FILE to stdout
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    #[arg(conflicts_with_all = ["list", "export", "history"], help_heading = "Report options")]
+    pub markdown: Option<Option<Utf8PathBuf>>,
+
     /// What else it is written as.
     #[command(flatten)]
     pub files: FileArgs,

@@ -12,7 +12,7 @@ use super::replay;
 use super::{interrupt, outcome, selection};
 use crate::campaign::Selected;
 use crate::campaign::memo::Memo;
-use crate::cli::{ExplainArgs, FileArgs};
+use crate::cli::{Annotations, ExplainArgs, FileArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Store};
@@ -92,7 +92,10 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
         &project.workspace_root,
         &path,
         started.elapsed(),
-        &FileArgs::default(),
+        &FileArgs {
+            annotations: Some(Annotations::Never),
+            ..FileArgs::default()
+        },
         // It is the command that tells all.
         &console.whole(),
     )

@@ -31,7 +31,10 @@ pub(super) fn write_all(report: &Report, view: &View<'_>, files: &FileArgs) -> R
 }
 
 /// Writes a file, and makes the folders above it.
-fn write(path: &Utf8Path, text: &str) -> Result<()> {
+///
+/// # Errors
+/// When it cannot be written, a set-up error with its path.
+pub(super) fn write(path: &Utf8Path, text: &str) -> Result<()> {
     // In place, because it may be a pipe.
     path.parent()
         .map_or(Ok(()), fs::create_dir_all)

@@ -1,5 +1,6 @@
 //! What each command does.
 
+mod actions;
 mod bisect;
 mod check;
 mod classify;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use camino::Utf8Path;
 
 use super::console::Console;
-use super::files;
 use super::setup::{self, Variables};
+use super::{actions, files};
 use crate::campaign::comparison::Builder;
 use crate::campaign::tree::Tree;
 use crate::campaign::{self, Progress, Selected, StopFlag};
@@ -91,6 +91,8 @@ pub(super) fn show(
     };
     console.text(&human::render(report, &view));
     files::write_all(report, &view, files)?;
+    let when = files.annotations.unwrap_or_default();
+    actions::announce(report, view.sources, when, console)?;
     if console.format == MessageFormat::Json {
         console.json(report)?;
     }

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
 
+use super::actions;
 use super::console::Console;
 use super::files;
 use super::folders::Folders;
@@ -20,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Regressions, Store};
 use crate::report::human::{self, Sources, View};
-use crate::report::{RunDirectory, merge, store};
+use crate::report::{RunDirectory, markdown, merge, store};
 
 /// Shows what earlier runs found. The exit code shows whether that could be done, not what was
 /// found.
@@ -61,6 +62,21 @@ fn show(place: &Folders, args: &ReportArgs, console: &Console) -> Result<()> {
         quiet: console.quiet,
     };
     files::write_all(&report, &view, &args.files)?;
+    // In a later step of the job, what the run has annotated is there already.
+    if let Some(when) = args.files.annotations {
+        actions::announce(&report, view.sources, when, console)?;
+    }
+    if let Some(file) = &args.markdown {
+        let text = markdown::render(&report, view.sources);
+        match file {
+            Some(file) => files::write(file, &text)?,
+            None if console.format == MessageFormat::Json => {
+                let message = "--markdown without a file and JSON cannot both go to stdout";
+                return Err(Error::usage(message.to_owned()));
+            }
+            None => return console.product(&text),
+        }
+    }
     if let Some(file) = &args.html {
         return page::write(&report, &view, place, file.as_deref(), console);
     }

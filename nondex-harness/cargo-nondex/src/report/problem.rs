@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::time::Duration;
 
+use anstream::adapter::strip_str;
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::hash::FixedHasher;
 
@@ -121,7 +122,10 @@ pub fn problems<'r>(report: &'r Report, sources: &Sources) -> Vec<Problem<'r>> {
 fn problem<'r>(entry: Entry<'r, '_>, repository: &Repository<'_>) -> Option<Problem<'r>> {
     let (tests, first, diagnostic) = match entry {
         Entry::Remark(test, _) if test.verdict == Verdict::NotRun => return None,
-        Entry::Remark(test, why) => (vec![test], format!("`{}`: {why}", test.id), None),
+        Entry::Remark(test, why) => {
+            let why = strip_str(&why);
+            (vec![test], format!("`{}`: {why}", test.id), None)
+        }
         Entry::Shown {
             tests,
             first,

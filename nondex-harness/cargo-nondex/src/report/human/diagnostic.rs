@@ -138,7 +138,7 @@ impl<'s> Diagnostic<'s> {
             file: file.to_owned(),
             line,
             column,
-            label: label.clone(),
+            label: strip_str(&label).to_string(),
             is_primary: matches!(kind, AnnotationKind::Primary),
         });
         if self.is_brief && !self.has_room_for(file, line) {

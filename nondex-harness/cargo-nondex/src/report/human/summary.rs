@@ -107,10 +107,7 @@ pub(super) fn rows(report: &Report, causes: &[Cause<'_>], view: &View<'_>) -> Ve
             "the run did not come to its end: tests that were not finished are not-run",
         );
     }
-    let counts = match &report.run.world {
-        Some(_) => outcomes::counts(report),
-        None => verdicts(report, causes),
-    };
+    let counts = counts(report, causes);
     row(
         &mut rows,
         style,
@@ -187,6 +184,14 @@ pub(super) fn rows(report: &Report, causes: &[Cause<'_>], view: &View<'_>) -> Ve
         row(&mut rows, Style::new(), "Report", path.as_str());
     }
     rows
+}
+
+/// How many tests ended how, in the words of the command that ran them.
+pub(super) fn counts(report: &Report, causes: &[Cause<'_>]) -> String {
+    match &report.run.world {
+        Some(_) => outcomes::counts(report),
+        None => verdicts(report, causes),
+    }
 }
 
 /// `25 tests: 20 stable (4 verified), 3 ID (2 causes, 1 advice), 2 not-run`.

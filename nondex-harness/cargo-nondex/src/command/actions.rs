@@ -1,0 +1,56 @@
+//! What GitHub Actions shows of a run: annotations, and a job summary.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+
+use super::console::Console;
+use crate::cli::{Annotations, MessageFormat};
+use crate::error::Result;
+use crate::report::human::Sources;
+use crate::report::{Report, github, markdown};
+
+/// Path of a file to which a step appends its summary.
+const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
+/// Writes annotations where a runner reads them, and appends the job summary.
+///
+/// # Errors
+/// When stdout cannot be written. A summary that cannot be written is a warning.
+pub(super) fn announce(
+    report: &Report,
+    sources: &Sources,
+    when: Annotations,
+    console: &Console,
+) -> Result<()> {
+    let is_set = |name: &str| std::env::var(name).is_ok_and(|value| !value.is_empty());
+    let is_annotated = match when {
+        Annotations::Never => return Ok(()),
+        Annotations::Auto => std::env::var("GITHUB_ACTIONS").is_ok_and(|value| value == "true"),
+        Annotations::Always => true,
+    };
+    if is_annotated {
+        let commands = github::annotations(report, sources);
+        match console.format {
+            // A runner reads both streams, a program only one.
+            MessageFormat::Json => console.text(&commands),
+            MessageFormat::Human => console.product(&commands)?,
+        }
+    }
+    if is_set(SUMMARY) {
+        append_summary(&markdown::render(report, sources), console);
+    }
+    Ok(())
+}
+
+/// Appends to the summary, after what other commands of the step have written.
+fn append_summary(text: &str, console: &Console) {
+    let path = std::env::var_os(SUMMARY).unwrap_or_default();
+    let mut options = OpenOptions::new();
+    let file = options.append(true).create(true).open(&path);
+    if let Err(error) = file.and_then(|mut file| file.write_all(text.as_bytes())) {
+        let path = path.display();
+        console.warning(&format!(
+            "failed to write the job summary `{path}`: {error}"
+        ));
+    }
+}

@@ -1,0 +1,59 @@
+//! The findings as annotations of GitHub Actions, which a pull request shows at their lines.
+//!
+//! <https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands>
+
+use super::human::Sources;
+use super::problem::{Problem, Severity, problems};
+use super::schema::Report;
+
+/// A workflow command for each finding, a line each: `::error` for what fails the run, `::warning`
+/// for advice. What is known, or was sanitised, has none.
+#[must_use]
+pub fn annotations(report: &Report, sources: &Sources) -> String {
+    let problems = problems(report, sources);
+    problems.iter().filter_map(annotation).collect()
+}
+
+fn annotation(problem: &Problem<'_>) -> Option<String> {
+    let command = match problem.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => return None,
+    };
+    let place = &problem.place;
+    let column = place
+        .column
+        .map_or(String::new(), |column| format!(",col={column}"));
+    let title = format!("nondex[{}]: {}", problem.first().verdict, problem.cause);
+    Some(format!(
+        "::{command} file={},line={}{column},title={}::{}\n",
+        property(place.file.as_str()),
+        place.line,
+        property(&title),
+        data(&problem.text()),
+    ))
+}
+
+/// A message, escaped: a command ends with its line.
+fn data(text: &str) -> String {
+    // The percent sign first, which escapes the others.
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+/// The value of a property, escaped: it ends with a comma or two colons.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_text_ends_a_command_or_a_property() {
+        assert_eq!(data("50 %\r\n::x"), "50 %25%0D%0A::x");
+        assert_eq!(property("a::b, 5 %\n"), "a%3A%3Ab%2C 5 %25%0A");
+    }
+}
