@@ -1,10 +1,14 @@
 //! What CI systems are shown of a run.
 
 use std::fs;
+use std::path::Path;
 
 use cargo_nondex::exit_code::ExitCode;
 
-use crate::support::{Fixture, Nondex};
+use cargo_nondex::report::Report;
+use cargo_nondex::report::schema::KnownFlake;
+
+use crate::support::{Fixture, Nondex, git_at_noon};
 
 const TEST: &str = "access-report::report$rotated_logs_are_read_in_order";
 
@@ -58,4 +62,95 @@ fn a_job_of_github_is_annotated_and_summarised_and_json_stays_json() {
     let silent = in_job(silent.arg("--offline")).run();
     assert_eq!(silent.expect(ExitCode::Found).stdout, "");
     assert_eq!(fs::read_to_string(&summary).unwrap(), before);
+}
+
+/// The scripts of a workflow that call the tool.
+fn scripts(workflow: &str) -> Vec<&str> {
+    let lines = workflow.lines().map(str::trim);
+    let scripts = lines.filter_map(|line| line.strip_prefix("run: "));
+    scripts
+        .filter(|script| script.starts_with("cargo nondex "))
+        .collect()
+}
+
+fn latest(project: &Path) -> Report {
+    let path = project.join("target/nondex/latest/report.json");
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+#[test]
+fn a_new_project_gets_a_workflow_that_is_green_until_something_new_is_found() {
+    let project = Fixture::example("quickstart");
+    let root = project.path("");
+    git_at_noon(&project, &["init", "--quiet", "--initial-branch", "trunk"]);
+    let init = |arguments: &[&str]| {
+        let output = Nondex::command(&root, "init").args(arguments).run();
+        output.expect(ExitCode::Ok);
+        output.stderr
+    };
+
+    let said = init(&[]);
+    assert!(said.contains("there is no report yet"), "{said}");
+    let workflow = fs::read_to_string(project.path(".github/workflows/nondex.yml")).unwrap();
+    assert!(workflow.contains("branches: [trunk]\n"), "{workflow}");
+    assert_eq!(workflow.matches("timeout-minutes:").count(), 2);
+    let [change, night] = scripts(&workflow)[..] else {
+        panic!("{workflow}");
+    };
+
+    // Nothing is overwritten, unless that is asked for.
+    let config = project.path(".config/nondex.toml");
+    fs::write(
+        &config,
+        "[profile.nightly]\nseeds = 'random:6'\nmodels = 'never'\n",
+    )
+    .unwrap();
+    let said = init(&[]);
+    assert_eq!(
+        said.matches("is there already: --force overwrites it")
+            .count(),
+        2
+    );
+    assert!(fs::read_to_string(&config).unwrap().contains("never"));
+    let said = init(&["--force"]);
+    assert_eq!(said.matches("Wrote").count(), 2, "{said}");
+    let written = fs::read_to_string(&config).unwrap();
+    assert!(!written.contains("never"));
+
+    // The seeds of a night are new ones, and are recorded.
+    fs::write(&config, written.replace("random:40", "random:6")).unwrap();
+    let job = |script: &str| Nondex::pasted(&root, &format!("{script} --offline")).run();
+    job(change).expect(ExitCode::Ok);
+    job(night).expect(ExitCode::Found);
+    let first = latest(&root);
+    assert_eq!(first.run.seeds.len(), 6);
+    let sarif = fs::read_to_string(project.path("target/nondex.sarif")).unwrap();
+    assert!(sarif.contains("\"version\": \"2.1.0\""));
+
+    // What is found today has three months.
+    let said = init(&[]);
+    assert!(said.contains(".config/nondex-known.toml, with "), "{said}");
+    let again = ["--seed", &first.run.seeds[0].to_string()];
+    let report = Nondex::run_in(&root).args(again).run();
+    let report = report.expect(ExitCode::Ok).report();
+    let known = report.tests.iter().filter_map(|test| test.known.as_ref());
+    let known: Vec<&KnownFlake> = known.collect();
+    assert!(!known.is_empty());
+    assert_eq!(known[0].reason, "found when cargo nondex was set up");
+    let add = ["add", "--all", "--reason", "x", "--expires", "9999-12-31"];
+    let none = Nondex::command(&root, "known").args(add).run();
+    none.expect(ExitCode::Ok).prints(&["nothing to add"]);
+
+    job(night);
+    assert_ne!(latest(&root).run.seeds, first.run.seeds);
+
+    fs::remove_file(project.path(".config/nondex-known.toml")).unwrap();
+    let added = Nondex::command(&root, "known").args(add).run();
+    let text = fs::read_to_string(project.path(".config/nondex-known.toml")).unwrap();
+    let entries = text.matches("[[known]]").count();
+    assert_eq!(
+        added.expect(ExitCode::Ok).stderr.matches("Added").count(),
+        entries
+    );
+    assert!(entries > 0);
 }

@@ -10,6 +10,7 @@ use super::classify_args::ClassifyArgs;
 use super::confirm_args::ConfirmArgs;
 use super::deflake_args::DeflakeArgs;
 use super::explain_args::ExplainArgs;
+use super::init_args::InitArgs;
 use super::known_args::KnownArgs;
 use super::location_args::LocationArgs;
 use super::network_list_args::NetworkListArgs;
@@ -78,6 +79,8 @@ pub enum Command {
     Bisect(Box<BisectArgs>),
     /// Tests that may be flaky until a date, as long as the cause stays the same
     Known(Box<KnownArgs>),
+    /// Write a CI workflow, a configuration, and the last findings as known flakes
+    Init(InitArgs),
     /// List the tests that would be run
     List(Box<ListArgs>),
     /// List the tests that need the network, with the hosts they ask for

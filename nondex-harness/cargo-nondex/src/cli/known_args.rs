@@ -31,8 +31,16 @@ pub enum KnownAction {
 #[derive(Args, Clone, Debug)]
 pub struct KnownAddArgs {
     /// The test's id, or a part of it that no other flaky test of the last report has
-    #[arg(value_name = "TEST", help_heading = "Arguments")]
-    pub test: String,
+    #[arg(
+        value_name = "TEST",
+        required_unless_present = "all",
+        help_heading = "Arguments"
+    )]
+    pub test: Option<String>,
+
+    /// Add every test whose finding fails the last run
+    #[arg(long, conflicts_with = "test", help_heading = "Entry options")]
+    pub all: bool,
 
     /// Why it is not fixed yet
     #[arg(long, value_name = "TEXT", help_heading = "Entry options")]

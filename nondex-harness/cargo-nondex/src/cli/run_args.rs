@@ -14,8 +14,8 @@ use crate::judge::options::{DEFAULT_BUDGET_FACTOR, DEFAULT_SEEDS};
 /// The options of `cargo nondex run`.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RunArgs {
-    /// Seeds to try: how many (0 = clean runs only), a range or a list [default: 10]
-    #[arg(long, value_name = "N|A..B|LIST")]
+    /// Seeds to try: how many (0 = clean runs only), a range, a list, or N fresh ones [default: 10]
+    #[arg(long, value_name = "N|A..B|LIST|random:N")]
     #[arg(help_heading = "Campaign options", allow_hyphen_values = true)]
     pub seeds: Option<Seeds>,
 

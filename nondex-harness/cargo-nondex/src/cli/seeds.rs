@@ -1,9 +1,19 @@
-//! `--seeds`: how many, a range, or a list.
+//! `--seeds`: how many, a range, a list, or fresh ones.
 
+use std::hash::{BuildHasher, RandomState};
 use std::str::FromStr;
 
 /// The most seeds one campaign takes: each is at least one run of every test with a choice.
 pub const MAX_SEEDS: u64 = 1_000_000;
+
+/// What fresh seeds begin with.
+const RANDOM: &str = "random:";
+
+/// The smallest fresh seed: smaller ones are those that people choose.
+const FIRST_FRESH: u64 = 1_000_000;
+
+/// Number of values that the first of some fresh seeds may have. Ten digits can be read out.
+const FRESH: u64 = 9_000_000_000;
 
 /// The seeds of a campaign, in the order they are tried, each once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +24,16 @@ impl Seeds {
     #[must_use]
     pub fn first(count: u64) -> Self {
         Seeds((0..count).collect())
+    }
+
+    /// As many consecutive seeds as this, from a place that is another one in every call. They are
+    /// consecutive so that a log has all of them.
+    #[must_use]
+    pub fn fresh(count: u64) -> Self {
+        // The keys are random bytes of the system and a counter.
+        let drawn = RandomState::new().hash_one(std::process::id());
+        let first = FIRST_FRESH + drawn % FRESH;
+        Seeds((first..first + count).collect())
     }
 
     /// One seed.
@@ -40,8 +60,14 @@ impl Seeds {
 impl FromStr for Seeds {
     type Err = String;
 
-    /// `10` is the ten seeds from 0; `5..8` is 5, 6, 7; `1,4,20..30` is a list of seeds and ranges.
+    /// `10` is the ten seeds from 0; `5..8` is 5, 6, 7; `1,4,20..30` is a list of seeds and ranges;
+    /// `random:40` is forty [fresh](Self::fresh) ones.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Some(count) = text.strip_prefix(RANDOM) {
+            let count = number(count)?;
+            limit(count)?;
+            return Ok(Seeds::fresh(count));
+        }
         if !text.contains([',', '.']) {
             let count = number(text)?;
             limit(count)?;
@@ -82,8 +108,7 @@ fn number(text: &str) -> Result<u64, String> {
     text.parse().ok().filter(|_| digits).ok_or_else(|| {
         format!(
             "`{text}` is not a whole number below 2^64; expected a number of seeds (`10`), a \
-             range (`5..8`) or a \
-             list (`1,4,9`)"
+             range (`5..8`), a list (`1,4,9`) or fresh ones (`random:10`)"
         )
     })
 }
@@ -124,6 +149,20 @@ mod tests {
     }
 
     #[test]
+    fn fresh_seeds_are_others_each_time_and_are_a_range_that_can_be_given_again() {
+        let [first, second] = [parsed("random:40").unwrap(), parsed("random:40").unwrap()];
+        for seeds in [&first, &second] {
+            assert_eq!(seeds.len(), 40);
+            let range = format!("{}..={}", seeds[0], seeds[39]);
+            assert_eq!(parsed(&range).as_ref(), Ok(seeds));
+            assert!(seeds[0] >= FIRST_FRESH);
+        }
+        // One of nine billion pairs is alike.
+        assert_ne!(first, second);
+        assert_eq!(parsed("random:0"), Ok(Vec::new()));
+    }
+
+    #[test]
     fn anything_else_is_an_error_that_names_the_part_that_is_wrong() {
         for (text, part) in [
             ("", "``"),
@@ -139,6 +178,9 @@ mod tests {
             ("18446744073709551616", "2^64"),
             ("0..=18446744073709551615", "too many"),
             ("1000001", "too many"),
+            ("random:", "``"),
+            ("random:1000001", "too many"),
+            ("1,random:2", "`random:2`"),
         ] {
             let message = parsed(text).unwrap_err();
             assert!(message.contains(part), "{text}: {message}");

@@ -1,6 +1,7 @@
 //! `cargo nondex known`: tests that may be flaky until a date, and what they are in a report.
 
 use camino::Utf8Path;
+use chrono::NaiveDate;
 
 use super::configuration::Asked;
 use super::console::Console;
@@ -110,26 +111,57 @@ pub(super) fn known(action: &KnownAction, console: &Console) -> Result<ExitCode>
 
 fn add(args: &KnownAddArgs, console: &Console) -> Result<ExitCode> {
     let folders = Folders::find(&args.location)?;
-    let report = store::read_latest(&folders.target_dir)?;
-    let test = choose(&report, &args.test)?;
+    let (_, report) = latest(&folders, &args.location)?;
+    let tests = match &args.test {
+        Some(name) => vec![choose(&report, name)?],
+        None => failing(&report),
+    };
     let path = folders.workspace_root.join(KNOWN_FILE);
     let mut known = Known::read(&path)?;
-    let entry = KnownEntry {
+    let sources = Sources::of_user(&folders.workspace_root);
+    for test in &tests {
+        let entry = KnownEntry {
+            link: args.link.clone(),
+            ..entry(test, &sources, &args.reason, args.expires)
+        };
+        known.add(entry).map_err(Error::usage)?;
+        console.status(
+            "Added",
+            &format!("{} to {KNOWN_FILE}, as {}", test.id, test.verdict),
+        );
+    }
+    if tests.is_empty() {
+        console.note("nothing to add: no finding fails the last run");
+        return Ok(ExitCode::Ok);
+    }
+    known.write(&path)?;
+    Ok(ExitCode::Ok)
+}
+
+/// An entry for what a report found of a test.
+pub(super) fn entry(
+    test: &TestReport,
+    sources: &Sources,
+    reason: &str,
+    expires: NaiveDate,
+) -> KnownEntry {
+    KnownEntry {
         test: Some(test.id.clone()),
         filterset: None,
-        reason: args.reason.clone(),
-        link: args.link.clone(),
-        expires: args.expires,
+        reason: reason.to_owned(),
+        link: None,
+        expires,
         verdict: Some(test.verdict),
-        cause: known::cause(test, &Sources::of_user(&folders.workspace_root)),
-    };
-    known.add(entry).map_err(Error::usage)?;
-    known.write(&path)?;
-    console.status(
-        "Added",
-        &format!("{} to {KNOWN_FILE}, as {}", test.id, test.verdict),
-    );
-    Ok(ExitCode::Ok)
+        cause: known::cause(test, sources),
+    }
+}
+
+/// The tests whose findings fail the run and can be known flakes.
+pub(super) fn failing(report: &Report) -> Vec<&TestReport> {
+    let is_advice = |test: &TestReport| test.advice().is_some() && !report.run.strict;
+    let tests = report.tests.iter().filter(|test| known::may_be_known(test));
+    let tests = tests.filter(|test| test.known.is_none() && !is_advice(test));
+    tests.collect()
 }
 
 /// The flaky test of a report that is meant.
@@ -175,8 +207,8 @@ pub(super) fn workspace(location: &LocationArgs) -> Result<Workspace> {
 }
 
 /// The last report of a project, with the marks of today's file of known flakes.
-fn latest(folders: &Folders, args: &KnownCheckArgs) -> Result<(KnownFlakes, Report)> {
-    let workspace = || workspace(&args.location);
+fn latest(folders: &Folders, location: &LocationArgs) -> Result<(KnownFlakes, Report)> {
+    let workspace = || workspace(location);
     let flakes = KnownFlakes::read(&folders.workspace_root, workspace)?;
     let mut report = store::read_latest(&folders.target_dir)?;
     flakes.apply(&folders.workspace_root, &mut report);
@@ -185,7 +217,7 @@ fn latest(folders: &Folders, args: &KnownCheckArgs) -> Result<(KnownFlakes, Repo
 
 fn check(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
     let folders = Folders::find(&args.location)?;
-    let (flakes, report) = latest(&folders, args)?;
+    let (flakes, report) = latest(&folders, &args.location)?;
     if console.format == MessageFormat::Json {
         console.json(&report.overdue)?;
     } else {
@@ -211,7 +243,7 @@ fn check(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
 
 fn prune(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
     let folders = Folders::find(&args.location)?;
-    let (mut flakes, report) = latest(&folders, args)?;
+    let (mut flakes, report) = latest(&folders, &args.location)?;
     let is_out = |entry: &KnownEntry| {
         let mut overdue = report.overdue.iter();
         overdue.any(|overdue| overdue.entry == entry.name())

@@ -15,6 +15,7 @@ mod explain;
 mod files;
 mod folders;
 mod history;
+mod init;
 mod interrupt;
 mod known;
 mod list;
@@ -117,6 +118,7 @@ fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
         Command::Deflake(args) => deflake::deflake(args, asked, line, console),
         Command::Bisect(args) => bisect::bisect(args, console),
         Command::Known(args) => known::known(&args.action, console),
+        Command::Init(args) => init::init(args, console),
         Command::List(args) => list::list(args, console),
         Command::Network(args) => network::network(args, line, console),
         Command::Models(args) => models::models(args, console),

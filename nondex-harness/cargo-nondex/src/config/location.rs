@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::error::{Error, Result};
 
 /// The file, below the root of the workspace.
-pub(super) const DEFAULT_FILE: &str = ".config/nondex.toml";
+pub const DEFAULT_FILE: &str = ".config/nondex.toml";
 
 /// The root of the workspace that `manifest_path`, or the current folder, belongs to. `None` when
 /// cargo finds none: the command will fail with that error. Takes one call of cargo, which reads

@@ -15,6 +15,7 @@ mod value;
 mod variables;
 
 pub use file::{DEFAULT_PROFILE, File};
+pub use location::DEFAULT_FILE as CONFIG_FILE;
 pub use nextest::{Nextest, SetupScript};
 pub use overrides::{Given, KEYS as OVERRIDE_KEYS, Override, PerTest};
 pub use sanitisers::KEYS as SANITISE_KEYS;
