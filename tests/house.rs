@@ -56,7 +56,10 @@ const DRIVER: [(&str, &[&str]); 16] = [
         "campaign",
         &["report", "judge", "project", "error", "pool", "atomic_file"],
     ),
-    ("findings", &["report", "project", "error", "atomic_file"]),
+    (
+        "findings",
+        &["report", "project", "shell", "error", "atomic_file"],
+    ),
     (
         "report",
         &[

@@ -12,3 +12,4 @@ mod problems;
 mod report;
 mod sample;
 mod sarif;
+mod skip_list;

@@ -124,7 +124,7 @@ fn a_cause_is_one_problem_and_the_most_important_comes_first() {
     assert_eq!(
         found,
         [
-            ("race", "ND/race", Severity::Error),
+            ("race", "race", Severity::Error),
             (
                 "names",
                 "hash_map/std::collections::HashMap::keys",

@@ -8,7 +8,7 @@ use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::Report;
 use cargo_nondex::report::schema::KnownFlake;
 
-use crate::support::{Fixture, Nondex, git_at_noon};
+use crate::support::{Fixture, Nondex, blocks, git_at_noon, repository};
 
 const TEST: &str = "access-report::report$rotated_logs_are_read_in_order";
 
@@ -51,6 +51,10 @@ fn a_job_of_github_is_annotated_and_summarised_and_json_stays_json() {
     assert_eq!(fs::read_to_string(comment).unwrap(), text);
     let annotated = report(&["--annotations", "always"]);
     assert_eq!(annotated, output.stdout);
+    let page = fs::read_to_string(repository().join("docs/src/ci.md")).unwrap();
+    let shown = blocks(&page).find(|block| block.contains("--skip-list nix"));
+    let (_, expected) = shown.unwrap().split_once('\n').unwrap();
+    assert_eq!(report(&["--skip-list", "nix"]).trim_end(), expected);
 
     // A program reads stdout.
     let output = in_job(Nondex::run_in(&project.path(""))).run();

@@ -5,7 +5,9 @@ use clap::{Args, Subcommand};
 
 use super::file_args::FileArgs;
 use super::location_args::LocationArgs;
+use super::values::words;
 use crate::findings::DEFAULT_FILE;
+use crate::findings::skip_list::Distribution;
 
 /// The options of `cargo nondex report`.
 #[derive(Args, Clone, Debug)]
@@ -57,6 +59,13 @@ pub struct ReportArgs {
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     #[arg(conflicts_with_all = ["list", "export", "history"], help_heading = "Report options")]
     pub markdown: Option<Option<Utf8PathBuf>>,
+
+    /// Write the tests that may fail as lines for a package's list of tests to skip
+    #[arg(long, value_name = "DISTRIBUTION")]
+    #[arg(value_parser = words(Distribution::ALL, Distribution::name))]
+    #[arg(conflicts_with_all = ["list", "export", "history", "markdown"])]
+    #[arg(help_heading = "Report options")]
+    pub skip_list: Option<Distribution>,
 
     /// What else it is written as.
     #[command(flatten)]

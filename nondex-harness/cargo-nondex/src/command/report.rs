@@ -19,7 +19,7 @@ use super::selection::count;
 use crate::cli::{MergeArgs, MessageFormat, ReportAction, ReportArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
-use crate::findings::{Finding, Regressions, Store};
+use crate::findings::{Finding, Regressions, Store, skip_list};
 use crate::report::human::{self, Sources, View};
 use crate::report::{RunDirectory, markdown, merge, store};
 
@@ -76,6 +76,10 @@ fn show(place: &Folders, args: &ReportArgs, console: &Console) -> Result<()> {
             }
             None => return console.product(&text),
         }
+    }
+    if let Some(distribution) = args.skip_list {
+        let text = skip_list::render(&report, view.sources, distribution);
+        return console.product(&text);
     }
     if let Some(file) = &args.html {
         return page::write(&report, &view, place, file.as_deref(), console);

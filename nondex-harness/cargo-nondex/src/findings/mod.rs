@@ -11,6 +11,7 @@ pub mod history;
 pub mod known;
 mod named;
 mod regressions;
+pub mod skip_list;
 mod store;
 
 pub use finding::{Binary, Finding, SCHEMA};

@@ -7,7 +7,7 @@ use crate::report::schema::{TestReport, Timing, Verdict};
 /// A kind of finding: an API with an unspecified result, or a verdict.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rule {
-    /// Stable name: `hash_map/std::collections::HashMap::keys`, `OD-victim`, `ND/race`.
+    /// Stable name: `hash_map/std::collections::HashMap::keys`, `OD-victim`, `race`.
     pub id: String,
     /// What is wrong, a sentence without its period.
     pub title: String,
@@ -32,13 +32,11 @@ impl Rule {
         }
         let end = test.scheduled.as_ref().and_then(|one| one.end.as_deref());
         let (id, title) = match (end, test.reason) {
-            (Some("deadlock"), _) => ("ND/deadlock", "Threads wait for each other forever"),
-            (Some("livelock"), _) => ("ND/livelock", "Threads spin without progress"),
-            (Some(_), Some(_)) => ("ND/timeout", "The test times out under some schedules"),
-            (None, Some(Timing::Race)) => ("ND/race", "The outcome depends on when threads run"),
-            (None, Some(Timing::Time)) => {
-                ("ND/time", "The outcome depends on how much time passes")
-            }
+            (Some("deadlock"), _) => ("deadlock", "Threads wait for each other forever"),
+            (Some("livelock"), _) => ("livelock", "Threads spin without progress"),
+            (Some(_), Some(_)) => ("timeout", "The test times out under some schedules"),
+            (None, Some(Timing::Race)) => ("race", "The outcome depends on when threads run"),
+            (None, Some(Timing::Time)) => ("time", "The outcome depends on how much time passes"),
             (_, None) => Self::of_verdict(test),
         };
         Rule::new(id, title)
@@ -76,7 +74,7 @@ impl Rule {
             }
             Verdict::NonDeterministic if test.race.is_some() => {
                 return (
-                    "ND/tests",
+                    "test-race",
                     "The test fails when another test runs at the same time",
                 );
             }
