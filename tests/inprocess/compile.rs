@@ -21,7 +21,7 @@ pub(crate) fn fixture(name: &str) -> PathBuf {
 }
 
 /// Runs a compiler, which must succeed.
-fn succeed(command: &mut Command) {
+pub(crate) fn succeed(command: &mut Command) {
     let output = command.output().unwrap();
     assert!(
         output.status.success(),

@@ -7,6 +7,8 @@
 mod allocators;
 mod compile;
 mod ends;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod entropy;
 mod likeness;
 mod pairs;
 mod states;

@@ -18,7 +18,7 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 /// The variable that has the seed.
@@ -428,7 +428,8 @@ unsafe extern "C" fn syscall(
 ) -> c_long {
     type Syscall =
         unsafe extern "C" fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long;
-    static ORIGINAL: OnceLock<Option<Syscall>> = OnceLock::new();
+    // Not a lock of std's: who waits for one makes a system call, and would come here again.
+    static ORIGINAL: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
     if Some(number) == SYS_GETRANDOM {
         // SAFETY: the caller gives a buffer of `b` bytes.
         if unsafe {
@@ -440,15 +441,18 @@ unsafe extern "C" fn syscall(
             return b;
         }
     }
-    let original = ORIGINAL.get_or_init(|| {
-        let original = original(c"syscall");
-        // SAFETY: libc's function of this name has this signature, see above; it is not null.
-        (!original.is_null())
-            .then(|| unsafe { std::mem::transmute::<*mut c_void, Syscall>(original) })
-    });
-    match original {
-        // SAFETY: the caller's arguments, unchanged.
-        Some(original) => unsafe { original(number, a, b, c, d, e, f) },
-        None => -1,
+    let mut found = ORIGINAL.load(Ordering::Relaxed);
+    if found.is_null() {
+        found = original(c"syscall");
+        ORIGINAL.store(found, Ordering::Relaxed);
+    }
+    if found.is_null() {
+        return -1;
+    }
+    // SAFETY: libc's function of this name has this signature, see above; it is not null. The
+    // caller's arguments are unchanged.
+    unsafe {
+        let original = std::mem::transmute::<*mut c_void, Syscall>(found);
+        original(number, a, b, c, d, e, f)
     }
 }
