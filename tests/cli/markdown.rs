@@ -11,7 +11,10 @@ use crate::sample::{advice, dependent, report, sources, test};
 #[test]
 fn a_summary_has_a_sentence_the_counts_and_a_row_for_each_finding() {
     let (_folder, sources) = sources();
-    insta::assert_snapshot!(render(&all_kinds(), &sources));
+    let mut report = all_kinds();
+    // Fresh ones, so that the run can be made again.
+    report.run.seeds = (123_456..123_496).collect();
+    insta::assert_snapshot!(render(&report, &sources));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Long lists of names, shortened.
+//! Long lists of names and of seeds, shortened.
 
 /// The first of these names, up to a limit, and how many more there are: `a, b and 7 more`.
 #[must_use]
@@ -12,6 +12,25 @@ pub fn first(names: &[impl AsRef<str>], most: usize) -> String {
     }
 }
 
+/// Seeds as `--seeds` takes them.
+#[must_use]
+pub fn seeds(seeds: &[u64]) -> String {
+    const LISTED: usize = 12;
+    match seeds {
+        [one] => return one.to_string(),
+        [first, .., last] if seeds.is_sorted() && last - first == seeds.len() as u64 - 1 => {
+            return format!("{first}..{}", u128::from(*last) + 1);
+        }
+        _ => {}
+    }
+    let listed: Vec<String> = seeds.iter().take(LISTED).map(u64::to_string).collect();
+    let more = match seeds.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        more => format!(",… ({more} more)"),
+    };
+    format!("{}{more}", listed.join(","))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -21,5 +40,18 @@ mod tests {
         assert_eq!(first(&[""; 0], 3), "");
         assert_eq!(first(&["a", "b"], 2), "a, b");
         assert_eq!(first(&["a", "b", "c"], 2), "a, b and 1 more");
+    }
+
+    #[test]
+    fn seeds_are_shown_as_they_can_be_given_again() {
+        assert_eq!(seeds(&[7]), "7");
+        assert_eq!(seeds(&[0, 1, 2]), "0..3");
+        assert_eq!(seeds(&[5, 1, 2]), "5,1,2");
+        assert_eq!(
+            seeds(&[u64::MAX - 1, u64::MAX]),
+            "18446744073709551614..18446744073709551616"
+        );
+        let many: Vec<u64> = (0..20).map(|n| n * 2).collect();
+        assert!(seeds(&many).ends_with(",22,… (8 more)"));
     }
 }

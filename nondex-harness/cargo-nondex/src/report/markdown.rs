@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::human::{self, Sources};
+use super::listing;
 use super::problem::{Problem, Severity, problems};
 use super::schema::Report;
 
@@ -17,6 +18,9 @@ const ROWS: usize = 100;
 pub fn render(report: &Report, sources: &Sources) -> String {
     let problems = problems(report, sources);
     let mut text = format!("**{}**\n\n{}\n", headline(&problems), human::counts(report));
+    if !report.run.seeds.is_empty() {
+        let _ = writeln!(text, "\nSeeds: {}", listing::seeds(&report.run.seeds));
+    }
     if report.partial {
         text.push_str("\nThe run did not come to its end: unfinished tests are not-run.\n");
     }

@@ -5,6 +5,7 @@ use nondex_core::{Level, Schedule};
 use crate::campaign::Selected;
 use crate::command::selection;
 use crate::judge::Options;
+use crate::report::listing;
 
 /// What is about to happen, with the seeds and levels.
 pub(super) fn plan(selected: &[Selected<'_>], options: &Options) -> String {
@@ -38,7 +39,7 @@ pub(super) fn plan(selected: &[Selected<'_>], options: &Options) -> String {
         };
         format!(
             "{clean} each, then {noun} {} at {}{schedule}",
-            seeds(&options.seeds),
+            listing::seeds(&options.seeds),
             levels.join(", ")
         )
     };
@@ -46,40 +47,4 @@ pub(super) fn plan(selected: &[Selected<'_>], options: &Options) -> String {
         format!("; for {factor} times as long as one run of all, or 30 s")
     });
     format!("{tests}{ignored} of {binaries}: {what}{budget}")
-}
-
-/// Seeds as `--seeds` takes them.
-fn seeds(seeds: &[u64]) -> String {
-    const LISTED: usize = 12;
-    match seeds {
-        [one] => return one.to_string(),
-        [first, .., last] if seeds.is_sorted() && last - first == seeds.len() as u64 - 1 => {
-            return format!("{first}..{}", u128::from(*last) + 1);
-        }
-        _ => {}
-    }
-    let listed: Vec<String> = seeds.iter().take(LISTED).map(u64::to_string).collect();
-    let more = match seeds.len().saturating_sub(LISTED) {
-        0 => String::new(),
-        more => format!(",… ({more} more)"),
-    };
-    format!("{}{more}", listed.join(","))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn seeds_are_shown_as_they_can_be_given_again() {
-        assert_eq!(seeds(&[7]), "7");
-        assert_eq!(seeds(&[0, 1, 2]), "0..3");
-        assert_eq!(seeds(&[5, 1, 2]), "5,1,2");
-        assert_eq!(
-            seeds(&[u64::MAX - 1, u64::MAX]),
-            "18446744073709551614..18446744073709551616"
-        );
-        let many: Vec<u64> = (0..20).map(|n| n * 2).collect();
-        assert!(seeds(&many).ends_with(",22,… (8 more)"));
-    }
 }
