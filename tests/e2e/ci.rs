@@ -102,7 +102,7 @@ fn a_new_project_gets_a_workflow_that_is_green_until_something_new_is_found() {
         panic!("{workflow}");
     };
 
-    // Nothing is overwritten, unless that is asked for.
+    // Nothing is overwritten, unless that is requested.
     let config = project.path(".config/nondex.toml");
     fs::write(
         &config,

@@ -1,5 +1,5 @@
-//! `cargo nondex test` runs every test once with choices that are always the same, and says what it
-//! cannot control.
+//! `cargo nondex test` runs every test once with choices that are always the same, and reports what
+//! it cannot control.
 
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::Verdict;

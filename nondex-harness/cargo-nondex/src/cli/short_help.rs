@@ -2,7 +2,7 @@
 
 use clap::Command;
 
-/// A command with more options than this has a short help text of its own.
+/// A command with more options than this has a separate short help text.
 const MANY: usize = 25;
 
 /// The options of such a command that are used most.

@@ -86,7 +86,7 @@ pub(super) fn with(args: &WithArgs, console: &Console) -> Result<i32> {
     let mut command = Command::new(program);
     command.args(arguments).env(MANNER, manner);
     around.install(&mut command);
-    // Ctrl-C reaches the command too, which says how it ends.
+    // Ctrl-C reaches the command too, which decides how it ends.
     let heard = Arc::new(AtomicBool::new(false));
     flag::register(SIGINT, heard)
         .map_err(|e| Error::setup(format!("failed to handle Ctrl-C: {e}")))?;

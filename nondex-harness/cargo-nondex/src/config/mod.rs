@@ -37,7 +37,7 @@ pub struct Config {
     pub profile: Settings,
     /// The entries `[[sanitise]]`, of all profiles.
     pub sanitisers: Vec<Operations>,
-    /// What nextest's own configuration says.
+    /// nextest's configuration.
     pub nextest: Nextest,
     /// The root of the workspace; `None` when cargo finds none.
     pub root: Option<Utf8PathBuf>,
@@ -71,7 +71,7 @@ pub fn load(
     if let Some(root) = &root {
         config.nextest = Nextest::read(root)?;
     }
-    // What this tool's own configuration says wins.
+    // This tool's configuration has precedence.
     if config.profile.timeout.is_none() {
         let limits = std::mem::take(&mut config.nextest.limits);
         config.profile.overrides.extend(limits);

@@ -20,10 +20,10 @@ const FILE: &str = ".config/nextest.toml";
 /// The profile that every other one builds on.
 const DEFAULT: &str = "default";
 
-/// What nextest's configuration says.
+/// What applies here of nextest's configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Nextest {
-    /// Which tests run unless others are asked for.
+    /// Which tests run unless others are requested.
     pub default_filter: Option<Expression>,
     /// Time limits of tests, longer than ours.
     pub(super) limits: Vec<Spanned<Override>>,
@@ -61,7 +61,7 @@ impl Nextest {
             .map_err(|why| Error::setup(format!("failed to read `{path}`: {why}")))
     }
 
-    /// What the text says of this profile.
+    /// The settings of this profile.
     fn parse(text: &str, profile: &str) -> Result<Self, String> {
         let document: Table = text.parse().map_err(|e: toml::de::Error| e.to_string())?;
         let mut found = Nextest::default();
@@ -84,7 +84,7 @@ impl Nextest {
         Ok(found)
     }
 
-    /// Adds what a profile says and a more important one does not.
+    /// Adds the settings of a profile that a more important one does not have.
     fn add(&mut self, profile: &Table, document: &Table) {
         let filter = profile.get("default-filter").and_then(Value::as_str);
         if self.default_filter.is_none() {

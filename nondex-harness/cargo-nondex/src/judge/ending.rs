@@ -3,7 +3,7 @@
 //!
 //! The canonical world makes all choices as a clean run does; that of a seed makes them as
 //! `STD` does with it. Nothing is searched: a test that fails in the world of a seed and passes in
-//! the canonical one depends on a choice, and a campaign says on which.
+//! the canonical one depends on a choice, and a campaign shows on which.
 
 use nondex_core::ScheduleRecord;
 

@@ -63,7 +63,7 @@ impl Around {
         if own.contains(char::is_whitespace) {
             return Err(Error::setup(format!(
                 "`{own}` has a space in its path, and cargo takes a runner from its environment \
-                 word by word: install it elsewhere"
+                 word by word: install it in another folder"
             )));
         }
         let mut cargo = Cargo {

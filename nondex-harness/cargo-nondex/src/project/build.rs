@@ -11,6 +11,7 @@ use cargo_metadata::{Metadata, MetadataCommand};
 use super::accesses;
 use super::atomics::Atomics;
 use super::cargo::{Cargo, UNBUILT};
+use super::companions;
 use super::config::CargoConfig;
 use super::counted::Counted;
 use super::coverage::{self, Covered};
@@ -301,6 +302,7 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
         )));
     }
     let runner: Vec<OsString> = config.runner.into_iter().map(OsString::from).collect();
+    let companions = companions::settings(&workspace_root);
     let mut binaries = Vec::new();
     for executable in executables {
         let Some(start) = started.get(&executable.path) else {
@@ -316,10 +318,12 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
                 executable.id
             ));
         }
-        binaries.push(TestBinary {
+        let mut binary = TestBinary {
             preload: preload.clone(),
             ..executable.into_binary(start, &runner)
-        });
+        };
+        companions::give(&companions, &mut binary.env);
+        binaries.push(binary);
     }
     // Cargo reports them as they are built, in an order that varies.
     binaries.sort_by(|a, b| a.id.cmp(&b.id));

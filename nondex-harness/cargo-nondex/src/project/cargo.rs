@@ -9,7 +9,6 @@ use std::process::{Command, Stdio};
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Message, Metadata, PackageId, TargetKind};
 
-use super::companions;
 use super::config::runner_variable;
 use super::drawn;
 use super::intercept::{Intercept, RECORD, Start};
@@ -40,7 +39,7 @@ impl Executable {
             kind: self.kind,
             executable: self.path,
             cwd: start.cwd.clone(),
-            env: companions::with_settings(start.environment()),
+            env: start.environment(),
             runner: runner.to_vec(),
             harness: Harness::Opaque,
             preload: None,

@@ -1,29 +1,46 @@
 //! What libraries that many tests use need to know when each test runs many times.
 //!
 //! They would write into the source tree: a file of failing cases, a snapshot to review. Those of
-//! runs with other choices are none that the user asked for.
+//! runs with other choices are none that the user wants.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-/// Variables, with the value that keeps a library from writing into the source tree.
-const SETTINGS: [(&str, &str); 2] = [
-    // proptest: no file `proptest-regressions`.
-    ("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true"),
-    // insta: no `.snap.new`.
-    ("INSTA_UPDATE", "no"),
+use camino::Utf8Path;
+
+/// A library, a variable, and the value that keeps the library from writing into the source tree.
+type Setting = [&'static str; 3];
+
+const SETTINGS: [Setting; 2] = [
+    // No file `proptest-regressions`.
+    ["proptest", "PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true"],
+    // No `.snap.new`.
+    ["insta", "INSTA_UPDATE", "no"],
 ];
 
-/// The environment of a test with these settings, where the user has none.
-pub(super) fn with_settings(
-    mut environment: BTreeMap<OsString, OsString>,
-) -> BTreeMap<OsString, OsString> {
-    for (name, value) in SETTINGS {
+/// The settings for those libraries that the workspace at `root` has: others leave the environment
+/// as it is.
+pub(super) fn settings(root: &Utf8Path) -> Vec<Setting> {
+    let lock = std::fs::read_to_string(root.join("Cargo.lock")).unwrap_or_default();
+    settings_of(&lock)
+}
+
+fn settings_of(lock: &str) -> Vec<Setting> {
+    let has = |library: &str| {
+        let line = format!("name = \"{library}\"");
+        lock.lines().any(|known| known == line)
+    };
+    let settings = SETTINGS.into_iter();
+    settings.filter(|[library, ..]| has(library)).collect()
+}
+
+/// Gives a test these settings, where the user has none.
+pub(super) fn give(settings: &[Setting], environment: &mut BTreeMap<OsString, OsString>) {
+    for [_, name, value] in settings {
         environment
             .entry(name.into())
             .or_insert_with(|| value.into());
     }
-    environment
 }
 
 #[cfg(test)]
@@ -31,10 +48,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_user_has_set_is_kept() {
-        let own = BTreeMap::from([("INSTA_UPDATE".into(), "always".into())]);
-        let found = with_settings(own);
-        assert_eq!(found[&OsString::from("INSTA_UPDATE")], "always");
-        assert_eq!(found.len(), SETTINGS.len());
+    fn only_what_the_workspace_has_is_set_and_what_the_user_has_set_is_kept() {
+        assert_eq!(settings_of("name = \"insta-cmd\"\n"), [[""; 3]; 0]);
+        let settings = settings_of("[[package]]\nname = \"insta\"\nversion = \"1.0.0\"\n");
+        let mut environment = BTreeMap::new();
+        give(&settings, &mut environment);
+        let set = |environment: &BTreeMap<OsString, OsString>| {
+            let entries = environment.iter();
+            let entries =
+                entries.map(|(name, value)| format!("{}={}", name.display(), value.display()));
+            entries.collect::<Vec<_>>()
+        };
+        assert_eq!(set(&environment), ["INSTA_UPDATE=no"]);
+        let mut own = BTreeMap::from([("INSTA_UPDATE".into(), "always".into())]);
+        give(&settings, &mut own);
+        assert_eq!(set(&own), ["INSTA_UPDATE=always"]);
     }
 }

@@ -1,8 +1,8 @@
 //! One call by another tool's cargo to run a test executable: each test in its own process, with
-//! the choices that were asked for.
+//! the requested choices.
 //!
 //! nextest names one test (`--exact NAME`), whose output goes where ours goes. `cargo test` names a
-//! whole executable: its tests run in processes of their own, and the lines are libtest's.
+//! whole executable: each of its tests runs in a separate process, and the lines are libtest's.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -31,7 +31,7 @@ const FAILED: i32 = 101;
 /// The time limit of a test: whoever called has one.
 const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Arguments with which an executable says something, and runs nothing.
+/// Arguments with which an executable prints something, and runs nothing.
 const ASKING: [&str; 5] = ["--list", "--help", "-h", "--version", "-V"];
 
 /// Arguments of libtest that take the next one as their value.

@@ -70,7 +70,7 @@ fn row(test: &TestReport, run: &RunInfo, level: Level) -> Option<Row> {
     Some(cells.collect())
 }
 
-/// Draws the grid, and the failing runs below it. `weakest` is what the finding says of the
+/// Draws the grid, and the failing runs below it. `weakest` is what the finding states about the
 /// weakest level: `STD: …`. Nothing for a test without failing runs.
 pub(super) fn draw(markup: &mut Markup, test: &TestReport, run: &RunInfo, weakest: Option<&str>) {
     if test.failures.is_empty() {

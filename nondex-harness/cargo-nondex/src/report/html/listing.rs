@@ -11,7 +11,7 @@ use crate::report::schema::{Report, TestReport, Verdict};
 /// Maximum number of findings that are open at first.
 const OPEN: usize = 3;
 
-/// What is said of one test.
+/// What is shown of one test.
 #[derive(Debug)]
 struct Said<'a> {
     entry: &'a Entry<'a, 'a>,
