@@ -4,7 +4,7 @@
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::Verdict;
 
-use crate::support::{Fixture, Nondex, Output, cargo, test};
+use crate::support::{Fixture, Nondex, Output, cargo, commit, committed, edit, test};
 
 fn run(arguments: &[&str]) -> Output {
     let fixture = Fixture::shared("world");
@@ -119,4 +119,39 @@ fn another_command_has_tests_with_the_same_choices_and_its_own_exit_code() {
 fn what_two_runs_did_differently_is_a_failure_when_strict() {
     let name = "prints_the_number_of_its_process";
     run(&["--verify", "--strict", "--ignored", name]).expect(ExitCode::Found);
+}
+
+#[test]
+fn only_tests_that_run_what_is_changed_run_again_and_only_for_the_same_choices() {
+    let project = committed(&[
+        (
+            "Cargo.toml",
+            "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
+        ),
+        (".gitignore", "target\n"),
+        (
+            "src/lib.rs",
+            "pub fn one() -> u32 {\n    1\n}\n\npub fn two() -> u32 {\n    2\n}\n\n\
+             #[test]\nfn ones() {\n    assert_eq!(one(), 1);\n}\n\n\
+             #[test]\nfn twos() {\n    assert_eq!(two(), 2);\n}\n",
+        ),
+    ]);
+    let run = |arguments: &[&str]| {
+        let command = Nondex::reported(&project.path(""), "test");
+        command.args(["--changed=HEAD"]).args(arguments).run()
+    };
+    let names = |output: &Output| {
+        let report = output.report();
+        let run = report.tests.iter().filter(|test| test.runs > 0);
+        run.map(|test| test.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&run(&[])), ["ones", "twos"]);
+    edit(&project, "src/lib.rs", &[("    2\n", "    1 + 1\n")]);
+    commit(&project);
+    edit(&project, "src/lib.rs", &[("    1 + 1\n", "    3\n")]);
+    let output = run(&[]);
+    output.expect(ExitCode::Found);
+    assert_eq!(names(&output), ["twos"]);
+    // What passed in canonical order is no evidence about other choices.
+    assert_eq!(names(&run(&["--seed", "7"])), ["ones", "twos"]);
 }

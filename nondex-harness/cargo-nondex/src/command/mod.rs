@@ -67,10 +67,8 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     }
     if let Some(text) = topics::asked(&args) {
-        let mut out = std::io::stdout().lock();
-        // Nobody may be reading any more.
-        let _ = std::io::Write::write_all(&mut out, text.as_bytes());
-        return ExitCode::Ok;
+        let written = Console::new(&OutputArgs::default()).product(&text);
+        return written.map_or_else(|error| error.code(), |()| ExitCode::Ok);
     }
     let line = written(&args);
     let asked = match configuration::understand(args, std::env::vars_os()) {

@@ -352,6 +352,7 @@ fn asked(options: &Options, test: &str) -> String {
             own.network.mode,
             &own.regressions,
             own.every_seed,
+            own.world,
         ),
     );
     format!("{:016x}", hash::of(&format!("{asked:?}")))

@@ -11,7 +11,7 @@ use super::console::Console;
 use super::coverage::Coverage;
 use super::selection;
 use crate::campaign::Progress;
-use crate::report::human::verdict_style;
+use crate::report::human::{verdict_style, words};
 use crate::report::{TestReport, Verdict};
 
 /// Interval of the plain lines of progress.
@@ -28,6 +28,8 @@ pub(super) struct Display<'a> {
     coverage: Option<&'a Coverage>,
     /// Packages whose tests may fail because of how they were built.
     undecided: BTreeSet<String>,
+    /// Whether each test has a line, as nextest prints it.
+    has_all: bool,
 }
 
 struct Counts {
@@ -58,7 +60,14 @@ impl<'a> Display<'a> {
             }),
             coverage: None,
             undecided: BTreeSet::new(),
+            has_all: false,
         }
+    }
+
+    /// Shows how every test ended, not only what was found.
+    pub(super) const fn with_all(mut self, has_all: bool) -> Self {
+        self.has_all = has_all;
+        self
     }
 
     /// Does not show tests of these packages as broken: builds of them are compared later.
@@ -151,20 +160,25 @@ impl Progress for Display<'_> {
     fn judged(&self, test: &TestReport) {
         let mut counts = self.counts();
         counts.judged += 1;
+        let (judged, tests) = (counts.judged, counts.tests);
         if let Some(bar) = &self.bar {
-            bar.set_position(counts.judged as u64);
+            bar.set_position(judged as u64);
         }
         drop(counts);
         let is_undecided =
             test.verdict == Verdict::Broken && self.undecided.contains(&test.package);
-        if !is_undecided && let Some(line) = line_of(test, self.console) {
+        let line = match self.has_all {
+            true => outcome_of(test, judged, tests, self.console),
+            false => line_of(test, self.console),
+        };
+        if !is_undecided && let Some(line) = line {
             self.line(&line);
         }
     }
 }
 
 /// A bar of this number of tests, where there is a terminal that shows it.
-pub(super) fn bar(console: &Console, tests: usize) -> Option<ProgressBar> {
+fn bar(console: &Console, tests: usize) -> Option<ProgressBar> {
     if !console.has_terminal() || console.quiet {
         return None;
     }
@@ -193,6 +207,21 @@ fn left(time: Duration) -> String {
         0.0 => ", explaining what was found".to_owned(),
         seconds => format!(", at most {seconds} s more"),
     }
+}
+
+/// The line on how a test ended, the `judged`th of `tests`; `None` if there is nothing to show.
+fn outcome_of(test: &TestReport, judged: usize, tests: usize, console: &Console) -> Option<String> {
+    if console.quiet && test.verdict == Verdict::Passed && test.parting.is_none() {
+        return None;
+    }
+    let word = words::outcome(test);
+    let style = verdict_style(test);
+    let seconds = Duration::from_millis(test.elapsed_ms).as_secs_f64();
+    let width = tests.to_string().len();
+    let TestReport { binary, name, .. } = test;
+    Some(format!(
+        "{style}{word:>12}{style:#} [{seconds:>8.3}s] ({judged:>width$}/{tests}) {binary} {name}"
+    ))
 }
 
 /// The line on a test that was judged; `None` if there is nothing to show.

@@ -95,8 +95,14 @@ impl Session<'_> {
             console,
             ..
         } = *self;
-        console.status("Running", &announced::plan(selected, options));
-        let display = self.display(selected).with_coverage(self.coverage);
+        match &options.world {
+            None => console.status("Running", &announced::plan(selected, options)),
+            Some(world) => console.status("Starting", &announced::world(selected, world)),
+        }
+        let display = self
+            .display(selected)
+            .with_coverage(self.coverage)
+            .with_all(options.world.is_some());
         let report = outcome::run(
             selected,
             options,

@@ -5,20 +5,15 @@ use nondex_core::{Level, Schedule};
 use crate::campaign::Selected;
 use crate::command::selection;
 use crate::judge::Options;
+use crate::judge::world::World;
 use crate::report::listing;
 
 /// What is about to happen, with the seeds and levels.
 pub(super) fn plan(selected: &[Selected<'_>], options: &Options) -> String {
     let all: usize = selected.iter().map(|selected| selected.tests.len()).sum();
-    let ignored = match all - selection::running(selected) {
-        0 => String::new(),
-        ignored => format!(" ({ignored} ignored)"),
-    };
+    let ignored = ignored(selected);
     let tests = selection::count(all, "test");
-    let binaries = match selected.len() {
-        1 => "1 binary".to_owned(),
-        many => format!("{many} binaries"),
-    };
+    let binaries = binaries(selected);
     let clean = selection::count(options.clean_runs.get() as usize, "clean run");
     let what = if options.seeds.is_empty() {
         format!("{clean} each, no seeds")
@@ -47,4 +42,31 @@ pub(super) fn plan(selected: &[Selected<'_>], options: &Options) -> String {
         format!("; for {factor} times as long as one run of all, or 30 s")
     });
     format!("{tests}{ignored} of {binaries}: {what}{budget}")
+}
+
+/// The same of one run of each test: `48 tests across 3 binaries, with the choices of seed 7`.
+pub(super) fn world(selected: &[Selected<'_>], world: &World) -> String {
+    let twice = if world.verify { ", twice each" } else { "" };
+    let seed = world.seed.map_or_else(String::new, |seed| {
+        format!(", with the choices of seed {seed}")
+    });
+    let tests = selection::count(selection::running(selected), "test");
+    let (binaries, ignored) = (binaries(selected), ignored(selected));
+    format!("{tests} across {binaries}{ignored}{twice}{seed}")
+}
+
+/// How many tests are listed and not run, in parentheses; nothing for none.
+fn ignored(selected: &[Selected<'_>]) -> String {
+    let all: usize = selected.iter().map(|selected| selected.tests.len()).sum();
+    match all - selection::running(selected) {
+        0 => String::new(),
+        ignored => format!(" ({ignored} ignored)"),
+    }
+}
+
+fn binaries(selected: &[Selected<'_>]) -> String {
+    match selected.len() {
+        1 => "1 binary".to_owned(),
+        many => format!("{many} binaries"),
+    }
 }
