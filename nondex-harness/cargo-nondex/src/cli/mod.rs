@@ -32,6 +32,7 @@ pub mod test_filter;
 pub mod testing_args;
 pub(crate) mod values;
 pub mod with_args;
+pub mod world_args;
 
 pub use bisect_args::BisectArgs;
 pub use build_args::BuildArgs;

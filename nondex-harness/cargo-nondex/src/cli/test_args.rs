@@ -5,16 +5,18 @@ use std::num::NonZeroU32;
 use clap::Args;
 
 use super::run_args::RunArgs;
+use super::seeds::Seeds;
 use super::testing_args::TestingArgs;
 use super::values::Switch as _;
+use super::world_args::WorldArgs;
 use crate::judge::world::World;
 
 /// The options of `cargo nondex test`.
 #[derive(Args, Clone, Debug)]
 pub struct TestArgs {
-    /// Make the choices of this seed, at level STD, in place of those of canonical order
-    #[arg(long, value_name = "SEED", help_heading = "Test options")]
-    pub seed: Option<u64>,
+    /// Which choices are made.
+    #[command(flatten)]
+    pub world: WorldArgs,
 
     /// Run every test twice, and name the first event at which two runs differ
     #[arg(long, help_heading = "Test options")]
@@ -23,15 +25,6 @@ pub struct TestArgs {
     /// With `--verify`, tests that differ but end alike are failures too
     #[arg(long, switch = "BOOL", help_heading = "Test options")]
     pub strict: Option<bool>,
-
-    /// Leave threads to the operating system, and time to the clock
-    #[arg(long, switch = "BOOL", help_heading = "Test options")]
-    pub real_threads: Option<bool>,
-
-    /// How many operations the threads of a test may do together while they are scheduled [default:
-    /// 10000000]
-    #[arg(long, value_name = "N", help_heading = "Test options")]
-    pub max_steps: Option<u64>,
 
     /// Which tests of what, and how.
     #[command(flatten)]
@@ -43,7 +36,7 @@ impl TestArgs {
     #[must_use]
     pub const fn world(&self) -> World {
         World {
-            seed: self.seed,
+            seed: self.world.seed,
             verify: self.verify,
         }
     }
@@ -53,11 +46,11 @@ impl TestArgs {
     #[must_use]
     pub fn campaign(&self) -> RunArgs {
         RunArgs {
-            seeds: Some(super::seeds::Seeds::first(0)),
+            seeds: Some(Seeds::first(0)),
             clean_runs: NonZeroU32::new(if self.verify { 2 } else { 1 }),
             strict: self.strict,
-            real_threads: self.real_threads,
-            max_steps: self.max_steps,
+            real_threads: self.world.real_threads,
+            max_steps: self.world.max_steps,
             thorough: Some(true),
             testing: self.testing.clone(),
             ..RunArgs::default()

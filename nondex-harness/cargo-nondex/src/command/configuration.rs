@@ -63,8 +63,8 @@ pub fn understand(
         Command::Report(args) => fill(&mut args.history_dir, &settings.history_dir),
         Command::Test(args) => {
             fill(&mut args.strict, &settings.strict);
-            fill(&mut args.real_threads, &settings.real_threads);
-            fill(&mut args.max_steps, &settings.max_steps);
+            fill(&mut args.world.real_threads, &settings.real_threads);
+            fill(&mut args.world.max_steps, &settings.max_steps);
         }
         _ => {}
     }

@@ -71,9 +71,9 @@ pub(super) fn with(args: &WithArgs, console: &Console) -> Result<i32> {
     std::fs::create_dir_all(&records)
         .map_err(|e| Error::setup(format!("failed to create `{records}`: {e}")))?;
     let manner = Manner {
-        seed: args.seed,
-        real_threads: args.real_threads,
-        max_steps: args.max_steps.unwrap_or(0),
+        seed: args.world.seed,
+        real_threads: args.world.real_threads.unwrap_or(false),
+        max_steps: args.world.max_steps.unwrap_or(0),
         workspace_root: around.workspace_root.clone(),
         runner: around.runner.clone(),
         records,

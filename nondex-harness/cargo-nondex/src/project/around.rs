@@ -10,17 +10,16 @@ use std::process::Command;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::atomics::Atomics;
-use super::build::{key, metadata, runtime, rustix_backend};
-use super::cargo::Cargo;
-use super::config::{CargoConfig, runner_variable};
+use super::build::{key, runtime, rustix_backend};
+use super::config::runner_variable;
 use super::drawn;
 use super::folder::BuildFolder;
+use super::foundation::Foundation;
 use super::intercept::{Intercept, RUN};
 use super::plan::BuildPlan;
-use super::platform;
 use super::preload::EntropyLibrary;
 use super::rustix::Backend;
-use super::toolchain::{Toolchain, own};
+use super::toolchain::own;
 use crate::error::{Error, Result};
 
 /// The folder of such builds, in ours.
@@ -49,16 +48,10 @@ impl Around {
     /// When the workspace, the toolchain or the cache is not as it must be, or the path of this
     /// program has a space: cargo takes a runner from its environment word by word.
     pub fn prepare(plan: &BuildPlan, quiet: bool) -> Result<Self> {
-        let metadata = metadata(plan, false)?;
-        let workspace_root = metadata.workspace_root.clone();
-        let here = camino::absolute_utf8(plan.path(Utf8Path::new("")))
-            .map_err(|e| Error::setup(format!("failed to find `{}`: {e}", plan.directory)))?;
-        let toolchain = Toolchain::in_dir(&workspace_root)?;
-        let target = plan.target.clone();
-        let target = target.unwrap_or_else(|| toolchain.host.clone());
-        platform::check(&target)?;
-        toolchain.check()?;
-        let config = CargoConfig::read(&here, &target);
+        let foundation = Foundation::of(plan)?;
+        let Foundation {
+            toolchain, target, ..
+        } = &foundation;
         let own = own()?;
         if own.contains(char::is_whitespace) {
             return Err(Error::setup(format!(
@@ -66,26 +59,12 @@ impl Around {
                  word by word: install it in another folder"
             )));
         }
-        let mut cargo = Cargo {
-            plan,
-            here: &here,
-            toolchain: &toolchain,
-            target: &target,
-            metadata: &metadata,
-            wrapper: config.rustc_wrapper.as_deref(),
-            entropy: None,
-            collections: true,
-            runner_is_text: config.runner_is_text,
-        };
+        let mut cargo = foundation.cargo(plan, true);
         let runtime = runtime(&cargo, quiet)?;
-        cargo.entropy = EntropyLibrary::of(&toolchain).ok();
-        let target_dir = match &plan.target_dir {
-            Some(dir) => here.join(dir),
-            None => metadata.target_directory.clone(),
-        };
-        let ours = target_dir.join("nondex");
+        cargo.entropy = EntropyLibrary::of(toolchain).ok();
+        let ours = foundation.ours();
         let rustix = rustix_backend(&cargo, &ours)?;
-        let atomics = Atomics::of(runtime.atomics_obstacle(&toolchain, &target));
+        let atomics = Atomics::of(runtime.atomics_obstacle(toolchain, target));
         let key = key(Some(&runtime), &rustix, &atomics, &cargo);
         let folder = BuildFolder::open(ours.join(FOLDER), &key, quiet)?;
         let variables = vec![
@@ -93,7 +72,7 @@ impl Around {
             ("CARGO_TARGET_DIR".to_owned(), folder.path.as_str().into()),
             ("RUSTC_WRAPPER".to_owned(), own.clone().into()),
             ("RUSTDOC".to_owned(), own.clone().into()),
-            (runner_variable(&target), format!("{own} {RUN}").into()),
+            (runner_variable(target), format!("{own} {RUN}").into()),
         ];
         let mut intercept = Intercept {
             atomics_are_calls: atomics == Atomics::Calls,
@@ -112,8 +91,8 @@ impl Around {
             intercept,
             entropy: cargo.entropy.take(),
             plan: plan.clone(),
-            runner: config.runner,
-            workspace_root,
+            workspace_root: foundation.metadata.workspace_root.clone(),
+            runner: foundation.config.runner.clone(),
             folder,
         })
     }

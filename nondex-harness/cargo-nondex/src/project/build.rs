@@ -6,18 +6,18 @@ use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use cargo_metadata::{Metadata, MetadataCommand};
+use cargo_metadata::Metadata;
 
 use super::accesses;
 use super::atomics::Atomics;
 use super::cargo::{Cargo, UNBUILT};
 use super::companions;
-use super::config::CargoConfig;
 use super::counted::Counted;
 use super::coverage::{self, Covered};
 use super::doctest::{Compiled, Compiler, Folder, Unbuilt};
 use super::drawn::{self, Drawn};
 use super::folder::BuildFolder;
+use super::foundation::Foundation;
 use super::intercept::{Intercept, RUSTDOC, Start};
 use super::listing;
 use super::outdated::{self, REBUILT};
@@ -75,55 +75,6 @@ impl Project {
     }
 }
 
-/// Cargo's metadata of a workspace; with `deps` its dependency graph too.
-///
-/// # Errors
-/// When there is no manifest, or cargo cannot read it; the message is cargo's.
-pub fn metadata(plan: &BuildPlan, deps: bool) -> Result<Metadata> {
-    let mut command = MetadataCommand::new();
-    if let Some(cargo) = std::env::var_os("CARGO") {
-        command.cargo_path(cargo);
-    }
-    if !plan.directory.as_str().is_empty() {
-        command.current_dir(&plan.directory);
-    }
-    if let Some(path) = &plan.manifest_path {
-        command.manifest_path(path);
-    }
-    if !deps {
-        command.no_deps();
-    }
-    let mut more = plan.lock_words();
-    if deps {
-        // What is compiled: crates of other platforms need not be on this machine.
-        let host = Toolchain::in_dir(&plan.path(Utf8Path::new(".")))?.host;
-        for target in plan.target.iter().chain([&host]) {
-            more.extend(["--filter-platform".to_owned(), target.clone()]);
-        }
-    }
-    command.other_options(more);
-    command.exec().map_err(|e| {
-        // Such a cargo may not be able to read what is newer than it.
-        let here = plan.path(Utf8Path::new("."));
-        if let Ok(found) = Toolchain::in_dir(&here)
-            && let Err(refused) = found.check()
-        {
-            return refused;
-        }
-        unreadable(e)
-    })
-}
-
-/// Why a workspace cannot be read, in cargo's words.
-fn unreadable(error: cargo_metadata::Error) -> Error {
-    match error {
-        cargo_metadata::Error::CargoMetadata { stderr } => {
-            Error::setup(stderr.trim().trim_start_matches("error: ").to_owned())
-        }
-        other => Error::setup(format!("failed to read the workspace: {other}")),
-    }
-}
-
 /// Builds the selected tests, finds out how cargo would start each executable, and lists what is in
 /// it. Where the tests do not build over the runtime, and std may have methods that the runtime's
 /// maps and sets have not, they are built over std's own.
@@ -154,37 +105,17 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
 
 /// As [`build`], over the runtime's own maps and sets or over std's.
 fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Project> {
-    let metadata = metadata(plan, false)?;
-    let workspace_root = metadata.workspace_root.clone();
-    let here = camino::absolute_utf8(plan.path(Utf8Path::new("")))
-        .map_err(|e| Error::setup(format!("failed to find `{}`: {e}", plan.directory)))?;
-    let target_dir = match &plan.target_dir {
-        Some(dir) => here.join(dir),
-        None => metadata.target_directory.clone(),
-    };
-    let toolchain = Toolchain::in_dir(&workspace_root)?;
-    let target = plan
-        .target
-        .clone()
-        .unwrap_or_else(|| toolchain.host.clone());
-    if plan.mode == Mode::Program {
-        platform::check(&target)?;
-        toolchain.check()?;
-    }
-    let config = CargoConfig::read(&here, &target);
-    let own = target_dir.join("nondex");
-    let mut cargo = Cargo {
-        plan,
-        here: &here,
-        toolchain: &toolchain,
-        target: &target,
-        metadata: &metadata,
-        wrapper: config.rustc_wrapper.as_deref(),
-        entropy: None,
-        collections,
-        runner_is_text: config.runner_is_text,
-    };
-    if plan.mode == Mode::Program && platform::mentions_static(&here, &plan.config) {
+    let foundation = Foundation::of(plan)?;
+    let Foundation {
+        here,
+        toolchain,
+        target,
+        ..
+    } = &foundation;
+    let workspace_root = foundation.metadata.workspace_root.clone();
+    let own = foundation.ours();
+    let mut cargo = foundation.cargo(plan, collections);
+    if plan.mode == Mode::Program && platform::mentions_static(here, &plan.config) {
         check_linkage(&cargo, &own)?;
     }
     let before_runtime = Instant::now();
@@ -193,20 +124,20 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
         Mode::Swap | Mode::Plain => None,
     };
     // Without it, what a build script or a proc macro draws at random is the platform's.
-    let entropy = EntropyLibrary::of(&toolchain);
+    let entropy = EntropyLibrary::of(toolchain);
     let unseeded = entropy.as_ref().err().map(|why| {
         format!("what build scripts and proc macros draw at random is not seeded: {why}")
     });
     cargo.entropy = entropy.ok();
     let runtime_took = before_runtime.elapsed();
     let uncovered = match plan.mode == Mode::Program && plan.covered.is_some() {
-        true => coverage::obstacle(&toolchain),
+        true => coverage::obstacle(toolchain),
         false => None,
     };
     let counted = plan.covered.as_ref();
     let counted = counted.filter(|_| plan.mode == Mode::Program && uncovered.is_none());
     let unseen = match plan.mode == Mode::Program && plan.races {
-        true => accesses::obstacle(&toolchain),
+        true => accesses::obstacle(toolchain),
         false => None,
     };
     let races = plan.mode == Mode::Program && plan.races && unseen.is_none();
@@ -228,7 +159,7 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
         Backend::Unchanged
     };
     let atomics = match &runtime {
-        Some(runtime) => Atomics::of(runtime.atomics_obstacle(&toolchain, &target)),
+        Some(runtime) => Atomics::of(runtime.atomics_obstacle(toolchain, target)),
         None => Atomics::Unchanged,
     };
     let accesses = if races { " accesses are calls" } else { "" };
@@ -258,7 +189,7 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
         ..cargo.intercept()
     };
     let (built, order_note) = std::thread::scope(|scope| {
-        let note = || intercept.runtime.as_ref()?.order_note(&toolchain, &target);
+        let note = || intercept.runtime.as_ref()?.order_note(toolchain, target);
         let note = scope.spawn(note);
         let built = cargo
             .build(build_dir, &intercept, quiet)
@@ -301,7 +232,12 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
             executables.len()
         )));
     }
-    let runner: Vec<OsString> = config.runner.into_iter().map(OsString::from).collect();
+    let runner: Vec<OsString> = foundation
+        .config
+        .runner
+        .iter()
+        .map(OsString::from)
+        .collect();
     let companions = companions::settings(&workspace_root);
     let mut binaries = Vec::new();
     for executable in executables {
@@ -378,10 +314,10 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
         _doctests: of_doctests,
         _folder: folder,
         suites,
-        target_dir,
+        target_dir: foundation.target_dir.clone(),
         workspace_root,
-        toolchain: toolchain.version,
-        metadata,
+        toolchain: toolchain.version.clone(),
+        metadata: foundation.metadata.clone(),
         notes,
         is_order_unknown,
         runtime_took,

@@ -13,6 +13,7 @@ use cargo_metadata::{Metadata, Package, PackageId, TargetKind};
 
 use super::build::{self, Project};
 use super::drawn::Drawn;
+use super::foundation;
 use super::made::{self, Made};
 use super::outdated::REBUILT;
 use super::plan::{BuildPlan, Doctests, Mode, Varied};
@@ -108,7 +109,7 @@ impl Rebuilds {
         if project.drawn.is_empty() {
             return Ok(rebuilds);
         }
-        let metadata = build::metadata(&rebuilds.plan, true)?;
+        let metadata = foundation::metadata(&rebuilds.plan, true)?;
         let graph = Graph::of(&metadata);
         let mut programs: BTreeMap<(&PackageId, String), Vec<&Drawn>> = BTreeMap::new();
         for drawn in &project.drawn {
