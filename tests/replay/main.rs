@@ -105,6 +105,18 @@ fn it_fails_again_when_replayed(app: &Path, id: &str) {
     };
     assert!(frames.iter().any(is_ours), "{frames:#?}");
 
+    let often = replay(&[id, "--runs", "3"]);
+    often.expect(ExitCode::Found).prints(&[
+        ": at STD with seed",
+        ", 3 runs",
+        "Failed each of 3 runs\n",
+        "3 as recorded at src/lib.rs:",
+    ]);
+    let often = replay(&[id, "--runs", "2", "--message-format", "json"]);
+    let value: Value = serde_json::from_str(&often.expect(ExitCode::Found).stdout).unwrap();
+    assert_eq!((&value["failures"], &value["runs"]), (&2.into(), &2.into()));
+    assert_eq!(value["ends"][0]["as_recorded"], true, "{value:#}");
+
     let after = replay(&[id, "--", "--skip", TEST]);
     assert!(
         after.stderr.contains("not as recorded"),
@@ -286,6 +298,10 @@ fn a_log_and_a_report_are_enough_in_a_fresh_clone() {
     ]);
     assert!(!output.stderr.contains("as recorded"), "{}", output.stderr);
     let clean = line.split(" --level").next().unwrap();
+    Nondex::pasted(&app, &format!("{clean} --clean --runs 2"))
+        .run()
+        .expect(ExitCode::Ok)
+        .prints(&["Passed each of 2 runs: it does not fail so"]);
     Nondex::pasted(&app, &format!("{clean} --clean"))
         .run()
         .expect(ExitCode::Ok)

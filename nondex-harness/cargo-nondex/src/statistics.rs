@@ -1,5 +1,7 @@
 //! Intervals for a probability from a number of failures.
 
+use serde::Serialize;
+
 /// The standard normal quantile of a two-sided confidence of 95 %.
 const Z: f64 = 1.959_963_984_540_054;
 
@@ -35,6 +37,45 @@ pub fn wilson(failures: u64, runs: u64) -> [f64; 2] {
         (center + spread) / scale
     };
     [low, high]
+}
+
+/// How often a test failed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Rate {
+    /// Runs that failed.
+    pub failures: u64,
+    /// Runs that were made.
+    pub runs: u64,
+    /// The interval in which the probability of a failure lies with a confidence of 95 %; see
+    /// [`wilson`].
+    pub interval: [f64; 2],
+}
+
+impl Rate {
+    /// The rate of `failures` in `runs`.
+    #[must_use]
+    pub fn new(failures: u64, runs: u64) -> Self {
+        Rate {
+            failures,
+            runs,
+            interval: wilson(failures, runs),
+        }
+    }
+
+    /// "7 of 10 runs failed: 39.7 % to 89.2 % with 95 % confidence".
+    #[must_use]
+    pub fn text(self) -> String {
+        let Rate {
+            failures,
+            runs,
+            interval: [low, high],
+        } = self;
+        format!(
+            "{failures} of {runs} runs failed: {:.1} % to {:.1} % with 95 % confidence",
+            low * 100.0,
+            high * 100.0
+        )
+    }
 }
 
 #[cfg(test)]
@@ -80,6 +121,29 @@ mod tests {
                 let [mirrored, _] = wilson(runs - failures, runs);
                 assert!((1.0 - high - mirrored).abs() < 1e-12, "{failures}/{runs}");
             }
+        }
+    }
+
+    #[test]
+    fn a_rate_is_told_with_its_interval() {
+        for (failures, runs, text) in [
+            (
+                0,
+                100,
+                "0 of 100 runs failed: 0.0 % to 3.7 % with 95 % confidence",
+            ),
+            (
+                50,
+                100,
+                "50 of 100 runs failed: 40.4 % to 59.6 % with 95 % confidence",
+            ),
+            (
+                3,
+                3,
+                "3 of 3 runs failed: 43.9 % to 100.0 % with 95 % confidence",
+            ),
+        ] {
+            assert_eq!(Rate::new(failures, runs).text(), text);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `cargo nondex replay`: which finding, and how its run is watched.
 
 use std::ffi::OsString;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -9,7 +10,7 @@ use nondex_core::{Level, NetworkMode, Schedule};
 
 use super::build_args::BuildArgs;
 use super::model_args::ModelArgs;
-use super::values::{seconds, words};
+use super::values::{positive, seconds, words};
 
 /// The options of `cargo nondex replay`.
 #[derive(Args, Clone, Debug)]
@@ -121,6 +122,11 @@ pub struct ReplayArgs {
     /// Show where the responsible calls were made from, and of threads every operation
     #[arg(long, help_heading = "Replay options")]
     pub trace: bool,
+
+    /// Repeat the same run, each time in a separate process, and count how it ends
+    #[arg(long, value_name = "N", conflicts_with_all = ["gdb", "debugger", "trace"])]
+    #[arg(help_heading = "Replay options", value_parser = positive::<NonZeroU32>)]
+    pub runs: Option<NonZeroU32>,
 
     /// Time limit [default: that of the run that found it; none under a debugger]
     #[arg(long, value_name = "SECONDS", help_heading = "Replay options")]

@@ -1,29 +1,29 @@
 //! `cargo nondex replay`: one failing run again.
 
+mod counts;
 mod request;
+mod runs;
 mod schedule;
 mod verdict;
 
 use std::ffi::OsString;
 use std::process::Command;
-use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::{Network, Outcome, RunRecord, RunSpec, Site};
 
+use self::counts::Counts;
+use self::runs::Runs;
 use super::console::Console;
 use super::folders::Folders;
-use super::interrupt;
-use crate::campaign::launch::{self, Launcher};
-use crate::campaign::{StopFlag, across, process, record};
+use super::{interrupt, selection};
+use crate::campaign::{StopFlag, launch, process, record};
 use crate::cli::{MessageFormat, ReplayArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{self, Difference, Finding, Fingerprint, Store};
 use crate::judge::run::Run;
-use crate::project::{
-    self, BuildPlan, Doctests, Harness, Project, Suite, TestBinary, TestCase, addresses,
-};
+use crate::project::{self, BuildPlan, Doctests, Project, Suite, TestBinary, TestCase, addresses};
 use crate::report;
 use crate::report::workspace::Workspace;
 
@@ -86,9 +86,18 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     for warning in &warnings {
         console.warning(warning);
     }
+    let often = match args.runs {
+        Some(runs) => format!(", {}", selection::count_u64(runs.get().into(), "run")),
+        None => String::new(),
+    };
     console.status(
         "Replaying",
-        &format!("{} {}: {}", finding.id, finding.test, finding.conditions()),
+        &format!(
+            "{} {}: {}{often}",
+            finding.id,
+            finding.test,
+            finding.conditions()
+        ),
     );
 
     let spec = RunSpec {
@@ -104,26 +113,42 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     if let Some(note) = process::without_randomisation() {
         console.note(&note);
     }
+    let runs = Runs::new((&project, suite), &finding, &spec, args, &records.0, &stop)?;
+    // The place of a failure, in the source of its doctest if it is in one.
+    let place_of = |run: &Run| {
+        let failure = run.failure.as_ref()?;
+        let (file, line) = (failure.file.clone()?, failure.line?);
+        let of_doctest = in_doctest.and_then(|place| place.in_source(root, &file, line));
+        Some(of_doctest.map_or((file, line), |found| (found.file, found.line)))
+    };
+    if let Some(requested) = args.runs {
+        let mut counts = Counts::default();
+        for _ in 0..requested.get() {
+            let Some(run) = runs.one() else { break };
+            let as_recorded = verdict::is_as_recorded(&run, &finding);
+            counts.add(&run, place_of(&run), as_recorded);
+        }
+        return counts.tell(
+            &finding,
+            is_recorded,
+            requested.get().into(),
+            warnings,
+            console,
+        );
+    }
     let run = match debugger {
         Some(debugger) => debug(binary, test, &spec, &debugger, &args.arguments, &records)?,
-        None => watched(
-            args, &project, suite, &spec, &finding, &records, console, &stop,
-        )?,
+        None => runs.shown(console)?,
     };
     if let Some(trace) = verdict::traced(&run).filter(|_| console.format != MessageFormat::Json) {
         let workspace = Workspace::new(root.clone());
         console.text(&schedule::text(trace, &workspace, &binary.cwd));
     }
-    let place = run.failure.as_ref().and_then(|failure| {
-        let (file, line) = (failure.file.clone()?, failure.line?);
-        let of_doctest = in_doctest.and_then(|place| place.in_source(root, &file, line));
-        Some(of_doctest.map_or((file, line), |found| (found.file, found.line)))
-    });
     verdict::judge(
         &finding,
         is_recorded,
         &run,
-        place,
+        place_of(&run),
         &sites,
         warnings,
         console,
@@ -258,90 +283,6 @@ impl Drop for Records {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
-}
-
-/// Runs the test as the campaign did, with its output shown as it comes unless somebody wants to
-/// read JSON, or nothing.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "one call of one function, with everything that was found out before"
-)]
-fn watched(
-    args: &ReplayArgs,
-    project: &Project,
-    suite: &Suite,
-    spec: &RunSpec,
-    finding: &Finding,
-    records: &Records,
-    console: &Console,
-    stop: &StopFlag,
-) -> Result<Run> {
-    let binary = &suite.binary;
-    let timeout = args
-        .timeout
-        .unwrap_or(Duration::from_millis(finding.timeout_ms));
-    let launcher =
-        || Launcher::new(records.0.clone(), timeout, stop).with_arguments(args.arguments.clone());
-    let is_shown = !console.quiet && console.format != MessageFormat::Json;
-    // What another harness does not record is taken from what the test wrote, which is then shown
-    // at its end.
-    let is_live = is_shown && binary.harness == Harness::Nondex;
-    let mut tests = Vec::new();
-    let mut others: Vec<(&TestBinary, Vec<&TestCase>)> = Vec::new();
-    for name in spec.tests() {
-        let known = suite.tests.iter().find(|case| case.name == name);
-        match (known, request::of_other_binary(project, name)) {
-            (Some(case), _) => tests.push(case),
-            (None, Some((other, case))) => match others.last_mut() {
-                Some((known, tests)) if known.id == other.binary.id => tests.push(case),
-                _ => others.push((&other.binary, vec![case])),
-            },
-            (None, None) => {
-                return Err(Error::setup(format!(
-                    "finding {} cannot be replayed: there is no test `{name}` any more, which ran \
-                     before it",
-                    finding.id
-                )));
-            }
-        }
-    }
-    let run_by = |launcher: Launcher<'_>| {
-        let runs = match spec.before().is_empty() {
-            true => launcher.experiment(timeout, binary, &tests, spec),
-            false => {
-                let own = (binary, &tests[..]);
-                let kept = records.0.with_extension("left");
-                across::run_after(&launcher, timeout, &others, own, spec, &kept)
-            }
-        };
-        let run = runs.and_then(|mut runs| runs.pop());
-        // As in the campaign that found it, whose clean runs slept less.
-        let times_out = |run: &Run| !spec.is_clean() && run.oversleeps();
-        let run = run.map(|run| match run.passed() && times_out(&run) {
-            true => run.timed_out(),
-            false => run,
-        });
-        run.ok_or_else(|| Error::setup("interrupted before the test ended"))
-    };
-    let run = if is_live {
-        let run = run_by(launcher().showing(true))?;
-        let is_asked = |name| std::env::var_os(name).is_some_and(|value| value != "0");
-        if run.outcome.passed() && launch::BACKTRACES.into_iter().any(is_asked) {
-            console.note(
-                "it passed with `RUST_BACKTRACE`, by which threads that panic take longer and \
-                 open files: once more without",
-            );
-            run_by(launcher().showing(false))?
-        } else {
-            run
-        }
-    } else {
-        run_by(launcher())?
-    };
-    if is_shown && let Some(output) = &run.output {
-        console.text(output);
-    }
-    Ok(run)
 }
 
 /// Runs the test under a debugger, on our own terminal and without a time limit. How it ended is

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::repro::Repro;
-use crate::statistics::wilson;
+use crate::statistics::Rate;
 
 /// What is known of all tests, as JSON.
 #[derive(Debug, Serialize)]
@@ -49,39 +49,6 @@ impl Confirmed {
     }
 }
 
-/// How often it failed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(super) struct Rate {
-    pub(super) failures: u64,
-    pub(super) runs: u64,
-    /// The interval in which the probability of a failure lies with a confidence of 95 %; see
-    /// [`wilson`].
-    pub(super) interval: [f64; 2],
-}
-
-impl Rate {
-    pub(super) fn new(failures: u64, runs: u64) -> Self {
-        Rate {
-            failures,
-            runs,
-            interval: wilson(failures, runs),
-        }
-    }
-
-    pub(super) fn text(self) -> String {
-        let Rate {
-            failures,
-            runs,
-            interval: [low, high],
-        } = self;
-        format!(
-            "{failures} of {runs} runs failed: {:.1} % to {:.1} % with 95 % confidence",
-            low * 100.0,
-            high * 100.0
-        )
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,29 +75,6 @@ mod tests {
                 repros: Vec::new(),
             };
             assert_eq!(confirmed.word(), word, "{rate:?} {beside_itself:?}");
-        }
-    }
-
-    #[test]
-    fn a_rate_is_told_with_its_interval() {
-        for (failures, runs, text) in [
-            (
-                0,
-                100,
-                "0 of 100 runs failed: 0.0 % to 3.7 % with 95 % confidence",
-            ),
-            (
-                50,
-                100,
-                "50 of 100 runs failed: 40.4 % to 59.6 % with 95 % confidence",
-            ),
-            (
-                3,
-                3,
-                "3 of 3 runs failed: 43.9 % to 100.0 % with 95 % confidence",
-            ),
-        ] {
-            assert_eq!(Rate::new(failures, runs).text(), text);
         }
     }
 }

@@ -4,11 +4,12 @@ use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use super::confirmation::{Confirmed, Rate};
+use super::confirmation::Confirmed;
 use crate::campaign::{StopFlag, ended, launch, process};
 use crate::error::{Error, Result};
 use crate::pool;
 use crate::project::{self, EntropyLibrary, Project, TestBinary, TestCase};
+use crate::statistics::Rate;
 
 /// Seeds for the entropy of plain programs.
 pub(super) struct Seeded {

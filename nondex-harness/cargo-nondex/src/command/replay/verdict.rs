@@ -41,6 +41,14 @@ pub(super) fn traced(run: &Run) -> Option<&Trace> {
     run.schedule.as_ref()?.trace.as_ref()
 }
 
+/// Whether a run failed as it did when the finding was made.
+pub(super) fn is_as_recorded(run: &Run, finding: &Finding) -> bool {
+    let message = run.failure.as_ref().map(|failure| failure.message.as_str());
+    !run.passed()
+        && run.outcome == finding.outcome
+        && message.unwrap_or_default() == finding.message
+}
+
 /// Says how the replay compares with what was recorded.
 pub(super) fn judge(
     finding: &Finding,
@@ -53,8 +61,7 @@ pub(super) fn judge(
 ) -> Result<ExitCode> {
     let message = run.failure.as_ref().map(|failure| failure.message.as_str());
     let failed = !run.passed();
-    let as_recorded =
-        run.outcome == finding.outcome && message.unwrap_or_default() == finding.message;
+    let as_recorded = is_as_recorded(run, finding);
     let points: Vec<&PointRecord> = run
         .points
         .iter()
