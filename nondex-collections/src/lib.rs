@@ -24,6 +24,10 @@
 pub use ::std::*;
 
 #[cfg(feature = "nondex")]
+#[doc(hidden)]
+#[path = "own.rs"]
+pub mod __nondex;
+#[cfg(feature = "nondex")]
 mod caller;
 #[cfg(all(feature = "nondex", not(nondex_std_collections)))]
 pub mod collections;
@@ -38,6 +42,8 @@ mod known;
 #[cfg(any(feature = "facade", all(feature = "nondex", test)))]
 #[doc(hidden)]
 pub mod macros;
+#[cfg(not(feature = "facade"))]
+mod open;
 #[cfg(feature = "facade")]
 pub mod prelude;
 #[cfg(all(feature = "nondex", not(test)))]
@@ -46,3 +52,6 @@ mod system;
 pub mod system;
 #[cfg(feature = "nondex")]
 pub mod thread;
+
+#[cfg(not(feature = "facade"))]
+pub use open::{choose, permute};

@@ -21,6 +21,7 @@ mod generator;
 pub mod hold;
 mod number;
 mod order;
+pub mod own;
 mod permutation;
 mod schedule;
 pub mod stops;

@@ -41,6 +41,7 @@ mod locked;
 mod meaning;
 mod order;
 mod ordinary;
+mod own_choices;
 mod page;
 mod places;
 mod processes;

@@ -91,3 +91,11 @@ fn functions_are_stds_by_their_types() {
         std::thread::spawn,
     );
 }
+
+#[test]
+fn what_a_project_leaves_open_has_its_canonical_result() {
+    assert_eq!([0, 1, 5].map(nondex_collections::choose), [0; 3]);
+    let mut items = [3, 1, 2];
+    nondex_collections::permute(&mut items);
+    assert_eq!(items, [3, 1, 2]);
+}

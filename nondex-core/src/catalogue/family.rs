@@ -88,6 +88,11 @@ families! {
     Schedule = 8 "schedule" Number(Scale::Metric), &Level::ALL;
     /// How late a thread wakes.
     Time = 9 "time" Number(Scale::Metric), &Level::ALL;
+    /// A number that the project's own code leaves open. A program of today always has the
+    /// canonical one.
+    OwnChoice = 10 "own_choice" Number(Scale::Nominal), &[ONE, EQ, ID, FULL];
+    /// An order that the project's own code leaves open; as above.
+    OwnOrder = 11 "own_order" Order, &[ONE, EQ, ID, FULL];
 }
 
 json::words!(Family);
@@ -129,7 +134,13 @@ impl Family {
     /// Whether a number that is chosen depends on the level, as every order does.
     #[must_use]
     pub const fn numbers_depend_on_level(self) -> bool {
-        matches!(self, Family::Schedule | Family::Time)
+        matches!(self, Family::Schedule | Family::Time | Family::OwnChoice)
+    }
+
+    /// Whether the project's own code leaves the choice open, not a specification of std's.
+    #[must_use]
+    pub const fn is_own(self) -> bool {
+        matches!(self, Family::OwnChoice | Family::OwnOrder)
     }
 
     /// The levels at which a run has anything to decide here.
@@ -170,7 +181,7 @@ mod tests {
                 .collect();
             let expected = match family {
                 Family::HashKeys | Family::Entropy => &Level::ALL[..1],
-                Family::FixedHasher => &Level::ALL[1..],
+                Family::FixedHasher | Family::OwnChoice | Family::OwnOrder => &Level::ALL[1..],
                 _ => &Level::ALL,
             };
             assert_eq!(levels, expected, "{family}");

@@ -74,6 +74,8 @@ impl Model {
             Family::Fault => &[Family::Fault],
             Family::Schedule => &[Family::Schedule],
             Family::Time => &[Family::Time],
+            Family::OwnChoice => &[Family::OwnChoice],
+            Family::OwnOrder => &[Family::OwnOrder],
         }
     }
 
@@ -312,6 +314,20 @@ catalogue! {
             "time/struct.SystemTime.html#platform-specific-behavior"
             "shows when a file was written, as finely as the system keeps it: what is written \
              soon after may have the same time"
+    }
+
+    /// What the project's own code leaves open.
+    OwnChoice Random "handle every result that this choice may have, or promise one where it is \
+        made" {
+        CHOOSE "nondex_collections::choose"
+            "https://github.com/cargo-nondex/cargo-nondex/blob/main/docs/src/own-choices.md"
+            "returns any number below its limit: the code that calls it promises none"
+    }
+    OwnOrder Permute "sort what was permuted, compare it without its order, or promise an order \
+        where it is permuted" {
+        PERMUTE "nondex_collections::permute"
+            "https://github.com/cargo-nondex/cargo-nondex/blob/main/docs/src/own-choices.md"
+            "leaves the elements in any order: the code that calls it promises none"
     }
 }
 

@@ -25,8 +25,13 @@ pub fn arrange<T>(
         return;
     }
     let names: Vec<&[u8]> = hidden::collect(items.iter().map(name));
-    let mut order = order(&names, own, model, caller);
+    let order = order(&names, own, model, caller);
     drop(names);
+    put(items, order);
+}
+
+/// Puts at each position the item whose position `order` has there.
+pub(super) fn put<T>(items: &mut [T], mut order: Vec<usize>) {
     // Each cycle of the permutation by swaps; what has its item is marked by its own position.
     for start in 0..items.len() {
         let mut at = start;

@@ -2,13 +2,16 @@
 
 use std::ops::RangeInclusive;
 
+use rand_core::Rng;
+
 use super::decision::Step;
 use super::generator::{ChaCha8Rng, generator};
 use crate::catalogue::{Family, Level, Model};
 use crate::context::{self, Reached};
 use crate::protocol::choice::Choice;
 use crate::protocol::choices::GivenChoice;
-use crate::protocol::site::Caller;
+use crate::protocol::schedule::Schedule;
+use crate::protocol::site::{Caller, Site};
 
 /// Decides a number at one call of `model` by `caller`: its base when the spec leaves the choice
 /// alone, else what `draw` makes of a generator that is keyed by the seed and the call, whatever
@@ -56,6 +59,37 @@ pub(super) fn number_at_level(
         draw(reached.level, generator(reached.seed, tag, place, ordinal))
     };
     decide_number(model, caller, &choice, drawn).map(|(number, _)| number)
+}
+
+/// Decides a number below `len` for a call in the project's own code, 0 when the spec leaves the
+/// choice alone. At ONE, `len` alone determines it, and the first seeds of a covering design are
+/// all other numbers in turn; at EQ and ID the call site determines it, and at FULL the call.
+/// `None` outside a test.
+pub(super) fn own_choice(model: &'static Model, caller: Caller, len: u64) -> Option<u64> {
+    let choice = Choice::Number {
+        range: 0..=len.checked_sub(1)?,
+        base: 0,
+        scale: model.family.scale()?,
+    };
+    let drawn = |reached: &Reached| {
+        let (a, b) = match reached.level {
+            Level::Std | Level::One => match reached.schedule {
+                Schedule::Covering if reached.seed < len - 1 => return reached.seed + 1,
+                _ => (len, 0),
+            },
+            Level::Eq | Level::Id => (Site::hash_of(model, model.family, caller), len),
+            Level::Full => (reached.place, reached.ordinal),
+        };
+        let tag = LEVEL_TAG | tag(model.family) << 8 | reached.level.tag();
+        let word = generator(reached.seed, tag, a, b).next_u64();
+        below(word, len)
+    };
+    decide_number(model, caller, &choice, drawn).map(|(number, _)| number)
+}
+
+/// A number below `bound`, from the high bits of a word.
+const fn below(word: u64, bound: u64) -> u64 {
+    ((word as u128 * bound as u128) >> 64) as u64
 }
 
 /// The one place where a number is decided.

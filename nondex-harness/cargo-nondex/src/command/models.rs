@@ -157,6 +157,13 @@ const fn treatment(family: Family, kind: Kind, level: Level) -> &'static str {
         (Family::HashKeys, Level::Std) => "keys drawn from the seed, others for each state",
         (Family::Entropy, Level::Std) => "bytes drawn from the seed",
         (Family::HashKeys | Family::Entropy, _) => "nothing: what a clean run has",
+        (Family::OwnChoice | Family::OwnOrder, Level::Std) => "nothing: what a plain program has",
+        (Family::OwnChoice, Level::One) => "one number for each limit, the same throughout the run",
+        (Family::OwnChoice, Level::Eq | Level::Id) => "a number for each call site and limit",
+        (Family::OwnChoice, Level::Full) => "a new number at every call",
+        (Family::OwnOrder, Level::Eq | Level::Id) => {
+            "an order for each call site and number of elements"
+        }
         (Family::FixedHasher, Level::Std) => "nothing: the order that this hasher gives today",
         (Family::HashMap | Family::HashSet, Level::Std) => {
             "the table's own order, with RandomState keys from the seed"

@@ -166,6 +166,9 @@ impl<'r> Cause<'r> {
                 None if test.fails_in_canonical_order() => {
                     format!("{level}: {}", level.meaning_of_a_pass())
                 }
+                None if test.culprits.iter().any(|one| one.family.is_own()) => {
+                    format!("{level}: fails with another result that the project's code permits")
+                }
                 None => format!("{level}: {}", level.meaning()),
             };
             diagnostic.detail("level", &text);

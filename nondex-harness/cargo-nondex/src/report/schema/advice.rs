@@ -114,6 +114,10 @@ impl TestReport {
         if self.is_only_suspected() {
             return Some(Advice::Suspected);
         }
+        // The project itself says that the result is open, at each call.
+        if self.culprits.iter().any(|one| one.family.is_own()) {
+            return None;
+        }
         // The length of a delay shows how real it is, whatever its seed drew.
         let level = self.delay_level.or(self.weakest_level)?;
         let is_clock = self.depends_on_clocks();

@@ -1,0 +1,82 @@
+//! Choices that a project's own code leaves open, in both modes and without the tool.
+
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::{Report, Verdict};
+use nondex_core::Level;
+
+use crate::support::{Fixture, Nondex, cargo, plain_command, test};
+
+/// Tests that rely on a choice, each with its API, the comment at its line, and its level.
+const FOUND: [(&str, &str, &str, Level); 3] = [
+    (
+        "the_first_replica_answers",
+        "nondex_collections::choose",
+        "choose",
+        Level::One,
+    ),
+    (
+        "two_requests_have_one_replica",
+        "nondex_collections::choose",
+        "choose",
+        Level::Full,
+    ),
+    (
+        "rows_come_as_they_were_inserted",
+        "nondex_collections::permute",
+        "permute",
+        Level::One,
+    ),
+];
+
+fn expect_found(report: &Report, fixture: &Fixture) {
+    for (name, api, mark, level) in FOUND {
+        let found = test(report, &format!("tests::{name}"));
+        assert_eq!(found.verdict, Verdict::ImplementationDependent, "{name}");
+        assert_eq!(found.weakest_level, Some(level), "{name}");
+        assert_eq!(found.advice(), None, "{name}");
+        let [culprit] = found.culprits.as_slice() else {
+            panic!("{name}: {:#?}", found.culprits);
+        };
+        let line = fixture.line("src/lib.rs", mark);
+        assert!(culprit.confirmed);
+        assert_eq!(
+            (culprit.api.as_str(), culprit.file.as_str(), culprit.line),
+            (api, "src/lib.rs", line)
+        );
+    }
+    assert_eq!(report.summary.stable, 2);
+}
+
+#[test]
+fn own_choices_follow_the_seed_in_both_modes_and_are_canonical_without() {
+    let fixture = Fixture::linked("tests/fixtures/own-choices");
+    let folder = fixture.path("");
+    let output = Nondex::run_in(&folder)
+        .args(["--lib", "--seeds", "4"])
+        .run();
+    output.expect(ExitCode::Found).prints(&[
+        "relies on the order of `nondex_collections::permute`",
+        "on the value of `nondex_collections::choose`",
+    ]);
+    let report = output.report();
+    expect_found(&report, &fixture);
+    let found = test(&report, "tests::rows_come_as_they_were_inserted");
+    let reproduce = found.reproduce.as_deref().expect("it can be reproduced");
+    Nondex::pasted(&folder, reproduce)
+        .run()
+        .expect(ExitCode::Found)
+        .prints(&["Failed again as recorded"]);
+
+    let swapped = Nondex::run_in(&folder).args(["--lib", "--seeds", "4", "--mode", "swap"]);
+    expect_found(&swapped.run().expect(ExitCode::Found).report(), &fixture);
+
+    // Without the models, and without the tool.
+    let off = Nondex::run_in(&folder).args(["--lib", "--seeds", "4", "--skip-models", "^own_"]);
+    off.run().expect(ExitCode::Ok);
+    let plain = plain_command(cargo(), &folder)
+        .args(["test", "--offline"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&plain.stdout);
+    assert!(plain.status.success(), "{text}");
+}
