@@ -233,6 +233,19 @@ fn help_and_version_go_to_stdout_and_end_with_0() {
 }
 
 #[test]
+fn events_are_for_commands_that_run_tests() {
+    let output = run("models --message-format json-lines");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("`run`, `test`, `check` and `order`"));
+    let lines = stdout(&output);
+    let last: serde_json::Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
+    assert_eq!(
+        (&last["event"], &last["exit_code"]),
+        (&"run-finished".into(), &2.into())
+    );
+}
+
+#[test]
 fn models_lists_each_api_with_what_is_open_and_the_fix() {
     let text = stdout(&run("models"));
     for model in nondex_core::model::CATALOGUE {

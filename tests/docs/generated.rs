@@ -9,7 +9,7 @@ use cargo_nondex::config::{self, KEYS};
 
 use crate::binary::{self, OptionHelp};
 use crate::page::{Page, repository};
-use crate::source;
+use crate::source::{self, Type};
 
 /// Text that stands in a cell of a table.
 fn cell(text: &str) -> String {
@@ -140,14 +140,25 @@ fn the_page_of_the_report_has_every_field_of_the_schema() {
         types.extend(words);
     }
     // In the order in which a reader of the report comes to them.
+    Page::of_book("report").expect_generated("schema", &tables(&types, &types));
+    let events = source::types(&folder.join("stream.rs"));
+    let is_table = |found: &Type| found.name != "Event";
+    let events: Vec<Type> = events.into_iter().filter(is_table).collect();
+    let all: Vec<&Type> = types.iter().chain(&events).collect();
+    Page::of_book("report").expect_generated("events", &tables(&events, all));
+}
+
+/// A section for each type, which leads to those of `linked`.
+fn tables<'t>(types: &[Type], linked: impl IntoIterator<Item = &'t Type>) -> String {
+    let linked: Vec<&Type> = linked.into_iter().collect();
     let mut text = String::new();
-    for found in &types {
+    for found in types {
         let _ = writeln!(text, "\n## {}\n\n{}\n", found.name, found.doc);
         if found.is_struct {
             let _ = writeln!(text, "| field | type | meaning |\n|---|---|---|");
             for field in &found.items {
                 let kind = source::json_type(&field.kind);
-                let kind = types.iter().fold(kind, |kind, other| {
+                let kind = linked.iter().fold(kind, |kind, other| {
                     let anchor = other.name.to_lowercase();
                     let link = format!("[{0}](#{anchor})", other.name);
                     source::replace_word(&kind, &other.name, &link)
@@ -161,5 +172,5 @@ fn the_page_of_the_report_has_every_field_of_the_schema() {
             }
         }
     }
-    Page::of_book("report").expect_generated("schema", &text);
+    text
 }

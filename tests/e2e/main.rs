@@ -26,6 +26,7 @@ mod deadlocks;
 mod deflake;
 mod distance;
 mod doctests;
+mod events;
 mod examples;
 mod findings;
 mod guard;

@@ -116,6 +116,12 @@ impl Command {
         }
     }
 
+    /// Whether tests are run and judged.
+    #[must_use]
+    pub fn runs_tests(&self) -> bool {
+        self.clone().testing().is_some()
+    }
+
     /// What is built, and which tests of it are selected.
     pub fn project(&mut self) -> Option<&mut ProjectArgs> {
         match self {

@@ -10,6 +10,8 @@ pub enum MessageFormat {
     Human,
     /// The report as JSON on stdout.
     Json,
+    /// Events as JSON on stdout while tests run, one on each line.
+    JsonLines,
 }
 
 /// When output is coloured.
@@ -27,7 +29,8 @@ pub enum Color {
 /// Format, colour and amount of output, of every command.
 #[derive(Args, Clone, Debug, Default)]
 pub struct OutputArgs {
-    /// Output format: JSON goes to stdout, text for people to stderr
+    /// Output format: JSON goes to stdout, text for people to stderr; `json-lines` is for commands
+    /// that run tests
     #[arg(long, global = true, value_name = "FORMAT")]
     #[arg(default_value = "human", help_heading = "Output options")]
     pub message_format: MessageFormat,

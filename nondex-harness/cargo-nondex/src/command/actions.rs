@@ -32,7 +32,7 @@ pub(super) fn announce(
         let commands = github::annotations(report, sources);
         match console.format {
             // A runner reads both streams, a program only one.
-            MessageFormat::Json => console.text(&commands),
+            MessageFormat::Json | MessageFormat::JsonLines => console.text(&commands),
             MessageFormat::Human => console.product(&commands)?,
         }
     }

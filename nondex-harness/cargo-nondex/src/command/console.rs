@@ -7,6 +7,7 @@ use anstyle::{AnsiColor, Style};
 
 use crate::cli::{Color, MessageFormat, OutputArgs};
 use crate::error::{Error, Result};
+use crate::report::stream::Event;
 
 /// The width in which cargo right-aligns the word that a status line begins with.
 const STATUS_WIDTH: usize = 12;
@@ -137,6 +138,21 @@ impl Console {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Writes an event for a program that reads along, if one does. Whoever stopped to read does
+    /// not stop the command.
+    ///
+    /// # Errors
+    /// As [`product`](Self::product).
+    pub(super) fn event(&self, event: &Event) -> Result<()> {
+        if self.format != MessageFormat::JsonLines {
+            return Ok(());
+        }
+        let mut line = serde_json::to_string(event)
+            .map_err(|error| Error::setup(format!("failed to write JSON: {error}")))?;
+        line.push('\n');
+        self.product(&line)
     }
 
     /// Writes a value as JSON to stdout.

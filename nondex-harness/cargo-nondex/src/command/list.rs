@@ -53,7 +53,7 @@ pub(super) fn list(args: &ListArgs, console: &Console) -> Result<ExitCode> {
             test_count: selection::running(&selected),
             tests,
         })?,
-        MessageFormat::Human => {
+        MessageFormat::Human | MessageFormat::JsonLines => {
             selection::expect_some(&project.suites, &selected, &filter)?;
             console.product(&text(&tests, console.verbose > 0))?;
         }

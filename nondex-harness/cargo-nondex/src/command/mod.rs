@@ -11,6 +11,7 @@ mod console;
 mod coverage;
 mod deflake;
 mod effects;
+mod events;
 mod explain;
 mod files;
 mod folders;
@@ -41,10 +42,11 @@ mod with;
 use std::ffi::OsString;
 
 use crate::campaign::process::guardian;
-use crate::cli::{Command, OutputArgs};
-use crate::error::Result;
+use crate::cli::{Command, MessageFormat, OutputArgs};
+use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::project::RUN;
+use crate::report::stream::{Event, RunFinished, RunStarted};
 use crate::shell;
 use configuration::{Asked, Refusal};
 use console::Console;
@@ -91,16 +93,32 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     for warning in &asked.warnings {
         console.warning(warning);
     }
-    match execute(&asked, &line, &console) {
+    let started = Event::RunStarted(RunStarted::new(&line));
+    let ended = console
+        .event(&started)
+        .and_then(|()| execute(&asked, &line, &console));
+    match ended {
         Ok(code) => code,
         Err(error) => {
             console.error(&error.to_string());
+            let finished = RunFinished {
+                error: Some(error.to_string()),
+                ..RunFinished::new(error.code())
+            };
+            // When even that cannot be written, the code is what is left.
+            let _ = console.event(&Event::RunFinished(Box::new(finished)));
             error.code()
         }
     }
 }
 
 fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
+    if console.format == MessageFormat::JsonLines && !asked.command.runs_tests() {
+        return Err(Error::usage(
+            "`--message-format json-lines` is for commands that run and judge tests, such as \
+             `run`, `test`, `check` and `order`",
+        ));
+    }
     match &asked.command {
         Command::Run(args) => run::run(args, asked, line, console),
         Command::Test(args) => test::test(args, asked, line, console),

@@ -58,7 +58,7 @@ pub(super) fn models(args: &ModelsArgs, console: &Console) -> Result<ExitCode> {
     }
     match console.format {
         MessageFormat::Json => console.json(&listed.iter().map(json).collect::<Vec<_>>())?,
-        MessageFormat::Human => console.product(&table(&listed))?,
+        MessageFormat::Human | MessageFormat::JsonLines => console.product(&table(&listed))?,
     }
     Ok(ExitCode::Ok)
 }

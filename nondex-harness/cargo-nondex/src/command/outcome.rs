@@ -16,6 +16,7 @@ use crate::exit_code::ExitCode;
 use crate::judge::Options;
 use crate::project::{self, BuildPlan, Doctests, Mode, Suite};
 use crate::report::human::{self, Sources, View};
+use crate::report::stream::{self, Event, RunFinished};
 use crate::report::{Report, RunDirectory, exit_code};
 
 /// The build of a plan without this tool in it.
@@ -93,8 +94,21 @@ pub(super) fn show(
     files::write_all(report, &view, files)?;
     let when = files.annotations.unwrap_or_default();
     actions::announce(report, view.sources, when, console)?;
-    if console.format == MessageFormat::Json {
-        console.json(report)?;
+    let code = exit_code(report);
+    match console.format {
+        MessageFormat::Human => {}
+        MessageFormat::Json => console.json(report)?,
+        MessageFormat::JsonLines => {
+            for finding in stream::findings(report, view.sources) {
+                console.event(&Event::Finding(Box::new(finding)))?;
+            }
+            console.event(&Event::RunFinished(Box::new(RunFinished {
+                report: Some(path.to_string()),
+                summary: Some(report.summary.clone()),
+                partial: report.partial,
+                ..RunFinished::new(code)
+            })))?;
+        }
     }
-    Ok(exit_code(report))
+    Ok(code)
 }

@@ -9,9 +9,11 @@ use nondex_core::{CoveredRecord, Outcome, RunSpec};
 
 use super::console::Console;
 use super::coverage::Coverage;
+use super::events::Events;
 use super::selection;
 use crate::campaign::Progress;
 use crate::report::human::{verdict_style, words};
+use crate::report::stream::{self, Stage};
 use crate::report::{TestReport, Verdict};
 
 /// Interval of the plain lines of progress.
@@ -30,6 +32,7 @@ pub(super) struct Display<'a> {
     undecided: BTreeSet<String>,
     /// Whether each test has a line, as nextest prints it.
     has_all: bool,
+    events: Option<(&'a Events<'a>, Stage)>,
 }
 
 struct Counts {
@@ -61,6 +64,7 @@ impl<'a> Display<'a> {
             coverage: None,
             undecided: BTreeSet::new(),
             has_all: false,
+            events: None,
         }
     }
 
@@ -73,6 +77,12 @@ impl<'a> Display<'a> {
     /// Does not show tests of these packages as broken: builds of them are compared later.
     pub(super) fn with_undecided(mut self, packages: BTreeSet<String>) -> Self {
         self.undecided = packages;
+        self
+    }
+
+    /// Tells a program that reads along.
+    pub(super) fn with_events(mut self, events: Option<&'a Events<'a>>, stage: Stage) -> Self {
+        self.events = events.map(|events| (events, stage));
         self
     }
 
@@ -103,6 +113,9 @@ impl<'a> Display<'a> {
 
 impl Progress for Display<'_> {
     fn started(&self, test_id: &str, _spec: &RunSpec) {
+        if let Some((events, _)) = self.events {
+            events.started(test_id);
+        }
         if let Some(coverage) = self.coverage {
             coverage.begin(test_id);
         }
@@ -124,6 +137,14 @@ impl Progress for Display<'_> {
         }
         let mut counts = self.counts();
         counts.runs += 1;
+        if let Some((events, stage)) = self.events {
+            events.progress(stream::Counts {
+                stage,
+                judged: counts.judged,
+                tests: counts.tests,
+                runs: counts.runs,
+            });
+        }
         if self.bar.is_none() && counts.last_line.elapsed() >= LINE_INTERVAL {
             counts.last_line = Instant::now();
             let Counts {
@@ -167,6 +188,9 @@ impl Progress for Display<'_> {
         drop(counts);
         let is_undecided =
             test.verdict == Verdict::Broken && self.undecided.contains(&test.package);
+        if let Some((events, stage)) = self.events.filter(|_| !is_undecided) {
+            events.judged(test, stage);
+        }
         let line = match self.has_all {
             true => outcome_of(test, judged, tests, self.console),
             false => line_of(test, self.console),

@@ -188,7 +188,7 @@ fn list(place: &Folders, console: &Console) -> Result<()> {
         .collect();
     match console.format {
         MessageFormat::Json => console.json(&listed),
-        MessageFormat::Human => {
+        MessageFormat::Human | MessageFormat::JsonLines => {
             if listed.is_empty() {
                 console.status("Listed", "no findings");
             }

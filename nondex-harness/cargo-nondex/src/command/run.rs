@@ -9,6 +9,7 @@ use self::request::Request;
 use super::configuration::Asked;
 use super::console::Console;
 use super::coverage::Coverage;
+use super::events::Events;
 use super::interrupt;
 use super::outcome;
 use super::past::{Compared, Past};
@@ -21,6 +22,7 @@ use crate::error::Result;
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Store};
 use crate::project::Rebuilds;
+use crate::report::stream::{BuildFinished, Event};
 use crate::report::{Report, RunDirectory, claim};
 
 /// Runs a campaign. `line` is the command line, for the report.
@@ -49,12 +51,20 @@ pub(super) fn within(
     let filter = testing.project.filter.parse()?;
     let request = Request::new(args, asked, &filter, stages, console)?;
     let stop = interrupt::install()?;
+    console.event(&Event::BuildStarted)?;
+    let built = Instant::now();
     let mut project = request.build(&stop, console)?;
+    let built = built.elapsed();
     // The runtime is no part of what the project's tests cost.
     let started = started + project.runtime_took;
     let variables = request.set_up(&project, console)?;
     setup::give(&variables, &mut project.suites);
     let selected = request.select(&project, console)?;
+    console.event(&Event::BuildFinished(BuildFinished {
+        binaries: selected.len(),
+        tests: selection::running(&selected),
+        elapsed_ms: u64::try_from(built.as_millis()).unwrap_or(u64::MAX),
+    }))?;
     let options = request.options(line, &project, console)?;
     let stop = stop.within(testing.max_time);
     let plain = outcome::PlainBuilder {
@@ -99,7 +109,9 @@ pub(super) fn within(
             Tree::of(folders.map(Into::into), kept.into())
         }
     };
+    let events = Events::new(console, &project.workspace_root, options.strict);
     let mut report = work(&Session {
+        events: events.as_ref(),
         rebuilds: &rebuilds,
         selected: &selected,
         in_order: &in_order,

@@ -4,6 +4,7 @@ mod announced;
 
 use super::console::Console;
 use super::coverage::Coverage;
+use super::events::Events;
 use super::past::Past;
 use super::progress::Display;
 use super::{outcome, progress, selection};
@@ -15,6 +16,7 @@ use crate::judge::Options;
 use crate::judge::order::OrderOptions;
 use crate::judge::world::World;
 use crate::project::Rebuilds;
+use crate::report::stream::Stage;
 use crate::report::{Report, RunDirectory, Verdict};
 
 /// What a command makes of the built tests.
@@ -78,6 +80,8 @@ pub(super) struct Session<'a> {
     pub(super) plain: &'a outcome::PlainBuilder,
     /// Whether to stop.
     pub(super) stop: &'a StopFlag,
+    /// What a program reads along, if one does.
+    pub(super) events: Option<&'a Events<'a>>,
     /// The files before any test ran, where orders are tried.
     pub(super) tree: Tree,
     pub(super) console: &'a Console,
@@ -100,7 +104,7 @@ impl Session<'_> {
             Some(world) => console.status("Starting", &announced::world(selected, world)),
         }
         let display = self
-            .display(selected)
+            .display(selected, Stage::Choices)
             .with_coverage(self.coverage)
             .with_all(options.world.is_some());
         let report = outcome::run(
@@ -120,9 +124,11 @@ impl Session<'_> {
 
     /// A display of the progress of these tests. Of those that a build may decide about, it does
     /// not show that they are broken.
-    fn display(&self, selected: &[Selected<'_>]) -> Display<'_> {
+    fn display(&self, selected: &[Selected<'_>], stage: Stage) -> Display<'_> {
         let undecided = self.rebuilds.affected().cloned().collect();
-        Display::new(self.console, selection::running(selected)).with_undecided(undecided)
+        Display::new(self.console, selection::running(selected))
+            .with_undecided(undecided)
+            .with_events(self.events, stage)
     }
 
     /// Compares builds where a program of the project makes something else in each.
@@ -164,7 +170,7 @@ impl Session<'_> {
             strategies.join(", ")
         );
         self.console.status("Running", &what);
-        let display = self.display(self.in_order);
+        let display = self.display(self.in_order, Stage::Orders);
         let mut options = self.options.clone();
         // It is the session's.
         options.max_time = None;

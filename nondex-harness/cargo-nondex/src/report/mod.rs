@@ -21,6 +21,7 @@ pub mod problem;
 pub mod sarif;
 pub mod schema;
 pub mod store;
+pub mod stream;
 mod thread;
 pub mod versioned;
 pub mod workspace;

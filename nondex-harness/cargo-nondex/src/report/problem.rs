@@ -95,6 +95,16 @@ impl Problem<'_> {
 /// do not fail the run because they are known or a prerequisite is missing.
 #[must_use]
 pub fn problems<'r>(report: &'r Report, sources: &Sources) -> Vec<Problem<'r>> {
+    problems_of(&report.tests, report.run.strict, sources)
+}
+
+/// The findings about these tests, as by [`problems`].
+#[must_use]
+pub fn problems_of<'r>(
+    tests: &'r [TestReport],
+    strict: bool,
+    sources: &Sources,
+) -> Vec<Problem<'r>> {
     let view = View {
         sources,
         report: None,
@@ -104,9 +114,7 @@ pub fn problems<'r>(report: &'r Report, sources: &Sources) -> Vec<Problem<'r>> {
         quiet: false,
     };
     let repository = Repository::around(sources);
-    let entries = human::entries(&report.tests, report.run.strict, &view)
-        .into_iter()
-        .rev();
+    let entries = human::entries(tests, strict, &view).into_iter().rev();
     let mut problems: Vec<Problem<'r>> = entries
         .filter_map(|entry| problem(entry, &repository))
         .collect();

@@ -83,7 +83,7 @@ fn descriptor(rule: &Rule, severity: Severity) -> ReportingDescriptor {
         help: rule.fix.map(Message::new),
         help_uri: rule.url.clone(),
         default_configuration: Configuration {
-            level: level(severity),
+            level: severity.name(),
         },
     }
 }
@@ -103,7 +103,7 @@ fn result(problem: &Problem<'_>, rule_index: usize) -> Finding {
     Finding {
         rule_id: problem.rule.id.clone(),
         rule_index,
-        level: level(problem.severity),
+        level: problem.severity.name(),
         message: Message::new(&problem.text()),
         locations: vec![Location {
             id: None,
@@ -120,14 +120,6 @@ fn result(problem: &Problem<'_>, rule_index: usize) -> Finding {
             reproduce: problem.reproduce.map(str::to_owned),
             tests: ids,
         },
-    }
-}
-
-const fn level(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
     }
 }
 

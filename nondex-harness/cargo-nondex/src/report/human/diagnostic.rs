@@ -34,6 +34,18 @@ pub enum Severity {
     Note,
 }
 
+impl Severity {
+    /// The word, as other formats have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        }
+    }
+}
+
 /// One diagnostic while it is put together.
 #[derive(Debug)]
 pub(in crate::report) struct Diagnostic<'s> {
