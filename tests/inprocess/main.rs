@@ -11,6 +11,8 @@ mod ends;
 mod entropy;
 mod likeness;
 mod pairs;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod processors;
 mod states;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod statics;

@@ -60,6 +60,11 @@ originals! {
     signal sigprocmask sleep socket stat stat64 statx symlink symlinkat syscall system telldir time
     timerfd_create truncate truncate64 umask unlink unsetenv usleep utimensat vfork wait wait3 wait4
     waitid waitpid write writev
+    sched_getaffinity @ c"GLIBC_2.3.4"
+    sched_setaffinity @ c"GLIBC_2.3.4"
+    pthread_attr_setaffinity_np @ c"GLIBC_2.3.4"
+    pthread_getaffinity_np @ c"GLIBC_2.3.4"
+    pthread_setaffinity_np @ c"GLIBC_2.3.4"
     pthread_cond_wait @ c"GLIBC_2.3.2"
     pthread_cond_timedwait @ c"GLIBC_2.3.2"
     pthread_cond_signal @ c"GLIBC_2.3.2"

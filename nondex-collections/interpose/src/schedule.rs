@@ -43,6 +43,7 @@ mod next;
 mod operation;
 mod orphans;
 mod poll;
+pub(crate) mod processor;
 mod pthread;
 mod reached;
 mod readiness;

@@ -34,6 +34,9 @@ pub(crate) unsafe extern "C" fn syscall(
         if let Some(result) = network::syscall(number, arguments) {
             return result;
         }
+        if let Some(result) = schedule::processor::syscall(number, arguments) {
+            return result;
+        }
         schedule::counter::will_call(number, a);
         let result = system::call(number, arguments);
         if number == libc::SYS_futex as c_long {

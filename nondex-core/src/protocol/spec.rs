@@ -69,6 +69,9 @@ pub struct RunSpec {
     pub cover: bool,
     /// Whether the files and folders that are written are recorded.
     pub writes: bool,
+    /// Number of the processor that the threads of the test share while they are scheduled; that
+    /// of its first thread without one. It decides how long the run takes, and nothing else.
+    pub processor: Option<u32>,
 }
 
 json::object!(strict RunSpec {
@@ -84,6 +87,7 @@ json::object!(strict RunSpec {
     observe = optional,
     cover = optional,
     writes = optional,
+    processor = optional,
 });
 
 impl RunSpec {
@@ -112,6 +116,7 @@ impl RunSpec {
             observe: Vec::new(),
             cover: false,
             writes: false,
+            processor: None,
         }
     }
 

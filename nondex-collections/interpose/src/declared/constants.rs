@@ -100,6 +100,7 @@ constants! { c_long:
     SYS_getdents64 = 217, SYS_recvmmsg = 299, SYS_sendmmsg = 307, SYS_gettid = 186,
     SYS_tgkill = 234, SYS_waitid = 247, SYS_readlinkat = 267, SYS_process_vm_readv = 310,
     SYS_getrandom = 318, SYS_clock_gettime = 228, SYS_execveat = 322, SYS_pidfd_open = 434,
+    SYS_sched_setaffinity = 203, SYS_sched_getaffinity = 204, SYS_getcpu = 309,
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -113,4 +114,5 @@ constants! { c_long:
     SYS_recvmsg = 212, SYS_recvmmsg = 243, SYS_sendmmsg = 269, SYS_gettid = 178, SYS_tgkill = 131,
     SYS_waitid = 95, SYS_readlinkat = 78, SYS_process_vm_readv = 270, SYS_getrandom = 278,
     SYS_clock_gettime = 113, SYS_execveat = 281, SYS_pidfd_open = 434,
+    SYS_sched_setaffinity = 122, SYS_sched_getaffinity = 123, SYS_getcpu = 168,
 }

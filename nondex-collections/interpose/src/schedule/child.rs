@@ -6,7 +6,7 @@ use ::std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use super::descriptor::is_scheduled;
 use super::real_time::{self, real_time};
 use super::shared::{IS_ON, SHARED, Shared};
-use super::{Busy, Operation, filter, kernel, me, orphans, outside, point};
+use super::{Busy, Operation, filter, kernel, me, orphans, outside, point, processor};
 use crate::libc;
 
 /// Number of children that nobody has waited for.
@@ -59,6 +59,7 @@ pub(crate) fn run<R>(call: impl FnOnce() -> R) -> R {
 /// Returns the real time, before the call that starts a child. It is read here because the child
 /// may have run for long when that call returns.
 fn will_start() -> u64 {
+    processor::release();
     if let Some(me) = me() {
         let _busy = Busy::begin(me);
         real_time::wait_for_lead();

@@ -15,7 +15,7 @@ use super::token;
 use super::trace::Object;
 use super::{
     Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, closed_system, counter,
-    kernel, lateness, leaving, me, reading, slept, trace,
+    kernel, lateness, leaving, me, processor, reading, slept, trace,
 };
 use crate::{DESTRUCTOR_ROUNDS, libc, original};
 
@@ -68,6 +68,7 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
     lateness::begin(spec);
     reading::begin(spec);
     slept::begin();
+    processor::begin(spec);
     trace::begin(scheduled);
     ending::begin(context, test);
     let mut shared = SHARED.lock();
@@ -122,6 +123,7 @@ pub(crate) fn start(path: &str) -> Option<Started> {
     if !token::is_running(me) {
         return None;
     }
+    processor::share();
     let thread = SHARED.lock().add(me.next_child(), path);
     choices::will_start(thread);
     Some(Started(thread))
@@ -160,6 +162,7 @@ impl Attached {
     pub(crate) fn enter(self) {
         let me = self.0;
         me.number.set(kernel::thread_number());
+        processor::enter();
         me.stack.set(kernel::stack());
         me.is_busy.store(true, Ordering::Relaxed);
         token::await_token(me);

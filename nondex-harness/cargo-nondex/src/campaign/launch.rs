@@ -21,6 +21,7 @@ use super::ended::{Ended, not_started, outcome_of};
 use super::flags;
 use super::limits::TestLimits;
 use super::process;
+use super::processors;
 use super::record::{RecordFile, Recorded};
 use super::stop::StopFlag;
 use super::written_paths::WrittenPaths;
@@ -338,7 +339,12 @@ impl<'a> Launcher<'a> {
             record,
             more,
         } = *launch;
-        let mut command = command(binary, test, Some(spec));
+        let processor = processors::take();
+        let placed = RunSpec {
+            processor: processor.number(),
+            ..spec.clone()
+        };
+        let mut command = command(binary, test, Some(&placed));
         command.args(&self.arguments);
         command.envs(temporary.map(|folder| ("TMPDIR", folder)));
         if !self.has_backtraces || !spec.trace.is_empty() {

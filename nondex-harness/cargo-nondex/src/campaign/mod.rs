@@ -25,6 +25,7 @@ pub mod orders;
 pub mod output;
 pub mod pairs;
 pub mod process;
+mod processors;
 pub mod progress;
 mod proof;
 pub mod queue;

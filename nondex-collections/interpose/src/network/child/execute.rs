@@ -5,7 +5,7 @@ use ::std::ffi::{CStr, c_char, c_int};
 use super::program::{self, MAX_PATH};
 use super::{Find, Strings, found, join, observed, unobserved};
 use crate::libc;
-use crate::{errno, operations, original};
+use crate::{errno, operations, original, schedule};
 
 unsafe extern "C" {
     static environ: Strings;
@@ -24,6 +24,7 @@ unsafe fn execute(
 ) -> c_int {
     // SAFETY: as the caller promises.
     unsafe {
+        schedule::processor::release();
         let program = found(name, find);
         let announcement = program
             .is_opaque

@@ -1,0 +1,260 @@
+//! The processor that all threads of a scheduled test share.
+//!
+//! One of them runs at a time, so several processors gain nothing, and each hand-over between two
+//! of them has to wake an idle one. On an idle machine a hand-over takes about half the time where
+//! both threads are on one processor. The driver gives the processes that it runs at the same time
+//! different ones.
+//!
+//! The test does not see it: it is shown the processors that it had before. Once it starts a
+//! program, or chooses processors for its threads, they all have those again, for good. Not
+//! concealed is what `/proc/self/status` shows, and what a system call returns that is made
+//! without libc.
+
+use ::std::ffi::{c_int, c_long, c_void};
+use ::std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+use nondex_core::RunSpec;
+
+use super::shared::SHARED;
+use super::{filter, kernel};
+use crate::{Errno, libc, original};
+
+/// Number of words of a set of processors. On a machine with more, nothing is shared.
+const WORDS: usize = 16;
+
+/// The size of a set in bytes.
+const SIZE: usize = WORDS * size_of::<u64>();
+
+/// No thread has started another one.
+const UNUSED: u8 = 0;
+/// The threads share one.
+const SHARED_BY_ALL: u8 = 1;
+/// The threads have all that they had, until the process ends.
+const RELEASED: u8 = 2;
+
+static STATE: AtomicU8 = AtomicU8::new(UNUSED);
+
+/// The processor that the driver wants to be shared; [`u32::MAX`] where it wants none.
+static WANTED: AtomicU32 = AtomicU32::new(u32::MAX);
+
+/// The set with the one that is shared, and the set from before.
+static ONE: Set = Set::new();
+static ALL: Set = Set::new();
+
+/// A set of processors that one thread writes before others read it.
+struct Set([AtomicU64; WORDS]);
+
+impl Set {
+    const fn new() -> Self {
+        Set([const { AtomicU64::new(0) }; WORDS])
+    }
+
+    fn store(&self, words: &[u64; WORDS]) {
+        for (place, word) in self.0.iter().zip(words) {
+            place.store(*word, Ordering::Relaxed);
+        }
+    }
+
+    fn load(&self) -> [u64; WORDS] {
+        self.0.each_ref().map(|word| word.load(Ordering::Relaxed))
+    }
+}
+
+/// Which processor is to be shared.
+pub(super) fn begin(spec: &RunSpec) {
+    WANTED.store(spec.processor.unwrap_or(u32::MAX), Ordering::Relaxed);
+}
+
+/// Gives this thread the processor that all share, before it starts another one, which inherits it.
+pub(super) fn share() {
+    if STATE.load(Ordering::Relaxed) != UNUSED || filter::is_there() {
+        return;
+    }
+    let _errno = Errno::save();
+    let state = share_one().map_or(RELEASED, |()| SHARED_BY_ALL);
+    STATE.store(state, Ordering::Release);
+}
+
+fn share_one() -> Option<()> {
+    let mut all = [0_u64; WORDS];
+    let place = all.as_mut_ptr().addr() as c_long;
+    // SAFETY: no more is written than there is room for.
+    let len = unsafe {
+        let arguments = [0, SIZE as c_long, place, 0, 0, 0];
+        kernel::syscall(libc::SYS_sched_getaffinity, arguments)
+    };
+    // Nothing is gained where there is only one.
+    if len <= 0 || all.iter().map(|word| word.count_ones()).sum::<u32>() < 2 {
+        return None;
+    }
+    let own = |number: u32| only(number, &all);
+    let one = own(WANTED.load(Ordering::Relaxed)).or_else(|| own(current()?))?;
+    ALL.store(&all);
+    ONE.store(&one);
+    set(0, &one).then_some(())
+}
+
+/// The set of this processor alone, if it is one of `all`.
+fn only(number: u32, all: &[u64; WORDS]) -> Option<[u64; WORDS]> {
+    let mut one = [0; WORDS];
+    let word = number as usize / 64;
+    let bit = all.get(word)? & (1 << (number % 64));
+    one[word] = bit;
+    (bit != 0).then_some(one)
+}
+
+/// The processor that this thread runs on.
+fn current() -> Option<u32> {
+    let mut number = 0_u32;
+    let place = (&raw mut number).addr() as c_long;
+    // SAFETY: the number is written to a place of this function.
+    let done = unsafe { kernel::syscall(libc::SYS_getcpu, [place, 0, 0, 0, 0, 0]) };
+    (done == 0).then_some(number)
+}
+
+/// Gives a thread of this process a set of processors; 0 is the calling one.
+fn set(thread: i32, words: &[u64; WORDS]) -> bool {
+    let place = words.as_ptr().addr() as c_long;
+    let arguments = [thread.into(), SIZE as c_long, place, 0, 0, 0];
+    // SAFETY: the set is read, and lives until the call returns.
+    unsafe { kernel::syscall(libc::SYS_sched_setaffinity, arguments) == 0 }
+}
+
+/// Gives a thread that has just started what the one had that started it, if all were given that
+/// back since.
+pub(super) fn enter() {
+    if STATE.load(Ordering::Acquire) == RELEASED && ALL.load() != [0; WORDS] {
+        set(0, &ALL.load());
+    }
+}
+
+/// Gives all threads the processors that they had, for good: a child would inherit the one, or the
+/// test decides by itself.
+pub(crate) fn release() {
+    if STATE.load(Ordering::Acquire) != SHARED_BY_ALL {
+        return;
+    }
+    let _errno = Errno::save();
+    let all = ALL.load();
+    // Not while this thread changes what is shared: only below a signal handler.
+    let Some(shared) = SHARED.lock_from_anywhere() else {
+        return;
+    };
+    STATE.store(RELEASED, Ordering::Release);
+    for thread in &shared.alive {
+        // One without a number has not begun, and does it itself.
+        if thread.number.get() != 0 {
+            set(thread.number.get(), &all);
+        }
+    }
+    drop(shared);
+    set(0, &all);
+}
+
+/// Shows the processors from before in place of the one that is shared.
+///
+/// # Safety
+/// The set must have been filled in, with this number of bytes.
+unsafe fn conceal(set: *mut c_void, size: usize) {
+    if STATE.load(Ordering::Acquire) != SHARED_BY_ALL {
+        return;
+    }
+    let (one, all) = (bytes(&ONE.load()), bytes(&ALL.load()));
+    // SAFETY: as the caller promises.
+    let shown = unsafe { ::std::slice::from_raw_parts_mut(set.cast::<u8>(), size.min(SIZE)) };
+    // A thread whose set is another one is none of those that share.
+    if *shown == one[..shown.len()] {
+        shown.copy_from_slice(&all[..shown.len()]);
+    }
+}
+
+fn bytes(words: &[u64; WORDS]) -> [u8; SIZE] {
+    let mut bytes = [0; SIZE];
+    for (place, word) in bytes.chunks_exact_mut(size_of::<u64>()).zip(words) {
+        place.copy_from_slice(&word.to_ne_bytes());
+    }
+    bytes
+}
+
+/// What `syscall` does about processors before and after a call.
+pub(crate) fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c_long> {
+    if number == libc::SYS_sched_setaffinity {
+        release();
+    }
+    if number != libc::SYS_sched_getaffinity {
+        return None;
+    }
+    // SAFETY: the caller's arguments.
+    let len = unsafe { kernel::syscall(number, arguments) };
+    if let Ok(size @ 1..) = usize::try_from(len) {
+        let place = arguments[2] as usize;
+        // SAFETY: the system has filled in these bytes.
+        unsafe { conceal(::std::ptr::with_exposed_provenance_mut(place), size) };
+    }
+    Some(len)
+}
+
+type Affinity<T> = unsafe extern "C" fn(T, usize, *mut c_void) -> c_int;
+
+/// Declares the functions that return the processors of a process or thread.
+macro_rules! reads {
+    ($($name:ident $c_name:literal $who:ty, missing $missing:expr;)*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name(who: $who, size: usize, set: *mut c_void) -> c_int {
+            let Some(original) = original!($c_name: Affinity<$who>) else {
+                return $missing;
+            };
+            // SAFETY: the caller's arguments, unchanged; libc fills in the whole set.
+            unsafe {
+                let result = original(who, size, set);
+                if result == 0 {
+                    conceal(set, size);
+                }
+                result
+            }
+        }
+    )*};
+}
+
+/// Declares the functions that choose processors.
+macro_rules! chooses {
+    ($($name:ident $c_name:literal $who:ty, missing $missing:expr;)*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name(who: $who, size: usize, set: *mut c_void) -> c_int {
+            release();
+            let Some(original) = original!($c_name: Affinity<$who>) else {
+                return $missing;
+            };
+            // SAFETY: the caller's arguments, unchanged.
+            unsafe { original(who, size, set) }
+        }
+    )*};
+}
+
+reads! {
+    sched_getaffinity c"sched_getaffinity" libc::pid_t, missing -1;
+    pthread_getaffinity_np c"pthread_getaffinity_np" libc::pthread_t, missing libc::ENOSYS;
+}
+
+chooses! {
+    sched_setaffinity c"sched_setaffinity" libc::pid_t, missing -1;
+    pthread_setaffinity_np c"pthread_setaffinity_np" libc::pthread_t, missing libc::ENOSYS;
+    pthread_attr_setaffinity_np c"pthread_attr_setaffinity_np" *mut libc::pthread_attr_t,
+        missing libc::ENOSYS;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_of_one_has_a_processor_that_is_allowed() {
+        let mut all = [0; WORDS];
+        all[1] = 0b110;
+        let mut third = [0; WORDS];
+        third[1] = 0b100;
+        assert_eq!(only(66, &all), Some(third));
+        assert_eq!(only(64, &all), None);
+        assert_eq!(only(u32::MAX, &all), None);
+    }
+}
