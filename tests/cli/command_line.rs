@@ -26,7 +26,7 @@ fn fixture() -> &'static Path {
 }
 
 /// Runs with words split at spaces.
-fn run(line: &str) -> Output {
+pub(crate) fn run(line: &str) -> Output {
     nondex(fixture()).args(line.split(' ')).output().unwrap()
 }
 
@@ -34,7 +34,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-fn stdout(output: &Output) -> String {
+pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 

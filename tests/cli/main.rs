@@ -12,4 +12,7 @@ mod problems;
 mod report;
 mod sample;
 mod sarif;
+mod schema;
 mod skip_list;
+#[path = "../e2e/support/validator.rs"]
+mod validator;

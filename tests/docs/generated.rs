@@ -102,8 +102,8 @@ fn the_page_of_models_has_every_model_with_its_levels_and_what_to_do_instead() {
     Page::of_book("models").expect_generated("models", &text);
 }
 
-#[test]
-fn the_page_of_the_report_has_every_field_of_the_schema() {
+/// The types of the report, in the order in which a reader comes to them.
+pub(crate) fn report_types() -> Vec<Type> {
     let folder = repository().join("nondex-harness/cargo-nondex/src/report");
     let mut types = source::types(&folder.join("schema.rs"));
     let files = [
@@ -139,11 +139,20 @@ fn the_page_of_the_report_has_every_field_of_the_schema() {
         let words = found.into_iter().filter(|found| !found.is_struct);
         types.extend(words);
     }
-    // In the order in which a reader of the report comes to them.
+    types
+}
+
+/// The types of events.
+pub(crate) fn event_types() -> Vec<Type> {
+    let file = "nondex-harness/cargo-nondex/src/report/stream.rs";
+    let events = source::types(&repository().join(file)).into_iter();
+    events.filter(|found| found.name != "Event").collect()
+}
+
+#[test]
+fn the_page_of_the_report_has_every_field_of_the_schema() {
+    let (types, events) = (report_types(), event_types());
     Page::of_book("report").expect_generated("schema", &tables(&types, &types));
-    let events = source::types(&folder.join("stream.rs"));
-    let is_table = |found: &Type| found.name != "Event";
-    let events: Vec<Type> = events.into_iter().filter(is_table).collect();
     let all: Vec<&Type> = types.iter().chain(&events).collect();
     Page::of_book("report").expect_generated("events", &tables(&events, all));
 }

@@ -5,6 +5,7 @@ mod command_lines;
 mod evidence;
 mod generated;
 mod page;
+mod schemas;
 mod source;
 
 use std::collections::BTreeSet;

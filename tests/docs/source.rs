@@ -21,8 +21,10 @@ pub(crate) struct Type {
 pub(crate) struct Item {
     pub(crate) name: String,
     pub(crate) doc: String,
-    /// The type of a field.
+    /// The type of a field, or of what a variant has.
     pub(crate) kind: String,
+    /// Whether a field may be absent.
+    pub(crate) is_optional: bool,
 }
 
 /// The public types of a file that are serialised.
@@ -71,6 +73,10 @@ fn field(field: &syn::Field) -> Item {
             .map_or_else(String::new, ToString::to_string),
         doc: doc(&field.attrs),
         kind: field.ty.to_token_stream().to_string().replace(' ', ""),
+        is_optional: field.attrs.iter().any(|one| {
+            let text = one.to_token_stream().to_string();
+            one.path().is_ident("serde") && text.contains("skip_serializing_if")
+        }),
     }
 }
 
@@ -83,12 +89,19 @@ fn variant(variant: &syn::Variant, is_kebab: bool) -> Item {
     Item {
         name: serde(&variant.attrs, "rename").unwrap_or(words),
         doc: doc(&variant.attrs),
-        kind: String::new(),
+        kind: variant
+            .fields
+            .iter()
+            .next()
+            .map_or_else(String::new, |field| {
+                field.ty.to_token_stream().to_string().replace(' ', "")
+            }),
+        is_optional: false,
     }
 }
 
 /// `SameProcess` as `same-process`.
-fn kebab(name: &str) -> String {
+pub(crate) fn kebab(name: &str) -> String {
     let mut words = String::new();
     for letter in name.chars() {
         if letter.is_uppercase() && !words.is_empty() {

@@ -1,12 +1,14 @@
 //! Events on stdout while tests run.
 
+use std::fs;
 use std::io::Read;
+use std::path::Path;
 
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::store;
 use serde_json::Value;
 
-use crate::support::{Fixture, Nondex, Output};
+use crate::support::{Fixture, Nondex, Output, validate};
 
 const LINES: [&str; 2] = ["--message-format", "json-lines"];
 
@@ -23,6 +25,14 @@ fn names(events: &[Value]) -> Vec<&str> {
         .iter()
         .map(|event| event["event"].as_str().unwrap())
         .collect()
+}
+
+/// Asserts that a value is as the schema of this name has it.
+#[track_caller]
+fn expect_valid(app: &Path, of: &str, value: &Value) {
+    let schema = Nondex::command(app, "schema").arg(of).run();
+    let schema: Value = serde_json::from_str(&schema.expect(ExitCode::Ok).stdout).unwrap();
+    assert_eq!(validate(value, &schema, &schema), Ok(()), "{value:#}");
 }
 
 #[test]
@@ -42,6 +52,9 @@ fn a_program_reads_what_happens_and_each_finding_with_what_proves_and_disproves_
     run.expect(ExitCode::Found)
         .prints(&["reproduce: cargo nondex"]);
     let events = events(&run.stdout);
+    events
+        .iter()
+        .for_each(|event| expect_valid(&app, "events", event));
     let names = names(&events);
     assert_eq!(
         names[..4],
@@ -94,7 +107,8 @@ fn a_program_reads_what_happens_and_each_finding_with_what_proves_and_disproves_
         (&100.into(), &1.into())
     );
     let report = last["report"].as_str().unwrap();
-    assert!(store::read(report.into()).is_ok(), "{report}");
+    let report: Value = serde_json::from_str(&fs::read_to_string(report).unwrap()).unwrap();
+    expect_valid(&app, "report", &report);
 }
 
 #[test]

@@ -4,8 +4,10 @@ mod document;
 mod fixture;
 mod git;
 mod nondex;
+mod validator;
 
 pub(crate) use document::{blocks, expect_block, expect_diagnostics, outline};
 pub(crate) use fixture::{Fixture, repository};
 pub(crate) use git::{commit, committed, edit, git, git_at_noon};
 pub(crate) use nondex::{Nondex, Output, cache, cargo, plain_command, test};
+pub(crate) use validator::validate;

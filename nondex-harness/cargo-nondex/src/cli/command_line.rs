@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use super::bisect_args::BisectArgs;
 use super::check_args::CheckArgs;
@@ -93,6 +93,8 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// Write the manual page
     Man,
+    /// Write the JSON Schema of the report, of events, or of the configuration file
+    Schema(SchemaArgs),
 }
 
 impl Command {
@@ -139,6 +141,25 @@ pub struct CompletionsArgs {
     /// The shell
     #[arg(value_name = "SHELL", help_heading = "Arguments")]
     pub shell: clap_complete::Shell,
+}
+
+/// The options of `cargo nondex schema`.
+#[derive(Args, Clone, Debug)]
+pub struct SchemaArgs {
+    /// What it is of
+    #[arg(value_name = "OF", help_heading = "Arguments")]
+    pub of: SchemaOf,
+}
+
+/// What has a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemaOf {
+    /// `report.json`, as `--message-format json` writes it.
+    Report,
+    /// A line of `--message-format json-lines`.
+    Events,
+    /// `.config/nondex.toml`.
+    Configuration,
 }
 
 /// The options of `cargo nondex list`.

@@ -39,7 +39,9 @@ pub use build_args::BuildArgs;
 pub use changed_args::ChangedArgs;
 pub use check_args::CheckArgs;
 pub use classify_args::ClassifyArgs;
-pub use command_line::{CleanArgs, Command, CommandLine, CompletionsArgs, ListArgs, ModelsArgs};
+pub use command_line::{
+    CleanArgs, Command, CommandLine, CompletionsArgs, ListArgs, ModelsArgs, SchemaArgs, SchemaOf,
+};
 pub use config_args::ConfigArgs;
 pub use confirm_args::ConfirmArgs;
 pub use deflake_args::DeflakeArgs;

@@ -31,6 +31,7 @@ mod reads;
 mod replay;
 mod report;
 mod run;
+mod schema;
 mod selection;
 mod session;
 mod setup;
@@ -141,6 +142,7 @@ fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
         Command::Clean(args) => clean::clean(args, console),
         Command::Completions(args) => pages::completions(args.shell, console),
         Command::Man => pages::man(console),
+        Command::Schema(args) => schema::schema(args.of, console),
     }
 }
 
