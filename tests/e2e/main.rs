@@ -5,6 +5,7 @@
 #![cfg(target_os = "linux")]
 
 mod adversarial;
+mod archive;
 mod attribution;
 mod backtraces;
 mod bad_input;

@@ -170,5 +170,6 @@ pub(crate) fn binary(executable: &Path) -> TestBinary {
         runner: Vec::new(),
         harness: cargo_nondex::project::Harness::Nondex,
         preload: None,
+        moved: None,
     }
 }

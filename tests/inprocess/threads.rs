@@ -74,7 +74,7 @@ pub(crate) fn run_as(
     let recorded = recorded.unwrap().expect("a channel");
     let _ = fs::remove_file(path);
     let mut events = RunRecord::parse_events(&recorded.events).unwrap();
-    addresses::resolve(Utf8Path::from_path(executable).unwrap(), &mut events);
+    addresses::resolve(Utf8Path::from_path(executable).unwrap(), None, &mut events);
     // Where in the engine a thread waits depends on who saw first that nobody can go on. These
     // frames are no part of a stack, but their addresses are recorded.
     let text = events.iter().map(|event| format!("{event:?}\n")).collect();

@@ -382,7 +382,8 @@ impl<'a> Launcher<'a> {
             let _ = std::fs::remove_file(record);
             return Some(Err(io::ErrorKind::PermissionDenied.into()));
         }
-        addresses::resolve(binary.executable_of(test), &mut recorded.events);
+        let moved = binary.moved.as_ref();
+        addresses::resolve(binary.executable_of(test), moved, &mut recorded.events);
         Some(Ok(Ended {
             record: record.to_owned(),
             process_end,

@@ -392,5 +392,6 @@ fn is_run(selected: &Selected<'_>, case: &TestCase) -> bool {
 /// The symbols of an executable. Without them there is still the environment, the folder and the
 /// files.
 fn symbols_of(suite: &Suite) -> Symbols {
-    Symbols::of(&suite.binary.executable).unwrap_or_default()
+    let symbols = Symbols::of(&suite.binary.executable).unwrap_or_default();
+    symbols.in_sources(suite.binary.moved.as_ref())
 }

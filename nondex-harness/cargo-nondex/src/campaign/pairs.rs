@@ -155,7 +155,11 @@ impl Launcher<'_> {
             Err(_) => written.add_anything(),
         });
         let mut forks = forks.unwrap_or_default();
-        addresses::resolve(binary.executable_of(test), &mut forks.events);
+        addresses::resolve(
+            binary.executable_of(test),
+            binary.moved.as_ref(),
+            &mut forks.events,
+        );
         let is_whole = forks.is_whole();
         let mut forks = read_forks(forks.events);
         for (test, limit) in then {

@@ -85,6 +85,7 @@ impl Project {
                     runner: Vec::new(),
                     harness,
                     preload: None,
+                    moved: None,
                 },
                 tests: tests
                     .iter()

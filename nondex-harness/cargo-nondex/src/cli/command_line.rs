@@ -4,12 +4,14 @@ use std::ffi::OsString;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+use super::archive_args::ArchiveArgs;
 use super::bisect_args::BisectArgs;
 use super::check_args::CheckArgs;
 use super::classify_args::ClassifyArgs;
 use super::confirm_args::ConfirmArgs;
 use super::deflake_args::DeflakeArgs;
 use super::explain_args::ExplainArgs;
+use super::extract_args::ExtractArgs;
 use super::init_args::InitArgs;
 use super::known_args::KnownArgs;
 use super::location_args::LocationArgs;
@@ -81,6 +83,8 @@ pub enum Command {
     Known(Box<KnownArgs>),
     /// Write a CI workflow, a configuration, and the last findings as known flakes
     Init(InitArgs),
+    /// Pack the built tests into a file, so that other machines run them without a compiler
+    Archive(Box<ArchiveArgs>),
     /// List the tests that would be run
     List(Box<ListArgs>),
     /// List the tests that need the network, with the hosts they ask for
@@ -122,6 +126,14 @@ impl Command {
     #[must_use]
     pub fn runs_tests(&self) -> bool {
         self.clone().testing().is_some()
+    }
+
+    /// The archive that the tests are taken from.
+    pub fn archive(&mut self) -> Option<&mut ExtractArgs> {
+        match self {
+            Command::Replay(args) => Some(&mut args.archive),
+            other => other.project().map(|args| &mut args.archive),
+        }
     }
 
     /// What is built, and which tests of it are selected.

@@ -1,5 +1,6 @@
 //! The command line, the environment variables, and the selection of tests.
 
+pub mod archive_args;
 pub mod bisect_args;
 pub mod build_args;
 pub mod changed_args;
@@ -10,6 +11,7 @@ pub mod config_args;
 pub mod confirm_args;
 pub mod deflake_args;
 pub mod explain_args;
+pub mod extract_args;
 pub mod file_args;
 pub mod filterset;
 pub mod init_args;
@@ -34,6 +36,7 @@ pub(crate) mod values;
 pub mod with_args;
 pub mod world_args;
 
+pub use archive_args::ArchiveArgs;
 pub use bisect_args::BisectArgs;
 pub use build_args::BuildArgs;
 pub use changed_args::ChangedArgs;
@@ -46,6 +49,7 @@ pub use config_args::ConfigArgs;
 pub use confirm_args::ConfirmArgs;
 pub use deflake_args::DeflakeArgs;
 pub use explain_args::ExplainArgs;
+pub use extract_args::ExtractArgs;
 pub use file_args::{Annotations, FileArgs};
 pub use init_args::InitArgs;
 pub use known_args::{KnownAction, KnownAddArgs, KnownArgs, KnownCheckArgs};

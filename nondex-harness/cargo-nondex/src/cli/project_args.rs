@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::build_args::BuildArgs;
 use super::config_args::ConfigArgs;
+use super::extract_args::ExtractArgs;
 use super::test_filter::FilterArgs;
 
 /// A project and some of its tests.
@@ -16,6 +17,10 @@ pub struct ProjectArgs {
     /// Which configuration.
     #[command(flatten)]
     pub config: ConfigArgs,
+
+    /// Or from which archive.
+    #[command(flatten)]
+    pub archive: ExtractArgs,
 
     /// What is built.
     #[command(flatten)]

@@ -9,6 +9,7 @@ use clap::Args;
 use nondex_core::{Level, NetworkMode, Schedule};
 
 use super::build_args::BuildArgs;
+use super::extract_args::ExtractArgs;
 use super::model_args::ModelArgs;
 use super::values::{positive, seconds, words};
 
@@ -136,6 +137,10 @@ pub struct ReplayArgs {
     /// Which models.
     #[command(flatten)]
     pub models: ModelArgs,
+
+    /// Or from which archive.
+    #[command(flatten)]
+    pub archive: ExtractArgs,
 
     /// What is built; for a finding that is known, what was built then.
     #[command(flatten)]

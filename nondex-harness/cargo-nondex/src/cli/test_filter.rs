@@ -305,6 +305,7 @@ pub(crate) mod tests {
                 runner: Vec::new(),
                 harness: Harness::Nondex,
                 preload: None,
+                moved: None,
             },
             tests: vec![
                 test("add", false),

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use crate::cli::{BuildArgs, Command, CommandLine, FilterArgs, OutputArgs, RunArgs, TestingArgs};
 use crate::config::{self, Config, Given, Settings, Variables};
 use crate::error::{Error, Result};
+use crate::project;
 
 /// What is to be done, and by which configuration.
 #[derive(Clone, Debug)]
@@ -41,6 +42,7 @@ pub fn understand(
 ) -> Result<Asked, Refusal> {
     let (mut command, output) = CommandLine::parse(args).map_err(Refusal::Usage)?;
     let variables = Variables::new(variables).map_err(Refusal::Setup)?;
+    extract(&mut command, output.quiet).map_err(Refusal::Setup)?;
     let mut config = load(&mut command, &variables).map_err(Refusal::Setup)?;
     let overrides = std::mem::take(&mut config.profile.overrides);
     let settings = config.variables.clone().over(config.profile.clone());
@@ -52,13 +54,18 @@ pub fn understand(
         fill_testing(args, &settings);
     }
     if let Some(args) = command.project() {
-        fill_build(&mut args.build, &settings);
+        match args.archive.extracted {
+            // That was decided when it was packed.
+            Some(_) => fill(&mut args.build.jobs, &settings.jobs),
+            None => fill_build(&mut args.build, &settings),
+        }
         fill_filter(&mut args.filter, &settings);
         args.filter
             .default_filter
             .clone_from(&config.nextest.default_filter);
     }
     match &mut command {
+        Command::Archive(args) => fill_build(&mut args.build, &settings),
         Command::Confirm(args) => fill(&mut args.timeout, &settings.timeout),
         Command::Report(args) => fill(&mut args.history_dir, &settings.history_dir),
         Command::Test(args) => {
@@ -84,18 +91,62 @@ fn load(command: &mut Command, variables: &Variables) -> Result<Config> {
     if let Command::Report(args) = command
         && args.history.is_some()
     {
-        let manifest = args.location.manifest_path.as_deref();
-        return config::load(variables, None, manifest, None);
+        let root = config::workspace_root(args.location.manifest_path.as_deref());
+        return config::load(variables, None, root, None);
     }
-    let Some(args) = command.project() else {
-        return Ok(Config::default());
+    let archive = command.archive().and_then(|args| args.extracted.as_ref());
+    let extracted = archive.map(|extracted| extracted.workspace_root.clone());
+    let (config, build) = match command {
+        Command::Archive(args) => (&args.config, &args.build),
+        other => match other.project() {
+            Some(args) => (&args.config, &args.build),
+            None => return Ok(Config::default()),
+        },
     };
+    let root = extracted.or_else(|| config::workspace_root(build.manifest_path.as_deref()));
     config::load(
         variables,
-        args.config.config_file.as_deref(),
-        args.build.manifest_path.as_deref(),
-        args.config.profile.as_deref(),
+        config.config_file.as_deref(),
+        root,
+        config.profile.as_deref(),
     )
+}
+
+/// Extracts the archive that the tests are taken from, whose files may have the configuration.
+fn extract(command: &mut Command, quiet: bool) -> Result<()> {
+    let refused = |what: &str, why: &str| {
+        Err(Error::usage(format!(
+            "{what} does not work on an archive: {why}"
+        )))
+    };
+    let is_of_archive = command
+        .archive()
+        .is_some_and(|args| args.archive_file.is_some());
+    if is_of_archive {
+        match command {
+            Command::Confirm(_) => return refused("`confirm`", "it builds the tests"),
+            Command::Deflake(_) => {
+                return refused("`deflake`", "it builds the tests of another commit");
+            }
+            Command::Check(args) if args.base.is_some() => {
+                return refused("`--base`", "it builds the tests of another commit");
+            }
+            _ => {}
+        }
+        let changed = command.testing().map(|args| &args.changed.changed);
+        if changed.is_some_and(Option::is_some) {
+            return refused("`--changed`", "the tests must record what they run");
+        }
+    }
+    let Some(args) = command.archive() else {
+        return Ok(());
+    };
+    let Some(file) = &args.archive_file else {
+        return Ok(());
+    };
+    let [to, checkout] = [&args.extract_to, &args.workspace_remap].map(Option::as_deref);
+    args.extracted = Some(project::extract(file, to, checkout, quiet)?);
+    Ok(())
 }
 
 /// What the command line or a variable gives.

@@ -36,7 +36,7 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
         ));
     }
     let filter = asked.parse()?;
-    let mut plan = selection::plan(&args.project.build, console)?;
+    let mut plan = selection::plan(&args.project.build, &args.project.archive, console)?;
     let resolved = selection::resolve(&filter, &plan)?;
     let stop = interrupt::install()?;
     plan.mode = Mode::Plain;

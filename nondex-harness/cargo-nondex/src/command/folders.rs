@@ -4,7 +4,7 @@ use camino::Utf8PathBuf;
 
 use crate::cli::LocationArgs;
 use crate::error::{Error, Result};
-use crate::project::{self, BuildPlan};
+use crate::project::{self, BuildPlan, Extracted};
 
 /// The folders of a project: its own, and where its findings and reports are.
 #[derive(Clone, Debug)]
@@ -14,6 +14,14 @@ pub(super) struct Folders {
 }
 
 impl Folders {
+    /// The folders of an archive.
+    pub(super) fn of(extracted: &Extracted) -> Self {
+        Folders {
+            workspace_root: extracted.workspace_root.clone(),
+            target_dir: extracted.target_dir.clone(),
+        }
+    }
+
     /// The folders of the project that these flags name.
     pub(super) fn find(location: &LocationArgs) -> Result<Self> {
         let plan = BuildPlan::of(location.manifest_path.as_deref());

@@ -39,7 +39,7 @@ struct Listed<'a> {
 pub(super) fn list(args: &ListArgs, console: &Console) -> Result<ExitCode> {
     let filter = args.project.filter.parse()?;
     let doctests = filter.doctests();
-    let mut plan = selection::plan(&args.project.build, console)?;
+    let mut plan = selection::plan(&args.project.build, &args.project.archive, console)?;
     let filter = selection::resolve(&filter, &plan)?;
     plan.doctests = doctests;
     let project = project::build(&plan, console.quiet)?;

@@ -1,6 +1,7 @@
 //! What each command does.
 
 mod actions;
+mod archive;
 mod bisect;
 mod check;
 mod classify;
@@ -136,6 +137,7 @@ fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
         Command::Bisect(args) => bisect::bisect(args, console),
         Command::Known(args) => known::known(&args.action, console),
         Command::Init(args) => init::init(args, console),
+        Command::Archive(args) => archive::archive(args, console),
         Command::List(args) => list::list(args, console),
         Command::Network(args) => network::network(args, line, console),
         Command::Models(args) => models::models(args, console),

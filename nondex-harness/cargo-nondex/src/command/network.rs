@@ -41,7 +41,7 @@ impl Listed<'_> {
 pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> Result<ExitCode> {
     let filter = args.project.filter.parse()?;
     let doctests = filter.doctests();
-    let mut plan = selection::plan(&args.project.build, console)?;
+    let mut plan = selection::plan(&args.project.build, &args.project.archive, console)?;
     let filter = selection::resolve(&filter, &plan)?;
     let stop = interrupt::install()?;
     plan.doctests = doctests;

@@ -33,7 +33,10 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     if debugger.as_ref().is_some_and(Vec::is_empty) {
         return Err(Error::usage("the debugger's command is empty"));
     }
-    let place = Folders::find(&args.build.location())?;
+    let place = match &args.archive.extracted {
+        Some(extracted) => Folders::of(extracted),
+        None => Folders::find(&args.build.location())?,
+    };
     let store = Store::new(&place.target_dir);
     let asked = match args.is_run() {
         true => None,
@@ -48,8 +51,11 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     };
     let (project, finding, is_recorded) = match asked {
         Some(finding) => {
-            let root = &place.workspace_root;
-            (build(&finding, root, console)?, finding, true)
+            let plan = BuildPlan {
+                archive: args.archive.extracted.clone(),
+                ..plan_of(&finding, &place.workspace_root)
+            };
+            (project::build(&plan, console.quiet)?, finding, true)
         }
         None => {
             let project = project::build(&request::plan(args, console)?, console.quiet)?;
@@ -317,7 +323,8 @@ fn debug(
         Error::setup(format!("the record of the run cannot be read: {message}"))
     })?;
     let mut events = recorded.events;
-    addresses::resolve(binary.executable_of(test), &mut events);
+    let moved = binary.moved.as_ref();
+    addresses::resolve(binary.executable_of(test), moved, &mut events);
     // Only the end of the test function shows how it ended.
     let unknown = Outcome::Exited(0);
     let folded = RunRecord::fold(&named, events, unknown.clone());

@@ -4,19 +4,27 @@ use std::collections::BTreeSet;
 
 use super::console::Console;
 use crate::campaign::Selected;
-use crate::cli::BuildArgs;
 use crate::cli::filterset::Workspace;
 use crate::cli::partition::Partition;
 use crate::cli::test_filter::{Match, ResolvedFilter, TestFilter};
+use crate::cli::{BuildArgs, ExtractArgs};
 use crate::error::{Error, Result};
 use crate::project::{self, BuildPlan, Suite};
 use crate::shell;
 
 /// What is built when these flags are given in the current folder; `--color` applies to cargo, too.
+/// With an archive, what was built when it was packed.
 ///
 /// # Errors
 /// When the folder is not UTF-8 or not there.
-pub(super) fn plan(build: &BuildArgs, console: &Console) -> Result<BuildPlan> {
+pub(super) fn plan(
+    build: &BuildArgs,
+    archive: &ExtractArgs,
+    console: &Console,
+) -> Result<BuildPlan> {
+    if let Some(extracted) = &archive.extracted {
+        return project::plan_of_archive(extracted);
+    }
     let here = camino::absolute_utf8(".")
         .map_err(|e| Error::setup(format!("failed to read the current folder: {e}")))?;
     let mut plan = build.plan(&here);

@@ -13,7 +13,7 @@ pub const DEFAULT_FILE: &str = ".config/nondex.toml";
 /// cargo finds none: the command will fail with that error. Takes one call of cargo, which reads
 /// manifests only.
 #[must_use]
-pub(super) fn workspace_root(manifest_path: Option<&Utf8Path>) -> Option<Utf8PathBuf> {
+pub fn workspace_root(manifest_path: Option<&Utf8Path>) -> Option<Utf8PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["locate-project", "--workspace", "--message-format", "plain"]);

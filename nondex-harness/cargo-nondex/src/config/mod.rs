@@ -15,7 +15,7 @@ mod value;
 mod variables;
 
 pub use file::{DEFAULT_PROFILE, File};
-pub use location::DEFAULT_FILE as CONFIG_FILE;
+pub use location::{DEFAULT_FILE as CONFIG_FILE, workspace_root};
 pub use nextest::{Nextest, SetupScript};
 pub use overrides::{Given, KEYS as OVERRIDE_KEYS, Override, PerTest};
 pub use sanitisers::KEYS as SANITISE_KEYS;
@@ -43,15 +43,15 @@ pub struct Config {
     pub root: Option<Utf8PathBuf>,
 }
 
-/// What `variables` and a configuration file say: the `file`, or `.config/nondex.toml` in the root
-/// of the workspace that `manifest_path` or the current folder belongs to.
+/// What `variables` and a configuration file say: the `file`, or `.config/nondex.toml` in the
+/// `root` of the workspace.
 ///
 /// # Errors
 /// When a variable or the file cannot be understood, and when there is no such profile.
 pub fn load(
     variables: &Variables,
     file: Option<&Utf8Path>,
-    manifest_path: Option<&Utf8Path>,
+    root: Option<Utf8PathBuf>,
     profile: Option<&str>,
 ) -> Result<Config> {
     let settings = variables.settings()?;
@@ -59,7 +59,6 @@ pub fn load(
     let file = file.or_else(|| variables.get("NONDEX_CONFIG_FILE").map(Into::into));
     let profile = profile.or_else(|| variables.get("NONDEX_PROFILE"));
     let profile = profile.unwrap_or(DEFAULT_PROFILE);
-    let root = location::workspace_root(manifest_path);
     let mut config = match location::read(file.as_deref(), root.as_deref())? {
         Some((path, text)) => {
             File::parse(&text, &path, root.as_deref().unwrap_or(Utf8Path::new("")))?

@@ -12,10 +12,12 @@ use nondex_core::{Event, Frame, TracedStack};
 use object::{Object, ObjectSymbol};
 
 use super::dwarf::{DebugInfo, Reader};
+use super::moved::Moved;
 
 /// Fills in the frames of the stacks that events of this executable, and of programs that it has
-/// started, have as return addresses. Where there is no debug information they stay without.
-pub fn resolve(executable: &Utf8Path, events: &mut [Event]) {
+/// started, have as return addresses; their sources may have `moved`. Where there is no debug
+/// information they stay without.
+pub fn resolve(executable: &Utf8Path, moved: Option<&Moved>, events: &mut [Event]) {
     let mut programs: BTreeMap<Utf8PathBuf, Vec<Unread<'_>>> = BTreeMap::new();
     for stack in events.iter_mut().flat_map(unread) {
         let program = match &stack {
@@ -27,7 +29,7 @@ pub fn resolve(executable: &Utf8Path, events: &mut [Event]) {
         programs.entry(program).or_default().push(stack);
     }
     for (program, mut stacks) in programs {
-        if look_up(&program, &mut stacks).is_none() {
+        if look_up(&program, moved, &mut stacks).is_none() {
             for stack in stacks {
                 stack.fill(|_, _| {});
             }
@@ -141,7 +143,7 @@ impl Version {
 }
 
 /// Fills in the frames of stacks of a program; `None` without debug information.
-fn look_up(program: &Utf8Path, stacks: &mut Vec<Unread<'_>>) -> Option<()> {
+fn look_up(program: &Utf8Path, moved: Option<&Moved>, stacks: &mut Vec<Unread<'_>>) -> Option<()> {
     let known = Version::of(program)?.known();
     // A run that asks for the same addresses at the same time waits for them.
     let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -152,7 +154,7 @@ fn look_up(program: &Utf8Path, stacks: &mut Vec<Unread<'_>>) -> Option<()> {
     // Runs of a campaign take the same paths, and to read debug information takes longer than most
     // tests.
     if !unknown.is_empty() {
-        add(program, &unknown, &mut known)?;
+        add(program, moved, &unknown, &mut known)?;
     }
     for stack in stacks.drain(..) {
         stack.fill(|address, found| found.extend_from_slice(&known[&address]));
@@ -161,7 +163,12 @@ fn look_up(program: &Utf8Path, stacks: &mut Vec<Unread<'_>>) -> Option<()> {
 }
 
 /// Reads the frames of addresses of a program; `None` without debug information.
-fn add(program: &Utf8Path, addresses: &BTreeSet<u64>, known: &mut Known) -> Option<()> {
+fn add(
+    program: &Utf8Path,
+    moved: Option<&Moved>,
+    addresses: &BTreeSet<u64>,
+    known: &mut Known,
+) -> Option<()> {
     let bytes = std::fs::read(program).ok()?;
     let file = object::File::parse(&*bytes).ok()?;
     let info = DebugInfo::of(&file).ok()?;
@@ -169,7 +176,12 @@ fn add(program: &Utf8Path, addresses: &BTreeSet<u64>, known: &mut Known) -> Opti
     let names = LazyCell::new(|| names(&file));
     for address in addresses {
         // It is where the call returns to: the call is before it.
-        let found = frames(&context, || &*names, address.saturating_sub(1));
+        let mut found = frames(&context, || &*names, address.saturating_sub(1));
+        for frame in &mut found {
+            if let Some(moved) = moved {
+                frame.file = moved.now(&frame.file);
+            }
+        }
         known.insert(*address, found);
     }
     Some(())

@@ -3,19 +3,20 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use cargo_metadata::Metadata;
 
 use super::accesses;
+use super::archive;
 use super::atomics::Atomics;
+use super::built::Project;
 use super::cargo::{Cargo, UNBUILT};
 use super::companions;
 use super::counted::Counted;
 use super::coverage::{self, Covered};
 use super::doctest::{Compiled, Compiler, Folder, Unbuilt};
-use super::drawn::{self, Drawn};
+use super::drawn;
 use super::folder::BuildFolder;
 use super::foundation::Foundation;
 use super::intercept::{Intercept, RUSTDOC, Start};
@@ -29,61 +30,20 @@ use super::rustix::{self, Backend};
 use super::suite::{Suite, TestBinary};
 use super::toolchain::{NEWEST, Toolchain};
 use crate::error::{Error, Result};
-use crate::exit_code::ExitCode;
-
-/// A project whose tests are built and listed.
-#[derive(Debug)]
-pub struct Project {
-    /// Every test executable with its tests, in the order of their ids.
-    pub suites: Vec<Suite>,
-    /// The project's target directory; ours is `nondex` in it.
-    pub target_dir: Utf8PathBuf,
-    /// The root of the workspace.
-    pub workspace_root: Utf8PathBuf,
-    /// The version text of the toolchain (`rustc -vV`).
-    pub toolchain: String,
-    /// What cargo knows of the workspace, without its dependencies.
-    pub metadata: Metadata,
-    /// What the user should know of this build, a sentence each: what is not covered, and why.
-    pub notes: Vec<String>,
-    /// Whether the order of the runtime's maps and sets is not known to be that of this
-    /// toolchain's std, as one of the notes says.
-    pub is_order_unknown: bool,
-    /// How long it took to build the runtime, if that was necessary.
-    pub runtime_took: Duration,
-    /// Doctests that do not compile, by id; a binary's id means all of them. Rustdoc's messages
-    /// have been printed.
-    pub unbuilt: Vec<String>,
-    /// The build scripts and proc macros that took random bytes when they were last run.
-    pub drawn: Vec<Drawn>,
-    /// Where the doctests are until the end.
-    _doctests: Option<Folder>,
-    /// Where the executables are, which nobody removes until the end.
-    _folder: BuildFolder,
-}
-
-impl Project {
-    /// Exit code of a command that ran all tests that were built: not success when some could not
-    /// be built.
-    #[must_use]
-    pub const fn exit_code(&self) -> ExitCode {
-        if self.unbuilt.is_empty() {
-            ExitCode::Ok
-        } else {
-            ExitCode::BuildFailed
-        }
-    }
-}
 
 /// Builds the selected tests, finds out how cargo would start each executable, and lists what is in
 /// it. Where the tests do not build over the runtime, and std may have methods that the runtime's
-/// maps and sets have not, they are built over std's own.
+/// maps and sets have not, they are built over std's own. From an archive, takes those that are in
+/// it.
 ///
 /// # Errors
 /// [`Error::build`] when the project does not compile (cargo has said why on stderr),
 /// [`Error::setup`] for everything that is wrong with manifest, toolchain, cache or target
 /// directory.
 pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
+    if let Some(extracted) = &plan.archive {
+        return archive::project(extracted, plan, quiet);
+    }
     let failed = match build_over(plan, quiet, true) {
         Err(failed) if plan.mode == Mode::Program && failed.to_string() == UNBUILT => failed,
         built => return built,
@@ -193,9 +153,9 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
         let note = scope.spawn(note);
         let built = cargo
             .build(build_dir, &intercept, quiet)
-            .and_then(|executables| {
+            .and_then(|artifacts| {
                 cargo.start(build_dir, &intercept)?;
-                read_starts(&starts).map(|(started, doctests)| (executables, started, doctests))
+                read_starts(&starts).map(|(started, doctests)| (artifacts, started, doctests))
             });
         (built, note.join().expect("it is compared without a panic"))
     });
@@ -207,7 +167,8 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
     };
     let _ = std::fs::remove_dir_all(&starts);
     linkage?;
-    let (executables, started, doctests) = built?;
+    let (artifacts, started, doctests) = built?;
+    let executables = artifacts.executables;
 
     let mut notes: Vec<String> = rustix.note().map(str::to_owned).into_iter().collect();
     let is_order_unknown = order_note.is_some();
@@ -311,8 +272,9 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
     Ok(Project {
         unbuilt: compiled.unbuilt.into_iter().map(|one| one.id).collect(),
         drawn: drawn::all(build_dir),
+        needed: artifacts.others,
         _doctests: of_doctests,
-        _folder: folder,
+        folder,
         suites,
         target_dir: foundation.target_dir.clone(),
         workspace_root,

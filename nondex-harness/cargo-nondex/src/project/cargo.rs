@@ -30,6 +30,15 @@ pub(super) struct Executable {
     pub(super) kind: String,
 }
 
+/// What cargo built.
+#[derive(Default)]
+pub(super) struct Artifacts {
+    /// The test executables.
+    pub(super) executables: Vec<Executable>,
+    /// What tests may start or load: other programs, and dynamic libraries for the target.
+    pub(super) others: Vec<Utf8PathBuf>,
+}
+
 impl Executable {
     pub(super) fn into_binary(self, start: &Start, runner: &[OsString]) -> TestBinary {
         TestBinary {
@@ -43,6 +52,7 @@ impl Executable {
             runner: runner.to_vec(),
             harness: Harness::Opaque,
             preload: None,
+            moved: None,
         }
     }
 }
@@ -187,7 +197,7 @@ impl Cargo<'_> {
         build_dir: &Utf8Path,
         intercept: &Intercept,
         quiet: bool,
-    ) -> Result<Vec<Executable>> {
+    ) -> Result<Artifacts> {
         let mut command = self.test(build_dir, intercept)?;
         command
             .arg("--message-format=json-render-diagnostics")
@@ -212,22 +222,32 @@ impl Cargo<'_> {
             ))
         })?;
         let stdout = cargo.stdout.take().expect("stdout is piped");
-        let mut executables = Vec::new();
+        let mut artifacts = Artifacts::default();
         for message in Message::parse_stream(BufReader::new(stdout)) {
             let message = message
                 .map_err(|e| Error::build(format!("failed to read cargo's messages: {e}")))?;
-            if let Message::CompilerArtifact(artifact) = message
-                && artifact.profile.test
-                && let Some(path) = artifact.executable
-            {
-                executables.push(self.executable(path, &artifact.package_id, &artifact.target));
+            let Message::CompilerArtifact(artifact) = message else {
+                continue;
+            };
+            match artifact.executable {
+                Some(path) if artifact.profile.test => {
+                    let executable = self.executable(path, &artifact.package_id, &artifact.target);
+                    artifacts.executables.push(executable);
+                }
+                Some(path) if !is_of_host(&artifact.target) => artifacts.others.push(path),
+                None if !is_of_host(&artifact.target) => {
+                    let files = artifact.filenames.into_iter();
+                    let libraries = files.filter(|file| file.extension() == Some("so"));
+                    artifacts.others.extend(libraries);
+                }
+                _ => {}
             }
         }
         let status = cargo
             .wait()
             .map_err(|e| Error::build(format!("failed to wait for cargo: {e}")))?;
         if status.success() {
-            Ok(executables)
+            Ok(artifacts)
         } else if status.signal().is_some() {
             Err(Error::build("interrupted while the tests were built"))
         } else {
@@ -281,4 +301,10 @@ impl Cargo<'_> {
             kind: kind.to_owned(),
         }
     }
+}
+
+/// Whether the compiler or cargo itself runs a target: a build script or a proc macro.
+fn is_of_host(target: &cargo_metadata::Target) -> bool {
+    let kinds = [TargetKind::CustomBuild, TargetKind::ProcMacro];
+    target.kind.iter().any(|kind| kinds.contains(kind))
 }

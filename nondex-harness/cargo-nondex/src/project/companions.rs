@@ -26,12 +26,24 @@ pub(super) fn settings(root: &Utf8Path) -> Vec<Setting> {
 }
 
 fn settings_of(lock: &str) -> Vec<Setting> {
-    let has = |library: &str| {
-        let line = format!("name = \"{library}\"");
-        lock.lines().any(|known| known == line)
-    };
     let settings = SETTINGS.into_iter();
-    settings.filter(|[library, ..]| has(library)).collect()
+    settings
+        .filter(|[library, ..]| has(lock, library))
+        .collect()
+}
+
+/// Whether a lock file names a library.
+pub(super) fn has(lock: &str, library: &str) -> bool {
+    let line = format!("name = \"{library}\"");
+    lock.lines().any(|known| known == line)
+}
+
+/// Gives a test of an archive the root of its workspace, where the user names none: insta would ask
+/// cargo for it.
+pub(super) fn give_root(root: &Utf8Path, environment: &mut BTreeMap<OsString, OsString>) {
+    environment
+        .entry("INSTA_WORKSPACE_ROOT".into())
+        .or_insert_with(|| root.as_str().into());
 }
 
 /// Gives a test these settings, where the user has none.

@@ -2,10 +2,11 @@
 
 use camino::Utf8Path;
 use nondex_core::Site;
+use serde::{Deserialize, Serialize};
 
 /// Where the code of a doctest stands in the source. The compiler saw it as a separate file, so the
 /// places in it that a program knows are of that file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocPlace {
     /// The file as the program names it: with `./`, apart from the true file, whose own code has
     /// places too.

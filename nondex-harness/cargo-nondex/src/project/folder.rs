@@ -32,9 +32,22 @@ impl BuildFolder {
     /// # Errors
     /// When it cannot be created or emptied.
     pub(super) fn open(path: Utf8PathBuf, key: &str, quiet: bool) -> Result<Self> {
+        Self::filled(path, key, quiet, || Ok(()))
+    }
+
+    /// The same, where `fill` writes into the folder what is to be in it.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and those of `fill`, after which the folder has no key.
+    pub(super) fn filled(
+        path: Utf8PathBuf,
+        key: &str,
+        quiet: bool,
+        fill: impl Fn() -> Result<()>,
+    ) -> Result<Self> {
         let failed = |doing: &str, e| Error::setup(format!("failed to {doing} `{path}`: {e}"));
         // Where there is no key, somebody was killed who emptied it.
-        let is_ours = || fs::read_to_string(path.join(KEY)).is_ok_and(|before| before == key);
+        let is_ours = || has_key(&path, key);
         let in_use = |is_only| lock(&path, is_only, quiet).map_err(|e| failed("lock", e));
         loop {
             let lock = in_use(false)?;
@@ -46,10 +59,26 @@ impl BuildFolder {
             // Another one of our version may have been faster.
             if !is_ours() {
                 empty(&path).map_err(|e| failed("remove the outdated build in", e))?;
-                fill(&path, key).map_err(|e| failed("create the build folder", e))?;
+                create(&path).map_err(|e| failed("create the build folder", e))?;
+                fill()?;
+                fs::write(path.join(KEY), key).map_err(|e| failed("write the key of", e))?;
             }
         }
     }
+
+    /// The folder, if what is in it has this key.
+    ///
+    /// # Errors
+    /// When it cannot be locked.
+    pub(super) fn existing(path: Utf8PathBuf, key: &str, quiet: bool) -> Result<Option<Self>> {
+        let lock = lock(&path, false, quiet)
+            .map_err(|e| Error::setup(format!("failed to lock `{path}`: {e}")))?;
+        Ok(has_key(&path, key).then_some(BuildFolder { path, _lock: lock }))
+    }
+}
+
+fn has_key(path: &Utf8Path, key: &str) -> bool {
+    fs::read_to_string(path.join(KEY)).is_ok_and(|known| known == key)
 }
 
 fn empty(path: &Utf8Path) -> io::Result<()> {
@@ -59,9 +88,8 @@ fn empty(path: &Utf8Path) -> io::Result<()> {
     }
 }
 
-fn fill(path: &Utf8Path, key: &str) -> io::Result<()> {
+fn create(path: &Utf8Path) -> io::Result<()> {
     fs::create_dir_all(path)?;
-    fs::write(path.join(KEY), key)?;
     // As cargo marks its own: backups and searches skip what can be built again.
     let tag = "Signature: 8a477f597d28d172789f06886806bc55\n";
     fs::write(path.join("CACHEDIR.TAG"), tag)

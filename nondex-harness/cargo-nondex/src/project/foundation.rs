@@ -3,6 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Metadata, MetadataCommand};
 
+use super::archive;
 use super::cargo::Cargo;
 use super::config::CargoConfig;
 use super::plan::{BuildPlan, Mode};
@@ -76,11 +77,14 @@ impl Foundation {
     }
 }
 
-/// Cargo's metadata of a workspace; with `deps` its dependency graph too.
+/// Cargo's metadata of a workspace, or of that of an archive; with `deps` its dependency graph too.
 ///
 /// # Errors
 /// When there is no manifest, or cargo cannot read it; the message is cargo's.
 pub fn metadata(plan: &BuildPlan, deps: bool) -> Result<Metadata> {
+    if let Some(extracted) = &plan.archive {
+        return archive::metadata(extracted);
+    }
     let mut command = MetadataCommand::new();
     if let Some(cargo) = std::env::var_os("CARGO") {
         command.cargo_path(cargo);
@@ -103,7 +107,15 @@ pub fn metadata(plan: &BuildPlan, deps: bool) -> Result<Metadata> {
         }
     }
     command.other_options(more);
-    command.exec().map_err(|e| {
+    let metadata = command.exec();
+    // A machine that runs an archive may have no cargo.
+    if let Err(cargo_metadata::Error::Io(_)) = &metadata
+        && let Ok(here) = camino::absolute_utf8(plan.path(Utf8Path::new(".")))
+        && let Some(extracted) = archive::around(&here)
+    {
+        return archive::metadata(&extracted);
+    }
+    metadata.map_err(|e| {
         // Such a cargo may not be able to read what is newer than it.
         let here = plan.path(Utf8Path::new("."));
         if let Ok(found) = Toolchain::in_dir(&here)

@@ -6,6 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::counted::Counted;
+use super::extracted::Extracted;
 
 /// How the tests of a project come to make their choices from a seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -176,6 +177,9 @@ pub struct BuildPlan {
     /// Which functions of the project's own crates record that they run, if requested.
     #[serde(skip)]
     pub covered: Option<Counted>,
+    /// The archive that has the tests, where nothing is built.
+    #[serde(skip)]
+    pub archive: Option<Extracted>,
 }
 
 impl BuildPlan {

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Metadata, Package, PackageId, TargetKind};
 
-use super::build::{self, Project};
+use super::build::build;
+use super::built::Project;
 use super::drawn::Drawn;
 use super::foundation;
 use super::made::{self, Made};
@@ -182,7 +183,7 @@ impl Rebuilds {
     /// They are replaced by the next such build.
     ///
     /// # Errors
-    /// As [`build`](build::build).
+    /// As [`build`](build()).
     pub fn build(&self, variation: &Variation, seed: u64) -> Result<Project> {
         let plan = BuildPlan {
             varied: Varied {
@@ -191,7 +192,7 @@ impl Rebuilds {
             },
             ..self.plan.clone()
         };
-        build::build(&plan, true)
+        build(&plan, true)
     }
 }
 

@@ -5,12 +5,15 @@ use std::ffi::OsString;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::folder_for_tests;
+use serde::{Deserialize, Serialize};
 
 use super::doc_place::DocPlace;
+use super::moved::Moved;
+use super::os_text;
 
 /// Which harness a test binary was built with: how its tests are listed, and how their outcome is
 /// known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Harness {
     /// Ours: lists as JSON with file and line, and writes each outcome to the record.
     Nondex,
@@ -26,7 +29,7 @@ pub enum Harness {
 }
 
 /// One built test executable, and how cargo would start it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TestBinary {
     /// As nextest names it: `package`, `package::test-target`, `package::bin/name`,
     /// `package::example/name`. Doctests, which it does not know, are `package::doc/name`.
@@ -43,13 +46,18 @@ pub struct TestBinary {
     /// The directory cargo starts it in.
     pub cwd: Utf8PathBuf,
     /// The whole environment cargo starts it with.
+    #[serde(with = "os_text::map")]
     pub env: BTreeMap<OsString, OsString>,
     /// What stands before the executable on the command line: the user's own target runner.
+    #[serde(with = "os_text::list")]
     pub runner: Vec<OsString>,
     /// The harness it was built with.
     pub harness: Harness,
     /// The library that observes the programs that its tests start, where there is one.
     pub preload: Option<Utf8PathBuf>,
+    /// Where its sources are now, if they have moved since it was built.
+    #[serde(skip)]
+    pub moved: Option<Moved>,
 }
 
 impl TestBinary {
@@ -70,7 +78,7 @@ impl TestBinary {
 }
 
 /// One test.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestCase {
     /// As libtest prints it.
     pub name: String,
@@ -99,7 +107,7 @@ impl TestCase {
 }
 
 /// The program that rustdoc made of a doctest.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Doctest {
     /// The executable.
     pub executable: Utf8PathBuf,
@@ -110,7 +118,7 @@ pub struct Doctest {
 }
 
 /// A test binary with its tests, in the order of their names.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Suite {
     /// The binary.
     pub binary: TestBinary,

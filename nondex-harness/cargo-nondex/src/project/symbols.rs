@@ -10,6 +10,7 @@ use object::{Object, ObjectSymbol, SymbolKind};
 
 use super::dwarf::{self, DebugInfo, Reader};
 use super::locks;
+use super::moved::Moved;
 use crate::error::{Error, Result};
 
 /// A static.
@@ -146,6 +147,17 @@ impl Symbols {
         // What is known without the places is worth having without them.
         let _ = symbols.add_places(&file);
         Ok(symbols)
+    }
+
+    /// The same, where the sources may have moved since the executable was built.
+    #[must_use]
+    pub fn in_sources(mut self, moved: Option<&Moved>) -> Self {
+        for known in self.statics.values_mut() {
+            if let (Some(moved), Some(file)) = (moved, &mut known.file) {
+                *file = moved.now(file);
+            }
+        }
+        self
     }
 
     /// Those that have any of these bytes, in their order; none for another kind of state.

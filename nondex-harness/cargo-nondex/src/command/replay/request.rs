@@ -17,7 +17,7 @@ use crate::project::{BuildPlan, Doctests, Harness, Project, Suite, TestCase};
 
 /// What is built for a requested run.
 pub(super) fn plan(args: &ReplayArgs, console: &Console) -> Result<BuildPlan> {
-    let mut plan = selection::plan(&args.build, console)?;
+    let mut plan = selection::plan(&args.build, &args.archive, console)?;
     plan.without_network = args.network == Some(NetworkMode::Off);
     let (binary, name) = args.id.split_once('$').unwrap_or(("", &args.id));
     plan.doctests = match binary.contains("::doc/") {

@@ -208,7 +208,7 @@ impl<'a> Request<'a> {
 
 /// What is built.
 fn plan(args: &TestingArgs, asked: &Asked, console: &Console) -> Result<BuildPlan> {
-    let mut plan = selection::plan(&args.project.build, console)?;
+    let mut plan = selection::plan(&args.project.build, &args.project.archive, console)?;
     // An override may look at the network for single tests, and sanitisers look at the same
     // functions.
     let config = &asked.config;

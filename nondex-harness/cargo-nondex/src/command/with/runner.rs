@@ -79,6 +79,7 @@ pub(in crate::command) fn run(arguments: &[OsString]) -> Result<i32, String> {
         runner: manner.runner.iter().map(OsString::from).collect(),
         harness: Harness::Nondex,
         preload: around.preload.clone(),
+        moved: None,
     };
     // Where it cannot be switched off, only what depends on addresses may differ.
     let _ = without_randomisation();

@@ -56,6 +56,7 @@ impl Package<'_> {
             runner: self.call.compiler.runner.to_vec(),
             harness: Harness::Doctest,
             preload: None,
+            moved: None,
         };
         if !self.call.compiler.quiet {
             use anstyle::AnsiColor::Green;

@@ -29,6 +29,7 @@ fn suite() -> Suite {
             runner: Vec::new(),
             harness: Harness::Nondex,
             preload: None,
+            moved: None,
         },
         tests: Vec::new(),
     }

@@ -1,0 +1,132 @@
+//! `cargo nondex archive`: the built tests in a file, for machines without a compiler.
+
+use std::collections::BTreeSet;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::console::Console;
+use super::selection::count;
+use super::{interrupt, selection};
+use crate::cli::{ArchiveArgs, ExtractArgs};
+use crate::error::{Error, Result};
+use crate::exit_code::ExitCode;
+use crate::project::{self, BuildPlan, Doctests, Mode, Packing, Project, Rebuilds};
+use crate::repository::Git;
+
+/// Builds the tests and packs them.
+pub(super) fn archive(args: &ArchiveArgs, console: &Console) -> Result<ExitCode> {
+    let stop = interrupt::install()?;
+    let plan = selection::plan(&args.build, &ExtractArgs::default(), console)?;
+    let project = project::build(&plan, console.quiet)?;
+    let plain = match args.no_plain {
+        true => None,
+        false => Some(plain(&plan, console)?),
+    };
+    if stop.is_set() {
+        return Err(Error::build("interrupted while the tests were built"));
+    }
+    let rebuilds = Rebuilds::of(&project, &plan, &|| stop.is_set())?;
+    let varied = rebuilds.variations.into_iter().map(|one| one.package);
+    let varied: BTreeSet<String> = varied.collect();
+    let file = match &args.archive_file {
+        Some(file) => camino::absolute_utf8(file)
+            .map_err(|e| Error::setup(format!("failed to find `{file}`: {e}")))?,
+        None => project.target_dir.join("nondex/archive.tar.gz"),
+    };
+    let sources = match args.no_sources {
+        true => None,
+        false => Some(sources(&project, &file)?),
+    };
+    let packed = Packing {
+        project: &project,
+        plain: plain.as_ref(),
+        plan: &plan,
+        metadata: project::metadata(&plan, true)?,
+        varied: varied.into_iter().collect(),
+        sources,
+    };
+    packed.write(&file)?;
+    for note in &project.notes {
+        console.note(note);
+    }
+    let tests: usize = project.suites.iter().map(|suite| suite.tests.len()).sum();
+    let size = std::fs::metadata(&file).map_or(0, |file| file.len());
+    let what = format!(
+        "{} of {} to {file} ({} MB)",
+        count(tests, "test"),
+        count(project.suites.len(), "executable"),
+        size.div_ceil(1 << 20)
+    );
+    console.status("Archived", &what);
+    Ok(project.exit_code())
+}
+
+/// The build without this tool, as a campaign compares with it.
+fn plain(plan: &BuildPlan, console: &Console) -> Result<Project> {
+    let plain = BuildPlan {
+        mode: Mode::Plain,
+        doctests: Doctests::No,
+        races: false,
+        ..plan.clone()
+    };
+    console.status("Compiling", "the tests without this tool");
+    project::build(&plain, true)
+}
+
+/// The files of the workspace, relative to its root: those that git knows or does not ignore, or
+/// all where there is no repository. Not what was built, and not an earlier archive.
+fn sources(project: &Project, archive: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
+    let root = &project.workspace_root;
+    let is_source = |path: &Utf8Path| !path.starts_with(&project.target_dir) && path != archive;
+    let mut found = match Git::around(root) {
+        Ok(git) => {
+            let arguments = [
+                "ls-files",
+                "--cached",
+                "--others",
+                "--exclude-standard",
+                "--full-name",
+                "-z",
+                "--",
+                root.as_str(),
+            ];
+            let listed = git.read(&arguments)?;
+            let files = listed
+                .split_terminator('\0')
+                .map(|file| git.root().join(file));
+            // One that was removed is still in the index.
+            let files = files.filter(|file| is_source(file) && file.symlink_metadata().is_ok());
+            files.collect()
+        }
+        Err(_) => {
+            let mut files = Vec::new();
+            walk(root, &is_source, &mut files)
+                .map_err(|e| Error::setup(format!("failed to read `{root}`: {e}")))?;
+            files
+        }
+    };
+    // Often ignored, and part of what a finding is compared by.
+    let lock = root.join("Cargo.lock");
+    if lock.is_file() && !found.contains(&lock) {
+        found.push(lock);
+    }
+    let inside = found.iter().filter_map(|file| file.strip_prefix(root).ok());
+    Ok(inside.map(Utf8Path::to_owned).collect())
+}
+
+/// The files below a folder, without those that can be made again.
+fn walk(
+    folder: &Utf8Path,
+    is_source: &dyn Fn(&Utf8Path) -> bool,
+    files: &mut Vec<Utf8PathBuf>,
+) -> std::io::Result<()> {
+    for entry in folder.read_dir_utf8()? {
+        let path = entry?.into_path();
+        if !path.symlink_metadata()?.is_dir() {
+            files.extend(is_source(&path).then_some(path));
+        } else if is_source(&path) && !path.join("CACHEDIR.TAG").exists() {
+            walk(&path, is_source, files)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,196 @@
+//! Writing an archive.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use cargo_metadata::Metadata;
+
+use super::environment::{self, LIBRARIES};
+use super::libraries;
+use super::manifest::{self, Built, Kind, Manifest};
+use super::paths;
+use super::tar;
+use crate::error::{Error, Result};
+use crate::project::built::Project;
+use crate::project::plan::BuildPlan;
+use crate::project::scratch::Scratch;
+use crate::project::suite::{Suite, TestBinary};
+
+/// The folder in a build for what the tests need from elsewhere.
+const COPIES: &str = "libraries";
+
+/// What is packed.
+#[derive(Debug)]
+pub struct Packing<'a> {
+    /// The tests.
+    pub project: &'a Project,
+    /// The same tests without this tool, to judge failures by.
+    pub plain: Option<&'a Project>,
+    /// How they were built.
+    pub plan: &'a BuildPlan,
+    /// What cargo knows of the workspace, with its dependencies.
+    pub metadata: Metadata,
+    /// The packages of which a build script or a proc macro makes something else in each build.
+    pub varied: Vec<String>,
+    /// Files of the workspace, relative to its root, if the archive has them.
+    pub sources: Option<Vec<Utf8PathBuf>>,
+}
+
+impl Packing<'_> {
+    /// Writes the archive.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written, and when `tar` fails.
+    pub fn write(self, file: &Utf8Path) -> Result<()> {
+        let project = self.project;
+        let root = &project.workspace_root;
+        let home = project.target_dir.join("nondex");
+        let failed = |e| Error::setup(format!("failed to write in `{home}`: {e}"));
+        let scratch = Scratch::create(&home, "archive").map_err(failed)?;
+        let folder = scratch.path();
+        symlink(&project.target_dir, folder.join("target")).map_err(failed)?;
+        symlink(root, folder.join("workspace")).map_err(failed)?;
+
+        let mut files = BTreeSet::new();
+        let tests = built(project, &mut files)?;
+        let plain = self.plain.map(|plain| built(plain, &mut files));
+        let manifest = Manifest {
+            kind: Kind::own(),
+            time: Manifest::now(),
+            workspace_root: root.clone(),
+            target_dir: project.target_dir.clone(),
+            toolchain: project.toolchain.clone(),
+            plan: self.plan.written(root),
+            tests,
+            plain: plain.transpose()?,
+            varied: self.varied,
+            has_sources: self.sources.is_some(),
+            metadata: self.metadata,
+        };
+        let text = serde_json::to_string(&manifest)
+            .map_err(|e| Error::setup(format!("failed to pack the tests: {e}")))?;
+        fs::write(folder.join(manifest::NAME), text).map_err(failed)?;
+
+        // First, so that it can be read without the rest.
+        let mut members = vec![manifest::NAME.to_owned()];
+        for path in files {
+            let inside = path.strip_prefix(&project.target_dir).map_err(|_| {
+                Error::setup(format!("`{path}` is not in `{}`", project.target_dir))
+            })?;
+            members.push(format!("target/{inside}"));
+        }
+        let sources = self.sources.into_iter().flatten();
+        members.extend(sources.map(|path| format!("workspace/{path}")));
+        let part = Utf8PathBuf::from(format!("{folder}/part-{}", file.file_name().unwrap_or("")));
+        tar::create(&part, folder, &members)?;
+        // Nobody sees half of an archive.
+        file.parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .map_err(failed)?;
+        fs::rename(&part, file)
+            .or_else(|_| fs::copy(&part, file).map(drop))
+            .map_err(|e| Error::setup(format!("failed to write `{file}`: {e}")))
+    }
+}
+
+/// What is packed of a build; adds its files.
+fn built(project: &Project, files: &mut BTreeSet<Utf8PathBuf>) -> Result<Built> {
+    let folder = &project.folder.path;
+    let name = folder.file_name().unwrap_or_default().to_owned();
+    let copies = Copies::create(folder.join(COPIES))?;
+    let own: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    files.extend(project.needed.iter().cloned());
+    let mut suites = Vec::new();
+    let mut with_paths = Vec::new();
+    for suite in &project.suites {
+        let mut binary = TestBinary {
+            env: environment::of_cargo(&suite.binary.env, &own),
+            preload: None,
+            ..suite.binary.clone()
+        };
+        if let Some(preload) = &suite.binary.preload {
+            binary.preload = Some(copies.add(preload, files)?);
+        }
+        if let Some(folder) = variable(&binary, "OUT_DIR").filter(|folder| folder.is_dir()) {
+            files.insert(folder);
+        }
+        let folders = libraries::folders(binary.env.get(OsStr::new(LIBRARIES)).map(|own| &**own));
+        let own_executables = suite.tests.iter().filter_map(|test| {
+            let doctest = test.doctest.as_ref();
+            doctest.map(|doctest| &doctest.executable)
+        });
+        let of_binary = suite.binary.executable.is_file();
+        let executables = of_binary.then_some(&suite.binary.executable);
+        let executables: Vec<&Utf8PathBuf> =
+            executables.into_iter().chain(own_executables).collect();
+        let mut has_copies = false;
+        for library in executables
+            .iter()
+            .copied()
+            .chain(&project.needed)
+            .flat_map(|executable| libraries::needed(executable, &folders))
+            .collect::<BTreeSet<_>>()
+        {
+            if library.starts_with(&project.target_dir) {
+                files.insert(library);
+            } else {
+                copies.add(&library, files)?;
+                has_copies = true;
+            }
+        }
+        if has_copies {
+            let known = binary.env.entry(LIBRARIES.into()).or_default();
+            let mut all = OsString::from(copies.0.as_str());
+            all.push(":");
+            all.push(&*known);
+            *known = all;
+        }
+        let folders = [&project.target_dir, &project.workspace_root];
+        if executables.iter().any(|file| paths::are_in(file, folders)) {
+            with_paths.push(binary.id.clone());
+        }
+        files.extend(executables.into_iter().cloned());
+        suites.push(Suite {
+            binary,
+            tests: suite.tests.clone(),
+        });
+    }
+    Ok(Built {
+        suites,
+        notes: project.notes.clone(),
+        is_order_unknown: project.is_order_unknown,
+        unbuilt: project.unbuilt.clone(),
+        with_paths,
+        folder: name,
+    })
+}
+
+/// A variable with a path.
+fn variable(binary: &TestBinary, name: &str) -> Option<Utf8PathBuf> {
+    let value = binary.env.get(OsStr::new(name))?;
+    Some(value.to_str()?.into())
+}
+
+/// Copies of libraries that are not in the target directory.
+struct Copies(Utf8PathBuf);
+
+impl Copies {
+    fn create(folder: Utf8PathBuf) -> Result<Self> {
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder)
+            .map_err(|e| Error::setup(format!("failed to create `{folder}`: {e}")))?;
+        Ok(Copies(folder))
+    }
+
+    fn add(&self, library: &Utf8Path, files: &mut BTreeSet<Utf8PathBuf>) -> Result<Utf8PathBuf> {
+        let copy = self.0.join(library.file_name().unwrap_or_default());
+        if files.insert(copy.clone()) {
+            fs::copy(library, &copy)
+                .map_err(|e| Error::setup(format!("failed to copy `{library}`: {e}")))?;
+        }
+        Ok(copy)
+    }
+}

@@ -1,0 +1,133 @@
+//! The programs that pack files: `tar`, and one that compresses.
+
+use std::fs;
+use std::process::{Command, Output, Stdio};
+
+use camino::Utf8Path;
+
+use crate::error::{Error, Result};
+
+/// Ends of names of archives, each with the program that compresses. Most of what is packed is
+/// debug information, of which little is gained by more effort.
+const FORMATS: [(&str, Option<&str>); 4] = [
+    (".tar.zst", Some("zstd -T0")),
+    (".tar.gz", Some("gzip -1")),
+    (".tgz", Some("gzip -1")),
+    (".tar", None),
+];
+
+/// Whether a file of this name can be written as an archive.
+///
+/// # Errors
+/// What is expected instead.
+pub fn is_name_of_archive(file: &Utf8Path) -> Result<(), String> {
+    format_of(file).map(drop)
+}
+
+fn format_of(file: &Utf8Path) -> Result<Option<&'static str>, String> {
+    let mut formats = FORMATS.into_iter();
+    let found = formats.find(|(end, _)| file.as_str().ends_with(end));
+    found.map(|(_, program)| program).ok_or_else(|| {
+        let ends: Vec<&str> = FORMATS.iter().map(|(end, _)| *end).collect();
+        format!("expected a name that ends in one of {}", ends.join(", "))
+    })
+}
+
+/// Packs the members, which are paths below `folder`. Links that lead to a member are followed.
+///
+/// # Errors
+/// When the file cannot be written.
+pub(super) fn create(file: &Utf8Path, folder: &Utf8Path, members: &[String]) -> Result<()> {
+    let program = format_of(file).map_err(Error::usage)?;
+    let list = folder.join("members");
+    fs::write(&list, members.join("\0"))
+        .map_err(|e| Error::setup(format!("failed to write `{list}`: {e}")))?;
+    let mut command = Command::new("tar");
+    command.args(["--create", "--file", file.as_str(), "--force-local"]);
+    command.args(program.map(|program| format!("--use-compress-program={program}")));
+    command.args(["--directory", folder.as_str(), "--null", "--no-unquote"]);
+    command.args(["--files-from", list.as_str()]);
+    run(command, &format!("failed to write `{file}`")).map(drop)
+}
+
+/// Extracts what is below `member` into `folder`, without that part of the paths.
+///
+/// # Errors
+/// When the archive cannot be read, or the folder cannot be written.
+pub(super) fn extract(file: &Utf8Path, member: &str, folder: &Utf8Path) -> Result<()> {
+    fs::create_dir_all(folder)
+        .map_err(|e| Error::setup(format!("failed to create `{folder}`: {e}")))?;
+    let parts = Utf8Path::new(member).components().count();
+    let mut command = Command::new("tar");
+    command.args(["--extract", "--file", file.as_str(), "--force-local"]);
+    command.args(["--directory", folder.as_str(), "--no-same-owner"]);
+    command.args([&format!("--strip-components={parts}"), member]);
+    run(command, &format!("failed to extract `{file}`")).map(drop)
+}
+
+/// The text of a member.
+///
+/// # Errors
+/// When the archive cannot be read, or has no such member.
+pub(super) fn text(file: &Utf8Path, member: &str) -> Result<String> {
+    let mut command = Command::new("tar");
+    command.args(["--extract", "--file", file.as_str(), "--force-local"]);
+    // The rest of the file need not be read.
+    command.args(["--to-stdout", "--occurrence=1", member]);
+    let output = run(command, &format!("failed to read `{file}`"))?;
+    String::from_utf8(output.stdout).map_err(|_| Error::setup(format!("`{file}` is no archive")))
+}
+
+/// Runs `tar`; an error that begins with these words when it fails.
+fn run(mut command: Command, failed: &str) -> Result<Output> {
+    command.stdin(Stdio::null());
+    let output = command
+        .output()
+        .map_err(|e| Error::setup(format!("{failed}: the program `tar` cannot be run: {e}")))?;
+    if output.status.success() {
+        return Ok(output);
+    }
+    let told = String::from_utf8_lossy(&output.stderr);
+    let first = told.lines().next().unwrap_or_default();
+    Err(Error::setup(format!("{failed}: {first}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use camino::Utf8PathBuf;
+
+    use super::*;
+
+    #[test]
+    fn what_is_packed_is_extracted_below_another_folder() {
+        let temporary = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(temporary.path()).unwrap();
+        let packed = root.join("packed");
+        fs::create_dir_all(root.join("real/inner")).unwrap();
+        fs::create_dir(&packed).unwrap();
+        std::os::unix::fs::symlink(root.join("real"), packed.join("target")).unwrap();
+        let odd = "inner/-C a\nline\\n";
+        fs::write(root.join("real").join(odd), "content").unwrap();
+        fs::write(packed.join("first.json"), "{}").unwrap();
+        for name in ["it.tar", "it:1.tar.gz"] {
+            let file: Utf8PathBuf = root.join(name);
+            let members = ["first.json".to_owned(), format!("target/{odd}")];
+            create(&file, &packed, &members).unwrap();
+            assert_eq!(text(&file, "first.json").unwrap(), "{}");
+            let out = root.join(format!("of {name}"));
+            extract(&file, "target/inner", &out).unwrap();
+            let found = fs::read_to_string(out.join(odd.trim_start_matches("inner/")));
+            assert_eq!(found.unwrap(), "content");
+            let error = text(&file, "other").unwrap_err().to_string();
+            assert!(error.contains("other: Not found in archive"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_name_decides_how_it_is_compressed() {
+        assert_eq!(format_of("a.tar.zst".into()), Ok(Some("zstd -T0")));
+        assert_eq!(format_of("a.tar".into()), Ok(None));
+        let refused = is_name_of_archive("a.zip".into()).unwrap_err();
+        assert!(refused.contains(".tar.gz"), "{refused}");
+    }
+}

@@ -1,0 +1,309 @@
+//! Using an archive.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use cargo_metadata::Metadata;
+
+use super::environment;
+use super::manifest::{self, Manifest};
+use super::roots::Roots;
+use super::tar;
+use crate::atomic_file;
+use crate::error::{Error, Result};
+use crate::project::built::Project;
+use crate::project::companions;
+use crate::project::extracted::Extracted;
+use crate::project::folder::BuildFolder;
+use crate::project::moved::Moved;
+use crate::project::plan::{BuildPlan, Doctests, Mode};
+use crate::project::suite::Suite;
+
+/// Extracts an archive, unless that was done before. The target directory is in `folder`, or in the
+/// workspace. The workspace is the `checkout`, or the files of the archive in `folder`; without
+/// either it is where it was when the archive was packed.
+///
+/// # Errors
+/// When the archive cannot be read, there is no workspace, or the folder has other files.
+pub fn extract(
+    file: &Utf8Path,
+    folder: Option<&Utf8Path>,
+    checkout: Option<&Utf8Path>,
+    quiet: bool,
+) -> Result<Extracted> {
+    let text = tar::text(file, manifest::NAME)?;
+    let manifest = Manifest::parse(&text, file)?;
+    let key = Manifest::key(&text);
+    let extracted = places(&manifest, file, folder, checkout)?;
+    let Extracted {
+        workspace_root,
+        target_dir,
+    } = &extracted;
+    let home = target_dir.join("nondex");
+    let known = fs::read_to_string(home.join(manifest::NAME)).ok();
+    if checkout.is_none()
+        && folder.is_some()
+        && manifest.has_sources
+        && known.as_ref() != Some(&text)
+    {
+        expect_empty(workspace_root, file)?;
+        tar::extract(file, "workspace", workspace_root)?;
+    }
+    let roots = roots(&manifest, &extracted);
+    for built in manifest.builds() {
+        let member = format!("target/nondex/{}", built.folder);
+        let path = home.join(&built.folder);
+        BuildFolder::filled(path.clone(), &key, quiet, || {
+            tar::extract(file, &member, &path)
+        })?;
+        for suite in &built.suites {
+            let mut suite = suite.clone();
+            roots.apply(&mut suite);
+            for folder in suite.binary.folders().skip(1) {
+                fs::create_dir_all(&folder)
+                    .map_err(|e| Error::setup(format!("failed to create `{folder}`: {e}")))?;
+            }
+        }
+    }
+    atomic_file::text(&home.join(manifest::NAME), text.as_bytes())?;
+    Ok(extracted)
+}
+
+/// Where the workspace and the target directory are.
+fn places(
+    manifest: &Manifest,
+    file: &Utf8Path,
+    folder: Option<&Utf8Path>,
+    checkout: Option<&Utf8Path>,
+) -> Result<Extracted> {
+    let absolute = |path: &Utf8Path| {
+        camino::absolute_utf8(path)
+            .map_err(|e| Error::setup(format!("failed to find `{path}`: {e}")))
+    };
+    let before = &manifest.workspace_root;
+    let workspace_root = match (checkout, folder) {
+        (Some(checkout), _) => absolute(checkout)?,
+        (None, Some(folder)) if manifest.has_sources => absolute(folder)?,
+        (None, _) => before.clone(),
+    };
+    let is_extracted = checkout.is_none() && folder.is_some() && manifest.has_sources;
+    if !is_extracted && !workspace_root.join("Cargo.toml").is_file() {
+        let ways = match manifest.has_sources {
+            true => "--extract-to DIR extracts its files, --workspace-remap DIR names a checkout",
+            false => "--workspace-remap DIR names a checkout",
+        };
+        return Err(Error::usage(format!(
+            "the workspace of `{file}` is not at `{workspace_root}`: {ways}"
+        )));
+    }
+    let target_dir = match folder {
+        Some(folder) => absolute(folder)?.join("target"),
+        None if workspace_root == *before => manifest.target_dir.clone(),
+        None => workspace_root.join("target"),
+    };
+    Ok(Extracted {
+        workspace_root,
+        target_dir,
+    })
+}
+
+/// An error when there is anything in a folder.
+fn expect_empty(folder: &Utf8Path, file: &Utf8Path) -> Result<()> {
+    let is_empty = match fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(_) => true,
+    };
+    if is_empty {
+        return Ok(());
+    }
+    Err(Error::setup(format!(
+        "`{folder}` is not empty, and `{file}` was not extracted there before: --extract-to a new \
+         folder, or name a checkout by --workspace-remap"
+    )))
+}
+
+/// The archive that was extracted to `folder`, or to a folder around it, without another target
+/// directory.
+pub(in crate::project) fn around(folder: &Utf8Path) -> Option<Extracted> {
+    let mut folders = folder.ancestors();
+    folders.find_map(|folder| {
+        let target_dir = folder.join("target");
+        let manifest = target_dir.join("nondex").join(manifest::NAME);
+        manifest.is_file().then(|| Extracted {
+            workspace_root: folder.to_owned(),
+            target_dir,
+        })
+    })
+}
+
+/// From the paths in a manifest to those that they have here.
+fn roots(manifest: &Manifest, extracted: &Extracted) -> Roots {
+    Roots::new(vec![
+        [
+            manifest.workspace_root.clone(),
+            extracted.workspace_root.clone(),
+        ],
+        [manifest.target_dir.clone(), extracted.target_dir.clone()],
+    ])
+}
+
+/// The text of the manifest of an archive that was extracted.
+fn text(extracted: &Extracted) -> Result<(Utf8PathBuf, String)> {
+    let path = extracted.target_dir.join("nondex").join(manifest::NAME);
+    let text = fs::read_to_string(&path)
+        .map_err(|e| Error::setup(format!("failed to read `{path}`: {e}")))?;
+    Ok((path, text))
+}
+
+/// How the tests of an archive were built, as a plan that takes them from it.
+///
+/// # Errors
+/// When the manifest cannot be read.
+pub fn plan(extracted: &Extracted) -> Result<BuildPlan> {
+    let (path, text) = text(extracted)?;
+    let plan = Manifest::parse(&text, &path)?.plan;
+    Ok(BuildPlan {
+        archive: Some(extracted.clone()),
+        ..plan.in_workspace(&extracted.workspace_root)
+    })
+}
+
+/// What cargo knew of the workspace when it was packed.
+///
+/// # Errors
+/// When the manifest cannot be read.
+pub(in crate::project) fn metadata(extracted: &Extracted) -> Result<Metadata> {
+    let (path, text) = text(extracted)?;
+    let mut metadata = Manifest::parse(&text, &path)?.metadata;
+    metadata
+        .workspace_root
+        .clone_from(&extracted.workspace_root);
+    metadata.target_directory.clone_from(&extracted.target_dir);
+    Ok(metadata)
+}
+
+/// The tests of an archive, or its plain build, as a plan requests them.
+///
+/// # Errors
+/// When the archive does not have them, or is no longer there.
+pub(in crate::project) fn project(
+    extracted: &Extracted,
+    plan: &BuildPlan,
+    quiet: bool,
+) -> Result<Project> {
+    let (path, text) = text(extracted)?;
+    let manifest = Manifest::parse(&text, &path)?;
+    let roots = roots(&manifest, extracted);
+    let built = match plan.mode {
+        Mode::Plain => manifest.plain.ok_or_else(|| {
+            Error::setup("the archive has no plain build, and nothing can be built from it")
+        })?,
+        Mode::Program | Mode::Swap => manifest.tests,
+    };
+    let folder = extracted.target_dir.join("nondex").join(&built.folder);
+    let gone = || Error::setup(format!("`{folder}` is not what was extracted any more"));
+    let key = Manifest::key(&text);
+    let folder = BuildFolder::existing(folder.clone(), &key, quiet)?.ok_or_else(gone)?;
+    let mut notes = built.notes;
+    notes.extend(note_on_builds(&manifest.varied));
+    if extracted.target_dir != manifest.target_dir
+        || extracted.workspace_root != manifest.workspace_root
+    {
+        notes.extend(note_on_paths(&built.with_paths, &manifest.workspace_root));
+    }
+    let own: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    let moved = Moved {
+        from: manifest.workspace_root.clone(),
+        to: extracted.workspace_root.clone(),
+    };
+    let moved = Some(moved).filter(|moved| moved.from != moved.to);
+    let lock = fs::read_to_string(extracted.workspace_root.join("Cargo.lock"));
+    let has_insta = lock.is_ok_and(|lock| companions::has(&lock, "insta"));
+    let mut suites = Vec::new();
+    for mut suite in built.suites {
+        roots.apply(&mut suite);
+        suite.binary.moved = moved.clone();
+        suite.binary.env = environment::here(&suite.binary.env, &own, &roots);
+        if has_insta {
+            companions::give_root(&extracted.workspace_root, &mut suite.binary.env);
+        }
+        notes.extend(select_doctests(&mut suite, &plan.doctests));
+        if suite.binary.kind == "doc" && suite.tests.is_empty() {
+            continue;
+        }
+        if !suite.binary.cwd.is_dir() {
+            return Err(Error::setup(format!(
+                "the tests of `{}` start in `{}`, which is not there: is `{}` their workspace?",
+                suite.binary.id, suite.binary.cwd, extracted.workspace_root
+            )));
+        }
+        suites.push(suite);
+    }
+    let unbuilt = match plan.doctests {
+        Doctests::No => Vec::new(),
+        Doctests::Named { .. } => built.unbuilt,
+    };
+    Ok(Project {
+        suites,
+        target_dir: extracted.target_dir.clone(),
+        workspace_root: extracted.workspace_root.clone(),
+        toolchain: manifest.toolchain,
+        metadata: manifest.metadata,
+        notes,
+        is_order_unknown: built.is_order_unknown,
+        runtime_took: Duration::ZERO,
+        unbuilt,
+        drawn: Vec::new(),
+        needed: Vec::new(),
+        _doctests: None,
+        folder,
+    })
+}
+
+/// Leaves the doctests of a suite that are requested. Says so when ignored ones are requested,
+/// which were not compiled.
+fn select_doctests(suite: &mut Suite, requested: &Doctests) -> Option<String> {
+    if suite.binary.kind != "doc" {
+        return None;
+    }
+    let Doctests::Named { names, ignored } = requested else {
+        suite.tests.clear();
+        return None;
+    };
+    let id = suite.binary.id.clone();
+    suite.tests.retain(|test| names.matches(&id, &test.name));
+    let all = suite.tests.len();
+    if *ignored {
+        suite.tests.retain(|test| test.doctest.is_some());
+    }
+    (suite.tests.len() < all).then(|| format!("the ignored doctests of `{id}` are not packed"))
+}
+
+/// A note on executables that have paths of the machine that packed them.
+fn note_on_paths(with_paths: &[String], before: &Utf8Path) -> Option<String> {
+    let (first, others) = with_paths.split_first()?;
+    let others = match others.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!(
+        "`{first}`{others} have paths below `{before}` compiled in, as by `env!`: a test that \
+         opens one does not find it here"
+    ))
+}
+
+/// A note on what can only be judged where tests are built.
+fn note_on_builds(varied: &[String]) -> Option<String> {
+    let (first, others) = varied.split_first()?;
+    let mut packages = format!("`{first}`");
+    for other in others {
+        packages += &format!(", `{other}`");
+    }
+    Some(format!(
+        "builds were not compared, because an archive has one: a build script or a proc macro of \
+         {packages} makes something else in each"
+    ))
+}

@@ -1,0 +1,58 @@
+//! A project whose tests are built.
+
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use cargo_metadata::Metadata;
+
+use super::doctest::Folder;
+use super::drawn::Drawn;
+use super::folder::BuildFolder;
+use super::suite::Suite;
+use crate::exit_code::ExitCode;
+
+/// A project whose tests are built and listed.
+#[derive(Debug)]
+pub struct Project {
+    /// Every test executable with its tests, in the order of their ids.
+    pub suites: Vec<Suite>,
+    /// The project's target directory; ours is `nondex` in it.
+    pub target_dir: Utf8PathBuf,
+    /// The root of the workspace.
+    pub workspace_root: Utf8PathBuf,
+    /// The version text of the toolchain (`rustc -vV`).
+    pub toolchain: String,
+    /// What cargo knows of the workspace, without its dependencies.
+    pub metadata: Metadata,
+    /// What the user should know of this build, a sentence each: what is not covered, and why.
+    pub notes: Vec<String>,
+    /// Whether the order of the runtime's maps and sets is not known to be that of this
+    /// toolchain's std, as one of the notes says.
+    pub is_order_unknown: bool,
+    /// How long it took to build the runtime, if that was necessary.
+    pub runtime_took: Duration,
+    /// Doctests that do not compile, by id; a binary's id means all of them. Rustdoc's messages
+    /// have been printed.
+    pub unbuilt: Vec<String>,
+    /// The build scripts and proc macros that took random bytes when they were last run.
+    pub drawn: Vec<Drawn>,
+    /// What else was built that tests may start or load: programs and dynamic libraries.
+    pub(super) needed: Vec<Utf8PathBuf>,
+    /// Where the doctests are until the end.
+    pub(super) _doctests: Option<Folder>,
+    /// Where the executables are, which nobody removes until the end.
+    pub(super) folder: BuildFolder,
+}
+
+impl Project {
+    /// Exit code of a command that ran all tests that were built: not success when some could not
+    /// be built.
+    #[must_use]
+    pub const fn exit_code(&self) -> ExitCode {
+        if self.unbuilt.is_empty() {
+            ExitCode::Ok
+        } else {
+            ExitCode::BuildFailed
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Variables and arguments as text, where they are written down.
+
+/// Variables.
+pub(super) mod map {
+    use std::collections::BTreeMap;
+    use std::ffi::OsString;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    /// Writes the variables down; those that are not UTF-8 are left out.
+    pub(in crate::project) fn serialize<S: Serializer>(
+        variables: &BTreeMap<OsString, OsString>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let texts = variables.iter();
+        serializer.collect_map(texts.filter_map(|(name, value)| name.to_str().zip(value.to_str())))
+    }
+
+    /// Reads them again.
+    pub(in crate::project) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<OsString, OsString>, D::Error> {
+        let texts = BTreeMap::<String, String>::deserialize(deserializer)?;
+        let texts = texts.into_iter();
+        Ok(texts
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect())
+    }
+}
+
+/// Arguments.
+pub(super) mod list {
+    use std::ffi::OsString;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    /// Writes the arguments down.
+    ///
+    /// # Errors
+    /// When one is not UTF-8.
+    pub(in crate::project) fn serialize<S: Serializer>(
+        arguments: &[OsString],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let texts = arguments.iter().map(|text| text.to_str());
+        let texts: Option<Vec<&str>> = texts.collect();
+        let texts = texts.ok_or_else(|| serde::ser::Error::custom("an argument is not UTF-8"))?;
+        serializer.collect_seq(texts)
+    }
+
+    /// Reads them again.
+    pub(in crate::project) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<OsString>, D::Error> {
+        let texts = Vec::<String>::deserialize(deserializer)?;
+        Ok(texts.into_iter().map(Into::into).collect())
+    }
+}
