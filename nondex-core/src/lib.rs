@@ -41,6 +41,7 @@ pub use protocol::choices::{Choices, DrawnChoices, Given, GivenChoice};
 pub use protocol::covered::CoveredRecord;
 pub use protocol::event::Event;
 pub use protocol::execution::{Execution, Interleaving, ScheduledTest, TestSequence};
+pub use protocol::files::Files;
 pub use protocol::fork::{ForkRecord, Forks};
 pub use protocol::network::{Network, NetworkMode, NetworkOutcome, NetworkRecord};
 pub use protocol::operation::{Observed, OperationRecord};

@@ -6,6 +6,7 @@ pub mod choices;
 pub mod covered;
 pub mod event;
 pub mod execution;
+pub mod files;
 pub mod fork;
 pub mod network;
 pub mod operation;

@@ -6,7 +6,7 @@ use std::thread;
 use nondex_core::choice::{seen_key, table_key};
 use nondex_core::context::{Context, Entered, enter, inherit, pause};
 use nondex_core::{
-    ALGORITHM, Caller, Decision, Event, Failure, Family, Level, Outcome, RunRecord, RunSpec,
+    ALGORITHM, Caller, Decision, Event, Failure, Family, Files, Level, Outcome, RunRecord, RunSpec,
     Selection, Site, decide, entropy, model,
 };
 use rand_core::Rng;
@@ -150,6 +150,28 @@ fn a_model_that_is_off_is_neither_chosen_nor_recorded() {
             .iter()
             .all(|point| !point.site.family.is_of_orders())
     );
+}
+
+#[test]
+fn a_call_in_a_file_that_is_skipped_is_neither_chosen_nor_recorded() {
+    let of = |only: &[&str], skip: &[&str]| {
+        let paths = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
+        let files = Files {
+            only: paths(only),
+            skip: paths(skip),
+        };
+        run(&RunSpec {
+            files,
+            ..RunSpec::new("t", Level::Full, 5)
+        })
+    };
+    let all = run(&RunSpec::new("t", Level::Full, 5));
+    assert_eq!(of(&["src"], &["other"]), all);
+    for (orders, record) in [of(&[], &["src/lib.rs"]), of(&["tests"], &[])] {
+        assert!(orders[..5].iter().all(|order| order == "base"));
+        let mut points = record.points.iter();
+        assert!(points.all(|point| point.site.family == Family::Entropy));
+    }
 }
 
 #[test]

@@ -60,6 +60,8 @@ fn own_choices_follow_the_seed_in_both_modes_and_are_canonical_without() {
     ]);
     let report = output.report();
     expect_found(&report, &fixture);
+    let excluded = test(&report, "tests::rows_are_drawn_in_order");
+    assert_eq!(excluded.verdict, Verdict::NotRun);
     let found = test(&report, "tests::rows_come_as_they_were_inserted");
     let reproduce = found.reproduce.as_deref().expect("it can be reproduced");
     Nondex::pasted(&folder, reproduce)
@@ -70,9 +72,12 @@ fn own_choices_follow_the_seed_in_both_modes_and_are_canonical_without() {
     let swapped = Nondex::run_in(&folder).args(["--lib", "--seeds", "4", "--mode", "swap"]);
     expect_found(&swapped.run().expect(ExitCode::Found).report(), &fixture);
 
-    // Without the models, and without the tool.
-    let off = Nondex::run_in(&folder).args(["--lib", "--seeds", "4", "--skip-models", "^own_"]);
-    off.run().expect(ExitCode::Ok);
+    // Without the models or the calls, and without the tool.
+    for [option, value] in [["--skip-models", "^own_"], ["--skip-files", "src/lib.rs"]] {
+        let off = Nondex::run_in(&folder).args(["--lib", "--seeds", "4", option, value]);
+        let report = off.run().expect(ExitCode::Ok).report();
+        assert_eq!(report.summary.choice_points, 0, "{option}");
+    }
     let plain = plain_command(cargo(), &folder)
         .args(["test", "--offline"])
         .output()

@@ -73,7 +73,8 @@ impl SiteState {
             given: hidden::collect(
                 given.map(|(given, choice)| (given.ordinal, Arc::clone(choice))),
             ),
-            off: context.model_is_off(model, family),
+            off: context.model_is_off(model, family)
+                || !spec.files.have(family, portable_path(caller.file)),
             is_traced: spec.trace.iter().any(is_site),
             calls: 0,
             max_len: 0,

@@ -10,6 +10,7 @@ use crate::json;
 
 use super::choices::Choices;
 use super::execution::Execution;
+use super::files::Files;
 use super::network::Network;
 use super::operation::Observed;
 use super::schedule::Schedule;
@@ -53,6 +54,8 @@ pub struct RunSpec {
     /// Names of models (see [`Model::name`](crate::Model::name)) that are off: not chosen and not
     /// recorded.
     pub models_off: Vec<String>,
+    /// Whose calls are choices.
+    pub files: Files,
     /// Where the record is written, absolute; `None` keeps nothing.
     pub record: Option<PathBuf>,
     /// Sites for which the stack of the first call, or of the last one whose choice is given, is
@@ -80,6 +83,7 @@ json::object!(strict RunSpec {
     execution = optional,
     choices,
     models_off = optional,
+    files = optional,
     record = optional,
     trace = optional,
     network = optional,
@@ -109,6 +113,7 @@ impl RunSpec {
             execution: Execution::default(),
             choices: Choices::all(Schedule::default(), level, seed),
             models_off: Vec::new(),
+            files: Files::default(),
             record: None,
             trace: Vec::new(),
             network: Network::default(),

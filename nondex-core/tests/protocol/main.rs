@@ -4,7 +4,7 @@
 mod any;
 
 use nondex_core::{
-    Event, Frame, NetworkOutcome, Outcome, PROTOCOL, RunRecord, RunSpec, Selection, json,
+    Event, Files, Frame, NetworkOutcome, Outcome, PROTOCOL, RunRecord, RunSpec, Selection, json,
 };
 use proptest::prelude::*;
 
@@ -20,10 +20,12 @@ proptest! {
         models_off in prop::collection::vec(".{0,8}", 0..3),
             record in prop::option::of("[a-z/]{1,8}"),
         trace in prop::collection::vec(site(), 0..2), execution in execution(),
+        only in prop::collection::vec("[a-z/]{1,8}", 0..2),
+        skip in prop::collection::vec("[a-z/]{1,8}", 0..2),
     ) {
         let record = record.map(Into::into);
         let spec = RunSpec {
-            choices, models_off, record, trace, execution,
+            choices, models_off, record, trace, execution, files: Files { only, skip },
             ..RunSpec::clean(test)
         };
         prop_assert_eq!(&RunSpec::from_json(&spec.to_json()).unwrap(), &spec);

@@ -182,6 +182,8 @@ fn info(run: &RunDirectory, options: &Options) -> RunInfo {
         algorithm: ALGORITHM,
         timeout_ms: u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
         models_off: options.models_off.clone(),
+        files: options.files.only.clone(),
+        skip_files: options.files.skip.clone(),
         max_sanitised: options.max_sanitised,
         ..RunInfo::default()
     }

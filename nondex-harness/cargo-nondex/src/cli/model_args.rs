@@ -1,6 +1,7 @@
 //! Which models are switched on.
 
 use clap::Args;
+use nondex_core::Files;
 use nondex_core::model::CATALOGUE;
 use regex::Regex;
 
@@ -18,6 +19,16 @@ pub struct ModelArgs {
     #[arg(long, value_name = "REGEX")]
     #[arg(help_heading = "Campaign options")]
     pub skip_models: Option<Regex>,
+
+    /// Only calls in these files, folders or dependencies: `src/cache.rs`, `crates/store`, `serde`
+    #[arg(long = "files", value_name = "PATH", value_delimiter = ',')]
+    #[arg(help_heading = "Campaign options")]
+    pub only_files: Vec<String>,
+
+    /// No calls in these
+    #[arg(long, value_name = "PATH", value_delimiter = ',')]
+    #[arg(help_heading = "Campaign options")]
+    pub skip_files: Vec<String>,
 }
 
 /// The names of all models, an API once for each family it is recorded under.
@@ -28,6 +39,15 @@ pub fn model_names() -> impl Iterator<Item = String> {
 }
 
 impl ModelArgs {
+    /// Whose calls are choices.
+    #[must_use]
+    pub fn files(&self) -> Files {
+        Files {
+            only: self.only_files.clone(),
+            skip: self.skip_files.clone(),
+        }
+    }
+
     /// The names of the models that are off.
     ///
     /// # Errors
@@ -73,6 +93,7 @@ mod tests {
         let args = ModelArgs {
             models: models.map(regex),
             skip_models: skip.map(regex),
+            ..ModelArgs::default()
         };
         args.models_off().map_err(|error| error.to_string())
     }

@@ -196,6 +196,12 @@ fn fill_testing(args: &mut TestingArgs, settings: &Settings) {
     fill(&mut args.changed.history_dir, &settings.history_dir);
     fill(&mut args.models.models, &settings.models);
     fill(&mut args.models.skip_models, &settings.skip_models);
+    for (files, given) in [
+        (&mut args.models.only_files, &settings.files),
+        (&mut args.models.skip_files, &settings.skip_files),
+    ] {
+        fill_list(files, given.as_ref().map(|names| &names.0));
+    }
     let network = &mut args.network;
     fill(&mut network.network, &settings.network);
     let allow = settings.network_allow.as_ref().map(|names| &names.0);

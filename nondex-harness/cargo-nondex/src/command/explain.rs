@@ -134,6 +134,7 @@ fn options(args: &ExplainArgs, line: &str, finding: &Finding, root: &Utf8Path) -
     options.seeds = vec![spec.seed()];
     options.schedule = spec.schedule();
     options.models_off.clone_from(&spec.models_off);
+    options.files.clone_from(&spec.files);
     options.real_threads = !spec.is_scheduled();
     options.max_steps = spec.max_steps();
     options.network = Policy::new(spec.network.mode(), spec.network.allowed().to_vec(), true);

@@ -344,7 +344,7 @@ fn asked(options: &Options, test: &str) -> String {
             own.prune,
             own.all_levels,
             own.exhaustive,
-            &own.models_off,
+            (&own.models_off, &own.files),
             own.real_threads,
         ),
         (

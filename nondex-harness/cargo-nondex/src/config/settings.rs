@@ -16,7 +16,7 @@ use crate::judge::prerequisite::Limit;
 use crate::project::Mode;
 
 /// The keys, each an option of `cargo nondex run` without its dashes.
-pub const KEYS: [&str; 35] = [
+pub const KEYS: [&str; 37] = [
     "all-features",
     "budget-factor",
     "cargo-profile",
@@ -24,6 +24,7 @@ pub const KEYS: [&str; 35] = [
     "exclude",
     "exhaustive",
     "features",
+    "files",
     "filterset",
     "gitlab",
     "history-dir",
@@ -47,6 +48,7 @@ pub const KEYS: [&str; 35] = [
     "schedule",
     "search-runs",
     "seeds",
+    "skip-files",
     "skip-models",
     "strict",
     "thorough",
@@ -75,6 +77,8 @@ pub struct Settings {
     pub exhaustive: Option<u64>,
     #[serde(deserialize_with = "many")]
     pub features: Option<Vec<String>>,
+    #[serde(deserialize_with = "one")]
+    pub files: Option<Names>,
     #[serde(deserialize_with = "many")]
     pub filterset: Option<Vec<FilterText>>,
     #[serde(deserialize_with = "one")]
@@ -118,6 +122,8 @@ pub struct Settings {
     #[serde(deserialize_with = "one")]
     pub seeds: Option<Seeds>,
     #[serde(deserialize_with = "one")]
+    pub skip_files: Option<Names>,
+    #[serde(deserialize_with = "one")]
     pub skip_models: Option<Regex>,
     pub strict: Option<bool>,
     pub thorough: Option<bool>,
@@ -158,6 +164,7 @@ impl Settings {
             exclude: self.exclude.or(below.exclude),
             exhaustive: self.exhaustive.or(below.exhaustive),
             features: self.features.or(below.features),
+            files: self.files.or(below.files),
             filterset: self.filterset.or(below.filterset),
             gitlab: self.gitlab.or(below.gitlab),
             history_dir: self.history_dir.or(below.history_dir),
@@ -181,6 +188,7 @@ impl Settings {
             schedule: self.schedule.or(below.schedule),
             search_runs: self.search_runs.or(below.search_runs),
             seeds: self.seeds.or(below.seeds),
+            skip_files: self.skip_files.or(below.skip_files),
             skip_models: self.skip_models.or(below.skip_models),
             strict: self.strict.or(below.strict),
             thorough: self.thorough.or(below.thorough),

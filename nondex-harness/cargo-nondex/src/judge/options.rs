@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use nondex_core::model::CATALOGUE;
-use nondex_core::{Level, NetworkMode, Observed, RunSpec, Schedule};
+use nondex_core::{Files, Level, NetworkMode, Observed, RunSpec, Schedule};
 
 use super::prerequisite::{Limit, Policy, Prerequisite};
 use super::run::Run;
@@ -68,6 +68,8 @@ pub struct Options {
     pub strict: bool,
     /// Names of models that are off: see [`RunSpec::models_off`](nondex_core::RunSpec::models_off).
     pub models_off: Vec<String>,
+    /// Whose calls are choices.
+    pub files: Files,
     /// Whether the operating system schedules threads, and time passes, whatever models are on.
     pub real_threads: bool,
     /// How many operations the threads of a test may do together while they are scheduled; 0 is the
@@ -136,6 +138,7 @@ impl Options {
             exhaustive: 0,
             strict: false,
             models_off: Vec::new(),
+            files: Files::default(),
             real_threads: false,
             max_steps: 0,
             build_words: Vec::new(),
@@ -202,6 +205,7 @@ impl Options {
         };
         RunSpec {
             models_off: self.models_off.clone(),
+            files: self.files.clone(),
             cover: self.cover,
             observe: self.observed(),
             ..self.network.apply(spec)

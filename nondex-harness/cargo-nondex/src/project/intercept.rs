@@ -25,6 +25,9 @@ use super::rustix;
 /// The environment variable that carries an `Intercept` as JSON to ourselves.
 pub const VARIABLE: &str = "NONDEX_INTERCEPT";
 
+/// What the source can ask, as in `#[cfg_attr(nondex, ignore)]`.
+const CFG: &str = "nondex";
+
 /// The first argument of a call as target runner.
 pub(super) const RECORD: &str = "__record";
 
@@ -157,6 +160,7 @@ fn rustdoc(
     let is_for_target = arguments.iter().any(|argument| argument == "--target");
     if let Some(runtime) = intercept.runtime.as_ref().filter(|_| is_for_target) {
         command
+            .args(["--cfg", CFG])
             .arg(format!("-Ldependency={}", runtime.libraries))
             .arg(format!("--extern=std={}", runtime.std))
             // A program of several doctests calls it.
@@ -205,6 +209,7 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
     if let Some(runtime) = &intercept.runtime
         && role == Role::Crate
     {
+        command.args(["--cfg", CFG]);
         command.arg(format!("-Ldependency={}", runtime.libraries));
         command.arg(format!("--extern=std={}", runtime.std));
         if arguments.iter().any(|argument| argument == "--test") {

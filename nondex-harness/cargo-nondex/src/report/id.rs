@@ -45,6 +45,9 @@ pub fn of(test_id: &str, spec: &RunSpec) -> String {
     for model in &spec.models_off {
         feed(model);
     }
+    if !spec.files.are_all() {
+        feed(&json::to_string(&spec.files));
+    }
     if let Network::Block(allowed) | Network::Fault(allowed) = &spec.network {
         feed(spec.network.mode().name());
         allowed.iter().for_each(|host| feed(host));

@@ -132,6 +132,12 @@ pub struct RunInfo {
     /// Names of models that were turned off.
     #[serde(default)]
     pub models_off: Vec<String>,
+    /// Files, folders and dependencies whose calls alone were choices. Absent if all were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// Files, folders and dependencies whose calls were no choices. Absent if there were none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skip_files: Vec<String>,
     /// Duration of the command in milliseconds, with the build of the tests but not of the runtime;
     /// 0 if not measured.
     #[serde(default)]

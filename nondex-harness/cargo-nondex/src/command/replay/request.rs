@@ -32,6 +32,7 @@ pub(super) fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding
     let (suite, test) = named(project, &args.id)?;
     let mut options = Options::new(&*project.workspace_root);
     options.models_off = args.models.models_off()?;
+    options.files = args.models.files();
     options.real_threads = args.real_threads || !args.after.is_empty();
     options.max_steps = args.max_steps.unwrap_or(0);
     options.schedule = args.schedule.unwrap_or_default();

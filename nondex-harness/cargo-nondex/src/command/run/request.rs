@@ -158,6 +158,7 @@ impl<'a> Request<'a> {
         line.clone_into(&mut options.command);
         options.world = self.stages.world();
         options.models_off.clone_from(&self.models_off);
+        options.files = self.args.testing.models.files();
         // Also of those that are not selected: they may run before others.
         let tests = project.suites.iter();
         let tests = tests.flat_map(|suite| suite.tests.iter().map(move |test| (suite, test)));

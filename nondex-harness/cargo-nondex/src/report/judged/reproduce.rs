@@ -47,6 +47,14 @@ pub(super) fn command(test_id: &str, failure: &FailureReport, options: &Options)
             .collect();
         add(&["--skip-models", &format!("^({})$", names.join("|"))]);
     }
+    for (option, paths) in [
+        ("--files", &options.files.only),
+        ("--skip-files", &options.files.skip),
+    ] {
+        if !paths.is_empty() {
+            add(&[option, &paths.join(",")]);
+        }
+    }
     let network = &options.network;
     if network.mode != NetworkMode::Observe {
         add(&["--network", network.mode.name()]);
