@@ -46,6 +46,34 @@ fn a_failure_is_compared_with_a_plain_build_and_shows_what_the_test_printed() {
 }
 
 #[test]
+fn after_a_failure_no_other_test_is_begun_unless_that_is_requested() {
+    let all = ["--include-ignored", "--jobs", "1"];
+    let run = |more: &[&str]| run(&[&all[..], more].concat());
+    let first = run(&[]);
+    first.expect(ExitCode::Found).prints(&[
+        "Cancelling due to test failure: --no-fail-fast runs all tests",
+        "1/7 tests run: 0 passed, 1 failed",
+    ]);
+    let report = first.report();
+    let cancelled = report.tests.iter().filter(|test| test.cancelled);
+    let verdicts: Vec<Verdict> = cancelled.map(|test| test.verdict).collect();
+    assert_eq!(verdicts, [Verdict::NotRun; 6]);
+    assert_eq!((report.summary.passed, report.summary.not_run), (0, 6));
+    assert!(!report.partial);
+
+    for more in [&["--no-fail-fast"][..], &["--max-fail", "2"]] {
+        let output = run(more);
+        output
+            .expect(ExitCode::Found)
+            .prints(&["7 tests run: 6 passed, 1 failed"]);
+    }
+    let refused = run(&["--retries", "2"]);
+    refused
+        .expect(ExitCode::Usage)
+        .prints(&["each run of a test makes the same choices"]);
+}
+
+#[test]
 fn another_seed_makes_other_choices_and_says_what_names_the_call() {
     let output = run(&["--seed", "1", "needs_the_keys_in_order"]);
     output.expect(ExitCode::Found).prints(&[

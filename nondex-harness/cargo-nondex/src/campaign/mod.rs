@@ -128,6 +128,7 @@ pub fn run(
         prune: options.prune,
         budget: &budget,
         stop,
+        max_fail: options.max_fail,
     };
     let executed = execute(&campaign, running.len(), &means, progress);
     let panics = campaign.panics(&executed.tests);
@@ -291,6 +292,12 @@ impl Campaign<'_> {
     /// The report of a test that was stopped or given up: what is known of it by then.
     fn unfinished(&self, index: usize, test: &queue::Concluded) -> TestReport {
         let (suite, case) = self.tests[index];
+        if test.is_cancelled {
+            return TestReport {
+                cancelled: true,
+                ..judged::not_run(suite, case)
+            };
+        }
         let seen = queue::attempt(|| {
             let known = isolation::so_far(&case.name, &self.options[index], &test.runs);
             let report = self.report(index, &test.runs, known.as_ref());
@@ -376,6 +383,16 @@ impl Workload for Campaign<'_> {
         self.remember(&report.id, runs, judgement);
         self.progress.judged(&report);
         self.lock_reports()[test] = Some(report);
+    }
+
+    fn is_failure(&self, test: usize) -> bool {
+        let reports = self.lock_reports();
+        let report = reports[test].as_ref();
+        report.is_some_and(|report| self.progress.is_failure(report))
+    }
+
+    fn cancelled(&self) {
+        self.progress.cancelled();
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use nondex_core::{CoveredRecord, Outcome, RunSpec};
 
-use crate::report::TestReport;
+use crate::report::{TestReport, exit};
 
 /// Hears what happens, in the order it happens. Called from worker threads, one call at a time; a
 /// slow listener slows the campaign down.
@@ -27,6 +27,14 @@ pub trait Progress: Sync {
 
     /// All is known about a test.
     fn judged(&self, test: &TestReport);
+
+    /// Whether a test that was judged fails the run, which may end after some failures.
+    fn is_failure(&self, test: &TestReport) -> bool {
+        exit::is_failure(test, true)
+    }
+
+    /// No other test was begun, because so many have failed.
+    fn cancelled(&self) {}
 }
 
 /// Hears nothing.

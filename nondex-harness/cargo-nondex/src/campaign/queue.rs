@@ -71,6 +71,14 @@ pub trait Workload: Sync {
 
     /// All is known about a test.
     fn judged(&self, test: usize, runs: &Runs, judgement: &Judgement);
+
+    /// Whether a test that was judged counts as a failure.
+    fn is_failure(&self, _test: usize) -> bool {
+        false
+    }
+
+    /// So many tests have failed that no other one is begun.
+    fn cancelled(&self) {}
 }
 
 /// What a run is made in.
@@ -97,6 +105,8 @@ pub struct Concluded {
     /// What this program itself panicked with, if it did so with this test, which was then given
     /// up.
     pub panic: Option<String>,
+    /// Whether it was not begun, because others had failed.
+    pub is_cancelled: bool,
 }
 
 /// What was done.
@@ -119,6 +129,8 @@ pub struct Means<'a> {
     pub budget: &'a Budget,
     /// What ends it.
     pub stop: &'a StopFlag,
+    /// Number of failures after which no other test is begun.
+    pub max_fail: Option<NonZeroUsize>,
 }
 
 /// Runs `tests` tests until all is concluded or it is stopped.
@@ -157,6 +169,7 @@ pub fn execute(
                     is_confinable: true,
                     open: 0,
                     busy: 0,
+                    is_begun: false,
                     need: None,
                     judgement: None,
                     panic: None,
@@ -166,30 +179,45 @@ pub fn execute(
             unfinished: tests,
             is_cut: false,
             is_spent: false,
+            failures: 0,
+            max_failures: means.max_fail,
         }),
     };
     for test in 0..tests {
         drop(executor.advance(executor.lock(), test));
     }
-    for stage in 0..Need::STAGES {
-        executor.work_all();
-        executor.fulfil(stage);
-    }
+    // Where a plain build shows that too few have failed, the others are begun after all.
+    while {
+        for stage in 0..Need::STAGES {
+            executor.work_all();
+            executor.fulfil(stage);
+        }
+        !means.stop.is_set() && executor.lock().is_left()
+    } {}
     let state = executor
         .state
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
+    let is_cancelled = state.has_failed() && !means.stop.is_set();
+    let mut unfinished = state.unfinished;
     let tests = state.tests.into_iter().map(|mut test| {
+        let is_cancelled = is_cancelled && test.is_waiting();
+        unfinished -= usize::from(is_cancelled);
         test.add_batch();
         Concluded {
             runs: test.runs,
             judgement: test.judgement,
             panic: test.panic,
+            is_cancelled,
         }
     });
+    let tests: Vec<Concluded> = tests.collect();
+    if tests.iter().any(|test| test.is_cancelled) {
+        workload.cancelled();
+    }
     Executed {
-        stopped: state.unfinished > 0 || state.is_cut,
-        tests: tests.collect(),
+        stopped: unfinished > 0 || state.is_cut,
+        tests,
     }
 }
 
@@ -229,6 +257,10 @@ struct State {
     is_cut: bool,
     /// Whether the budget is spent, and what is optional left out.
     is_spent: bool,
+    /// How many tests have failed, or have unless a plain build shows otherwise.
+    failures: usize,
+    /// The number of them after which no other test is begun.
+    max_failures: Option<NonZeroUsize>,
 }
 
 struct TestState {
@@ -251,6 +283,8 @@ struct TestState {
     open: usize,
     /// How many of them run now, or 1 while all of them are judged.
     busy: usize,
+    /// Whether a run of it was made.
+    is_begun: bool,
     /// What it needs besides runs.
     need: Option<Need>,
     judgement: Option<Judgement>,
@@ -263,6 +297,11 @@ impl TestState {
     fn add_batch(&mut self) {
         let batch = std::mem::take(&mut self.batch);
         self.runs.of_mut(self.is_alone).extend(batch);
+    }
+
+    /// Whether it waits for its first run.
+    const fn is_waiting(&self) -> bool {
+        !self.is_begun && self.judgement.is_none() && self.panic.is_none()
     }
 }
 
@@ -281,16 +320,33 @@ impl State {
             let test = &self.tests[turn.test];
             test.setting == Setting::Confined && test.busy < MAX_AT_ONCE
         };
-        let free = self.queue.keys().find(is_free);
-        let turn = *free.or_else(|| self.queue.keys().find(has_room))?;
+        let open = || self.queue.keys().filter(|turn| self.is_open(turn));
+        let turn = *open().find(is_free).or_else(|| open().find(has_room))?;
         let spec = self.queue.remove(&turn)?;
         self.begin(turn.test);
+        self.tests[turn.test].is_begun = true;
         Some((turn, spec))
     }
 
     /// Whether no run is made, and none will be.
     fn is_idle(&self) -> bool {
-        self.busy == 0 && self.queue.is_empty()
+        self.busy == 0 && !self.queue.keys().any(|turn| self.is_open(turn))
+    }
+
+    /// Whether a test may have this run, as far as others have not failed.
+    fn is_open(&self, turn: &QueuePlace) -> bool {
+        self.tests[turn.test].is_begun || !self.has_failed()
+    }
+
+    /// Whether so many tests have failed that no other one is begun.
+    fn has_failed(&self) -> bool {
+        let most = self.max_failures;
+        most.is_some_and(|most| self.failures >= most.get())
+    }
+
+    /// Whether there is something to do.
+    fn is_left(&self) -> bool {
+        !self.is_idle() || self.tests.iter().any(|test| test.need.is_some())
     }
 
     fn begin(&mut self, test: usize) {
@@ -360,10 +416,16 @@ impl State {
             return;
         }
         self.queue.retain(|turn, _| turn.test != test);
-        self.tests[test].need = None;
+        let need = self.tests[test].need.take();
+        self.failures -= usize::from(need.as_ref().is_some_and(is_failing));
         self.tests[test].panic = Some(panic);
         self.unfinished -= 1;
     }
+}
+
+/// Whether a test has failed that needs this.
+const fn is_failing(need: &Need) -> bool {
+    matches!(need, Need::Plain { .. })
 }
 
 /// Whether a run is only made to know its end and its choices.
@@ -459,6 +521,8 @@ impl Executor<'_> {
             let need = test.need.take_if(|need| need.stage() == Some(stage));
             needs.extend(need.map(|need| (index, need)));
         }
+        let failing = needs.iter().filter(|(_, need)| is_failing(need));
+        state.failures -= failing.count();
         if needs.is_empty() {
             return;
         }
@@ -504,8 +568,11 @@ impl Executor<'_> {
         drop(state);
         let concluded = attempt(|| self.workload.conclude(index, &runs));
         let judged = match &concluded {
-            Ok(Ok(judgement)) => attempt(|| self.workload.judged(index, &runs, judgement)),
-            Ok(Err(_)) | Err(_) => Ok(()),
+            Ok(Ok(judgement)) => attempt(|| {
+                self.workload.judged(index, &runs, judgement);
+                self.workload.is_failure(index)
+            }),
+            Ok(Err(_)) | Err(_) => Ok(false),
         };
         let takes_long = self.workload.takes_long(index, &runs);
         let mut state = self.lock();
@@ -515,7 +582,10 @@ impl Executor<'_> {
             Ok(Ok(judgement)) => {
                 state.tests[index].judgement = Some(judgement);
                 match judged {
-                    Ok(()) => state.unfinished -= 1,
+                    Ok(is_failure) => {
+                        state.unfinished -= 1;
+                        state.failures += usize::from(is_failure);
+                    }
                     Err(panic) => state.give_up(index, panic),
                 }
             }
@@ -527,7 +597,10 @@ impl Executor<'_> {
                 let confined = takes_long && self.jobs > 1 && may_meet;
                 state.ask(index, missing, confined);
             }
-            Ok(Err(need)) => state.tests[index].need = Some(need),
+            Ok(Err(need)) => {
+                state.failures += usize::from(is_failing(&need));
+                state.tests[index].need = Some(need);
+            }
             Err(panic) => state.give_up(index, panic),
         }
         state

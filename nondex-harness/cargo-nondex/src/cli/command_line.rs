@@ -55,6 +55,7 @@ pub enum Command {
     /// Run the tests and find those that depend on an open choice (the default)
     Run(Box<RunArgs>),
     /// Run every test once with choices that are always the same: for each change
+    #[command(mut_arg("no_fail_fast", TestArgs::show_no_fail_fast))]
     Test(Box<TestArgs>),
     /// Run another command, such as `cargo nextest run`, whose tests have choices that are always
     /// the same

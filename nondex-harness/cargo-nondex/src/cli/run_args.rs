@@ -1,6 +1,6 @@
 //! `cargo nondex run`: the options of a campaign.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
 
 use camino::Utf8PathBuf;
 use clap::Args;
@@ -87,6 +87,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE")]
     #[arg(help_heading = "Campaign options")]
     pub regressions: Option<Utf8PathBuf>,
+
+    /// Number of tests that may fail before no other one is begun.
+    #[arg(skip)]
+    pub max_fail: Option<NonZeroUsize>,
 
     /// Which tests, and how they are run.
     #[command(flatten)]

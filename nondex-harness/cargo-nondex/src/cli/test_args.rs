@@ -2,8 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use clap::Args;
+use clap::{Arg, Args};
 
+use super::max_fail::MaxFail;
 use super::run_args::RunArgs;
 use super::seeds::Seeds;
 use super::testing_args::TestingArgs;
@@ -26,6 +27,19 @@ pub struct TestArgs {
     #[arg(long, switch = "BOOL", help_heading = "Test options")]
     pub strict: Option<bool>,
 
+    /// Begin no other test after one that fails [default], as nextest
+    #[arg(long, conflicts_with_all = ["no_fail_fast", "max_fail"], help_heading = "Test options")]
+    pub fail_fast: bool,
+
+    /// Begin no other test after this number of failures, or run `all`
+    #[arg(long, value_name = "N|all", conflicts_with = "no_fail_fast")]
+    #[arg(help_heading = "Test options")]
+    pub max_fail: Option<MaxFail>,
+
+    /// As in nextest, where a run may end in another way when it is repeated
+    #[arg(long, value_name = "N", hide = true)]
+    pub retries: Option<String>,
+
     /// Which tests of what, and how.
     #[command(flatten)]
     pub testing: TestingArgs,
@@ -41,6 +55,22 @@ impl TestArgs {
         }
     }
 
+    /// Shows the option that other commands take for what they do anyway.
+    pub(super) fn show_no_fail_fast(option: Arg) -> Arg {
+        let meaning = "Run all tests, whatever fails";
+        let option = option.help(meaning).long_help(None);
+        option.hide(false).help_heading("Test options")
+    }
+
+    /// How many tests may fail: one, as in nextest, unless that is said otherwise.
+    #[must_use]
+    pub fn max_fail(&self) -> MaxFail {
+        match self.testing.project.build.no_fail_fast {
+            true => MaxFail(None),
+            false => self.max_fail.unwrap_or_default(),
+        }
+    }
+
     /// The campaign that makes no choice but these: without seeds, with as many clean runs of each
     /// test as there are runs of it.
     #[must_use]
@@ -49,6 +79,7 @@ impl TestArgs {
             seeds: Some(Seeds::first(0)),
             clean_runs: NonZeroU32::new(if self.verify { 2 } else { 1 }),
             strict: self.strict,
+            max_fail: self.max_fail().0,
             real_threads: self.world.real_threads,
             max_steps: self.world.max_steps,
             thorough: Some(true),

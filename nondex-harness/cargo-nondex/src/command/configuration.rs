@@ -70,6 +70,9 @@ pub fn understand(
         Command::Report(args) => fill(&mut args.history_dir, &settings.history_dir),
         Command::Test(args) => {
             fill(&mut args.strict, &settings.strict);
+            if !args.fail_fast {
+                fill(&mut args.max_fail, &config.nextest.max_fail);
+            }
             fill(&mut args.world.real_threads, &settings.real_threads);
             fill(&mut args.world.max_steps, &settings.max_steps);
         }

@@ -33,6 +33,8 @@ pub(super) struct Display<'a> {
     /// Whether each test has a line, as nextest prints it.
     has_all: bool,
     events: Option<(&'a Events<'a>, Stage)>,
+    /// Which tests fail the run.
+    is_failure: Option<&'a (dyn Fn(&TestReport) -> bool + Sync)>,
 }
 
 struct Counts {
@@ -65,7 +67,17 @@ impl<'a> Display<'a> {
             undecided: BTreeSet::new(),
             has_all: false,
             events: None,
+            is_failure: None,
         }
+    }
+
+    /// Counts as failures the tests of which this holds.
+    pub(super) const fn with_failures(
+        mut self,
+        is_failure: &'a (dyn Fn(&TestReport) -> bool + Sync),
+    ) -> Self {
+        self.is_failure = Some(is_failure);
+        self
     }
 
     /// Shows how every test ended, not only what was found.
@@ -175,6 +187,17 @@ impl Progress for Display<'_> {
         self.line(&format!(
             "{:>12} a plain build, to run {tests} in it that failed here",
             "Building"
+        ));
+    }
+
+    fn is_failure(&self, test: &TestReport) -> bool {
+        self.is_failure.is_some_and(|is_failure| is_failure(test))
+    }
+
+    fn cancelled(&self) {
+        self.line(&format!(
+            "{:>12} due to test failure: --no-fail-fast runs all tests",
+            "Cancelling"
         ));
     }
 

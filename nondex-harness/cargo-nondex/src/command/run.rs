@@ -23,7 +23,7 @@ use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Store};
 use crate::project::Rebuilds;
 use crate::report::stream::{BuildFinished, Event};
-use crate::report::{Report, RunDirectory, claim};
+use crate::report::{Report, RunDirectory, TestReport, claim};
 
 /// Runs a campaign. `line` is the command line, for the report.
 pub(super) fn run(
@@ -110,8 +110,10 @@ pub(super) fn within(
         }
     };
     let events = Events::new(console, &project.workspace_root, options.strict);
+    let is_failure = |test: &TestReport| request.is_failure(&project.workspace_root, test);
     let mut report = work(&Session {
         events: events.as_ref(),
+        is_failure: &is_failure,
         rebuilds: &rebuilds,
         selected: &selected,
         in_order: &in_order,

@@ -17,7 +17,7 @@ use crate::judge::order::OrderOptions;
 use crate::judge::world::World;
 use crate::project::Rebuilds;
 use crate::report::stream::Stage;
-use crate::report::{Report, RunDirectory, Verdict};
+use crate::report::{Report, RunDirectory, TestReport, Verdict};
 
 /// What a command makes of the built tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +82,8 @@ pub(super) struct Session<'a> {
     pub(super) stop: &'a StopFlag,
     /// What a program reads along, if one does.
     pub(super) events: Option<&'a Events<'a>>,
+    /// Whether a test fails the run.
+    pub(super) is_failure: &'a (dyn Fn(&TestReport) -> bool + Sync),
     /// The files before any test ran, where orders are tried.
     pub(super) tree: Tree,
     pub(super) console: &'a Console,
@@ -106,6 +108,7 @@ impl Session<'_> {
         let display = self
             .display(selected, Stage::Choices)
             .with_coverage(self.coverage)
+            .with_failures(self.is_failure)
             .with_all(options.world.is_some());
         let report = outcome::run(
             selected,

@@ -5,7 +5,7 @@ use super::console::Console;
 use super::run;
 use super::session::Stages;
 use crate::cli::TestArgs;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 
 /// Runs the tests. `line` is the command line, for the report.
@@ -15,6 +15,17 @@ pub(super) fn test(
     line: &str,
     console: &Console,
 ) -> Result<ExitCode> {
+    if args
+        .retries
+        .as_deref()
+        .is_some_and(|retries| retries != "0")
+    {
+        return Err(Error::usage(
+            "`--retries` is not there: each run of a test makes the same choices, so another one \
+             would end as the first. `cargo nondex run` finds tests that may fail, and `cargo \
+             nondex known add` lets them fail until a date",
+        ));
+    }
     let stages = Stages::World(args.world());
     let campaign = args.campaign();
     run::within(&campaign, asked, line, console, stages, |session| {

@@ -10,6 +10,7 @@ use camino::Utf8Path;
 use toml::{Spanned, Table, Value};
 
 use super::overrides::Override;
+use crate::cli::MaxFail;
 use crate::cli::filterset::Expression;
 use crate::error::{Error, Result};
 use crate::judge::options::DEFAULT_TIMEOUT;
@@ -27,6 +28,8 @@ pub struct Nextest {
     pub default_filter: Option<Expression>,
     /// Time limits of tests, longer than ours.
     pub(super) limits: Vec<Spanned<Override>>,
+    /// After how many failures no other test is begun.
+    pub max_fail: Option<MaxFail>,
     /// What is run before the tests.
     pub scripts: Vec<SetupScript>,
     /// What is not understood, a sentence each.
@@ -90,6 +93,8 @@ impl Nextest {
         if self.default_filter.is_none() {
             self.default_filter = filter.and_then(|text| self.expression(text));
         }
+        let fail_fast = profile.get("fail-fast");
+        self.max_fail = self.max_fail.or_else(|| fail_fast.and_then(max_fail));
         let overrides = list(profile.get("overrides"));
         for one in overrides.filter_map(Value::as_table) {
             if one.contains_key("platform") {
@@ -148,6 +153,18 @@ impl Nextest {
     }
 }
 
+/// `fail-fast` of a profile: `true`, `false`, or `{ max-fail = N }`.
+fn max_fail(setting: &Value) -> Option<MaxFail> {
+    match setting {
+        Value::Boolean(true) => Some(MaxFail::default()),
+        Value::Boolean(false) => Some(MaxFail(None)),
+        other => match other.get("max-fail")? {
+            Value::Integer(number) => number.to_string().parse().ok(),
+            other => other.as_str()?.parse().ok(),
+        },
+    }
+}
+
 /// The time limit of a profile or an override: after so many periods a slow test is ended.
 fn limit(settings: &Table) -> Option<Duration> {
     let slow = settings.get("slow-timeout")?.as_table()?;
@@ -202,6 +219,7 @@ mod tests {
     const TEXT: &str = r#"
         [profile.default]
         default-filter = 'not test(slow)'
+        fail-fast = { max-fail = 5 }
         retries = 3
         slow-timeout = { period = "60s", terminate-after = 5 }
 
@@ -219,6 +237,7 @@ mod tests {
 
         [profile.ci]
         default-filter = 'all()'
+        fail-fast = false
 
         [scripts.setup.db]
         command = "./start 'a database'"
@@ -240,6 +259,7 @@ mod tests {
         let seconds = [1200, 300].map(|seconds| Some(Duration::from_secs(seconds)));
         assert_eq!(limits, seconds);
         assert_eq!(found.scripts[0].command, ["./start", "a database"]);
+        assert_eq!(found.max_fail, "5".parse().ok());
         assert_eq!(found.notes, [""; 0]);
     }
 
@@ -248,6 +268,7 @@ mod tests {
         let found = Nextest::parse(TEXT, "ci").unwrap();
         assert_eq!(text(&found), "all()");
         assert_eq!(found.limits.len(), 2);
+        assert_eq!(found.max_fail, Some(MaxFail(None)));
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub struct Options {
     pub clean_runs: NonZeroU32,
     /// Choices that are all that is made: nothing is searched. `None` for a campaign.
     pub world: Option<World>,
+    /// Number of tests that may fail before no other one is begun; `None` if all are run.
+    pub max_fail: Option<NonZeroUsize>,
     /// How many test processes run at once.
     pub jobs: NonZeroUsize,
     /// The time limit of one run.
@@ -131,6 +133,7 @@ impl Options {
             schedule: Schedule::default(),
             clean_runs: DEFAULT_CLEAN_RUNS,
             world: None,
+            max_fail: None,
             jobs: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             timeout: DEFAULT_TIMEOUT,
             prune: true,

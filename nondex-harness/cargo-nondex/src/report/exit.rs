@@ -13,12 +13,11 @@ use crate::exit_code::ExitCode;
 /// executed is [`ExitCode::NoTests`], unless what was left out is known to be stable.
 #[must_use]
 pub fn exit_code(report: &Report) -> ExitCode {
-    let is_held = |test: &&TestReport| !test.is_sanitised() && test.known.is_none();
-    let held = || report.tests.iter().filter(is_held);
+    let held = || report.tests.iter().filter(|test| is_held(test));
     let parts = report.run.strict && held().any(|test| test.parting.is_some());
     let is_overdue = report.run.strict && !report.overdue.is_empty();
-    let found = held()
-        .any(|test| test.verdict.is_flaky() && (report.run.strict || test.advice().is_none()));
+    let strict = report.run.strict;
+    let found = held().any(|test| test.verdict.is_flaky() && is_failure(test, strict));
     let summary = &report.summary;
     let run = summary.tests - summary.not_run;
     let is_exceeded = report
@@ -47,6 +46,21 @@ pub fn exit_code(report: &Report) -> ExitCode {
     } else {
         ExitCode::Ok
     }
+}
+
+/// Whether a test alone fails a run.
+#[must_use]
+pub fn is_failure(test: &TestReport, strict: bool) -> bool {
+    let fails = match test.verdict {
+        Verdict::Broken => true,
+        verdict => verdict.is_flaky() && (strict || test.advice().is_none()),
+    };
+    fails && is_held(test)
+}
+
+/// Whether a failure of a test is one of the code, and a new one.
+fn is_held(test: &TestReport) -> bool {
+    !test.is_sanitised() && test.known.is_none()
 }
 
 #[cfg(test)]

@@ -89,6 +89,7 @@ fn status(test: &TestReport, report: &Report, view: &View<'_>) -> TestCaseStatus
         Verdict::Stable | Verdict::Passed => TestCaseStatus::success(),
         Verdict::NotRun => {
             let why = match (test.notes.as_slice(), report.partial) {
+                _ if test.cancelled => "other tests had failed".to_owned(),
                 ([], true) => "the run was interrupted".to_owned(),
                 ([], false) => "it was not run".to_owned(),
                 (notes, _) => notes.join("; "),

@@ -1,5 +1,7 @@
 //! Tests of the workers of a campaign.
 
+mod max_fail;
+
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -109,6 +111,7 @@ fn execute_within(
         prune: true,
         budget,
         stop,
+        max_fail: None,
     };
     execute(workload, tests, &means, &Silent)
 }

@@ -21,7 +21,8 @@ use crate::error::{Error, Result};
 use crate::findings::{Regressions, TriedSeed};
 use crate::judge::Options;
 use crate::project::{self, BuildPlan, Counted, Doctests, Project};
-use crate::report::Report;
+use crate::report::schema::RunInfo;
+use crate::report::{Report, TestReport, exit};
 
 /// A command line that was understood.
 pub(super) struct Request<'a> {
@@ -181,6 +182,17 @@ impl<'a> Request<'a> {
         self.known.apply(root, report);
     }
 
+    /// Whether a test fails a run; one that is known to be flaky does not.
+    pub(super) fn is_failure(&self, root: &Utf8Path, test: &TestReport) -> bool {
+        let mut report = Report::new(RunInfo::default(), vec![test.clone()], Vec::new());
+        self.mark_known(root, &mut report);
+        let strict = self.args.strict.unwrap_or(false);
+        report
+            .tests
+            .iter()
+            .any(|test| exit::is_failure(test, strict))
+    }
+
     /// The choices that made tests fail before, by the id of the test.
     fn regressions(
         &self,
@@ -232,6 +244,7 @@ fn options(args: &RunArgs, root: Utf8PathBuf) -> Options {
     options.every_seed = args.wants_every_seed();
     options.budget_factor = args.budget_factor();
     options.strict = args.strict.unwrap_or(false);
+    options.max_fail = args.max_fail;
     options.real_threads = args.real_threads.unwrap_or(false);
     options.max_steps = args.max_steps.unwrap_or(0);
     options.clean_runs = args.clean_runs.unwrap_or(options.clean_runs);

@@ -9,9 +9,10 @@ use super::count::{NAMED, plural};
 use crate::report::listing::first;
 use crate::report::schema::{Report, TestReport, Verdict, World};
 
-/// `48 tests run: 46 passed, 2 failed, 1 skipped`.
+/// `48 tests run: 46 passed, 2 failed, 1 skipped`; `3/48 tests run` where others had failed before.
 pub(super) fn counts(report: &Report) -> String {
-    let is_skipped = |test: &&TestReport| test.verdict == Verdict::NotRun && !test.unjudged;
+    let is_skipped =
+        |test: &&TestReport| test.verdict == Verdict::NotRun && !test.unjudged && !test.cancelled;
     let count = |holds: &dyn Fn(&&TestReport) -> bool| {
         report.tests.iter().filter(|test| holds(test)).count() as u64
     };
@@ -20,7 +21,9 @@ pub(super) fn counts(report: &Report) -> String {
     let unjudged = count(&|test| test.unjudged);
     let excused =
         count(&|test| !test.verdict.passes() && (test.is_sanitised() || test.known.is_some()));
-    let run = report.summary.tests - skipped;
+    let cancelled = count(&|test| test.cancelled);
+    let all = report.summary.tests - skipped;
+    let run = all - cancelled;
     let advice = count(&|test| test.advice().is_some() && !report.run.strict);
     let failed = run - passed - unjudged - excused - advice;
     let mut parts = vec![format!("{passed} passed")];
@@ -33,7 +36,11 @@ pub(super) fn counts(report: &Report) -> String {
     ];
     let others = others.into_iter().filter(|(count, _)| *count > 0);
     parts.extend(others.map(|(count, word)| format!("{count} {word}")));
-    format!("{} run: {}", plural(run, "test"), parts.join(", "))
+    let run = match cancelled {
+        0 => plural(run, "test"),
+        _ => format!("{run}/{}", plural(all, "test")),
+    };
+    format!("{run} run: {}", parts.join(", "))
 }
 
 /// What else there is to say of the runs, a sentence each.

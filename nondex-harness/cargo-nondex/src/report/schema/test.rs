@@ -159,6 +159,9 @@ pub struct TestReport {
     /// started. The notes state why.
     #[serde(default)]
     pub unjudged: bool,
+    /// Whether it was not run because others had failed: see `--max-fail`.
+    #[serde(default)]
+    pub cancelled: bool,
     /// Duration of all its runs, in milliseconds.
     #[serde(default)]
     pub elapsed_ms: u64,

@@ -307,6 +307,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
     }
     expected["summary"]["known"] = 0.into();
     expected["tests"][0]["flaky_today"] = false.into();
+    expected["tests"][0]["cancelled"] = false.into();
     for absent in [
         "change",
         "delay_level",

@@ -1,0 +1,115 @@
+//! Tests of how a campaign ends after some failures.
+
+use super::*;
+
+/// Tests that run once. Those that fail need a plain build, in which some fail, too.
+struct Failing<'a> {
+    fails: &'a [usize],
+    fails_plainly: &'a [usize],
+    begun: Mutex<Vec<usize>>,
+    compared: Mutex<Vec<usize>>,
+    is_cancelled: AtomicBool,
+}
+
+impl Workload for Failing<'_> {
+    fn id(&self, test: usize) -> String {
+        format!("t{test}")
+    }
+
+    fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Need> {
+        if runs.count() == 0 {
+            return Err(Need::Runs(Missing::new(vec![RunSpec::clean("t")])));
+        }
+        let is_compared = self.compared.lock().unwrap().contains(&test);
+        if self.fails.contains(&test) && !is_compared {
+            return Err(Need::Plain {
+                limit: Duration::ZERO,
+                obstacle: None,
+                is_decisive: true,
+            });
+        }
+        Ok(Judgement {
+            conclusion: Conclusion::Stable,
+            from_alone: false,
+            interference: None,
+            is_provisional: false,
+        })
+    }
+
+    fn fulfil(&self, needs: &[(usize, Need)], _runs: &mut [Runs]) {
+        let tests = needs.iter().map(|(test, _)| *test);
+        self.compared.lock().unwrap().extend(tests);
+    }
+
+    fn run(
+        &self,
+        test: usize,
+        _spec: &RunSpec,
+        _limit: Option<Duration>,
+        _setting: Setting,
+    ) -> Result<Run, Unmade> {
+        self.begun.lock().unwrap().push(test);
+        Ok(simulation::run(!self.fails.contains(&test), [1]))
+    }
+
+    fn judged(&self, _test: usize, _runs: &Runs, _judgement: &Judgement) {}
+
+    fn is_failure(&self, test: usize) -> bool {
+        self.fails_plainly.contains(&test)
+    }
+
+    fn cancelled(&self) {
+        self.is_cancelled.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The tests that are begun, one at a time, of six; whether it was cancelled, and the tests that
+/// are.
+fn begun(max: usize, fails: &[usize], fails_plainly: &[usize]) -> (Vec<usize>, bool, Vec<usize>) {
+    let workload = Failing {
+        fails,
+        fails_plainly,
+        begun: Mutex::default(),
+        compared: Mutex::default(),
+        is_cancelled: AtomicBool::new(false),
+    };
+    let stop = StopFlag::new();
+    let free = Budget::new(None, NonZeroUsize::MIN, &stop);
+    let means = Means {
+        jobs: NonZeroUsize::MIN,
+        prune: true,
+        budget: &free,
+        stop: &stop,
+        max_fail: NonZeroUsize::new(max),
+    };
+    let executed = execute(&workload, 6, &means, &Silent);
+    assert!(!executed.stopped);
+    let tests = executed.tests.iter().enumerate();
+    let cancelled = tests.filter(|(_, test)| test.is_cancelled);
+    (
+        workload.begun.into_inner().unwrap(),
+        workload.is_cancelled.into_inner(),
+        cancelled.map(|(test, _)| test).collect(),
+    )
+}
+
+#[test]
+fn no_test_is_begun_after_so_many_failures_and_the_others_are_cancelled() {
+    let all: Vec<usize> = (0..6).collect();
+    for (max, expected) in [(1, 2), (2, 4), (3, 6)] {
+        let (found, is_cancelled, cancelled) = begun(max, &[1, 3], &[1, 3]);
+        assert_eq!(found, all[..expected], "{max}");
+        assert_eq!(cancelled, all[expected..], "{max}");
+        assert_eq!(is_cancelled, expected < 6);
+    }
+    assert_eq!(begun(0, &[1, 3], &[1, 3]), (all, false, vec![]));
+}
+
+#[test]
+fn a_test_that_fails_only_with_this_tool_cancels_no_other() {
+    let all: Vec<usize> = (0..6).collect();
+    assert_eq!(begun(1, &[1, 3], &[]), (all.clone(), false, vec![]));
+    let (found, is_cancelled, cancelled) = begun(1, &[1, 3], &[3]);
+    assert_eq!((&found[..], is_cancelled), (&all[..4], true));
+    assert_eq!(cancelled, [4, 5]);
+}

@@ -1,0 +1,43 @@
+//! `--max-fail`: after how many failures no other test is begun.
+
+use std::num::NonZeroUsize;
+use std::str::FromStr;
+
+/// The number of failures; `None` if all tests are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MaxFail(pub Option<NonZeroUsize>);
+
+impl Default for MaxFail {
+    /// One, as in nextest.
+    fn default() -> Self {
+        MaxFail(Some(NonZeroUsize::MIN))
+    }
+}
+
+impl FromStr for MaxFail {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "all" => Ok(MaxFail(None)),
+            number => match number.parse() {
+                Ok(number) => Ok(MaxFail(Some(number))),
+                Err(_) => Err("expected a number of at least 1, or `all`".to_owned()),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_failures_is_at_least_one() {
+        assert_eq!("all".parse(), Ok(MaxFail(None)));
+        assert_eq!("3".parse(), Ok(MaxFail(NonZeroUsize::new(3))));
+        for text in ["0", "-1", "none", ""] {
+            assert!(text.parse::<MaxFail>().is_err(), "{text}");
+        }
+    }
+}
