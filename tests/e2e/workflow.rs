@@ -72,7 +72,7 @@ fn the_jobs_of_the_workflow_do_their_work_and_the_last_one_is_red_for_what_they_
     let workflow = fs::read_to_string(path).unwrap();
     assert_eq!(workflow.matches(REPORT).count(), 3);
     let steps = steps(&workflow);
-    let [level, seeds, merge] = &steps[..] else {
+    let [pack, level, seeds, merge] = &steps[..] else {
         panic!("{steps:#?}");
     };
     let of_level = |value: &str| level.replace("${{ matrix.level }}", value);
@@ -86,6 +86,7 @@ fn the_jobs_of_the_workflow_do_their_work_and_the_last_one_is_red_for_what_they_
 
     let project = Fixture::example("quickstart");
     let root = project.path("");
+    assert_eq!(run(pack, &root), Some(0));
     for jobs in [by_level, by_seeds] {
         let jobs: Vec<String> = jobs;
         let reports = project.path("reports");
@@ -108,6 +109,10 @@ fn the_jobs_of_the_workflow_do_their_work_and_the_last_one_is_red_for_what_they_
 
     // A job that cannot do its work fails.
     let broken = Fixture::new("does-not-compile");
+    assert_eq!(
+        run(pack, &broken.path("")),
+        Some(ExitCode::BuildFailed as i32)
+    );
     assert_eq!(run(&of_level("STD"), &broken.path("")), Some(1));
     let none = Nondex::command(&broken.path(""), "report").run();
     none.expect(ExitCode::Setup);
