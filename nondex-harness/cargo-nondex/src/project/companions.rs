@@ -75,5 +75,11 @@ mod tests {
         let mut own = BTreeMap::from([("INSTA_UPDATE".into(), "always".into())]);
         give(&settings, &mut own);
         assert_eq!(set(&own), ["INSTA_UPDATE=always"]);
+        give_root(Utf8Path::new("/w"), &mut own);
+        give_root(Utf8Path::new("/other"), &mut own);
+        assert_eq!(
+            set(&own),
+            ["INSTA_UPDATE=always", "INSTA_WORKSPACE_ROOT=/w"]
+        );
     }
 }

@@ -285,12 +285,12 @@ fn select_doctests(suite: &mut Suite, requested: &Doctests) -> Option<String> {
 /// A note on executables that have paths of the machine that packed them.
 fn note_on_paths(with_paths: &[String], before: &Utf8Path) -> Option<String> {
     let (first, others) = with_paths.split_first()?;
-    let others = match others.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
+    let have = match others.len() {
+        0 => "has".to_owned(),
+        more => format!("and {more} more have"),
     };
     Some(format!(
-        "`{first}`{others} have paths below `{before}` compiled in, as by `env!`: a test that \
+        "`{first}` {have} paths below `{before}` compiled in, as by `env!`: a test that \
          opens one does not find it here"
     ))
 }
