@@ -27,7 +27,7 @@ pub struct TestArgs {
     #[arg(long, switch = "BOOL", help_heading = "Test options")]
     pub strict: Option<bool>,
 
-    /// Begin no other test after one that fails [default], as nextest
+    /// Begin no other test after one that fails, as nextest does by default, and this command, too
     #[arg(long, conflicts_with_all = ["no_fail_fast", "max_fail"], help_heading = "Test options")]
     pub fail_fast: bool,
 
