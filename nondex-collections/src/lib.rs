@@ -1,11 +1,11 @@
-//! A mirror of std whose open choices are made from a seed.
+//! A mirror of std whose unspecified orders and values are drawn from a seed.
 //!
 //! Paths equal std's: replacing `std::` by `nondex_collections::` compiles. Without the feature
 //! `nondex` everything here *is* std, type for type. With it, the collections, directories,
-//! environment and threads are shims: what their documentation leaves open is decided by the run
-//! that `cargo nondex` asked for, or by `NONDEX_SEED` and `NONDEX_LEVEL` in the environment of a
-//! plain `cargo test`; where neither is set, they behave as std does. The network is observed at
-//! libc's functions, on Linux with glibc.
+//! environment and threads are shims, and a run decides what their documentation leaves unspecified.
+//! `cargo nondex` requests the run; in a plain `cargo test`, `NONDEX_SEED` and `NONDEX_LEVEL` do.
+//! Without either, the shims behave as std does. The network is observed at libc's functions, on
+//! Linux with glibc.
 //!
 //! ```
 //! use nondex_collections::collections::HashMap;

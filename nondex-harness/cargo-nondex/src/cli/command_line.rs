@@ -28,11 +28,10 @@ use super::testing_args::TestingArgs;
 use super::with_args::WithArgs;
 use crate::exit_code::ExitCode;
 
-/// Finds tests whose outcome depends on choices that std leaves open
+/// Finds the line that makes a test flaky
 ///
-/// Runs the project's own tests while open choices of std (the order of a `HashMap`, of a
-/// directory, of the environment) are made from a seed. Names the call whose choice changes the
-/// outcome of a test.
+/// Reruns your tests with map order, directory order, thread schedules and time controlled by a
+/// seed. Shows the line that makes one flaky, and the command that reproduces the failure.
 #[derive(Debug, Parser)]
 #[command(name = "cargo-nondex", bin_name = "cargo nondex", version)]
 #[command(args_conflicts_with_subcommands = true, after_help = TOPICS)]
@@ -52,35 +51,32 @@ pub struct CommandLine {
 /// What to do.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
-    /// Run the tests and find those that depend on an open choice (the default)
+    /// Run the tests under seeds and find those that are flaky (the default)
     Run(Box<RunArgs>),
-    /// Run every test once with choices that are always the same: for each change
+    /// Run every test once with nothing left to chance: for each change
     #[command(mut_arg("no_fail_fast", TestArgs::show_no_fail_fast))]
     Test(Box<TestArgs>),
-    /// Run another command, such as `cargo nextest run`, whose tests have choices that are always
-    /// the same
+    /// Run another command, such as `cargo nextest run`, with nothing left to chance in its tests
     With(Box<WithArgs>),
-    /// Run the tests with other choices and in other orders: everything that finds flaky tests, for
-    /// CI
+    /// Run the tests under seeds and in other test orders: everything that finds flaky tests
     Check(Box<CheckArgs>),
-    /// Run the tests, and those that nothing makes fail again under other circumstances: what kind
-    /// of flaky is each?
+    /// Find out which kind of flaky each test is, and how often it fails
     Classify(Box<ClassifyArgs>),
-    /// Find tests that depend on those before them in their process: run them in other orders
+    /// Find tests that depend on other tests: run them in other orders
     Order(Box<OrderArgs>),
     /// Run a finding again: one test with the choices that made it fail
     Replay(Box<ReplayArgs>),
-    /// Go on with the search for what makes a test fail, from where its budget ended
+    /// Continue the search for the cause of a failure where its budget ended
     Explain(Box<ExplainArgs>),
     /// Show the last report again, list the findings, or export them as regressions
     Report(Box<ReportArgs>),
-    /// Run plain builds of tests many times: how often do they fail without this tool?
+    /// Find out how often tests fail without this tool: run plain builds of them many times
     Confirm(Box<ConfirmArgs>),
-    /// Run the tests, and say which failures have nothing to do with a change
+    /// Run the tests, and report which failures a change did not cause
     Deflake(Box<DeflakeArgs>),
     /// Find the commit since which a test is flaky
     Bisect(Box<BisectArgs>),
-    /// Tests that may be flaky until a date, as long as the cause stays the same
+    /// List and edit the known flaky tests, which are tolerated until a date
     Known(Box<KnownArgs>),
     /// Write a CI workflow, a configuration, and the last findings as known flakes
     Init(InitArgs),
@@ -88,7 +84,7 @@ pub enum Command {
     Archive(Box<ArchiveArgs>),
     /// List the tests that would be run
     List(Box<ListArgs>),
-    /// List the tests that need the network, with the hosts they ask for
+    /// List the tests that need the network, with the hosts that they use
     Network(Box<NetworkListArgs>),
     /// List the modelled APIs: what std leaves unspecified, and what to do instead
     Models(ModelsArgs),

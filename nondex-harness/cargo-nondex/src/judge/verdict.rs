@@ -97,8 +97,8 @@ impl Verdict {
             Verdict::Stable => "passed in every run, those under seeds included",
             Verdict::Passed => "passed in every run; no seed was tried",
             Verdict::ImplementationDependent => {
-                "implementation-dependent: the outcome depends on a choice that the specification \
-                 leaves open, or on the environment"
+                "implementation-dependent: the outcome depends on an unspecified order, value, \
+                 schedule or time, or on the environment"
             }
             Verdict::OrderDependentVictim => {
                 "order-dependent: passes alone and fails after another test"
