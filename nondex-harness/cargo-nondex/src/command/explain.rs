@@ -24,7 +24,6 @@ use crate::report::{self, Report, RunDirectory};
 /// Searches what makes the test of a finding fail, with the runs that were made before: 100 when it
 /// still depends on a choice.
 pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Result<ExitCode> {
-    let started = Instant::now();
     let place = Folders::find(&args.location)?;
     let store = Store::new(&place.target_dir);
     let finding = replay::asked(&args.finding, args.report.as_deref(), &store, |finding| {
@@ -33,7 +32,7 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
     expect_a_choice(&finding)?;
     let stop = interrupt::install()?;
     let project = replay::build(&finding, &place.workspace_root, console)?;
-    let started = started + project.runtime_took;
+    let started = Instant::now();
     let (suite, test) = replay::find(&project, &finding)?;
     let changes = replay::warnings(&finding, &project, &suite.binary, test);
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
-use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -78,7 +77,6 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
     if plan.mode == Mode::Program && platform::mentions_static(here, &plan.config) {
         check_linkage(&cargo, &own)?;
     }
-    let before_runtime = Instant::now();
     let runtime = match plan.mode {
         Mode::Program => Some(runtime(&cargo, quiet)?),
         Mode::Swap | Mode::Plain => None,
@@ -89,7 +87,6 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
         format!("what build scripts and proc macros draw at random is not seeded: {why}")
     });
     cargo.entropy = entropy.ok();
-    let runtime_took = before_runtime.elapsed();
     let uncovered = match plan.mode == Mode::Program && plan.covered.is_some() {
         true => coverage::obstacle(toolchain),
         false => None,
@@ -282,7 +279,6 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
         metadata: foundation.metadata.clone(),
         notes,
         is_order_unknown,
-        runtime_took,
     })
 }
 

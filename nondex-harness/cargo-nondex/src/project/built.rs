@@ -1,7 +1,5 @@
 //! A project whose tests are built.
 
-use std::time::Duration;
-
 use camino::Utf8PathBuf;
 use cargo_metadata::Metadata;
 
@@ -29,8 +27,6 @@ pub struct Project {
     /// Whether the order of the runtime's maps and sets is not known to be that of this
     /// toolchain's std, as one of the notes says.
     pub is_order_unknown: bool,
-    /// How long it took to build the runtime, if that was necessary.
-    pub runtime_took: Duration,
     /// Doctests that do not compile, by id; a binary's id means all of them. Rustdoc's messages
     /// have been printed.
     pub unbuilt: Vec<String>,

@@ -138,8 +138,7 @@ pub struct RunInfo {
     /// Files, folders and dependencies whose calls were no choices. Absent if there were none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skip_files: Vec<String>,
-    /// Duration of the command in milliseconds, with the build of the tests but not of the runtime;
-    /// 0 if not measured.
+    /// Duration of the command in milliseconds, after the build of the tests; 0 if not measured.
     #[serde(default)]
     pub elapsed_ms: u64,
     /// Accepted number of tests with verdict `network`.

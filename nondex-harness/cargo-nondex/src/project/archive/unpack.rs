@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::Metadata;
@@ -254,7 +253,6 @@ pub(in crate::project) fn project(
         metadata: manifest.metadata,
         notes,
         is_order_unknown: built.is_order_unknown,
-        runtime_took: Duration::ZERO,
         unbuilt,
         drawn: Vec::new(),
         needed: Vec::new(),
