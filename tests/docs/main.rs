@@ -190,6 +190,28 @@ fn continuous_integration_runs_the_same_script_with_the_oldest_and_the_newest_to
 }
 
 #[test]
+fn a_release_attaches_the_archives_that_binstall_downloads() {
+    let script = include_str!("../../.ci/archive");
+    let name = script.lines().find_map(|line| line.strip_prefix("name="));
+    let name = name
+        .expect("the script names the archive")
+        .trim_matches('"');
+    let name = name
+        .replace("cargo-nondex", "{ name }")
+        .replace("$version", "{ version }")
+        .replace("$target", "{ target }");
+    let manifest = include_str!("../../nondex-harness/cargo-nondex/Cargo.toml");
+    for expected in [
+        format!("releases/download/v{{ version }}/{name}.tar.gz\""),
+        format!("bin-dir = \"{name}/{{ bin }}\""),
+    ] {
+        assert!(manifest.contains(&expected), "{expected}");
+    }
+    let workflow = include_str!("../../.github/workflows/release.yml");
+    assert!(workflow.contains("- run: .ci/archive\n"));
+}
+
+#[test]
 fn the_readme_is_short_and_begins_with_what_is_needed() {
     let readme = Page::open("README.md");
     assert!(readme.text.len() <= 5 * 1024, "{} bytes", readme.text.len());
