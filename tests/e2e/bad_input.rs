@@ -99,6 +99,16 @@ static COMMAND_LINES: &[Bad] = &[
         code: ExitCode::NoTests,
         stderr: &["no tests to run"],
     },
+    Bad {
+        args: &["--no-tests", "warn"],
+        code: ExitCode::Ok,
+        stderr: &["warning: no tests to run"],
+    },
+    Bad {
+        args: &["--no-tests", "sometimes"],
+        code: ExitCode::Usage,
+        stderr: &["pass, warn, fail"],
+    },
 ];
 
 #[test]

@@ -96,7 +96,7 @@ pub struct BuildArgs {
     pub no_default_features: Option<bool>,
 
     /// Number of parallel build jobs and test runs [default: the number of CPUs]
-    #[arg(short = 'j', long, value_name = "N")]
+    #[arg(short = 'j', long, value_name = "N", visible_alias = "test-threads")]
     #[arg(help_heading = "Compilation options", value_parser = positive::<NonZeroUsize>)]
     pub jobs: Option<NonZeroUsize>,
 

@@ -1,7 +1,7 @@
 //! Which tests of the built binaries are run: names as libtest filters them, and nextest's
 //! filtersets.
 
-use clap::{Args, Parser};
+use clap::{Args, Parser, ValueEnum};
 
 use super::filterset::{Expression, Filterset, Query, Workspace};
 use super::partition::Partition;
@@ -54,6 +54,17 @@ pub struct FilterArgs {
     #[arg(long, help_heading = "Test selection")]
     pub ignore_default_filter: bool,
 
+    /// Which ignored tests are run: `only` is `--ignored`, `all` is `--include-ignored`
+    #[arg(long, value_name = "WHICH", conflicts_with_all = ["ignored", "include_ignored"])]
+    #[arg(help_heading = "Test selection", hide_possible_values = true)]
+    pub run_ignored: Option<RunIgnored>,
+
+    /// What happens if no test is selected: `fail` ends with 4, `warn` and `pass` with 0
+    /// [default: fail]
+    #[arg(long, value_name = "ACTION")]
+    #[arg(help_heading = "Test selection", hide_possible_values = true)]
+    pub no_tests: Option<NoTests>,
+
     /// The `default-filter` of nextest's configuration.
     #[arg(skip)]
     pub default_filter: Option<Expression>,
@@ -77,20 +88,36 @@ struct LibtestArgs {
     names: NameArgs,
 }
 
-/// Which ignored tests are run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Ignored {
+/// Which ignored tests are run, in nextest's words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum RunIgnored {
+    /// None: tests that are not ignored are run.
     #[default]
-    No,
-    Also,
+    Default,
+    /// Ignored tests, and no others.
     Only,
+    /// Ignored tests and the others.
+    All,
+}
+
+/// What happens if no test is selected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum NoTests {
+    /// Nothing.
+    Pass,
+    /// There is a warning.
+    Warn,
+    /// The command fails.
+    #[default]
+    Fail,
 }
 
 /// Parsed filters, before it is known which packages there are.
 #[derive(Clone, Debug, Default)]
 pub struct TestFilter {
     names: Names,
-    ignored: Ignored,
+    ignored: RunIgnored,
+    no_tests: NoTests,
     expressions: Vec<Expression>,
     /// What every test must match besides.
     default: Option<Expression>,
@@ -119,8 +146,10 @@ impl FilterArgs {
             .map_err(|error| misplaced(&error))?
             .names;
         let before = &self.names;
-        let ignored = before.ignored || after.ignored;
-        let include_ignored = before.include_ignored || after.include_ignored;
+        let given = self.run_ignored.unwrap_or_default();
+        let ignored = before.ignored || after.ignored || given == RunIgnored::Only;
+        let include_ignored =
+            before.include_ignored || after.include_ignored || given == RunIgnored::All;
         let expressions = self.filtersets.iter().map(|text| {
             Expression::parse(text)
                 .map_err(|error| Error::usage(format!("invalid filterset: {error}")))
@@ -132,15 +161,16 @@ impl FilterArgs {
                 exact: before.exact || after.exact,
             },
             ignored: match (ignored, include_ignored) {
-                (false, false) => Ignored::No,
-                (false, true) => Ignored::Also,
-                (true, false) => Ignored::Only,
+                (false, false) => RunIgnored::Default,
+                (false, true) => RunIgnored::All,
+                (true, false) => RunIgnored::Only,
                 (true, true) => {
                     return Err(Error::usage(
                         "--ignored and --include-ignored cannot be used together",
                     ));
                 }
             },
+            no_tests: self.no_tests.unwrap_or_default(),
             expressions: expressions.collect::<Result<_>>()?,
             default: self
                 .default_filter
@@ -191,7 +221,7 @@ impl TestFilter {
     pub fn doctests(&self) -> Doctests {
         Doctests::Named {
             names: self.names.clone(),
-            ignored: self.ignored != Ignored::No,
+            ignored: self.ignored != RunIgnored::Default,
         }
     }
 
@@ -240,6 +270,12 @@ impl ResolvedFilter<'_> {
         tests.filter(|query| !default.contains(query)).count()
     }
 
+    /// What happens if no test is selected.
+    #[must_use]
+    pub const fn no_tests(&self) -> NoTests {
+        self.filter.no_tests
+    }
+
     /// The part of the tests that is run, if it is not all.
     #[must_use]
     pub const fn partition(&self) -> Option<Partition> {
@@ -257,8 +293,8 @@ impl ResolvedFilter<'_> {
                 || self.filtersets.iter().any(|set| set.contains(&query)));
         let is_default = self.default.as_ref().is_none_or(|set| set.contains(&query));
         match (asked_for && is_default, test.ignored, filter.ignored) {
-            (false, _, _) | (true, false, Ignored::Only) => Match::Out,
-            (true, true, Ignored::No) => Match::Ignored,
+            (false, _, _) | (true, false, RunIgnored::Only) => Match::Out,
+            (true, true, RunIgnored::Default) => Match::Ignored,
             (true, _, _) => Match::Run,
         }
     }
@@ -392,6 +428,13 @@ pub(crate) mod tests {
                 &["add", "add::twice", "slow::add"],
                 &[],
             ),
+            (&["--run-ignored", "only"], &["slow::add"], &[]),
+            (
+                &["--run-ignored", "all", "add"],
+                &["add", "add::twice", "slow::add"],
+                &[],
+            ),
+            (&["--run-ignored", "default", "slow"], &[], &["slow::add"]),
             (&["none"], &[], &[]),
             (
                 &["shop::cart$add"],

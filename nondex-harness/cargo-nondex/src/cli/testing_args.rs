@@ -25,6 +25,10 @@ pub struct TestingArgs {
     #[arg(help_heading = "Campaign options", value_parser = seconds)]
     pub max_time: Option<Duration>,
 
+    /// Build the tests, and do not run them
+    #[arg(long, help_heading = "Compilation options")]
+    pub no_run: bool,
+
     /// What about the network.
     #[command(flatten)]
     pub network: NetworkArgs,

@@ -43,7 +43,7 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
     plan.doctests = filter.doctests();
     let project = project::build(&plan, console.quiet)?;
     let selected = selection::select(&project.suites, &resolved, selection::Divided::Tests);
-    selection::expect_some(&project.suites, &selected, &resolved)?;
+    selection::expect_some(&project.suites, &selected, &resolved, console)?;
     let running = selected.iter().flat_map(|selected| {
         let tests = selected.tests.iter().filter(|(_, runs)| *runs);
         tests.map(|(test, _)| (selected.suite, test))

@@ -54,11 +54,11 @@ pub(super) fn list(args: &ListArgs, console: &Console) -> Result<ExitCode> {
             tests,
         })?,
         MessageFormat::Human | MessageFormat::JsonLines => {
-            selection::expect_some(&project.suites, &selected, &filter)?;
+            selection::expect_some(&project.suites, &selected, &filter, console)?;
             console.product(&text(&tests, console.verbose > 0))?;
         }
     }
-    selection::expect_some(&project.suites, &selected, &filter)?;
+    selection::expect_some(&project.suites, &selected, &filter, console)?;
     Ok(project.exit_code())
 }
 

@@ -50,7 +50,7 @@ pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> 
         console.note(note);
     }
     let selected = selection::select(&project.suites, &filter, selection::Divided::Tests);
-    selection::expect_some(&project.suites, &selected, &filter)?;
+    selection::expect_some(&project.suites, &selected, &filter, console)?;
 
     let mut options = Options::new(project.workspace_root.clone());
     line.clone_into(&mut options.command);

@@ -64,6 +64,9 @@ pub(super) fn within(
         tests: selection::running(&selected),
         elapsed_ms: u64::try_from(built.as_millis()).unwrap_or(u64::MAX),
     }))?;
+    if testing.no_run || selection::running(&selected) == 0 {
+        return Ok(ExitCode::Ok);
+    }
     let options = request.options(line, &project, console)?;
     let stop = stop.within(testing.max_time);
     let plain = outcome::PlainBuilder {

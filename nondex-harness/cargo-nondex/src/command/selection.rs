@@ -6,7 +6,7 @@ use super::console::Console;
 use crate::campaign::Selected;
 use crate::cli::filterset::Workspace;
 use crate::cli::partition::Partition;
-use crate::cli::test_filter::{Match, ResolvedFilter, TestFilter};
+use crate::cli::test_filter::{Match, NoTests, ResolvedFilter, TestFilter};
 use crate::cli::{BuildArgs, ExtractArgs};
 use crate::error::{Error, Result};
 use crate::project::{self, BuildPlan, Suite};
@@ -134,7 +134,7 @@ pub(super) fn running(selected: &[Selected<'_>]) -> usize {
     tests.filter(|(_, run)| *run).count()
 }
 
-/// An error when no test is run.
+/// An error when no test is run, or what else was requested for that.
 ///
 /// # Errors
 /// [`Error::no_tests`], which lists what there was.
@@ -142,13 +142,27 @@ pub(super) fn expect_some(
     suites: &[Suite],
     selected: &[Selected<'_>],
     filter: &ResolvedFilter<'_>,
+    console: &Console,
 ) -> Result<()> {
     if running(selected) > 0 {
         return Ok(());
     }
+    let why = why_none(suites, selected, filter);
+    match filter.no_tests() {
+        NoTests::Pass => Ok(()),
+        NoTests::Warn => {
+            console.warning(&why);
+            Ok(())
+        }
+        NoTests::Fail => Err(Error::no_tests(why)),
+    }
+}
+
+/// Why no test is run.
+fn why_none(suites: &[Suite], selected: &[Selected<'_>], filter: &ResolvedFilter<'_>) -> String {
     let tests: usize = suites.iter().map(|suite| suite.tests.len()).sum();
     let ignored: usize = selected.iter().map(|selected| selected.tests.len()).sum();
-    Err(Error::no_tests(match (tests, ignored) {
+    match (tests, ignored) {
         (0, _) => "no tests to run: the selected targets have none".to_owned(),
         _ if filter.partition().is_some() => {
             "no tests to run: this part of the tests has none".to_owned()
@@ -167,7 +181,7 @@ pub(super) fn expect_some(
             "no tests to run: the filters match {} only (to run: --include-ignored)",
             count(ignored, "ignored test")
         ),
-    }))
+    }
 }
 
 /// As [`count`], of what may be more.

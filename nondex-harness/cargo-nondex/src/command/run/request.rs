@@ -135,7 +135,7 @@ impl<'a> Request<'a> {
                 "nextest's `default-filter` leaves out {tests}: --ignore-default-filter runs them"
             ));
         }
-        selection::expect_some(&project.suites, &selected, &self.filter)
+        selection::expect_some(&project.suites, &selected, &self.filter, console)
             .inspect_err(|_| project.notes.iter().for_each(|note| console.note(note)))?;
         let asked = &self.args.testing.project;
         if !asked.build.is_narrowed() && !asked.filter.is_given() {
