@@ -2,7 +2,7 @@
 //!
 //! Paths equal std's: replacing `std::` by `nondex_collections::` compiles. Without the feature
 //! `nondex` everything here *is* std, type for type. With it, the collections, directories,
-//! environment and threads are shims, and a run decides what their documentation leaves unspecified.
+//! environment and threads are shims, and a run decides what std's documentation does not specify.
 //! `cargo nondex` requests the run; in a plain `cargo test`, `NONDEX_SEED` and `NONDEX_LEVEL` do.
 //! Without either, the shims behave as std does. The network is observed at libc's functions, on
 //! Linux with glibc.
