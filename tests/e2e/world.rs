@@ -46,10 +46,22 @@ fn a_failure_is_compared_with_a_plain_build_and_shows_what_the_test_printed() {
 }
 
 #[test]
-fn after_a_failure_no_other_test_is_begun_unless_that_is_requested() {
+fn what_a_test_prints_is_shown_at_once_if_that_is_requested() {
+    let output = run(&["--no-capture", "--ignored", "tests::fails"]);
+    output.expect(ExitCode::Found);
+    assert!(
+        output.stdout.contains("what it printed"),
+        "{}",
+        output.stdout
+    );
+    output.prints(&["1 test run: 0 passed, 1 failed"]);
+}
+
+#[test]
+fn after_a_failure_no_other_test_is_begun_if_that_is_requested() {
     let all = ["--include-ignored", "--jobs", "1"];
     let run = |more: &[&str]| run(&[&all[..], more].concat());
-    let first = run(&[]);
+    let first = run(&["--fail-fast"]);
     first.expect(ExitCode::Found).prints(&[
         "Cancelling due to test failure: --no-fail-fast runs all tests",
         "1/7 tests run: 0 passed, 1 failed",
@@ -61,7 +73,7 @@ fn after_a_failure_no_other_test_is_begun_unless_that_is_requested() {
     assert_eq!((report.summary.passed, report.summary.not_run), (0, 6));
     assert!(!report.partial);
 
-    for more in [&["--no-fail-fast"][..], &["--max-fail", "2"]] {
+    for more in [&[][..], &["--no-fail-fast"], &["--max-fail", "2"]] {
         let output = run(more);
         output
             .expect(ExitCode::Found)

@@ -106,7 +106,10 @@ pub fn run(
     let stop = &stop.within(options.max_time);
     let records = absolute(&run.records())?;
     let mut notes: Vec<String> = process::without_randomisation().into_iter().collect();
-    let launcher = Launcher::new(records, options.timeout, stop);
+    let mut launcher = Launcher::new(records, options.timeout, stop);
+    if options.no_capture {
+        launcher = launcher.showing(false);
+    }
     let campaign = Campaign {
         tests: &running,
         options: options_of(&running, options),

@@ -7,11 +7,11 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaxFail(pub Option<NonZeroUsize>);
 
-impl Default for MaxFail {
-    /// One, as in nextest.
-    fn default() -> Self {
-        MaxFail(Some(NonZeroUsize::MIN))
-    }
+impl MaxFail {
+    /// After the first failure no other test is begun.
+    pub const ONE: Self = MaxFail(Some(NonZeroUsize::MIN));
+    /// All tests are run.
+    pub const ALL: Self = MaxFail(None);
 }
 
 impl FromStr for MaxFail {
@@ -19,7 +19,7 @@ impl FromStr for MaxFail {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
-            "all" => Ok(MaxFail(None)),
+            "all" => Ok(MaxFail::ALL),
             number => match number.parse() {
                 Ok(number) => Ok(MaxFail(Some(number))),
                 Err(_) => Err("expected a number of at least 1, or `all`".to_owned()),
@@ -34,7 +34,8 @@ mod tests {
 
     #[test]
     fn a_number_of_failures_is_at_least_one() {
-        assert_eq!("all".parse(), Ok(MaxFail(None)));
+        assert_eq!("all".parse(), Ok(MaxFail::ALL));
+        assert_eq!("1".parse(), Ok(MaxFail::ONE));
         assert_eq!("3".parse(), Ok(MaxFail(NonZeroUsize::new(3))));
         for text in ["0", "-1", "none", ""] {
             assert!(text.parse::<MaxFail>().is_err(), "{text}");

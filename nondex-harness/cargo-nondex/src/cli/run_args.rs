@@ -92,6 +92,10 @@ pub struct RunArgs {
     #[arg(skip)]
     pub max_fail: Option<NonZeroUsize>,
 
+    /// Whether what tests write is shown as they write it.
+    #[arg(skip)]
+    pub no_capture: bool,
+
     /// Which tests, and how they are run.
     #[command(flatten)]
     pub testing: TestingArgs,

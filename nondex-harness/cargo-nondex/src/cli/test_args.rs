@@ -27,14 +27,18 @@ pub struct TestArgs {
     #[arg(long, switch = "BOOL", help_heading = "Test options")]
     pub strict: Option<bool>,
 
-    /// Begin no other test after one that fails, as nextest does by default, and this command, too
+    /// Begin no other test after one that fails, as nextest does by default
     #[arg(long, conflicts_with_all = ["no_fail_fast", "max_fail"], help_heading = "Test options")]
     pub fail_fast: bool,
 
-    /// Begin no other test after this number of failures, or run `all`
+    /// Begin no other test after this number of failures, or run `all` [default: all]
     #[arg(long, value_name = "N|all", conflicts_with = "no_fail_fast")]
     #[arg(help_heading = "Test options")]
     pub max_fail: Option<MaxFail>,
+
+    /// Show what tests write as they write it, one test at a time; it is not in the report then
+    #[arg(long, alias = "nocapture", help_heading = "Test options")]
+    pub no_capture: bool,
 
     /// As in nextest, where a run may end in another way when it is repeated
     #[arg(long, value_name = "N", hide = true)]
@@ -62,12 +66,17 @@ impl TestArgs {
         option.hide(false).help_heading("Test options")
     }
 
-    /// How many tests may fail: one, as in nextest, unless that is said otherwise.
+    /// How many tests may fail until no other one is begun.
+    ///
+    /// Any number by default: which tests have begun when one fails depends on the machine.
     #[must_use]
     pub fn max_fail(&self) -> MaxFail {
-        match self.testing.project.build.no_fail_fast {
-            true => MaxFail(None),
-            false => self.max_fail.unwrap_or_default(),
+        if self.testing.project.build.no_fail_fast {
+            MaxFail::ALL
+        } else if self.fail_fast {
+            MaxFail::ONE
+        } else {
+            self.max_fail.unwrap_or(MaxFail::ALL)
         }
     }
 
@@ -80,6 +89,7 @@ impl TestArgs {
             clean_runs: NonZeroU32::new(if self.verify { 2 } else { 1 }),
             strict: self.strict,
             max_fail: self.max_fail().0,
+            no_capture: self.no_capture,
             real_threads: self.world.real_threads,
             max_steps: self.world.max_steps,
             thorough: Some(true),

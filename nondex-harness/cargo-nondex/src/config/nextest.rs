@@ -156,8 +156,8 @@ impl Nextest {
 /// `fail-fast` of a profile: `true`, `false`, or `{ max-fail = N }`.
 fn max_fail(setting: &Value) -> Option<MaxFail> {
     match setting {
-        Value::Boolean(true) => Some(MaxFail::default()),
-        Value::Boolean(false) => Some(MaxFail(None)),
+        Value::Boolean(true) => Some(MaxFail::ONE),
+        Value::Boolean(false) => Some(MaxFail::ALL),
         other => match other.get("max-fail")? {
             Value::Integer(number) => number.to_string().parse().ok(),
             other => other.as_str()?.parse().ok(),
@@ -268,7 +268,7 @@ mod tests {
         let found = Nextest::parse(TEXT, "ci").unwrap();
         assert_eq!(text(&found), "all()");
         assert_eq!(found.limits.len(), 2);
-        assert_eq!(found.max_fail, Some(MaxFail(None)));
+        assert_eq!(found.max_fail, Some(MaxFail::ALL));
     }
 
     #[test]

@@ -55,6 +55,8 @@ pub struct Options {
     pub world: Option<World>,
     /// Number of tests that may fail before no other one is begun; `None` if all are run.
     pub max_fail: Option<NonZeroUsize>,
+    /// Whether what tests write goes where the output of this tool goes, and is not kept.
+    pub no_capture: bool,
     /// How many test processes run at once.
     pub jobs: NonZeroUsize,
     /// The time limit of one run.
@@ -134,6 +136,7 @@ impl Options {
             clean_runs: DEFAULT_CLEAN_RUNS,
             world: None,
             max_fail: None,
+            no_capture: false,
             jobs: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             timeout: DEFAULT_TIMEOUT,
             prune: true,

@@ -1,6 +1,7 @@
 //! The request of a command line: its errors are reported before anything is built.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -245,12 +246,17 @@ fn options(args: &RunArgs, root: Utf8PathBuf) -> Options {
     options.budget_factor = args.budget_factor();
     options.strict = args.strict.unwrap_or(false);
     options.max_fail = args.max_fail;
+    options.no_capture = args.no_capture;
     options.real_threads = args.real_threads.unwrap_or(false);
     options.max_steps = args.max_steps.unwrap_or(0);
     options.clean_runs = args.clean_runs.unwrap_or(options.clean_runs);
     let testing = &args.testing;
     options.timeout = testing.timeout.unwrap_or(options.timeout);
-    options.jobs = testing.project.build.jobs.unwrap_or(options.jobs);
+    options.jobs = match args.no_capture {
+        // What two tests write is not to be mixed.
+        true => NonZeroUsize::MIN,
+        false => testing.project.build.jobs.unwrap_or(options.jobs),
+    };
     options.network = testing.network.policy();
     options.max_sanitised = testing.network.max_sanitised;
     options
