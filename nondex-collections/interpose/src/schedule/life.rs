@@ -123,8 +123,9 @@ pub(crate) fn start(path: &str) -> Option<Started> {
     if !token::is_running(me) {
         return None;
     }
-    processor::share();
+    processor::share(me);
     let thread = SHARED.lock().add(me.next_child(), path);
+    thread.shares_processor.set(me.shares_processor.get());
     choices::will_start(thread);
     Some(Started(thread))
 }
@@ -162,7 +163,6 @@ impl Attached {
     pub(crate) fn enter(self) {
         let me = self.0;
         me.number.set(kernel::thread_number());
-        processor::enter();
         me.stack.set(kernel::stack());
         me.is_busy.store(true, Ordering::Relaxed);
         token::await_token(me);

@@ -15,8 +15,8 @@ use ::std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use nondex_core::RunSpec;
 
-use super::shared::SHARED;
-use super::{filter, kernel};
+use super::thread::Ref;
+use super::{SELF, filter, kernel};
 use crate::{Errno, libc, original};
 
 /// Number of words of a set of processors. On a machine with more, nothing is shared.
@@ -65,33 +65,40 @@ pub(super) fn begin(spec: &RunSpec) {
     WANTED.store(spec.processor.unwrap_or(u32::MAX), Ordering::Relaxed);
 }
 
-/// Gives this thread the processor that all share, before it starts another one, which inherits it.
-pub(super) fn share() {
+/// Gives this thread the processor that all share, before it starts the first other one. Those that
+/// it starts inherit it.
+pub(super) fn share(me: Ref) {
     if STATE.load(Ordering::Relaxed) != UNUSED || filter::is_there() {
         return;
     }
     let _errno = Errno::save();
-    let state = share_one().map_or(RELEASED, |()| SHARED_BY_ALL);
+    let is_shared = share_one().is_some();
+    me.shares_processor.set(is_shared);
+    let state = if is_shared { SHARED_BY_ALL } else { RELEASED };
     STATE.store(state, Ordering::Release);
 }
 
 fn share_one() -> Option<()> {
-    let mut all = [0_u64; WORDS];
-    let place = all.as_mut_ptr().addr() as c_long;
-    // SAFETY: no more is written than there is room for.
-    let len = unsafe {
-        let arguments = [0, SIZE as c_long, place, 0, 0, 0];
-        kernel::syscall(libc::SYS_sched_getaffinity, arguments)
-    };
+    let all = own()?;
     // Nothing is gained where there is only one.
-    if len <= 0 || all.iter().map(|word| word.count_ones()).sum::<u32>() < 2 {
+    if all.iter().map(|word| word.count_ones()).sum::<u32>() < 2 {
         return None;
     }
-    let own = |number: u32| only(number, &all);
-    let one = own(WANTED.load(Ordering::Relaxed)).or_else(|| own(current()?))?;
+    let wanted = only(WANTED.load(Ordering::Relaxed), &all);
+    let one = wanted.or_else(|| only(current()?, &all))?;
     ALL.store(&all);
     ONE.store(&one);
-    set(0, &one).then_some(())
+    set(&one).then_some(())
+}
+
+/// The processors that this thread may use.
+fn own() -> Option<[u64; WORDS]> {
+    let mut words = [0_u64; WORDS];
+    let place = words.as_mut_ptr().addr() as c_long;
+    let arguments = [0, SIZE as c_long, place, 0, 0, 0];
+    // SAFETY: no more is written than there is room for.
+    let len = unsafe { kernel::syscall(libc::SYS_sched_getaffinity, arguments) };
+    (len > 0).then_some(words)
 }
 
 /// The set of this processor alone, if it is one of `all`.
@@ -112,43 +119,43 @@ fn current() -> Option<u32> {
     (done == 0).then_some(number)
 }
 
-/// Gives a thread of this process a set of processors; 0 is the calling one.
-fn set(thread: i32, words: &[u64; WORDS]) -> bool {
+/// Gives this thread a set of processors.
+fn set(words: &[u64; WORDS]) -> bool {
     let place = words.as_ptr().addr() as c_long;
-    let arguments = [thread.into(), SIZE as c_long, place, 0, 0, 0];
+    let arguments = [0, SIZE as c_long, place, 0, 0, 0];
     // SAFETY: the set is read, and lives until the call returns.
     unsafe { kernel::syscall(libc::SYS_sched_setaffinity, arguments) == 0 }
 }
 
-/// Gives a thread that has just started what the one had that started it, if all were given that
-/// back since.
-pub(super) fn enter() {
-    if STATE.load(Ordering::Acquire) == RELEASED && ALL.load() != [0; WORDS] {
-        set(0, &ALL.load());
+/// Gives all threads the processors that they had, for good: a child would inherit the one, or the
+/// test decides by itself. This thread has them at once, each other when it runs again.
+pub(crate) fn release() {
+    if STATE.load(Ordering::Relaxed) == SHARED_BY_ALL {
+        STATE.store(RELEASED, Ordering::Release);
+    }
+    give_back_to_this();
+}
+
+/// As [`give_back`], for the calling thread.
+fn give_back_to_this() {
+    if let Some(me) = SELF.get() {
+        give_back(me);
     }
 }
 
-/// Gives all threads the processors that they had, for good: a child would inherit the one, or the
-/// test decides by itself.
-pub(crate) fn release() {
-    if STATE.load(Ordering::Acquire) != SHARED_BY_ALL {
+/// Gives this thread what it had, if none is shared any more and the test has chosen nothing else
+/// for it.
+pub(super) fn give_back(me: Ref) {
+    if STATE.load(Ordering::Acquire) != RELEASED
+        || !me.shares_processor.replace(false)
+        || filter::is_there()
+    {
         return;
     }
     let _errno = Errno::save();
-    let all = ALL.load();
-    // Not while this thread changes what is shared: only below a signal handler.
-    let Some(shared) = SHARED.lock_from_anywhere() else {
-        return;
-    };
-    STATE.store(RELEASED, Ordering::Release);
-    for thread in &shared.alive {
-        // One without a number has not begun, and does it itself.
-        if thread.number.get() != 0 {
-            set(thread.number.get(), &all);
-        }
+    if own() == Some(ONE.load()) {
+        set(&ALL.load());
     }
-    drop(shared);
-    set(0, &all);
 }
 
 /// Shows the processors from before in place of the one that is shared.
@@ -184,6 +191,7 @@ pub(crate) fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c_long> 
     if number != libc::SYS_sched_getaffinity {
         return None;
     }
+    give_back_to_this();
     // SAFETY: the caller's arguments.
     let len = unsafe { kernel::syscall(number, arguments) };
     if let Ok(size @ 1..) = usize::try_from(len) {
@@ -204,6 +212,8 @@ macro_rules! reads {
             let Some(original) = original!($c_name: Affinity<$who>) else {
                 return $missing;
             };
+            // A thread that waited outside of the scheduler may have none back yet.
+            give_back_to_this();
             // SAFETY: the caller's arguments, unchanged; libc fills in the whole set.
             unsafe {
                 let result = original(who, size, set);

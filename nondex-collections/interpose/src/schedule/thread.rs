@@ -109,6 +109,8 @@ pub(super) struct Thread {
     /// Its number in the system.
     pub(super) number: Cell<i32>,
     pub(super) handle: Cell<libc::pthread_t>,
+    /// Whether it was given the processor that all threads share, and has it still.
+    pub(super) shares_processor: Cell<bool>,
     pub(super) path: Cell<Option<hidden::Vec<u8>>>,
     /// How often its key was given back at its end.
     pub(super) rounds: Cell<u8>,
@@ -181,6 +183,7 @@ impl Thread {
             expected: Cell::new(0),
             number: Cell::new(0),
             handle: Cell::new(0),
+            shares_processor: Cell::new(false),
             path: Cell::new(None),
             rounds: Cell::new(0),
             state: Cell::new(State::Ready),

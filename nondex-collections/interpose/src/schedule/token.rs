@@ -20,7 +20,7 @@ use super::shared::{
     WATCHER,
 };
 use super::thread::{Ref, State, Woken};
-use super::{Operation, ending, kernel, slept, systematic, trace};
+use super::{Operation, ending, kernel, processor, slept, systematic, trace};
 use crate::libc;
 
 /// How often the thread that watches looks.
@@ -167,6 +167,7 @@ fn await_for(me: Ref, mut until_look: Option<Duration>) {
             kernel::wait(&me.go, None);
         }
     }
+    processor::give_back(me);
     if !IS_ON.load(Ordering::Relaxed) {
         me.woken.set(Woken::Free);
     }
