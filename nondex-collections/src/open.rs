@@ -1,4 +1,4 @@
-//! What a project's own code leaves open.
+//! Unspecified results of a project's own code.
 //!
 //! Who decides depends on how this crate was compiled. In whole-program mode it is compiled over
 //! the runtime, which is named `std` and has a module `__nondex`; a glob import in a block takes

@@ -81,7 +81,7 @@ fn of_type(kind: &str, known: &[&Type]) -> Value {
         _ if known.iter().any(|one| one.name == kind) => {
             json!({ "$ref": format!("#/definitions/{kind}") })
         }
-        // Its own documentation says what it has.
+        // Its own documentation describes its fields.
         _ => json!({}),
     }
 }
@@ -111,7 +111,7 @@ fn definition(found: &Type, known: &[&Type]) -> Value {
     let mut required = Vec::new();
     for field in &found.items {
         let mut schema = of_type(&field.kind, known);
-        // What stands beside a reference is ignored.
+        // Other keys of a schema with a reference are ignored.
         if schema.get("$ref").is_some() {
             schema = json!({ "allOf": [schema] });
         }
@@ -258,7 +258,7 @@ fn object<'a>(
     json!({ "type": "object", "additionalProperties": false, "properties": properties })
 }
 
-/// What a table of a page says of a key, without marks.
+/// Description of a key in a table of a page, without marks.
 fn meaning(page: &Page, key: &str) -> String {
     let start = format!("| `{key}` | ");
     let mut rows = page

@@ -25,7 +25,7 @@ fn on_another_machine(dir: &Path, name: &str) -> Nondex {
     names.iter().fold(call, |call, name| call.env(name, &none))
 }
 
-/// What a report says of a test.
+/// The judgement of a test in a report.
 fn said(test: &TestReport) -> String {
     let culprits = test.culprits.iter();
     let culprits: Vec<_> = culprits

@@ -88,10 +88,10 @@ families! {
     Schedule = 8 "schedule" Number(Scale::Metric), &Level::ALL;
     /// How late a thread wakes.
     Time = 9 "time" Number(Scale::Metric), &Level::ALL;
-    /// A number that the project's own code leaves open. A program of today always has the
+    /// A number that the project's own code does not specify. A program of today always has the
     /// canonical one.
     OwnChoice = 10 "own_choice" Number(Scale::Nominal), &[ONE, EQ, ID, FULL];
-    /// An order that the project's own code leaves open; as above.
+    /// An order that the project's own code does not specify; as above.
     OwnOrder = 11 "own_order" Order, &[ONE, EQ, ID, FULL];
 }
 

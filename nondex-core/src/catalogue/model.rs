@@ -316,7 +316,7 @@ catalogue! {
              soon after may have the same time"
     }
 
-    /// What the project's own code leaves open.
+    /// Unspecified results of the project's own code.
     OwnChoice Random "handle every result that this choice may have, or promise one where it is \
         made" {
         CHOOSE "nondex_collections::choose"

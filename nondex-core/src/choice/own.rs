@@ -1,4 +1,4 @@
-//! Choices of a project's own: what its code leaves open, as a specification does.
+//! Choices of a project's own: results that its code does not specify.
 
 use super::arrange::put;
 use super::decision::{Decision, Element};

@@ -3,8 +3,8 @@
 use crate::catalogue::Family;
 use crate::json;
 
-/// Whose calls are choices, by source file. A call elsewhere does what it does in a clean run, and
-/// is not recorded.
+/// Whose calls are choices, by source file. A call in another file does what it does in a clean
+/// run, and is not recorded.
 ///
 /// A pattern is the path of a file or folder, as [`Site::file`](crate::Site::file) has it, or the
 /// name of a dependency with or without its version: `src/cache.rs`, `crates/store`, `serde_json`.
@@ -42,7 +42,7 @@ impl Files {
     }
 }
 
-/// Whether a file is what a pattern says, or in it.
+/// Whether a file has the path of a pattern, or is below it.
 fn is_in(file: &str, pattern: &str) -> bool {
     let pattern = pattern.trim_end_matches('/');
     let Some(rest) = file.strip_prefix(pattern) else {

@@ -33,7 +33,7 @@ pub trait Progress: Sync {
         exit::is_failure(test, true)
     }
 
-    /// No other test was begun, because so many have failed.
+    /// No other test was begun, because the maximum number had failed.
     fn cancelled(&self) {}
 }
 

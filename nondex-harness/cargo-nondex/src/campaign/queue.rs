@@ -77,7 +77,7 @@ pub trait Workload: Sync {
         false
     }
 
-    /// So many tests have failed that no other one is begun.
+    /// The maximum number of tests has failed: no other one is begun.
     fn cancelled(&self) {}
 }
 
@@ -338,7 +338,7 @@ impl State {
         self.tests[turn.test].is_begun || !self.has_failed()
     }
 
-    /// Whether so many tests have failed that no other one is begun.
+    /// Whether the maximum number of tests has failed, so that no other one is begun.
     fn has_failed(&self) -> bool {
         let most = self.max_failures;
         most.is_some_and(|most| self.failures >= most.get())

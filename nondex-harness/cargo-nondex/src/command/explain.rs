@@ -95,7 +95,7 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
             annotations: Some(Annotations::Never),
             ..FileArgs::default()
         },
-        // It is the command that tells all.
+        // It is the command that shows all details.
         &console.whole(),
     )
 }

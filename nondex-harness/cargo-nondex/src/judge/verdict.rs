@@ -90,7 +90,7 @@ impl Verdict {
 }
 
 impl Verdict {
-    /// What it says about the test, as one clause.
+    /// Meaning for the test, as one clause.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {

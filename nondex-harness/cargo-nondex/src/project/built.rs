@@ -25,7 +25,7 @@ pub struct Project {
     /// What the user should know of this build, a sentence each: what is not covered, and why.
     pub notes: Vec<String>,
     /// Whether the order of the runtime's maps and sets is not known to be that of this
-    /// toolchain's std, as one of the notes says.
+    /// toolchain's std, as one of the notes reports.
     pub is_order_unknown: bool,
     /// Doctests that do not compile, by id; a binary's id means all of them. Rustdoc's messages
     /// have been printed.

@@ -1,4 +1,4 @@
-//! What an archive says of itself and of the tests in it.
+//! Manifest of an archive: what it is, and which tests it has.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

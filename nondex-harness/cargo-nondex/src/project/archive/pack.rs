@@ -19,7 +19,7 @@ use crate::project::plan::BuildPlan;
 use crate::project::scratch::Scratch;
 use crate::project::suite::{Suite, TestBinary};
 
-/// The folder in a build for what the tests need from elsewhere.
+/// The folder in a build for what the tests need from outside of it.
 const COPIES: &str = "libraries";
 
 /// What is packed.

@@ -115,7 +115,7 @@ fn stable(report: &mut TestReport, basis: &Basis<'_>) {
     report.schedules = scheduled::verified(test, options, evidence);
     report.sampled = sampling::levels(test, options, evidence);
     report.left_out = unexplored::runs(test, options, evidence);
-    // Without a run that tells of chance nothing is known of it.
+    // Without a run that chance could change, nothing is known of chance.
     let samples = Some(certainty::samples(evidence)).filter(|runs| *runs > 0);
     report.failure_bound = samples.map(certainty::bound);
 }

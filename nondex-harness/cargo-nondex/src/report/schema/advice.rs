@@ -114,7 +114,7 @@ impl TestReport {
         if self.is_only_suspected() {
             return Some(Advice::Suspected);
         }
-        // The project itself says that the result is open, at each call.
+        // The project itself marks each of these calls as unspecified.
         if self.culprits.iter().any(|one| one.family.is_own()) {
             return None;
         }

@@ -1,4 +1,4 @@
-//! What is concluded of a test whose budget was spent, beside what all runs show.
+//! Conclusions about a test whose budget was spent, compared with those from all runs.
 
 use super::*;
 use crate::judge::unexplored;
