@@ -38,7 +38,12 @@ impl Processors {
             let set = set.as_ref();
             set.is_some_and(|set| set.is_set(*number).unwrap_or(false))
         });
-        Self::new(numbers.filter_map(|number| u32::try_from(number).ok()))
+        let numbers = numbers.filter_map(|number| u32::try_from(number).ok());
+        let mut numbers: Vec<u32> = numbers.collect();
+        // Several of us at once, each with one process, would all take the first.
+        let offset = process::id() as usize % numbers.len().max(1);
+        numbers.rotate_left(offset);
+        Self::new(numbers)
     }
 
     fn new(numbers: impl IntoIterator<Item = u32>) -> Self {
