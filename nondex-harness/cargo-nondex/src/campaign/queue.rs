@@ -13,8 +13,8 @@
 //! Runs that are wanted [alone](crate::judge::isolation) come last, one at a time.
 
 mod place;
+mod state;
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -23,13 +23,12 @@ use std::time::Duration;
 
 use nondex_core::RunSpec;
 
-use self::place::{Phase, QueuePlace};
+use self::state::{State, TestState};
 use super::budget::Budget;
 use super::launch::Unmade;
 use super::progress::Progress;
 use super::stop::StopFlag;
 use crate::judge::isolation::{Judgement, Need, Runs};
-use crate::judge::missing::Missing;
 use crate::judge::run::Run;
 
 /// What the executor runs, and asks what to run.
@@ -141,6 +140,13 @@ pub fn execute(
     progress: &dyn Progress,
 ) -> Executed {
     let jobs = means.jobs.get();
+    let runs = |test| {
+        let mut runs = Runs::new(means.prune, jobs > 1 && tests > 1);
+        for (spec, run) in workload.known(test) {
+            runs.together.add(spec, run);
+        }
+        runs
+    };
     let executor = Executor {
         workload,
         progress,
@@ -149,51 +155,21 @@ pub fn execute(
         changed: Condvar::new(),
         jobs,
         tests,
-        state: Mutex::new(State {
-            queue: BTreeMap::new(),
-            tests: (0..tests)
-                .map(|test| TestState {
-                    runs: {
-                        let mut runs = Runs::new(means.prune, jobs > 1 && tests > 1);
-                        for (spec, run) in workload.known(test) {
-                            runs.together.add(spec, run);
-                        }
-                        runs
-                    },
-                    batch: Vec::new(),
-                    rounds: 0,
-                    is_optional: false,
-                    limit: None,
-                    is_alone: false,
-                    setting: Setting::Shared,
-                    is_confinable: true,
-                    open: 0,
-                    busy: 0,
-                    is_begun: false,
-                    need: None,
-                    judgement: None,
-                    panic: None,
-                })
-                .collect(),
-            busy: 0,
-            unfinished: tests,
-            is_cut: false,
-            is_spent: false,
-            failures: 0,
-            max_failures: means.max_fail,
-        }),
+        state: Mutex::new(State::new((0..tests).map(runs), means.max_fail)),
     };
     for test in 0..tests {
         drop(executor.advance(executor.lock(), test));
     }
-    // Where a plain build shows that too few have failed, the others are begun after all.
-    while {
+    loop {
         for stage in 0..Need::STAGES {
             executor.work_all();
             executor.fulfil(stage);
         }
-        !means.stop.is_set() && executor.lock().is_left()
-    } {}
+        // Where a plain build shows that too few have failed, the others are begun after all.
+        if means.stop.is_set() || !executor.lock().is_left() {
+            break;
+        }
+    }
     let state = executor
         .state
         .into_inner()
@@ -244,193 +220,6 @@ struct Executor<'a> {
     /// Signalled when the queue grows, a test is finished, or the executor was stopped. A run that
     /// ends makes one more run possible, of the same test, which the same thread takes.
     changed: Condvar,
-}
-
-struct State {
-    queue: BTreeMap<QueuePlace, RunSpec>,
-    tests: Vec<TestState>,
-    /// How many runs are made or judged now.
-    busy: usize,
-    /// How many tests are neither judged nor given up.
-    unfinished: usize,
-    /// Whether it was stopped when tests needed something besides runs.
-    is_cut: bool,
-    /// Whether the budget is spent, and what is optional left out.
-    is_spent: bool,
-    /// How many tests have failed, or have unless a plain build shows otherwise.
-    failures: usize,
-    /// The number of them after which no other test is begun.
-    max_failures: Option<NonZeroUsize>,
-}
-
-struct TestState {
-    runs: Runs,
-    /// The runs it has asked for, with their results.
-    batch: Vec<(RunSpec, Option<Run>)>,
-    /// Number of batches before that one.
-    rounds: usize,
-    /// Whether its result can be done without.
-    is_optional: bool,
-    /// How long each may take.
-    limit: Option<Duration>,
-    /// Whether they are wanted alone.
-    is_alone: bool,
-    /// What they are made in.
-    setting: Setting,
-    /// Whether no run was made that could not be confined.
-    is_confinable: bool,
-    /// How many of those have no result yet.
-    open: usize,
-    /// How many of them run now, or 1 while all of them are judged.
-    busy: usize,
-    /// Whether a run of it was made.
-    is_begun: bool,
-    /// What it needs besides runs.
-    need: Option<Need>,
-    judgement: Option<Judgement>,
-    /// Why it was given up.
-    panic: Option<String>,
-}
-
-impl TestState {
-    /// Adds the results of the batch to the runs.
-    fn add_batch(&mut self) {
-        let batch = std::mem::take(&mut self.batch);
-        self.runs.of_mut(self.is_alone).extend(batch);
-    }
-
-    /// Whether it waits for its first run.
-    const fn is_waiting(&self) -> bool {
-        !self.is_begun && self.judgement.is_none() && self.panic.is_none()
-    }
-}
-
-impl State {
-    /// Takes the first run from the queue whose test is not busy already, and which is not
-    /// disturbed by one that is; if there is none, one that may be made at the same time as others
-    /// of its test.
-    fn take(&mut self) -> Option<(QueuePlace, RunSpec)> {
-        // Runs alone are last: while one is made nothing else is left, and a test that wants them
-        // wants no other again.
-        let is_free = |turn: &&QueuePlace| match turn.phase {
-            Phase::Alone => self.busy == 0,
-            _ => self.tests[turn.test].busy == 0,
-        };
-        let has_room = |turn: &&QueuePlace| {
-            let test = &self.tests[turn.test];
-            test.setting == Setting::Confined && test.busy < MAX_AT_ONCE
-        };
-        let open = || self.queue.keys().filter(|turn| self.is_open(turn));
-        let turn = *open().find(is_free).or_else(|| open().find(has_room))?;
-        let spec = self.queue.remove(&turn)?;
-        self.begin(turn.test);
-        self.tests[turn.test].is_begun = true;
-        Some((turn, spec))
-    }
-
-    /// Whether no run is made, and none will be.
-    fn is_idle(&self) -> bool {
-        self.busy == 0 && !self.queue.keys().any(|turn| self.is_open(turn))
-    }
-
-    /// Whether a test may have this run, as far as others have not failed.
-    fn is_open(&self, turn: &QueuePlace) -> bool {
-        self.tests[turn.test].is_begun || !self.has_failed()
-    }
-
-    /// Whether the maximum number of tests has failed, so that no other one is begun.
-    fn has_failed(&self) -> bool {
-        let most = self.max_failures;
-        most.is_some_and(|most| self.failures >= most.get())
-    }
-
-    /// Whether there is something to do.
-    fn is_left(&self) -> bool {
-        !self.is_idle() || self.tests.iter().any(|test| test.need.is_some())
-    }
-
-    fn begin(&mut self, test: usize) {
-        self.tests[test].busy += 1;
-        self.busy += 1;
-    }
-
-    fn end(&mut self, test: usize) {
-        self.tests[test].busy -= 1;
-        self.busy -= 1;
-    }
-
-    /// Queues the runs that a test asks for, which are confined if they can be.
-    fn ask(&mut self, index: usize, missing: Missing, confined: bool) {
-        let Missing {
-            experiments: specs,
-            limit,
-            alone,
-            fresh,
-            optional,
-        } = missing;
-        if specs.is_empty() {
-            // It would be waited for for ever.
-            return self.give_up(index, "it asked for no run".to_owned());
-        }
-        let test = &mut self.tests[index];
-        test.limit = limit;
-        test.is_alone = alone;
-        test.is_optional = optional;
-        let is_plain = specs.len() > 1 && specs.iter().all(is_plain);
-        test.setting = match (fresh, alone) {
-            (true, _) => Setting::Fresh,
-            (false, false) if confined && test.is_confinable && is_plain => Setting::Confined,
-            (false, _) => Setting::Shared,
-        };
-        test.open = specs.len();
-        for (i, spec) in specs.into_iter().enumerate() {
-            let place = QueuePlace::new(&spec, alone, [index, test.rounds, i]);
-            self.queue.insert(place, spec.clone());
-            test.batch.push((spec, None));
-        }
-        test.rounds += 1;
-    }
-
-    /// Leaves out what is optional, once, and returns the tests that wait for no run since.
-    fn leave_out(&mut self) -> Vec<usize> {
-        let mut ready = Vec::new();
-        if std::mem::replace(&mut self.is_spent, true) {
-            return ready;
-        }
-        let tests = &mut self.tests;
-        self.queue.retain(|turn, _| {
-            let test = &mut tests[turn.test];
-            test.open -= usize::from(test.is_optional);
-            if test.is_optional && test.open == 0 {
-                ready.push(turn.test);
-            }
-            !test.is_optional
-        });
-        ready
-    }
-
-    /// Nothing more is run of this test.
-    fn give_up(&mut self, test: usize, panic: String) {
-        if self.tests[test].panic.is_some() {
-            // Another run of it was made at the same time.
-            return;
-        }
-        self.queue.retain(|turn, _| turn.test != test);
-        let need = self.tests[test].need.take();
-        self.failures -= usize::from(need.as_ref().is_some_and(is_failing));
-        self.tests[test].panic = Some(panic);
-        self.unfinished -= 1;
-    }
-}
-
-/// Whether a test has failed that needs this.
-const fn is_failing(need: &Need) -> bool {
-    matches!(need, Need::Plain { .. })
-}
-
-/// Whether a run is only made to know its end and its choices.
-fn is_plain(spec: &RunSpec) -> bool {
-    spec.before().is_empty() && spec.trace.is_empty() && spec.operations() == 0 && !spec.cover
 }
 
 impl Executor<'_> {
@@ -521,8 +310,6 @@ impl Executor<'_> {
             let need = test.need.take_if(|need| need.stage() == Some(stage));
             needs.extend(need.map(|need| (index, need)));
         }
-        let failing = needs.iter().filter(|(_, need)| is_failing(need));
-        state.failures -= failing.count();
         if needs.is_empty() {
             return;
         }
@@ -584,7 +371,7 @@ impl Executor<'_> {
                 match judged {
                     Ok(is_failure) => {
                         state.unfinished -= 1;
-                        state.failures += usize::from(is_failure);
+                        state.tests[index].is_failure = is_failure;
                     }
                     Err(panic) => state.give_up(index, panic),
                 }
@@ -597,10 +384,7 @@ impl Executor<'_> {
                 let confined = takes_long && self.jobs > 1 && may_meet;
                 state.ask(index, missing, confined);
             }
-            Ok(Err(need)) => {
-                state.failures += usize::from(is_failing(&need));
-                state.tests[index].need = Some(need);
-            }
+            Ok(Err(need)) => state.tests[index].need = Some(need),
             Err(panic) => state.give_up(index, panic),
         }
         state

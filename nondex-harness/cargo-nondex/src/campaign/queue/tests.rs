@@ -11,6 +11,7 @@ use nondex_core::Level;
 use super::*;
 use crate::campaign::progress::Silent;
 use crate::judge::conclusion::Conclusion;
+use crate::judge::missing::Missing;
 use crate::judge::order::AfterOthers;
 use crate::judge::plain::PlainBuild;
 use crate::judge::simulation;
@@ -56,19 +57,9 @@ impl Workload for Simulated {
     }
 
     fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Need> {
-        if runs.count() < 2 {
-            return Err(Need::Runs(Missing::new(vec![
-                RunSpec::clean("t");
-                2 - runs.count()
-            ])));
-        }
+        need_runs(runs, 2)?;
         self.panic_at(test, Panics::Conclude);
-        Ok(Judgement {
-            conclusion: Conclusion::Stable,
-            from_alone: false,
-            interference: None,
-            is_provisional: false,
-        })
+        Ok(stable())
     }
 
     fn run(
@@ -89,6 +80,23 @@ impl Workload for Simulated {
         (self.while_judged)(test);
         self.panic_at(test, Panics::Judged);
         self.judged.lock().unwrap().push(test);
+    }
+}
+
+/// What a test needs until it has this number of runs.
+fn need_runs(runs: &Runs, number: usize) -> Result<(), Need> {
+    let missing = number.saturating_sub(runs.count());
+    if missing == 0 {
+        return Ok(());
+    }
+    Err(Need::Runs(Missing::new(vec![RunSpec::clean("t"); missing])))
+}
+
+/// The judgement of a test of which all runs were made.
+fn stable() -> Judgement {
+    Judgement {
+        is_provisional: false,
+        ..Judgement::provisional(Conclusion::Stable)
     }
 }
 
@@ -202,9 +210,7 @@ impl Workload for Needing<'_> {
     }
 
     fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Need> {
-        if runs.count() == 0 {
-            return Err(Need::Runs(Missing::new(vec![RunSpec::clean("t")])));
-        }
+        need_runs(runs, 1)?;
         if test > 0 && runs.after_others.is_none() {
             return Err(Need::AfterOthers);
         }

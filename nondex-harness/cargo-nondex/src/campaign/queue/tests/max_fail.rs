@@ -17,9 +17,7 @@ impl Workload for Failing<'_> {
     }
 
     fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Need> {
-        if runs.count() == 0 {
-            return Err(Need::Runs(Missing::new(vec![RunSpec::clean("t")])));
-        }
+        need_runs(runs, 1)?;
         let is_compared = self.compared.lock().unwrap().contains(&test);
         if self.fails.contains(&test) && !is_compared {
             return Err(Need::Plain {
@@ -28,12 +26,7 @@ impl Workload for Failing<'_> {
                 is_decisive: true,
             });
         }
-        Ok(Judgement {
-            conclusion: Conclusion::Stable,
-            from_alone: false,
-            interference: None,
-            is_provisional: false,
-        })
+        Ok(stable())
     }
 
     fn fulfil(&self, needs: &[(usize, Need)], _runs: &mut [Runs]) {

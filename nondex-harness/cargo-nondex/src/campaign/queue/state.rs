@@ -1,0 +1,242 @@
+//! What the workers of the executor share: the queue, and how far each test is.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use nondex_core::RunSpec;
+
+use super::place::{Phase, QueuePlace};
+use super::{MAX_AT_ONCE, Setting};
+use crate::judge::isolation::{Judgement, Need, Runs};
+use crate::judge::missing::Missing;
+use crate::judge::run::Run;
+
+/// What the workers of the executor share.
+pub(super) struct State {
+    pub(super) queue: BTreeMap<QueuePlace, RunSpec>,
+    pub(super) tests: Vec<TestState>,
+    /// How many runs are made or judged now.
+    pub(super) busy: usize,
+    /// How many tests are neither judged nor given up.
+    pub(super) unfinished: usize,
+    /// Whether it was stopped when tests needed something besides runs.
+    pub(super) is_cut: bool,
+    /// Whether the budget is spent, and what is optional left out.
+    pub(super) is_spent: bool,
+    /// Number of failures after which no other test is begun.
+    max_failures: Option<NonZeroUsize>,
+}
+
+/// One test, its runs so far, and those that it waits for.
+pub(super) struct TestState {
+    pub(super) runs: Runs,
+    /// The runs it has asked for, with their results.
+    pub(super) batch: Vec<(RunSpec, Option<Run>)>,
+    /// Number of batches before that one.
+    pub(super) rounds: usize,
+    /// Whether its result can be done without.
+    pub(super) is_optional: bool,
+    /// How long each may take.
+    pub(super) limit: Option<Duration>,
+    /// Whether they are wanted alone.
+    pub(super) is_alone: bool,
+    /// What they are made in.
+    pub(super) setting: Setting,
+    /// Whether no run was made that could not be confined.
+    pub(super) is_confinable: bool,
+    /// How many of those have no result yet.
+    pub(super) open: usize,
+    /// How many of them run now, or 1 while all of them are judged.
+    pub(super) busy: usize,
+    /// Whether a run of it was made.
+    pub(super) is_begun: bool,
+    /// What it needs besides runs.
+    pub(super) need: Option<Need>,
+    pub(super) judgement: Option<Judgement>,
+    /// Whether it was judged, and fails the run.
+    pub(super) is_failure: bool,
+    /// Why it was given up.
+    pub(super) panic: Option<String>,
+}
+
+impl TestState {
+    const fn new(runs: Runs) -> Self {
+        TestState {
+            runs,
+            batch: Vec::new(),
+            rounds: 0,
+            is_optional: false,
+            limit: None,
+            is_alone: false,
+            setting: Setting::Shared,
+            is_confinable: true,
+            open: 0,
+            busy: 0,
+            is_begun: false,
+            need: None,
+            judgement: None,
+            is_failure: false,
+            panic: None,
+        }
+    }
+
+    /// Adds the results of the batch to the runs.
+    pub(super) fn add_batch(&mut self) {
+        let batch = std::mem::take(&mut self.batch);
+        self.runs.of_mut(self.is_alone).extend(batch);
+    }
+
+    /// Whether it has failed, or has unless a plain build shows otherwise.
+    const fn has_failed(&self) -> bool {
+        self.is_failure || matches!(self.need, Some(Need::Plain { .. }))
+    }
+
+    /// Whether it waits for its first run.
+    pub(super) const fn is_waiting(&self) -> bool {
+        !self.is_begun && self.judgement.is_none() && self.panic.is_none()
+    }
+}
+
+impl State {
+    /// The state before any run, of tests with these runs that were made before.
+    pub(super) fn new(
+        runs: impl Iterator<Item = Runs>,
+        max_failures: Option<NonZeroUsize>,
+    ) -> Self {
+        let tests: Vec<TestState> = runs.map(TestState::new).collect();
+        State {
+            queue: BTreeMap::new(),
+            busy: 0,
+            unfinished: tests.len(),
+            tests,
+            is_cut: false,
+            is_spent: false,
+            max_failures,
+        }
+    }
+
+    /// Takes the first run from the queue whose test is not busy already, and which is not
+    /// disturbed by one that is; if there is none, one that may be made at the same time as others
+    /// of its test.
+    pub(super) fn take(&mut self) -> Option<(QueuePlace, RunSpec)> {
+        // Runs alone are last: while one is made nothing else is left, and a test that wants them
+        // wants no other again.
+        let is_free = |turn: &&QueuePlace| match turn.phase {
+            Phase::Alone => self.busy == 0,
+            _ => self.tests[turn.test].busy == 0,
+        };
+        let has_room = |turn: &&QueuePlace| {
+            let test = &self.tests[turn.test];
+            test.setting == Setting::Confined && test.busy < MAX_AT_ONCE
+        };
+        let turn = *self
+            .open()
+            .find(is_free)
+            .or_else(|| self.open().find(has_room))?;
+        let spec = self.queue.remove(&turn)?;
+        self.begin(turn.test);
+        self.tests[turn.test].is_begun = true;
+        Some((turn, spec))
+    }
+
+    /// Whether no run is made, and none will be.
+    pub(super) fn is_idle(&self) -> bool {
+        self.busy == 0 && self.open().next().is_none()
+    }
+
+    /// The runs in the queue that may be made, as far as others have not failed.
+    fn open(&self) -> impl Iterator<Item = &QueuePlace> {
+        let has_failed = self.has_failed();
+        let turns = self.queue.keys();
+        turns.filter(move |turn| !has_failed || self.tests[turn.test].is_begun)
+    }
+
+    /// Whether the maximum number of tests has failed, so that no other one is begun.
+    pub(super) fn has_failed(&self) -> bool {
+        let failed = || self.tests.iter().filter(|test| test.has_failed()).count();
+        self.max_failures.is_some_and(|most| failed() >= most.get())
+    }
+
+    /// Whether there is something to do.
+    pub(super) fn is_left(&self) -> bool {
+        !self.is_idle() || self.tests.iter().any(|test| test.need.is_some())
+    }
+
+    pub(super) fn begin(&mut self, test: usize) {
+        self.tests[test].busy += 1;
+        self.busy += 1;
+    }
+
+    pub(super) fn end(&mut self, test: usize) {
+        self.tests[test].busy -= 1;
+        self.busy -= 1;
+    }
+
+    /// Queues the runs that a test asks for, which are confined if they can be.
+    pub(super) fn ask(&mut self, index: usize, missing: Missing, confined: bool) {
+        let Missing {
+            experiments: specs,
+            limit,
+            alone,
+            fresh,
+            optional,
+        } = missing;
+        if specs.is_empty() {
+            // It would be waited for for ever.
+            return self.give_up(index, "it asked for no run".to_owned());
+        }
+        let test = &mut self.tests[index];
+        test.limit = limit;
+        test.is_alone = alone;
+        test.is_optional = optional;
+        let is_plain = specs.len() > 1 && specs.iter().all(is_plain);
+        test.setting = match (fresh, alone) {
+            (true, _) => Setting::Fresh,
+            (false, false) if confined && test.is_confinable && is_plain => Setting::Confined,
+            (false, _) => Setting::Shared,
+        };
+        test.open = specs.len();
+        for (i, spec) in specs.into_iter().enumerate() {
+            let place = QueuePlace::new(&spec, alone, [index, test.rounds, i]);
+            self.queue.insert(place, spec.clone());
+            test.batch.push((spec, None));
+        }
+        test.rounds += 1;
+    }
+
+    /// Leaves out what is optional, once, and returns the tests that wait for no run since.
+    pub(super) fn leave_out(&mut self) -> Vec<usize> {
+        let mut ready = Vec::new();
+        if std::mem::replace(&mut self.is_spent, true) {
+            return ready;
+        }
+        let tests = &mut self.tests;
+        self.queue.retain(|turn, _| {
+            let test = &mut tests[turn.test];
+            test.open -= usize::from(test.is_optional);
+            if test.is_optional && test.open == 0 {
+                ready.push(turn.test);
+            }
+            !test.is_optional
+        });
+        ready
+    }
+
+    /// Nothing more is run of this test.
+    pub(super) fn give_up(&mut self, test: usize, panic: String) {
+        if self.tests[test].panic.is_some() {
+            // Another run of it was made at the same time.
+            return;
+        }
+        self.queue.retain(|turn, _| turn.test != test);
+        self.tests[test].need = None;
+        self.tests[test].panic = Some(panic);
+        self.unfinished -= 1;
+    }
+}
+
+/// Whether a run is only made to know its end and its choices.
+fn is_plain(spec: &RunSpec) -> bool {
+    spec.before().is_empty() && spec.trace.is_empty() && spec.operations() == 0 && !spec.cover
+}
