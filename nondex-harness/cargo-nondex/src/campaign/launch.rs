@@ -344,7 +344,7 @@ impl<'a> Launcher<'a> {
             processor: processor.number(),
             ..spec.clone()
         };
-        let mut command = command(binary, test, Some(&placed));
+        let mut command = command(binary, test, Some(placed));
         command.args(&self.arguments);
         command.envs(temporary.map(|folder| ("TMPDIR", folder)));
         if !self.has_backtraces || !spec.trace.is_empty() {
@@ -397,7 +397,7 @@ impl<'a> Launcher<'a> {
 }
 
 /// How cargo would start the test; with a spec, if there is one.
-pub fn command(binary: &TestBinary, test: &TestCase, spec: Option<&RunSpec>) -> Command {
+pub fn command(binary: &TestBinary, test: &TestCase, spec: Option<RunSpec>) -> Command {
     let mut command = program(binary, binary.executable_of(test));
     match binary.harness {
         Harness::Nondex | Harness::Libtest | Harness::Serial => {
@@ -410,7 +410,7 @@ pub fn command(binary: &TestBinary, test: &TestCase, spec: Option<&RunSpec>) -> 
     }
     let spec = spec.map(|spec| RunSpec {
         preload: binary.preload.clone().map(Into::into),
-        ..spec.clone()
+        ..spec
     });
     command.envs(spec.map(|spec| (SPEC_VARIABLE, in_variable(&spec))));
     command

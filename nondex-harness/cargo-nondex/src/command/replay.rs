@@ -312,7 +312,7 @@ fn debug(
         record: Some(record.clone().into()),
         ..spec.clone()
     };
-    let mut command: Command = launch::command(&debugged, test, Some(&named));
+    let mut command: Command = launch::command(&debugged, test, Some(named.clone()));
     command.args(arguments);
     // The debugger shows stacks.
     launch::without_backtraces(&mut command);
