@@ -5,9 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use cargo_nondex::exit_code::ExitCode;
-use cargo_nondex::report::{Report, TestReport, Verdict};
+use cargo_nondex::report::{Report, Verdict};
 
-use crate::support::{Fixture, Nondex, test};
+use crate::support::{Fixture, Nondex, judged, test};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
@@ -25,20 +25,8 @@ fn on_another_machine(dir: &Path, name: &str) -> Nondex {
     names.iter().fold(call, |call, name| call.env(name, &none))
 }
 
-/// The judgement of a test in a report.
-fn said(test: &TestReport) -> String {
-    let culprits = test.culprits.iter();
-    let culprits: Vec<_> = culprits
-        .map(|one| (&one.api, &one.file, one.line))
-        .collect();
-    format!(
-        "{} {} {:?} {culprits:?} {:?}",
-        test.id, test.verdict, test.weakest_level, test.reproduce
-    )
-}
-
 fn all(report: &Report) -> BTreeSet<String> {
-    report.tests.iter().map(said).collect()
+    report.tests.iter().map(judged).collect()
 }
 
 /// Packs the project as it is built, with more arguments.

@@ -5,7 +5,7 @@ use cargo_nondex::report::{Verdict, store};
 use nondex_core::model::CATALOGUE;
 
 use crate::distance::{manifest, repository};
-use crate::support::{Fixture, Nondex, test};
+use crate::support::{Fixture, Nondex, ONE_FINDING, test};
 
 #[test]
 fn help_and_version_go_to_stdout() {
@@ -46,16 +46,7 @@ fn a_run_leaves_its_report_and_clean_removes_it() {
     let app = fixture.path("app");
     let target = camino::Utf8PathBuf::from_path_buf(app.join("target")).unwrap();
     // In words for people, on stderr only.
-    let arguments = [
-        "--offline",
-        "--lib",
-        "--seeds",
-        "3",
-        "--levels",
-        "STD",
-        "std_own_map",
-    ];
-    let human = Nondex::command(&app, "run").args(arguments).run();
+    let human = Nondex::command(&app, "run").args(ONE_FINDING).run();
     let line = format!("src/lib.rs:{}:", fixture.line("app/src/lib.rs", "own_map"));
     human.expect(ExitCode::Found).prints(&[
         "seeds 0..3 at STD",

@@ -8,7 +8,7 @@ use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::store;
 use serde_json::Value;
 
-use crate::support::{Fixture, Nondex, Output, validate};
+use crate::support::{Fixture, Nondex, ONE_FINDING, Output, validate};
 
 const LINES: [&str; 2] = ["--message-format", "json-lines"];
 
@@ -39,16 +39,10 @@ fn expect_valid(app: &Path, of: &str, value: &Value) {
 fn a_program_reads_what_happens_and_each_finding_with_what_proves_and_disproves_it() {
     let fixture = Fixture::new("findings");
     let app = fixture.path("app");
-    let run = [
-        "--offline",
-        "--lib",
-        "--seeds",
-        "3",
-        "--levels",
-        "STD",
-        "std_own_map",
-    ];
-    let run = Nondex::command(&app, "run").args(run).args(LINES).run();
+    let run = Nondex::command(&app, "run")
+        .args(ONE_FINDING)
+        .args(LINES)
+        .run();
     run.expect(ExitCode::Found)
         .prints(&["reproduce: cargo nondex"]);
     let events = events(&run.stdout);

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use cargo_nondex::exit_code::ExitCode;
-use cargo_nondex::report::{Report, TestReport};
+use cargo_nondex::report::Report;
 use nondex_core::Level;
 
-use crate::support::{Fixture, Nondex, test};
+use crate::support::{Fixture, Nondex, judged, test};
 
 const TESTS: [&str; 5] = [
     "tests::std_own_map",
@@ -20,18 +20,6 @@ const TESTS: [&str; 5] = [
 fn run(app: &Path, arguments: &[&str]) -> Report {
     let run = Nondex::run_in(app).args(["--lib", "--exact"]);
     run.args(TESTS).args(arguments).run().report()
-}
-
-/// The report on a test, without what depends on how many runs there were.
-fn said(test: &TestReport) -> String {
-    let culprits = test.culprits.iter();
-    let culprits: Vec<_> = culprits
-        .map(|one| (&one.api, &one.file, one.line))
-        .collect();
-    format!(
-        "{} {} {:?} {culprits:?} {:?}",
-        test.id, test.verdict, test.weakest_level, test.reproduce
-    )
 }
 
 /// The reports, joined by the command.
@@ -69,13 +57,13 @@ fn expect_the_same(levels: &[&str]) {
     let app = fixture.path("app");
     let whole = run(&app, &["--seeds", "4"]);
     assert_eq!(test(&whole, TESTS[0]).weakest_level, Some(Level::Std));
-    let expected: Vec<_> = whole.tests.iter().map(said).collect();
+    let expected: Vec<_> = whole.tests.iter().map(judged).collect();
 
     let by_seeds = ["2..4", "0..2"].map(|seeds| run(&app, &["--seeds", seeds]));
     let together = merged(&app, &by_seeds);
     assert_eq!(together.run.seeds, whole.run.seeds);
     assert_eq!(
-        together.tests.iter().map(said).collect::<Vec<_>>(),
+        together.tests.iter().map(judged).collect::<Vec<_>>(),
         expected
     );
 
@@ -101,7 +89,7 @@ fn expect_the_same(levels: &[&str]) {
     let together = merged(&app, &by_levels);
     assert_eq!(together.run.levels, whole.run.levels);
     assert_eq!(
-        together.tests.iter().map(said).collect::<Vec<_>>(),
+        together.tests.iter().map(judged).collect::<Vec<_>>(),
         expected
     );
     assert_eq!(together.summary.id, whole.summary.id);

@@ -1,7 +1,7 @@
 //! The processor that the threads of a scheduled test share: the test sees all, its children have
 //! all, and its own choice is respected.
 
-use nondex_core::{Outcome, RunSpec};
+use nondex_core::{Level, Outcome, RunSpec};
 
 use crate::compile::{compile_threads, fixture};
 use crate::threads::{run_in, tests_of};
@@ -23,5 +23,25 @@ fn threads_that_share_a_processor_see_what_they_had() {
                 "{test} {processor:?}: {events}"
             );
         }
+    }
+}
+
+/// A processor that is not there is none: then the threads share the one that the first runs on.
+#[test]
+fn a_seed_is_the_same_schedule_whichever_processor_the_threads_share() {
+    const FIXTURE: &str = "threads.rs";
+    let executable = compile_threads(&fixture(FIXTURE));
+    for test in ["right_mutex", "right_channels", "wrong_if"] {
+        let events = [None, Some(0), Some(1), Some(100_000)].map(|processor| {
+            let spec = RunSpec {
+                processor,
+                ..RunSpec::new(test, Level::Std, 1)
+            };
+            run_in(&executable, &spec).0
+        });
+        assert!(
+            events.iter().all(|one| *one == events[0]),
+            "{test}: {events:#?}"
+        );
     }
 }

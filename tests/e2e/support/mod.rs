@@ -9,5 +9,5 @@ mod validator;
 pub(crate) use document::{blocks, expect_block, expect_diagnostics, outline};
 pub(crate) use fixture::{Fixture, repository};
 pub(crate) use git::{commit, committed, edit, git, git_at_noon};
-pub(crate) use nondex::{Nondex, Output, cache, cargo, plain_command, test};
+pub(crate) use nondex::{Nondex, ONE_FINDING, Output, cache, cargo, judged, plain_command, test};
 pub(crate) use validator::validate;

@@ -223,6 +223,29 @@ impl Output {
     }
 }
 
+/// Arguments for the app of the fixture `findings`, for one finding: the order of a map.
+pub(crate) const ONE_FINDING: [&str; 7] = [
+    "--offline",
+    "--lib",
+    "--seeds",
+    "3",
+    "--levels",
+    "STD",
+    "std_own_map",
+];
+
+/// The report on a test, without what depends on how many runs there were.
+pub(crate) fn judged(test: &TestReport) -> String {
+    let culprits = test.culprits.iter();
+    let culprits: Vec<_> = culprits
+        .map(|one| (&one.api, &one.file, one.line))
+        .collect();
+    format!(
+        "{} {} {:?} {culprits:?} {:?}",
+        test.id, test.verdict, test.weakest_level, test.reproduce
+    )
+}
+
 /// The test of a report with this name.
 #[track_caller]
 pub(crate) fn test<'a>(report: &'a Report, name: &str) -> &'a TestReport {
