@@ -28,7 +28,7 @@ const DRIVER: [(&str, &[&str]); 16] = [
             "atomic_file",
         ],
     ),
-    ("config", &["cli", "judge", "project", "error"]),
+    ("config", &["cli", "judge", "project", "error", "pool"]),
     (
         "cli",
         &[
@@ -72,7 +72,7 @@ const DRIVER: [(&str, &[&str]); 16] = [
             "atomic_file",
         ],
     ),
-    ("judge", &[]),
+    ("judge", &["pool"]),
     ("project", &["error", "exit_code", "pool", "atomic_file"]),
     ("repository", &["error"]),
     ("atomic_file", &["error"]),

@@ -121,14 +121,14 @@ fn what_nextest_is_told_about_the_tests_holds_here_too() {
             ".config/nextest.toml",
             "[profile.default]\ndefault-filter = 'not test(left_out)'\n\
              [[profile.default.scripts]]\nfilter = 'all()'\nsetup = 'place'\n\
-             [scripts.setup.place]\ncommand = \"sh -c 'echo PLACE=a table >> $NEXTEST_ENV'\"\n\
-             [test-groups]\none = { max-threads = 1 }\n",
+             run-wrapper = 'place'\n\
+             [scripts.setup.place]\ncommand = \"sh -c 'echo PLACE=a table >> $NEXTEST_ENV'\"\n",
         ),
     ]);
     let run = || Nondex::reported(&project.path(""), "test");
     let output = run().run();
     output.expect(ExitCode::Ok).prints(&[
-        "`test-groups` are passed over",
+        "`run-wrapper` scripts are passed over",
         "Setup place",
         "`default-filter` leaves out 1 test",
         "1 test run: 1 passed",

@@ -30,6 +30,7 @@ mod doctests;
 mod events;
 mod examples;
 mod findings;
+mod groups;
 mod guard;
 mod harnesses;
 mod hostile;

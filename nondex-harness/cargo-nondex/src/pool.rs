@@ -1,7 +1,11 @@
 //! Workers that share a list of work.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+mod slots;
+
+pub use slots::{Required, Slots, TestGroup};
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// Does this with each, up to `jobs` at the same time: the results, in the order of the work. The
@@ -16,20 +20,36 @@ pub fn each<W: Sync, T: Send>(
     work: &[W],
     one: impl Fn(usize, &W) -> Option<T> + Sync,
 ) -> Vec<T> {
-    let next = AtomicUsize::new(0);
+    each_within(jobs, work, |_| Required::default(), one)
+}
+
+/// As [`each`], where work may take several of the `jobs`, or exclude other work.
+///
+/// # Panics
+/// When `one` panics.
+pub fn each_within<W: Sync, T: Send>(
+    jobs: usize,
+    work: &[W],
+    required: impl Fn(&W) -> Required,
+    one: impl Fn(usize, &W) -> Option<T> + Sync,
+) -> Vec<T> {
+    let list = List {
+        state: Mutex::new(ListState {
+            left: (0..work.len()).collect(),
+            slots: Slots::new(jobs),
+        }),
+        changed: Condvar::new(),
+        required: work.iter().map(required).collect(),
+    };
     let made: Mutex<Vec<(usize, T)>> = Mutex::default();
     let worker = |place: usize| {
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(found) = work.get(number).map(|work| one(place, work)) else {
-                break;
-            };
-            let Some(found) = found else {
-                next.store(work.len(), Ordering::Relaxed);
+        while let Some(taken) = list.take() {
+            let Some(found) = one(place, &work[taken.number]) else {
+                list.lock().left.clear();
                 break;
             };
             let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
-            made.push((number, found));
+            made.push((taken.number, found));
         }
     };
     thread::scope(|scope| {
@@ -43,9 +63,66 @@ pub fn each<W: Sync, T: Send>(
     made.into_iter().map(|(_, found)| found).collect()
 }
 
+/// The work that is left, and what limits how much of it runs at once.
+struct List {
+    state: Mutex<ListState>,
+    /// Signalled when work has ended.
+    changed: Condvar,
+    /// What each takes.
+    required: Vec<Required>,
+}
+
+struct ListState {
+    /// The numbers of the work that is left.
+    left: VecDeque<usize>,
+    slots: Slots,
+}
+
+impl List {
+    fn lock(&self) -> MutexGuard<'_, ListState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the first work that fits, and waits for it while none does; `None` when nothing is
+    /// left.
+    fn take(&self) -> Option<Taken<'_>> {
+        let mut state = self.lock();
+        while !state.left.is_empty() {
+            let ListState { left, slots } = &mut *state;
+            let first = left
+                .iter()
+                .position(|number| slots.take(&self.required[*number]));
+            if let Some(number) = first.and_then(|first| left.remove(first)) {
+                return Some(Taken { list: self, number });
+            }
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        None
+    }
+}
+
+/// Work that has begun; it has ended when this is dropped, so that a panic keeps no slot.
+struct Taken<'l> {
+    list: &'l List,
+    number: usize,
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        let required = &self.list.required[self.number];
+        self.list.lock().slots.release(required);
+        self.list.changed.notify_all();
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::Barrier;
+    use std::num::NonZeroUsize;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Barrier};
 
     use super::*;
 
@@ -69,5 +146,29 @@ mod tests {
         });
         assert_eq!(made, [1, 2]);
         assert_eq!(each(3, &[], |_, _: &u8| Some(())), []);
+    }
+    #[test]
+    fn work_that_excludes_other_work_never_runs_with_it_and_other_work_does() {
+        let group = Arc::new(TestGroup {
+            name: "port".to_owned(),
+            max_threads: NonZeroUsize::MIN,
+        });
+        let in_group = || Required::new(NonZeroUsize::MIN, Some(Arc::clone(&group)));
+        let running = AtomicUsize::new(0);
+        let both = Barrier::new(2);
+        let work = [Some(0), Some(1), Some(2), None];
+        let required = |work: &Option<usize>| work.map_or_else(Required::default, |_| in_group());
+        let made = each_within(2, &work, required, |_, number| {
+            match number {
+                // The last one begins although two are before it.
+                None | Some(0) => _ = both.wait(),
+                Some(_) => {}
+            }
+            let others = number.map(|_| running.fetch_add(1, Ordering::Relaxed));
+            assert_eq!(others.unwrap_or(0), 0);
+            number.inspect(|_| _ = running.fetch_sub(1, Ordering::Relaxed));
+            Some(*number)
+        });
+        assert_eq!(made, work);
     }
 }

@@ -59,6 +59,7 @@ use crate::judge::conclusion::Conclusion;
 use crate::judge::isolation::{self, Available, Judgement, Need, Runs};
 use crate::judge::run::Run;
 use crate::judge::{Options, TestOptions, specs};
+use crate::pool::Required;
 use crate::project::{Harness, Suite, TestCase};
 use crate::report::schema::RunInfo;
 use crate::report::workspace::Workspace;
@@ -367,6 +368,10 @@ impl Workload for Campaign<'_> {
             }
         };
         run.ok_or(Unmade::Stopped)
+    }
+
+    fn required(&self, test: usize) -> Required {
+        self.options[test].required(&self.id(test))
     }
 
     fn takes_long(&self, test: usize, runs: &Runs) -> bool {

@@ -22,7 +22,7 @@ use crate::judge::prerequisite::explained_run;
 use crate::judge::run::Run;
 use crate::judge::specs::{clean_spec, seed_spec};
 use crate::judge::{Options, missing};
-use crate::pool;
+use crate::pool::{self, Required};
 use crate::project::{Suite, TestCase};
 
 /// What is written is kept of processes with at most this number of tests: of more, nobody knows
@@ -106,6 +106,15 @@ impl Processes<'_> {
         self.options.of(&self.suite.test_id(self.tests[test]))
     }
 
+    /// What a process takes in which these tests run one after the other.
+    pub(super) fn required(&self, tests: impl Iterator<Item = usize>) -> Required {
+        if self.options.required.is_empty() {
+            return Required::default();
+        }
+        let of = |test: usize| self.options.required(&self.suite.test_id(self.tests[test]));
+        tests.fold(Required::default(), |all, test| all.or(&of(test)))
+    }
+
     /// How long a test may take.
     fn limit(&self, test: usize) -> Duration {
         let usual = self.options_of(test).timeout;
@@ -144,21 +153,22 @@ impl Processes<'_> {
     /// Does this with each, several at once unless `alone`: the results in their order, as far as
     /// it was not stopped. Once tests are seen to leave files, nobody knows which of several at
     /// once met them: they are made again, one at a time.
-    fn each<W: Sync, T: Send>(
+    fn each<T: Send>(
         &self,
-        wanted: &[W],
+        wanted: &[ProcessPlan],
         alone: bool,
-        one: impl Fn(usize, &W) -> Option<T> + Sync,
+        one: impl Fn(usize, &ProcessPlan) -> Option<T> + Sync,
     ) -> Vec<T> {
         if wanted.is_empty() {
             return Vec::new();
         }
-        let one = |place, wanted: &W| match self.stop.is_set() {
+        let one = |place, wanted: &ProcessPlan| match self.stop.is_set() {
             true => None,
             false => one(place, wanted),
         };
         if !alone && !self.tree.is_left() {
-            let made = pool::each(self.options.jobs.get(), wanted, one);
+            let required = |plan: &ProcessPlan| self.required(plan.tests());
+            let made = pool::each_within(self.options.jobs.get(), wanted, required, one);
             if !self.tree.restore() {
                 return made;
             }

@@ -10,6 +10,7 @@
 //! Different tests run at once, as in cargo test and nextest, but hardly ever two runs of one test:
 //! many write to a place that is their own and no other test's. Where a run takes long, it is made
 //! [confined](Setting::Confined), at once with others of its test when there is nothing else to do.
+//! Of the tests of a group only as many run at once as it allows; heavy tests take several slots.
 //! Runs that are wanted [alone](crate::judge::isolation) come last, one at a time.
 
 mod place;
@@ -30,6 +31,7 @@ use super::progress::Progress;
 use super::stop::StopFlag;
 use crate::judge::isolation::{Judgement, Need, Runs};
 use crate::judge::run::Run;
+use crate::pool::Required;
 
 /// What the executor runs, and asks what to run.
 pub trait Workload: Sync {
@@ -54,6 +56,11 @@ pub trait Workload: Sync {
     /// Whether it is worth while to make runs of a test at once, after these.
     fn takes_long(&self, _test: usize, _runs: &Runs) -> bool {
         false
+    }
+
+    /// What a run of a test takes of the job slots and of its test group.
+    fn required(&self, _test: usize) -> Required {
+        Required::default()
     }
 
     /// Makes one run, with this time limit if it is not the usual one.
@@ -145,7 +152,7 @@ pub fn execute(
         for (spec, run) in workload.known(test) {
             runs.together.add(spec, run);
         }
-        runs
+        (runs, workload.required(test))
     };
     let executor = Executor {
         workload,
@@ -155,7 +162,7 @@ pub fn execute(
         changed: Condvar::new(),
         jobs,
         tests,
-        state: Mutex::new(State::new((0..tests).map(runs), means.max_fail)),
+        state: Mutex::new(State::new((0..tests).map(runs), jobs, means.max_fail)),
     };
     for test in 0..tests {
         drop(executor.advance(executor.lock(), test));
@@ -218,7 +225,8 @@ struct Executor<'a> {
     tests: usize,
     state: Mutex<State>,
     /// Signalled when the queue grows, a test is finished, or the executor was stopped. A run that
-    /// ends makes one more run possible, of the same test, which the same thread takes.
+    /// ends makes one more run possible, which the same thread takes, unless its test is in a group
+    /// or took several slots.
     changed: Condvar,
 }
 
@@ -263,7 +271,9 @@ impl Executor<'_> {
                 Ok(run)
             });
             state = self.lock();
-            state.end(turn.test);
+            if state.end_run(turn.test) {
+                self.changed.notify_all();
+            }
             match made {
                 Ok(Err(Unmade::Stopped)) => break,
                 Ok(Err(Unmade::Unconfined)) => {

@@ -147,7 +147,13 @@ impl Races<'_> {
             may_use_any: used.may_use_any,
         });
         let numbered: Vec<interleavings::Use> = numbered.collect();
-        let is_wanted = |place: usize| (self.is_asked)(uses[place].test);
+        let required = |test: usize| self.processes.required([test].into_iter());
+        let is_wanted = |pair: [usize; 2]| {
+            let [outer, inner] = pair.map(|place| uses[place].test);
+            let is_asked = (self.is_asked)(outer) || (self.is_asked)(inner);
+            // Tests of a group that never run at the same time cannot disturb each other.
+            is_asked && !required(outer).excludes(&required(inner))
+        };
         let plan = interleavings::plan(&numbered, &shared, &is_wanted);
         (states, plan)
     }

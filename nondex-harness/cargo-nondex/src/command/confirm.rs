@@ -10,6 +10,7 @@ use anstyle::AnsiColor;
 
 use self::confirmation::{Confirmation, Confirmed};
 use self::plain::{PlainRuns, Seeded};
+use super::configuration::Asked;
 use super::console::Console;
 use super::{interrupt, selection};
 use crate::campaign::process;
@@ -24,18 +25,18 @@ use crate::repro::{Repro, Subject};
 use crate::shell;
 
 /// Runs plain builds of the selected tests many times: 100 when one failed.
-pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode> {
+pub(super) fn confirm(args: &ConfirmArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
     let seeds = args.seeds.clone().map(Seeds::into_vec);
     if seeds.as_ref().is_some_and(Vec::is_empty) {
         return Err(Error::usage("`--seeds 0` leaves nothing to run"));
     }
-    let asked = &args.project.filter;
-    if asked.names.filters.is_empty() && asked.libtest.is_empty() && asked.filtersets.is_empty() {
+    let named = &args.project.filter;
+    if named.names.filters.is_empty() && named.libtest.is_empty() && named.filtersets.is_empty() {
         return Err(Error::usage(
             "name the tests to confirm: each is run many times",
         ));
     }
-    let filter = asked.parse()?;
+    let filter = named.parse()?;
     let mut plan = selection::plan(&args.project.build, &args.project.archive, console)?;
     let resolved = selection::resolve(&filter, &plan)?;
     let stop = interrupt::install()?;
@@ -44,6 +45,7 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
     let project = project::build(&plan, console.quiet)?;
     let selected = selection::select(&project.suites, &resolved, selection::Divided::Tests);
     selection::expect_some(&project.suites, &selected, &resolved, console)?;
+    let required = selection::required(asked, &plan, &project.suites)?;
     let running = selected.iter().flat_map(|selected| {
         let tests = selected.tests.iter().filter(|(_, runs)| *runs);
         tests.map(|(test, _)| (selected.suite, test))
@@ -85,6 +87,7 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
             timeout: args.timeout.unwrap_or(DEFAULT_TIMEOUT),
             stop: &stop,
             seeded: seeded.as_ref(),
+            required: required.get(&id).cloned().unwrap_or_default(),
         };
         let jobs = jobs.unwrap_or(NonZeroUsize::MIN);
         let mut confirmed = match &seeded {

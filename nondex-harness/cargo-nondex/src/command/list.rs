@@ -1,15 +1,18 @@
 //! `cargo nondex list`: the tests that would be run.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde::Serialize;
 
+use super::configuration::Asked;
 use super::console::Console;
 use super::selection;
 use crate::campaign::Selected;
 use crate::cli::{ListArgs, MessageFormat};
 use crate::error::Result;
 use crate::exit_code::ExitCode;
+use crate::pool::Required;
 use crate::project;
 
 /// The list as JSON.
@@ -33,10 +36,13 @@ struct Listed<'a> {
     ignored: bool,
     /// Whether it is run: an ignored test only on request.
     runs: bool,
+    /// The test group of nextest's configuration that limits how many run at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    test_group: Option<String>,
 }
 
 /// Lists the selected tests on stdout, one id on a line or as JSON.
-pub(super) fn list(args: &ListArgs, console: &Console) -> Result<ExitCode> {
+pub(super) fn list(args: &ListArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
     let filter = args.project.filter.parse()?;
     let doctests = filter.doctests();
     let mut plan = selection::plan(&args.project.build, &args.project.archive, console)?;
@@ -47,7 +53,8 @@ pub(super) fn list(args: &ListArgs, console: &Console) -> Result<ExitCode> {
         console.note(note);
     }
     let selected = selection::select(&project.suites, &filter, selection::Divided::Tests);
-    let tests = listed(&selected);
+    let required = selection::required(asked, &plan, &project.suites)?;
+    let tests = listed(&selected, &required);
     match console.format {
         MessageFormat::Json => console.json(&Listing {
             test_count: selection::running(&selected),
@@ -62,33 +69,44 @@ pub(super) fn list(args: &ListArgs, console: &Console) -> Result<ExitCode> {
     Ok(project.exit_code())
 }
 
-fn listed<'a>(selected: &'a [Selected<'a>]) -> Vec<Listed<'a>> {
+fn listed<'a>(
+    selected: &'a [Selected<'a>],
+    required: &BTreeMap<String, Required>,
+) -> Vec<Listed<'a>> {
     let tests = selected.iter().flat_map(|Selected { suite, tests }| {
-        tests.iter().map(move |(test, runs)| Listed {
-            id: suite.test_id(test),
-            package: &suite.binary.package,
-            binary: &suite.binary.id,
-            kind: &suite.binary.kind,
-            name: &test.name,
-            file: test.file.as_deref(),
-            line: test.line,
-            ignored: test.ignored,
-            runs: *runs,
+        tests.iter().map(move |(test, runs)| {
+            let id = suite.test_id(test);
+            let group = required.get(&id).and_then(Required::group);
+            Listed {
+                package: &suite.binary.package,
+                binary: &suite.binary.id,
+                kind: &suite.binary.kind,
+                name: &test.name,
+                file: test.file.as_deref(),
+                line: test.line,
+                ignored: test.ignored,
+                runs: *runs,
+                test_group: group.map(str::to_owned),
+                id,
+            }
         })
     });
     tests.collect()
 }
 
-/// One id on a line; with `places` also where the test is.
-fn text(tests: &[Listed<'_>], places: bool) -> String {
+/// One id on a line; with `details` also where the test is, and its group.
+fn text(tests: &[Listed<'_>], details: bool) -> String {
     let mut text = String::new();
     for test in tests {
         text.push_str(&test.id);
         if !test.runs {
             text.push_str(" (ignored)");
         }
-        if let (true, Some(file), Some(line)) = (places, test.file, test.line) {
+        if let (true, Some(file), Some(line)) = (details, test.file, test.line) {
             let _ = write!(text, " at {file}:{line}");
+        }
+        if let Some(group) = test.test_group.as_ref().filter(|_| details) {
+            let _ = write!(text, " in test group {group}");
         }
         text.push('\n');
     }

@@ -1,15 +1,18 @@
 //! From all tests of a project to those that are run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::configuration::Asked;
 use super::console::Console;
 use crate::campaign::Selected;
 use crate::cli::filterset::Workspace;
 use crate::cli::partition::Partition;
 use crate::cli::test_filter::{Match, NoTests, ResolvedFilter, TestFilter};
 use crate::cli::{BuildArgs, ExtractArgs};
+use crate::config::PerTest;
 use crate::error::{Error, Result};
-use crate::project::{self, BuildPlan, Suite};
+use crate::pool::Required;
+use crate::project::{self, BuildPlan, Suite, TestCase};
 use crate::shell;
 
 /// What is built when these flags are given in the current folder; `--color` applies to cargo, too.
@@ -51,6 +54,27 @@ pub(super) fn workspace(plan: &BuildPlan, is_needed: bool) -> Result<Workspace> 
     } else {
         Ok(Workspace::default())
     }
+}
+
+/// What runs of single tests take of the job slots and of test groups, as the configuration says.
+///
+/// # Errors
+/// When the workspace cannot be read, or the configuration names what is not in it.
+pub(super) fn required(
+    asked: &Asked,
+    plan: &BuildPlan,
+    suites: &[Suite],
+) -> Result<BTreeMap<String, Required>> {
+    let overrides = &asked.config.profile.overrides;
+    let workspace = workspace(plan, !overrides.is_empty())?;
+    let per_test = PerTest::new(overrides, asked.given, &workspace)?;
+    Ok(per_test.required(all(suites)))
+}
+
+/// All tests of these binaries.
+pub(super) fn all(suites: &[Suite]) -> impl Iterator<Item = (&Suite, &TestCase)> + Clone {
+    let suites = suites.iter();
+    suites.flat_map(|suite| suite.tests.iter().map(move |test| (suite, test)))
 }
 
 /// The requested tests, by binary; those with `false` are ignored tests, which are not run.

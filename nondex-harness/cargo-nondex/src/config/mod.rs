@@ -70,11 +70,13 @@ pub fn load(
     if let Some(root) = &root {
         config.nextest = Nextest::read(root)?;
     }
+    let mut overrides = std::mem::take(&mut config.nextest.overrides);
     // This tool's configuration has precedence.
-    if config.profile.timeout.is_none() {
-        let limits = std::mem::take(&mut config.nextest.limits);
-        config.profile.overrides.extend(limits);
+    if config.profile.timeout.is_some() {
+        let all = overrides.iter_mut();
+        all.for_each(|found| found.get_mut().timeout = None);
     }
+    config.profile.overrides.extend(overrides);
     config.variables = settings;
     config.root = root;
     Ok(config)

@@ -4,6 +4,8 @@
 //! what is to be done before. What only decides how nextest runs and shows tests is passed over.
 //! What would change a result here and is not understood is named once.
 
+mod concurrency;
+
 use std::time::Duration;
 
 use camino::Utf8Path;
@@ -26,8 +28,8 @@ const DEFAULT: &str = "default";
 pub struct Nextest {
     /// Which tests run unless others are requested.
     pub default_filter: Option<Expression>,
-    /// Time limits of tests, longer than ours.
-    pub(super) limits: Vec<Spanned<Override>>,
+    /// Time limits of tests, longer than ours, test groups, and numbers of job slots.
+    pub(super) overrides: Vec<Spanned<Override>>,
     /// After how many failures no other test is begun.
     pub max_fail: Option<MaxFail>,
     /// What is run before the tests.
@@ -81,9 +83,6 @@ impl Nextest {
                 found.add(profile, &document);
             }
         }
-        if document.contains_key("test-groups") {
-            found.note("`test-groups` are passed over: tests of a group may run at once");
-        }
         Ok(found)
     }
 
@@ -100,11 +99,10 @@ impl Nextest {
             if one.contains_key("platform") {
                 self.note("overrides for a `platform` are passed over");
             } else if let Some(text) = one.get("filter").and_then(Value::as_str) {
-                let limit = limit(one);
-                self.add_limit(text, limit);
+                self.add_override(text, one, document);
             }
         }
-        self.add_limit("all()", limit(profile));
+        self.add_override("all()", profile, document);
         for entry in list(profile.get("scripts")).filter_map(Value::as_table) {
             if entry.contains_key("run-wrapper") {
                 self.note("`run-wrapper` scripts are passed over");
@@ -127,14 +125,33 @@ impl Nextest {
         }
     }
 
-    fn add_limit(&mut self, filter: &str, limit: Option<Duration>) {
+    /// Adds what applies here of the settings of some tests.
+    fn add_override(&mut self, filter: &str, settings: &Table, document: &Table) {
         // A run over this tool may take longer, so that a shorter one is none here.
-        if let Some(limit) = limit.filter(|limit| *limit > DEFAULT_TIMEOUT)
-            && let Some(filter) = self.expression(filter)
-        {
-            let limit = Override::limit(filter, limit);
-            self.limits.push(Spanned::new(0..0, limit));
+        let limit = limit(settings).filter(|limit| *limit > DEFAULT_TIMEOUT);
+        let group = settings.get("test-group").and_then(|name| {
+            let found = concurrency::group(document, name);
+            self.understood(found, "test-group", name)
+        });
+        let threads = settings.get("threads-required").and_then(|number| {
+            let found = concurrency::threads(number);
+            self.understood(found, "threads-required", number)
+        });
+        if limit.is_none() && group.is_none() && threads.is_none() {
+            return;
         }
+        if let Some(filter) = self.expression(filter) {
+            let found = Override::of_nextest(filter, limit, group, threads);
+            self.overrides.push(Spanned::new(0..0, found));
+        }
+    }
+
+    /// What was found of the value of this key; a note where that is nothing.
+    fn understood<T>(&mut self, found: Option<T>, key: &str, value: &Value) -> Option<T> {
+        if found.is_none() {
+            self.note(&format!("`{key} = {value}` is not understood"));
+        }
+        found
     }
 
     fn expression(&mut self, text: &str) -> Option<Expression> {
@@ -252,7 +269,7 @@ mod tests {
         let found = Nextest::parse(TEXT, "default").unwrap();
         assert_eq!(text(&found), "not test(slow)");
         let limits: Vec<_> = found
-            .limits
+            .overrides
             .iter()
             .map(|one| one.get_ref().timeout)
             .collect();
@@ -267,17 +284,20 @@ mod tests {
     fn a_profile_comes_over_the_default_one() {
         let found = Nextest::parse(TEXT, "ci").unwrap();
         assert_eq!(text(&found), "all()");
-        assert_eq!(found.limits.len(), 2);
+        assert_eq!(found.overrides.len(), 2);
         assert_eq!(found.max_fail, Some(MaxFail::ALL));
     }
 
     #[test]
     fn what_is_not_understood_is_named_once() {
-        let text = "test-groups.one.max-threads = 1\n\
+        let text = "test-groups.one.max-threads = 0\n\
+                    [[profile.default.overrides]]\nfilter = 'test(a)'\ntest-group = 'one'\n\
+                    [[profile.default.overrides]]\nfilter = 'test(b)'\ntest-group = 'two'\n\
+                    [[profile.default.overrides]]\nfilter = 'test(c)'\ntest-group = 'two'\n\
                     [[profile.default.overrides]]\nplatform = 'cfg(windows)'\n\
                     [[profile.default.overrides]]\nplatform = 'cfg(unix)'\n\
                     [[profile.default.scripts]]\nsetup = 'missing'\n";
         let found = Nextest::parse(text, "default").unwrap();
-        assert_eq!(found.notes.len(), 3, "{:?}", found.notes);
+        assert_eq!(found.notes.len(), 4, "{:?}", found.notes);
     }
 }

@@ -1,6 +1,8 @@
 //! Settings of single tests: `[[profile.NAME.overrides]]`.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::Duration;
 
 use nondex_core::{Level, NetworkMode};
@@ -14,6 +16,7 @@ use crate::cli::filterset::{Expression, Filterset, Query, Workspace};
 use crate::cli::model_args::model_names;
 use crate::error::{Error, Result};
 use crate::judge::TestOptions;
+use crate::pool::{Required, TestGroup};
 use crate::project::{Suite, TestCase};
 
 /// The keys of an override.
@@ -48,6 +51,12 @@ pub struct Override {
     /// The time limit of one run.
     #[serde(default, deserialize_with = "one")]
     pub timeout: Option<Duration>,
+    /// The test group, which only nextest's configuration has.
+    #[serde(skip)]
+    test_group: Option<Arc<TestGroup>>,
+    /// Number of job slots, in the same way.
+    #[serde(skip)]
+    threads_required: Option<NonZeroUsize>,
     /// Where it stands, for messages.
     #[serde(skip)]
     pub(super) place: String,
@@ -57,15 +66,22 @@ pub struct Override {
 }
 
 impl Override {
-    /// A time limit that nextest's configuration has.
-    pub(super) fn limit(filter: Expression, limit: Duration) -> Self {
+    /// What nextest's configuration has of these.
+    pub(super) fn of_nextest(
+        filter: Expression,
+        timeout: Option<Duration>,
+        test_group: Option<Arc<TestGroup>>,
+        threads_required: Option<NonZeroUsize>,
+    ) -> Self {
         Override {
             filter,
             levels: None,
             models_off: None,
             network: None,
             sanitise: None,
-            timeout: Some(limit),
+            timeout,
+            test_group,
+            threads_required,
             place: "nextest's configuration".to_owned(),
             is_of_nextest: true,
         }
@@ -175,6 +191,30 @@ impl<'a> PerTest<'a> {
                 (suite.test_id(test), options)
             })
             .filter(|(_, options)| *options != TestOptions::default())
+            .collect()
+    }
+
+    /// What the runs of those tests take that take more than one job slot or are in a test group,
+    /// by id.
+    #[must_use]
+    pub fn required<'t>(
+        &self,
+        tests: impl Iterator<Item = (&'t Suite, &'t TestCase)>,
+    ) -> BTreeMap<String, Required> {
+        tests
+            .map(|(suite, test)| {
+                let query = Query::of(suite, test);
+                let of_test = || {
+                    let overrides = self.overrides.iter();
+                    let matching = overrides.filter(|(filter, _)| filter.contains(&query));
+                    matching.map(|(_, found)| *found)
+                };
+                let threads = of_test().find_map(|found| found.threads_required);
+                let group = of_test().find_map(|found| found.test_group.clone());
+                let required = Required::new(threads.unwrap_or(NonZeroUsize::MIN), group);
+                (suite.test_id(test), required)
+            })
+            .filter(|(_, required)| *required != Required::default())
             .collect()
     }
 

@@ -14,6 +14,7 @@ use super::prerequisite::{Limit, Policy, Prerequisite};
 use super::run::Run;
 use super::timing::is_of_timing;
 use super::world::World;
+use crate::pool::Required;
 
 /// The time limit of one run unless another is given (`--timeout SECONDS`): long for a unit test,
 /// short for a hang.
@@ -103,6 +104,8 @@ pub struct Options {
     pub prerequisites: Vec<Arc<dyn Prerequisite>>,
     /// What is different for single tests, by their ids.
     pub per_test: BTreeMap<String, TestOptions>,
+    /// What runs of single tests take, by their ids, where it is not one job slot.
+    pub required: Arc<BTreeMap<String, Required>>,
 }
 
 /// Options of a test; `None` is what holds for all.
@@ -158,7 +161,14 @@ impl Options {
             max_sanitised: None,
             prerequisites: Vec::new(),
             per_test: BTreeMap::new(),
+            required: Arc::default(),
         }
+    }
+
+    /// What a run of the test with this id takes of the job slots and of its test group.
+    #[must_use]
+    pub fn required(&self, test_id: &str) -> Required {
+        self.required.get(test_id).cloned().unwrap_or_default()
     }
 
     /// The options of a test that differ from these. Copies them.

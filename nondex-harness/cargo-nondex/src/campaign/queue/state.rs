@@ -11,11 +11,14 @@ use super::{MAX_AT_ONCE, Setting};
 use crate::judge::isolation::{Judgement, Need, Runs};
 use crate::judge::missing::Missing;
 use crate::judge::run::Run;
+use crate::pool::{Required, Slots};
 
 /// What the workers of the executor share.
 pub(super) struct State {
     pub(super) queue: BTreeMap<QueuePlace, RunSpec>,
     pub(super) tests: Vec<TestState>,
+    /// What the runs that are made now take.
+    slots: Slots,
     /// How many runs are made or judged now.
     pub(super) busy: usize,
     /// How many tests are neither judged nor given up.
@@ -31,6 +34,8 @@ pub(super) struct State {
 /// One test, its runs so far, and those that it waits for.
 pub(super) struct TestState {
     pub(super) runs: Runs,
+    /// What a run of it takes.
+    required: Required,
     /// The runs it has asked for, with their results.
     pub(super) batch: Vec<(RunSpec, Option<Run>)>,
     /// Number of batches before that one.
@@ -61,9 +66,10 @@ pub(super) struct TestState {
 }
 
 impl TestState {
-    const fn new(runs: Runs) -> Self {
+    fn new((runs, required): (Runs, Required)) -> Self {
         TestState {
             runs,
+            required,
             batch: Vec::new(),
             rounds: 0,
             is_optional: false,
@@ -99,14 +105,17 @@ impl TestState {
 }
 
 impl State {
-    /// The state before any run, of tests with these runs that were made before.
+    /// The state before any run, of tests with these runs that were made before, and what a run of
+    /// each takes of the `jobs` slots.
     pub(super) fn new(
-        runs: impl Iterator<Item = Runs>,
+        tests: impl Iterator<Item = (Runs, Required)>,
+        jobs: usize,
         max_failures: Option<NonZeroUsize>,
     ) -> Self {
-        let tests: Vec<TestState> = runs.map(TestState::new).collect();
+        let tests: Vec<TestState> = tests.map(TestState::new).collect();
         State {
             queue: BTreeMap::new(),
+            slots: Slots::new(jobs),
             busy: 0,
             unfinished: tests.len(),
             tests,
@@ -116,9 +125,9 @@ impl State {
         }
     }
 
-    /// Takes the first run from the queue whose test is not busy already, and which is not
-    /// disturbed by one that is; if there is none, one that may be made at the same time as others
-    /// of its test.
+    /// Takes the first run from the queue whose test is not busy already, which is not disturbed by
+    /// one that is, and for which there are slots, also in its test group; if there is none, one
+    /// that may be made at the same time as others of its test.
     pub(super) fn take(&mut self) -> Option<(QueuePlace, RunSpec)> {
         // Runs alone are last: while one is made nothing else is left, and a test that wants them
         // wants no other again.
@@ -130,14 +139,22 @@ impl State {
             let test = &self.tests[turn.test];
             test.setting == Setting::Confined && test.busy < MAX_AT_ONCE
         };
-        let turn = *self
-            .open()
-            .find(is_free)
-            .or_else(|| self.open().find(has_room))?;
+        let fits = |turn: &&QueuePlace| self.slots.fits(&self.tests[turn.test].required);
+        let open = || self.open().filter(fits);
+        let turn = *open().find(is_free).or_else(|| open().find(has_room))?;
         let spec = self.queue.remove(&turn)?;
+        self.slots.take(&self.tests[turn.test].required);
         self.begin(turn.test);
         self.tests[turn.test].is_begun = true;
         Some((turn, spec))
+    }
+
+    /// A run that was [taken](Self::take) has ended. Whether that may let several others begin.
+    pub(super) fn end_run(&mut self, test: usize) -> bool {
+        self.end(test);
+        let required = &self.tests[test].required;
+        self.slots.release(required);
+        *required != Required::default()
     }
 
     /// Whether no run is made, and none will be.

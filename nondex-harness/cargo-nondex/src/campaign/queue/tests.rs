@@ -1,5 +1,6 @@
 //! Tests of the workers of a campaign.
 
+mod groups;
 mod max_fail;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

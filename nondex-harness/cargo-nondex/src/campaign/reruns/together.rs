@@ -11,6 +11,7 @@ use crate::campaign::comparison::as_plain;
 use crate::campaign::written_paths::WrittenPaths;
 use crate::campaign::{ended, launch, process};
 use crate::judge::verdict::Fact;
+use crate::pool::Slots;
 use crate::project::{Harness, Suite, TestBinary, TestCase};
 use crate::report::TestReport;
 use crate::report::schema::{FailureReport, Step};
@@ -45,26 +46,36 @@ impl Reruns<'_> {
             return;
         };
         self.launcher.note(WrittenPaths::add_plain);
+        // Of a test group there are only as many as run at the same time.
+        let mut slots = Slots::new(usize::MAX);
+        let in_groups = |test: &TestCase| self.options.required(&suite.test_id(test)).in_groups();
+        let skipped = suite.tests.iter().map(|test| (test, in_groups(test)));
+        let skipped = skipped.filter(|(_, groups)| !slots.take(groups));
+        let skipped: Vec<&str> = skipped.map(|(test, _)| test.name.as_str()).collect();
         let mut found = Together::default();
         let begin = Instant::now();
         while found.runs < self.limits.together()
             && (found.runs < FEWEST || begin.elapsed() < PATIENCE)
         {
             // What the runs before have shown stands.
-            let Some(output) = as_plain(|| self.all(plain)) else {
+            let Some(output) = as_plain(|| self.all(plain, &skipped)) else {
                 break;
             };
             found.add(&output);
         }
-        for (case, report) in tests.iter_mut() {
+        let ran = |case: &TestCase| !skipped.contains(&case.name.as_str());
+        for (case, report) in tests.iter_mut().filter(|(case, _)| ran(case)) {
             found.write(case, report, self.options.timeout);
         }
     }
 
-    /// What one run of all tests wrote, if its process came to its end.
-    fn all(&self, binary: &TestBinary) -> Option<String> {
+    /// What one run of all tests but these wrote, if its process came to its end.
+    fn all(&self, binary: &TestBinary, skipped: &[&str]) -> Option<String> {
         let limit = self.options.timeout.saturating_mul(2);
-        let finished = process::run(launch::all(binary), limit, self.stop).ok()?;
+        let mut command = launch::all(binary);
+        command.args((!skipped.is_empty()).then_some("--exact"));
+        command.args(skipped.iter().flat_map(|name| ["--skip", *name]));
+        let finished = process::run(command, limit, self.stop).ok()?;
         let is_end = matches!(finished.end, process::End::Exited(0 | 101));
         is_end.then(|| finished.output.to_text())
     }

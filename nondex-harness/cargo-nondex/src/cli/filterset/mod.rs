@@ -2,8 +2,8 @@
 //!
 //! `package(serde) and not test(/^slow_/)`: predicates, combined by operators. The reference is
 //! <https://nexte.st/docs/filtersets/reference>; the differences are that `default()` is all tests
-//! (there is no configured default filter here), that `group()` is refused (so are groups), and
-//! that a tab counts as a space.
+//! (there is no configured default filter here), that `group()` is refused, and that a tab counts
+//! as a space.
 //!
 //! An [`Expression`] is parsed text. [Resolved](Expression::resolve) against the packages of a
 //! [`Workspace`] it is a [`Filterset`], which selects tests.

@@ -149,7 +149,7 @@ impl<'a> Parser<'a> {
             "test" => Bare::Contains,
             "package" | "deps" | "rdeps" | "binary" | "binary_id" => Bare::Glob,
             "group" => {
-                let message = "group() is not supported: there are no test groups here";
+                let message = "group() is not supported: select the tests of a group by name";
                 return self.error(start..start + name.len(), message);
             }
             "" => {

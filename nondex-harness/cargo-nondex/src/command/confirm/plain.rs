@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::confirmation::Confirmed;
 use crate::campaign::{StopFlag, ended, launch, process};
 use crate::error::{Error, Result};
-use crate::pool;
+use crate::pool::{self, Required};
 use crate::project::{self, EntropyLibrary, Project, TestBinary, TestCase};
 use crate::statistics::Rate;
 
@@ -37,6 +37,8 @@ pub(super) struct PlainRuns<'a> {
     pub(super) timeout: Duration,
     pub(super) stop: &'a StopFlag,
     pub(super) seeded: Option<&'a Seeded>,
+    /// What each takes: tests of a group may not run at once.
+    pub(super) required: Required,
 }
 
 /// A run that failed.
@@ -107,7 +109,8 @@ impl PlainRuns<'_> {
     fn run(&self, numbers: &[u64], jobs: usize) -> Result<Sample> {
         // An error ends all of it, as a stop does.
         let error = OnceLock::new();
-        let ends = pool::each(jobs, numbers, |_, number| {
+        let required = |_: &u64| self.required.clone();
+        let ends = pool::each_within(jobs, numbers, required, |_, number| {
             if self.stop.is_set() || error.get().is_some() {
                 return None;
             }

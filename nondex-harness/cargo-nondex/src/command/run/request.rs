@@ -162,8 +162,8 @@ impl<'a> Request<'a> {
         options.models_off.clone_from(&self.models_off);
         options.files = self.args.testing.models.files();
         // Also of those that are not selected: they may run before others.
-        let tests = project.suites.iter();
-        let tests = tests.flat_map(|suite| suite.tests.iter().map(move |test| (suite, test)));
+        let tests = selection::all(&project.suites);
+        options.required = Arc::new(self.per_test.required(tests.clone()));
         options.per_test = self.per_test.of(tests);
         for (test, tried) in self.regressions(&project.workspace_root, console)? {
             options.per_test.entry(test).or_default().regressions = tried;
@@ -226,8 +226,9 @@ fn plan(args: &TestingArgs, asked: &Asked, console: &Console) -> Result<BuildPla
     // An override may look at the network for single tests, and sanitisers look at the same
     // functions.
     let config = &asked.config;
+    let mut overrides = config.profile.overrides.iter();
     plan.without_network = args.network.network == Some(NetworkMode::Off)
-        && config.profile.overrides.is_empty()
+        && overrides.all(|found| found.get_ref().network.is_none())
         && config.sanitisers.is_empty();
     Ok(plan)
 }

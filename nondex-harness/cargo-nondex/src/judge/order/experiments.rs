@@ -20,6 +20,17 @@ pub enum ProcessPlan {
     Forked(usize, Vec<usize>),
 }
 
+impl ProcessPlan {
+    /// All its tests.
+    pub fn tests(&self) -> impl Iterator<Item = usize> {
+        let (first, then) = match self {
+            ProcessPlan::InOrder(tests) => (None, tests),
+            ProcessPlan::Forked(first, then) => (Some(*first), then),
+        };
+        first.into_iter().chain(then.iter().copied())
+    }
+}
+
 /// The processes that must be made before a question can be answered.
 pub type MissingProcesses = Missing<ProcessPlan>;
 

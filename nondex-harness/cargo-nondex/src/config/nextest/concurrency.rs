@@ -1,0 +1,80 @@
+//! Test groups and heavy tests: how many tests run at once.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+
+use toml::{Table, Value};
+
+use super::table;
+use crate::pool::TestGroup;
+
+/// The group of the tests that are in none.
+const GLOBAL: &str = "@global";
+
+/// The test group of this name, `[test-groups] NAME = { max-threads = N }`.
+pub(super) fn group(document: &Table, name: &Value) -> Option<Arc<TestGroup>> {
+    let name = name.as_str()?;
+    let max_threads = match name {
+        GLOBAL => NonZeroUsize::MAX,
+        name => {
+            let groups = table(document.get("test-groups"));
+            threads(groups?.get(name)?.get("max-threads")?)?
+        }
+    };
+    Some(Arc::new(TestGroup {
+        name: name.to_owned(),
+        max_threads,
+    }))
+}
+
+/// A number of threads: a negative one is less than there are processors, and there are two names.
+pub(super) fn threads(value: &Value) -> Option<NonZeroUsize> {
+    let processors = available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    match value {
+        Value::String(text) => match text.as_str() {
+            "num-cpus" => Some(processors),
+            "num-test-threads" => Some(NonZeroUsize::MAX),
+            _ => None,
+        },
+        Value::Integer(number) => {
+            let size = usize::try_from(number.unsigned_abs()).unwrap_or(usize::MAX);
+            if *number < 0 {
+                let rest = processors.get().saturating_sub(size);
+                return Some(NonZeroUsize::new(rest).unwrap_or(NonZeroUsize::MIN));
+            }
+            NonZeroUsize::new(size)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_threads_is_positive_or_counts_from_the_processors_or_has_a_name() {
+        let processors = available_parallelism().unwrap();
+        let number = |number| threads(&Value::Integer(number));
+        assert_eq!(number(3), NonZeroUsize::new(3));
+        assert_eq!(number(0), None);
+        assert_eq!(number(-100_000), Some(NonZeroUsize::MIN));
+        let named = |name: &str| threads(&Value::String(name.to_owned()));
+        assert_eq!(named("num-cpus"), Some(processors));
+        assert_eq!(named("num-test-threads"), Some(NonZeroUsize::MAX));
+        assert_eq!(named("many"), None);
+    }
+
+    #[test]
+    fn a_group_is_one_of_the_file_or_the_global_one_without_a_limit() {
+        let document: Table = "test-groups.port = { max-threads = 2 }".parse().unwrap();
+        let limit = |name: &str| {
+            let found = group(&document, &Value::String(name.to_owned()));
+            found.map(|group| group.max_threads)
+        };
+        assert_eq!(limit("port"), NonZeroUsize::new(2));
+        assert_eq!(limit(GLOBAL), Some(NonZeroUsize::MAX));
+        assert_eq!(limit("prot"), None);
+    }
+}

@@ -1,0 +1,195 @@
+//! Job slots and test groups: what may run at the same time.
+//!
+//! Both are nextest's: work takes one job slot or several (`threads-required`), and of the tests of
+//! a group only as many run at once as its `max-threads` allow. A group counts the same threads.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+/// A test group: tests of which few run at once.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TestGroup {
+    /// Its name in the configuration.
+    pub name: String,
+    /// Maximum number of threads of its tests at once; [`NonZeroUsize::MAX`] for no limit.
+    pub max_threads: NonZeroUsize,
+}
+
+/// What work takes while it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Required {
+    /// Number of job slots.
+    threads: usize,
+    /// Number of threads in each group.
+    groups: BTreeMap<Arc<TestGroup>, usize>,
+}
+
+impl Default for Required {
+    /// One job slot.
+    fn default() -> Self {
+        Required::new(NonZeroUsize::MIN, None)
+    }
+}
+
+impl Required {
+    /// What a test takes that needs this number of threads, and is in this group.
+    #[must_use]
+    pub fn new(threads: NonZeroUsize, group: Option<Arc<TestGroup>>) -> Self {
+        let limited = group.filter(|group| group.max_threads < NonZeroUsize::MAX);
+        Required {
+            threads: threads.get(),
+            groups: limited
+                .map(|group| (group, threads.get()))
+                .into_iter()
+                .collect(),
+        }
+    }
+
+    /// What two take that run one after the other in one process.
+    #[must_use]
+    pub fn or(mut self, other: &Self) -> Self {
+        self.threads = self.threads.max(other.threads);
+        for (group, threads) in &other.groups {
+            let own = self.groups.entry(Arc::clone(group)).or_default();
+            *own = (*own).max(*threads);
+        }
+        self
+    }
+
+    /// What it takes where there are as many job slots as work.
+    #[must_use]
+    pub fn in_groups(&self) -> Self {
+        Required {
+            threads: 0,
+            groups: self.groups.clone(),
+        }
+    }
+
+    /// Whether the two never run at the same time, however many job slots there are.
+    #[must_use]
+    pub fn excludes(&self, other: &Self) -> bool {
+        let mut slots = Slots::new(usize::MAX);
+        slots.take(&self.in_groups());
+        !slots.fits(&other.in_groups())
+    }
+
+    /// The name of the first group.
+    #[must_use]
+    pub fn group(&self) -> Option<&str> {
+        self.groups.keys().next().map(|group| group.name.as_str())
+    }
+}
+
+/// The job slots, and the threads of groups, that are in use.
+#[derive(Clone, Debug)]
+pub struct Slots {
+    jobs: usize,
+    used: usize,
+    in_groups: BTreeMap<Arc<TestGroup>, usize>,
+}
+
+impl Slots {
+    /// This number of free job slots.
+    #[must_use]
+    pub const fn new(jobs: usize) -> Self {
+        Slots {
+            jobs,
+            used: 0,
+            in_groups: BTreeMap::new(),
+        }
+    }
+
+    /// Whether work that takes this may begin. What takes more than there is may begin when it is
+    /// alone.
+    #[must_use]
+    pub fn fits(&self, required: &Required) -> bool {
+        required.threads.min(self.jobs) <= self.jobs - self.used
+            && required.groups.iter().all(|(group, threads)| {
+                let used = self.in_groups.get(group).copied().unwrap_or_default();
+                limited(group, *threads) <= group.max_threads.get() - used
+            })
+    }
+
+    /// Lets work begin that [fits](Self::fits); whether it does.
+    pub fn take(&mut self, required: &Required) -> bool {
+        let fits = self.fits(required);
+        if fits {
+            self.used += required.threads.min(self.jobs);
+            for (group, threads) in &required.groups {
+                let used = self.in_groups.entry(Arc::clone(group)).or_default();
+                *used += limited(group, *threads);
+            }
+        }
+        fits
+    }
+
+    /// Gives back what work has taken.
+    pub fn release(&mut self, required: &Required) {
+        self.used -= required.threads.min(self.jobs);
+        for (group, threads) in &required.groups {
+            if let Some(used) = self.in_groups.get_mut(group) {
+                *used -= limited(group, *threads);
+            }
+        }
+    }
+}
+
+/// As many of these threads as the group has.
+fn limited(group: &TestGroup, threads: usize) -> usize {
+    threads.min(group.max_threads.get())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn required(threads: usize, group: Option<(&str, usize)>) -> Required {
+        let number = |number| NonZeroUsize::new(number).unwrap();
+        let group = group.map(|(name, max)| TestGroup {
+            name: name.to_owned(),
+            max_threads: number(max),
+        });
+        Required::new(number(threads), group.map(Arc::new))
+    }
+
+    #[test]
+    fn tests_of_a_group_of_one_exclude_each_other_and_no_other() {
+        let [port, lock] = ["port", "lock"].map(|name| required(1, Some((name, 1))));
+        assert!(port.excludes(&port));
+        assert!(!port.excludes(&lock) && !port.excludes(&Required::default()));
+        let mut slots = Slots::new(3);
+        assert!(slots.take(&port) && slots.take(&lock) && slots.take(&Required::default()));
+        assert!(!slots.take(&port) && !slots.take(&lock.clone().or(&Required::default())));
+        slots.release(&port);
+        assert!(slots.take(&port) && !slots.fits(&Required::default()));
+    }
+
+    #[test]
+    fn a_heavy_test_takes_several_slots_of_all_and_of_its_group() {
+        let heavy = required(2, Some(("database", 3)));
+        let light = required(1, Some(("database", 3)));
+        let mut slots = Slots::new(8);
+        assert!(slots.take(&heavy) && !slots.fits(&heavy) && slots.take(&light));
+        assert!(!slots.fits(&light) && !heavy.excludes(&light) && heavy.excludes(&heavy));
+        assert!(slots.take(&required(5, None)) && !slots.fits(&Required::default()));
+    }
+
+    #[test]
+    fn what_takes_more_than_there_is_runs_alone() {
+        let all = required(usize::MAX, Some(("all", 1)));
+        let mut slots = Slots::new(2);
+        assert!(slots.take(&Required::default()) && !slots.fits(&all));
+        slots.release(&Required::default());
+        assert!(slots.take(&all) && !slots.fits(&Required::default()));
+    }
+
+    #[test]
+    fn a_process_of_several_tests_takes_what_each_of_them_takes() {
+        let [port, lock] = ["port", "lock"].map(|name| required(1, Some((name, 1))));
+        let both = port.clone().or(&required(3, None)).or(&lock);
+        assert!(both.excludes(&port) && both.excludes(&lock));
+        assert_eq!(both.threads, 3);
+        assert_eq!(both.group(), Some("lock"));
+    }
+}
