@@ -1,14 +1,16 @@
-//! How long a campaign explores.
+//! How long a campaign explores, and explains what it finds.
 //!
 //! Its clean runs show what the suite costs. A campaign explores for a multiple of that: it tries
-//! seeds, lists schedules, and repeats runs for certainty. Then its budget is spent. What was found
-//! by then is still confirmed and explained, and every test is judged, from fewer runs.
+//! seeds, lists schedules, and repeats runs for certainty. Then its budget is spent, and every test
+//! is judged, from fewer runs. What was found by then is still confirmed, and its culprits are
+//! searched for as long again at most.
 
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::stop::StopFlag;
+use crate::judge::missing::Spent;
 
 /// How long it explores at least.
 const LEAST: Duration = Duration::from_secs(30);
@@ -25,8 +27,16 @@ pub struct Budget {
     jobs: NonZeroUsize,
     /// The time until it is stopped in which it may explore.
     limit: Option<Duration>,
-    /// How long the first runs of the tests took together.
-    clean: Mutex<Duration>,
+    took: Mutex<Took>,
+}
+
+/// How long runs took.
+#[derive(Clone, Copy, Debug, Default)]
+struct Took {
+    /// The first ones of the tests, together.
+    clean: Duration,
+    /// The searches, as one after the other.
+    explaining: Duration,
 }
 
 impl Budget {
@@ -39,19 +49,29 @@ impl Budget {
             factor,
             jobs,
             limit: stop.left().map(|left| left.mul_f64(SHARE)),
-            clean: Mutex::default(),
+            took: Mutex::default(),
         }
     }
 
-    /// Adds how long the first run of a test took.
-    pub fn add(&self, took: Duration) {
-        *self.clean.lock().unwrap_or_else(PoisonError::into_inner) += took;
+    fn took(&self) -> MutexGuard<'_, Took> {
+        self.took.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long the campaign explores, as far as it is known.
+    /// Adds how long the first run of a test took.
+    pub fn begun(&self, took: Duration) {
+        self.took().clean += took;
+    }
+
+    /// Adds how long a run took that searched for culprits, and whether nothing else ran meanwhile.
+    pub fn explained(&self, took: Duration, is_alone: bool) {
+        let at_once = if is_alone { 1 } else { self.jobs.get() };
+        self.took().explaining += took.div_f64(at_once as f64);
+    }
+
+    /// How long the campaign explores, and explains, as far as it is known.
     #[must_use]
     pub fn allowed(&self) -> Option<Duration> {
-        let clean = *self.clean.lock().unwrap_or_else(PoisonError::into_inner);
+        let clean = self.took().clean;
         let suite = clean.as_secs_f64() / self.jobs.get() as f64;
         let of_factor = self.factor.map(|factor| {
             let wanted = Duration::try_from_secs_f64(suite * factor);
@@ -67,10 +87,14 @@ impl Budget {
         Some(allowed.saturating_sub(self.start.elapsed()))
     }
 
-    /// Whether it explores no longer.
+    /// What it does no longer.
     #[must_use]
-    pub fn is_spent(&self) -> bool {
-        self.left() == Some(Duration::ZERO)
+    pub fn spent(&self) -> Spent {
+        let explaining = self.took().explaining;
+        Spent {
+            exploring: self.left() == Some(Duration::ZERO),
+            explaining: self.allowed().is_some_and(|allowed| explaining > allowed),
+        }
     }
 }
 
@@ -86,14 +110,27 @@ mod tests {
     fn a_campaign_explores_a_multiple_of_its_suite_and_for_half_a_minute_at_least() {
         let free = budget(Some(10.0), &StopFlag::new());
         assert_eq!(free.allowed(), Some(LEAST));
-        assert!(!free.is_spent());
-        free.add(Duration::from_secs(5));
+        assert!(!free.spent().exploring);
+        free.begun(Duration::from_secs(5));
         assert_eq!(free.allowed(), Some(LEAST));
-        free.add(Duration::from_secs(15));
+        free.begun(Duration::from_secs(15));
         assert_eq!(free.allowed(), Some(Duration::from_secs(100)));
         let huge = budget(Some(1e300), &StopFlag::new());
-        huge.add(Duration::MAX);
+        huge.begun(Duration::MAX);
         assert_eq!(huge.allowed(), Some(Duration::MAX));
+    }
+
+    #[test]
+    fn a_campaign_explains_for_as_long_as_it_explores() {
+        for (is_alone, runs) in [(true, 31), (false, 61)] {
+            let budget = budget(Some(10.0), &StopFlag::new());
+            for _ in 1..runs {
+                budget.explained(Duration::from_secs(1), is_alone);
+                assert!(!budget.spent().explaining);
+            }
+            budget.explained(Duration::from_secs(1), is_alone);
+            assert!(budget.spent().explaining);
+        }
     }
 
     #[test]
@@ -102,7 +139,7 @@ mod tests {
         let soon = StopFlag::new().within(Some(Duration::ZERO));
         for factor in [None, Some(10.0)] {
             assert_eq!(budget(factor, &soon).allowed(), Some(Duration::ZERO));
-            assert!(budget(factor, &soon).is_spent());
+            assert!(budget(factor, &soon).spent().exploring);
         }
     }
 }

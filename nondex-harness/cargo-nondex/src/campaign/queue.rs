@@ -1,11 +1,11 @@
 //! The executor: one queue of runs for all cores.
 //!
-//! Runs are taken in a fixed order: first what all tests request first, which are clean runs, then
-//! what all request next, and so on; the searches come last. When the runs that a test requested
-//! have ended, they are added to its others, in the order of the request, and the judge decides
-//! what it needs next. So what is concluded does not depend on which run ended first. Once the
-//! [budget](super::budget) is spent, what is optional is left out. By then each test has asked for
-//! about as many batches as any other.
+//! First come the clean runs of all tests, then whatever the tests ask for that have taken the
+//! least time, and the searches last. So once the [budget](super::budget) is spent and what is
+//! optional is left out, each test has had about as much time as any other, and cheap ones have had
+//! all their runs. When the runs that a test requested have ended, they are added to its others, in
+//! the order of the request, and the judge decides what it needs next. So what is concluded from
+//! them does not depend on which run ended first.
 //!
 //! Different tests run at once, as in cargo test and nextest, but hardly ever two runs of one test:
 //! many write to a place that is their own and no other test's. Where a run takes long, it is made
@@ -30,6 +30,7 @@ use super::launch::Unmade;
 use super::progress::Progress;
 use super::stop::StopFlag;
 use crate::judge::isolation::{Judgement, Need, Runs};
+use crate::judge::missing::Purpose;
 use crate::judge::run::Run;
 use crate::pool::Required;
 
@@ -291,15 +292,16 @@ impl Executor<'_> {
                 }
                 Ok(Ok(run)) => {
                     let test = &mut state.tests[turn.test];
+                    if test.purpose == Purpose::Explain {
+                        self.budget.explained(run.took, test.is_alone);
+                    }
                     test.batch[turn.index].1 = Some(run);
                     test.open -= 1;
                     let mut ready = Vec::new();
                     if test.open == 0 {
                         ready.push(turn.test);
                     }
-                    if self.budget.is_spent() {
-                        ready.extend(state.leave_out());
-                    }
+                    ready.extend(state.leave_out(self.budget.spent()));
                     for test in ready {
                         state = self.advance(state, test);
                         self.changed.notify_all();
@@ -351,17 +353,17 @@ impl Executor<'_> {
         index: usize,
     ) -> MutexGuard<'s, State> {
         state.begin(index);
-        let is_spent = state.is_spent;
+        let spent = state.spent;
         let test = &mut state.tests[index];
         if test.rounds == 1 {
             let first = test.batch.iter().find_map(|(_, run)| run.as_ref());
-            first.into_iter().for_each(|run| self.budget.add(run.took));
+            first
+                .into_iter()
+                .for_each(|run| self.budget.begun(run.took));
         }
         test.add_batch();
         let mut runs = std::mem::replace(&mut test.runs, Runs::new(false, false));
-        if is_spent {
-            runs.spend();
-        }
+        runs.spend(spent);
         drop(state);
         let concluded = attempt(|| self.workload.conclude(index, &runs));
         let judged = match &concluded {

@@ -10,7 +10,7 @@ use nondex_core::{RunSpec, Source};
 
 use super::deadlock;
 use super::evidence::Evidence;
-use super::missing::Missing;
+use super::missing::{Missing, Purpose};
 use super::options::Options;
 use super::run::Run;
 use super::specs::{clean_spec, natural_spec};
@@ -69,7 +69,7 @@ pub(super) fn is_confirmed(
     options: &Options,
     evidence: &Evidence,
 ) -> Result<bool, Missing> {
-    let confirmed = evidence.within_budget(confirm(test, options, evidence))?;
+    let confirmed = evidence.within_budget(Purpose::Explore, confirm(test, options, evidence))?;
     Ok(confirmed.unwrap_or_else(|| {
         let made = evidence.of(&natural_spec(test, options));
         made.iter().all(Run::passed)
@@ -161,7 +161,7 @@ pub(super) fn measure(spec: &RunSpec, evidence: &Evidence) -> Result<(), Missing
     let known = evidence.of(spec);
     let took = known.iter().map(|run| run.took).max().unwrap_or_default();
     let wanted = ENOUGH.min(affordable(took)).max(known.len());
-    evidence.within_budget(evidence.made(spec, wanted))?;
+    evidence.within_budget(Purpose::Explore, evidence.made(spec, wanted))?;
     Ok(())
 }
 

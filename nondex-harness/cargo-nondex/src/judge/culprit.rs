@@ -30,7 +30,7 @@ pub use self::position::Position;
 use self::subset::smallest;
 use super::equivalence::is_made;
 use super::evidence::Evidence;
-use super::missing::Missing;
+use super::missing::{Missing, Purpose};
 use super::run::Run;
 use super::specs::OPERATIONS;
 use super::timing::is_timing;
@@ -108,11 +108,28 @@ impl Culprits {
 
 /// Searches the choices because of which a run of `spec`, which makes all of them, ended otherwise
 /// than the clean runs; `passes_clean` is whether those passed. Asks for no more than about
-/// `budget` runs.
+/// `budget` runs. Once the time for explaining is spent, it goes no further than the runs that were
+/// made by then.
 ///
 /// # Errors
 /// The runs to make first.
 pub fn search(
+    evidence: &Evidence,
+    spec: &RunSpec,
+    passes_clean: bool,
+    budget: usize,
+) -> Result<Culprits, Missing> {
+    let within = |runs| search_within(evidence, spec, passes_clean, runs);
+    match evidence.within_budget(Purpose::Explain, within(budget))? {
+        Some(found) => Ok(found),
+        None => (1..budget)
+            .rev()
+            .find_map(|runs| within(runs).ok())
+            .map_or_else(|| within(0), Ok),
+    }
+}
+
+fn search_within(
     evidence: &Evidence,
     spec: &RunSpec,
     passes_clean: bool,

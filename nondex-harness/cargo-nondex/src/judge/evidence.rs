@@ -7,7 +7,7 @@ use std::sync::Arc;
 use nondex_core::{Level, Outcome, RunSpec, Selection, Source};
 
 use super::equivalence::{are_scheduled_alike, decide_alike};
-use super::missing::{Missing, gather};
+use super::missing::{Missing, Purpose, Spent, gather};
 use super::run::Run;
 use super::timing::has_timing;
 
@@ -51,8 +51,8 @@ pub struct Evidence {
     is_contradicted: bool,
     /// Whether a run read random bytes that no seed controls: the same holds then.
     is_uncontrolled: bool,
-    /// Whether the budget is spent.
-    is_spent: bool,
+    /// The budgets that are spent.
+    spent: Spent,
 }
 
 /// Key that nearly distinguishes specs of one test, and is cheap to hash.
@@ -78,34 +78,39 @@ impl Evidence {
         }
     }
 
-    /// Takes note that the budget is spent: from now on no experiment is made that a question can
-    /// be answered without.
-    pub fn spend(&mut self) {
-        self.is_spent = true;
+    /// Takes note that these budgets are spent: from now on no experiment is made for what they are
+    /// for.
+    pub const fn spend(&mut self, spent: Spent) {
+        self.spent = spent;
     }
 
-    /// Whether the budget is spent. Then what is optional is not asked for, and answers say less.
+    /// The budgets that are spent.
     #[must_use]
-    pub const fn is_spent(&self) -> bool {
-        self.is_spent
+    pub const fn spent(&self) -> Spent {
+        self.spent
     }
 
-    /// What an optional question is answered, or `None` where it is not and the budget is spent.
+    /// The answer to a question that serves this purpose, or `None` where there is none and its
+    /// budget is spent.
     ///
     /// # Errors
-    /// The runs to make first, which are optional.
-    pub fn within_budget<T>(&self, answer: Result<T, Missing>) -> Result<Option<T>, Missing> {
+    /// The runs to make first.
+    pub fn within_budget<T>(
+        &self,
+        purpose: Purpose,
+        answer: Result<T, Missing>,
+    ) -> Result<Option<T>, Missing> {
         match answer {
             Ok(answer) => Ok(Some(answer)),
-            Err(_) if self.is_spent => Ok(None),
-            Err(missing) => Err(missing.optional(true)),
+            Err(_) if self.spent.leaves_out(purpose) => Ok(None),
+            Err(missing) => Err(missing.serving(purpose)),
         }
     }
 
     /// Whether the budget was spent before any of the choices was tried that a run reached.
     #[must_use]
     pub fn is_untried(&self) -> bool {
-        self.is_spent
+        self.spent.exploring
             && self.all().any(|(_, run)| !run.points.is_empty())
             && self.all().all(|(spec, _)| spec.is_clean())
     }
@@ -257,7 +262,7 @@ impl Evidence {
     #[must_use]
     pub fn without(&self, is_left_out: impl Fn(&RunSpec, &Run) -> bool) -> Self {
         let mut kept = Evidence {
-            is_spent: self.is_spent,
+            spent: self.spent,
             ..Evidence::new(self.prune)
         };
         for (spec, run) in self.all().filter(|(spec, run)| !is_left_out(spec, run)) {

@@ -103,11 +103,11 @@ pub fn explore(
             batch.push(spec);
         }
     }
-    let is_optional = !options.every_seed;
-    if batch.is_empty() || is_optional && evidence.is_spent() {
+    let purpose = options.purpose_of_seeds();
+    if batch.is_empty() || evidence.spent().leaves_out(purpose) {
         return Ok(Exploration::Impossible);
     }
-    Err(Missing::new(batch).optional(is_optional))
+    Err(Missing::new(batch).serving(purpose))
 }
 
 /// The levels of those asked for at which a test that never changed its outcome, and has no other

@@ -8,7 +8,7 @@ use nondex_core::{Level, Outcome, RunSpec};
 use super::deadlock;
 use super::evidence::Evidence;
 use super::exhaustive::{Exploration, explore};
-use super::missing::Missing;
+use super::missing::{Missing, Purpose};
 use super::options::Options;
 use super::run::Run;
 use super::sampling::seed_specs;
@@ -36,12 +36,12 @@ pub(super) fn survey(
     for (seeds, &level) in rounds.flat_map(|seeds| levels.iter().map(move |level| (seeds, level))) {
         let mut specs = seed_specs(test, level, options, evidence);
         specs.truncate(seeds);
-        if evidence.is_spent() {
+        if evidence.spent().exploring {
             specs.retain(|spec| evidence.has_answer(spec));
         }
         let answers = evidence.answers(&specs);
         let mut answers = answers
-            .map_err(|missing| missing.optional(true))?
+            .map_err(|missing| missing.serving(Purpose::Explore))?
             .into_iter();
         // It may hang, which takes long: no other level need be tried.
         if answers.any(|answer| answer.run.is_otherwise(passes_clean)) {
@@ -52,12 +52,12 @@ pub(super) fn survey(
 }
 
 /// Returns those of the level's specs that were tried: all seeds, and all schedules and orders
-/// where they are few. They are fewer if the test hangs, or if they are optional and the budget is
-/// spent.
+/// where they are few. They are fewer if the test hangs, or if nothing more is made for this
+/// `purpose`.
 pub(super) fn answered_specs(
     test: &str,
     level: Level,
-    is_optional: bool,
+    purpose: Purpose,
     options: &Options,
     evidence: &Evidence,
 ) -> Result<Vec<RunSpec>, Missing> {
@@ -79,7 +79,7 @@ pub(super) fn answered_specs(
             specs.push(spec);
         }
     }
-    if is_optional && evidence.is_spent() {
+    if evidence.spent().leaves_out(purpose) {
         specs.retain(|spec| evidence.has_answer(spec));
     }
     let mut hangs = 0;
@@ -90,7 +90,7 @@ pub(super) fn answered_specs(
         let end = specs.len().min(answered + chunk);
         hangs += evidence
             .answers(&specs[answered..end])
-            .map_err(|missing| missing.optional(is_optional))?
+            .map_err(|missing| missing.serving(purpose))?
             .iter()
             .filter(|answer| is_long(answer.run))
             .count();

@@ -13,13 +13,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use nondex_core::{Family, Outcome};
+use nondex_core::{Family, Outcome, RunSpec};
 
 use super::certainty;
-use super::conclusion::Conclusion;
+use super::conclusion::{Conclusion, Dependence};
 use super::deadlock;
 use super::evidence::Evidence;
-use super::missing::Missing;
+use super::missing::{Missing, Spent};
 use super::options::Options;
 use super::order;
 use super::patience::{once_more, patiently};
@@ -32,6 +32,10 @@ use super::verdict::Fact;
 
 /// How often the runs that disagreed are made again alone, at least.
 const MIN_REPETITIONS: usize = 5;
+
+/// Number of runs alone, with the choices that decide and without them, that must end as those
+/// together with others did.
+const SAME: usize = 2;
 
 /// Maximum number of runs alone, however seldom the test failed together with others.
 const MAX_RUNS: usize = 100;
@@ -185,10 +189,10 @@ impl Runs {
         }
     }
 
-    /// Takes note that the budget is [spent](Evidence::spend).
-    pub fn spend(&mut self) {
-        self.together.spend();
-        self.alone.spend();
+    /// Takes note of the budgets that are [spent](Evidence::spend).
+    pub fn spend(&mut self, spent: Spent) {
+        self.together.spend(spent);
+        self.alone.spend(spent);
     }
 
     /// The runs of this kind.
@@ -422,13 +426,19 @@ fn judge_alone(
         conclusion,
         Conclusion::Stable | Conclusion::Latent(_) | Conclusion::Broken
     ) {
+        // When the budget was spent, the choices that decide were not tried again.
+        if let Conclusion::Dependent(dependence) = &together
+            && is_same_alone(dependence, &clean, &runs.alone)?
+        {
+            return Ok(as_together(together));
+        }
         // A few runs may agree by chance.
-        let disagreed = match together {
-            Conclusion::NonDeterministic { spec } => *spec,
-            _ => runs
-                .together
-                .contradiction(options.is_scheduled())
-                .map_or(clean, |(spec, _)| spec.clone()),
+        let contradiction = runs.together.contradiction(options.is_scheduled());
+        let disagreed = match (together, contradiction) {
+            (Conclusion::NonDeterministic { spec }, _) => *spec,
+            (_, Some((spec, _))) => spec.clone(),
+            (Conclusion::Dependent(dependence), None) => dependence.spec,
+            (_, None) => clean,
         };
         let others = runs.alone.count() - runs.alone.standing_for(&disagreed).len();
         let times = sufficient(failures(&runs.together)).saturating_sub(others);
@@ -455,6 +465,18 @@ fn judge_alone(
         }),
         is_provisional: false,
     })
+}
+
+/// Whether the clean runs and those with the choices of `dependence` end alone as they did together
+/// with others.
+fn is_same_alone(
+    dependence: &Dependence,
+    clean: &RunSpec,
+    alone: &Evidence,
+) -> Result<bool, Missing> {
+    let ends = |runs: &[Run], passes| runs.iter().all(|run| run.passed() == passes);
+    let both = alone.repeat_in_turns(&[clean, &dependence.spec], SAME)?;
+    Ok(ends(both[0], dependence.passes_clean) && ends(both[1], !dependence.passes_clean))
 }
 
 /// Has a test that ends in two ways run often enough for a rate.

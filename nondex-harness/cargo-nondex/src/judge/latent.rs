@@ -9,7 +9,7 @@ use nondex_core::Outcome;
 use super::conclusion::Dependence;
 use super::culprit;
 use super::evidence::Evidence;
-use super::missing::Missing;
+use super::missing::{Missing, Purpose};
 use super::options::Options;
 use super::specs::clean_spec;
 use super::timing::has_timing;
@@ -27,7 +27,7 @@ pub(super) fn search(
     options: &Options,
     evidence: &Evidence,
 ) -> Result<Option<Dependence>, Missing> {
-    let found = evidence.within_budget(find(test, options, evidence))?;
+    let found = evidence.within_budget(Purpose::Explore, find(test, options, evidence))?;
     Ok(found.flatten())
 }
 

@@ -21,9 +21,41 @@ pub struct Missing<E = RunSpec> {
     pub alone: bool,
     /// Whether each has an empty folder for temporary files.
     pub fresh: bool,
-    /// Whether the question has an answer without them, too, once the budget is
-    /// [spent](super::evidence::Evidence::is_spent).
-    pub optional: bool,
+    /// What they are for.
+    pub purpose: Purpose,
+}
+
+/// What experiments are made for: whether they can be left out once a [budget](Spent) is spent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Purpose {
+    /// To find something: there is an answer without them.
+    Explore,
+    /// To find what is responsible: there is a less precise answer without them.
+    Explain,
+    /// There is no answer without them.
+    Judge,
+}
+
+/// The budgets of a campaign that are spent: what serves these purposes is left out, and answers
+/// say less.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// That for [exploring](Purpose::Explore).
+    pub exploring: bool,
+    /// That for [explaining](Purpose::Explain).
+    pub explaining: bool,
+}
+
+impl Spent {
+    /// Whether experiments for this purpose are left out.
+    #[must_use]
+    pub const fn leaves_out(self, purpose: Purpose) -> bool {
+        match purpose {
+            Purpose::Explore => self.exploring,
+            Purpose::Explain => self.explaining,
+            Purpose::Judge => false,
+        }
+    }
 }
 
 impl<E> Missing<E> {
@@ -34,7 +66,7 @@ impl<E> Missing<E> {
             limit: None,
             alone: false,
             fresh: false,
-            optional: false,
+            purpose: Purpose::Judge,
         }
     }
 
@@ -43,9 +75,9 @@ impl<E> Missing<E> {
         Missing { alone, ..self }
     }
 
-    /// The same, which can be left out.
-    pub fn optional(self, optional: bool) -> Self {
-        Missing { optional, ..self }
+    /// The same, for this purpose.
+    pub fn serving(self, purpose: Purpose) -> Self {
+        Missing { purpose, ..self }
     }
 }
 
@@ -78,7 +110,7 @@ pub fn gather<T, E: PartialEq>(
         match (answer, &mut batch) {
             (Ok(answer), _) => known.push(answer),
             (Err(missing), Some(batch)) if missing.alone == batch.alone => {
-                batch.optional &= missing.optional;
+                batch.purpose = batch.purpose.max(missing.purpose);
                 let first = missing.experiments.first();
                 if !first.is_some_and(|first| batch.experiments.contains(first)) {
                     batch.experiments.extend(missing.experiments);

@@ -10,6 +10,7 @@ use camino::Utf8PathBuf;
 use nondex_core::model::CATALOGUE;
 use nondex_core::{Files, Level, NetworkMode, Observed, RunSpec, Schedule};
 
+use super::missing::Purpose;
 use super::prerequisite::{Limit, Policy, Prerequisite};
 use super::run::Run;
 use super::timing::is_of_timing;
@@ -126,6 +127,15 @@ pub struct TestOptions {
 }
 
 impl Options {
+    /// What runs of its seeds serve.
+    #[must_use]
+    pub const fn purpose_of_seeds(&self) -> Purpose {
+        match self.every_seed {
+            true => Purpose::Judge,
+            false => Purpose::Explore,
+        }
+    }
+
     /// The defaults for the workspace at `workspace_root`.
     #[must_use]
     pub fn new(workspace_root: impl Into<Utf8PathBuf>) -> Self {

@@ -20,7 +20,7 @@ use super::evidence::Evidence;
 use super::exhaustive::{Exploration, explore};
 use super::exploration::{answered_specs, survey};
 use super::latent;
-use super::missing::Missing;
+use super::missing::{Missing, Purpose};
 use super::options::Options;
 use super::patience::{self, patiently};
 use super::prerequisite;
@@ -120,13 +120,18 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
     evidence.answers(&regressions(test, &options.levels, options))?;
     let mut weakest = None;
     let holds_for_all = holds_for_all(test, passes_clean, options, evidence)?;
-    let is_optional =
-        !options.every_seed && (holds_for_all || !survey(test, passes_clean, options, evidence)?);
+    // What is found once is judged as without a budget.
+    let is_found =
+        !options.every_seed && !holds_for_all && survey(test, passes_clean, options, evidence)?;
+    let purpose = match is_found {
+        true => Purpose::Judge,
+        false => options.purpose_of_seeds(),
+    };
     for level in levels(&options.levels) {
         if holds_for_all && level != Level::Std {
             break;
         }
-        let specs = answered_specs(test, level, is_optional, options, evidence)?;
+        let specs = answered_specs(test, level, purpose, options, evidence)?;
         if weakest.is_none() {
             match reproducible(&specs, passes_clean, evidence)? {
                 Reproduction::NothingChanged => {}
@@ -208,7 +213,7 @@ fn weaker(
         .into_iter()
         .filter(|level| *level < found && !options.levels.contains(level));
     for level in untried {
-        let specs = answered_specs(test, level, false, options, evidence)?;
+        let specs = answered_specs(test, level, Purpose::Judge, options, evidence)?;
         let found = match reproducible(&specs, passes_clean, evidence)? {
             Reproduction::NothingChanged => continue,
             Reproduction::Never(spec) => return Ok(Some(Reproduction::Never(spec))),

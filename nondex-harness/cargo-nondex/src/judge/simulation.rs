@@ -102,7 +102,7 @@ pub(crate) fn settle<S, T, E>(
             limit: missing.limit,
             alone: missing.alone,
             fresh: missing.fresh,
-            optional: missing.optional,
+            purpose: missing.purpose,
         };
         let experiments = missing.experiments.into_iter();
         experiments.for_each(|experiment| make(store, experiment, &how));

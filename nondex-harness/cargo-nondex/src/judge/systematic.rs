@@ -15,7 +15,7 @@ use nondex_core::{Course, Family, Level, RunSpec, Schedule};
 
 use super::evidence::Evidence;
 use super::exhaustive;
-use super::missing::Missing;
+use super::missing::{Missing, Purpose};
 use super::options::Options;
 use super::run::Run;
 use super::specs::{clean_spec, levels, seed_spec};
@@ -105,7 +105,7 @@ pub fn explore(test: &str, options: &Options, evidence: &Evidence) -> Result<Exp
         }
         if !missing.is_empty() {
             missing.truncate(WAVE.max(explored.specs.len()));
-            evidence.within_budget::<()>(Err(Missing::new(missing)))?;
+            evidence.within_budget::<()>(Purpose::Explore, Err(Missing::new(missing)))?;
             return Ok(explored);
         }
         explored.all = Some(Bound {

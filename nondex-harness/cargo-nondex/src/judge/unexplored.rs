@@ -10,7 +10,7 @@ use super::{certainty, exhaustive, sampling, specs};
 /// left out, at least: of seeds, and for certainty. Schedules are not listed, so they do not count.
 #[must_use]
 pub fn runs(test: &str, options: &Options, evidence: &Evidence) -> u64 {
-    if !evidence.is_spent() {
+    if !evidence.spent().exploring {
         return 0;
     }
     let verified = exhaustive::verified(test, options, evidence);

@@ -1,5 +1,7 @@
 //! The order in which runs are made.
 
+use std::time::Duration;
+
 use nondex_core::{Choices, RunSpec, Selection};
 
 /// The order of the queue.
@@ -16,6 +18,8 @@ pub(super) enum Phase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct QueuePlace {
     pub(super) phase: Phase,
+    /// How long the test's runs took until it asked for this one.
+    pub(super) spent: Duration,
     /// Number of batches that the test asked for before.
     pub(super) round: usize,
     pub(super) test: usize,
@@ -24,8 +28,14 @@ pub(super) struct QueuePlace {
 }
 
 impl QueuePlace {
-    /// The place of `spec`, which is to be run alone or not, in the batch of this round.
-    pub(super) const fn new(spec: &RunSpec, alone: bool, [test, round, index]: [usize; 3]) -> Self {
+    /// The place of `spec`, which is to be run alone or not, in the batch of this round of a test
+    /// that has spent so much.
+    pub(super) const fn new(
+        spec: &RunSpec,
+        alone: bool,
+        spent: Duration,
+        [test, round, index]: [usize; 3],
+    ) -> Self {
         let phase = match &spec.choices {
             _ if alone => Phase::Alone,
             Choices::Canonical => Phase::Explore,
@@ -36,6 +46,7 @@ impl QueuePlace {
         };
         QueuePlace {
             phase,
+            spent,
             round,
             test,
             index,

@@ -9,7 +9,7 @@ use nondex_core::RunSpec;
 use super::place::{Phase, QueuePlace};
 use super::{MAX_AT_ONCE, Setting};
 use crate::judge::isolation::{Judgement, Need, Runs};
-use crate::judge::missing::Missing;
+use crate::judge::missing::{Missing, Purpose, Spent};
 use crate::judge::run::Run;
 use crate::pool::{Required, Slots};
 
@@ -25,8 +25,8 @@ pub(super) struct State {
     pub(super) unfinished: usize,
     /// Whether it was stopped when tests needed something besides runs.
     pub(super) is_cut: bool,
-    /// Whether the budget is spent, and what is optional left out.
-    pub(super) is_spent: bool,
+    /// The budgets that are spent: what they are for is left out.
+    pub(super) spent: Spent,
     /// Number of failures after which no other test is begun.
     max_failures: Option<NonZeroUsize>,
 }
@@ -40,8 +40,8 @@ pub(super) struct TestState {
     pub(super) batch: Vec<(RunSpec, Option<Run>)>,
     /// Number of batches before that one.
     pub(super) rounds: usize,
-    /// Whether its result can be done without.
-    pub(super) is_optional: bool,
+    /// What it is for.
+    pub(super) purpose: Purpose,
     /// How long each may take.
     pub(super) limit: Option<Duration>,
     /// Whether they are wanted alone.
@@ -72,7 +72,7 @@ impl TestState {
             required,
             batch: Vec::new(),
             rounds: 0,
-            is_optional: false,
+            purpose: Purpose::Judge,
             limit: None,
             is_alone: false,
             setting: Setting::Shared,
@@ -120,7 +120,7 @@ impl State {
             unfinished: tests.len(),
             tests,
             is_cut: false,
-            is_spent: false,
+            spent: Spent::default(),
             max_failures,
         }
     }
@@ -197,7 +197,7 @@ impl State {
             limit,
             alone,
             fresh,
-            optional,
+            purpose,
         } = missing;
         if specs.is_empty() {
             // It would be waited for for ever.
@@ -206,7 +206,7 @@ impl State {
         let test = &mut self.tests[index];
         test.limit = limit;
         test.is_alone = alone;
-        test.is_optional = optional;
+        test.purpose = purpose;
         let is_plain = specs.len() > 1 && specs.iter().all(is_plain);
         test.setting = match (fresh, alone) {
             (true, _) => Setting::Fresh,
@@ -214,28 +214,31 @@ impl State {
             (false, _) => Setting::Shared,
         };
         test.open = specs.len();
+        let spent = test.runs.took();
         for (i, spec) in specs.into_iter().enumerate() {
-            let place = QueuePlace::new(&spec, alone, [index, test.rounds, i]);
+            let place = QueuePlace::new(&spec, alone, spent, [index, test.rounds, i]);
             self.queue.insert(place, spec.clone());
             test.batch.push((spec, None));
         }
         test.rounds += 1;
     }
 
-    /// Leaves out what is optional, once, and returns the tests that wait for no run since.
-    pub(super) fn leave_out(&mut self) -> Vec<usize> {
+    /// Leaves out what these budgets are for, once, and returns the tests that wait for no run
+    /// since.
+    pub(super) fn leave_out(&mut self, spent: Spent) -> Vec<usize> {
         let mut ready = Vec::new();
-        if std::mem::replace(&mut self.is_spent, true) {
+        if std::mem::replace(&mut self.spent, spent) == spent {
             return ready;
         }
         let tests = &mut self.tests;
         self.queue.retain(|turn, _| {
             let test = &mut tests[turn.test];
-            test.open -= usize::from(test.is_optional);
-            if test.is_optional && test.open == 0 {
+            let is_left_out = spent.leaves_out(test.purpose);
+            test.open -= usize::from(is_left_out);
+            if is_left_out && test.open == 0 {
                 ready.push(turn.test);
             }
-            !test.is_optional
+            !is_left_out
         });
         ready
     }

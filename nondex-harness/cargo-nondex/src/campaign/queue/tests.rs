@@ -12,7 +12,7 @@ use nondex_core::Level;
 use super::*;
 use crate::campaign::progress::Silent;
 use crate::judge::conclusion::Conclusion;
-use crate::judge::missing::Missing;
+use crate::judge::missing::{Missing, Purpose};
 use crate::judge::order::AfterOthers;
 use crate::judge::plain::PlainBuild;
 use crate::judge::simulation;
@@ -442,6 +442,8 @@ fn a_test_with_two_runs_of_which_this_program_panics_is_given_up_once() {
 struct Exploring {
     /// The tests of the runs that were made.
     runs: Mutex<Vec<usize>>,
+    /// How long each run of a test takes.
+    took: [u64; 3],
 }
 
 impl Workload for Exploring {
@@ -450,11 +452,14 @@ impl Workload for Exploring {
     }
 
     fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Need> {
-        let is_optional = test > 0;
-        let may_do_without = is_optional && runs.together.is_spent();
+        let purpose = match test {
+            0 => Purpose::Judge,
+            _ => Purpose::Explore,
+        };
+        let may_do_without = runs.together.spent().leaves_out(purpose);
         if runs.count() < 3 && !may_do_without {
             let missing = Missing::new(vec![RunSpec::new("t", Level::Std, test as u64)]);
-            return Err(Need::Runs(missing.optional(is_optional)));
+            return Err(Need::Runs(missing.serving(purpose)));
         }
         Ok(Judgement::provisional(Conclusion::Stable))
     }
@@ -467,10 +472,24 @@ impl Workload for Exploring {
         _setting: Setting,
     ) -> Result<Run, Unmade> {
         self.runs.lock().unwrap().push(test);
-        Ok(simulation::run(true, [1]))
+        Ok(Run {
+            took: Duration::from_millis(self.took[test]),
+            ..simulation::run(true, [1])
+        })
     }
 
     fn judged(&self, _test: usize, _runs: &Runs, _judgement: &Judgement) {}
+}
+
+#[test]
+fn the_test_that_took_the_least_time_is_next() {
+    let tests = Exploring {
+        took: [1, 100, 10],
+        ..Exploring::default()
+    };
+    execute_all(&tests, 3, 1, &StopFlag::new());
+    let runs = tests.runs.into_inner().unwrap();
+    assert_eq!(runs, [0, 1, 2, 0, 0, 2, 2, 1, 1]);
 }
 
 #[test]

@@ -9,14 +9,33 @@ use crate::judge::simulation::{made, options, run, settle};
 /// Runs a simulated test, a function from the spec, whether it runs alone, and the number of the
 /// run, as the executor would.
 fn simulate(test: impl Fn(&RunSpec, bool, usize) -> Run, is_shared: bool) -> (Judgement, Runs) {
+    let options = Options {
+        every_seed: true,
+        ..options()
+    };
+    simulate_within(&options, test, is_shared)
+}
+
+/// As [`simulate`]. Unless every seed was asked for, the budget is spent when a run is needed alone.
+fn simulate_within(
+    options: &Options,
+    test: impl Fn(&RunSpec, bool, usize) -> Run,
+    is_shared: bool,
+) -> (Judgement, Runs) {
     let mut runs = Runs::new(true, is_shared);
     let ask = |runs: &Runs| {
-        conclude("t", &options(), Available::default(), runs).map_err(|need| match need {
+        conclude("t", options, Available::default(), runs).map_err(|need| match need {
             Need::Runs(missing) => missing,
             other => panic!("{other:?}"),
         })
     };
     let judgement = settle(&mut runs, ask, |runs, spec: RunSpec, missing| {
+        if missing.alone && !options.every_seed {
+            runs.spend(Spent {
+                exploring: true,
+                ..Spent::default()
+            });
+        }
         let run = test(&spec, missing.alone, runs.count());
         runs.of_mut(missing.alone).add(spec, run);
     });
@@ -185,6 +204,25 @@ fn what_only_differs_when_it_is_scheduled_says_nothing_of_a_test_that_is_judged_
 fn a_broken_test_costs_one_run_alone() {
     let (_, runs) = simulate(|_, _, _| run(false, [1]), true);
     assert_eq!(runs.alone.count(), 1);
+}
+
+#[test]
+fn what_is_only_suspected_is_no_interference_though_the_budget_is_spent_before_it_is_tried_alone() {
+    let budgeted = Options {
+        every_seed: false,
+        search_runs: 1,
+        ..options()
+    };
+    let fails = |spec: &RunSpec| made(spec, 1) && made(spec, 2) && spec.seed() == 4;
+    for is_disturbed in [false, true] {
+        let test =
+            |spec: &RunSpec, alone: bool, _| run(!fails(spec) || is_disturbed && alone, [1, 2]);
+        let (judgement, runs) = simulate_within(&budgeted, test, true);
+        assert!(runs.alone.count() > 0, "{judgement:?}");
+        let expected = if is_disturbed { "stable" } else { "suspected" };
+        assert_eq!(verdict(&judgement), expected, "{judgement:?}");
+        assert_eq!(judgement.interference.is_some(), is_disturbed);
+    }
 }
 
 #[test]

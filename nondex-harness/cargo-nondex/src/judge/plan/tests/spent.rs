@@ -1,27 +1,42 @@
 //! Conclusions about a test whose budget was spent, compared with those from all runs.
 
+use std::collections::BTreeSet;
+
 use super::*;
+use crate::judge::missing::Spent;
 use crate::judge::unexplored;
 
-/// What is concluded of a simulated test if the budget is spent after this number of runs, with the
-/// runs.
+/// The budget for exploring, spent.
+const EXPLORING: Spent = Spent {
+    exploring: true,
+    explaining: false,
+};
+
+/// The budget for explaining, spent.
+const EXPLAINING: Spent = Spent {
+    exploring: false,
+    explaining: true,
+};
+
+/// What is concluded of a simulated test if this is spent after this number of runs, with the runs.
 fn spent_after(
     runs: usize,
+    spent: Spent,
     options: &Options,
     mut test: impl FnMut(&RunSpec) -> Run,
 ) -> (Conclusion, Evidence) {
     let mut evidence = Evidence::new(true);
     loop {
         if evidence.count() >= runs {
-            evidence.spend();
+            evidence.spend(spent);
         }
         match conclude("t", options, &evidence) {
             Ok(conclusion) => return (conclusion, evidence),
             Err(missing) => {
-                assert!(!(missing.optional && evidence.is_spent()), "{missing:?}");
+                assert!(!evidence.spent().leaves_out(missing.purpose), "{missing:?}");
                 for spec in missing.experiments {
                     // As the executor does in the middle of a batch.
-                    if missing.optional && evidence.count() >= runs {
+                    if spent.leaves_out(missing.purpose) && evidence.count() >= runs {
                         break;
                     }
                     let run = test(&spec);
@@ -55,7 +70,7 @@ fn whenever_the_budget_is_spent_a_test_is_stable_or_what_all_runs_show() {
         let all = dependence(all);
         let mut found = 0;
         for runs in 0..=evidence.count() {
-            match spent_after(runs, &options, &test).0 {
+            match spent_after(runs, EXPLORING, &options, &test).0 {
                 Conclusion::Stable => assert_eq!(found, 0, "{level} after {runs} runs"),
                 other => {
                     found += 1;
@@ -70,6 +85,33 @@ fn whenever_the_budget_is_spent_a_test_is_stable_or_what_all_runs_show() {
 }
 
 #[test]
+fn whenever_the_time_for_explaining_is_spent_the_culprits_are_among_those_that_are_reported() {
+    let options = options();
+    let test = |spec: &RunSpec| {
+        let is_hit = spec.seed() == 4 && made(spec, 3) && made(spec, 9);
+        run(!is_hit, 1..=10)
+    };
+    let sites = |found: &Dependence| found.culprits.sites().cloned().collect::<BTreeSet<_>>();
+    let (all, evidence) = simulate(&options, test);
+    let all = dependence(all);
+    assert!(all.culprits.confirmed);
+    assert_eq!(sites(&all).len(), 2);
+    let mut counts = BTreeSet::new();
+    for runs in 0..=evidence.count() {
+        let (cut, made) = spent_after(runs, EXPLAINING, &options, test);
+        let cut = dependence(cut);
+        assert_eq!(cut.spec, all.spec, "after {runs} runs");
+        assert!(sites(&cut).is_superset(&sites(&all)), "after {runs} runs");
+        assert!(!cut.culprits.confirmed || sites(&cut) == sites(&all));
+        let mut notes = cut.culprits.notes.iter();
+        assert!(cut.culprits.confirmed || notes.any(|note| note.contains("cargo nondex explain")));
+        counts.insert(sites(&cut).len());
+        assert!(made.count() <= evidence.count() + REPETITIONS_UNCONFIRMED * 2);
+    }
+    assert!(counts.contains(&10) && counts.contains(&2), "{counts:?}");
+}
+
+#[test]
 fn what_was_left_out_of_a_test_is_counted() {
     let options = Options {
         every_seed: false,
@@ -77,7 +119,7 @@ fn what_was_left_out_of_a_test_is_counted() {
     };
     let passes = |_: &RunSpec| run(true, [1]);
     for (runs, left) in [(2, 50), (10, 42), (52, 0), (100, 0)] {
-        let (conclusion, evidence) = spent_after(runs, &options, passes);
+        let (conclusion, evidence) = spent_after(runs, EXPLORING, &options, passes);
         assert_eq!(conclusion, Conclusion::Stable);
         assert_eq!(unexplored::runs("t", &options, &evidence), left, "{runs}");
         assert_eq!(evidence.is_untried(), runs == 2);
@@ -88,7 +130,7 @@ fn what_was_left_out_of_a_test_is_counted() {
 fn seeds_that_were_asked_for_are_all_tried() {
     let options = options();
     assert!(options.every_seed);
-    let (conclusion, evidence) = spent_after(0, &options, |_| run(true, [1]));
+    let (conclusion, evidence) = spent_after(0, EXPLORING, &options, |_| run(true, [1]));
     assert_eq!(conclusion, Conclusion::Stable);
     assert_eq!(evidence.count(), 2 + 5 * 10);
     assert_eq!(unexplored::runs("t", &options, &evidence), 0);
@@ -101,7 +143,7 @@ fn repetitions_for_certainty_stay_in_the_budget() {
         sources: vec![nondex_core::Source::Clock],
         ..run(true, [])
     };
-    let (conclusion, evidence) = spent_after(0, &options, timed);
+    let (conclusion, evidence) = spent_after(0, EXPLORING, &options, timed);
     assert_eq!(conclusion, Conclusion::Stable);
     assert_eq!(evidence.count(), 2);
     assert_eq!(unexplored::runs("t", &options, &evidence), 20);
@@ -115,7 +157,7 @@ fn every_level_has_had_a_seed_before_any_has_had_all() {
     };
     let passes = |_: &RunSpec| run(true, [1]);
     for (runs, expected) in [(7, [1; 5]), (17, [3; 5]), (52, [10; 5])] {
-        let (_, evidence) = spent_after(runs, &options, passes);
+        let (_, evidence) = spent_after(runs, EXPLORING, &options, passes);
         assert_eq!(Level::ALL.map(|level| runs_at(&evidence, level)), expected);
     }
 }
