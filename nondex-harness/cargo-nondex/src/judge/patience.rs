@@ -1,13 +1,14 @@
 //! How long a run may take before it is called a hang.
 //!
 //! The choices that this tool makes cost time, some levels more than others, so a run that reaches
-//! its time limit where the clean runs end may only be slow. It is no result until the run was made
-//! again with a longer limit; if it ends then, that is its outcome. The longer limit applies once
-//! at each level. After that, twenty times as long as its longest run that ended will do for the
-//! same test there. The limit is longer if its clean run takes a good part of the usual one. A test
-//! is not waited for longer if it ends in no run, or if the scheduler ends it because it would not
-//! end. It is ended as it would be in canonical order. Nor is one with real threads whose scheduled
-//! runs [prove](deadlock) why it does not end.
+//! its time limit where the clean runs end may only be slow. Unless that limit is some hundred
+//! times what the others took, it is no result until the run was made again with a longer one; if
+//! it ends then, that is its outcome. The longer limit applies once at each level. After that,
+//! twenty times as long as its longest run that ended will do for the same test there. The limit is
+//! longer if its clean run takes a good part of the usual one. A test is not waited for longer if
+//! it ends in no run, or if the scheduler ends it because it would not end. It is ended as it would
+//! be in canonical order. Nor is one with real threads whose scheduled runs [prove](deadlock) why
+//! it does not end.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -21,6 +22,13 @@ use super::run::Run;
 
 /// How many times the time limit the first run gets that seems to hang.
 pub const LONGER: u32 = 5;
+
+/// How many times as long as the longest run that ended makes a longer limit needless: contended
+/// operations under a seed cost some fifty times what they do in canonical order.
+const PROPORTION_BEYOND_DOUBT: u32 = 200;
+
+/// How long that is at least.
+const BEYOND_DOUBT: Duration = Duration::from_secs(20);
 
 /// How many times as long as the clean run it gets at least.
 const PROPORTION: u32 = 10;
@@ -133,7 +141,10 @@ impl Limits {
         let clean = clean.map_or(Duration::ZERO, |(_, run)| run.took.min(usual));
         let longest = ended().map(|(_, run)| run.took).max().unwrap_or(usual);
         let of_others = (longest * PROPORTION_TO_LONGEST).max(LEAST).min(usual);
-        let long = (usual * LONGER).max(clean * PROPORTION);
+        let long = match BEYOND_DOUBT.max(longest * PROPORTION_BEYOND_DOUBT) <= usual {
+            true => usual,
+            false => (usual * LONGER).max(clean * PROPORTION),
+        };
         let hanging = evidence
             .all()
             .filter(|(_, run)| timed_out(run) && run.limit >= long);

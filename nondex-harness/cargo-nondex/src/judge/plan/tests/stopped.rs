@@ -46,7 +46,10 @@ fn a_time_out_that_is_doubtful_when_the_runs_are_stopped_contradicts_nothing() {
         }
         so_far("t", &options, &evidence)
     };
-    let ends = || run(true, [1]);
+    let ends = || Run {
+        took: Duration::from_secs(1),
+        ..run(true, [1])
+    };
     assert_eq!(said(&[ends(), hanging(1)]), None);
     assert_eq!(said(&[hanging(1), ends(), ends()]), None);
     // As soon as it was waited for long enough it is a hang.
