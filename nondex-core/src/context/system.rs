@@ -51,9 +51,9 @@ pub trait System: Debug + Sync {
     /// while that one does.
     fn join_watch(&self);
 
-    /// Calls `interruption` on this thread at its access of this number to what it
-    /// [watches](System::watch), before it goes on, and again wherever the thread may have let
-    /// others go on, until it returns that there is no need.
+    /// Calls `interruption` on this thread before its access of this number to what it
+    /// [watches](System::watch). Calls it again wherever the thread may have let others go on,
+    /// until it returns that there is no need.
     fn interrupt(&self, access: u64, interruption: fn() -> bool);
 
     /// Keeps these parts of the state as they are now; what is accessed by functions, as it is

@@ -4,11 +4,11 @@
 //! and the number of the operation in its thread. So it costs next to nothing, and depends neither
 //! on other decisions nor on where the code lies. Only where it does there is a choice, with a call
 //! site, that is recorded. Two kinds of seeds take turns: a random walk holds threads back again
-//! and again; the others do it at a few operations, the later the rarer, as most races need no more
+//! and again; the others do it at a few operations, the later the rarer. Most races need no more
 //! than three (Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with
 //! probabilistic guarantees of finding bugs", 2010, where the length of the run is known). These
-//! aim, too: at a few of the operations that write what the thread [has read](super::reads), where
-//! they hold it back for as long as the level allows, so that others come to write it.
+//! aim, too: at a few of the operations that write what the thread [has read](super::reads). There
+//! they delay it for as long as the level allows, so that others come to write it.
 
 use ::std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 

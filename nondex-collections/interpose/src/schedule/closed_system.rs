@@ -1,9 +1,9 @@
 //! Whether nobody outside of this process could make a descriptor ready that a thread waits for.
 //!
-//! All descriptors are checked at once, which is less than could be known, and never too much: each
-//! must be a file, or a pipe, an event counter or a pair of sockets that this process made itself,
-//! since the test began, while no other process was there to inherit it; or it is ready for
-//! whatever a thread could wait for.
+//! All descriptors are checked at once, which is less than could be known, and never too much. Each
+//! must be ready for whatever a thread could wait for, or be a file, a pipe, an event counter or a
+//! pair of sockets. This process must have made it, since the test began, while no other process
+//! was there to inherit it.
 
 use ::std::ffi::{c_int, c_long};
 use ::std::sync::atomic::{AtomicU64, Ordering};

@@ -5,7 +5,7 @@
 //! The handler of the fault answers with virtual time, at the counter's own rate: clocks that are
 //! set by one another stay so. A thread that is not scheduled may read it again from its first
 //! fault on: nothing is requested from the system at a test's end. A thread that asks for a
-//! [filter] of system calls may read it from then on, and where a filter refuses what is requested
+//! [filter] of system calls may read it from then on. Where a filter refuses what is requested
 //! here, the fault is answered with real time. Every program that is started may read it: the
 //! system keeps the prohibition across `exec`. What the system's own code in the process (the vDSO)
 //! reads is always real. The counters of other kinds of processors are left alone, and are real.

@@ -1,9 +1,9 @@
 //! Filters of system calls (seccomp), by which a test forbids its process what it does not need.
 //!
 //! A filter may end the process at any call that a plain build does not make. From the first one
-//! on, the scheduler makes only those that threads need anyway (`futex`), and lets the C library
-//! tell the time, which asks the system's code in the process (the vDSO). It does not look into
-//! `/proc`, so that it takes time to see that no thread can go on.
+//! on, the scheduler makes only those that threads need anyway (`futex`). The C library reads the
+//! time, from the system's code in the process (the vDSO). It does not look into `/proc`, so that
+//! it takes time to see that no thread can go on.
 
 use ::std::ffi::c_long;
 use ::std::sync::atomic::{AtomicBool, Ordering};

@@ -3,8 +3,8 @@
 //!
 //! If another thread writes in between, that is a violation of atomicity where both were meant as
 //! one step (*check then act*). Such pairs are a small part of a program's operations, so seeds
-//! that hold threads back at few of them [aim](super::choices) there, as is done with the pairs of
-//! an earlier run by Park, Lu and Zhou ("Exposing atomicity violation bugs from their hiding
+//! that delay threads at few of them [aim](super::choices) there. The same was done with the pairs
+//! of an earlier run by Park, Lu and Zhou ("Exposing atomicity violation bugs from their hiding
 //! places", 2009). Places are only compared with each other: where they lie does not matter.
 
 use ::std::cell::Cell;

@@ -19,8 +19,8 @@ impl States {
     }
 
     /// Takes the next one. The one that it is compared with is replaced each time that twice as
-    /// many were seen (Brent, "An improved Monte Carlo factorization algorithm", 1980), so that any
-    /// cycle is found in the end.
+    /// many were seen, so that any cycle is found in the end (Brent, "An improved Monte Carlo
+    /// factorization algorithm", 1980).
     pub(super) fn see(&mut self, state: u64) {
         self.has_come_again |= self.known == Some(state);
         self.seen += 1;

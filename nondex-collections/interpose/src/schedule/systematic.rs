@@ -1,9 +1,9 @@
 //! Runs in which a list determines where threads are delayed, so that all short lists can be tried.
 //!
 //! Wherever another thread could go on there is a *decision*: the one that has the run token goes
-//! on, or is delayed by so long that it comes again only when the others wait for it or end, or are
-//! delayed in turn. Before an operation that is a preemption. Where a thread is given the run token
-//! because the one before it waits, ends or yields, it lets others go first, which is none. So each
+//! on, or is delayed. It then comes again only when the others wait for it or end, or are delayed
+//! in turn. Before an operation that is a preemption. Where a thread is given the run token because
+//! the one before it waits, ends or yields, it lets others go first, which is none. So each
 //! schedule of the test is a list of these decisions, which the record lists in order.
 
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -26,8 +26,8 @@ use crate::project::{TestBinary, TestCase};
 use crate::report::schema::SharedState;
 
 /// Runs the tests of each binary `before` in a process, then those of the last one, with one empty
-/// folder for temporary files, and puts back what they leave in their folders; what was there goes
-/// to `kept`. The runs of the last process; `None` when it was stopped.
+/// folder for temporary files. Puts back what they leave in their folders; what was there goes to
+/// `kept`. The runs of the last process; `None` when it was stopped.
 pub fn run_after(
     launcher: &Launcher<'_>,
     limit: Duration,

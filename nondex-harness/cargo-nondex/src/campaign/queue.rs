@@ -1,11 +1,11 @@
 //! The executor: one queue of runs for all cores.
 //!
 //! First come the clean runs of all tests, then whatever the tests ask for that have taken the
-//! least time, and the searches last. So once the [budget](super::budget) is spent and what is
-//! optional is left out, each test has had about as much time as any other, and cheap ones have had
-//! all their runs. When the runs that a test requested have ended, they are added to its others, in
-//! the order of the request, and the judge decides what it needs next. So what is concluded from
-//! them does not depend on which run ended first.
+//! least time, and the searches last. So when the [budget](super::budget) is spent, each test has
+//! had about as much time as any other, and cheap ones have had all their runs. When the runs that
+//! a test requested have ended, they are added to its others, in the order of the request, and the
+//! judge decides what it needs next. So what is concluded from them does not depend on which run
+//! ended first.
 //!
 //! Different tests run at once, as in cargo test and nextest, but hardly ever two runs of one test:
 //! many write to a place that is their own and no other test's. Where a run takes long, it is made

@@ -2,10 +2,10 @@
 //! let one go on.
 //!
 //! A run with real threads that comes to such an end takes its whole time limit, and shows no more
-//! than that. So where the clean runs end in it, the one that is made with real threads, and those
-//! of a plain build, may only take somewhat longer than the test needs to get there. Nor is the
-//! base schedule of a test at fault that also passes when it is scheduled: then both ends are
-//! lawful, and its own.
+//! than that. So where the clean runs end in it, other runs may only take somewhat longer than the
+//! test needs to get there: the one with real threads, and those of a plain build. Nor is the base
+//! schedule of a test at fault that also passes when it is scheduled: then both ends are lawful,
+//! and its own.
 
 use std::time::Duration;
 

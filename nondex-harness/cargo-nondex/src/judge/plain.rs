@@ -4,9 +4,9 @@
 //! fail: one that asserts how large a map is, or how often it allocates. Such a test is not broken.
 //! And what no order decides may still be decided by chance: how often keys are compared, say. A
 //! reading of a clock takes longer with this tool. A test that needs two readings to differ may
-//! pass here with a fine clock, and fail each time without it. So every test that is about to be
-//! called broken, or to fail only with this tool or on other machines, is run in a plain build, as
-//! `cargo test` makes it. Those runs are evidence like all others.
+//! pass here with a fine clock, and fail each time without it. So a test is run in a plain build,
+//! as `cargo test` makes it, before it is called broken, or to fail only with this tool or on other
+//! machines. Those runs are evidence like all others.
 
 use nondex_core::{NetworkMode, Outcome};
 

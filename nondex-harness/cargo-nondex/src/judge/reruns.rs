@@ -3,10 +3,11 @@
 //!
 //! Figure 3 of Lam et al., "A large-scale longitudinal study of flaky tests" (OOPSLA 2020), runs
 //! such a test a hundred times and gives up. Here the circumstances change, too: choices from
-//! further seeds, one processor, another time zone and locale, a busy machine (Silva et al., "The
-//! effects of computational resources on flaky tests", 2023), an empty environment (Bell et al.,
-//! "`DeFlaker`", ICSE 2018, whose last tier is a clean machine), and a build without this tool. A
-//! step ends early when it has shown enough.
+//! further seeds, one processor, another time zone and locale, a busy machine, an empty
+//! environment, and a build without this tool. A busy machine is from Silva et al., "The effects of
+//! computational resources on flaky tests" (2023). The empty environment is from Bell et al.,
+//! "`DeFlaker`" (ICSE 2018), whose last tier is a clean machine. A step ends early when it has
+//! shown enough.
 
 use serde::{Deserialize, Serialize};
 

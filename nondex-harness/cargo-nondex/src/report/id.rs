@@ -12,10 +12,10 @@ pub const LENGTH: usize = 8;
 /// The digits: Crockford's base 32, in which no two characters look alike.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// The id of a run: it follows from the test's id, the tests before it in its process, the level,
-/// the seed, what the seed means, which choices are made, which models are off, whether the network
-/// is blocked, whether threads are scheduled, and the version of the algorithm. So it is the same
-/// on every machine and whenever the same run is made.
+/// The id of a run. It follows from the test's id, the tests before it in its process, and the
+/// version of the algorithm. Of the run itself, level, seed, what the seed means, choices and
+/// models count, and whether the network is blocked and threads are scheduled. So it is the same on
+/// every machine and whenever the same run is made.
 #[must_use]
 pub fn of(test_id: &str, spec: &RunSpec) -> String {
     let mut hasher = FixedHasher::default();

@@ -125,9 +125,9 @@ impl State {
         }
     }
 
-    /// Takes the first run from the queue whose test is not busy already, which is not disturbed by
-    /// one that is, and for which there are slots, also in its test group; if there is none, one
-    /// that may be made at the same time as others of its test.
+    /// Takes the first run from the queue whose test is not busy already, and which is not
+    /// disturbed by one that is. There must be slots for it, also in its test group. If there is
+    /// none, one that may be made at the same time as others of its test.
     pub(super) fn take(&mut self) -> Option<(QueuePlace, RunSpec)> {
         // Runs alone are last: while one is made nothing else is left, and a test that wants them
         // wants no other again.

@@ -16,7 +16,8 @@ fn simulate(test: impl Fn(&RunSpec, bool, usize) -> Run, is_shared: bool) -> (Ju
     simulate_within(&options, test, is_shared)
 }
 
-/// As [`simulate`]. Unless every seed was asked for, the budget is spent when a run is needed alone.
+/// As [`simulate`]. Unless every seed was requested, the budget is spent when a run is needed
+/// alone.
 fn simulate_within(
     options: &Options,
     test: impl Fn(&RunSpec, bool, usize) -> Run,

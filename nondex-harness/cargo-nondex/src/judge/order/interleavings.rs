@@ -4,10 +4,10 @@
 //! What one test changes and another one uses is a reason to interleave them. There may be more
 //! such pairs than anybody has time for, so they have an order: what belongs to the project comes
 //! before what belongs to its dependencies; the first pairs of each part of the state before
-//! further ones of any; the whole of a test in the middle of another one before parts of both; what
-//! one is known to change and the other one to read before what both only change, that before what
-//! is as it was after each test, and that before what one may not use at all; and every test has
-//! its first pair before any has its second.
+//! further ones of any; the whole of a test in the middle of another one before parts of both. What
+//! one is known to change and the other one to read comes before what both only change. Next is
+//! what is as it was after each test, and last what one may not use at all. Every test has its
+//! first pair before any has its second.
 
 use std::collections::{BTreeMap, BTreeSet};
 

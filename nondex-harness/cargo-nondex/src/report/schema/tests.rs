@@ -260,8 +260,8 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
             "clean_runs": 2,
             "timeout_ms": 60000, "strict": false, "models_off": [], "elapsed_ms": 0,
             "max_sanitised": null,
-            "build": null, "toolchain": "", "unbuilt": [], "world": null, "commit": null, "modified": false,
-            "tool": ""
+            "build": null, "toolchain": "", "unbuilt": [], "world": null, "commit": null,
+            "modified": false, "tool": ""
         },
         "summary": {
             "tests": 1, "stable": 0, "passed": 0, "id": 1, "od": 0, "nd": 0, "ud": 0, "network": 0,
