@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use cargo_metadata::MetadataCommand;
-use cargo_nondex::cli::filterset::{Expression, Platform, Query, Workspace};
+use cargo_nondex::cli::filterset::{Expression, Platform, Query, Workspace, of_test};
 
 const FIXTURE: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -195,4 +195,16 @@ fn a_mistyped_package_is_an_error_that_names_those_there_are() {
         "no package of the workspace matches this, there are: alpha, beta, gamma-x, pm\n  \
          all() & package(alhpa)\n                  ^^^^^"
     );
+}
+
+#[test]
+fn the_expression_for_one_test_selects_it_whatever_its_name_is() {
+    let names = ["a::b", "src/lib.rs - f::<T, U> (line 3)", "back\\slash\\n"];
+    let all: BTreeSet<String> = names.map(|name| format!("alpha {name}")).into();
+    let workspace = workspace();
+    for name in names {
+        let expression = of_test("alpha", name);
+        let expected = BTreeSet::from([format!("alpha {name}")]);
+        assert_eq!(selected(&expression, &workspace, &all), Ok(expected));
+    }
 }

@@ -23,6 +23,18 @@ fn help_and_version_go_to_stdout() {
     }
 }
 
+/// With it, `tests/mcp.rs` is the client.
+#[cfg(not(feature = "mcp"))]
+#[test]
+fn without_its_feature_the_server_for_agents_shows_how_to_build_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Nondex::with_cache(folder.path(), folder.path())
+        .arg("mcp")
+        .run();
+    output.expect(ExitCode::Usage).prints(&["--features mcp"]);
+    assert_eq!(output.stdout, "");
+}
+
 #[test]
 fn every_model_is_listed() {
     let folder = tempfile::tempdir().unwrap();

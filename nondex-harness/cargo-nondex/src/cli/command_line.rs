@@ -86,6 +86,8 @@ pub enum Command {
     List(Box<ListArgs>),
     /// List the tests that need the network, with the hosts that they use
     Network(Box<NetworkListArgs>),
+    /// Serve an agent or an editor the findings, by the Model Context Protocol on stdin and stdout
+    Mcp(LocationArgs),
     /// List the modelled APIs: what std leaves unspecified, and what to do instead
     Models(ModelsArgs),
     /// Remove what cargo nondex built and reported

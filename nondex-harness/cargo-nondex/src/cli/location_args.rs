@@ -21,13 +21,20 @@ impl LocationArgs {
     /// The flags by which another command finds the same. Quoted for a shell.
     #[must_use]
     pub fn flags(&self) -> Vec<String> {
+        let words = self.words().into_iter();
+        words.map(|word| shell::quote(&word).into_owned()).collect()
+    }
+
+    /// The same, not quoted.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
         let paths = [
             ("--manifest-path", &self.manifest_path),
             ("--target-dir", &self.target_dir),
         ];
         let flags = paths.into_iter().filter_map(|(flag, path)| {
             let path = path.as_ref()?;
-            Some([flag.to_owned(), shell::quote(path.as_str()).into_owned()])
+            Some([flag.to_owned(), path.to_string()])
         });
         flags.flatten().collect()
     }

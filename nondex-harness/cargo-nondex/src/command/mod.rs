@@ -21,6 +21,7 @@ mod init;
 mod interrupt;
 mod known;
 mod list;
+mod mcp;
 mod models;
 mod network;
 mod order;
@@ -140,6 +141,7 @@ fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
         Command::Archive(args) => archive::archive(args, console),
         Command::List(args) => list::list(args, asked, console),
         Command::Network(args) => network::network(args, line, console),
+        Command::Mcp(args) => mcp::mcp(args),
         Command::Models(args) => models::models(args, console),
         Command::Clean(args) => clean::clean(args, console),
         Command::Completions(args) => pages::completions(args.shell, console),

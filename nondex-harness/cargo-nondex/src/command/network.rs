@@ -10,6 +10,7 @@ use super::progress::Display;
 use super::{interrupt, outcome, selection};
 use crate::campaign;
 use crate::cli::MessageFormat;
+use crate::cli::filterset::of_test;
 use crate::cli::network_list_args::{ListFormat, NetworkListArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
@@ -168,7 +169,7 @@ fn skip(listed: &[Listed<'_>]) -> String {
 /// A filterset of nextest that leaves the tests out.
 fn filterset(listed: &[Listed<'_>]) -> String {
     let tests: Vec<String> = skippable(listed)
-        .map(|test| format!("(binary_id(={}) & test(={}))", test.binary, test.name))
+        .map(|test| of_test(test.binary, test.name))
         .collect();
     if tests.is_empty() {
         "all()\n".to_owned()

@@ -21,6 +21,26 @@ pub use workspace::Workspace;
 
 use crate::project::{Suite, TestCase};
 
+/// An expression for one test.
+#[must_use]
+pub fn of_test(binary_id: &str, name: &str) -> String {
+    let (binary_id, name) = (escaped(binary_id), escaped(name));
+    format!("(binary_id(={binary_id}) & test(={name}))")
+}
+
+/// A name as an expression has it: what would end it is escaped.
+#[must_use]
+pub fn escaped(name: &str) -> String {
+    let mut escaped = String::new();
+    for c in name.chars() {
+        if matches!(c, ')' | ',' | '\\') {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
+}
+
 /// What a built test binary was compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Platform {

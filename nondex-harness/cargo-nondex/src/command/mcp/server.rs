@@ -1,0 +1,119 @@
+//! The protocol: JSON-RPC on stdin and stdout, by the crate `rmcp`.
+
+use std::process::Child;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
+use serde_json::{Value, json};
+use tokio::runtime::Builder;
+
+use super::tools::{Answer, Call, Tools, descriptions, written};
+use crate::error::{Error, Result};
+
+/// What a client may show to its model.
+const INSTRUCTIONS: &str = concat!(
+    "Flaky tests of a Rust project, as `cargo nondex check` has found them: run that command ",
+    "first, and again after a change. What a finding's `disproved_by` names would refute it.",
+);
+
+/// Serves these tools until stdin ends.
+pub(super) fn serve(tools: Tools) -> Result<()> {
+    let runtime = Builder::new_current_thread().enable_time().build();
+    let runtime = runtime.map_err(|e| Error::setup(format!("failed to start the server: {e}")))?;
+    let served = runtime.block_on(async {
+        let transport = (tokio::io::stdin(), tokio::io::stdout());
+        let service = Server { tools }.serve(transport).await;
+        let service = service.map_err(|e| e.to_string())?;
+        service.waiting().await.map_err(|e| e.to_string())
+    });
+    match served {
+        Ok(_) => Ok(()),
+        Err(e) => Err(Error::setup(format!("the server ended: {e}"))),
+    }
+}
+
+struct Server {
+    tools: Tools,
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let own = Implementation::new("cargo-nondex", env!("CARGO_PKG_VERSION"));
+        ServerConfig::new(capabilities)
+            .with_server_info(own)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = descriptions().into_iter().map(|(name, text, schema)| {
+            let schema = schema.as_object().cloned().unwrap_or_default();
+            Tool::new(name, text, schema)
+        });
+        Ok(ListToolsResult::with_all_items(tools.collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        let call = json!({ "name": request.name, "arguments": arguments });
+        let call: Call = serde_json::from_value(call)
+            .map_err(|e| ErrorData::invalid_params(e.to_string(), None))?;
+        let answer = context.ct.run_until_cancelled(self.answered(&call)).await;
+        let result = match answer {
+            Some(Ok(value)) => CallToolResult::structured(value),
+            Some(Err(message)) => CallToolResult::error(vec![ContentBlock::text(message)]),
+            None => CallToolResult::error(vec![ContentBlock::text("cancelled")]),
+        };
+        Ok(result.into())
+    }
+}
+
+impl Server {
+    /// The answer to a call, once the process has ended that it needs.
+    async fn answered(&self, call: &Call) -> Result<Value, String> {
+        let in_words = |e: Error| e.to_string();
+        match self.tools.answer(call).map_err(in_words)? {
+            Answer::Ready(value) => Ok(value),
+            Answer::Running(child) => ended(child).await,
+            Answer::Searching(child, test) => {
+                // What was known before can be explained all the same.
+                let _ = ended(child).await;
+                self.tools.explained(&test).map_err(in_words)
+            }
+        }
+    }
+}
+
+/// What a process has written at its end. It is interrupted when nobody waits for it any more.
+async fn ended(child: Child) -> Result<Value, String> {
+    let running = Running(child.id());
+    let output = tokio::task::spawn_blocking(|| child.wait_with_output()).await;
+    std::mem::forget(running);
+    let output = output.map_err(|e| e.to_string())?;
+    written(&output.map_err(|e| e.to_string())?)
+}
+
+/// A process that is interrupted when this is dropped: it ends its tests, as at Ctrl-C.
+struct Running(u32);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Ok(id) = i32::try_from(self.0) {
+            let _ = kill(Pid::from_raw(id), Signal::SIGINT);
+        }
+    }
+}
