@@ -2,10 +2,12 @@
 //!
 //! First come the clean runs of all tests, then whatever the tests ask for that have taken the
 //! least time, and the searches last. So when the [budget](super::budget) is spent, each test has
-//! had about as much time as any other, and cheap ones have had all their runs. When the runs that
-//! a test requested have ended, they are added to its others, in the order of the request, and the
-//! judge decides what it needs next. So what is concluded from them does not depend on which run
-//! ended first.
+//! had about as much time as any other, and cheap ones have had all their runs. One core of several
+//! makes those of the test that took the most time: it would still run long after all others.
+//!
+//! When the runs that a test requested have ended, they are added to its others, in the order of
+//! the request, and the judge decides what it needs next. So what is concluded from them does not
+//! depend on which run ended first.
 //!
 //! Different tests run at once, as in cargo test and nextest, but hardly ever two runs of one test:
 //! many write to a place that is their own and no other test's. Where a run takes long, it is made
@@ -239,17 +241,17 @@ impl Executor<'_> {
     /// Makes runs, several at a time, until no test needs one.
     fn work_all(&self) {
         thread::scope(|scope| {
-            for _ in 0..self.jobs {
-                scope.spawn(|| self.work());
+            for worker in 0..self.jobs {
+                scope.spawn(move || self.work(worker == 1));
             }
         });
     }
 
-    /// Takes runs from the queue until no test needs one.
-    fn work(&self) {
+    /// Takes runs from the queue until no test needs one, see [`State::take`].
+    fn work(&self, longest: bool) {
         let mut state = self.lock();
         while !state.is_idle() && !self.stop.is_set() {
-            let Some((turn, spec)) = state.take() else {
+            let Some((turn, spec)) = state.take(longest) else {
                 state = self
                     .changed
                     .wait(state)

@@ -127,8 +127,9 @@ impl State {
 
     /// Takes the first run from the queue whose test is not busy already, and which is not
     /// disturbed by one that is. There must be slots for it, also in its test group. If there is
-    /// none, one that may be made at the same time as others of its test.
-    pub(super) fn take(&mut self) -> Option<(QueuePlace, RunSpec)> {
+    /// none, one that may be made at the same time as others of its test. With `longest`, the first
+    /// run of the test that took the most time, of those that would otherwise be next.
+    pub(super) fn take(&mut self, longest: bool) -> Option<(QueuePlace, RunSpec)> {
         // Runs alone are last: while one is made nothing else is left, and a test that wants them
         // wants no other again.
         let is_free = |turn: &&QueuePlace| match turn.phase {
@@ -141,7 +142,17 @@ impl State {
         };
         let fits = |turn: &&QueuePlace| self.slots.fits(&self.tests[turn.test].required);
         let open = || self.open().filter(fits);
-        let turn = *open().find(is_free).or_else(|| open().find(has_room))?;
+        let first = |turn: QueuePlace| {
+            let is_next = |other: &&QueuePlace| other.phase == turn.phase && is_free(other);
+            let last = open().rev().find(is_next).filter(|_| longest);
+            let of_its_test = last.map(|last| QueuePlace { index: 0, ..*last });
+            let mut runs = of_its_test
+                .into_iter()
+                .flat_map(|start| self.queue.range(start..));
+            runs.next().map_or(turn, |(longest, _)| *longest)
+        };
+        let free = open().find(is_free).map(|turn| first(*turn));
+        let turn = free.or_else(|| open().find(has_room).copied())?;
         let spec = self.queue.remove(&turn)?;
         self.slots.take(&self.tests[turn.test].required);
         self.begin(turn.test);
@@ -163,7 +174,7 @@ impl State {
     }
 
     /// The runs in the queue that may be made, as far as others have not failed.
-    fn open(&self) -> impl Iterator<Item = &QueuePlace> {
+    fn open(&self) -> impl DoubleEndedIterator<Item = &QueuePlace> {
         let has_failed = self.has_failed();
         let turns = self.queue.keys();
         turns.filter(move |turn| !has_failed || self.tests[turn.test].is_begun)

@@ -493,6 +493,32 @@ fn the_test_that_took_the_least_time_is_next() {
 }
 
 #[test]
+fn one_of_several_workers_goes_on_with_the_test_that_took_the_most_time() {
+    let runs = |took| {
+        let mut runs = Runs::new(true, true);
+        let run = Run {
+            took: Duration::from_secs(took),
+            ..simulation::run(true, [1])
+        };
+        runs.together.add(RunSpec::clean("t"), run);
+        (runs, Required::default())
+    };
+    let mut state = State::new([5, 9, 1].map(runs).into_iter(), 2, None);
+    for test in 0..3 {
+        let seeds = (0..2).map(|seed| RunSpec::new("t", Level::Std, seed));
+        state.ask(test, Missing::new(seeds.collect()), false);
+    }
+    let mut next = |longest| state.take(longest).map(|(turn, _)| (turn.test, turn.index));
+    assert_eq!(next(true), Some((1, 0)));
+    assert_eq!(next(true), Some((0, 0)));
+    state.end_run(1);
+    state.end_run(0);
+    let mut next = |longest| state.take(longest).map(|(turn, _)| (turn.test, turn.index));
+    assert_eq!(next(false), Some((2, 0)));
+    assert_eq!(next(true), Some((1, 1)));
+}
+
+#[test]
 fn tests_take_turns_and_once_the_budget_is_spent_each_is_judged_by_what_is_needed() {
     let all = Exploring::default();
     execute_all(&all, 3, 1, &StopFlag::new());
