@@ -50,6 +50,14 @@ def fixtures():
                   and path.name != "dependency")
 
 
+def copy_fixture(source, directory):
+    """Copies a fixture without what was built, and keeps its paths to the crates of this repository."""
+    shutil.copytree(source, directory, dirs_exist_ok=True, ignore=shutil.ignore_patterns("target"))
+    for manifest in directory.rglob("Cargo.toml"):
+        text = manifest.read_text()
+        manifest.write_text(text.replace('path = "../../../', f'path = "{ROOT}/'))
+
+
 def cargo(arguments, directory, offline=False, **environment):
     env = {key: value for key, value in os.environ.items() if key != "RUST_BACKTRACE"}
     env.update({"CARGO_TERM_COLOR": "never", "RUSTUP_TOOLCHAIN": TOOLCHAIN}, **environment)
