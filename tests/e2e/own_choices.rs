@@ -72,6 +72,13 @@ fn own_choices_follow_the_seed_in_both_modes_and_are_canonical_without() {
     let swapped = Nondex::run_in(&folder).args(["--lib", "--seeds", "4", "--mode", "swap"]);
     expect_found(&swapped.run().expect(ExitCode::Found).report(), &fixture);
 
+    // The project's own feature changes nothing: std has the shims already.
+    let features = ["--features", "nondex-collections/nondex"];
+    let both = Nondex::run_in(&folder)
+        .args(["--lib", "--seeds", "4"])
+        .args(features);
+    expect_found(&both.run().expect(ExitCode::Found).report(), &fixture);
+
     // Without the models or the calls, and without the tool.
     for [option, value] in [["--skip-models", "^own_"], ["--skip-files", "src/lib.rs"]] {
         let off = Nondex::run_in(&folder).args(["--lib", "--seeds", "4", option, value]);

@@ -21,6 +21,7 @@ use super::lto;
 use super::platform;
 use super::runtime::Runtime;
 use super::rustix;
+use super::shims;
 
 /// The environment variable that carries an `Intercept` as JSON to ourselves.
 pub const VARIABLE: &str = "NONDEX_INTERCEPT";
@@ -186,7 +187,7 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
     let is_of_others = arguments.iter().any(|argument| argument == "--cap-lints");
     let covered = intercept.covered.as_ref().filter(|_| !is_of_others);
     if intercept.runtime.is_some() && role == Role::Crate {
-        let kept = lto::without(&arguments[1..]);
+        let kept = shims::without(lto::without(&arguments[1..]));
         command.args(match covered {
             Some(_) => coverage::with_own_paths(kept),
             None => kept,

@@ -37,6 +37,7 @@ mod rebuilt;
 pub mod runtime;
 mod rustix;
 mod scratch;
+mod shims;
 mod std_order;
 pub mod suite;
 pub mod symbols;
