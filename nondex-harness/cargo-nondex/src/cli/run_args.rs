@@ -14,7 +14,8 @@ use crate::judge::options::{DEFAULT_BUDGET_FACTOR, DEFAULT_SEEDS};
 /// The options of `cargo nondex run`.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RunArgs {
-    /// Seeds to try: how many (0 = clean runs only), a range, a list, or N fresh ones [default: 10]
+    /// Seeds to try: how many (0 = clean runs only), a range, a list, or N fresh ones [default: 10,
+    /// and up to 100 at STD for a test with threads]
     #[arg(long, value_name = "N|A..B|LIST|random:N")]
     #[arg(help_heading = "Campaign options", allow_hyphen_values = true)]
     pub seeds: Option<Seeds>,
@@ -124,6 +125,12 @@ impl RunArgs {
     #[must_use]
     pub fn wants_every_seed(&self) -> bool {
         self.budget_factor().is_none() || self.seed.is_some() || self.seeds.is_some()
+    }
+
+    /// Whether tests with threads are run under more seeds: unless these are given.
+    #[must_use]
+    pub const fn wants_further_seeds(&self) -> bool {
+        self.seed.is_none() && self.seeds.is_none() && !self.no_prune
     }
 
     /// The levels, from the most to the least realistic, each once; all when none is given.

@@ -351,7 +351,7 @@ fn asked(options: &Options, test: &str) -> String {
             own.max_steps,
             own.network.mode,
             &own.regressions,
-            own.every_seed,
+            (own.every_seed, own.further_seeds),
             own.world,
         ),
     );

@@ -101,6 +101,6 @@ pub(super) fn answered_specs(
 }
 
 /// Whether a run took as long as a run may that does not end.
-fn is_long(run: &Run) -> bool {
+pub(super) fn is_long(run: &Run) -> bool {
     run.outcome == Outcome::TimedOut || deadlock::waits_for_others(run)
 }

@@ -19,7 +19,7 @@ use super::certainty;
 use super::conclusion::{Conclusion, Dependence};
 use super::deadlock;
 use super::evidence::Evidence;
-use super::missing::{Missing, Spent};
+use super::missing::{Missing, Purpose, Spent};
 use super::options::Options;
 use super::order;
 use super::patience::{once_more, patiently};
@@ -287,15 +287,34 @@ pub fn conclude(
             is_decisive: conclusion == Conclusion::Broken,
         });
     }
-    let judgement = Judgement {
+    let mut judgement = Judgement {
         conclusion: conclusion.compared_with(runs.plain.as_ref()),
         ..judgement
     };
+    if judgement.conclusion == Conclusion::Flaky {
+        let seldom = by_further_seeds(test, options, runs).map_err(Need::Runs)?;
+        judgement = seldom.unwrap_or(judgement);
+    }
     let needs_files = available.files && runs.files.is_none();
     match files(test, options, runs, &judgement).filter(|_| needs_files) {
         Some(need) => Err(need),
         None => Ok(judgement),
     }
+}
+
+/// What further seeds show about a test that is flaky in a plain build.
+fn by_further_seeds(
+    test: &str,
+    options: &Options,
+    runs: &Runs,
+) -> Result<Option<Judgement>, Missing> {
+    let options = options.with_further_seeds(Purpose::Explain);
+    let judgement = judge(test, &options, runs)?;
+    // Longer delays than this machine has explain nothing that it shows.
+    let explains = |found: &Dependence| !found.is_of_other_machines();
+    let is_explained =
+        matches!(&judgement.conclusion, Conclusion::Dependent(found) if explains(found));
+    Ok(is_explained.then_some(judgement))
 }
 
 /// Whether files that nobody puts back may be why a test fails, or why one passes that failed

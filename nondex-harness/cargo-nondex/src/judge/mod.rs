@@ -4,12 +4,13 @@
 //! [`evidence`] is the runs that were made, and [`missing`] those that are not, for [`plan`].
 //! [`equivalence`] decides which runs are needless, [`patience`] how long they may take, and
 //! [`exhaustive`] which show all there is. [`sampling`] decides which tests need few seeds,
-//! [`certainty`] how sure a test is stable, and `latent` what a passing test writes. [`culprit`]
-//! searches the call that is responsible, [`bisect`] the commit, [`change`] whether a change is to
-//! blame. [`prerequisite`] knows which failures concern the machine only, [`plain`] what runs
-//! without this tool show, [`threads`] what is judged with real threads. [`isolation`] ensures that
-//! tests which disturb each other are judged from runs on their own, and [`verdict`] gives the
-//! verdict. [`ending`] asks only how a test ends when all choices are those of one [`world`].
+//! [`further`] which need many, [`certainty`] how sure a test is stable, and `latent` what a
+//! passing test writes. [`culprit`] searches the call that is responsible, [`bisect`] the commit,
+//! [`change`] whether a change is to blame. [`prerequisite`] knows which failures concern the
+//! machine only, [`plain`] what runs without this tool show, [`threads`] what is judged with real
+//! threads. [`isolation`] ensures that tests which disturb each other are judged from runs on
+//! their own, and [`verdict`] gives the verdict. [`ending`] asks only how a test ends when all
+//! choices are those of one [`world`].
 //! Nothing here runs anything.
 
 pub mod bisect;
@@ -23,6 +24,7 @@ pub mod equivalence;
 pub mod evidence;
 pub mod exhaustive;
 mod exploration;
+pub mod further;
 pub mod isolation;
 mod latent;
 pub mod missing;

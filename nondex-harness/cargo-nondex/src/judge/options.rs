@@ -49,6 +49,9 @@ pub struct Options {
     pub seeds: Vec<u64>,
     /// Whether every seed is tried at every level, though the budget may be spent.
     pub every_seed: bool,
+    /// What it serves to try [further seeds](super::further) of tests with threads; `None` if none
+    /// are tried.
+    pub further_seeds: Option<Purpose>,
     /// Which orders the seeds mean.
     pub schedule: Schedule,
     /// Number of runs of each test in canonical order.
@@ -145,6 +148,7 @@ impl Options {
             levels: Level::ALL.to_vec(),
             seeds: (0..DEFAULT_SEEDS).collect(),
             every_seed: true,
+            further_seeds: None,
             schedule: Schedule::default(),
             clean_runs: DEFAULT_CLEAN_RUNS,
             world: None,
@@ -251,6 +255,15 @@ impl Options {
     #[must_use]
     pub const fn tries_seeds(&self) -> bool {
         !(self.seeds.is_empty() || self.levels.is_empty())
+    }
+
+    /// The same with further seeds for this purpose. Copies them.
+    #[must_use]
+    pub fn with_further_seeds(&self, purpose: Purpose) -> Self {
+        Options {
+            further_seeds: Some(purpose),
+            ..self.clone()
+        }
     }
 
     /// The same with real threads and real time. Copies them.

@@ -19,6 +19,7 @@ use super::deadlock;
 use super::evidence::Evidence;
 use super::exhaustive::{Exploration, explore};
 use super::exploration::{answered_specs, survey};
+use super::further;
 use super::latent;
 use super::missing::{Missing, Purpose};
 use super::options::Options;
@@ -143,6 +144,18 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
             break;
         }
     }
+    // Found at a level with longer delays only, it may be found more realistically.
+    if weakest
+        .as_ref()
+        .is_none_or(|found| found.level() > Level::Std)
+    {
+        let specs = further::answered_specs(test, passes_clean, options, evidence)?;
+        match reproducible(&specs, passes_clean, evidence)? {
+            Reproduction::NothingChanged => {}
+            Reproduction::Always(spec) => weakest = Some(spec),
+            Reproduction::Never(spec) => return Ok(non_deterministic(spec)),
+        }
+    }
     let Some(found) = weakest else {
         return Ok(unchanged);
     };
@@ -164,7 +177,8 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
     }
     if !hangs {
         // A rate has only runs that were made.
-        let tried = seed_specs(test, spec.level(), options, evidence);
+        let mut tried = seed_specs(test, spec.level(), options, evidence);
+        tried.extend(further::made(test, spec.level(), options, evidence));
         evidence.each_made(&tried)?;
     }
     let mut culprits = culprit::search(evidence, &spec, passes_clean, options.search_runs)?;

@@ -11,7 +11,7 @@ use crate::judge::isolation::{Judgement, Runs};
 use crate::judge::plain::PlainBuild;
 use crate::judge::run::Run;
 use crate::judge::verdict::Fact;
-use crate::judge::{Options, certainty, sampling, specs, threads};
+use crate::judge::{Options, certainty, further, sampling, specs, threads};
 use crate::project::{Suite, TestCase};
 
 /// What is written about a test that was not run.
@@ -127,7 +127,9 @@ fn rates(report: &mut TestReport, basis: &Basis<'_>) {
     let levels = levels.filter(|level| options.levels.contains(level) || is_found_below(level));
     let highest = basis.highest();
     for level in levels.take_while(|level| *level <= highest) {
-        let specs = sampling::seed_specs(&basis.test.name, level, options, evidence);
+        let test = &basis.test.name;
+        let mut specs = sampling::seed_specs(test, level, options, evidence);
+        specs.extend(further::made(test, level, options, evidence));
         let (rate, implied) = runs::rate(&specs, evidence);
         if rate[1] > 0 {
             report.failure_rate.insert(level, rate);

@@ -21,6 +21,7 @@ use crate::config::PerTest;
 use crate::error::{Error, Result};
 use crate::findings::{Regressions, TriedSeed};
 use crate::judge::Options;
+use crate::judge::missing::Purpose;
 use crate::project::{self, BuildPlan, Counted, Doctests, Project};
 use crate::report::schema::RunInfo;
 use crate::report::{Report, TestReport, exit};
@@ -244,6 +245,7 @@ fn options(args: &RunArgs, root: Utf8PathBuf) -> Options {
     options.exhaustive = args.exhaustive.unwrap_or(0);
     options.search_runs = args.search_runs.unwrap_or(options.search_runs);
     options.every_seed = args.wants_every_seed();
+    options.further_seeds = args.wants_further_seeds().then_some(Purpose::Explore);
     options.budget_factor = args.budget_factor();
     options.strict = args.strict.unwrap_or(false);
     options.max_fail = args.max_fail;
