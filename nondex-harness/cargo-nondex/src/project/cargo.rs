@@ -7,6 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel};
 use cargo_metadata::{Message, Metadata, PackageId, TargetKind};
 
 use super::config::runner_variable;
@@ -199,8 +200,15 @@ impl Cargo<'_> {
         quiet: bool,
     ) -> Result<Artifacts> {
         let mut command = self.test(build_dir, intercept)?;
+        // A plain build comes after another one, which has shown the compiler's warnings.
+        let only_errors = self.plan.mode == Mode::Plain;
+        let format = if only_errors {
+            "json"
+        } else {
+            "json-render-diagnostics"
+        };
         command
-            .arg("--message-format=json-render-diagnostics")
+            .arg(format!("--message-format={format}"))
             .stdout(Stdio::piped());
         // Cargo refuses the two together; all it would run is rustdoc, which only writes down that
         // it was called.
@@ -226,8 +234,13 @@ impl Cargo<'_> {
         for message in Message::parse_stream(BufReader::new(stdout)) {
             let message = message
                 .map_err(|e| Error::build(format!("failed to read cargo's messages: {e}")))?;
-            let Message::CompilerArtifact(artifact) = message else {
-                continue;
+            let artifact = match message {
+                Message::CompilerArtifact(artifact) => artifact,
+                Message::CompilerMessage(compiler) if is_error(&compiler.message) => {
+                    eprint!("{}", compiler.message.rendered.unwrap_or_default());
+                    continue;
+                }
+                _ => continue,
             };
             match artifact.executable {
                 Some(path) if artifact.profile.test => {
@@ -301,6 +314,12 @@ impl Cargo<'_> {
             kind: kind.to_owned(),
         }
     }
+}
+
+/// Whether the compiler gave up because of this.
+fn is_error(message: &Diagnostic) -> bool {
+    let levels = [DiagnosticLevel::Error, DiagnosticLevel::Ice];
+    levels.contains(&message.level)
 }
 
 /// Whether the compiler or cargo itself runs a target: a build script or a proc macro.
