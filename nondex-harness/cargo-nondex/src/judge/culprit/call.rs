@@ -25,7 +25,7 @@ pub struct Call {
 /// Where the outcome turns on the way from the base to what the seed drew.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// After this number of steps, and not one step earlier.
+    /// After this number of steps, and not one step earlier; of a delay, not much earlier.
     pub steps: u64,
     /// What the last step changed.
     pub decisive: Decisive,

@@ -5,17 +5,24 @@
 //! outcome is as in the clean runs, at the other end it is not: a binary search finds a step at
 //! which it changes. Of an order, the two elements exchanged there decide, in the order that the
 //! others have then; of a number, this one and any further from the base, if it is as most are. Of
-//! a delay one hundredth is as good as nothing: the shortest one is found but for that.
+//! a delay one hundredth is as good as nothing: the shortest one is found but for that. Where the
+//! test waits for a program as well, which takes another time in each run, the same delay suffices
+//! in one run only: then a longer one is taken, and a shorter one that does not suffice.
 
 use nondex_core::choice::hold::SHORTEST;
 use nondex_core::{Given, GivenChoice, RunSpec, Scope};
 
 use super::call::{Call, Decisive, Turn};
 use super::{CONFIRMATIONS, CONFIRMATIONS_OF_TURN, CulpritSearch, Missing, step};
+use crate::judge::run::Run;
 use crate::judge::timing::is_timing;
 
 /// To which part of itself the shortest delay is known.
 const PRECISION: u64 = 100;
+
+/// By which percentages of itself a delay is taken longer, and one that does not suffice shorter,
+/// until the outcome is the same in every run.
+const MARGINS: [u64; 4] = [0, 10, 50, 100];
 
 impl CulpritSearch<'_> {
     /// Where the outcome turns in one of the calls, the others being made as drawn. `None` when
@@ -47,13 +54,10 @@ impl CulpritSearch<'_> {
                 without = middle;
             }
         }
-        let after = self.with_choice(calls, index, GivenChoice::Steps(with));
-        let before = GivenChoice::Steps(without.min(with.saturating_sub(1)));
-        let before = self.with_choice(calls, index, before);
-        let expected = [(after.clone(), true), (before, false)];
-        if !self.confirm(&expected, CONFIRMATIONS_OF_TURN)? {
+        without = without.min(with.saturating_sub(1));
+        let Some((with, after)) = self.certain(calls, index, [without, with, all])? else {
             return Ok(None);
-        }
+        };
         let Some(step) = step(&self.run(&after)?.steps, call) else {
             return Ok(None);
         };
@@ -70,6 +74,43 @@ impl CulpritSearch<'_> {
             steps: with,
             decisive,
         }))
+    }
+
+    /// The least number of steps that changes the outcome every time while the greatest that does
+    /// not never does, with its spec; `steps` has both as found in one run each, and the number of
+    /// all.
+    fn certain(
+        &self,
+        calls: &[Call],
+        index: usize,
+        steps: [u64; 3],
+    ) -> Result<Option<(u64, RunSpec)>, Missing> {
+        let [without, with, all] = steps;
+        let is_delay = is_timing(&calls[index].site);
+        let margins = if is_delay {
+            &MARGINS[..]
+        } else {
+            &MARGINS[..1]
+        };
+        for margin in margins {
+            let part = |of: u64| of.saturating_mul(*margin) / 100;
+            let with = all.min(with.saturating_add(part(with)));
+            let spec = |steps| self.with_choice(calls, index, GivenChoice::Steps(steps));
+            let after = spec(with);
+            let expected = [
+                (after.clone(), true),
+                (spec(without - part(without)), false),
+            ];
+            if self.confirm(&expected, CONFIRMATIONS_OF_TURN)? {
+                return Ok(Some((with, after)));
+            }
+            // A run that was cut is no proof that a shorter delay suffices, or does not.
+            let mut runs = expected.iter().flat_map(|(spec, _)| self.evidence.of(spec));
+            if runs.any(Run::has_no_outcome) {
+                break;
+            }
+        }
+        Ok(None)
     }
 
     /// Only these calls, one of them with this choice, and delays whose turn is known as short as

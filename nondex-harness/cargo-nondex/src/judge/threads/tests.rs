@@ -196,6 +196,25 @@ fn how_late_a_thread_must_be_is_known_to_one_hundredth() {
 }
 
 #[test]
+fn a_delay_is_confirmed_though_what_else_the_test_waits_for_takes_another_time_in_each_run() {
+    let threads = Threads {
+        family: Family::Time,
+        ..Threads::new(300)
+    };
+    for (most, is_certain) in [(10_000, true), (120_000, false)] {
+        let mut runs = 0;
+        let (conclusion, _) = simulate(&options(), |spec| {
+            runs += 1;
+            let other = hash::mix(runs) % most;
+            threads.run(spec, |others| others[40] - others[39] + other < 110_000)
+        });
+        let is_found = matches!(&conclusion, Conclusion::Dependent(found)
+            if found.culprits.confirmed && found.culprits.groups[0].calls[0].turn.is_some());
+        assert_eq!(is_found, is_certain, "{conclusion:?}");
+    }
+}
+
+#[test]
 fn one_of_many_delays_with_the_same_effect_is_confirmed() {
     // A thread that is delayed before the tenth operation comes too late.
     let threads = Threads::new(100);
