@@ -296,3 +296,14 @@ fn the_picture_of_the_house_has_every_room() {
         }
     }
 }
+
+#[test]
+fn the_book_without_generated_parts_and_evidence_has_at_most_20000_words() {
+    let is_written = |page: &Page| {
+        let appendices = ["docs/src/SUMMARY.md", "docs/src/evidence.md"];
+        page.name.starts_with("docs/src/") && !appendices.contains(&page.name.as_str())
+    };
+    let pages = Page::all().into_iter().filter(is_written);
+    let words: usize = pages.map(|page| page.written_words()).sum();
+    assert!(words <= 20_000, "{words}");
+}

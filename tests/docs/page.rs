@@ -95,6 +95,24 @@ impl Page {
         }
     }
 
+    /// The number of words outside of generated parts. A sign, such as those that make a table, is
+    /// none.
+    pub(crate) fn written_words(&self) -> usize {
+        let mut is_generated = false;
+        let mut count = 0;
+        for line in self.text.lines() {
+            if line.starts_with("<!--") {
+                is_generated = line.starts_with("<!-- generated:");
+            } else if !is_generated {
+                let words = line.split_whitespace();
+                count += words
+                    .filter(|word| word.contains(char::is_alphanumeric))
+                    .count();
+            }
+        }
+        count
+    }
+
     /// The code spans outside of blocks of code.
     pub(crate) fn spans(&self) -> impl Iterator<Item = &str> {
         self.prose()
