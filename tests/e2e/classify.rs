@@ -55,8 +55,8 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
         steps(&report, "tests::wants_two_processors"),
         [
             ("clean", 2 + 20, 0),
-            // 31 schedules with at most two preemptions, and the seeds.
-            ("interleavings", 31 + 50, 0),
+            // 31 schedules with at most two preemptions, the seeds, and further ones at STD.
+            ("interleavings", 31 + 50 + 90, 0),
             ("further-seeds", 30, 0),
             ("alone", 30, 0),
             ("one-core", 3, 3)

@@ -20,7 +20,7 @@ use crate::judge::order::End;
 use crate::judge::reruns::{Circumstance, NextRerun, Reached, RerunCounts, RerunsUnder, next};
 use crate::judge::timing::is_of_timing;
 use crate::judge::verdict::Fact;
-use crate::judge::{Options, specs};
+use crate::judge::{Options, further, specs};
 use crate::project::{Suite, TestCase};
 use crate::report::TestReport;
 use crate::report::judged::order;
@@ -232,8 +232,7 @@ impl<'a> Reruns<'a> {
     /// A run with a seed that the campaign has not tried, at the levels that machines of today
     /// show.
     fn further(&self, suite: &Suite, case: &TestCase, number: u64, reached: Reached) -> RunSpec {
-        let seeds = self.options.seeds.iter().max();
-        let first = seeds.map_or(0, |last| last.saturating_add(1));
+        let first = further::first_untried(self.options);
         // Orders and values at `STD` are those of every run today; only delays are longer at `ONE`.
         let (level, number) = match reached.values {
             true => (Level::Std, number),

@@ -18,6 +18,22 @@ use super::specs::{clean_spec, seed_spec};
 /// Number of seeds, with those that were asked for.
 const SEEDS: usize = 100;
 
+/// The further seeds.
+fn seeds(options: &Options) -> impl Iterator<Item = u64> {
+    let number = SEEDS.saturating_sub(options.seeds.len());
+    let seeds = (0..).filter(|seed| !options.seeds.contains(seed));
+    seeds.take(number)
+}
+
+/// The first seed after all that a campaign with these options may try.
+#[must_use]
+pub fn first_untried(options: &Options) -> u64 {
+    let further = options.further_seeds.map(|_| seeds(options));
+    let tried = options.seeds.iter().copied();
+    let last = tried.chain(further.into_iter().flatten()).max();
+    last.map_or(0, |last| last.saturating_add(1))
+}
+
 /// The specs of the further seeds.
 fn specs<'a>(
     test: &'a str,
@@ -27,14 +43,8 @@ fn specs<'a>(
     let clean = evidence.of(&clean_spec(test, options)).first();
     let has_threads = clean.is_some_and(Run::has_threads);
     let is_wanted = options.tries_seeds() && options.levels.contains(&Level::Std) && has_threads;
-    let number = match is_wanted {
-        true => SEEDS.saturating_sub(options.seeds.len()),
-        false => 0,
-    };
-    let seeds = (0..).filter(|seed| !options.seeds.contains(seed));
-    seeds
-        .take(number)
-        .map(|seed| seed_spec(test, Level::Std, seed, options))
+    let seeds = seeds(options).filter(move |_| is_wanted);
+    seeds.map(|seed| seed_spec(test, Level::Std, seed, options))
 }
 
 /// Those of the further seeds that were tried: until the outcome changes, and none where the
@@ -125,6 +135,18 @@ mod tests {
             assert!(runs_at(&evidence, Level::Std) >= 10 + made);
             assert_eq!(made_at(Level::One, &options, &evidence), 0);
         }
+    }
+
+    #[test]
+    fn no_seed_is_further_than_itself() {
+        let mut options = with_further(Some(Purpose::Explore));
+        assert_eq!(first_untried(&options), SEEDS as u64);
+        options.seeds = vec![3, 400];
+        assert_eq!(seeds(&options).last(), Some(SEEDS as u64 - 2));
+        assert_eq!(first_untried(&options), 401);
+        options.further_seeds = None;
+        options.seeds = (0..10).collect();
+        assert_eq!(first_untried(&options), 10);
     }
 
     fn made_at(level: Level, options: &Options, evidence: &Evidence) -> usize {
