@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use nondex_core::{Failure, Outcome, RunRecord, RunSpec, Selection};
+use nondex_core::{Failure, Outcome, RunRecord, RunSpec, ScheduleEndKind, Selection};
 
 use super::experiment::records;
 use super::message;
@@ -73,6 +73,10 @@ impl Ended {
             if !passed {
                 let schedule = folded.schedule.as_ref();
                 let end = schedule.and_then(|schedule| schedule.end.as_ref());
+                let is_deadlock = end.is_some_and(|end| end.kind == ScheduleEndKind::Deadlock);
+                if is_deadlock {
+                    notes.extend(message::panic_before_end(&output()));
+                }
                 let ended = end.map(message::of_schedule);
                 folded.failure = Some(match ended.or(folded.failure.take()) {
                     Some(failure) => message::clarify(failure, &output()),

@@ -138,11 +138,34 @@ pub fn explain(outcome: &Outcome, output: &str, timeout: Duration) -> Failure {
     }
 }
 
+/// The first panic before a deadlock: who waits for that thread waits for ever.
+#[must_use]
+pub fn panic_before_end(output: &str) -> Option<String> {
+    let (_, panic) = output.split_once(PANICKED_AT)?;
+    let Failure {
+        message,
+        file,
+        line,
+    } = parse_panic(panic)?;
+    let message = message.lines().next().unwrap_or_default();
+    Some(format!(
+        "a thread panicked at {}:{} before: {message}",
+        file?, line?
+    ))
+}
+
+/// What stands between the name of a thread and the place at which it panicked.
+const PANICKED_AT: &str = " panicked at ";
+
 /// The last panic that std's hook printed: `thread 'name' panicked at file:line:column:`, then the
 /// message.
 fn panic_in(text: &str) -> Option<Failure> {
-    let (_, rest) = text.rsplit_once(" panicked at ")?;
-    let (place, rest) = rest.split_once(":\n")?;
+    parse_panic(text.rsplit_once(PANICKED_AT)?.1)
+}
+
+/// The panic of which this begins with the place.
+fn parse_panic(text: &str) -> Option<Failure> {
+    let (place, rest) = text.split_once(":\n")?;
     let mut parts = place.rsplitn(3, ':');
     let (_column, line, file) = (parts.next()?, parts.next()?.parse().ok()?, parts.next()?);
     let message: Vec<&str> = rest
@@ -174,6 +197,25 @@ mod tests {
         let clear = clarify(failure.clone(), output);
         assert_eq!((&clear.file, clear.line), (&failure.file, failure.line));
         clear.message
+    }
+
+    #[test]
+    fn the_first_panic_before_a_deadlock_is_reported() {
+        let panic = |line: u32, what: &str| {
+            format!("\nthread '<unnamed>' (7) panicked at src/a.rs:{line}:5:\n{what}\nmore\n")
+        };
+        let output = format!("begins\n{}{}", panic(3, "no lock"), panic(9, "poisoned"));
+        assert_eq!(
+            panic_before_end(&output).as_deref(),
+            Some("a thread panicked at src/a.rs:3 before: no lock")
+        );
+        for none in [
+            "",
+            "it panicked at noon",
+            "thread 'x' panicked at src/a.rs:\n",
+        ] {
+            assert_eq!(panic_before_end(none), None, "{none}");
+        }
     }
 
     #[test]
