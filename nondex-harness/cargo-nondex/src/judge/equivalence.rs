@@ -8,7 +8,9 @@ use std::ops::Range;
 
 use nondex_core::choice::draw;
 use nondex_core::context::place;
-use nondex_core::{ChoiceRecord, Level, PointRecord, RunSpec, Schedule, Selected, Selection, Site};
+use nondex_core::{
+    ChoiceRecord, Level, PointRecord, RunSpec, Schedule, Scope, Selected, Selection, Site,
+};
 
 use super::run::Run;
 use super::timing::has_timing;
@@ -34,9 +36,55 @@ pub fn decide_alike(made: &RunSpec, other: &RunSpec, run: &Run) -> bool {
     if (has_timing(run) || run.has_threads()) && !are_scheduled_alike(made, other) {
         return false;
     }
+    let differing = differing_scopes(made, other);
+    let may_differ = |point: &&PointRecord| {
+        let is_there = |scope: &&Scope| is_within(scope, point);
+        differing
+            .as_ref()
+            .is_none_or(|scopes| scopes.iter().any(is_there))
+    };
     run.points
         .iter()
+        .filter(may_differ)
         .all(|point| alike_at(made, other, point, &run.choices))
+}
+
+/// Of two specs that make the same choices but for their scopes, the scopes in which they may
+/// differ: all between the first ones and the last ones that they have in common. `None` for any
+/// other two.
+///
+/// A search compares hundreds of specs that have hundreds of scopes in common.
+fn differing_scopes<'a>(a: &'a RunSpec, b: &'a RunSpec) -> Option<Vec<&'a Scope>> {
+    let drawn = |spec: &RunSpec| (spec.seed(), spec.level(), spec.schedule());
+    if drawn(a) != drawn(b) {
+        return None;
+    }
+    let (mut a, mut b) = match (a.selection()?, b.selection()?) {
+        (Selection::Only(a), Selection::Only(b)) | (Selection::Except(a), Selection::Except(b)) => {
+            (&a[..], &b[..])
+        }
+        _ => return None,
+    };
+    while let ([first_of_a, rest_of_a @ ..], [first_of_b, rest_of_b @ ..]) = (a, b)
+        && first_of_a == first_of_b
+    {
+        (a, b) = (rest_of_a, rest_of_b);
+    }
+    while let ([rest_of_a @ .., last_of_a], [rest_of_b @ .., last_of_b]) = (a, b)
+        && last_of_a == last_of_b
+    {
+        (a, b) = (rest_of_a, rest_of_b);
+    }
+    Some(a.iter().chain(b).collect())
+}
+
+/// Whether some of the calls at a point are in this scope.
+fn is_within(scope: &Scope, point: &PointRecord) -> bool {
+    let calls = scope.calls.as_ref();
+    // Most differ in the line.
+    scope.site.line == point.site.line
+        && calls.is_none_or(|calls| calls.thread == point.thread)
+        && scope.site == point.site
 }
 
 /// Whether every thread comes to a choice of threads and time under both specs, or under neither,

@@ -304,3 +304,51 @@ fn selecting_all_calls_that_were_reached_is_selecting_all() {
         ));
     }
 }
+
+#[test]
+fn what_two_selections_have_in_common_is_passed_over_with_the_same_result() {
+    let points: Vec<_> = (1..6).map(|line| (Family::HashMap, line, 3, 100)).collect();
+    let run = run(&points, None);
+    let scope = |line: u32, from: u64, to: u64| Scope {
+        site: site(Family::HashMap, line),
+        calls: Some(Calls {
+            thread: "0".to_owned(),
+            from,
+            to,
+        }),
+    };
+    let whole = |line: u32| Scope::from(site(Family::HashMap, line));
+    let lists = [
+        vec![],
+        vec![whole(1), whole(2), whole(3)],
+        vec![whole(1), whole(3)],
+        vec![whole(1), whole(9), whole(3)],
+        vec![whole(3), whole(2), whole(1)],
+        vec![scope(1, 0, 3), whole(2), whole(3)],
+        vec![scope(1, 0, 2), whole(2), scope(3, 0, 3)],
+        vec![scope(1, 0, 2), scope(1, 2, 3), whole(2), whole(3)],
+    ];
+    let selections = || {
+        let lists = lists.iter();
+        lists.flat_map(|list| {
+            [
+                Selection::Only(list.clone()),
+                Selection::Except(list.clone()),
+            ]
+        })
+    };
+    let mut alike = 0;
+    for (a, b) in selections().flat_map(|a| selections().map(move |b| (a.clone(), b))) {
+        for seed in [3, 4] {
+            let [a, b] = [
+                with(a.clone(), &spec(Level::Id, 3)),
+                with(b.clone(), &spec(Level::Id, seed)),
+            ];
+            let mut points = run.points.iter();
+            let expected = points.all(|point| alike_at(&a, &b, point, &run.choices));
+            assert_eq!(decide_alike(&a, &b, &run), expected, "{a:?} {b:?}");
+            alike += u32::from(expected && a != b);
+        }
+    }
+    assert!(alike > 10, "{alike}");
+}
