@@ -22,7 +22,7 @@ use super::evidence::Evidence;
 use super::missing::{Missing, Purpose, Spent};
 use super::options::Options;
 use super::order;
-use super::patience::{once_more, patiently};
+use super::patience::{of_real_time, once_more, patiently};
 use super::plain::{self, PlainBuild};
 use super::plan;
 use super::run::Run;
@@ -281,7 +281,9 @@ pub fn conclude(
     if available.plain && runs.plain.is_none() && plain::is_wanted(&conclusion) {
         let usual = options.timeout;
         return Err(Need::Plain {
-            limit: deadlock::limit(usual, evidence).unwrap_or(usual),
+            limit: deadlock::limit(usual, evidence)
+                .or_else(|| of_real_time(usual, evidence))
+                .unwrap_or(usual),
             obstacle: plain::no_comparison(evidence, options),
             // It may pass without this tool.
             is_decisive: conclusion == Conclusion::Broken,

@@ -5,7 +5,8 @@
 //! times what the others took, it is no result until the run was made again with a longer one; if
 //! it ends then, that is its outcome. The longer limit applies once at each level. After that,
 //! twenty times as long as its longest run that ended will do for the same test there. The limit is
-//! longer if its clean run takes a good part of the usual one. A test is not waited for longer if
+//! longer if its clean run takes a good part of the usual one, and a run in real time may also take
+//! as long as the test sleeps in virtual time. A test is not waited for longer if
 //! it ends in no run, or if the scheduler ends it because it would not end. It is ended as it would
 //! be in canonical order. Nor is one with real threads whose scheduled runs [prove](deadlock) why
 //! it does not end.
@@ -62,7 +63,7 @@ pub fn patiently<T>(
     let limits = Limits::new(usual, evidence);
     if let Some(spec) = limits.doubtful(evidence) {
         return Err(Missing {
-            limit: Some(limits.sufficient(spec.level())),
+            limit: Some(limits.sufficient(spec)),
             ..Missing::new(vec![spec.clone()])
         });
     }
@@ -71,6 +72,20 @@ pub fn patiently<T>(
         let limit = deadlock::limit_of(specs, usual, evidence).or_else(|| limits.next(specs));
         Missing { limit, ..missing }
     })
+}
+
+/// The limit of a run in real time: longer than usual where the clean runs show that the test
+/// sleeps for a good part of that in virtual time. `None` where nobody would wait for it.
+pub(super) fn of_real_time(usual: Duration, evidence: &Evidence) -> Option<Duration> {
+    let clean = evidence
+        .all()
+        .filter(|(spec, run)| spec.is_clean() && run.passed());
+    let slept = clean.map(|(_, run)| run.virtual_time()).max();
+    match slept.unwrap_or_default() {
+        slept if slept <= usual / 2 => Some(usual),
+        slept if slept <= usual * LONGER => Some(usual + Duration::from_secs(slept.as_secs() + 1)),
+        _ => None,
+    }
 }
 
 /// What is known when the runs are stopped: the evidence without time-outs that are doubtful still.
@@ -121,6 +136,8 @@ fn has_ended(run: &Run) -> bool {
 #[derive(Clone, Debug)]
 struct Limits {
     usual: Duration,
+    /// What runs in real time get at least.
+    of_real_time: Duration,
     /// A run that did not end within this limit hangs.
     long: Duration,
     /// What will do for the others once one hangs for certain.
@@ -150,6 +167,7 @@ impl Limits {
             .filter(|(_, run)| timed_out(run) && run.limit >= long);
         Limits {
             usual,
+            of_real_time: of_real_time(usual, evidence).unwrap_or(usual),
             long,
             of_others: of_others.max(clean * PROPORTION_OF_OTHERS),
             is_slow: ended().any(|(_, run)| is_late(run, usual)),
@@ -158,12 +176,20 @@ impl Limits {
         }
     }
 
-    /// How long a run at `level` must have been given before it counts as a hang.
-    fn sufficient(&self, level: Level) -> Duration {
-        if self.proven.contains(&level) && !self.is_slow {
-            self.of_others
-        } else {
-            self.long
+    /// How long a run must have been given before it counts as a hang.
+    fn sufficient(&self, spec: &RunSpec) -> Duration {
+        let limit = match self.proven.contains(&spec.level()) && !self.is_slow {
+            true => self.of_others,
+            false => self.long,
+        };
+        limit.max(self.least(spec))
+    }
+
+    /// What a run gets at least, whatever is known of others.
+    fn least(&self, spec: &RunSpec) -> Duration {
+        match spec.is_scheduled() {
+            true => Duration::ZERO,
+            false => self.of_real_time,
         }
     }
 
@@ -181,7 +207,7 @@ impl Limits {
     /// Whether a run was ended before it is known that it hangs.
     fn is_too_short(&self, spec: &RunSpec, run: &Run) -> bool {
         let is_understood = self.is_deadlock && deadlock::is_natural(spec);
-        timed_out(run) && !is_understood && run.limit < self.sufficient(spec.level())
+        timed_out(run) && !is_understood && run.limit < self.sufficient(spec)
     }
 
     /// The limit of the next runs, when it is not the usual one.
@@ -193,6 +219,10 @@ impl Limits {
             false if specs.iter().any(is_proven) => self.usual.max(self.of_others),
             false => self.usual,
         };
+        let limit = specs
+            .iter()
+            .map(|spec| self.least(spec))
+            .fold(limit, Duration::max);
         (limit != self.usual).then_some(limit)
     }
 }

@@ -161,18 +161,20 @@ impl Run {
             .is_some_and(|end| end.kind == ScheduleEndKind::Livelock)
     }
 
+    /// How much virtual time passed in it, without delays that were chosen: none in real time.
+    #[must_use]
+    pub fn virtual_time(&self) -> Duration {
+        let schedule = self.schedule.as_ref();
+        let own = schedule.map_or(0, |one| one.time_us.saturating_sub(one.delayed_us));
+        Duration::from_micros(own)
+    }
+
     /// Whether more virtual time passed in it than its limit allows of real time, without delays
     /// that were chosen.
     #[must_use]
     pub fn oversleeps(&self) -> bool {
-        let schedule = self
-            .schedule
-            .as_ref()
-            .filter(|schedule| schedule.end.is_none());
-        schedule.is_some_and(|schedule| {
-            let own = schedule.time_us.saturating_sub(schedule.delayed_us);
-            !self.limit.is_zero() && u128::from(own) > self.limit.as_micros()
-        })
+        let is_bounded = self.schedule_end().is_none() && !self.limit.is_zero();
+        is_bounded && self.virtual_time() > self.limit
     }
 
     /// The run as it would have ended in real time: [it sleeps](Self::oversleeps) beyond its limit.

@@ -2,6 +2,7 @@
 //! ends.
 
 use super::*;
+use crate::judge::simulation::simulate_within;
 
 #[test]
 fn a_test_that_only_the_base_schedule_fails_is_judged_with_real_threads_as_without_a_scheduler() {
@@ -50,6 +51,39 @@ fn what_takes_long_to_fail_with_real_threads_is_not_made_again() {
     });
     assert_eq!(conclusion, Conclusion::Broken);
     assert_eq!(evidence.of(&natural_spec("t", &options())).len(), 1);
+}
+
+#[test]
+fn a_test_that_sleeps_beyond_the_time_limit_may_do_so_in_real_time() {
+    let threads = Threads::new(40);
+    let usual = Duration::from_secs(20);
+    let options = Options {
+        timeout: usual,
+        ..options()
+    };
+    // Asleep, natural runs: how often, and how long they may take.
+    for (slept, natural) in [(9, (1, 20)), (19, (1, 40)), (90, (1, 111)), (101, (0, 0))] {
+        let (conclusion, evidence) = simulate_within(&options, |spec, limit| {
+            let mut run = threads.run(spec, |_| true);
+            run.limit = limit;
+            let slept = Duration::from_secs(slept);
+            match &mut run.schedule {
+                Some(schedule) => schedule.time_us = u64::try_from(slept.as_micros()).unwrap(),
+                None if slept < limit => run.took = slept,
+                None => (run.took, run.outcome) = (limit, Outcome::TimedOut),
+            }
+            run
+        });
+        assert_eq!(conclusion, Conclusion::Stable, "{slept} s");
+        assert!(!known("t", &options, &evidence).real_threads);
+        let runs = evidence.of(&natural_spec("t", &options));
+        let limit = runs.iter().map(|run| run.limit.as_secs()).max();
+        assert_eq!(
+            (runs.len(), limit.unwrap_or_default()),
+            natural,
+            "{slept} s"
+        );
+    }
 }
 
 #[test]
