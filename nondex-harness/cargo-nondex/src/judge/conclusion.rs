@@ -1,5 +1,7 @@
 //! What is concluded about a test.
 
+use std::collections::HashMap;
+
 use nondex_core::choice::{clock, hold};
 use nondex_core::{Family, Level, Model, RunSpec};
 
@@ -192,14 +194,24 @@ impl Dependence {
         self.passes_clean && is_timed && matches!(level, Some(Level::One | Level::Eq))
     }
 
-    /// The same, when the shortest of each delay is known.
+    /// The same, when the shortest of each delay is known. Those of one thread add up: two of a
+    /// second are as rare as one of two seconds.
     fn level_of_shortest(&self) -> Option<Level> {
         let mut needed = None;
+        let mut delayed: HashMap<&str, u64> = HashMap::new();
         for call in self.culprits.groups.iter().flat_map(|group| &group.calls) {
             let Decisive::Number(number) = &call.turn.as_ref()?.decisive else {
                 return None;
             };
-            needed = needed.max(Some(clock::weakest_level(&call.site, number.value)?));
+            let together = match Model::by_api(&call.site.api).is_some_and(clock::is_clock) {
+                true => number.value,
+                false => {
+                    let delayed = delayed.entry(&call.thread).or_default();
+                    *delayed = (*delayed + number.value).min(hold::longest(Level::Full));
+                    *delayed
+                }
+            };
+            needed = needed.max(Some(clock::weakest_level(&call.site, together)?));
         }
         let is_confirmed = self.culprits.confirmed && self.culprits.sites().all(is_timing);
         needed.filter(|_| is_confirmed)

@@ -123,8 +123,10 @@ fn clock(culprit: &Culprit, least: Option<u64>) -> String {
 
 /// What a schedule must do so that the test fails.
 pub(super) fn needed(test: &TestReport) -> String {
-    if let Some(delay) = test.needed_delay() {
-        return format!("needs a delay of {}", time(delay));
+    match test.needed_delays() {
+        Some([delay, 1]) => return format!("needs a delay of {}", time(delay)),
+        Some([delay, parts]) => return format!("needs {parts} delays of {} in all", time(delay)),
+        None => {}
     }
     let has = |kind| test.culprits.iter().any(|culprit| culprit.kind == kind);
     if test.depends_on_clocks() {

@@ -1,5 +1,7 @@
 //! What the rate of a finding means: a probability, or a share of schedules that were chosen.
 
+use std::collections::BTreeMap;
+
 use nondex_core::{Family, Kind, Level};
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +26,7 @@ impl TestReport {
             false => RateOf::Runs,
         };
         self.rate_of = (!self.failure_rate.is_empty()).then_some(of);
-        self.needed_delay_ns = self.needed_delay();
+        self.needed_delay_ns = self.needed_delays().map(|[nanoseconds, _]| nanoseconds);
         self.flaky_today = self.is_flaky_today();
     }
 
@@ -36,20 +38,23 @@ impl TestReport {
         self.reason.is_some() || is_of_level || culprits.any(|one| is_of_timing(one.family))
     }
 
-    /// The longest of the delays that are needed together, each as short as possible; `None` when
-    /// one is not known.
+    /// How long the most delayed thread must be delayed in all, in nanoseconds, each delay as short
+    /// as possible, and how many delays these are; `None` when one is not known.
     #[must_use]
-    pub fn needed_delay(&self) -> Option<u64> {
+    pub fn needed_delays(&self) -> Option<[u64; 2]> {
         if self.reason.is_none() || self.depends_on_clocks() {
             return None;
         }
-        let mut delays = self
-            .culprits
-            .iter()
-            .filter(|one| is_of_timing(one.family) && one.kind == Kind::Extend);
-        delays.try_fold(None, |longest: Option<u64>, one| {
-            Some(longest.max(Some(one.number?.value)))
-        })?
+        let mut delayed: BTreeMap<Option<&str>, [u64; 2]> = BTreeMap::new();
+        for one in &self.culprits {
+            if is_of_timing(one.family) && one.kind == Kind::Extend {
+                let thread = one.call.as_ref().map(|call| call.thread.as_str());
+                let [nanoseconds, delays] = delayed.entry(thread).or_default();
+                *nanoseconds = nanoseconds.saturating_add(one.number?.value);
+                *delays += 1;
+            }
+        }
+        delayed.into_values().max()
     }
 
     /// Whether it is known to fail today by chance, as [`flaky_today`](Self::flaky_today) has it,

@@ -39,7 +39,8 @@ pub struct TestReport {
     pub choice_points: u64,
     /// Most realistic level at which the outcome depends on the seed.
     pub weakest_level: Option<Level>,
-    /// With a `reason`: weakest level whose delays suffice. It may be weaker than `weakest_level`.
+    /// With a `reason`: weakest level that permits the shortest delays of one thread in all. It may
+    /// be weaker or stronger than `weakest_level`.
     #[serde(default)]
     pub delay_level: Option<Level>,
     /// Failing runs: clean ones, then by level and seed. At most
@@ -55,7 +56,8 @@ pub struct TestReport {
     /// every run, or a plain build failed.
     #[serde(default)]
     pub flaky_today: bool,
-    /// With a `reason`: shortest delay known to be needed, in nanoseconds.
+    /// With a `reason`: shortest delay of one thread, in all, that is known to suffice, in
+    /// nanoseconds.
     #[serde(default)]
     pub needed_delay_ns: Option<u64>,
     /// Responsible calls.
