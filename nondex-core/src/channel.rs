@@ -10,8 +10,9 @@
 //! word; the rest is payload. An event takes as many slots in a row as its payload needs. The head
 //! of the first one has the event's length and is stored last. A head of 0 is a *hole*: a slot that
 //! was taken and not filled, because its thread was killed. Every slot has a head, so a reader
-//! finds the next event after a hole. Events without room are counted in the header. Numbers are in
-//! the byte order of the machine.
+//! finds the next event after a hole. Events without room are counted in the header. The last slots
+//! are reserved for how tests end, which arrives however much came before. Numbers are in the byte
+//! order of the machine.
 
 #![expect(
     unsafe_code,
@@ -42,6 +43,9 @@ const PAYLOAD: usize = SLOT - size_of::<u64>();
 /// Number of slots. The first reach of a call site by a thread takes about five, so there is room
 /// for 50,000 of these. Pages that no event reaches take no memory.
 const SLOTS: usize = 1 << 18;
+
+/// Number of slots at the end that only [`Channel::append_end`] takes.
+const RESERVED: usize = SLOTS / 8;
 
 /// Size of the file.
 const BYTES: usize = HEADER + SLOTS * SLOT;
@@ -125,15 +129,30 @@ impl Channel {
     /// Appends an event. Takes no memory, waits for nobody, makes no system call. May be called in
     /// a signal handler and in a forked child. Costs some nanoseconds and the copy.
     pub fn append(&self, payload: &[u8]) {
+        self.append_within(SLOTS - RESERVED, payload);
+    }
+
+    /// As [`append`](Self::append), of one of the few events that state how a test ended: there is
+    /// room for them when there is none for others.
+    pub fn append_end(&self, payload: &[u8]) {
+        self.append_within(SLOTS, payload);
+    }
+
+    /// Appends an event if it fits into the first `limit` slots.
+    fn append_within(&self, limit: usize, payload: &[u8]) {
         let slots = payload.len().div_ceil(PAYLOAD).max(1);
-        let first = self
-            .word(Word::Taken)
-            .fetch_add(slots as u64, Ordering::Relaxed);
-        let first = usize::try_from(first).unwrap_or(SLOTS);
-        if SLOTS.checked_sub(first).is_none_or(|left| left < slots) {
+        let end = |first: u64| first.saturating_add(slots as u64);
+        let taken = self.word(Word::Taken);
+        // What does not fit takes no room. Threads that look at the same time may go beyond the
+        // limit, but none goes beyond the last slot.
+        let fits = end(taken.load(Ordering::Relaxed)) <= limit as u64;
+        let first = fits.then(|| taken.fetch_add(slots as u64, Ordering::Relaxed));
+        let Some(first) = first.filter(|first| end(*first) <= SLOTS as u64) else {
             self.word(Word::Lost).fetch_add(1, Ordering::Relaxed);
             return;
-        }
+        };
+        // Below the number of slots.
+        let first = first as usize;
         let mut rest = payload;
         for slot in first..first + slots {
             let start = (HEADER + slot * SLOT) / size_of::<u64>();

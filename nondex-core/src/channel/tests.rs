@@ -74,8 +74,28 @@ fn what_does_not_fit_is_counted() {
         kept.channel.append(&large);
     }
     let contents = kept.read();
-    assert_eq!(contents.events, [large.clone(), large]);
-    assert_eq!((contents.lost, contents.holes), (1, 0));
+    assert_eq!(contents.events, [large]);
+    assert_eq!((contents.lost, contents.holes), (2, 0));
+}
+
+#[test]
+fn how_a_test_ended_has_room_when_nothing_else_has() {
+    let kept = Kept::new("end");
+    for _ in 0..SLOTS + 10 {
+        kept.channel.append(b"detail");
+    }
+    kept.channel.append_end(b"passed");
+    let contents = kept.read();
+    assert_eq!(contents.events.len(), SLOTS - RESERVED + 1);
+    assert_eq!(contents.events.last().unwrap(), b"passed");
+    assert_eq!((contents.lost, contents.holes), (RESERVED as u64 + 10, 0));
+    // There is an end to that, too.
+    for _ in 0..RESERVED {
+        kept.channel.append_end(b"passed");
+    }
+    let contents = kept.read();
+    assert_eq!(contents.events.len(), SLOTS);
+    assert_eq!((contents.lost, contents.holes), (RESERVED as u64 + 11, 0));
 }
 
 #[test]

@@ -70,12 +70,12 @@ impl Entered {
         if context.is_own_process() {
             let sources = context.take_sources();
             if !sources.is_empty() {
-                context.journal.append(&Event::Sources {
+                context.journal.append_end(&Event::Sources {
                     test: test.to_owned(),
                     sources,
                 });
             }
-            context.journal.append(&Event::End {
+            context.journal.append_end(&Event::End {
                 test: test.to_owned(),
                 passed,
                 failure,

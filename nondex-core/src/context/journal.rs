@@ -49,6 +49,20 @@ impl Journal {
 
     /// Appends an event as its JSON. Takes no memory of the program's.
     pub(crate) fn append_json(&self, json: &str) {
+        self.write(json, false);
+    }
+
+    /// As [`append`](Self::append), of an event that states how a test ended.
+    pub(crate) fn append_end(&self, event: &Event) {
+        self.write(&json::to_string(event), true);
+    }
+
+    /// As [`record`](Self::record), of an event that states how a test ended.
+    pub(crate) fn record_end(&self, kind: &str, test: &str, fields: impl FnOnce(&mut Object<'_>)) {
+        self.write(&event(kind, test, fields), true);
+    }
+
+    fn write(&self, json: &str, is_end: bool) {
         match self {
             Journal::Memory(events) => {
                 let json = Text::from(json);
@@ -56,6 +70,8 @@ impl Journal {
                     events.push(json);
                 }
             }
+            #[cfg(unix)]
+            Journal::Channel(channel) if is_end => channel.append_end(json.as_bytes()),
             #[cfg(unix)]
             Journal::Channel(channel) => channel.append(json.as_bytes()),
             Journal::Lost => {}

@@ -220,7 +220,7 @@ impl Context {
     /// Says what the scheduler did in `test`: the fields of a
     /// [`ScheduleRecord`](crate::ScheduleRecord). Takes no memory of the program's.
     pub fn note_schedule(&self, test: &str, fields: impl FnOnce(&mut Object<'_>)) {
-        self.journal.record("schedule", test, |event| {
+        self.journal.record_end("schedule", test, |event| {
             event.object("schedule", fields);
         });
     }

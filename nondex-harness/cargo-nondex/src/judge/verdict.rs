@@ -24,7 +24,7 @@ pub enum Verdict {
     /// Passed in every run, those under seeds included.
     #[serde(rename = "stable")]
     Stable,
-    /// Passed in every run; no seed was tried.
+    /// Passed in every run; no seed was tried, or it is not known which choices it reached.
     #[serde(rename = "passed")]
     Passed,
     /// Implementation-dependent: the outcome depends reproducibly on a choice, or on the
@@ -95,7 +95,9 @@ impl Verdict {
     pub const fn meaning(self) -> &'static str {
         match self {
             Verdict::Stable => "passed in every run, those under seeds included",
-            Verdict::Passed => "passed in every run; no seed was tried",
+            Verdict::Passed => {
+                "passed in every run; no seed was tried, or not all that it reached is known"
+            }
             Verdict::ImplementationDependent => {
                 "implementation-dependent: the outcome depends on an unspecified order, value, \
                  schedule or time, or on the environment"
@@ -175,7 +177,7 @@ impl std::fmt::Display for Verdict {
 pub enum Fact {
     /// It passed in every run, those under seeds included.
     Passes,
-    /// It passed in every run; no seed was tried.
+    /// It passed in every run; no seed was tried, or it is not known which choices it reached.
     PassesUntried,
     /// It failed in every run.
     Fails,
@@ -277,9 +279,10 @@ impl Fact {
             // instance, and `stable` would claim what nobody has seen.
             _ if evidence.all().any(|(_, run)| run.is_missing) => Fact::Unjudged,
             Conclusion::Stable | Conclusion::Latent(_) => {
-                match evidence.all().any(|(_, run)| run.lost) {
-                    true => Fact::Unjudged,
-                    false if options.tries_seeds() && !evidence.is_untried() => Fact::Passes,
+                // A choice whose event had no room was not seen, and may never have been tried.
+                let is_known = !evidence.all().any(|(_, run)| run.lost);
+                match is_known && options.tries_seeds() && !evidence.is_untried() {
+                    true => Fact::Passes,
                     false => Fact::PassesUntried,
                 }
             }
@@ -409,6 +412,20 @@ impl Combined {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judge::run::Run;
+    use crate::judge::simulation::{options, run, simulate};
+
+    #[test]
+    fn a_test_whose_record_lost_events_passed_and_is_not_called_stable() {
+        for (lost, expected) in [(false, Fact::Passes), (true, Fact::PassesUntried)] {
+            let (conclusion, evidence) = simulate(&options(), |_| Run {
+                lost,
+                ..run(true, [1])
+            });
+            let fact = Fact::of_conclusion(&conclusion, "t", &options(), None, &evidence);
+            assert_eq!(fact, expected);
+        }
+    }
 
     #[test]
     fn each_fact_has_one_verdict_and_only_some_a_reason() {

@@ -39,8 +39,6 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
         return None;
     }
     match conclusion {
-        // Its notes have the number of events that were lost.
-        Conclusion::Stable | Conclusion::Latent(_) if fact == Fact::Unjudged => None,
         // No explanation is of an explanation.
         Conclusion::Explained(_) => None,
         Conclusion::Stable => {
