@@ -12,7 +12,6 @@ use super::deadlock;
 use super::evidence::Evidence;
 use super::missing::{Missing, Purpose};
 use super::options::Options;
-use super::patience::of_real_time;
 use super::run::Run;
 use super::specs::{clean_spec, natural_spec};
 use super::threads::NO_CHANCE;
@@ -95,9 +94,6 @@ fn confirm(test: &str, options: &Options, evidence: &Evidence) -> Result<bool, M
     // Which it may be though no clean run came to a choice of threads or time, but only another
     // one.
     let is_timed = evidence.chooses_timing(&clean_spec(test, options));
-    if of_real_time(options.timeout, evidence).is_none() {
-        return Ok(true);
-    }
     // Those that were made for certainty before count among those that there may be.
     let plain = if is_timed || natural == clean_spec(test, options) {
         0

@@ -282,8 +282,7 @@ pub fn conclude(
         let usual = options.timeout;
         return Err(Need::Plain {
             limit: deadlock::limit(usual, evidence)
-                .or_else(|| of_real_time(usual, evidence))
-                .unwrap_or(usual),
+                .unwrap_or_else(|| of_real_time(usual, evidence)),
             obstacle: plain::no_comparison(evidence, options),
             // It may pass without this tool.
             is_decisive: conclusion == Conclusion::Broken,

@@ -75,16 +75,16 @@ pub fn patiently<T>(
 }
 
 /// The limit of a run in real time: longer than usual where the clean runs show that the test
-/// sleeps for a good part of that in virtual time. `None` where nobody would wait for it.
-pub(super) fn of_real_time(usual: Duration, evidence: &Evidence) -> Option<Duration> {
+/// sleeps for a good part of that in virtual time, unless that is so long that it counts as a hang.
+pub(super) fn of_real_time(usual: Duration, evidence: &Evidence) -> Duration {
     let clean = evidence
         .all()
         .filter(|(spec, run)| spec.is_clean() && run.passed());
     let slept = clean.map(|(_, run)| run.virtual_time()).max();
-    match slept.unwrap_or_default() {
-        slept if slept <= usual / 2 => Some(usual),
-        slept if slept <= usual * LONGER => Some(usual + Duration::from_secs(slept.as_secs() + 1)),
-        _ => None,
+    let slept = slept.unwrap_or_default();
+    match slept > usual / 2 && slept <= usual * LONGER {
+        true => usual + Duration::from_secs(slept.as_secs() + 1),
+        false => usual,
     }
 }
 
@@ -167,7 +167,7 @@ impl Limits {
             .filter(|(_, run)| timed_out(run) && run.limit >= long);
         Limits {
             usual,
-            of_real_time: of_real_time(usual, evidence).unwrap_or(usual),
+            of_real_time: of_real_time(usual, evidence),
             long,
             of_others: of_others.max(clean * PROPORTION_OF_OTHERS),
             is_slow: ended().any(|(_, run)| is_late(run, usual)),

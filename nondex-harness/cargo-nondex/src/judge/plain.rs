@@ -13,7 +13,6 @@ use nondex_core::{NetworkMode, Outcome};
 use super::conclusion::{Conclusion, Dependence};
 use super::evidence::Evidence;
 use super::options::Options;
-use super::patience::of_real_time;
 use super::timing::is_timing;
 
 /// Results of the runs of one test in a plain build.
@@ -46,9 +45,6 @@ fn may_be_no_delay(found: &Dependence) -> bool {
 #[must_use]
 pub fn no_comparison(evidence: &Evidence, options: &Options) -> Option<&'static str> {
     let mut all = evidence.all();
-    if of_real_time(options.timeout, evidence).is_none() {
-        return Some("it sleeps for longer than the time limit allows");
-    }
     match options.network.mode {
         NetworkMode::Block => Some("the network is blocked here"),
         NetworkMode::Fault => Some("the network is made to fail here"),

@@ -4,6 +4,8 @@
 //! choice points: one that was reached in one run only, or more often. Then how the test ended, and
 //! what it wrote.
 
+use std::borrow::Cow;
+
 use nondex_core::{Failure, PointRecord, Trace, TracedOperation};
 
 use super::basis::Basis;
@@ -108,11 +110,15 @@ fn what(trace: &Trace, operation: &TracedOperation) -> String {
     text
 }
 
-/// A name without the number that the kernel gave: `pipe:[4711]`.
-fn without_number(name: &str) -> &str {
-    match name.split_once(":[") {
-        Some((kind @ ("pipe" | "socket"), _)) => kind,
-        _ => name,
+/// A name without the number that the kernel gave: `pipe:[4711]`, `file:/proc/4711/cgroup`.
+fn without_number(name: &str) -> Cow<'_, str> {
+    if let Some((kind @ ("pipe" | "socket"), _)) = name.split_once(":[") {
+        return kind.into();
+    }
+    let of_process = name.strip_prefix("file:/proc/");
+    match of_process.map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit())) {
+        Some(rest) if rest.starts_with('/') => format!("file:/proc/self{rest}").into(),
+        _ => name.into(),
     }
 }
 
@@ -193,5 +199,24 @@ fn brief(text: &str) -> String {
     match text.char_indices().nth(MAX_TEXT) {
         None => text.to_owned(),
         Some((at, _)) => format!("{}…", &text[..at]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_compared_without_numbers_of_the_kernel() {
+        for (name, expected) in [
+            ("pipe:[4711]", "pipe"),
+            ("socket:[12]", "socket"),
+            ("file:/proc/4711/cgroup", "file:/proc/self/cgroup"),
+            ("file:/proc/cpuinfo", "file:/proc/cpuinfo"),
+            ("file:/home/4711/x", "file:/home/4711/x"),
+            ("lock", "lock"),
+        ] {
+            assert_eq!(without_number(name), expected);
+        }
     }
 }

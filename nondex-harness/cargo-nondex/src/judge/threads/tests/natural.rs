@@ -61,8 +61,8 @@ fn a_test_that_sleeps_beyond_the_time_limit_may_do_so_in_real_time() {
         timeout: usual,
         ..options()
     };
-    // Asleep, natural runs: how often, and how long they may take.
-    for (slept, natural) in [(9, (1, 20)), (19, (1, 40)), (90, (1, 111)), (101, (0, 0))] {
+    // Asleep, and how long the run in real time may take.
+    for (slept, limit) in [(9, 20), (19, 40), (90, 111)] {
         let (conclusion, evidence) = simulate_within(&options, |spec, limit| {
             let mut run = threads.run(spec, |_| true);
             run.limit = limit;
@@ -77,12 +77,8 @@ fn a_test_that_sleeps_beyond_the_time_limit_may_do_so_in_real_time() {
         assert_eq!(conclusion, Conclusion::Stable, "{slept} s");
         assert!(!known("t", &options, &evidence).real_threads);
         let runs = evidence.of(&natural_spec("t", &options));
-        let limit = runs.iter().map(|run| run.limit.as_secs()).max();
-        assert_eq!(
-            (runs.len(), limit.unwrap_or_default()),
-            natural,
-            "{slept} s"
-        );
+        let limits: Vec<u64> = runs.iter().map(|run| run.limit.as_secs()).collect();
+        assert_eq!(limits, [limit], "{slept} s");
     }
 }
 
