@@ -194,7 +194,7 @@ pub(super) fn counts(report: &Report, causes: &[Cause<'_>]) -> String {
     }
 }
 
-/// `25 tests: 20 stable (4 verified), 3 ID (2 causes, 1 advice), 2 not-run`.
+/// `25 tests: 20 stable (4 verified), 3 ID (2 causes, 1 advice), 2 skipped`.
 fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
     let summary = &report.summary;
     let causes: Vec<_> = causes
@@ -229,6 +229,14 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
     let of_order = super::order::causes(&report.tests).len() as u64;
     let od = [(of_order, if of_order == 1 { "cause" } else { "causes" })];
     let stable = [(verified as u64, "verified")];
+    // Nobody wanted them to run: they are ignored, for instance.
+    let is_skipped = |test: &TestReport| {
+        test.verdict == Verdict::NotRun && !test.unjudged && test.runs == 0 && test.notes.is_empty()
+    };
+    let skipped = match report.partial {
+        true => 0,
+        false => of(&is_skipped),
+    };
     let counts = [
         (summary.stable, "stable", stable.as_slice()),
         (summary.passed, "passed", &[]),
@@ -238,7 +246,8 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
         (summary.ud, "UD", &[]),
         (summary.network, "network", &[]),
         (summary.broken, "broken", &[]),
-        (summary.not_run, "not-run", &[]),
+        (summary.not_run - skipped, "not-run", &[]),
+        (skipped, "skipped", &[]),
     ];
     let words: Vec<String> = counts
         .into_iter()
