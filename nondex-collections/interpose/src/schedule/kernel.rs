@@ -89,8 +89,11 @@ pub(super) fn rest() {
     wait_in_vain(Duration::from_micros(1));
 }
 
+/// The futex of those that wait for nobody.
+static IN_VAIN: AtomicU32 = AtomicU32::new(0);
+
 fn wait_in_vain(time: Duration) {
-    wait(&AtomicU32::new(0), Some(time));
+    wait(&IN_VAIN, Some(time));
 }
 
 /// Wakes whoever waits for the futex.
@@ -284,13 +287,16 @@ pub(super) fn state(stat: &[u8]) -> Option<u8> {
 }
 
 /// Whether a thread of this process waits in a futex, as it does for another one; `None` when that
-/// cannot be known.
+/// cannot be known. One that waits for a lock of ours only [rests](rest) in one.
 pub(super) fn waits_in_futex(thread: i32) -> Option<bool> {
     let mut text = [0; 512];
     let text = of_thread(thread, "syscall", &mut text)?;
-    let call = text.split(|&byte| byte == b' ').next()?;
-    let call = ::std::str::from_utf8(call).ok()?.parse();
-    Some(call == Ok(libc::SYS_futex))
+    // `202 0x7ffc1c8 0x80 …`, or `running`.
+    let mut words = ::std::str::from_utf8(text).ok()?.split(' ');
+    let is_futex = words.next()?.parse() == Ok(libc::SYS_futex);
+    let address = words.next().and_then(|word| word.strip_prefix("0x"));
+    let address = address.and_then(|word| usize::from_str_radix(word, 16).ok());
+    Some(is_futex && address != Some((&raw const IN_VAIN).addr()))
 }
 
 /// What the system shows of a thread in the file of this name.
