@@ -41,7 +41,7 @@ const SLOT: usize = 64;
 const PAYLOAD: usize = SLOT - size_of::<u64>();
 
 /// Number of slots. The first reach of a call site by a thread takes about five, so there is room
-/// for 50,000 of these. Pages that no event reaches take no memory.
+/// for 45,000 of these. Pages that no event reaches take no memory.
 const SLOTS: usize = 1 << 18;
 
 /// Number of slots at the end that only [`Channel::append_end`] takes.

@@ -89,7 +89,7 @@ pub(super) fn rest() {
     wait_in_vain(Duration::from_micros(1));
 }
 
-/// The futex of those that wait for nobody.
+/// The futex of threads that wait for nobody, but only let time pass.
 static IN_VAIN: AtomicU32 = AtomicU32::new(0);
 
 fn wait_in_vain(time: Duration) {
@@ -287,7 +287,8 @@ pub(super) fn state(stat: &[u8]) -> Option<u8> {
 }
 
 /// Whether a thread of this process waits in a futex, as it does for another one; `None` when that
-/// cannot be known. One that waits for a lock of ours only [rests](rest) in one.
+/// cannot be known. One that tries to take a lock of ours [rests](rest) in one, and waits for
+/// nobody.
 pub(super) fn waits_in_futex(thread: i32) -> Option<bool> {
     let mut text = [0; 512];
     let text = of_thread(thread, "syscall", &mut text)?;
@@ -339,4 +340,38 @@ pub(super) fn is_handled(signal: c_int) -> bool {
     // SAFETY: that is as long as what is written, with a set of 64 signals.
     let done = unsafe { syscall(libc::SYS_rt_sigaction, [signal.into(), 0, place, 8, 0, 0]) };
     done == 0 && action[0] > IGNORED
+}
+
+#[cfg(test)]
+mod tests {
+    use ::std::sync::atomic::Ordering;
+    use ::std::{hint, thread};
+
+    use super::*;
+
+    #[test]
+    fn a_thread_that_rests_does_not_wait_for_another_one() {
+        static OTHERS: AtomicU32 = AtomicU32::new(0);
+        const LONG: Duration = Duration::from_secs(60);
+        for (futex, waits) in [(&OTHERS, true), (&IN_VAIN, false)] {
+            static NUMBER: AtomicU32 = AtomicU32::new(0);
+            let thread = thread::spawn(move || {
+                NUMBER.store(thread_number() as u32, Ordering::SeqCst);
+                wait(futex, Some(LONG));
+            });
+            while NUMBER.load(Ordering::SeqCst) == 0 {
+                hint::spin_loop();
+            }
+            let number = NUMBER.swap(0, Ordering::SeqCst) as i32;
+            while sleeps(number) == Some(false) {
+                hint::spin_loop();
+            }
+            assert_eq!(waits_in_futex(number), Some(waits));
+            // Another thread may rest there, too.
+            while !thread.is_finished() {
+                wake(futex);
+            }
+            thread.join().unwrap();
+        }
+    }
 }
