@@ -62,6 +62,7 @@ impl Journal {
         self.write(&event(kind, test, fields), true);
     }
 
+    /// Appends an event as its JSON, which states how a test ended or not.
     fn write(&self, json: &str, is_end: bool) {
         match self {
             Journal::Memory(events) => {
@@ -71,9 +72,10 @@ impl Journal {
                 }
             }
             #[cfg(unix)]
-            Journal::Channel(channel) if is_end => channel.append_end(json.as_bytes()),
-            #[cfg(unix)]
-            Journal::Channel(channel) => channel.append(json.as_bytes()),
+            Journal::Channel(channel) => match is_end {
+                true => channel.append_end(json.as_bytes()),
+                false => channel.append(json.as_bytes()),
+            },
             Journal::Lost => {}
         }
     }

@@ -70,8 +70,7 @@ pub fn limit(usual: Duration, evidence: &Evidence) -> Option<Duration> {
 /// How long a run with real threads may take that does what this scheduled one did, in tenths of a
 /// second.
 fn needed(run: &Run) -> Duration {
-    let virtual_time = run.schedule.as_ref().map_or(0, |one| one.time_us);
-    let own = run.took + Duration::from_micros(virtual_time);
+    let own = run.took + run.virtual_time();
     let tenths = own.saturating_mul(PROPORTION).as_millis().div_ceil(100);
     Duration::from_millis(
         u64::try_from(tenths).map_or(u64::MAX, |tenths| tenths.saturating_mul(100)),

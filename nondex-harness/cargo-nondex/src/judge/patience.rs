@@ -6,10 +6,10 @@
 //! it ends then, that is its outcome. The longer limit applies once at each level. After that,
 //! twenty times as long as its longest run that ended will do for the same test there. The limit is
 //! longer if its clean run takes a good part of the usual one, and a run in real time may also take
-//! as long as the test sleeps in virtual time. A test is not waited for longer if
-//! it ends in no run, or if the scheduler ends it because it would not end. It is ended as it would
-//! be in canonical order. Nor is one with real threads whose scheduled runs [prove](deadlock) why
-//! it does not end.
+//! as long as the test sleeps in virtual time. A test is not waited for longer if it ends in no
+//! run, or if the scheduler ends it because it would not end. It is ended as it would be in
+//! canonical order. Nor is one with real threads whose scheduled runs [prove](deadlock) why it does
+//! not end.
 
 use std::borrow::Cow;
 use std::time::Duration;

@@ -24,7 +24,7 @@ pub enum Verdict {
     /// Passed in every run, those under seeds included.
     #[serde(rename = "stable")]
     Stable,
-    /// Passed in every run; no seed was tried, or it is not known which choices it reached.
+    /// Passed in every run; no seed was tried, or not all its choices are known.
     #[serde(rename = "passed")]
     Passed,
     /// Implementation-dependent: the outcome depends reproducibly on a choice, or on the
@@ -96,7 +96,7 @@ impl Verdict {
         match self {
             Verdict::Stable => "passed in every run, those under seeds included",
             Verdict::Passed => {
-                "passed in every run; no seed was tried, or not all that it reached is known"
+                "passed in every run; no seed was tried, or not all its choices are known"
             }
             Verdict::ImplementationDependent => {
                 "implementation-dependent: the outcome depends on an unspecified order, value, \
@@ -177,7 +177,7 @@ impl std::fmt::Display for Verdict {
 pub enum Fact {
     /// It passed in every run, those under seeds included.
     Passes,
-    /// It passed in every run; no seed was tried, or it is not known which choices it reached.
+    /// It passed in every run; no seed was tried, or not all its choices are known.
     PassesUntried,
     /// It failed in every run.
     Fails,

@@ -9,14 +9,17 @@ use super::count::{NAMED, plural};
 use crate::report::listing::first;
 use crate::report::schema::{Report, TestReport, Verdict, World};
 
+/// Whether nobody wanted a test to run: it is ignored, for instance.
+pub(super) fn is_skipped(test: &TestReport) -> bool {
+    test.verdict == Verdict::NotRun && !test.unjudged && !test.cancelled
+}
+
 /// `48 tests run: 46 passed, 2 failed, 1 skipped`; `3/48 tests run` where others had failed before.
 pub(super) fn counts(report: &Report) -> String {
-    let is_skipped =
-        |test: &&TestReport| test.verdict == Verdict::NotRun && !test.unjudged && !test.cancelled;
     let count = |holds: &dyn Fn(&&TestReport) -> bool| {
         report.tests.iter().filter(|test| holds(test)).count() as u64
     };
-    let skipped = count(&is_skipped);
+    let skipped = count(&|test| is_skipped(test));
     let passed = count(&|test| test.verdict.passes());
     let unjudged = count(&|test| test.unjudged);
     let excused =

@@ -229,14 +229,11 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
     let of_order = super::order::causes(&report.tests).len() as u64;
     let od = [(of_order, if of_order == 1 { "cause" } else { "causes" })];
     let stable = [(verified as u64, "verified")];
-    // Nobody wanted them to run: they are ignored, for instance.
+    // A run that was interrupted does not distinguish them, and a note states why one was not run.
     let is_skipped = |test: &TestReport| {
-        test.verdict == Verdict::NotRun && !test.unjudged && test.runs == 0 && test.notes.is_empty()
+        !report.partial && outcomes::is_skipped(test) && test.runs == 0 && test.notes.is_empty()
     };
-    let skipped = match report.partial {
-        true => 0,
-        false => of(&is_skipped),
-    };
+    let skipped = of(&is_skipped);
     let counts = [
         (summary.stable, "stable", stable.as_slice()),
         (summary.passed, "passed", &[]),

@@ -124,8 +124,10 @@ fn clock(culprit: &Culprit, least: Option<u64>) -> String {
 /// What a schedule must do so that the test fails.
 pub(super) fn needed(test: &TestReport) -> String {
     match test.needed_delays() {
-        Some([delay, 1]) => return format!("needs a delay of {}", time(delay)),
-        Some([delay, parts]) => return format!("needs {parts} delays of {} in all", time(delay)),
+        Some((delay, 1)) => return format!("needs a delay of {}", time(delay)),
+        Some((delay, parts)) => {
+            return format!("needs {parts} delays that last {} together", time(delay));
+        }
         None => {}
     }
     let has = |kind| test.culprits.iter().any(|culprit| culprit.kind == kind);
@@ -382,6 +384,22 @@ mod tests {
         };
         assert_eq!(said(true), ("when its threads run", 1));
         assert_eq!(said(false), ("when its threads run or wake", 0));
+    }
+
+    #[test]
+    fn delays_of_one_thread_add_up_and_those_of_several_do_not() {
+        let mut test = TestReport::new("shop", "shop", "waits");
+        test.reason = Some(Timing::Race);
+        test.culprits = vec![delayed(3, 3_000_000)];
+        assert_eq!(needed(&test), "needs a delay of 3 ms");
+        test.culprits.push(delayed(4, 2_000_000));
+        assert_eq!(needed(&test), "needs 2 delays that last 5 ms together");
+        let mut of_another = delayed(5, 4_000_000);
+        of_another.call.as_mut().unwrap().thread = "0.2".to_owned();
+        test.culprits.push(of_another);
+        assert_eq!(needed(&test), "needs 2 delays that last 5 ms together");
+        test.culprits[0].number = None;
+        assert_eq!(needed(&test), "needs an injected delay");
     }
 
     #[test]

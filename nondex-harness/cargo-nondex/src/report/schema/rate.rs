@@ -26,7 +26,7 @@ impl TestReport {
             false => RateOf::Runs,
         };
         self.rate_of = (!self.failure_rate.is_empty()).then_some(of);
-        self.needed_delay_ns = self.needed_delays().map(|[nanoseconds, _]| nanoseconds);
+        self.needed_delay_ns = self.needed_delays().map(|(nanoseconds, _)| nanoseconds);
         self.flaky_today = self.is_flaky_today();
     }
 
@@ -41,15 +41,15 @@ impl TestReport {
     /// How long the most delayed thread must be delayed in all, in nanoseconds, each delay as short
     /// as possible, and how many delays these are; `None` when one is not known.
     #[must_use]
-    pub fn needed_delays(&self) -> Option<[u64; 2]> {
+    pub fn needed_delays(&self) -> Option<(u64, usize)> {
         if self.reason.is_none() || self.depends_on_clocks() {
             return None;
         }
-        let mut delayed: BTreeMap<Option<&str>, [u64; 2]> = BTreeMap::new();
+        let mut delayed: BTreeMap<Option<&str>, (u64, usize)> = BTreeMap::new();
         for one in &self.culprits {
             if is_of_timing(one.family) && one.kind == Kind::Extend {
                 let thread = one.call.as_ref().map(|call| call.thread.as_str());
-                let [nanoseconds, delays] = delayed.entry(thread).or_default();
+                let (nanoseconds, delays) = delayed.entry(thread).or_default();
                 *nanoseconds = nanoseconds.saturating_add(one.number?.value);
                 *delays += 1;
             }
