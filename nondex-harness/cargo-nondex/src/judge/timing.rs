@@ -1,7 +1,7 @@
 //! Choices of threads and time: how long one thread is delayed while others go on, and how late one
 //! wakes.
 
-use nondex_core::{Family, Site};
+use nondex_core::{Family, Site, model};
 use serde::{Deserialize, Serialize};
 
 use super::run::Run;
@@ -45,9 +45,17 @@ pub fn has_timing(run: &Run) -> bool {
     run.points.iter().any(|point| is_timing(&point.site))
 }
 
-/// How many choices of threads and time a run reached.
+/// Whether the choice at `site` is how old a file's time is. A run reaches it where the kernel
+/// ticked between two writes, so another run of the same spec may not reach it.
+pub(super) fn is_of_file_time(site: &Site) -> bool {
+    site.api == model::METADATA_MODIFIED.api
+}
+
+/// How many choices of threads and time a run reached, without those that the kernel's tick
+/// decides.
 #[must_use]
 pub(super) fn delays(run: &Run) -> u64 {
-    let timing = run.points.iter().filter(|point| is_timing(&point.site));
-    timing.map(|point| point.count).sum()
+    let points = run.points.iter();
+    let delays = points.filter(|point| is_timing(&point.site) && !is_of_file_time(&point.site));
+    delays.map(|point| point.count).sum()
 }

@@ -1,7 +1,9 @@
 //! Tests of what is run next, over simulated tests.
 
 use nondex_core::context::place;
-use nondex_core::{ChoiceRecord, ElementRecord, Family, Given, PointRecord, Site, StepRecord};
+use nondex_core::{
+    ChoiceRecord, ElementRecord, Family, Given, PointRecord, Site, StepRecord, model,
+};
 
 use super::*;
 use std::time::Duration;
@@ -26,6 +28,26 @@ fn a_test_without_choice_points_runs_twice_and_is_stable_or_broken() {
         assert_eq!(conclusion, expected);
         assert_eq!(evidence.all().count(), 2);
     }
+}
+
+#[test]
+fn the_first_failing_seed_is_shown_wherever_the_kernel_ticked_between_two_writes() {
+    let file_time = Site {
+        family: Family::Time,
+        api: model::METADATA_MODIFIED.api.into(),
+        ..site(2)
+    };
+    let simulated = |ticked: fn(u64) -> bool| {
+        let (conclusion, _) = simulate(&options(), |spec| {
+            let mut run = run(!made(spec, 1), [1]);
+            if ticked(spec.seed()) {
+                run.points = [point(site(1)), point(file_time.clone())].into();
+            }
+            run
+        });
+        dependence(conclusion).spec
+    };
+    assert_eq!(simulated(|_| false), simulated(|seed| seed == 0));
 }
 
 #[test]
