@@ -17,10 +17,10 @@ fn run(arguments: &[&str]) -> Output {
 fn tests_pass_in_canonical_order_and_sleep_in_no_time() {
     let output = run(&[]);
     output.expect(ExitCode::Ok).prints(&[
-        "Starting 3 tests across 1 binary (4 ignored)",
+        "Starting 3 tests across 1 binary (5 ignored)",
         "PASS [",
         "(3/3)",
-        "3 tests run: 3 passed, 4 skipped",
+        "3 tests run: 3 passed, 5 skipped",
         "3600.0 s of waiting took no time",
         "not controlled: a child process, in 1 test: world$tests::has_a_child",
     ]);
@@ -64,20 +64,20 @@ fn after_a_failure_no_other_test_is_begun_if_that_is_requested() {
     let first = run(&["--fail-fast"]);
     first.expect(ExitCode::Found).prints(&[
         "Cancelling due to test failure: --no-fail-fast runs all tests",
-        "1/7 tests run: 0 passed, 1 failed",
+        "1/8 tests run: 0 passed, 1 failed",
     ]);
     let report = first.report();
     let cancelled = report.tests.iter().filter(|test| test.cancelled);
     let verdicts: Vec<Verdict> = cancelled.map(|test| test.verdict).collect();
-    assert_eq!(verdicts, [Verdict::NotRun; 6]);
-    assert_eq!((report.summary.passed, report.summary.not_run), (0, 6));
+    assert_eq!(verdicts, [Verdict::NotRun; 7]);
+    assert_eq!((report.summary.passed, report.summary.not_run), (0, 7));
     assert!(!report.partial);
 
     for more in [&[][..], &["--no-fail-fast"], &["--max-fail", "2"]] {
         let output = run(more);
         output
             .expect(ExitCode::Found)
-            .prints(&["7 tests run: 6 passed, 1 failed"]);
+            .prints(&["8 tests run: 7 passed, 1 failed"]);
     }
     let refused = run(&["--retries", "2"]);
     refused
@@ -121,6 +121,26 @@ fn two_runs_are_compared_and_the_first_event_that_differs_is_named() {
 }
 
 #[test]
+fn what_a_run_left_under_a_random_name_is_not_found_by_the_next_one() {
+    let name = "tests::leaves_a_folder_with_a_random_name";
+    for _ in 0..2 {
+        let output = run(&["--verify", "--ignored", "--exact", name]);
+        output.expect(ExitCode::Ok).prints(&["PASS ["]);
+        let report = output.report();
+        assert_eq!(test(&report, name).runs, 2);
+    }
+    let fixture = Fixture::new("world");
+    for _ in 0..2 {
+        let output = Nondex::command(&fixture.path(""), "with")
+            .arg("--")
+            .arg(cargo())
+            .args(["test", "--offline", "--", "--ignored", "--exact", name])
+            .run();
+        assert_eq!(output.code, Some(0), "{}", output.stdout);
+    }
+}
+
+#[test]
 fn another_command_has_tests_with_the_same_choices_and_its_own_exit_code() {
     let fixture = Fixture::new("world");
     let with = |seed: &[&str], arguments: &[&str]| {
@@ -135,9 +155,9 @@ fn another_command_has_tests_with_the_same_choices_and_its_own_exit_code() {
     let passed = with(&[], &[]);
     assert_eq!(passed.code, Some(0), "{}", passed.stderr);
     let lines = [
-        "running 7 tests",
+        "running 8 tests",
         "tests::sleeps_for_an_hour ... ok",
-        "3 passed; 0 failed; 4",
+        "3 passed; 0 failed; 5",
     ];
     for line in lines {
         assert!(passed.stdout.contains(line), "{}", passed.stdout);

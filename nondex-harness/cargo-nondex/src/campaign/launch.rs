@@ -15,7 +15,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use nix::sys::signal::Signal;
 use nondex_core::context::inheritance;
 use nondex_core::protocol::spec::SPEC_VARIABLE;
-use nondex_core::{Outcome, RunSpec};
+use nondex_core::{Outcome, RunSpec, hash};
 
 use super::ended::{Ended, not_started, outcome_of};
 use super::flags;
@@ -64,6 +64,20 @@ pub(super) fn fresh_folder(place: usize) -> PathBuf {
         0 => own.to_owned(),
         place => format!("{own}-{place}"),
     })
+}
+
+/// The folder for temporary files that only this test has.
+fn private_folder(binary: &TestBinary, test: &TestCase) -> PathBuf {
+    let of = format!("{}${}", binary.executable, test.name);
+    let number = hash::of(&of);
+    std::env::temp_dir().join(format!("nondex-{number:016x}"))
+}
+
+/// Makes a folder that only its owner can read; `None` where somebody else made it, or it cannot
+/// be made.
+fn made(folder: PathBuf) -> Option<PathBuf> {
+    let made = DirBuilder::new().mode(0o700).create(&folder);
+    made.is_ok().then_some(folder)
 }
 
 /// The variables that enable backtraces of std.
@@ -188,16 +202,38 @@ impl<'a> Launcher<'a> {
         })
     }
 
+    /// As [`run_within`](Self::run_within), with a folder for temporary files that no other test
+    /// has. It is empty, has the same path in every run of the test, and is removed afterwards.
+    pub fn run_private(
+        &self,
+        timeout: Duration,
+        binary: &TestBinary,
+        test: &TestCase,
+        spec: &RunSpec,
+    ) -> Option<Run> {
+        let own = private_folder(binary, test);
+        // Another campaign on the project may have it, or one that was killed may have left it.
+        let number = 1 + NEXT.fetch_add(1, Ordering::Relaxed);
+        let other = || made(fresh_folder(usize::try_from(number).unwrap_or(usize::MAX)));
+        let folder = made(own).or_else(other);
+        Self::with_folder(folder, |folder| {
+            self.experiment_in(folder, &[timeout], binary, &[test], spec)
+        })?
+        .pop()
+    }
+
     /// Does something with an empty folder for temporary files, or without one where it cannot be
     /// made.
     pub(super) fn with_fresh<T>(place: usize, run: impl FnOnce(Option<&Path>) -> T) -> T {
-        let folder = fresh_folder(place);
-        // Not a folder that somebody else made.
-        if DirBuilder::new().mode(0o700).create(&folder).is_err() {
-            return run(None);
+        Self::with_folder(made(fresh_folder(place)), run)
+    }
+
+    /// Does something with this folder, and removes it.
+    fn with_folder<T>(folder: Option<PathBuf>, run: impl FnOnce(Option<&Path>) -> T) -> T {
+        let result = run(folder.as_deref());
+        if let Some(folder) = folder {
+            let _ = std::fs::remove_dir_all(folder);
         }
-        let result = run(Some(&folder));
-        let _ = std::fs::remove_dir_all(&folder);
         result
     }
 

@@ -361,6 +361,10 @@ impl Workload for Campaign<'_> {
         let binary = &suite.binary;
         let limit = limit.unwrap_or(self.options[test].timeout);
         let run = match setting {
+            // A random name is the same in every run: what one leaves, the next one finds.
+            Setting::Shared if self.options[test].world.is_some() => {
+                self.launcher.run_private(limit, binary, case, spec)
+            }
             Setting::Shared => self.launcher.run_within(limit, binary, case, spec),
             Setting::Fresh => self.launcher.run_fresh(limit, binary, case, spec),
             Setting::Confined => {

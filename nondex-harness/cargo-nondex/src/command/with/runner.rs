@@ -175,7 +175,7 @@ impl Runs<'_> {
         let launch = |options: &Options| {
             let launcher = Launcher::new(self.manner.records.clone(), LIMIT, &self.stop);
             let spec = world_spec(&test.name, &self.manner.world(), options);
-            with(launcher).run(self.binary, test, &spec)
+            with(launcher).run_private(LIMIT, self.binary, test, &spec)
         };
         let run = launch(&self.options)?;
         match self.options.is_scheduled() && run.has_no_outcome() {
