@@ -19,15 +19,35 @@ type WaitTime = unsafe extern "C" fn(*mut c_void, *mut c_void, *const libc::time
 type WaitClock =
     unsafe extern "C" fn(*mut c_void, *mut c_void, libc::clockid_t, *const libc::timespec) -> c_int;
 
-/// How a failed try of a lock is reported.
+/// How a function reports an error.
 #[derive(Clone, Copy)]
-struct Tried(fn(c_int) -> bool);
+enum Reports {
+    /// By its result, as those of pthread do.
+    ByResult,
+    /// By `errno`, as those of semaphores do.
+    ByErrno,
+}
 
-/// As the functions of pthread, by their result.
-const BY_RESULT: Tried = Tried(|result| result == libc::EBUSY);
+impl Reports {
+    /// Whether a try with this result would have waited.
+    fn would_wait(self, result: c_int) -> bool {
+        match self {
+            Reports::ByResult => result == libc::EBUSY,
+            Reports::ByErrno => result != 0 && errno() == libc::EAGAIN,
+        }
+    }
 
-/// As the functions of semaphores, by `errno`.
-const BY_ERRNO: Tried = Tried(|result| result != 0 && errno() == libc::EAGAIN);
+    /// Reports that the time has come.
+    fn timed_out(self) -> c_int {
+        match self {
+            Reports::ByResult => libc::ETIMEDOUT,
+            Reports::ByErrno => {
+                set_errno(libc::ETIMEDOUT);
+                -1
+            }
+        }
+    }
+}
 
 /// Whether a lock is a mutex that this thread has already, of a kind for which that is an error:
 /// libc is to say so.
@@ -54,7 +74,7 @@ fn take(
     me: Ref,
     lock: *mut c_void,
     deadline: Option<u64>,
-    would_wait: Tried,
+    reports: Reports,
     attempt: impl Fn() -> c_int,
 ) -> Result<c_int, Woken> {
     super::operation_on(me, Operation::Pthread, Object::Address(lock.addr()));
@@ -65,7 +85,7 @@ fn take(
             return Err(Woken::Free);
         }
         let result = attempt();
-        if !(would_wait.0)(result) {
+        if !reports.would_wait(result) {
             return Ok(result);
         }
         if leaving::wait() {
@@ -90,7 +110,7 @@ fn take(
         // With the lock: a thread that is not scheduled gives it free first, and then looks who
         // waits.
         let result = attempt();
-        if !(would_wait.0)(result) {
+        if !reports.would_wait(result) {
             return Ok(result);
         }
         me.waits_again.set(!is_first);
@@ -144,15 +164,6 @@ unsafe fn clock_of(time: *const libc::timespec) -> libc::clockid_t {
     }
 }
 
-/// What a function returns when the time has come.
-fn timed_out(tried: Tried) -> c_int {
-    if (tried.0)(libc::EBUSY) {
-        return libc::ETIMEDOUT;
-    }
-    set_errno(libc::ETIMEDOUT);
-    -1
-}
-
 /// Takes a lock until a time of a clock: the result, `None` when libc is to wait for it.
 ///
 /// # Safety
@@ -162,29 +173,30 @@ unsafe fn take_until(
     lock: *mut c_void,
     clock: libc::clockid_t,
     time: *const libc::timespec,
-    would_wait: Tried,
+    reports: Reports,
     attempt: OfLock,
 ) -> Option<c_int> {
     // SAFETY: as the caller promises.
     let deadline = unsafe { deadline(clock, time) };
     // SAFETY: as the caller promises.
     let attempt = || unsafe { attempt(lock) };
-    match take(me, lock, Some(deadline), would_wait, attempt) {
+    match take(me, lock, Some(deadline), reports, attempt) {
         Ok(result) => Some(result),
-        Err(Woken::Time) => Some(timed_out(would_wait)),
+        Err(Woken::Time) => Some(reports.timed_out()),
         Err(_) => None,
     }
 }
 
 /// A function that takes a lock without a limit, by one that tries.
 macro_rules! taking {
-    ($name:ident $text:literal by $try:literal, $would_wait:ident) => {
+    ($name:ident $text:literal by $try:literal, $reports:ident) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(lock: *mut c_void) -> c_int {
             if let Some(me) = me() {
                 if let Some(attempt) = original!($try: OfLock) {
                     // SAFETY: the caller's lock.
-                    let taken = take(me, lock, None, $would_wait, || unsafe { attempt(lock) });
+                    let attempt = || unsafe { attempt(lock) };
+                    let taken = take(me, lock, None, Reports::$reports, attempt);
                     if let Ok(result) = taken {
                         return result;
                     }
@@ -202,14 +214,14 @@ macro_rules! taking {
 /// The functions that take a lock until a time.
 macro_rules! taking_until {
     ($timed:ident $timed_text:literal $clocked:ident $clocked_text:literal by $try:literal,
-        $would_wait:ident) => {
+        $reports:ident) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $timed(lock: *mut c_void, time: *const libc::timespec) -> c_int {
             if let Some(me) = me() {
                 if let Some(attempt) = original!($try: OfLock) {
                     // SAFETY: the caller's arguments.
                     if let Some(result) = unsafe { take_until(me, lock, libc::CLOCK_REALTIME, time,
-                        $would_wait, attempt) }
+                        Reports::$reports, attempt) }
                     {
                         return result;
                     }
@@ -231,8 +243,8 @@ macro_rules! taking_until {
             if let Some(me) = me() {
                 if let Some(attempt) = original!($try: OfLock) {
                     // SAFETY: the caller's arguments.
-                    if let Some(result) = unsafe { take_until(me, lock, clock, time, $would_wait,
-                        attempt) }
+                    if let Some(result) = unsafe { take_until(me, lock, clock, time,
+                        Reports::$reports, attempt) }
                     {
                         return result;
                     }
@@ -264,24 +276,24 @@ macro_rules! giving {
     };
 }
 
-taking!(pthread_mutex_lock c"pthread_mutex_lock" by c"pthread_mutex_trylock", BY_RESULT);
+taking!(pthread_mutex_lock c"pthread_mutex_lock" by c"pthread_mutex_trylock", ByResult);
 taking_until!(pthread_mutex_timedlock c"pthread_mutex_timedlock"
-    pthread_mutex_clocklock c"pthread_mutex_clocklock" by c"pthread_mutex_trylock", BY_RESULT);
+    pthread_mutex_clocklock c"pthread_mutex_clocklock" by c"pthread_mutex_trylock", ByResult);
 giving!(pthread_mutex_unlock c"pthread_mutex_unlock" to 1);
 
-taking!(pthread_rwlock_rdlock c"pthread_rwlock_rdlock" by c"pthread_rwlock_tryrdlock", BY_RESULT);
+taking!(pthread_rwlock_rdlock c"pthread_rwlock_rdlock" by c"pthread_rwlock_tryrdlock", ByResult);
 taking_until!(pthread_rwlock_timedrdlock c"pthread_rwlock_timedrdlock"
     pthread_rwlock_clockrdlock c"pthread_rwlock_clockrdlock" by c"pthread_rwlock_tryrdlock",
-    BY_RESULT);
-taking!(pthread_rwlock_wrlock c"pthread_rwlock_wrlock" by c"pthread_rwlock_trywrlock", BY_RESULT);
+    ByResult);
+taking!(pthread_rwlock_wrlock c"pthread_rwlock_wrlock" by c"pthread_rwlock_trywrlock", ByResult);
 taking_until!(pthread_rwlock_timedwrlock c"pthread_rwlock_timedwrlock"
     pthread_rwlock_clockwrlock c"pthread_rwlock_clockwrlock" by c"pthread_rwlock_trywrlock",
-    BY_RESULT);
+    ByResult);
 giving!(pthread_rwlock_unlock c"pthread_rwlock_unlock" to 2_147_483_647);
 
-taking!(sem_wait c"sem_wait" by c"sem_trywait", BY_ERRNO);
+taking!(sem_wait c"sem_wait" by c"sem_trywait", ByErrno);
 taking_until!(sem_timedwait c"sem_timedwait" sem_clockwait c"sem_clockwait" by c"sem_trywait",
-    BY_ERRNO);
+    ByErrno);
 giving!(sem_post c"sem_post" to 1);
 
 /// Gives the mutex free, waits for the condition, and takes the mutex again.
