@@ -5,6 +5,8 @@
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod allocators;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod clocks;
 mod compile;
 mod ends;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

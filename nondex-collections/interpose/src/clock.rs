@@ -28,24 +28,26 @@ pub(crate) fn note(source: Source) {
     }
 }
 
-/// Whether a clock shows virtual time in a thread that is scheduled. Those of the processor's time
-/// do not.
-const fn is_virtual(clock: libc::clockid_t) -> bool {
+/// The clock as which this one shows virtual time in a thread that is scheduled: that of the date,
+/// or the monotonic one. `None` for those of the processor's time.
+const fn shown_as(clock: libc::clockid_t) -> Option<libc::clockid_t> {
     const MONOTONIC_RAW: libc::clockid_t = 4;
     const REALTIME_COARSE: libc::clockid_t = 5;
     const MONOTONIC_COARSE: libc::clockid_t = 6;
     const BOOTTIME: libc::clockid_t = 7;
     const INTERNATIONAL: libc::clockid_t = 11;
-    matches!(
-        clock,
-        libc::CLOCK_REALTIME
-            | libc::CLOCK_MONOTONIC
-            | MONOTONIC_RAW
-            | REALTIME_COARSE
-            | MONOTONIC_COARSE
-            | BOOTTIME
-            | INTERNATIONAL
-    )
+    match clock {
+        libc::CLOCK_REALTIME | REALTIME_COARSE | INTERNATIONAL => Some(libc::CLOCK_REALTIME),
+        libc::CLOCK_MONOTONIC | MONOTONIC_RAW | MONOTONIC_COARSE | BOOTTIME => {
+            Some(libc::CLOCK_MONOTONIC)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a clock shows the time since a start that means nothing.
+pub(crate) const fn is_monotonic(clock: libc::clockid_t) -> bool {
+    matches!(shown_as(clock), Some(libc::CLOCK_MONOTONIC))
 }
 
 /// The virtual time that a clock shows a thread that is scheduled, in nanoseconds; else nothing. A
@@ -54,10 +56,10 @@ const fn is_virtual(clock: libc::clockid_t) -> bool {
 fn virtual_time(clock: libc::clockid_t, by: &'static Model) -> Option<u64> {
     // The schedule chooses some of what it may show, and not all.
     note(Source::Clock);
-    if !schedule::is_scheduled() || !is_virtual(clock) {
+    if !schedule::is_scheduled() {
         return None;
     }
-    Some(schedule::read_clock(clock, by))
+    shown_as(clock).map(|clock| schedule::read_clock(clock, by))
 }
 
 /// Sleeps until a virtual time, if this thread is scheduled; whether it did.
@@ -94,18 +96,30 @@ unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, time: *mut libc::time
     if let Some(now) = virtual_time(clock, by) {
         if !time.is_null() {
             // SAFETY: the caller gives a place for the time.
-            unsafe {
-                (*time).tv_sec = (now / SECOND) as _;
-                (*time).tv_nsec = (now % SECOND) as _;
-            }
+            put(unsafe { &mut *time }, now);
             return 0;
         }
     }
-    match original!(c"clock_gettime": ClockGettime) {
-        // SAFETY: the caller's arguments, unchanged.
-        Some(original) => unsafe { original(clock, time) },
-        None => -1,
+    let Some(original) = original!(c"clock_gettime": ClockGettime) else {
+        return -1;
+    };
+    // SAFETY: the caller's arguments, unchanged.
+    let result = unsafe { original(clock, time) };
+    if result == 0 && is_monotonic(clock) {
+        // SAFETY: the system has written a time there.
+        let now = unsafe { &mut *time };
+        let real = (now.tv_sec as u64)
+            .wrapping_mul(SECOND)
+            .wrapping_add(now.tv_nsec as u64);
+        put(now, schedule::epoch::shown(real));
     }
+    result
+}
+
+/// Writes a time in nanoseconds.
+fn put(place: &mut libc::timespec, time: u64) {
+    place.tv_sec = (time / SECOND) as _;
+    place.tv_nsec = (time % SECOND) as _;
 }
 
 #[unsafe(no_mangle)]
@@ -173,20 +187,25 @@ unsafe extern "C" fn clock_nanosleep(
     /// The time is one of the clock, and no length.
     const ABSOLUTE: c_int = 1;
     note(Source::Sleep);
+    let is_absolute = flags & ABSOLUTE != 0;
     // SAFETY: the caller gives a time.
-    if let Some(time) = unsafe { nanoseconds(time) } {
-        if is_virtual(clock)
-            && sleeps_until(|| {
-                if flags & ABSOLUTE == 0 {
-                    schedule::now().saturating_add(time)
-                } else {
-                    schedule::since_start(clock, time)
-                }
-            })
-        {
+    if let (Some(length), Some(shown_as)) = (unsafe { nanoseconds(time) }, shown_as(clock)) {
+        let until = || match is_absolute {
+            true => schedule::since_start(shown_as, length),
+            false => schedule::now().saturating_add(length),
+        };
+        if sleeps_until(until) {
             return 0;
         }
     }
+    let real;
+    let time = if is_absolute && is_monotonic(clock) && !time.is_null() {
+        // SAFETY: the caller gives a time.
+        real = unsafe { schedule::epoch::for_system(time) };
+        &raw const real
+    } else {
+        time
+    };
     match original!(c"clock_nanosleep": unsafe extern "C" fn(libc::clockid_t, c_int,
         *const libc::timespec, *mut libc::timespec) -> c_int)
     {

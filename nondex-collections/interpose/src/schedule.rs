@@ -28,6 +28,7 @@ mod closed_system;
 pub(crate) mod counter;
 mod descriptor;
 mod ending;
+pub(crate) mod epoch;
 mod file_times;
 mod filter;
 pub(crate) mod futex;
@@ -271,12 +272,10 @@ pub(crate) fn now() -> u64 {
 
 /// The time of a clock at the start of the test, on which virtual time is counted.
 pub(crate) fn start_of(clock: libc::clockid_t) -> u64 {
-    let start = if clock == libc::CLOCK_REALTIME {
-        &REALTIME_START
-    } else {
-        &MONOTONIC_START
-    };
-    start.load(Ordering::Relaxed)
+    match clock {
+        libc::CLOCK_REALTIME => REALTIME_START.load(Ordering::Relaxed),
+        _ => epoch::start(),
+    }
 }
 
 /// The virtual time that a time of a clock is.
@@ -291,6 +290,9 @@ pub(crate) fn read_clock(clock: libc::clockid_t, by: &'static Model) -> u64 {
         return start_of(clock) + now();
     };
     operation(me, Operation::Clock);
+    if clock != libc::CLOCK_REALTIME {
+        epoch::will_read();
+    }
     if real_time::is_any_outside() {
         let _busy = Busy::begin(me);
         SHARED.lock().sync_time();

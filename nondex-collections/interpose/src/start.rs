@@ -28,6 +28,7 @@ pub unsafe fn begin(variables: Words) {
     let context = unsafe { context::take_global() };
     if let Some(context) = context {
         observe(context);
+        schedule::epoch::prepare(context);
         context::system::provide(&process::Process);
         origin::walk_stacks(context);
         thread::read_arguments(context);

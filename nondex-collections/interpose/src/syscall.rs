@@ -38,6 +38,11 @@ pub(crate) unsafe extern "C" fn syscall(
             return result;
         }
         schedule::counter::will_call(number, a);
+        let mut deadline = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        let arguments = schedule::futex::for_system(number, arguments, &mut deadline);
         let result = system::call(number, arguments);
         if number == libc::SYS_futex as c_long {
             interrupt::passed();

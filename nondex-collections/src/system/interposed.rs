@@ -48,10 +48,11 @@ mod start {
 
     use nondex_interpose::given::Words;
 
-    /// The first instruction of ours in a process.
+    /// The first instruction of ours in a process. It comes before those of the program's
+    /// initialisers, which may read a clock, and after std's own, which has the arguments.
     #[expect(unsafe_code, reason = "the loader finds it by its section")]
     #[used]
-    #[unsafe(link_section = ".init_array")]
+    #[unsafe(link_section = ".init_array.00100")]
     static START: extern "C" fn(c_int, Words, Words) = {
         extern "C" fn start(_: c_int, _: Words, variables: Words) {
             // SAFETY: the dynamic loader runs initialisers on the only thread of the process. (A

@@ -239,6 +239,9 @@ catalogue! {
     Entropy Random "seed the generator in the test, or assert what holds for every value" {
         GETRANDOM "getrandom" "https://man7.org/linux/man-pages/man2/getrandom.2.html"
             "returns random bytes"
+        CLOCK_GETTIME "clock_gettime" "https://man7.org/linux/man-pages/man2/clock_gettime.2.html"
+            "shows the time since a start that is unspecified: what is computed from one reading \
+             is a random number"
     }
 
     /// Operations on other machines, in runs with `--network fault` only.

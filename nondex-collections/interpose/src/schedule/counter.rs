@@ -56,7 +56,7 @@ mod faults {
     use nondex_core::Source;
     use nondex_core::context::note_source;
 
-    use super::super::{SELF, kernel, now, pass_reading, start_of};
+    use super::super::{MONOTONIC_START, SELF, kernel, now, pass_reading};
     use crate::libc;
 
     /// The counter and the clock at a time.
@@ -205,7 +205,7 @@ mod faults {
             note_source(Source::Clock);
             pass_reading(me);
         }
-        Some(start_of(libc::CLOCK_MONOTONIC) + now())
+        Some(MONOTONIC_START.load(Ordering::Relaxed) + now())
     }
 
     /// Whether the system's own code in this process is at this place.

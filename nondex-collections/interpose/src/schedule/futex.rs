@@ -7,7 +7,7 @@ use ::std::sync::atomic::{AtomicU32, Ordering};
 use super::shared::{IS_ON, NOW, SHARED, tick};
 use super::thread::{Ref, Woken};
 use super::token;
-use super::{Object, Operation, choices, kernel, lateness, leaving};
+use super::{Object, Operation, choices, epoch, kernel, lateness, leaving};
 use crate::{libc, set_errno};
 
 const WAIT: c_int = 0;
@@ -17,6 +17,8 @@ const CMP_REQUEUE: c_int = 4;
 const WAKE_OP: c_int = 5;
 const WAIT_BITSET: c_int = 9;
 const WAKE_BITSET: c_int = 10;
+const WAIT_REQUEUE: c_int = 11;
+const LOCK_SECOND: c_int = 13;
 const PRIVATE: c_int = 128;
 const CLOCK_REALTIME: c_int = 256;
 
@@ -97,6 +99,30 @@ pub(crate) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c
         _ => return None,
     };
     Some(result.map_or_else(fail, c_long::from))
+}
+
+/// The arguments of a call that is made for real: a deadline is one of the system's clock, in
+/// `place`.
+///
+/// # Safety
+/// The arguments must be those of the system call.
+pub(crate) unsafe fn for_system(
+    number: c_long,
+    mut arguments: [c_long; 6],
+    place: &mut libc::timespec,
+) -> [c_long; 6] {
+    let [_, operation, _, time, ..] = arguments;
+    let operation = operation as c_int;
+    let command = operation & !PRIVATE;
+    // The other commands have no deadline, or one on the clock of the date.
+    let is_until = matches!(command, WAIT_BITSET | WAIT_REQUEUE | LOCK_SECOND);
+    if number == libc::SYS_futex && is_until && time != 0 {
+        let time = ptr::with_exposed_provenance(time as usize);
+        // SAFETY: the caller passes a time.
+        *place = unsafe { epoch::for_system(time) };
+        arguments[3] = ptr::from_ref(place).expose_provenance() as c_long;
+    }
+    arguments
 }
 
 fn fail(error: c_int) -> c_long {

@@ -14,7 +14,7 @@ use super::thread::{Ref, State, Woken};
 use super::token;
 use super::trace::Object;
 use super::{
-    Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, closed_system, counter,
+    Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, closed_system, counter, epoch,
     kernel, lateness, leaving, me, processor, reading, slept, trace,
 };
 use crate::{DESTRUCTOR_ROUNDS, libc, original};
@@ -56,7 +56,9 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
         return;
     }
     KEY.store(key + 1, Ordering::Relaxed);
-    MONOTONIC_START.store(kernel::clock(libc::CLOCK_MONOTONIC), Ordering::Relaxed);
+    let real = kernel::clock(libc::CLOCK_MONOTONIC);
+    MONOTONIC_START.store(real, Ordering::Relaxed);
+    epoch::begin(real, spec.before().is_empty());
     REALTIME_START.store(kernel::clock(libc::CLOCK_REALTIME), Ordering::Relaxed);
     let max_steps = match scheduled.max_steps {
         0 => MAX_STEPS,

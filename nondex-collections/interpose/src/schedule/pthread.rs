@@ -148,6 +148,19 @@ unsafe fn deadline(clock: libc::clockid_t, time: *const libc::timespec) -> u64 {
     super::since_start(clock, kernel::nanoseconds(unsafe { &*time }))
 }
 
+/// The deadline for which the system is to wait.
+///
+/// # Safety
+/// The time must be valid.
+unsafe fn for_system(clock: libc::clockid_t, time: *const libc::timespec) -> libc::timespec {
+    match clock {
+        // SAFETY: as the caller promises.
+        libc::CLOCK_MONOTONIC => unsafe { super::epoch::for_system(time) },
+        // SAFETY: as the caller promises.
+        _ => unsafe { time.read() },
+    }
+}
+
 /// The clock of a deadline that does not say which it is on: its number is far from the other
 /// one's.
 ///
@@ -252,7 +265,7 @@ macro_rules! taking_until {
             }
             match original!($clocked_text: OfClock) {
                 // SAFETY: the caller's arguments.
-                Some(original) => unsafe { original(lock, clock, time) },
+                Some(original) => unsafe { original(lock, clock, &for_system(clock, time)) },
                 None => libc::EINVAL,
             }
         }
@@ -362,7 +375,7 @@ unsafe extern "C" fn pthread_cond_timedwait(
     }
     match original!(c"pthread_cond_timedwait": WaitTime) {
         // SAFETY: the caller's arguments.
-        Some(original) => unsafe { original(condition, mutex, time) },
+        Some(original) => unsafe { original(condition, mutex, &for_system(clock_of(time), time)) },
         None => libc::EINVAL,
     }
 }
@@ -380,7 +393,7 @@ unsafe extern "C" fn pthread_cond_clockwait(
     }
     match original!(c"pthread_cond_clockwait": WaitClock) {
         // SAFETY: the caller's arguments.
-        Some(original) => unsafe { original(condition, mutex, clock, time) },
+        Some(original) => unsafe { original(condition, mutex, clock, &for_system(clock, time)) },
         None => libc::EINVAL,
     }
 }

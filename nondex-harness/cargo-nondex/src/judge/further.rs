@@ -1,19 +1,21 @@
-//! Seeds beyond those that were asked for, of tests with threads.
+//! Seeds beyond those that were asked for, of tests with threads and of those that read a clock.
 //!
 //! Ten draws are many of the order of a map, and few of the schedules of threads: what fails once
 //! in fifty runs on a busy machine fails in as few of these. So such a test has more seeds at the
 //! level whose delays a busy machine has today, while the budget lasts. A test that fails in a
 //! plain build, and here with longer delays only or never, has them in any case: that it fails for
-//! an unknown reason is the last thing to say.
+//! an unknown reason is the last thing to say. A test that takes the time for a random number has
+//! them once it fails with real time.
 
 use nondex_core::{Level, RunSpec};
 
+use super::clock_start;
 use super::evidence::Evidence;
 use super::exploration::is_long;
 use super::missing::Missing;
 use super::options::Options;
 use super::run::Run;
-use super::specs::{clean_spec, seed_spec};
+use super::specs::{clean_spec, natural_spec, seed_spec};
 
 /// Number of seeds, with those that were asked for.
 const SEEDS: usize = 100;
@@ -42,7 +44,14 @@ fn specs<'a>(
 ) -> impl Iterator<Item = RunSpec> + 'a {
     let clean = evidence.of(&clean_spec(test, options)).first();
     let has_threads = clean.is_some_and(Run::has_threads);
-    let is_wanted = options.tries_seeds() && options.levels.contains(&Level::Std) && has_threads;
+    let takes_chances = clean.is_some_and(|clean| {
+        let natural = evidence.of(&natural_spec(test, options));
+        let differs = natural.iter().any(|run| run.is_otherwise(clean.passed()));
+        differs && clock_start::is_read(clean)
+    });
+    let is_wanted = options.tries_seeds()
+        && options.levels.contains(&Level::Std)
+        && (has_threads || takes_chances);
     let seeds = seeds(options).filter(move |_| is_wanted);
     seeds.map(|seed| seed_spec(test, Level::Std, seed, options))
 }

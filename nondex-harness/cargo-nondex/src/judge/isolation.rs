@@ -16,6 +16,7 @@ use std::time::Duration;
 use nondex_core::{Family, Outcome, RunSpec};
 
 use super::certainty;
+use super::clock_start;
 use super::conclusion::{Conclusion, Dependence};
 use super::deadlock;
 use super::evidence::Evidence;
@@ -376,7 +377,8 @@ fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Missin
     let together = plan::conclude(test, options, &runs.together)?;
     let is_contradicted = || {
         let is_scheduled = threads::known(test, options, &runs.together).is_scheduled();
-        runs.together.contradiction(is_scheduled).is_some()
+        let contradiction = runs.together.contradiction(is_scheduled);
+        contradiction.is_some_and(|(spec, _)| !clock_start::explains(&together, spec))
     };
     if !(runs.is_shared || runs.draw()) || !(is_doubtful(&together) || is_contradicted()) {
         patiently(options.timeout, &runs.together, || {

@@ -4,7 +4,8 @@
 //! Scheduled runs are repeatable, and show every defect of threads and time that a seed can. But a
 //! base schedule under which a test fails that passes with real threads is a defect of ours, not of
 //! the test. So is one under which it passes that fails with real threads every time: then it is
-//! judged from runs with real threads.
+//! judged from runs with real threads. Neither holds for a test of which the
+//! [start of the clock](clock_start) decides.
 //!
 //! A run that was cut, at the limit of operations, has no end of the test's. Where a clean run was,
 //! it is judged with real threads, too; a run of a seed, or of a search, is no result.
@@ -13,6 +14,7 @@ use std::borrow::Cow;
 
 use nondex_core::Outcome;
 
+use super::clock_start;
 use super::deadlock;
 use super::evidence::Evidence;
 use super::missing::Missing;
@@ -66,7 +68,10 @@ pub fn settled<'o>(
             false => as_asked,
         };
     }
-    if clean.iter().all(Run::passed) && fails_by_nature {
+    if clean.iter().all(Run::passed)
+        && fails_by_nature
+        && !clock_start::decides(test, clean, options, evidence)?
+    {
         return Ok(Cow::Owned(options.with_real_threads()));
     }
     let failing = || clean.iter().filter(|run| !run.passed());
@@ -80,7 +85,7 @@ pub fn settled<'o>(
         return as_asked;
     }
     let natural = evidence.made(&natural, times)?;
-    if natural.iter().all(Run::passed) {
+    if natural.iter().all(Run::passed) && !clock_start::decides(test, clean, options, evidence)? {
         return Ok(Cow::Owned(options.with_real_threads()));
     }
     as_asked

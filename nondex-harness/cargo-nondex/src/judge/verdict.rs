@@ -4,9 +4,10 @@
 //! one has its verdict from there. Where two reports are of the same test, [`Combined`] decides
 //! which of their verdicts holds, and [`Verdict::rank`] which knows more.
 
-use nondex_core::{Family, RunSpec};
+use nondex_core::{Family, RunSpec, Site};
 use serde::{Deserialize, Serialize};
 
+use super::clock_start;
 use super::conclusion::{Conclusion, Dependence};
 use super::evidence::Evidence;
 use super::options::Options;
@@ -359,11 +360,13 @@ fn may_be_a_choice(
     let clean: RunSpec = clean_spec(test, options);
     let mut points = evidence.of(&clean).iter().flat_map(|run| run.points.iter());
     // What a seed does to threads, time and the network seldom lets a test pass.
-    let is_drawn =
-        |family: Family| !matches!(family, Family::Schedule | Family::Time | Family::Fault);
+    let is_drawn = |site: &Site| {
+        !matches!(site.family, Family::Schedule | Family::Time | Family::Fault)
+            && !clock_start::is_start(site)
+    };
     let fails_plainly =
         matches!(plain, Some(PlainBuild::Runs([failures, runs])) if failures == runs);
-    !options.tries_seeds() && !fails_plainly && points.any(|point| is_drawn(point.site.family))
+    !options.tries_seeds() && !fails_plainly && points.any(|point| is_drawn(&point.site))
 }
 
 /// What test orders show of a test that has a verdict.

@@ -4,10 +4,12 @@ use nondex_core::{RunSpec, Schedule};
 
 use super::basis::Basis;
 use super::{culprits, notes, order, scheduled};
+use crate::judge::Options;
 use crate::judge::conclusion::{Conclusion, Dependence};
+use crate::judge::evidence::Evidence;
 use crate::judge::plain::PlainBuild;
 use crate::judge::verdict::Fact;
-use crate::judge::{certainty, exhaustive, sampling, specs, unexplored};
+use crate::judge::{certainty, exhaustive, further, sampling, specs, unexplored};
 use crate::report::schema::{Latent, TestReport};
 use crate::shell;
 
@@ -142,9 +144,8 @@ fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>
             shell::quote(test)
         ));
     } else if !tried.contains(&dependence.spec) {
-        let known = specs::regressions(test, &[level], options);
-        let is_known = known.contains(&dependence.spec);
-        report.notes.push(unusual_seed(&dependence.spec, is_known));
+        let note = unusual_seed(test, &dependence.spec, options, evidence);
+        report.notes.push(note);
     }
     if dependence.passes_clean {
         return dependence.spec.clone();
@@ -156,9 +157,9 @@ fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>
 }
 
 /// Where a seed comes from that nobody asked for.
-fn unusual_seed(spec: &RunSpec, is_known: bool) -> String {
+fn unusual_seed(test: &str, spec: &RunSpec, options: &Options, evidence: &Evidence) -> String {
     let (level, seed) = (spec.level(), spec.seed());
-    if is_known {
+    if specs::regressions(test, &[level], options).contains(spec) {
         format!(
             "it is a regression of an earlier finding: level {level} with seed {seed} was kept and \
              tried first"
@@ -168,6 +169,8 @@ fn unusual_seed(spec: &RunSpec, is_known: bool) -> String {
             "schedules with few preemptions are tried one after the other: {seed} is the number of \
              one that fails"
         )
+    } else if further::made(test, level, options, evidence).contains(spec) {
+        format!("more seeds were tried at level {level}: seed {seed} is the first that shows it")
     } else {
         format!(
             "all its orders at level {level} were tried: seed {seed} is one that shows a failing \

@@ -1,0 +1,116 @@
+//! Where the monotonic clock starts: a reading means nothing by itself, and code takes one for a
+//! random number.
+//!
+//! The process of a scheduled test shows, from before `main` on, a clock that starts at
+//! [`START`]. At the first reading of a scheduled thread it goes forward by less than
+//! [`SPAN`], which is a choice. So what a test reads is the same in every run of one spec. The
+//! clock never goes back, and all threads of the process, and those of its forks, have the same
+//! one. Other programs have the system's. Deadlines are translated for the system.
+
+use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use nondex_core::{Context, entropy, model};
+use rand_core::Rng;
+
+use super::{MONOTONIC_START, REALTIME_START, kernel};
+use crate::{libc, origin, own};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// Time that the clock of a process shows at first, in nanoseconds. A program that subtracts hours
+/// from it gets no time before the system was started.
+const START: u64 = 1_000_000 * SECOND;
+
+/// Number of nanoseconds among which the seed chooses.
+const SPAN: u64 = 1 << 20;
+
+/// By how many nanoseconds the clock is ahead of the system's, modulo 2^64; 0 if it is the
+/// system's.
+static LEAD: AtomicU64 = AtomicU64::new(0);
+
+/// Whether no scheduled thread has read the clock yet.
+static IS_UNREAD: AtomicBool = AtomicBool::new(false);
+
+/// Sets the clock of this process before `main`, if its test is scheduled.
+pub(crate) fn prepare(context: &Context) {
+    if context.spec().is_scheduled() && context.is_own_process() {
+        let real = kernel::clock_of_system(libc::CLOCK_MONOTONIC);
+        LEAD.store(START.wrapping_sub(real), Ordering::Relaxed);
+        MONOTONIC_START.store(real, Ordering::Relaxed);
+        REALTIME_START.store(
+            kernel::clock_of_system(libc::CLOCK_REALTIME),
+            Ordering::Relaxed,
+        );
+    }
+}
+
+/// Sets the clock for the test that begins at this real time. How long its process took until then
+/// is not seen, unless other tests ran before, whose readings must stay as far away as they are.
+pub(super) fn begin(real: u64, is_first: bool) {
+    let lead = LEAD.load(Ordering::Relaxed);
+    if lead == 0 {
+        return;
+    }
+    IS_UNREAD.store(true, Ordering::Relaxed);
+    if is_first {
+        let shown = real.wrapping_add(lead);
+        LEAD.store(
+            shown.next_multiple_of(SECOND).wrapping_sub(real),
+            Ordering::Relaxed,
+        );
+    }
+}
+
+/// The time that the monotonic clock shows as virtual time begins.
+pub(super) fn start() -> u64 {
+    shown(MONOTONIC_START.load(Ordering::Relaxed))
+}
+
+/// Lets the seed choose where the clock starts, before the first reading of a scheduled thread.
+#[inline]
+pub(super) fn will_read() {
+    if IS_UNREAD.load(Ordering::Relaxed) {
+        choose();
+    }
+}
+
+#[cold]
+fn choose() {
+    // An allocator's reading is none of the test's.
+    let Some(_work) = own::work() else {
+        return;
+    };
+    IS_UNREAD.store(false, Ordering::Relaxed);
+    if let Some(mut generator) = entropy(&model::CLOCK_GETTIME, origin::caller()) {
+        LEAD.fetch_add(generator.next_u64() % SPAN, Ordering::Relaxed);
+    }
+}
+
+/// What the clock shows at this time of the system's.
+pub(crate) fn shown(real: u64) -> u64 {
+    real.wrapping_add(LEAD.load(Ordering::Relaxed))
+}
+
+/// The time of the system's clock at which this one shows that time: what the system is to wait
+/// for.
+///
+/// # Safety
+/// The time must be valid.
+pub(crate) unsafe fn for_system(time: *const libc::timespec) -> libc::timespec {
+    // SAFETY: as the caller promises.
+    let time = unsafe { time.read() };
+    let lead = LEAD.load(Ordering::Relaxed);
+    if lead == 0 {
+        return time;
+    }
+    // One that never comes stays one.
+    let Ok(shown) = i64::try_from(kernel::nanoseconds(&time)) else {
+        return time;
+    };
+    // What was before the system was started is over, as well.
+    let real = shown.saturating_sub(lead as i64).max(0) as u64;
+    libc::timespec {
+        tv_sec: (real / SECOND) as _,
+        tv_nsec: (real % SECOND) as _,
+    }
+}
