@@ -60,6 +60,7 @@ mod surroundings;
 mod syscall;
 mod system;
 mod thread;
+mod timers;
 mod transfer;
 mod written;
 

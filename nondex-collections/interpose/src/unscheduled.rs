@@ -155,6 +155,12 @@ pub(crate) mod epoch {
         // SAFETY: as the caller promises.
         unsafe { time.read() }
     }
+
+    /// # Safety
+    /// As above.
+    pub(crate) const unsafe fn clock_of(_time: *const libc::timespec) -> libc::clockid_t {
+        libc::CLOCK_REALTIME
+    }
 }
 
 pub(crate) mod life {

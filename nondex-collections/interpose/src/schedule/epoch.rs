@@ -12,7 +12,7 @@ use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use nondex_core::{Context, entropy, model};
 use rand_core::Rng;
 
-use super::{MONOTONIC_START, REALTIME_START, kernel};
+use super::{MONOTONIC_START, REALTIME_START, kernel, start_of};
 use crate::{libc, origin, own};
 
 const SECOND: u64 = 1_000_000_000;
@@ -112,5 +112,21 @@ pub(crate) unsafe fn for_system(time: *const libc::timespec) -> libc::timespec {
     libc::timespec {
         tv_sec: (real / SECOND) as _,
         tv_nsec: (real % SECOND) as _,
+    }
+}
+
+/// The clock of a deadline that does not say which it is on: its number is far from the other
+/// one's.
+///
+/// # Safety
+/// The time must be valid.
+pub(crate) unsafe fn clock_of(time: *const libc::timespec) -> libc::clockid_t {
+    // SAFETY: as the caller promises.
+    let time = kernel::nanoseconds(unsafe { &*time });
+    let distance = |clock| start_of(clock).abs_diff(time);
+    if distance(libc::CLOCK_MONOTONIC) < distance(libc::CLOCK_REALTIME) {
+        libc::CLOCK_MONOTONIC
+    } else {
+        libc::CLOCK_REALTIME
     }
 }

@@ -8,7 +8,7 @@ use ::std::sync::atomic::Ordering;
 use super::shared::{IS_ON, NOW, SHARED, tick};
 use super::thread::{Ref, Woken};
 use super::token;
-use super::{Busy, Object, Operation, futex, kernel, lateness, leaving, me, wakers};
+use super::{Busy, Object, Operation, epoch, futex, kernel, lateness, leaving, me, wakers};
 use crate::{errno, libc, original, set_errno};
 
 type OfLock = unsafe extern "C" fn(*mut c_void) -> c_int;
@@ -155,25 +155,9 @@ unsafe fn deadline(clock: libc::clockid_t, time: *const libc::timespec) -> u64 {
 unsafe fn for_system(clock: libc::clockid_t, time: *const libc::timespec) -> libc::timespec {
     match clock {
         // SAFETY: as the caller promises.
-        libc::CLOCK_MONOTONIC => unsafe { super::epoch::for_system(time) },
+        libc::CLOCK_MONOTONIC => unsafe { epoch::for_system(time) },
         // SAFETY: as the caller promises.
         _ => unsafe { time.read() },
-    }
-}
-
-/// The clock of a deadline that does not say which it is on: its number is far from the other
-/// one's.
-///
-/// # Safety
-/// The time must be valid.
-unsafe fn clock_of(time: *const libc::timespec) -> libc::clockid_t {
-    // SAFETY: as the caller promises.
-    let time = kernel::nanoseconds(unsafe { &*time });
-    let distance = |clock| super::start_of(clock).abs_diff(time);
-    if distance(libc::CLOCK_MONOTONIC) < distance(libc::CLOCK_REALTIME) {
-        libc::CLOCK_MONOTONIC
-    } else {
-        libc::CLOCK_REALTIME
     }
 }
 
@@ -371,11 +355,20 @@ unsafe extern "C" fn pthread_cond_timedwait(
 ) -> c_int {
     if let Some(me) = me() {
         // SAFETY: the caller's arguments.
-        return unsafe { wait(me, condition, mutex, Some(deadline(clock_of(time), time))) };
+        return unsafe {
+            wait(
+                me,
+                condition,
+                mutex,
+                Some(deadline(epoch::clock_of(time), time)),
+            )
+        };
     }
     match original!(c"pthread_cond_timedwait": WaitTime) {
         // SAFETY: the caller's arguments.
-        Some(original) => unsafe { original(condition, mutex, &for_system(clock_of(time), time)) },
+        Some(original) => unsafe {
+            original(condition, mutex, &for_system(epoch::clock_of(time), time))
+        },
         None => libc::EINVAL,
     }
 }

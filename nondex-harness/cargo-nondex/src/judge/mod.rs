@@ -16,7 +16,7 @@
 pub mod bisect;
 pub mod certainty;
 pub mod change;
-mod clock_start;
+pub mod clock_start;
 pub mod conclusion;
 pub mod culprit;
 pub mod deadlock;
