@@ -8,14 +8,14 @@
 use ::std::ffi::{c_char, c_int, c_void};
 use ::std::sync::atomic::Ordering;
 
-use nondex_core::{Source, StateKind};
+use nondex_core::{Source, StateKind, context};
 
 use super::readiness::{Direction, Kind, deadline, is_ready, kind, waits};
 use super::shared::{NOW, tick};
 use super::{
     Object, Operation, Woken, filter, outside, point, point_after, point_on, stamps, wait_for,
 };
-use crate::{Errno, clock, errno, libc, original, own, set_errno};
+use crate::{Errno, errno, libc, original, own, set_errno};
 
 /// Flag of a call that waits until all requested bytes are there.
 pub(crate) const WAITS_FOR_ALL: c_int = libc::MSG_WAITALL;
@@ -319,7 +319,9 @@ mod older {
 unsafe extern "C" fn timerfd_create(clock: libc::clockid_t, flags: c_int) -> c_int {
     if is_scheduled() {
         // A test that has no other way is judged with real time.
-        clock::note(Source::Clock);
+        if own::is_standing() {
+            context::note_source(Source::Clock);
+        }
         set_errno(libc::ENOSYS);
         return -1;
     }
