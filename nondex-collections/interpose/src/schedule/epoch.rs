@@ -1,11 +1,11 @@
-//! Where the monotonic clock starts: a reading means nothing by itself, and code takes one for a
-//! random number.
+//! Start of the monotonic clock. A single reading means nothing, and code uses one as a random
+//! number.
 //!
-//! The process of a scheduled test shows, from before `main` on, a clock that starts at
-//! [`START`]. At the first reading of a scheduled thread it goes forward by less than
-//! [`SPAN`], which is a choice. So what a test reads is the same in every run of one spec. The
-//! clock never goes back, and all threads of the process, and those of its forks, have the same
-//! one. Other programs have the system's. Deadlines are translated for the system.
+//! The process of a scheduled test has a clock that starts at [`START`] before `main`. At the first
+//! reading of a scheduled thread, a choice moves it forward by less than [`SPAN`]. So a test reads
+//! the same times in every run of one spec. The clock never goes back. All threads of the process
+//! share it, and so do those of its forks; other programs have the system's clock. Deadlines that
+//! the system waits for are translated.
 
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -17,8 +17,8 @@ use crate::{libc, origin, own};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Time that the clock of a process shows at first, in nanoseconds. A program that subtracts hours
-/// from it gets no time before the system was started.
+/// Time that the clock of a process shows at first, in nanoseconds. Some hours before it are still
+/// times after the start of a system.
 const START: u64 = 1_000_000 * SECOND;
 
 /// Number of nanoseconds among which the seed chooses.
@@ -76,7 +76,7 @@ pub(super) fn will_read() {
 
 #[cold]
 fn choose() {
-    // An allocator's reading is none of the test's.
+    // Our own readings are none of the test's.
     let Some(_work) = own::work() else {
         return;
     };
@@ -86,13 +86,12 @@ fn choose() {
     }
 }
 
-/// What the clock shows at this time of the system's.
+/// Returns the time on this clock for one on the system's clock, in nanoseconds.
 pub(crate) fn shown(real: u64) -> u64 {
     real.wrapping_add(LEAD.load(Ordering::Relaxed))
 }
 
-/// The time of the system's clock at which this one shows that time: what the system is to wait
-/// for.
+/// Translates a deadline on this clock to one on the system's clock.
 ///
 /// # Safety
 /// The time must be valid.
@@ -115,8 +114,7 @@ pub(crate) unsafe fn for_system(time: *const libc::timespec) -> libc::timespec {
     }
 }
 
-/// The clock of a deadline that does not say which it is on: its number is far from the other
-/// one's.
+/// Returns the clock of a deadline that names none: the one whose start is nearer.
 ///
 /// # Safety
 /// The time must be valid.

@@ -49,8 +49,8 @@ pub(super) fn decides(
     Ok(runs.any(|run| run.is_otherwise(first.passed())))
 }
 
-/// Whether the conclusion explains why runs of `spec` ended in two ways: the real clock starts
-/// elsewhere in each.
+/// Whether the conclusion explains why runs of `spec` ended in two ways: the real clock has another
+/// start in each.
 pub(super) fn explains(conclusion: &Conclusion, spec: &RunSpec) -> bool {
     let Conclusion::Dependent(found) = conclusion else {
         return false;
