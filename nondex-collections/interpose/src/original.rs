@@ -58,8 +58,8 @@ originals! {
     scandir64 scandirat scandirat64 secure_getenv seekdir select sem_clockwait sem_post
     sem_timedwait sem_trywait sem_wait send sendmmsg sendmsg sendto setenv setrlimit sigaction
     signal sigprocmask sleep socket stat stat64 statx symlink symlinkat syscall system telldir time
-    timer_settime timerfd_create timerfd_settime truncate truncate64 umask unlink unsetenv usleep
-    utimensat vfork wait wait3 wait4 waitid waitpid write writev
+    timerfd_create timerfd_settime truncate truncate64 umask unlink unsetenv usleep utimensat vfork
+    wait wait3 wait4 waitid waitpid write writev
     sched_getaffinity @ c"GLIBC_2.3.4"
     sched_setaffinity @ c"GLIBC_2.3.4"
     pthread_attr_setaffinity_np @ c"GLIBC_2.3.4"
@@ -69,6 +69,7 @@ originals! {
     pthread_cond_timedwait @ c"GLIBC_2.3.2"
     pthread_cond_signal @ c"GLIBC_2.3.2"
     pthread_cond_broadcast @ c"GLIBC_2.3.2"
+    timer_settime @ c"GLIBC_2.3.3"
     realpath @ c"GLIBC_2.3"
     posix_spawn @ c"GLIBC_2.15"
     posix_spawnp @ c"GLIBC_2.15"
