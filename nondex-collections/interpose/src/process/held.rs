@@ -36,7 +36,7 @@ impl Held {
                 }
             }
         }
-        for (number, task) in numbered("/proc/self/task") {
+        for (number, task) in threads() {
             if !is_exiting(&task) {
                 add(StateKind::Thread, called(&task), number);
             }
@@ -88,6 +88,22 @@ pub(super) fn numbered(folder: &str) -> Vec<(c_int, ::std::path::PathBuf)> {
         Some((number, entry.path()))
     });
     entries.collect()
+}
+
+/// The threads of this process. The system's list is cut short where one ends while it is read, so
+/// it is read until two readings agree.
+fn threads() -> Vec<(c_int, ::std::path::PathBuf)> {
+    /// Maximum number of times that it is read again.
+    const READINGS: usize = 64;
+    let read = || numbered("/proc/self/task");
+    let mut threads = read();
+    for _ in 0..READINGS {
+        let before = ::std::mem::replace(&mut threads, read());
+        if before == threads {
+            break;
+        }
+    }
+    threads
 }
 
 /// The name of a thread or a process.

@@ -62,12 +62,16 @@ mod tests {
     #[test]
     fn names_are_read_as_the_system_writes_them() {
         let own = call(libc::SYS_gettid, 0);
-        let mut threads = Vec::new();
-        kernel::each_number(c"/proc/self/task", |thread| {
-            threads.push(c_long::from(thread));
-            true
-        });
-        assert!(threads.contains(&own), "{threads:?}");
+        // The list is cut short where another test's thread ends while it is read.
+        let is_listed = || {
+            let mut is_listed = false;
+            kernel::each_number(c"/proc/self/task", |thread| {
+                is_listed |= c_long::from(thread) == own;
+                true
+            });
+            is_listed
+        };
+        assert!((0..64).any(|_| is_listed()));
     }
 
     #[test]

@@ -138,10 +138,25 @@ fn may_come(waiting: impl Iterator<Item = Ref>, known: impl Fn(i32) -> bool) -> 
 /// Whether the process has a thread that is not known, but for the harness's, its first; also when
 /// that cannot be found out.
 fn has_other_thread(known: impl Fn(i32) -> bool) -> bool {
+    /// Maximum number of times that the list is read.
+    const READINGS: usize = 64;
     let first = first_thread();
-    !kernel::each_number(c"/proc/self/task", |number| {
-        number == first || known(number)
-    })
+    let mut before = None;
+    for _ in 0..READINGS {
+        let mut threads = 0;
+        let are_known = kernel::each_number(c"/proc/self/task", |number| {
+            threads += 1;
+            number == first || known(number)
+        });
+        if !are_known {
+            return true;
+        }
+        // The system's list is cut short where a thread ends while it is read.
+        if before.replace(threads) == Some(threads) {
+            return false;
+        }
+    }
+    true
 }
 
 /// The number of the process's first thread, which is its own.
