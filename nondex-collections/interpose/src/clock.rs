@@ -46,7 +46,7 @@ const fn shown_as(clock: libc::clockid_t) -> Option<libc::clockid_t> {
 }
 
 /// Whether a clock shows the time since a start that means nothing.
-pub(crate) const fn is_monotonic(clock: libc::clockid_t) -> bool {
+const fn is_monotonic(clock: libc::clockid_t) -> bool {
     matches!(shown_as(clock), Some(libc::CLOCK_MONOTONIC))
 }
 
@@ -107,11 +107,10 @@ unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, time: *mut libc::time
     let result = unsafe { original(clock, time) };
     if result == 0 && is_monotonic(clock) {
         // SAFETY: the system has written a time there.
-        let now = unsafe { &mut *time };
-        let real = (now.tv_sec as u64)
-            .wrapping_mul(SECOND)
-            .wrapping_add(now.tv_nsec as u64);
-        put(now, schedule::epoch::shown(real));
+        if let Some(real) = unsafe { nanoseconds(time) } {
+            // SAFETY: as above.
+            put(unsafe { &mut *time }, schedule::epoch::shown(real));
+        }
     }
     result
 }
