@@ -166,6 +166,13 @@ fn doctests_are_judged_as_tests_are() {
         junit.contains("newer/src/lib.rs - three (line 3)"),
         "{junit}"
     );
+    // The program that is compiled for one of them is the one that was compiled for all.
+    let replay = Nondex::command(&project.path(""), "replay").arg("Words::ordered");
+    let output = replay.run();
+    output
+        .expect(ExitCode::Found)
+        .prints(&["again as recorded"]);
+    assert!(!output.stderr.contains("warning"), "{}", output.stderr);
     // They are large, and compiled again the next time.
     let folder = project.path("target/nondex/build/doctests");
     assert_eq!(fs::read_dir(folder).unwrap().count(), 0);

@@ -226,6 +226,7 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
     // It asks rustdoc for its options, so only where there are doctests.
     let compiler = || Compiler {
         runtime: intercept.runtime.as_ref(),
+        rustc: toolchain.rustc.clone(),
         rustdoc: toolchain.rustdoc(),
         run_tool: toolchain.run_tool(),
         host: &toolchain.host,

@@ -1,16 +1,20 @@
 //! Doctests: rustdoc compiles them as cargo asks it to, but each executable comes to us instead of
 //! being run.
 //!
-//! Rustdoc runs a doctest by `--test-runtool`, which is this program: it keeps the executable and
-//! fails, so that rustdoc, at the end, prints for each name the number that was written. Each
-//! doctest is compiled by itself, also where rustdoc would put a whole package into one program
-//! (edition 2024): the places in that one are not in the source.
+//! Those that need nothing special become one program of ours (`together`), as rustdoc makes one
+//! in edition 2024; the places in rustdoc's are not in the source. The others are compiled one by
+//! one. Rustdoc runs such a doctest by `--test-runtool`, which is this program: it keeps the
+//! executable and fails, so that rustdoc, at the end, prints for each name the number that was
+//! written.
 
 mod call;
 pub(super) mod keep;
 mod name;
 mod package;
 mod place;
+mod program;
+mod rules;
+mod together;
 mod transcript;
 
 pub use self::place::{block, same};
@@ -42,7 +46,9 @@ const HERE: &str = "./";
 pub(super) struct Compiler<'a> {
     /// What is put in place of std; `None` when nothing is.
     pub(super) runtime: Option<&'a Runtime>,
-    /// The program.
+    /// The compiler.
+    pub(super) rustc: OsString,
+    /// The program that knows the doctests.
     pub(super) rustdoc: OsString,
     /// How it is given the program that runs doctests.
     pub(super) run_tool: RunTool,

@@ -69,7 +69,7 @@ impl Names {
     }
 }
 
-/// Which doctests are built. Each is a separate program, so that building those that nobody runs
+/// Which doctests are built. Some are separate programs, so that building those that nobody runs
 /// would take long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Doctests {

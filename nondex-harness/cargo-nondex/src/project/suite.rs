@@ -24,7 +24,7 @@ pub enum Harness {
     Serial,
     /// Any other program: it is one test, named as its target; 0 is a pass.
     Opaque,
-    /// None: each test is a program that rustdoc compiled, whose exit code shows how it ended.
+    /// None: each test is a program of its own, whose exit code shows how it ended.
     Doctest,
 }
 
@@ -106,7 +106,7 @@ impl TestCase {
     }
 }
 
-/// The program that rustdoc made of a doctest.
+/// The program of a doctest, as rustdoc makes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Doctest {
     /// The executable.

@@ -83,22 +83,35 @@ impl Call<'_> {
             fs::write(&unreadable, "").map_err(|e| failed(&unreadable, e))?;
             command.arg(format!("--extern=test={unreadable}"));
         }
-        if let Some(runtime) = self.compiler.runtime
-            && !self.has_own_std()
-        {
-            command
-                .arg(format!("-Ldependency={}", runtime.libraries))
-                .arg(format!("--extern=std={}", runtime.std))
-                // Stacks have lines by it.
-                .arg("-Cdebuginfo=line-tables-only");
-            if let Some(covered) = self.compiler.covered {
-                command.args(covered.arguments(&self.start.arguments));
-            }
-            if self.value("--cap-lints").is_none() {
-                command.arg("--cap-lints=allow");
-            }
-        }
+        command.args(self.of_runtime());
         Ok(command)
+    }
+
+    /// What puts the runtime in place of std.
+    pub(super) fn of_runtime(&self) -> Vec<String> {
+        let Some(runtime) = self.compiler.runtime.filter(|_| !self.has_own_std()) else {
+            return Vec::new();
+        };
+        let mut arguments = vec![
+            format!("-Ldependency={}", runtime.libraries),
+            format!("--extern=std={}", runtime.std),
+            // Stacks have lines by it.
+            "-Cdebuginfo=line-tables-only".to_owned(),
+        ];
+        if let Some(covered) = self.compiler.covered {
+            arguments.extend(covered.arguments(&self.start.arguments));
+        }
+        if self.value("--cap-lints").is_none() {
+            arguments.push("--cap-lints=allow".to_owned());
+        }
+        arguments
+    }
+
+    /// The source of the crate's root.
+    pub(super) fn root(&self) -> Option<&str> {
+        let arguments = &self.start.arguments;
+        let after = arguments.windows(2).find(|pair| pair[0] == "--test");
+        after.map(|pair| pair[1].as_str())
     }
 
     /// Whether std is not replaced though it is for the target: what is built for the host, as proc
@@ -108,7 +121,7 @@ impl Call<'_> {
     }
 
     /// Cargo's arguments without those that we give ourselves.
-    fn arguments(&self) -> Vec<String> {
+    pub(super) fn arguments(&self) -> Vec<String> {
         const OURS: [&str; 5] = [
             "--test-args",
             "--test-runtool",

@@ -1,5 +1,6 @@
 //! The doctests of one package.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::process::{Command, Output};
@@ -11,7 +12,7 @@ use super::keep::PLACE;
 use super::name::{file_name, place_in, word};
 use super::place::{is_crate_added, place_of};
 use super::transcript::{self, Fate, Told};
-use super::{Compiled, HERE, Unbuilt};
+use super::{Compiled, HERE, Unbuilt, together};
 use crate::error::{Error, Result};
 use crate::project::{Doctest, Harness, Names, Suite, TestBinary, TestCase};
 
@@ -67,7 +68,12 @@ impl Package<'_> {
             );
         }
         let mut compiled = Compiled::default();
-        let told = match self.rustdoc("all", self.threads, &[])? {
+        let names = self.listed(&[])?.unwrap_or_default();
+        let selected = names.iter().cloned();
+        let selected = selected.filter(|name| self.names.matches(&binary.id, name));
+        let selected: Vec<String> = selected.collect();
+        let together = together::compile(&self.call, &names, &selected)?;
+        let told = match self.others(&selected, &together)? {
             Ok(told) => told,
             Err(message) => {
                 let id = binary.id;
@@ -88,7 +94,7 @@ impl Package<'_> {
                 Fate::ShouldPanic => should_panic.next(),
                 _ => None,
             };
-            if !self.names.matches(&suite.binary.id, &name) {
+            if !self.names.matches(&suite.binary.id, &name) || together.contains_key(&name) {
                 continue;
             }
             let doctest = match fate {
@@ -108,15 +114,15 @@ impl Package<'_> {
                     Some(self.doctest(&name, &kept, true)?)
                 }
             };
-            let (file, line) = place_in(&name).unzip();
             suite.tests.push(TestCase {
-                file,
-                line,
                 ignored: doctest.is_none() || ignored.contains(&name),
-                name,
-                doctest,
+                ..case(name, doctest)
             });
         }
+        let together = together.into_iter();
+        suite
+            .tests
+            .extend(together.map(|(name, doctest)| case(name, Some(doctest))));
         number(&mut suite.tests);
         if !suite.tests.is_empty() {
             if self.call.has_own_std() {
@@ -174,16 +180,41 @@ impl Package<'_> {
         if !self.ignored {
             return Ok(Vec::new());
         }
+        Ok(self.listed(&["--ignored"])?.unwrap_or_default())
+    }
+
+    /// The names of all doctests, with these words for rustdoc's harness; `None` where rustdoc does
+    /// not come to them.
+    fn listed(&self, words: &[&str]) -> Result<Option<Vec<String>>> {
         let mut command = self.call.command("list", 1)?;
-        for word in ["--list", "--format=terse", "--ignored"] {
+        for word in ["--list", "--format=terse"].iter().chain(words) {
             command.arg(format!("--test-args={word}"));
         }
         let output = self.output(&mut command)?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        if !output.status.success() {
+            return Ok(None);
+        }
+        let text = String::from_utf8_lossy(&output.stdout);
         let names = text.lines().filter_map(|line| line.strip_suffix(": test"));
-        Ok(names
-            .map(|name| name.strip_prefix(HERE).unwrap_or(name).to_owned())
-            .collect())
+        let names = names.map(|name| name.strip_prefix(HERE).unwrap_or(name).to_owned());
+        Ok(Some(names.collect()))
+    }
+
+    /// Lets rustdoc compile what is not compiled `together`.
+    fn others(
+        &self,
+        names: &[String],
+        together: &BTreeMap<String, Doctest>,
+    ) -> Result<Result<Vec<Told>, String>> {
+        if together.is_empty() {
+            return self.rustdoc("all", self.threads, &[]);
+        }
+        let others = names.iter().filter(|name| !together.contains_key(*name));
+        let words: Vec<&str> = others.map(|name| word(name)).collect();
+        match words.is_empty() {
+            true => Ok(Ok(Vec::new())),
+            false => self.rustdoc("all", self.threads, &words),
+        }
     }
 
     /// Lets rustdoc compile, and keep in the folder `dir`, what has one of these words in its name.
@@ -258,6 +289,17 @@ impl Package<'_> {
     fn unknown(&self, name: &str) -> Error {
         let rustdoc = self.call.compiler.rustdoc.display();
         Error::setup(format!("`{rustdoc}` did not run the doctest `{name}`"))
+    }
+}
+
+/// A doctest that is not ignored.
+fn case(name: String, doctest: Option<Doctest>) -> TestCase {
+    let (file, line) = place_in(&name).unzip();
+    TestCase {
+        file,
+        line,
+        doctest,
+        ..TestCase::new(name)
     }
 }
 

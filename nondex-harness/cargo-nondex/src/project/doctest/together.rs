@@ -1,0 +1,375 @@
+//! One program of many doctests: what each costs is mostly the compiler's and the linker's start.
+//!
+//! Each doctest is a module of it, at its lines in a file of its source's name: the compiler knows
+//! one file by its name. The executable of a doctest is another name of the program, by which
+//! that knows what to run. So a doctest still has a process of its own.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel, DiagnosticSpan};
+
+use super::HERE;
+use super::call::Call;
+use super::name::{file_name, place_in};
+use super::program::{Program, RUN, module};
+use super::rules::Rules;
+use crate::error::{Error, Result};
+use crate::project::{DocPlace, Doctest};
+
+/// How often what the compiler refuses is left out, and the rest compiled again. Errors of one kind
+/// hide those of later ones.
+const ROUNDS: usize = 5;
+
+/// What belongs to the documented crate or to rustdoc's own work, with its value.
+const OF_RUSTDOC: [&str; 16] = [
+    "--crate-name",
+    "--crate-type",
+    "--test-run-directory",
+    "--error-format",
+    "--json",
+    "--color",
+    "--diagnostic-width",
+    "--crate-version",
+    "--allow",
+    "--deny",
+    "--forbid",
+    "--warn",
+    "-A",
+    "-D",
+    "-F",
+    "-W",
+];
+
+/// What rustdoc hands on to the compiler, with its value.
+const HANDED_ON: [&str; 9] = [
+    "--cfg",
+    "--check-cfg",
+    "--edition",
+    "--extern",
+    "--target",
+    "--sysroot",
+    "--cap-lints",
+    "-L",
+    "-C",
+];
+
+/// Compiles those of a package's doctests that may share a program, where one of them is selected:
+/// each of `selected` that does, by its name. The program is the same whatever is selected, so that
+/// a finding is made again with what it was found with.
+///
+/// # Errors
+/// When files cannot be written, or rustc cannot be run. What the compiler refuses is left out.
+pub(super) fn compile(
+    call: &Call<'_>,
+    names: &[String],
+    selected: &[String],
+) -> Result<BTreeMap<String, Doctest>> {
+    // What of a crate is run is known by the paths of its sources.
+    let handed_on = handed_on(&call.arguments()).filter(|_| call.compiler.covered.is_none());
+    let Some(arguments) = handed_on else {
+        return Ok(BTreeMap::new());
+    };
+    let mut members = Member::all(call, names);
+    let together = Together {
+        call,
+        arguments,
+        dir: call.dir.join("together"),
+    };
+    for _ in 0..ROUNDS {
+        if !members.iter().any(|member| selected.contains(&member.name)) {
+            break;
+        }
+        let Some(refused) = together.build(&members)? else {
+            members.retain(|member| selected.contains(&member.name));
+            return together.divide(members);
+        };
+        let before = members.len();
+        members.retain(|member| !refused.iter().any(|place| member.has(place)));
+        if members.len() == before {
+            break;
+        }
+    }
+    Ok(BTreeMap::new())
+}
+
+/// A doctest in the program.
+struct Member {
+    name: String,
+    /// The source as the program names it.
+    file: String,
+    program: Program,
+}
+
+impl Member {
+    /// Those that may be members. Several of one name cannot be told apart.
+    fn all(call: &Call<'_>, names: &[String]) -> Vec<Self> {
+        let read = |file: &str| fs::read_to_string(call.start.cwd.join(file)).ok();
+        let root = call.root().unwrap_or_default();
+        let Some(rules) = read(root).as_deref().and_then(Rules::read) else {
+            return Vec::new();
+        };
+        let target = call.value("--crate-name");
+        let target = target.filter(|_| rules.makes_crate_known);
+        let mut sources: BTreeMap<String, Option<String>> = BTreeMap::new();
+        let mut source_of = |file: &str| {
+            let source = sources.entry(file.to_owned()).or_insert_with(|| {
+                // A module, or an item, may have rules, too.
+                let rules = if file == root {
+                    "#[doc(test("
+                } else {
+                    "doc(test("
+                };
+                read(file).filter(|source| !source.contains(rules))
+            });
+            source.clone()
+        };
+        let named_once = names
+            .iter()
+            .filter(|name| names.iter().filter(|other| other == name).count() == 1);
+        let members = named_once.filter_map(|name| {
+            let (file, line) = place_in(name)?;
+            let program = Program::read(&source_of(&file)?, line, target)?;
+            Some(Member {
+                name: name.clone(),
+                file: format!("{HERE}{file}"),
+                program,
+            })
+        });
+        members.collect()
+    }
+
+    /// Whether this is one of its lines.
+    fn has(&self, (file, line): &(String, u32)) -> bool {
+        let [first, last] = self.program.lines;
+        *file == self.file && (first..=last).contains(line)
+    }
+}
+
+struct Together<'a> {
+    call: &'a Call<'a>,
+    /// What the compiler gets of rustdoc's arguments.
+    arguments: Vec<String>,
+    /// The folder of the sources, and of the executable.
+    dir: Utf8PathBuf,
+}
+
+impl Together<'_> {
+    /// Builds the program; the places that the compiler refuses, when it does.
+    fn build(&self, members: &[Member]) -> Result<Option<Vec<(String, u32)>>> {
+        let write = |path: &Utf8Path, text: &str| {
+            fs::write(path, text)
+                .map_err(|e| Error::setup(format!("failed to write `{path}`: {e}")))
+        };
+        let _ = fs::remove_dir_all(&self.dir);
+        fs::create_dir_all(&self.dir)
+            .map_err(|e| Error::setup(format!("failed to create `{}`: {e}", self.dir)))?;
+        let rustc = &self.call.compiler.rustc;
+        let mut command = Command::new(rustc);
+        // The last one that fits decides. Nothing of where it is built is in the program.
+        command.arg(format!("--remap-path-prefix={}=doctests", self.dir));
+        for (number, (file, text)) in sources(members).into_iter().enumerate() {
+            let path = self.dir.join(format!("{number}.rs"));
+            write(&path, &text)?;
+            command.arg(format!("--remap-path-prefix={path}={file}"));
+        }
+        let root = self.dir.join("main.rs");
+        write(&root, &main(members))?;
+        command
+            .current_dir(&self.call.start.cwd)
+            .env_clear()
+            .envs(self.call.start.environment())
+            .args(&self.arguments)
+            .args(self.call.of_runtime())
+            .args(["--crate-name=rust_out", "--crate-type=bin"])
+            .args(["--error-format=json", "-o"])
+            .args([self.executable().as_str(), root.as_str()])
+            .stdin(Stdio::null());
+        let output = command.output().map_err(|e| {
+            Error::setup(format!(
+                "failed to run `{}`: {e}",
+                Path::new(rustc).display()
+            ))
+        })?;
+        if output.status.success() {
+            return Ok(None);
+        }
+        Ok(Some(refused(&String::from_utf8_lossy(&output.stderr))))
+    }
+
+    /// Gives each doctest its name of the program.
+    fn divide(&self, members: Vec<Member>) -> Result<BTreeMap<String, Doctest>> {
+        let mut doctests = BTreeMap::new();
+        for member in members {
+            let executable = self.call.dir.join(file_name(&member.name, None));
+            fs::hard_link(self.executable(), &executable)
+                .or_else(|_| fs::copy(self.executable(), &executable).map(drop))
+                .map_err(|e| Error::setup(format!("failed to create `{executable}`: {e}")))?;
+            let doctest = Doctest {
+                executable,
+                should_panic: member.program.should_panic,
+                place: Some(DocPlace {
+                    file: member.file,
+                    offset: 0,
+                }),
+            };
+            doctests.insert(member.name, doctest);
+        }
+        Ok(doctests)
+    }
+
+    fn executable(&self) -> Utf8PathBuf {
+        self.dir.join("all")
+    }
+}
+
+/// For each source, the modules of its doctests, each at its lines there.
+fn sources(members: &[Member]) -> BTreeMap<&str, String> {
+    let mut by_place: Vec<&Member> = members.iter().collect();
+    by_place.sort_by_key(|member| member.program.lines);
+    let mut sources: BTreeMap<&str, String> = BTreeMap::new();
+    for member in by_place {
+        let text = sources.entry(&member.file).or_default();
+        let before = member.program.lines[0] as usize - 1;
+        let missing = before.saturating_sub(text.lines().count());
+        *text += &"\n".repeat(missing);
+        *text += &member.program.text;
+        text.push('\n');
+    }
+    sources
+}
+
+/// The root of the program.
+fn main(members: &[Member]) -> String {
+    let files = sources(members);
+    let numbers = files.keys().zip(0..).collect::<BTreeMap<_, usize>>();
+    let modules = numbers
+        .values()
+        .map(|number| format!("#[path = \"{number}.rs\"]\nmod nondex_of_{number};\n"));
+    let arms = members.iter().map(|member| {
+        let name = file_name(&member.name, None);
+        let number = numbers[&member.file.as_str()];
+        let module = module(member.program.lines[0]);
+        format!("        Some({name:?}) => nondex_of_{number}::{module}::{RUN}(),\n")
+    });
+    format!(
+        "#![allow(unused)]\n{}fn main() -> ::std::process::ExitCode {{\n    \
+         let program = ::std::env::args_os().next().unwrap_or_default();\n    \
+         let program = ::std::path::Path::new(&program).file_name();\n    \
+         match program.and_then(|name| name.to_str()) {{\n{}        \
+         _ => panic!(\"no doctest has this name\"),\n    }}\n}}\n",
+        modules.collect::<String>(),
+        arms.collect::<String>()
+    )
+}
+
+/// Rustdoc's arguments that it hands on to the compiler; `None` where one of them is not known.
+fn handed_on(arguments: &[String]) -> Option<Vec<String>> {
+    let mut kept = Vec::new();
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        let is = |flag: &&str| {
+            let rest = argument.strip_prefix(*flag);
+            rest.is_some_and(|rest| {
+                rest.is_empty() || !flag.starts_with("--") || rest.starts_with('=')
+            })
+        };
+        let value_follows = |flag: &str| argument == flag;
+        if let Some(flag) = HANDED_ON.iter().find(|flag| is(flag)) {
+            kept.push(argument.clone());
+            if value_follows(flag) {
+                kept.push(arguments.next()?.clone());
+            }
+        } else if let Some(flag) = OF_RUSTDOC.iter().find(|flag| is(flag)) {
+            if value_follows(flag) {
+                arguments.next()?;
+            }
+        } else if argument.starts_with('-') && argument != "--test" {
+            return None;
+        }
+    }
+    let edition = kept.iter().any(|argument| argument.contains("edition"));
+    let is_2015 = kept.iter().any(|argument| argument.ends_with("2015"));
+    (edition && !is_2015).then_some(kept)
+}
+
+/// The places of all errors that the compiler printed.
+fn refused(text: &str) -> Vec<(String, u32)> {
+    let diagnostics = text
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok());
+    let errors = diagnostics.filter(|one: &Diagnostic| one.level == DiagnosticLevel::Error);
+    let mut places = Vec::new();
+    for span in errors.flat_map(|error| error.spans) {
+        let mut span = Some(&span);
+        while let Some(DiagnosticSpan {
+            file_name,
+            line_start,
+            expansion,
+            ..
+        }) = span
+        {
+            let line = u32::try_from(*line_start).unwrap_or(0);
+            places.push((file_name.clone(), line));
+            span = expansion.as_ref().map(|expansion| &expansion.span);
+        }
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(arguments: &str) -> Option<String> {
+        let arguments: Vec<String> = arguments.split(' ').map(str::to_owned).collect();
+        handed_on(&arguments).map(|kept| kept.join(" "))
+    }
+
+    #[test]
+    fn the_compiler_gets_what_rustdoc_hands_on() {
+        let call = "--edition=2021 --crate-type lib --color auto --crate-name it --test src/lib.rs \
+            --test-run-directory /it --warn=unused -D x --target t --extern it=/it.rlib -L a -Lb \
+            -C c --cfg d --cap-lints warn --error-format json";
+        let expected =
+            "--edition=2021 --target t --extern it=/it.rlib -L a -Lb -C c --cfg d --cap-lints warn";
+        assert_eq!(of(call).as_deref(), Some(expected));
+        // In this edition a path begins at the root of the program.
+        for call in [
+            "--edition 2015 --test a",
+            "--test a",
+            "--edition 2021 -Zunknown",
+        ] {
+            assert_eq!(of(call), None, "{call}");
+        }
+    }
+
+    #[test]
+    fn a_doctest_is_refused_by_an_error_in_what_it_expands_to() {
+        let span = |file: &str, line: u32, expansion: &str| {
+            format!(
+                "{{\"file_name\":\"{file}\",\"byte_start\":0,\"byte_end\":0,\
+                 \"line_start\":{line},\"line_end\":{line},\"column_start\":1,\
+                 \"column_end\":1,\"is_primary\":true,\"text\":[],\"label\":null,\
+                 \"suggested_replacement\":null,\"expansion\":{expansion}}}"
+            )
+        };
+        let inner = span("./src/lib.rs", 7, "null");
+        let expansion =
+            format!("{{\"span\":{inner},\"macro_decl_name\":\"m!\",\"def_site_span\":null}}");
+        let outer = span("/std/macros.rs", 3, &expansion);
+        let error = |level: &str| {
+            format!(
+                "{{\"message\":\"x\",\"code\":null,\"level\":\"{level}\",\
+                 \"spans\":[{outer}],\"children\":[],\"rendered\":null}}"
+            )
+        };
+        let text = format!("{}\nother\n{}\n", error("warning"), error("error"));
+        let expected = [("/std/macros.rs", 3), ("./src/lib.rs", 7)];
+        let expected = expected.map(|(file, line)| (file.to_owned(), line));
+        assert_eq!(refused(&text), expected);
+    }
+}
