@@ -85,7 +85,12 @@ pub fn settled<'o>(
         return as_asked;
     }
     let natural = evidence.made(&natural, times)?;
-    if natural.iter().all(Run::passed) && !clock_start::decides(test, clean, options, evidence)? {
+    // What fails there now and then as it does in the base schedule fails for itself.
+    let fails_alike = |run: &Run| failing().any(|other| is_same_failure(run, other));
+    if natural.iter().all(Run::passed)
+        && !known.iter().any(fails_alike)
+        && !clock_start::decides(test, clean, options, evidence)?
+    {
         return Ok(Cow::Owned(options.with_real_threads()));
     }
     as_asked
@@ -105,6 +110,15 @@ pub(crate) fn cut<'e>(
 #[must_use]
 pub fn known<'o>(test: &str, options: &'o Options, evidence: &Evidence) -> Cow<'o, Options> {
     settled(test, options, evidence).unwrap_or(Cow::Borrowed(options))
+}
+
+/// Whether two runs failed in the same way, at the same line.
+fn is_same_failure(first: &Run, second: &Run) -> bool {
+    let place = |run: &Run| {
+        let failure = run.failure.as_ref()?;
+        Some((failure.file.clone(), failure.line))
+    };
+    !first.passed() && first.outcome == second.outcome && place(first) == place(second)
 }
 
 /// Whether a failing run may fail because it was scheduled: it has threads, or uses time, or did

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use nondex_core::choice::hold::{SHORTEST, longest};
 use nondex_core::{
-    Family, GivenChoice, Level, NumberRecord, PointRecord, RunSpec, ScheduleEnd, ScheduleEndKind,
-    ScheduleRecord, Site, Source, StepRecord, hash,
+    Failure, Family, GivenChoice, Level, NumberRecord, PointRecord, RunSpec, ScheduleEnd,
+    ScheduleEndKind, ScheduleRecord, Site, Source, StepRecord, hash,
 };
 
 use super::*;

@@ -83,6 +83,41 @@ fn a_test_that_sleeps_beyond_the_time_limit_may_do_so_in_real_time() {
 }
 
 #[test]
+fn a_test_that_fails_with_real_threads_later_as_its_base_schedule_does_has_a_culprit() {
+    let threads = Threads::new(40);
+    for fails_alike in [true, false] {
+        let mut natural = 0;
+        let (conclusion, evidence) = simulate(&options(), |spec| {
+            natural += u32::from(!spec.is_scheduled());
+            // Only a thread that is delayed lets the other one go first.
+            let mut run = threads.run(spec, |others| match spec.is_scheduled() {
+                true => others[30] > 0,
+                false => natural != 5,
+            });
+            let line = if spec.is_scheduled() || fails_alike {
+                7
+            } else {
+                9
+            };
+            run.failure = (!run.passed()).then(|| Failure {
+                message: "somebody paid".into(),
+                file: Some("src/lib.rs".into()),
+                line: Some(line),
+            });
+            run
+        });
+        assert_eq!(known("t", &options(), &evidence).real_threads, !fails_alike);
+        match conclusion {
+            Conclusion::Dependent(found) => assert!(fails_alike && found.culprits.confirmed),
+            other => assert!(
+                !fails_alike && matches!(other, Conclusion::NonDeterministic { .. }),
+                "{other:?}"
+            ),
+        }
+    }
+}
+
+#[test]
 fn a_test_that_fails_now_and_then_with_real_threads_is_never_called_broken() {
     let threads = Threads::new(40);
     for passes_scheduled in [false, true] {
