@@ -211,6 +211,26 @@ fn a_failure_is_blamed_on_a_change_only_if_the_test_ran_it() {
 }
 
 #[test]
+fn a_call_that_moved_to_another_file_was_as_flaky_before() {
+    let names = "pub fn names() -> Vec<&'static str> {\n    \
+        std::collections::HashSet::from([\"a\", \"b\"]).into_iter().collect()\n}\n";
+    let library = "mod list;\nuse list::names;\n\n#[test]\nfn is_in_order() {\n    \
+        assert_eq!(names(), [\"a\", \"b\"]);\n}\n";
+    let project = committed(&[("src/lib.rs", library), ("src/list.rs", names)]);
+    fs::rename(project.path("src/list.rs"), project.path("src/names.rs")).unwrap();
+    let renamed = [("mod list;", "mod names;"), ("use list::", "use names::")];
+    edit(&project, "src/lib.rs", &renamed);
+    let report = deflake(&project).run().expect(ExitCode::Found).report();
+    let (verdict, witness, _) = blamed(&report)["is_in_order"];
+    assert_eq!(
+        (verdict, witness),
+        (Blame::Flaky, Some(Witness::Culprit)),
+        "{:?}",
+        blamed(&report)
+    );
+}
+
+#[test]
 fn a_check_says_of_a_victim_what_the_change_has_to_do_with_those_before_it() {
     let project = repository();
     let tests = |first: &str| {

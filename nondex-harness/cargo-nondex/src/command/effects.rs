@@ -5,6 +5,7 @@ mod between;
 mod kind;
 mod lock;
 mod page;
+mod removed;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,6 +13,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 pub(super) use self::kind::outside;
 use self::page::Page;
+use self::removed::Removed;
 use crate::cli::filterset::Workspace;
 use crate::project::blocks::SourceLine;
 use crate::report::TestReport;
@@ -57,6 +59,8 @@ pub(super) struct Effects {
     root: Utf8PathBuf,
     effects: Vec<Effect>,
     changed: BTreeSet<SourceLine>,
+    /// Lines of sources that are gone, or moved to another file.
+    removed: Removed,
     /// Which packages depend on which.
     graph: Workspace,
     /// Changed files, which a test may read.
@@ -178,9 +182,15 @@ impl Effects {
         file.strip_prefix(&self.root).unwrap_or(file).to_string()
     }
 
-    /// Whether a line, of a file in the workspace, was changed.
+    /// Whether a line, of a file in the workspace, was changed. One that only moved there from
+    /// another file was not.
     pub(super) fn has_changed(&self, file: &str, line: u32) -> bool {
-        self.changed.contains(&(self.root.join(file), line))
+        let place = (self.root.join(file), line);
+        let has_moved = || {
+            let text = std::fs::read_to_string(&place.0);
+            text.is_ok_and(|text| self.removed.contains(&text, line))
+        };
+        self.changed.contains(&place) && !has_moved()
     }
 
     /// The changed lines that were compiled and that no test ran.

@@ -15,6 +15,7 @@ use cargo_metadata::Metadata;
 use super::kind::{Kind, Packages, resolved};
 use super::lock::{Locked, locked};
 use super::page::Page;
+use super::removed::Removed;
 use super::{Data, Effect, Effects, Presence};
 use crate::cli::filterset::Workspace;
 
@@ -59,6 +60,7 @@ impl Effects {
             root: resolved(&metadata.workspace_root),
             effects: Vec::new(),
             changed: BTreeSet::new(),
+            removed: Removed::default(),
             graph: Workspace::new(metadata),
             data: Vec::new(),
             pages: BTreeMap::new(),
@@ -91,10 +93,13 @@ impl Effects {
                 }
                 Kind::Code(ref package) => {
                     let target = packages.only_target(&link, git);
+                    let before = git.text(base, file).unwrap_or_default();
+                    let after = std::fs::read_to_string(&path).unwrap_or_default();
+                    found.removed.add(&before, &after);
                     let source = Source {
                         path: &path,
                         change,
-                        before: git.text(base, file).unwrap_or_default(),
+                        before,
                         package: package.clone(),
                     };
                     let own: BTreeSet<String> = package.iter().cloned().collect();

@@ -1,0 +1,43 @@
+//! Lines that a change takes out of files. Where such a line is new in another file, it only moved.
+
+use std::collections::BTreeSet;
+
+/// The text of such lines, without indentation.
+#[derive(Debug, Default)]
+pub(super) struct Removed(BTreeSet<String>);
+
+impl Removed {
+    /// Adds the lines that a file had before and does not have after the change.
+    pub(super) fn add(&mut self, before: &str, after: &str) {
+        let stay: BTreeSet<&str> = lines(after).collect();
+        let gone = lines(before).filter(|line| !stay.contains(line));
+        self.0.extend(gone.map(str::to_owned));
+    }
+
+    /// Whether line `number` of a text, from 1, is one of these.
+    pub(super) fn contains(&self, text: &str, number: u32) -> bool {
+        let before = usize::try_from(number.saturating_sub(1)).unwrap_or(usize::MAX);
+        let line = text.lines().nth(before);
+        line.is_some_and(|line| self.0.contains(line.trim()))
+    }
+}
+
+/// The lines that are not blank, without indentation.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_gone_from_its_file_is_found_elsewhere_at_any_indentation() {
+        let mut removed = Removed::default();
+        removed.add("fn a() {\n    map.keys()\n}\n\n", "fn b() {\n}\n");
+        removed.add("set.iter()\n", "");
+        let text = "mod a {\n        map.keys()\n    set.iter()\n\n}\n";
+        let found = (0..=6).filter(|&line| removed.contains(text, line));
+        assert_eq!(found.collect::<Vec<_>>(), [2, 3]);
+    }
+}
