@@ -20,7 +20,7 @@ pub(super) fn causes(tests: &[TestReport]) -> Vec<(&Order, Vec<&TestReport>)> {
             continue;
         };
         let same = |(known, tests): &&mut (&Order, Vec<&TestReport>)| {
-            first(known) == first(order)
+            (first(known), &known.sets) == (first(order), &order.sets)
                 && (tests[0].verdict, &tests[0].binary) == (test.verdict, &test.binary)
         };
         match causes.iter_mut().find(same) {
@@ -150,4 +150,35 @@ fn fix(is_victim: bool, state: Option<&SharedState>) -> String {
         }
     };
     text.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn victims_with_other_polluters_besides_have_a_diagnostic_of_their_own() {
+        let victim = |name: &str, polluters: &[&str]| TestReport {
+            verdict: Verdict::OrderDependentVictim,
+            order: Some(Order {
+                sets: polluters
+                    .iter()
+                    .map(|one| vec![(*one).to_owned()])
+                    .collect(),
+                ..Order::default()
+            }),
+            ..TestReport::new("shop", "shop", name)
+        };
+        let tests = [
+            victim("a", &["locks"]),
+            victim("b", &["locks", "writes"]),
+            victim("c", &["locks"]),
+        ];
+        let found = causes(&tests);
+        let names = found.iter().map(|(_, tests)| {
+            let names = tests.iter().map(|test| test.name.as_str());
+            names.collect::<Vec<_>>()
+        });
+        assert_eq!(names.collect::<Vec<_>>(), [vec!["a", "c"], vec!["b"]]);
+    }
 }
