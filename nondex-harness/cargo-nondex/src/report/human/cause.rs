@@ -127,6 +127,7 @@ impl<'r> Cause<'r> {
         // evidence.
         let has_own_line = !own.is_empty() || failing_place(test, view).is_some();
         let has_waits = view.brief && timing::mark_waits(&mut diagnostic, test);
+        let mut stopped = None;
         if !has_waits {
             // One side of a race, where there is another one to show.
             let sides = interleaving::has_conflict(test) && view.brief;
@@ -135,8 +136,10 @@ impl<'r> Cause<'r> {
             for culprit in drawn.iter().take(most) {
                 draw(&mut diagnostic, culprit, test, view);
             }
+            let first = drawn.first().filter(|_| sides);
+            stopped = first.and_then(|culprit| Some(culprit.call.as_ref()?.thread.as_str()));
             if sides {
-                interleaving::mark(&mut diagnostic, test);
+                interleaving::mark(&mut diagnostic, test, stopped);
             }
         }
         for culprit in &test.culprits {
@@ -148,7 +151,7 @@ impl<'r> Cause<'r> {
         }
         let mut fixes = promises(&mut diagnostic, test);
         if let Some(reason) = test.reason {
-            interleaving::draw(&mut diagnostic, test);
+            interleaving::draw(&mut diagnostic, test, stopped);
             if let Some(walk) = Walk::of(test) {
                 diagnostic.detail("interleaving", &walk.picture());
             }

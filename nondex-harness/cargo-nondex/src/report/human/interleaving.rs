@@ -126,11 +126,24 @@ pub(super) fn races(test: &TestReport) -> Option<String> {
     })
 }
 
-/// Marks what other threads do meanwhile.
-pub(super) fn mark(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
-    for conflict in test.interleaving.iter().flat_map(|found| &found.conflicts) {
+/// Marks what threads other than the one that is shown as stopped do meanwhile.
+pub(super) fn mark(diagnostic: &mut Diagnostic<'_>, test: &TestReport, stopped: Option<&str>) {
+    let found = test.interleaving.iter();
+    for conflict in found.flat_map(|found| of_others(found, stopped)) {
         mark_conflict(diagnostic, test, conflict);
     }
+}
+
+/// The conflicts in which another thread than `stopped` does something meanwhile. That one may do
+/// so, too, during the delay of a thread that is not shown.
+fn of_others<'r>(
+    found: &'r InterleavingReport,
+    stopped: Option<&str>,
+) -> impl Iterator<Item = &'r ConflictReport> {
+    found.conflicts.iter().filter(move |conflict| {
+        let lane = found.steps[conflict.meanwhile].lane;
+        stopped != Some(found.threads[lane].thread.as_str())
+    })
 }
 
 fn mark_conflict(diagnostic: &mut Diagnostic<'_>, test: &TestReport, conflict: &ConflictReport) {
@@ -147,16 +160,16 @@ fn mark_conflict(diagnostic: &mut Diagnostic<'_>, test: &TestReport, conflict: &
 }
 
 /// Draws it: what another thread does meanwhile.
-pub(super) fn draw(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
+pub(super) fn draw(diagnostic: &mut Diagnostic<'_>, test: &TestReport, stopped: Option<&str>) {
     let Some(found) = &test.interleaving else {
         return;
     };
     if test.depends_on_clocks() {
         return;
     }
+    mark(diagnostic, test, stopped);
     let mut said = BTreeSet::new();
     for conflict in &found.conflicts {
-        mark_conflict(diagnostic, test, conflict);
         // The message of a deadlock has more.
         if !is_deadlock(test) {
             said.insert(sentence(test, found, conflict));
@@ -385,5 +398,8 @@ pub(super) mod tests {
         let said = sentence(&test, &found, &conflict);
         let between = "is stopped between src/lib.rs:8 and src/lib.rs:10: ";
         assert!(said.contains(between), "{said}");
+        found.conflicts.push(conflict);
+        let shown = [None, Some("0.1"), Some("0")].map(|one| of_others(&found, one).count());
+        assert_eq!(shown, [1, 1, 0], "a stopped thread does nothing meanwhile");
     }
 }
