@@ -101,9 +101,8 @@ pub(super) fn disagreement(runs: &[Run], spec: &RunSpec, options: &Options) -> S
 pub(super) fn uncontrolled(sources: &[Source]) -> String {
     match names(sources).as_slice() {
         [] => "no seed controls what decides, and no call that this tool records does: it may be \
-            an \
-            address, a counter or random \
-               generator of the processor (`rdtsc`, `rdrand`), or a raw system call"
+            the number of the process, an address, a counter or random generator of the processor \
+            (`rdtsc`, `rdrand`), or a raw system call"
             .to_owned(),
         all => format!("no seed controls all that it uses: {}", all.join(", ")),
     }

@@ -95,8 +95,15 @@ pub fn decided_by_choices(report: &mut TestReport, [failed, all]: [u64; 2]) {
     report.rule(Fact::Choices);
     report.weakest_level = Some(Level::Std);
     report.failure_rate.insert(Level::Std, [failed, all]);
+    let seeds = match report.fails_in_canonical_order() {
+        true => format!(
+            "in canonical order, and passes under {} of {all} seeds",
+            all - failed
+        ),
+        false => format!("under {failed} of {all} seeds"),
+    };
     report.notes.push(format!(
-        "alone it fails under {failed} of {all} seeds: its choices decide, not the tests before it"
+        "alone it fails {seeds}: its choices decide, not the tests before it"
     ));
 }
 

@@ -367,6 +367,29 @@ fn that_the_schedule_alone_makes_a_test_fail_is_said_only_where_no_scheduled_run
 }
 
 #[test]
+fn of_choices_that_decide_a_test_that_fails_in_canonical_order_the_passing_seeds_are_counted() {
+    for (failures, expected) in [
+        (vec![], "alone it fails under 2 of 7 seeds: "),
+        (
+            vec![FailureReport::clean(Outcome::Failed)],
+            "alone it fails in canonical order, and passes under 5 of 7 seeds: ",
+        ),
+    ] {
+        let mut report = TestReport::new("shop", "shop", "t");
+        report.failures = failures;
+        order::decided_by_choices(&mut report, [2, 7]);
+        assert!(report.notes[0].starts_with(expected), "{:?}", report.notes);
+    }
+}
+
+#[test]
+fn what_no_seed_controls_may_be_the_number_of_the_process_where_no_source_is_known() {
+    assert!(notes::uncontrolled(&[]).contains("the number of the process"));
+    let clock = notes::uncontrolled(&[nondex_core::Source::Clock]);
+    assert!(clock.ends_with("all that it uses: a clock"), "{clock}");
+}
+
+#[test]
 fn chance_may_act_where_a_plain_build_ends_in_both_ways() {
     let report = TestReport::new("shop", "shop", "waits");
     let ends = |rate| may_be_chance(&report, Some(&PlainBuild::Runs(rate)));
