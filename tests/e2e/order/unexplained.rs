@@ -222,3 +222,31 @@ fn shared_state_is_named_beside_a_heap_in_a_static_or_it_is_said_why_not() {
         );
     }
 }
+
+const ONLY_HERE: &str = r#"
+    #![cfg(test)]
+
+    #[test]
+    fn asks_for_a_variable() {
+        assert!(std::env::var_os("NONDEX_SPEC").is_none());
+    }
+
+    #[test]
+    fn is_wrong() {
+        assert_eq!(1 + 1, 3);
+    }
+"#;
+
+#[test]
+fn a_test_that_passes_in_a_plain_build_is_not_broken_though_it_fails_in_every_order() {
+    let fixture = Fixture::new("order-races");
+    fs::write(fixture.path("src/lib.rs"), ONLY_HERE).unwrap();
+    let output = reported(&fixture, "order", &[]);
+    let report = output.expect(ExitCode::CleanRunFailed).report();
+    let own = test(&report, "asks_for_a_variable");
+    assert_eq!((own.verdict, own.unjudged), (Verdict::NotRun, true));
+    assert_eq!(own.plain.map(|[failures, _]| failures), Some(0));
+    let wrong = test(&report, "is_wrong");
+    assert_eq!(wrong.verdict, Verdict::Broken);
+    assert!(wrong.plain.is_some_and(|[failures, runs]| failures == runs));
+}

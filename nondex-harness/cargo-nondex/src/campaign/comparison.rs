@@ -2,16 +2,21 @@
 //! [`judge::plain`](crate::judge::plain).
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use nondex_core::Outcome;
+use nondex_core::{NetworkMode, Outcome};
 
+use super::Selected;
 use super::ended;
 use super::launch;
 use super::process;
 use super::stop::StopFlag;
+use crate::judge::Options;
 use crate::judge::plain::PlainBuild;
 use crate::project::{self, Harness, Suite, TestBinary, TestCase};
+use crate::report::judged::plain;
+use crate::report::{Report, TestReport, Verdict, combined};
 
 /// Why a test was not compared when the campaign was stopped.
 const INTERRUPTED: &str = "the run was stopped before";
@@ -107,6 +112,48 @@ impl<'a> Comparison<'a> {
         }
         Ok([failures, runs])
     }
+}
+
+/// Runs each test that always fails in a plain build, and writes into `report` what that shows.
+/// `announce` gets their number first.
+pub fn compare_broken(
+    report: &mut Report,
+    selected: &[Selected<'_>],
+    (builder, options, stop): (&dyn Builder, &Options, &StopFlag),
+    announce: impl FnOnce(usize),
+) {
+    let ends_early = |test: &TestReport| {
+        let mut failures = test.failures.iter();
+        failures.any(|failure| failure.outcome == Outcome::Exited(0))
+    };
+    let is_wanted = |test: &&mut TestReport| {
+        test.verdict == Verdict::Broken && !test.is_sanitised() && !ends_early(test)
+    };
+    let is_plain = matches!(
+        options.network.mode,
+        NetworkMode::Observe | NetworkMode::Off
+    );
+    let tests: Vec<&mut TestReport> = report.tests.iter_mut().filter(is_wanted).collect();
+    let cases = selected.iter().flat_map(|selected| {
+        let cases = selected.tests.iter();
+        cases.map(|(case, _)| (selected.suite.test_id(case), (selected.suite, case)))
+    });
+    let cases: BTreeMap<String, (&Suite, &TestCase)> = cases.collect();
+    if tests.is_empty() || !is_plain {
+        return;
+    }
+    announce(tests.len());
+    as_plain(|| {
+        let comparison = Comparison::new(builder, stop);
+        for test in tests {
+            if let Some((suite, case)) = cases.get(&test.id) {
+                let timeout = options.of(&test.id).timeout;
+                let found = comparison.compare(suite, case, timeout);
+                plain::compared(test, &found, &options.workspace_root);
+            }
+        }
+    });
+    combined::sum_up(report);
 }
 
 /// One run of a test of a plain build: how it ended, and what it wrote.

@@ -25,6 +25,7 @@ pub(super) fn order(
         let mut report = session.in_orders(&tried)?;
         let mut tests = report.tests.iter();
         if tests.any(|test| test.verdict == Verdict::Broken) {
+            session.compare_with_plain(&mut report);
             session.compare_builds(&mut report);
         }
         Ok(report)

@@ -9,8 +9,9 @@ use super::past::Past;
 use super::progress::Display;
 use super::{outcome, progress, selection};
 use crate::campaign::builds::{self, Builds};
+use crate::campaign::comparison::{self, Builder};
 use crate::campaign::tree::Tree;
-use crate::campaign::{Selected, StopFlag, orders};
+use crate::campaign::{Progress, Selected, StopFlag, orders};
 use crate::error::Result;
 use crate::judge::Options;
 use crate::judge::order::OrderOptions;
@@ -132,6 +133,25 @@ impl Session<'_> {
         Display::new(self.console, selection::running(selected))
             .with_undecided(undecided)
             .with_events(self.events, stage)
+    }
+
+    /// Runs tests that fail alone and in every order in a plain build, before they are called
+    /// broken.
+    pub(super) fn compare_with_plain(&self, report: &mut Report) {
+        let display = self.display(self.in_order, Stage::Orders);
+        let how = (self.plain as &dyn Builder, self.options, self.stop);
+        comparison::compare_broken(report, self.in_order, how, |tests| {
+            display.comparing(tests);
+        });
+        display.finish();
+        for test in &report.tests {
+            if test.plain.is_some()
+                && test.verdict != Verdict::Broken
+                && let Some(line) = progress::line_of(test, self.console)
+            {
+                self.console.text(&format!("{line}\n"));
+            }
+        }
     }
 
     /// Compares builds where a program of the project makes something else in each.

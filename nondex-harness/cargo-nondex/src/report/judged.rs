@@ -266,7 +266,7 @@ mod notes;
 pub mod order;
 mod parting;
 mod places;
-mod plain;
+pub mod plain;
 mod prerequisites;
 mod reproduce;
 mod runs;

@@ -4,7 +4,25 @@ use camino::Utf8Path;
 use nondex_core::Outcome;
 
 use crate::judge::plain::PlainBuild;
+use crate::judge::verdict::Fact;
 use crate::report::TestReport;
+
+/// Writes what a plain build shows about a test that fails alone and in every test order.
+pub fn compared(report: &mut TestReport, plain: &PlainBuild, root: &Utf8Path) {
+    let note = note(report, plain, root);
+    if let PlainBuild::Runs(rate @ [failures, runs]) = *plain {
+        report.plain = Some(rate);
+        report.runs += runs;
+        if failures < runs {
+            report.notes.clear();
+            report.rule(match failures {
+                0 => Fact::Unjudged,
+                _ => Fact::Unexplained,
+            });
+        }
+    }
+    report.notes.push(note);
+}
 
 /// What came of the comparison, a sentence for the report. `root` is that of the test's workspace.
 pub(super) fn note(report: &TestReport, plain: &PlainBuild, root: &Utf8Path) -> String {
@@ -79,7 +97,7 @@ fn addition(report: &TestReport, root: &Utf8Path) -> String {
     known.map_or_else(
         || {
             "what this tool adds to it, such as allocations, a variable in the environment, \
-             addresses that are the same in every run, or time"
+             another order of directories, addresses that are the same in every run, or time"
                 .to_owned()
         },
         |(_, what)| format!("what its failing line asks for: {what}"),
@@ -89,7 +107,7 @@ fn addition(report: &TestReport, root: &Utf8Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::FailureReport;
+    use crate::report::{FailureReport, Verdict};
 
     fn broken(message: &str, outcome: Outcome) -> TestReport {
         TestReport {
@@ -100,6 +118,26 @@ mod tests {
                 ..FailureReport::clean(outcome)
             }],
             ..TestReport::new("p", "p", "t")
+        }
+    }
+
+    #[test]
+    fn a_test_that_passes_in_a_plain_build_is_not_broken() {
+        for (runs, verdict, is_unjudged) in [
+            ([0, 20], Verdict::NotRun, true),
+            ([7, 20], Verdict::Unknown, false),
+            ([3, 3], Verdict::Broken, false),
+        ] {
+            let mut report = broken("x", Outcome::Failed);
+            report.rule(Fact::Fails);
+            report.notes.push("it failed in each of 63 runs".to_owned());
+            compared(&mut report, &PlainBuild::Runs(runs), Utf8Path::new("."));
+            assert_eq!((report.verdict, report.unjudged), (verdict, is_unjudged));
+            assert_eq!(report.plain, Some(runs));
+            assert_eq!(
+                report.notes.len(),
+                if is_unjudged || runs[0] == 7 { 1 } else { 2 }
+            );
         }
     }
 
