@@ -15,7 +15,7 @@ use super::token;
 use super::trace::Object;
 use super::{
     Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, closed_system, counter, epoch,
-    kernel, lateness, leaving, me, processor, reading, slept, trace,
+    kernel, lateness, leaving, me, processor, pthread, reading, slept, trace,
 };
 use crate::{DESTRUCTOR_ROUNDS, libc, original};
 
@@ -209,6 +209,7 @@ unsafe extern "C" fn thread_ends(_key: *mut c_void) {
     if let Some(joiner) = me.joiner.take() {
         shared.make_ready(joiner, Woken::Done);
     }
+    pthread::wake_heirs(&mut shared, me);
     SELF.set(None);
     if me.is_detached.get() {
         shared.give_back(me);

@@ -3,10 +3,11 @@
 //! address of the lock.
 
 use ::std::ffi::{c_int, c_void};
+use ::std::ptr;
 use ::std::sync::atomic::Ordering;
 
-use super::shared::{IS_ON, NOW, SHARED, tick};
-use super::thread::{Ref, Woken};
+use super::shared::{IS_ON, NOW, SHARED, Shared, tick};
+use super::thread::{Place, Ref, State, Woken};
 use super::token;
 use super::{Busy, Object, Operation, epoch, futex, kernel, lateness, leaving, me, wakers};
 use crate::{errno, libc, original, set_errno};
@@ -49,23 +50,53 @@ impl Reports {
     }
 }
 
-/// Whether a lock is a mutex that this thread has already, of a kind for which that is an error:
-/// libc is to say so.
-fn says_deadlock(me: Ref, lock: *mut c_void) -> bool {
-    /// Where glibc keeps the owner and the kind of a mutex, on 64-bit systems; all locks are
-    /// longer.
+/// Who has a mutex, by the number of the thread, and what kind of mutex it is.
+fn owner_and_kind(lock: *mut c_void) -> (i32, i32) {
+    /// Where glibc keeps them, on 64-bit systems; all locks are longer.
     const OWNER: usize = 2;
     const KIND: usize = 4;
-    const ERRORCHECK: i32 = 2;
     let words = lock.cast::<i32>();
     // SAFETY: a lock is at least as long as that, and what is read is only compared.
-    let (owner, kind) = unsafe {
+    unsafe {
         (
             words.add(OWNER).read_volatile(),
             words.add(KIND).read_volatile(),
         )
-    };
+    }
+}
+
+/// Whether a lock is a mutex that this thread has already, of a kind for which that is an error:
+/// libc is to say so.
+fn says_deadlock(me: Ref, lock: *mut c_void) -> bool {
+    const ERRORCHECK: i32 = 2;
+    let (owner, kind) = owner_and_kind(lock);
     kind & 3 == ERRORCHECK && owner == me.number.get()
+}
+
+/// Whether a thread waits for a robust mutex of this one, which the system gives free when the
+/// latter ends.
+fn inherits_from(waiting: Ref, owner: Ref) -> bool {
+    const ROBUST: i32 = 16;
+    let is_waiting = waiting.state.get() == State::Blocked
+        && waiting.operation.get() == Operation::Pthread
+        && waiting.place.get() == Place::Address;
+    is_waiting && {
+        let lock = ptr::with_exposed_provenance_mut(waiting.address.get());
+        let (number, kind) = owner_and_kind(lock);
+        kind & ROBUST != 0 && number == owner.number.get()
+    }
+}
+
+/// Wakes the threads that wait for a robust mutex of one that ends. They try again, and wait for
+/// its end in the system.
+pub(super) fn wake_heirs(shared: &mut Shared, owner: Ref) {
+    let heir = |shared: &Shared| {
+        let mut alive = shared.alive.iter().copied();
+        alive.find(|thread| inherits_from(thread, owner))
+    };
+    while let Some(heir) = heir(shared) {
+        shared.make_ready(heir, Woken::Done);
+    }
 }
 
 /// Takes a lock by trying, and by waiting until it may have become free: what the try that was the
