@@ -30,6 +30,14 @@ pub(crate) fn will_call(number: c_long, operation: c_long) {
     }
 }
 
+/// Lets a forked child read it, and the programs that it starts unseen (`execl`). With a filter,
+/// the request may end the process; it was made when the filter came.
+pub(super) fn after_fork_in_child() {
+    if !filter::is_there() {
+        allow();
+    }
+}
+
 /// Nothing is prohibited on this processor.
 #[cfg(not(all(target_arch = "x86_64", target_pointer_width = "64")))]
 mod faults {

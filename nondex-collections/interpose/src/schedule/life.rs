@@ -113,6 +113,7 @@ pub(crate) fn after_fork_in_child() {
     SELF.set(None);
     IS_ON.store(false, Ordering::Relaxed);
     ending::forget();
+    counter::after_fork_in_child();
 }
 
 /// A thread that is about to be started.
