@@ -2,7 +2,7 @@
 
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::Verdict;
-use nondex_core::Level;
+use nondex_core::{Level, Source};
 
 use crate::support::{Fixture, Nondex};
 
@@ -13,9 +13,9 @@ fn a_harness_with_a_pool_of_threads_runs_its_test_on_the_main_thread() {
         .args(["--test", "pool"])
         .run();
     let report = output.expect(ExitCode::Found).report();
-    assert_eq!(report.tests.len(), 3);
+    assert_eq!(report.tests.len(), 4);
     for found in &report.tests {
-        if found.name == "depends_on_nothing" {
+        if ["depends_on_nothing", "starts_a_thread"].contains(&&*found.name) {
             assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
             continue;
         }
@@ -37,6 +37,19 @@ fn a_harness_with_a_pool_of_threads_runs_its_test_on_the_main_thread() {
         let line = fixture.marked("tests/pool.rs", mark.unwrap().1);
         assert_eq!(found.culprits[0].line, line, "{found:#?}");
     }
+}
+
+#[test]
+fn a_test_with_a_thread_of_a_harness_with_a_pool_runs_often_before_it_is_stable() {
+    let fixture = Fixture::new("pooled");
+    let output = Nondex::run_in(&fixture.path("."))
+        .args(["--test", "pool", "-E", "test(starts_a_thread)"])
+        .run();
+    let report = output.expect(ExitCode::Ok).report();
+    let found = &report.tests[0];
+    assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
+    assert_eq!(found.sources, [Source::Thread], "{found:#?}");
+    assert!(found.failure_bound.is_some_and(|bound| bound < 0.14));
 }
 
 #[test]

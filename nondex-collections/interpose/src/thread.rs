@@ -59,7 +59,7 @@ unsafe extern "C" fn ends(round: *mut c_void) {
 }
 
 extern "C" fn process_ends() {
-    context::end_thread();
+    context::end_process();
 }
 
 /// What a new thread is given.

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::end;
+use super::harness::has_harness;
+use super::process;
 use super::run::Context;
 use super::slot::{PAUSES, SLOT, Slot, end_thread, with_state};
 use super::system::system;
@@ -133,6 +135,18 @@ impl Inherited {
             end::keep(end_thread);
             let _ = SLOT.try_with(|slot| slot.replace(Slot::Active(state)));
         }
+    }
+}
+
+/// Ends the process that calls it, as [`end_thread`] ends its thread. Where no harness of ours
+/// reports when a test ends, that is now: what it used is recorded.
+pub fn end_process() {
+    end_thread();
+    if has_harness() {
+        return;
+    }
+    if let Some(context) = process::known().flatten() {
+        context.record_sources();
     }
 }
 

@@ -152,6 +152,19 @@ impl Context {
         Source::of(self.shared.sources.swap(0, Ordering::Relaxed))
     }
 
+    /// Records what the test used, unless this is a child of it. Takes no memory of the program's.
+    pub(super) fn record_sources(&self) {
+        let sources = self.shared.sources.swap(0, Ordering::Relaxed);
+        if sources == 0 || !self.is_own_process() {
+            return;
+        }
+        self.journal.record_end("sources", &self.test, |event| {
+            event.list("sources", Source::within(sources), |source, text| {
+                text.quote(source.name());
+            });
+        });
+    }
+
     /// The path of the thread of `test`. In a child process several may run at once: they are known
     /// by their names.
     pub(super) fn test_thread(&self, test: &str) -> Text {

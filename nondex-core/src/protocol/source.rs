@@ -26,8 +26,13 @@ impl Source {
 
     /// Those of a set of bits.
     pub(crate) fn of(bits: u8) -> Vec<Source> {
-        let is_in = |source: &Source| bits & source.bit() != 0;
-        Source::ALL.into_iter().filter(is_in).collect()
+        Source::within(bits).collect()
+    }
+
+    /// As [`of`](Source::of), one after the other.
+    pub(crate) fn within(bits: u8) -> impl Iterator<Item = Source> {
+        let is_in = move |source: &Source| bits & source.bit() != 0;
+        Source::ALL.into_iter().filter(is_in)
     }
 }
 
