@@ -21,6 +21,7 @@
 )]
 
 mod accesses;
+pub(crate) mod alarms;
 pub(crate) mod atomics;
 pub(crate) mod child;
 mod choices;

@@ -1,9 +1,9 @@
 //! Timers of the system, which go off in real time. A deadline on the monotonic clock is one of the
 //! clock that the test reads, and is translated.
 
-use ::std::ffi::{c_int, c_void};
+use ::std::ffi::{c_int, c_uint, c_void};
 
-use super::schedule::epoch;
+use super::schedule::{alarms, epoch};
 use super::{libc, original};
 
 /// What a timer is set to: the interval, and when it goes off first.
@@ -12,6 +12,20 @@ use super::{libc, original};
 struct Setting {
     interval: libc::timespec,
     first: libc::timespec,
+}
+
+impl Setting {
+    /// Whether it sets a timer. Zero stops it.
+    const fn is_set(&self) -> bool {
+        self.first.tv_sec != 0 || self.first.tv_nsec != 0
+    }
+}
+
+/// As [`Setting`], in microseconds.
+#[repr(C)]
+struct Interval {
+    _interval: libc::timeval,
+    first: libc::timeval,
 }
 
 /// The setting for the system.
@@ -23,10 +37,11 @@ unsafe fn for_system(flags: c_int, setting: *const Setting) -> Option<Setting> {
     const ABSOLUTE: c_int = 1;
     // SAFETY: as the caller promises.
     let setting = unsafe { setting.as_ref() }.filter(|_| flags & ABSOLUTE != 0)?;
-    // Zero stops the timer.
-    let is_set = setting.first.tv_sec != 0 || setting.first.tv_nsec != 0;
+    if !setting.is_set() {
+        return None;
+    }
     // SAFETY: the time is valid.
-    if !is_set || unsafe { epoch::clock_of(&raw const setting.first) } != libc::CLOCK_MONOTONIC {
+    if unsafe { epoch::clock_of(&raw const setting.first) } != libc::CLOCK_MONOTONIC {
         return None;
     }
     Some(Setting {
@@ -36,29 +51,87 @@ unsafe fn for_system(flags: c_int, setting: *const Setting) -> Option<Setting> {
     })
 }
 
-macro_rules! setters {
-    ($($name:ident $text:literal of $timer:ty;)*) => {
-        $(#[unsafe(no_mangle)]
-        unsafe extern "C" fn $name(
-            timer: $timer,
-            flags: c_int,
-            setting: *const Setting,
-            previous: *mut Setting,
-        ) -> c_int {
-            type Set = unsafe extern "C" fn($timer, c_int, *const Setting, *mut Setting) -> c_int;
-            let Some(original) = original!($text: Set) else {
-                return -1;
-            };
-            // SAFETY: the caller gives a setting, or null.
-            let translated = unsafe { for_system(flags, setting) };
-            let setting = translated.as_ref().map_or(setting, ::std::ptr::from_ref);
-            // SAFETY: the caller's arguments, with a setting that lives until the call returns.
-            unsafe { original(timer, flags, setting, previous) }
-        })*
+type Set<T> = unsafe extern "C" fn(T, c_int, *const Setting, *mut Setting) -> c_int;
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn timer_settime(
+    timer: *mut c_void,
+    flags: c_int,
+    setting: *const Setting,
+    previous: *mut Setting,
+) -> c_int {
+    let Some(original) = original!(c"timer_settime": Set<*mut c_void>) else {
+        return -1;
     };
+    // SAFETY: the caller gives a setting, or null.
+    let (translated, is_set) = unsafe {
+        let is_set = setting.as_ref().is_some_and(Setting::is_set);
+        (for_system(flags, setting), is_set)
+    };
+    let setting = translated.as_ref().map_or(setting, ::std::ptr::from_ref);
+    // SAFETY: the caller's arguments, with a setting that lives until the call returns.
+    let set = || unsafe { original(timer, flags, setting, previous) };
+    alarms::set(timer.addr(), is_set, set, |result| result == 0)
 }
 
-setters! {
-    timer_settime c"timer_settime" of *mut c_void;
-    timerfd_settime c"timerfd_settime" of c_int;
+#[unsafe(no_mangle)]
+unsafe extern "C" fn timer_delete(timer: *mut c_void) -> c_int {
+    type Delete = unsafe extern "C" fn(*mut c_void) -> c_int;
+    let Some(original) = original!(c"timer_delete": Delete) else {
+        return -1;
+    };
+    // SAFETY: the caller's timer.
+    let delete = || unsafe { original(timer) };
+    alarms::set(timer.addr(), false, delete, |result| result == 0)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn timerfd_settime(
+    timer: c_int,
+    flags: c_int,
+    setting: *const Setting,
+    previous: *mut Setting,
+) -> c_int {
+    let Some(original) = original!(c"timerfd_settime": Set<c_int>) else {
+        return -1;
+    };
+    // SAFETY: the caller gives a setting, or null.
+    let translated = unsafe { for_system(flags, setting) };
+    let setting = translated.as_ref().map_or(setting, ::std::ptr::from_ref);
+    // SAFETY: the caller's arguments, with a setting that lives until the call returns.
+    unsafe { original(timer, flags, setting, previous) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn setitimer(
+    clock: c_int,
+    setting: *const Interval,
+    previous: *mut Interval,
+) -> c_int {
+    type Set = unsafe extern "C" fn(c_int, *const Interval, *mut Interval) -> c_int;
+    /// The others count the time of the processor.
+    const REAL: c_int = 0;
+    let Some(original) = original!(c"setitimer": Set) else {
+        return -1;
+    };
+    // SAFETY: the caller's arguments.
+    let set = || unsafe { original(clock, setting, previous) };
+    if clock != REAL {
+        return set();
+    }
+    // SAFETY: the caller gives a setting, or null.
+    let first = unsafe { setting.as_ref() }.map(|setting| &setting.first);
+    let is_set = first.is_some_and(|first| first.tv_sec != 0 || first.tv_usec != 0);
+    alarms::set(alarms::OF_PROCESS, is_set, set, |result| result == 0)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn alarm(seconds: c_uint) -> c_uint {
+    type Set = unsafe extern "C" fn(c_uint) -> c_uint;
+    let Some(original) = original!(c"alarm": Set) else {
+        return 0;
+    };
+    // SAFETY: it takes any number.
+    let set = || unsafe { original(seconds) };
+    alarms::set(alarms::OF_PROCESS, seconds != 0, set, |_| true)
 }

@@ -1,0 +1,74 @@
+//! Timers of the system that send a signal. They go off in real time, so virtual time keeps up with
+//! it while one is set. Without that, a test that looks for the signal between short sleeps would
+//! reach any deadline first.
+
+use ::std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::descriptor::is_scheduled;
+use super::real_time::real_time;
+use super::shared::{IS_ON, SHARED};
+use super::{Busy, me};
+
+/// The timer that `alarm` and `setitimer` set.
+pub(crate) const OF_PROCESS: usize = usize::MAX - 1;
+
+/// The timers that are set, plus one; 0 where there is none. Those that do not fit are not noted.
+static SET: [AtomicUsize; 16] = [const { AtomicUsize::new(0) }; 16];
+
+/// Makes a call that sets a timer, or stops it. One that has gone off counts as set, too.
+pub(crate) fn set<R: Copy>(
+    timer: usize,
+    is_set: bool,
+    call: impl FnOnce() -> R,
+    has_succeeded: impl FnOnce(R) -> bool,
+) -> R {
+    if !is_scheduled() {
+        return call();
+    }
+    // It may go off soon after the call.
+    let before = real_time();
+    let result = call();
+    if has_succeeded(result) {
+        note(timer.wrapping_add(1), is_set, before);
+    }
+    result
+}
+
+fn note(timer: usize, is_set: bool, before: u64) {
+    let Some(me) = me() else {
+        return;
+    };
+    let _busy = Busy::begin(me);
+    let mut shared = SHARED.lock();
+    if !IS_ON.load(Ordering::Relaxed) {
+        return;
+    }
+    let was_any = is_any();
+    // Under the lock of the scheduler.
+    let place = |content| {
+        let mut places = SET.iter();
+        places.find(|place| place.load(Ordering::Relaxed) == content)
+    };
+    match (place(timer), is_set) {
+        (Some(place), false) => place.store(0, Ordering::Relaxed),
+        (None, true) => {
+            if let Some(place) = place(0) {
+                place.store(timer, Ordering::Relaxed);
+            }
+        }
+        (Some(_), true) | (None, false) => {}
+    }
+    match (was_any, is_any()) {
+        (false, true) => {
+            shared.counts.outside += 1;
+            shared.add_outside_since(before);
+        }
+        (true, false) => shared.remove_outside(),
+        (true, true) | (false, false) => {}
+    }
+}
+
+/// Whether a timer is set.
+fn is_any() -> bool {
+    SET.iter().any(|timer| timer.load(Ordering::Relaxed) != 0)
+}
