@@ -12,6 +12,9 @@ use crate::libc;
 /// (`CONFIG_HZ=1000`), in nanoseconds.
 const TICK: u64 = 1_000_000;
 
+/// The clock that files have their times from: it shows the time of the last tick.
+const REALTIME_COARSE: libc::clockid_t = 5;
+
 /// A file that was written this long before the test is not one of the test's, in nanoseconds.
 pub(super) const SLACK: u64 = 20_000_000;
 
@@ -85,7 +88,7 @@ impl Stamps {
     pub(super) fn begin(&mut self) {
         IS_WRITTEN.store(false, Ordering::Relaxed);
         self.stretches.push(Stretch {
-            real: start_of(libc::CLOCK_REALTIME),
+            real: kernel::clock(REALTIME_COARSE).min(start_of(libc::CLOCK_REALTIME)),
             from: 0,
             to: 0,
         });
@@ -96,17 +99,22 @@ impl Stamps {
         let Some(last) = self.stretches.last_mut() else {
             return;
         };
-        let real = kernel::clock(libc::CLOCK_REALTIME);
         let after = now + passed;
         if !IS_WRITTEN.load(Ordering::Relaxed) {
-            // Nothing has a time of it.
-            (last.real, last.from) = (real, after);
+            // Nothing has a time of it. What is written next may have that of the last tick.
+            let tick = kernel::clock(REALTIME_COARSE);
+            last.real = match tick < last.real && passed >= TICK {
+                true => await_tick(last.real),
+                false => tick.max(last.real),
+            };
+            last.from = after;
             self.passed = 0;
             return;
         }
         self.passed += passed;
         if self.passed >= TICK {
             IS_WRITTEN.store(false, Ordering::Relaxed);
+            let real = kernel::clock(libc::CLOCK_REALTIME);
             self.split(now, await_tick(real), after);
         }
     }
@@ -182,7 +190,6 @@ impl Stamps {
 /// Waits until the clock that files have their times from is later than this real time; what it
 /// shows then.
 fn await_tick(real: u64) -> u64 {
-    const REALTIME_COARSE: libc::clockid_t = 5;
     const ROUNDS: usize = 40;
     for _ in 0..ROUNDS {
         let coarse = kernel::clock(REALTIME_COARSE);
@@ -192,4 +199,25 @@ fn await_tick(real: u64) -> u64 {
         kernel::sleep(Duration::from_micros(500));
     }
     kernel::clock(libc::CLOCK_REALTIME)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_in_the_rest_of_a_tick_is_later_than_the_jump_in_it() {
+        const BEFORE: u64 = 10;
+        const AFTER: u64 = BEFORE + 1_100_000_000;
+        for _ in 0..20 {
+            let mut stamps = Stamps::new();
+            stamps.begin();
+            // Somebody reads the clock after a file was written.
+            stamps.split(BEFORE, kernel::clock(libc::CLOCK_REALTIME), BEFORE);
+            stamps.will_pass(BEFORE, AFTER - BEFORE);
+            let written = kernel::clock(REALTIME_COARSE);
+            let start = start_of(libc::CLOCK_REALTIME);
+            assert!(stamps.virtual_time(written, AFTER) >= start + AFTER);
+        }
+    }
 }
