@@ -31,16 +31,14 @@ pub(crate) fn note(source: Source) {
 /// The clock as which this one shows virtual time in a thread that is scheduled: that of the date,
 /// or the monotonic one. `None` for those of the processor's time.
 const fn shown_as(clock: libc::clockid_t) -> Option<libc::clockid_t> {
-    const MONOTONIC_RAW: libc::clockid_t = 4;
-    const REALTIME_COARSE: libc::clockid_t = 5;
-    const MONOTONIC_COARSE: libc::clockid_t = 6;
-    const BOOTTIME: libc::clockid_t = 7;
-    const INTERNATIONAL: libc::clockid_t = 11;
     match clock {
-        libc::CLOCK_REALTIME | REALTIME_COARSE | INTERNATIONAL => Some(libc::CLOCK_REALTIME),
-        libc::CLOCK_MONOTONIC | MONOTONIC_RAW | MONOTONIC_COARSE | BOOTTIME => {
-            Some(libc::CLOCK_MONOTONIC)
+        libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => {
+            Some(libc::CLOCK_REALTIME)
         }
+        libc::CLOCK_MONOTONIC
+        | libc::CLOCK_MONOTONIC_RAW
+        | libc::CLOCK_MONOTONIC_COARSE
+        | libc::CLOCK_BOOTTIME => Some(libc::CLOCK_MONOTONIC),
         _ => None,
     }
 }

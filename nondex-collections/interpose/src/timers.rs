@@ -53,6 +53,24 @@ unsafe fn for_system(flags: c_int, setting: *const Setting) -> Option<Setting> {
 
 type Set<T> = unsafe extern "C" fn(T, c_int, *const Setting, *mut Setting) -> c_int;
 
+/// Sets a timer by this function of the system.
+///
+/// # Safety
+/// The arguments must be such as the function takes.
+unsafe fn set<T>(
+    original: Set<T>,
+    timer: T,
+    flags: c_int,
+    setting: *const Setting,
+    previous: *mut Setting,
+) -> c_int {
+    // SAFETY: the caller gives a setting, or null.
+    let translated = unsafe { for_system(flags, setting) };
+    let setting = translated.as_ref().map_or(setting, ::std::ptr::from_ref);
+    // SAFETY: the caller's arguments, with a setting that lives until the call returns.
+    unsafe { original(timer, flags, setting, previous) }
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn timer_settime(
     timer: *mut c_void,
@@ -64,13 +82,9 @@ unsafe extern "C" fn timer_settime(
         return -1;
     };
     // SAFETY: the caller gives a setting, or null.
-    let (translated, is_set) = unsafe {
-        let is_set = setting.as_ref().is_some_and(Setting::is_set);
-        (for_system(flags, setting), is_set)
-    };
-    let setting = translated.as_ref().map_or(setting, ::std::ptr::from_ref);
-    // SAFETY: the caller's arguments, with a setting that lives until the call returns.
-    let set = || unsafe { original(timer, flags, setting, previous) };
+    let is_set = unsafe { setting.as_ref() }.is_some_and(Setting::is_set);
+    // SAFETY: the caller's arguments.
+    let set = || unsafe { set(original, timer, flags, setting, previous) };
     alarms::set(timer.addr(), is_set, set, |result| result == 0)
 }
 
@@ -95,11 +109,8 @@ unsafe extern "C" fn timerfd_settime(
     let Some(original) = original!(c"timerfd_settime": Set<c_int>) else {
         return -1;
     };
-    // SAFETY: the caller gives a setting, or null.
-    let translated = unsafe { for_system(flags, setting) };
-    let setting = translated.as_ref().map_or(setting, ::std::ptr::from_ref);
-    // SAFETY: the caller's arguments, with a setting that lives until the call returns.
-    unsafe { original(timer, flags, setting, previous) }
+    // SAFETY: the caller's arguments.
+    unsafe { set(original, timer, flags, setting, previous) }
 }
 
 #[unsafe(no_mangle)]

@@ -12,9 +12,6 @@ use crate::libc;
 /// (`CONFIG_HZ=1000`), in nanoseconds.
 const TICK: u64 = 1_000_000;
 
-/// The clock that files have their times from: it shows the time of the last tick.
-const REALTIME_COARSE: libc::clockid_t = 5;
-
 /// A file that was written this long before the test is not one of the test's, in nanoseconds.
 pub(super) const SLACK: u64 = 20_000_000;
 
@@ -88,7 +85,7 @@ impl Stamps {
     pub(super) fn begin(&mut self) {
         IS_WRITTEN.store(false, Ordering::Relaxed);
         self.stretches.push(Stretch {
-            real: kernel::clock(REALTIME_COARSE).min(start_of(libc::CLOCK_REALTIME)),
+            real: last_tick().min(start_of(libc::CLOCK_REALTIME)),
             from: 0,
             to: 0,
         });
@@ -102,7 +99,7 @@ impl Stamps {
         let after = now + passed;
         if !IS_WRITTEN.load(Ordering::Relaxed) {
             // Nothing has a time of it. What is written next may have that of the last tick.
-            let tick = kernel::clock(REALTIME_COARSE);
+            let tick = last_tick();
             last.real = match tick < last.real && passed >= TICK {
                 true => await_tick(last.real),
                 false => tick.max(last.real),
@@ -187,12 +184,17 @@ impl Stamps {
     }
 }
 
+/// The real time of the last tick, which is what a file has that is written now.
+fn last_tick() -> u64 {
+    kernel::clock(libc::CLOCK_REALTIME_COARSE)
+}
+
 /// Waits until the clock that files have their times from is later than this real time; what it
 /// shows then.
 fn await_tick(real: u64) -> u64 {
     const ROUNDS: usize = 40;
     for _ in 0..ROUNDS {
-        let coarse = kernel::clock(REALTIME_COARSE);
+        let coarse = last_tick();
         if coarse > real {
             return coarse;
         }
@@ -215,7 +217,7 @@ mod tests {
             // Somebody reads the clock after a file was written.
             stamps.split(BEFORE, kernel::clock(libc::CLOCK_REALTIME), BEFORE);
             stamps.will_pass(BEFORE, AFTER - BEFORE);
-            let written = kernel::clock(REALTIME_COARSE);
+            let written = last_tick();
             let start = start_of(libc::CLOCK_REALTIME);
             assert!(stamps.virtual_time(written, AFTER) >= start + AFTER);
         }
