@@ -114,25 +114,27 @@ impl Member {
         };
         let target = call.value("--crate-name");
         let target = target.filter(|_| rules.makes_crate_known);
-        let mut sources: BTreeMap<String, Option<String>> = BTreeMap::new();
-        let mut source_of = |file: &str| {
-            let source = sources.entry(file.to_owned()).or_insert_with(|| {
-                // A module, or an item, may have rules, too.
-                let rules = if file == root {
-                    "#[doc(test("
-                } else {
-                    "doc(test("
-                };
-                read(file).filter(|source| !source.contains(rules))
-            });
-            source.clone()
+        let source = |file: &str| {
+            // A module, or an item, may have rules, too.
+            let rules = if file == root {
+                "#[doc(test("
+            } else {
+                "doc(test("
+            };
+            read(file).filter(|source| !source.contains(rules))
         };
-        let named_once = names
-            .iter()
-            .filter(|name| names.iter().filter(|other| other == name).count() == 1);
+        let mut number: BTreeMap<&String, usize> = BTreeMap::new();
+        for name in names {
+            *number.entry(name).or_default() += 1;
+        }
+        let named_once = names.iter().filter(|name| number[name] == 1);
+        let mut sources: BTreeMap<String, Option<String>> = BTreeMap::new();
         let members = named_once.filter_map(|name| {
             let (file, line) = place_in(name)?;
-            let program = Program::read(&source_of(&file)?, line, target)?;
+            let text = sources.entry(file);
+            let file = text.key().clone();
+            let text = text.or_insert_with_key(|file| source(file)).as_deref()?;
+            let program = Program::read(text, line, target)?;
             Some(Member {
                 name: name.clone(),
                 file: format!("{HERE}{file}"),
@@ -171,13 +173,14 @@ impl Together<'_> {
         let mut command = Command::new(rustc);
         // The last one that fits decides. Nothing of where it is built is in the program.
         command.arg(format!("--remap-path-prefix={}=doctests", self.dir));
-        for (number, (file, text)) in sources(members).into_iter().enumerate() {
+        let sources = sources(members);
+        for (number, (file, text)) in sources.iter().enumerate() {
             let path = self.dir.join(format!("{number}.rs"));
-            write(&path, &text)?;
+            write(&path, text)?;
             command.arg(format!("--remap-path-prefix={path}={file}"));
         }
         let root = self.dir.join("main.rs");
-        write(&root, &main(members))?;
+        write(&root, &main(members, sources.keys().copied()))?;
         command
             .current_dir(&self.call.start.cwd)
             .env_clear()
@@ -242,16 +245,15 @@ fn sources(members: &[Member]) -> BTreeMap<&str, String> {
     sources
 }
 
-/// The root of the program.
-fn main(members: &[Member]) -> String {
-    let files = sources(members);
-    let numbers = files.keys().zip(0..).collect::<BTreeMap<_, usize>>();
+/// The root of the program. `files` are its sources, in the order in which they are numbered.
+fn main<'m>(members: &[Member], files: impl Iterator<Item = &'m str>) -> String {
+    let numbers: BTreeMap<&str, usize> = files.zip(0..).collect();
     let modules = numbers
         .values()
         .map(|number| format!("#[path = \"{number}.rs\"]\nmod nondex_of_{number};\n"));
     let arms = members.iter().map(|member| {
         let name = file_name(&member.name, None);
-        let number = numbers[&member.file.as_str()];
+        let number = numbers[member.file.as_str()];
         let module = module(member.program.lines[0]);
         format!("        Some({name:?}) => nondex_of_{number}::{module}::{RUN}(),\n")
     });
