@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use nondex_core::{NetworkMode, Outcome};
+use nondex_core::Outcome;
 
 use super::Selected;
 use super::ended;
@@ -13,7 +13,7 @@ use super::launch;
 use super::process;
 use super::stop::StopFlag;
 use crate::judge::Options;
-use crate::judge::plain::PlainBuild;
+use crate::judge::plain::{PlainBuild, no_comparison};
 use crate::project::{self, Harness, Suite, TestBinary, TestCase};
 use crate::report::judged::plain;
 use crate::report::{Report, TestReport, Verdict, combined};
@@ -122,26 +122,21 @@ pub fn compare_broken(
     (builder, options, stop): (&dyn Builder, &Options, &StopFlag),
     announce: impl FnOnce(usize),
 ) {
-    let ends_early = |test: &TestReport| {
-        let mut failures = test.failures.iter();
-        failures.any(|failure| failure.outcome == Outcome::Exited(0))
-    };
     let is_wanted = |test: &&mut TestReport| {
-        test.verdict == Verdict::Broken && !test.is_sanitised() && !ends_early(test)
+        let outcomes = test.failures.iter().map(|failure| &failure.outcome);
+        test.verdict == Verdict::Broken
+            && !test.is_sanitised()
+            && no_comparison(outcomes, options).is_none()
     };
-    let is_plain = matches!(
-        options.network.mode,
-        NetworkMode::Observe | NetworkMode::Off
-    );
     let tests: Vec<&mut TestReport> = report.tests.iter_mut().filter(is_wanted).collect();
+    if tests.is_empty() {
+        return;
+    }
     let cases = selected.iter().flat_map(|selected| {
         let cases = selected.tests.iter();
         cases.map(|(case, _)| (selected.suite.test_id(case), (selected.suite, case)))
     });
     let cases: BTreeMap<String, (&Suite, &TestCase)> = cases.collect();
-    if tests.is_empty() || !is_plain {
-        return;
-    }
     announce(tests.len());
     as_plain(|| {
         let comparison = Comparison::new(builder, stop);

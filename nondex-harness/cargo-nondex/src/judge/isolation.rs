@@ -284,7 +284,7 @@ pub fn conclude(
         return Err(Need::Plain {
             limit: deadlock::limit(usual, evidence)
                 .unwrap_or_else(|| of_real_time(usual, evidence)),
-            obstacle: plain::no_comparison(evidence, options),
+            obstacle: plain::no_comparison(evidence.all().map(|(_, run)| &run.outcome), options),
             // It may pass without this tool.
             is_decisive: conclusion == Conclusion::Broken,
         });

@@ -11,7 +11,6 @@
 use nondex_core::{NetworkMode, Outcome};
 
 use super::conclusion::{Conclusion, Dependence};
-use super::evidence::Evidence;
 use super::options::Options;
 use super::timing::is_timing;
 
@@ -41,15 +40,19 @@ fn may_be_no_delay(found: &Dependence) -> bool {
     found.passes_clean && !found.culprits.confirmed && !found.is_cut && sites.any(is_timing)
 }
 
-/// Why runs of a plain build would be no evidence about a test with these runs.
+/// Why runs of a plain build would be no evidence about a test whose runs, or whose failing ones,
+/// ended so.
 #[must_use]
-pub fn no_comparison(evidence: &Evidence, options: &Options) -> Option<&'static str> {
-    let mut all = evidence.all();
+pub fn no_comparison<'o>(
+    outcomes: impl IntoIterator<Item = &'o Outcome>,
+    options: &Options,
+) -> Option<&'static str> {
+    let mut outcomes = outcomes.into_iter();
     match options.network.mode {
         NetworkMode::Block => Some("the network is blocked here"),
         NetworkMode::Fault => Some("the network is made to fail here"),
-        NetworkMode::Observe | NetworkMode::Off => all
-            .any(|(_, run)| run.outcome == Outcome::Exited(0))
+        NetworkMode::Observe | NetworkMode::Off => outcomes
+            .any(|outcome| *outcome == Outcome::Exited(0))
             .then_some("its process ends before it does, which a plain build takes for a pass"),
     }
 }
@@ -184,7 +187,8 @@ mod tests {
             let (_, runs) = judged(None, &outcome);
             let mut options = options();
             options.network = Policy::new(mode, Vec::new(), true);
-            let said = no_comparison(&runs.together, &options);
+            let outcomes = runs.together.all().map(|(_, run)| &run.outcome);
+            let said = no_comparison(outcomes, &options);
             assert_eq!(said.is_some(), reason.is_some(), "{said:?}");
             assert!(
                 said.unwrap_or_default()

@@ -36,6 +36,8 @@ const LINES: [&str; 9] = [
 struct Source<'a> {
     path: &'a Utf8Path,
     change: &'a FileChange,
+    /// Its text now, unless it cannot be read.
+    after: Option<String>,
     /// Its text before.
     before: String,
     package: Option<String>,
@@ -94,11 +96,13 @@ impl Effects {
                 Kind::Code(ref package) => {
                     let target = packages.only_target(&link, git);
                     let before = git.text(base, file).unwrap_or_default();
-                    let after = std::fs::read_to_string(&path).unwrap_or_default();
-                    found.removed.add(&before, &after);
+                    let after = std::fs::read_to_string(&path).ok();
+                    let stays = after.as_deref().unwrap_or_default();
+                    found.removed.add(&before, stays);
                     let source = Source {
                         path: &path,
                         change,
+                        after,
                         before,
                         package: package.clone(),
                     };
@@ -320,17 +324,18 @@ impl Effects {
         let Source {
             path,
             change,
+            after,
             before,
             package,
         } = source;
-        let Ok(text) = std::fs::read_to_string(path) else {
+        let Some(text) = after else {
             self.distant(path, change.first(), package.clone());
             return;
         };
-        for Tracked { line, reach } in tracked(&text, before, change) {
+        for Tracked { line, reach } in tracked(text, before, change) {
             let reach = match reach {
                 Reach::File => {
-                    self.import(path, line, &text, (package, is_root));
+                    self.import(path, line, text, (package, is_root));
                     continue;
                 }
                 Reach::Named(name) if names(&name) => Reach::Crate,
