@@ -3,14 +3,17 @@
 //! A reading that follows another one without a call of the system or a wait in between may show
 //! the same time again, or one between the two: never an earlier one, and never one before a thread
 //! woke or the system did something. So no time is lost that somebody waited. Nor is one that was
-//! spent computing, which virtual time does not have: the processor's clock shows it. Only advice
-//! disregards it, and lets the clock that is not monotonic go back.
+//! spent computing, which virtual time does not have. Threads that did more than a few operations
+//! in between have computed, and so they have if the processor's clock says so. The operations are
+//! asked first: they are the same in each run of a seed, and who did few of them has seldom
+//! computed for about as long as is allowed. Only advice disregards both, and lets the clock that
+//! is not monotonic go back.
 
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use nondex_core::{Level, Model, RunSpec};
 
-use super::shared::{NOW, SHARED, TICKED};
+use super::shared::{NOW, SHARED, STEP, TICKED};
 use super::thread::Ref;
 use super::{Busy, Operation, choices, file_times, filter, kernel, lateness, start_of, trace};
 use crate::libc;
@@ -18,7 +21,10 @@ use crate::libc;
 /// The virtual time that was shown last, of all threads; 0 before the first.
 static SHOWN: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
-/// The time of the processor when a time was shown last.
+/// The virtual time when a time was shown last, which may have been an older one.
+static READ_AT: AtomicU64 = AtomicU64::new(0);
+
+/// The time of the processor then.
 static COMPUTED: AtomicU64 = AtomicU64::new(0);
 
 /// Whether the run is for advice only.
@@ -28,10 +34,17 @@ static IS_ADVICE: AtomicBool = AtomicBool::new(false);
 /// less.
 const MOMENT: u64 = 50_000;
 
+/// The same of virtual time: a reading and ten operations, of any threads.
+const NEAR: u64 = READING + 10 * STEP;
+
+/// What a reading takes of virtual time.
+const READING: u64 = 1_000;
+
 /// Sets what a run is to choose.
 pub(super) fn begin(spec: &RunSpec) {
     IS_ADVICE.store(spec.level() == Level::Full, Ordering::Relaxed);
     TICKED.store(0, Ordering::Relaxed);
+    READ_AT.store(0, Ordering::Relaxed);
     for shown in &SHOWN {
         shown.store(0, Ordering::Relaxed);
     }
@@ -62,7 +75,6 @@ pub(super) fn delay_alone(me: Ref, by: &'static Model) {
 
 /// How long a reading takes of a thread that has done so little but read.
 pub(super) fn time_of(idle: u32) -> u64 {
-    const READING: u64 = 1_000;
     /// A thread that reads this often and does nothing else waits for a time to come. Whoever sets
     /// one clock by another reads less.
     const MEASURES: u32 = 1 << 16;
@@ -86,9 +98,8 @@ pub(super) fn show(me: Ref, clock: libc::clockid_t) -> u64 {
     let may_step = is_advice && is_real == 1;
     let may_stand = shown >= TICKED.load(Ordering::Relaxed);
     let is_clean = choices::is_clean();
-    let is_moment = is_clean
-        || is_advice
-        || processor_time().saturating_sub(COMPUTED.load(Ordering::Relaxed)) < MOMENT;
+    let is_near = now.saturating_sub(READ_AT.load(Ordering::Relaxed)) <= NEAR;
+    let is_moment = is_clean || is_advice || is_near && computed() < MOMENT;
     let mut result = start + now;
     if shown > 0 && (may_step || may_stand) {
         let age = lateness::age(me, is_real);
@@ -100,10 +111,16 @@ pub(super) fn show(me: Ref, clock: libc::clockid_t) -> u64 {
     }
     let shown = shown.max(result.saturating_sub(start));
     SHOWN[is_real].store(shown, Ordering::Relaxed);
+    READ_AT.store(now, Ordering::Relaxed);
     if !is_clean {
         COMPUTED.store(processor_time(), Ordering::Relaxed);
     }
     result
+}
+
+/// How long the process has computed since a time was shown last.
+fn computed() -> u64 {
+    processor_time().saturating_sub(COMPUTED.load(Ordering::Relaxed))
 }
 
 /// How long the process has computed; 0 where the system may not be queried.
