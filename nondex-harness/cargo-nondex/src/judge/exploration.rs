@@ -19,6 +19,10 @@ use super::{systematic, unseen};
 /// time limit.
 pub(super) const MAX_HANGS: usize = 2;
 
+/// Maximum number of specs that are requested at a time. Each of them is compared with the others,
+/// and a run may imply those that have not been requested yet.
+pub(super) const MAX_REQUESTED: usize = 256;
+
 /// How many seeds are tried at every level before the next ones are at any.
 const SURVEYS: [usize; 2] = [1, 3];
 
@@ -74,11 +78,9 @@ pub(super) fn answered_specs(
                 .map(|seed| seed_spec(test, level, seed, options)),
         );
     }
-    for spec in seed_specs(test, level, options, evidence) {
-        if !specs.contains(&spec) {
-            specs.push(spec);
-        }
-    }
+    let mut seeds = seed_specs(test, level, options, evidence);
+    seeds.retain(|spec| !specs.contains(spec));
+    specs.append(&mut seeds);
     if evidence.spent().leaves_out(purpose) {
         specs.retain(|spec| evidence.has_answer(spec));
     }
@@ -86,7 +88,10 @@ pub(super) fn answered_specs(
     let mut answered = 0;
     while answered < specs.len() && hangs < MAX_HANGS {
         // As many again as are known not to hang; one by one once one does.
-        let chunk = if hangs > 0 { 1 } else { answered.max(1) };
+        let chunk = match hangs {
+            0 => answered.clamp(1, MAX_REQUESTED),
+            _ => 1,
+        };
         let end = specs.len().min(answered + chunk);
         hangs += evidence
             .answers(&specs[answered..end])

@@ -8,7 +8,7 @@ use nondex_core::{
 use super::*;
 use std::time::Duration;
 
-use crate::judge::exploration::MAX_HANGS;
+use crate::judge::exploration::{MAX_HANGS, MAX_REQUESTED};
 use crate::judge::patience::LONGER;
 use crate::judge::simulation::{
     made, options, point, run, runs_at, simulate, simulate_within, site,
@@ -28,6 +28,32 @@ fn a_test_without_choice_points_runs_twice_and_is_stable_or_broken() {
         assert_eq!(conclusion, expected);
         assert_eq!(evidence.all().count(), 2);
     }
+}
+
+#[test]
+fn many_seeds_are_requested_in_parts_until_each_is_tried() {
+    let mut options = options();
+    options.seeds = (0..1000).collect();
+    options.levels = vec![Level::Std];
+    let mut evidence = Evidence::new(false);
+    let mut parts = Vec::new();
+    let conclusion = loop {
+        match conclude("t", &options, &evidence) {
+            Ok(conclusion) => break conclusion,
+            Err(missing) => {
+                parts.push(missing.experiments.len());
+                evidence.extend(
+                    missing
+                        .experiments
+                        .into_iter()
+                        .map(|spec| (spec, Some(run(true, [1])))),
+                );
+            }
+        }
+    };
+    assert_eq!(conclusion, Conclusion::Stable);
+    assert_eq!(runs_at(&evidence, Level::Std), 1000);
+    assert!(parts.iter().all(|part| *part <= MAX_REQUESTED), "{parts:?}");
 }
 
 #[test]
