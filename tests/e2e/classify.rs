@@ -59,10 +59,20 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
             ("interleavings", 31 + 50 + 90, 0),
             ("further-seeds", 30, 0),
             ("alone", 30, 0),
+            ("addresses", 4, 0),
             ("one-core", 3, 3)
         ]
     );
     assert_eq!(found.failures.len(), 1);
+
+    let found = test(&report, "tests::wants_its_usual_place");
+    assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
+    assert_eq!(found.environment, Some(Circumstance::Addresses));
+    assert_eq!(
+        steps(&report, "tests::wants_its_usual_place").last(),
+        Some(&("addresses", 3, 3))
+    );
+    output.prints(&["depends on addresses, which are random in plain runs"]);
 
     for (name, part, what) in [
         (
@@ -131,6 +141,7 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
         [
             ("clean", 2, 0),
             ("alone", 10, 0),
+            ("addresses", 4, 0),
             ("one-core", 4, 0),
             ("load", 4, 0),
             ("clean-environment", 4, 0),
@@ -140,7 +151,7 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
             ("together", 4, 0)
         ]
     );
-    assert_eq!(found.runs, 43);
+    assert_eq!(found.runs, 47);
 }
 
 /// The classification of each test, and how many runs it took for that.

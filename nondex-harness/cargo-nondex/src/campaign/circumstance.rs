@@ -10,6 +10,7 @@ use std::thread;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
+use super::comparison::as_plain;
 use crate::judge::reruns::Circumstance;
 use crate::project::TestBinary;
 
@@ -43,6 +44,7 @@ pub fn under<T>(
         Circumstance::FurtherSeeds | Circumstance::Alone | Circumstance::Natural => {
             Ok(action(binary))
         }
+        Circumstance::Addresses => Ok(as_plain(|| action(binary))),
         Circumstance::OneCore => on_one_core(|| action(binary)),
         Circumstance::Load => Ok(under_load(|| action(binary))),
         Circumstance::CleanEnvironment => in_clean_environment(binary, folder, action),

@@ -248,6 +248,7 @@ const fn under_what(circumstance: Circumstance) -> &'static str {
     match circumstance {
         Circumstance::FurtherSeeds => "with choices from further seeds",
         Circumstance::Alone => "in canonical order, while no other test ran",
+        Circumstance::Addresses => "at random addresses",
         Circumstance::OneCore => "with all its threads on one processor",
         Circumstance::Load => "together with busy threads on all processors",
         Circumstance::CleanEnvironment => {

@@ -13,8 +13,8 @@ pub struct ClassifyArgs {
     #[arg(help_heading = "Classify options")]
     pub alone: u64,
 
-    /// Runs of it on one processor, under load, and in a clean environment, each; three at most in
-    /// another time zone and locale
+    /// Runs of it at random addresses, on one processor, under load, and in a clean environment,
+    /// each; three at most in another time zone and locale
     #[arg(long, value_name = "N", default_value = "20")]
     #[arg(help_heading = "Classify options")]
     pub circumstances: u64,

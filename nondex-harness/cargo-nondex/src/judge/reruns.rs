@@ -3,10 +3,10 @@
 //!
 //! Figure 3 of Lam et al., "A large-scale longitudinal study of flaky tests" (OOPSLA 2020), runs
 //! such a test a hundred times and gives up. Here the circumstances change, too: choices from
-//! further seeds, one processor, another time zone and locale, a busy machine, an empty
-//! environment, and a build without this tool. A busy machine is from Silva et al., "The effects of
-//! computational resources on flaky tests" (2023). The empty environment is from Bell et al.,
-//! "`DeFlaker`" (ICSE 2018), whose last tier is a clean machine. A step ends early when it has
+//! further seeds, random addresses, one processor, another time zone and locale, a busy machine,
+//! an empty environment, and a build without this tool. A busy machine is from Silva et al., "The
+//! effects of computational resources on flaky tests" (2023). The empty environment is from Bell et
+//! al., "`DeFlaker`" (ICSE 2018), whose last tier is a clean machine. A step ends early when it has
 //! shown enough.
 
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,8 @@ pub enum Circumstance {
     FurtherSeeds,
     /// As in a clean run, while no other test runs.
     Alone,
+    /// The same at random addresses, as the system places a program where nobody forbids it.
+    Addresses,
     /// All its threads on one processor.
     OneCore,
     /// Beside more busy threads than there are processors.
@@ -48,9 +50,10 @@ pub struct Reached {
 
 impl Circumstance {
     /// Every circumstance, in the order in which they are tried.
-    pub const ALL: [Circumstance; 8] = [
+    pub const ALL: [Circumstance; 9] = [
         Circumstance::FurtherSeeds,
         Circumstance::Alone,
+        Circumstance::Addresses,
         Circumstance::OneCore,
         Circumstance::Load,
         Circumstance::CleanEnvironment,
@@ -65,6 +68,7 @@ impl Circumstance {
         match self {
             Circumstance::FurtherSeeds => "further-seeds",
             Circumstance::Alone => "alone",
+            Circumstance::Addresses => "addresses",
             Circumstance::OneCore => "one-core",
             Circumstance::Load => "load",
             Circumstance::CleanEnvironment => "clean-environment",
@@ -74,11 +78,12 @@ impl Circumstance {
         }
     }
 
-    /// Whether it is a part of the environment, which is the same in every run on one machine.
+    /// Whether it is a part of the environment. Most parts are the same in every run on a machine.
     #[must_use]
     pub const fn is_environment(self) -> bool {
         match self {
-            Circumstance::OneCore
+            Circumstance::Addresses
+            | Circumstance::OneCore
             | Circumstance::Load
             | Circumstance::CleanEnvironment
             | Circumstance::TimeZone
@@ -88,9 +93,10 @@ impl Circumstance {
     }
 
     /// Whether a test that fails in every run under it depends on it, and not on chance. A loaded
-    /// machine only makes chance more likely.
+    /// machine only makes chance more likely, and addresses are chance.
     const fn is_certain(self) -> bool {
-        self.is_environment() && !matches!(self, Circumstance::Load)
+        let is_chance = matches!(self, Circumstance::Load | Circumstance::Addresses);
+        self.is_environment() && !is_chance
     }
 }
 
@@ -99,12 +105,12 @@ impl Circumstance {
 pub struct RerunCounts {
     /// Under further seeds, and alone, each.
     pub alone: u64,
-    /// On one processor, under load, and in a clean environment, each.
+    /// At random addresses, on one processor, under load, and in a clean environment, each.
     pub changed: u64,
     /// In a plain build.
     pub natural: u64,
     /// The bits of those that cannot be had.
-    forgotten: u8,
+    forgotten: u16,
     /// See [`brief`](Self::brief).
     is_brief: bool,
 }
@@ -162,8 +168,12 @@ impl RerunCounts {
         if self.forgotten & (1 << circumstance as u8) != 0 {
             return 0;
         }
-        let is_left_out = !circumstance.is_certain() && circumstance != Circumstance::FurtherSeeds;
-        if self.is_brief && is_left_out {
+        // Any test may depend on addresses, whatever it reaches.
+        let is_kept = matches!(
+            circumstance,
+            Circumstance::FurtherSeeds | Circumstance::Addresses
+        );
+        if self.is_brief && !circumstance.is_certain() && !is_kept {
             return 0;
         }
         let most = match circumstance {
@@ -349,6 +359,10 @@ mod tests {
                 NextRerun::NonDeterministic(Circumstance::Alone),
             ),
             (
+                Circumstance::Addresses,
+                NextRerun::NonDeterministic(Circumstance::Addresses),
+            ),
+            (
                 Circumstance::Load,
                 NextRerun::NonDeterministic(Circumstance::Load),
             ),
@@ -386,18 +400,22 @@ mod tests {
     fn what_never_fails_is_stable_and_costs_less_where_nothing_is_left_to_chance() {
         assert_eq!(
             classify(|_| 0, TIMED),
-            (NextRerun::Stable, 100 + 100 + 3 * 20 + 2 * SHOWN + 100)
+            (NextRerun::Stable, 100 + 100 + 4 * 20 + 2 * SHOWN + 100)
         );
         assert_eq!(
             classify(|_| 0, PLAIN),
-            (NextRerun::Stable, 5 * 10 + 2 * SHOWN)
+            (NextRerun::Stable, 6 * 10 + 2 * SHOWN)
         );
     }
 
     #[test]
     fn a_test_that_nobody_has_named_has_a_run_in_each_environment_and_more_if_it_fails() {
         let brief = RerunCounts::default().brief();
-        assert_eq!(classify_with(brief, |_| 0, PLAIN), (NextRerun::Stable, 4));
+        let at_addresses = SHOWN;
+        assert_eq!(
+            classify_with(brief, |_| 0, PLAIN),
+            (NextRerun::Stable, at_addresses + 4)
+        );
         let on_one_core = |every| {
             move |tried| match tried {
                 Circumstance::OneCore => every,
@@ -405,7 +423,7 @@ mod tests {
             }
         };
         let always = NextRerun::Environment(Circumstance::OneCore);
-        let with_usual = 2 * SHOWN;
+        let with_usual = at_addresses + 2 * SHOWN;
         assert_eq!(
             classify_with(brief, on_one_core(1), PLAIN),
             (always, with_usual)
@@ -423,7 +441,7 @@ mod tests {
         };
         assert_eq!(
             classify_with(brief, |_| 0, values),
-            (NextRerun::Stable, 304)
+            (NextRerun::Stable, 300 + at_addresses + 4)
         );
     }
 

@@ -96,6 +96,9 @@ fn unjudged(test: &TestReport) -> String {
 /// at the same access.
 fn non_deterministic(test: &TestReport) -> String {
     match &test.race {
+        None if test.environment == Some(Circumstance::Addresses) => {
+            "depends on addresses, which are random in plain runs".to_owned()
+        }
         None => "differs between runs with the same choices".to_owned(),
         Some(race) if race.pause_at.is_some() => {
             format!(

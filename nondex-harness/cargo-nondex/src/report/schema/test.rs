@@ -134,8 +134,8 @@ pub struct TestReport {
     /// For a stable test: choices that only its output depends on.
     #[serde(default)]
     pub latent: Option<Latent>,
-    /// Environment in which alone it fails: `one-core`, `load`, `clean-environment`, `time-zone` or
-    /// `locale`. Absent if none is known.
+    /// Environment in which alone it fails: `addresses` (random ones), `one-core`, `load`,
+    /// `clean-environment`, `time-zone` or `locale`. Absent if none is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environment: Option<Circumstance>,
     /// Build script or proc macro that decides the outcome. Absent if none is known.
@@ -263,9 +263,9 @@ impl TestReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     /// `clean`, `choices`, `interleavings` (choices of threads and time, too), `search` (for
-    /// culprits), `order`, `further-seeds`, `alone`, `one-core`, `load`, `clean-environment`,
-    /// `time-zone`, `locale`, `natural`; `together` (all tests of the binary in one plain process);
-    /// or `builds` (under several seeds).
+    /// culprits), `order`, `further-seeds`, `alone`, `addresses`, `one-core`, `load`,
+    /// `clean-environment`, `time-zone`, `locale`, `natural`; `together` (all tests of the binary
+    /// in one plain process); or `builds` (under several seeds).
     pub name: String,
     /// Number of runs.
     pub runs: u64,
