@@ -50,6 +50,10 @@ fn a_test_that_its_build_decides_depends_on_the_program_that_the_build_ran() {
             "{found:#?}"
         );
     }
+    let script = test(&report, "tests::a_name_is_not_last");
+    let failure = &script.failures[0];
+    let place = (failure.file.as_deref(), failure.line);
+    assert_eq!(place, (Some("src/lib.rs"), Some(25)), "{failure:?}");
     for name in ["all_names_are_there", "all_elements_are_there"] {
         let found = test(&report, &format!("tests::{name}"));
         assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");

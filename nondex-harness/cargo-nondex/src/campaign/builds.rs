@@ -17,7 +17,7 @@ use super::message;
 use super::stop::StopFlag;
 use super::tree::Tree;
 use crate::project::{self, Harness, Rebuilds, Suite, TestCase, Variation};
-use crate::report::schema::{BuildCause, Step};
+use crate::report::schema::{BuildCause, FailureReport, Step};
 use crate::report::{Report, TestReport, Verdict, combined, judged};
 
 /// Time after which no more builds are made, counted from the end of the first one.
@@ -66,6 +66,8 @@ struct Compared<'a> {
     is_unfit: bool,
     /// Runs of one build fail with different messages, which are left out.
     has_own_messages: bool,
+    /// The first run that failed.
+    failed: Option<FailureReport>,
     failures: u64,
     runs: u64,
 }
@@ -126,6 +128,7 @@ pub fn compare(report: &mut Report, selected: &[Selected<'_>], builds: &Builds<'
                 samples: BTreeMap::new(),
                 is_unfit: false,
                 has_own_messages: false,
+                failed: None,
                 failures: 0,
                 runs: 0,
             })
@@ -207,10 +210,15 @@ impl Compared<'_> {
             runs += 1;
             self.runs += 1;
             self.failures += u64::from(!passed);
-            let message = match passed || self.has_own_messages {
-                true => String::new(),
-                false => message::explain(&outcome, &output, builds.timeout).message,
-            };
+            let mut message = String::new();
+            if !passed {
+                let failure = message::explain(&outcome, &output, builds.timeout);
+                if !self.has_own_messages {
+                    message.clone_from(&failure.message);
+                }
+                self.failed
+                    .get_or_insert_with(|| FailureReport::new(outcome.clone(), Some(failure)));
+            }
             let sample = Sample { passed, message };
             let wanted = match self.samples.first_key_value() {
                 Some((first, usual)) if *first != seed && *usual == sample => 1,
@@ -264,8 +272,7 @@ fn conclude(test: Compared<'_>, variation: &Variation, are_all_compared: bool) {
         passes.first().copied(),
         fails.first().copied(),
     );
-    let message = &test.samples[&fails[0]].message;
-    judged::build::decides(report, cause, [fails.len(), builds], message);
+    judged::build::decides(report, cause, [fails.len(), builds], test.failed);
 }
 
 fn cause(

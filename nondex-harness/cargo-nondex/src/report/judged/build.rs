@@ -1,16 +1,15 @@
 //! The report of a test about which its build decides.
 
 use crate::judge::verdict::Fact;
-use crate::report::schema::{BuildCause, TestReport};
+use crate::report::schema::{BuildCause, FailureReport, TestReport};
 use crate::shell;
 
-/// Writes that the build decides: the test fails in a number of all builds, and with this message
-/// in one of them.
+/// Writes that the build decides: the test fails in a number of all builds, and so in one of them.
 pub fn decides(
     report: &mut TestReport,
     cause: BuildCause,
     [failed, builds]: [usize; 2],
-    message: &str,
+    failure: Option<FailureReport>,
 ) {
     report.rule(Fact::Build);
     // These are of one build.
@@ -21,11 +20,15 @@ pub fn decides(
         Some(_) => format!("{failed} of {builds} builds"),
         None => format!("each of {builds} builds, but not with the same values"),
     };
+    let message = failure.as_ref().map_or("", |failure| &failure.message);
     let message: Vec<&str> = message.lines().map(str::trim).collect();
     report.notes.push(format!(
         "all its runs in one build end alike; it fails in {builds}: {}",
         message.join(", ")
     ));
+    if report.failures.is_empty() {
+        report.failures.extend(failure);
+    }
     let clean = shell::join(["cargo", "clean", "-p", &cause.package]);
     let test = shell::join(["cargo", "test", "-p", &report.package, &report.name]);
     report.reproduce = Some(format!("{clean} && {test} -- --exact"));
@@ -41,9 +44,19 @@ pub fn may_decide(report: &mut TestReport, cause: BuildCause) {
 
 #[cfg(test)]
 mod tests {
+    use nondex_core::{Failure, Outcome};
+
     use super::*;
     use crate::report::Verdict;
     use crate::report::schema::tests::test;
+
+    fn failed(message: &str) -> Option<FailureReport> {
+        let failure = Failure {
+            message: message.to_owned(),
+            ..Failure::default()
+        };
+        Some(FailureReport::new(Outcome::Failed, Some(failure)))
+    }
 
     fn cause(passes: Option<u64>) -> BuildCause {
         BuildCause {
@@ -63,9 +76,15 @@ mod tests {
             report
         };
         let mut report = broken();
-        decides(&mut report, cause(Some(2)), [1, 3], "left: 1\n right: 2");
+        decides(
+            &mut report,
+            cause(Some(2)),
+            [1, 3],
+            failed("left: 1\n right: 2"),
+        );
         assert_eq!(report.verdict, Verdict::ImplementationDependent);
         assert!(!report.is_dependent(), "no choice of a run decides");
+        assert_eq!(report.failures.len(), 1, "where it fails is shown");
         assert_eq!(
             report.notes,
             ["all its runs in one build end alike; it fails in 1 of 3 builds: left: 1, right: 2"]
@@ -78,7 +97,7 @@ mod tests {
         );
 
         let mut report = broken();
-        decides(&mut report, cause(None), [3, 3], "a");
+        decides(&mut report, cause(None), [3, 3], failed("a"));
         assert!(report.notes[0].contains("each of 3 builds, but not with the same values"));
 
         let mut report = broken();
