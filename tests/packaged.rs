@@ -6,11 +6,12 @@ use std::process::{Command, Output};
 use std::{env, fs};
 
 /// In the order in which they depend on each other.
-const PACKAGES: [&str; 5] = [
+const PACKAGES: [&str; 6] = [
     "nondex-core",
     "nondex-interpose",
     "nondex-collections",
     "nondex-harness",
+    "nondex-judge",
     "cargo-nondex",
 ];
 

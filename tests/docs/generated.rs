@@ -111,7 +111,7 @@ pub(crate) fn report_types() -> Vec<Type> {
         "build",
         "failure",
         "network",
-        "../../judge/verdict",
+        "../../../../judge/src/verdict",
         "culprit",
         "order",
         "sanitised",
@@ -132,10 +132,10 @@ pub(crate) fn report_types() -> Vec<Type> {
     for file in files {
         types.extend(source::types(&folder.join(format!("schema/{file}.rs"))));
     }
-    let world = source::types(&folder.join("../judge/world.rs"));
+    let world = source::types(&folder.join("../../../judge/src/world.rs"));
     types.extend(world);
     for file in ["culprit/position", "timing", "change"] {
-        let found = source::types(&folder.join(format!("../judge/{file}.rs")));
+        let found = source::types(&folder.join(format!("../../../judge/src/{file}.rs")));
         let words = found.into_iter().filter(|found| !found.is_struct);
         types.extend(words);
     }

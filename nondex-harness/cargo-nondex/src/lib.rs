@@ -13,7 +13,6 @@ pub mod config;
 pub mod error;
 pub mod exit_code;
 pub mod findings;
-pub mod judge;
 pub mod pool;
 pub mod project;
 pub mod report;
@@ -21,3 +20,5 @@ pub mod repository;
 pub mod repro;
 pub mod shell;
 pub mod statistics;
+
+pub use nondex_judge as judge;

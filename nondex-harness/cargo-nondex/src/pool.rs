@@ -1,12 +1,10 @@
 //! Workers that share a list of work.
 
-mod slots;
-
-pub use slots::{Required, Slots, TestGroup};
-
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+
+use crate::judge::slots::{Required, Slots};
 
 /// Does this with each, up to `jobs` at the same time: the results, in the order of the work. The
 /// first `None` ends it: work that was begun is finished, and nothing more is begun.
@@ -125,6 +123,7 @@ mod tests {
     use std::sync::{Arc, Barrier};
 
     use super::*;
+    use crate::judge::slots::TestGroup;
 
     #[test]
     fn results_have_the_order_of_the_work_whichever_ends_first() {

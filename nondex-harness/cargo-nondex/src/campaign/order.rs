@@ -20,9 +20,10 @@ use super::tree::Tree;
 use crate::judge::order::{End, Experiment, Experiments, MissingProcesses, ProcessPlan};
 use crate::judge::prerequisite::explained_run;
 use crate::judge::run::Run;
+use crate::judge::slots::Required;
 use crate::judge::specs::{clean_spec, seed_spec};
 use crate::judge::{Options, missing};
-use crate::pool::{self, Required};
+use crate::pool;
 use crate::project::{Suite, TestCase};
 
 /// What is written is kept of processes with at most this number of tests: of more, nobody knows

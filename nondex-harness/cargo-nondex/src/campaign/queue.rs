@@ -34,7 +34,7 @@ use super::stop::StopFlag;
 use crate::judge::isolation::{Judgement, Need, Runs};
 use crate::judge::missing::Purpose;
 use crate::judge::run::Run;
-use crate::pool::Required;
+use crate::judge::slots::Required;
 
 /// What the executor runs, and asks what to run.
 pub trait Workload: Sync {

@@ -12,7 +12,7 @@ use crate::campaign::Selected;
 use crate::cli::{ListArgs, MessageFormat};
 use crate::error::Result;
 use crate::exit_code::ExitCode;
-use crate::pool::Required;
+use crate::judge::slots::Required;
 use crate::project;
 
 /// The list as JSON.

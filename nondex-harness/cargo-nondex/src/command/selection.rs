@@ -11,7 +11,7 @@ use crate::cli::test_filter::{Match, NoTests, ResolvedFilter, TestFilter};
 use crate::cli::{BuildArgs, ExtractArgs};
 use crate::config::PerTest;
 use crate::error::{Error, Result};
-use crate::pool::Required;
+use crate::judge::slots::Required;
 use crate::project::{self, BuildPlan, Suite, TestCase};
 use crate::shell;
 

@@ -16,7 +16,7 @@ use crate::cli::filterset::{Expression, Filterset, Query, Workspace};
 use crate::cli::model_args::model_names;
 use crate::error::{Error, Result};
 use crate::judge::TestOptions;
-use crate::pool::{Required, TestGroup};
+use crate::judge::slots::{Required, TestGroup};
 use crate::project::{Suite, TestCase};
 
 /// The keys of an override.

@@ -11,7 +11,7 @@ use super::{MAX_AT_ONCE, Setting};
 use crate::judge::isolation::{Judgement, Need, Runs};
 use crate::judge::missing::{Missing, Purpose, Spent};
 use crate::judge::run::Run;
-use crate::pool::{Required, Slots};
+use crate::judge::slots::{Required, Slots};
 
 /// What the workers of the executor share.
 pub(super) struct State {

@@ -7,7 +7,8 @@ use std::time::Duration;
 use super::confirmation::Confirmed;
 use crate::campaign::{StopFlag, ended, launch, process};
 use crate::error::{Error, Result};
-use crate::pool::{self, Required};
+use crate::judge::slots::Required;
+use crate::pool;
 use crate::project::{self, EntropyLibrary, Project, TestBinary, TestCase};
 use crate::statistics::Rate;
 

@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 use toml::{Table, Value};
 
 use super::table;
-use crate::pool::TestGroup;
+use crate::judge::slots::TestGroup;
 
 /// The group of the tests that are in none.
 const GLOBAL: &str = "@global";

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Barrier};
 
 use super::*;
-use crate::pool::TestGroup;
+use crate::judge::slots::TestGroup;
 
 /// Tests that run several times, and what each takes.
 struct Limited {

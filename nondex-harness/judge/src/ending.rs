@@ -1,0 +1,157 @@
+//! How a test ends when every open choice is made in one way only, and whether two such runs are
+//! the same.
+//!
+//! The canonical world makes all choices as a clean run does; that of a seed makes them as
+//! `STD` does with it. Nothing is searched: a test that fails in the world of a seed and passes in
+//! the canonical one depends on a choice, and a campaign shows on which.
+
+use nondex_core::{PointRecord, ScheduleRecord};
+
+use super::conclusion::{Conclusion, Dependence};
+use super::culprit::Culprits;
+use super::evidence::Evidence;
+use super::missing::Missing;
+use super::options::Options;
+use super::run::Run;
+use super::specs::{clean_spec, shown_world_spec, world_spec};
+use super::timing::is_of_file_time;
+use super::world::World;
+
+/// What is concluded about `test` in this world. A test is stable here if it passes.
+///
+/// # Errors
+/// The runs to make first.
+pub(super) fn judge(
+    test: &str,
+    world: &World,
+    options: &Options,
+    evidence: &Evidence,
+) -> Result<Conclusion, Missing> {
+    let spec = world_spec(test, world, options);
+    let runs = evidence.made(&spec, world.runs())?;
+    if options.is_scheduled() && runs.iter().any(Run::has_no_outcome) {
+        return judge(test, world, &options.with_real_threads(), evidence);
+    }
+    let passes = runs[0].passed();
+    if runs.iter().any(|run| run.passed() != passes) {
+        return Ok(Conclusion::NonDeterministic {
+            spec: Box::new(spec),
+        });
+    }
+    if passes {
+        if world.verify && !are_same(&runs[0], &runs[1]) {
+            evidence.made(&shown_world_spec(test, world, options), world.runs())?;
+        }
+        return Ok(Conclusion::Stable);
+    }
+    if spec.is_clean() || !evidence.made(&clean_spec(test, options), 1)?[0].passed() {
+        return Ok(Conclusion::Broken);
+    }
+    Ok(Conclusion::Dependent(Box::new(Dependence {
+        passes_clean: true,
+        spec,
+        culprits: Culprits::default(),
+        is_cut: false,
+    })))
+}
+
+/// Whether two runs of one spec did the same, as far as both recorded it: how they ended, the
+/// choices that they reached, what their threads did, and what they wrote.
+#[must_use]
+pub fn are_same(first: &Run, second: &Run) -> bool {
+    let message = |run: &Run| run.failure.as_ref().map(|failure| failure.message.clone());
+    let points = |run: &Run| -> Vec<PointRecord> {
+        let points = run.points.iter();
+        let points = points.filter(|point| !is_of_file_time(&point.site));
+        points.cloned().collect()
+    };
+    // Where something outside decides when a thread goes on, so do its operations.
+    let course = |run: &Run| {
+        let schedule = run.schedule.as_ref()?;
+        Some((schedule.steps, schedule.switches, schedule.time_us))
+    };
+    let is_repeatable = [first, second].iter().all(|run| {
+        let schedule = run.schedule.as_ref();
+        schedule.is_none_or(ScheduleRecord::is_repeatable)
+    });
+    first.outcome == second.outcome
+        && message(first) == message(second)
+        && (first.points == second.points || points(first) == points(second))
+        && first.choices == second.choices
+        && first.written == second.written
+        && (!is_repeatable || course(first) == course(second))
+}
+
+#[cfg(test)]
+mod tests {
+    use nondex_core::{Family, Site, model};
+
+    use super::*;
+    use crate::simulation::{made, options, point, run, simulate, site};
+
+    fn in_world(seed: Option<u64>, verify: bool) -> Options {
+        Options {
+            world: Some(World { seed, verify }),
+            ..options()
+        }
+    }
+
+    #[test]
+    fn a_test_that_passes_runs_once_or_twice_if_that_is_verified() {
+        for (verify, runs) in [(false, 1), (true, 2)] {
+            let (found, evidence) = simulate(&in_world(None, verify), |_| run(true, [1]));
+            assert_eq!(found, Conclusion::Stable);
+            assert_eq!(evidence.count(), runs);
+        }
+    }
+
+    #[test]
+    fn runs_that_differ_are_made_again_with_their_operations() {
+        let mut count = 0;
+        let (found, evidence) = simulate(&in_world(None, true), |_| {
+            count += 1;
+            run(true, [count])
+        });
+        assert_eq!(found, Conclusion::Stable);
+        let shown = evidence.specs().filter(|(spec, _)| spec.operations() > 0);
+        assert_eq!(shown.map(|(_, runs)| runs.len()).sum::<usize>(), 2);
+    }
+
+    #[test]
+    fn runs_that_differ_in_a_tick_of_the_kernel_between_two_writes_are_the_same() {
+        let site = Site {
+            family: Family::Time,
+            api: model::METADATA_MODIFIED.api.into(),
+            ..site(1)
+        };
+        let ticked = Run {
+            points: [point(site)].into(),
+            ..run(true, [])
+        };
+        assert!(are_same(&run(true, []), &ticked));
+        assert!(!are_same(&run(true, []), &run(true, [1])));
+    }
+
+    #[test]
+    fn a_test_that_ends_in_two_ways_is_not_deterministic() {
+        let mut count = 0;
+        let (found, _) = simulate(&in_world(None, true), |_| {
+            count += 1;
+            run(count % 2 == 0, [1])
+        });
+        assert!(
+            matches!(found, Conclusion::NonDeterministic { .. }),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn what_fails_at_a_seed_only_depends_on_its_choices() {
+        let world = in_world(Some(7), false);
+        let (found, evidence) = simulate(&world, |spec| run(!made(spec, 1), [1]));
+        assert!(matches!(found, Conclusion::Dependent(_)), "{found:?}");
+        assert_eq!(evidence.count(), 2);
+        let (found, _) = simulate(&world, |_| run(false, [1]));
+        assert_eq!(found, Conclusion::Broken);
+    }
+}

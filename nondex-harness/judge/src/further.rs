@@ -1,0 +1,215 @@
+//! Seeds beyond those that were asked for, of tests with threads and of those that read a clock.
+//!
+//! Ten draws are many of the order of a map, and few of the schedules of threads: what fails once
+//! in fifty runs on a busy machine fails in as few of these. So such a test has more seeds at the
+//! level whose delays a busy machine has today, while the budget lasts. A test that fails in a
+//! plain build, and here with longer delays only or never, has them in any case: that it fails for
+//! an unknown reason is the last thing to say. A test that takes the time for a random number has
+//! them once it fails with real time.
+
+use nondex_core::{Level, RunSpec};
+
+use super::clock_start;
+use super::evidence::Evidence;
+use super::exploration::is_long;
+use super::missing::Missing;
+use super::options::Options;
+use super::run::Run;
+use super::specs::{clean_spec, natural_spec, seed_spec};
+
+/// Number of seeds, with those that were asked for.
+const SEEDS: usize = 100;
+
+/// The further seeds.
+fn seeds(options: &Options) -> impl Iterator<Item = u64> {
+    let number = SEEDS.saturating_sub(options.seeds.len());
+    let seeds = (0..).filter(|seed| !options.seeds.contains(seed));
+    seeds.take(number)
+}
+
+/// The first seed after all that a campaign with these options may try.
+#[must_use]
+pub fn first_untried(options: &Options) -> u64 {
+    let further = options.further_seeds.map(|_| seeds(options));
+    let tried = options.seeds.iter().copied();
+    let last = tried.chain(further.into_iter().flatten()).max();
+    last.map_or(0, |last| last.saturating_add(1))
+}
+
+/// The specs of the further seeds.
+fn specs<'a>(
+    test: &'a str,
+    options: &'a Options,
+    evidence: &Evidence,
+) -> impl Iterator<Item = RunSpec> + 'a {
+    let clean = evidence.of(&clean_spec(test, options)).first();
+    let has_threads = clean.is_some_and(Run::has_threads);
+    let takes_chances = clean.is_some_and(|clean| {
+        let natural = evidence.of(&natural_spec(test, options));
+        let differs = natural.iter().any(|run| run.is_otherwise(clean.passed()));
+        differs && clock_start::is_read(clean)
+    });
+    let is_wanted = options.tries_seeds()
+        && options.levels.contains(&Level::Std)
+        && (has_threads || takes_chances);
+    let seeds = seeds(options).filter(move |_| is_wanted);
+    seeds.map(|seed| seed_spec(test, Level::Std, seed, options))
+}
+
+/// Those of the further seeds that were tried: until the outcome changes, and none where the
+/// options ask for none.
+pub(super) fn answered_specs(
+    test: &str,
+    passes_clean: bool,
+    options: &Options,
+    evidence: &Evidence,
+) -> Result<Vec<RunSpec>, Missing> {
+    let Some(purpose) = options.further_seeds else {
+        return Ok(Vec::new());
+    };
+    let mut specs: Vec<RunSpec> = specs(test, options, evidence).collect();
+    if evidence.spent().leaves_out(purpose) {
+        specs.retain(|spec| evidence.has_answer(spec));
+    }
+    let mut answered = 0;
+    while answered < specs.len() {
+        // As many again as were tried.
+        let end = specs.len().min(answered + answered.max(1));
+        let answers = evidence.answers(&specs[answered..end]);
+        let mut answers = answers
+            .map_err(|missing| missing.serving(purpose))?
+            .into_iter();
+        answered = end;
+        if answers.any(|answer| answer.run.is_otherwise(passes_clean) || is_long(answer.run)) {
+            break;
+        }
+    }
+    specs.truncate(answered);
+    Ok(specs)
+}
+
+/// Those of the further seeds that were run at this level.
+#[must_use]
+pub fn made(test: &str, level: Level, options: &Options, evidence: &Evidence) -> Vec<RunSpec> {
+    let specs = specs(test, options, evidence);
+    let is_made = |spec: &RunSpec| spec.level() == level && !evidence.of(spec).is_empty();
+    specs.filter(is_made).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use nondex_core::{Outcome, ScheduleRecord};
+
+    use super::*;
+    use crate::conclusion::Conclusion;
+    use crate::isolation::{Available, Judgement, Need, Runs, conclude};
+    use crate::missing::{Purpose, Spent};
+    use crate::plain::PlainBuild;
+    use crate::simulation::{made, options, run, runs_at, settle, simulate};
+
+    /// The run of a test with this number of threads that has another outcome under one seed of a
+    /// hundred.
+    fn seldom(passes: bool, threads: u64, spec: &RunSpec) -> Run {
+        let is_seldom = made(spec, 1) && spec.level() == Level::Std && spec.seed() == 41;
+        Run {
+            schedule: Some(ScheduleRecord {
+                threads,
+                ..ScheduleRecord::default()
+            }),
+            ..run(passes != is_seldom, [1])
+        }
+    }
+
+    fn with_further(purpose: Option<Purpose>) -> Options {
+        Options {
+            further_seeds: purpose,
+            ..options()
+        }
+    }
+
+    #[test]
+    fn what_one_schedule_of_a_hundred_shows_is_found_with_further_seeds_until_it_is_shown() {
+        for (purpose, threads, tried) in [
+            (Some(Purpose::Explore), 2, 10 + 32..SEEDS),
+            (Some(Purpose::Explore), 1, 10..11),
+            (None, 2, 10..11),
+        ] {
+            let options = with_further(purpose);
+            let test = |spec: &RunSpec| seldom(true, threads, spec);
+            let (conclusion, evidence) = simulate(&options, test);
+            let is_found = matches!(conclusion, Conclusion::Dependent(_));
+            assert_eq!(is_found, tried.start > 10, "{conclusion:?}");
+            let made = made_at(Level::Std, &options, &evidence);
+            assert!(tried.contains(&(10 + made)), "{made}");
+            assert!(runs_at(&evidence, Level::Std) >= 10 + made);
+            assert_eq!(made_at(Level::One, &options, &evidence), 0);
+        }
+    }
+
+    #[test]
+    fn no_seed_is_further_than_itself() {
+        let mut options = with_further(Some(Purpose::Explore));
+        assert_eq!(first_untried(&options), SEEDS as u64);
+        options.seeds = vec![3, 400];
+        assert_eq!(seeds(&options).last(), Some(SEEDS as u64 - 2));
+        assert_eq!(first_untried(&options), 401);
+        options.further_seeds = None;
+        options.seeds = (0..10).collect();
+        assert_eq!(first_untried(&options), 10);
+    }
+
+    fn made_at(level: Level, options: &Options, evidence: &Evidence) -> usize {
+        super::made("t", level, options, evidence).len()
+    }
+
+    #[test]
+    fn nothing_more_is_tried_once_the_budget_is_spent_or_a_schedule_does_not_end() {
+        let options = with_further(Some(Purpose::Explore));
+        let tried = |ends: bool, exploring: bool| {
+            let mut evidence = Evidence::new(true);
+            evidence.add(
+                clean_spec("t", &options),
+                seldom(true, 2, &clean_spec("t", &options)),
+            );
+            evidence.spend(Spent {
+                exploring,
+                ..Spent::default()
+            });
+            let ask = |evidence: &Evidence| answered_specs("t", true, &options, evidence);
+            settle(&mut evidence, ask, |evidence, spec: RunSpec, _| {
+                let mut run = seldom(true, 2, &spec);
+                if !ends {
+                    run.outcome = Outcome::TimedOut;
+                }
+                evidence.add(spec, run);
+            })
+            .len()
+        };
+        assert_eq!(tried(true, false), 32);
+        assert_eq!(tried(false, false), 1);
+        assert_eq!(tried(true, true), 0);
+    }
+
+    #[test]
+    fn a_test_that_a_plain_build_shows_to_be_flaky_has_further_seeds_before_it_is_called_unknown() {
+        let judged = |passing: u64| {
+            let options = options();
+            let mut runs = Runs::new(true, false);
+            runs.plain = Some(PlainBuild::Runs([3 - passing, 3]));
+            let ask = |runs: &Runs| {
+                conclude("t", &options, Available::default(), runs).map_err(|need| match need {
+                    Need::Runs(missing) => missing,
+                    other => panic!("{other:?}"),
+                })
+            };
+            let Judgement { conclusion, .. } = settle(&mut runs, ask, |runs, spec: RunSpec, _| {
+                let run = seldom(false, 2, &spec);
+                runs.together.add(spec, run);
+            });
+            conclusion
+        };
+        assert_eq!(judged(0), Conclusion::Broken);
+        assert_eq!(judged(3), Conclusion::FailsOnlyHere);
+        assert!(matches!(judged(1), Conclusion::Dependent(_)));
+    }
+}

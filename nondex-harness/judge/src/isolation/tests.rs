@@ -1,0 +1,279 @@
+//! Tests of judgements about tests that others may have disturbed.
+
+use nondex_core::{Level, RunSpec};
+
+use super::*;
+use crate::run::Run;
+use crate::simulation::{made, options, run, settle};
+
+/// Runs a simulated test, a function from the spec, whether it runs alone, and the number of the
+/// run, as the executor would.
+fn simulate(test: impl Fn(&RunSpec, bool, usize) -> Run, is_shared: bool) -> (Judgement, Runs) {
+    let options = Options {
+        every_seed: true,
+        ..options()
+    };
+    simulate_within(&options, test, is_shared)
+}
+
+/// As [`simulate`]. Unless every seed was requested, the budget is spent when a run is needed
+/// alone.
+fn simulate_within(
+    options: &Options,
+    test: impl Fn(&RunSpec, bool, usize) -> Run,
+    is_shared: bool,
+) -> (Judgement, Runs) {
+    let mut runs = Runs::new(true, is_shared);
+    let ask = |runs: &Runs| {
+        conclude("t", options, Available::default(), runs).map_err(|need| match need {
+            Need::Runs(missing) => missing,
+            other => panic!("{other:?}"),
+        })
+    };
+    let judgement = settle(&mut runs, ask, |runs, spec: RunSpec, missing| {
+        if missing.alone && !options.every_seed {
+            runs.spend(Spent {
+                exploring: true,
+                ..Spent::default()
+            });
+        }
+        let run = test(&spec, missing.alone, runs.count());
+        runs.of_mut(missing.alone).add(spec, run);
+    });
+    (judgement, runs)
+}
+
+/// The word for a conclusion.
+fn verdict(judgement: &Judgement) -> &'static str {
+    match &judgement.conclusion {
+        Conclusion::Stable | Conclusion::Latent(_) => "stable",
+        Conclusion::Broken
+        | Conclusion::FailsOnlyHere
+        | Conclusion::Flaky
+        | Conclusion::OrderDependent(_) => "broken",
+        Conclusion::NonDeterministic { .. } => "ND",
+        Conclusion::Dependent(dependence) if dependence.culprits.confirmed => "ID",
+        Conclusion::Dependent(_) => "suspected",
+        Conclusion::Artefact(_) => "artefact",
+        Conclusion::Explained(_) => "explained",
+    }
+}
+
+#[test]
+fn a_conclusion_that_others_may_have_disturbed_is_drawn_again_alone() {
+    type Simulated = Box<dyn Fn(&RunSpec, bool, usize) -> Run>;
+    let depends = |spec: &RunSpec| made(spec, 2) && spec.level() >= Level::One && spec.seed() == 4;
+    // What it is; the test; the verdict, whether it is from runs alone, whether others interfere.
+    let table: Vec<(&str, Simulated, &str, bool, bool)> = vec![
+        (
+            "stable",
+            Box::new(|_, _, _| run(true, [1])),
+            "stable",
+            false,
+            false,
+        ),
+        (
+            "broken",
+            Box::new(|_, _, _| run(false, [1])),
+            "broken",
+            false,
+            false,
+        ),
+        (
+            "dependent",
+            Box::new(move |spec, _, _| run(!depends(spec), [1, 2])),
+            "ID",
+            false,
+            false,
+        ),
+        (
+            "always disturbed",
+            Box::new(|_, alone, _| run(alone, [1])),
+            "stable",
+            true,
+            true,
+        ),
+        (
+            "disturbed in a clean run",
+            Box::new(|_, alone, n| run(alone || n != 1, [1])),
+            "stable",
+            true,
+            true,
+        ),
+        (
+            "without choices, disturbed",
+            Box::new(|_, alone, n| run(alone || n != 1, [])),
+            "stable",
+            true,
+            true,
+        ),
+        (
+            "disturbed at a seed",
+            Box::new(|_, alone, n| run(alone || n != 7, [1])),
+            "stable",
+            true,
+            true,
+        ),
+        (
+            "disturbed and dependent",
+            Box::new(move |spec, alone, n| run((alone || n != 1) && !depends(spec), [1, 2])),
+            "ID",
+            true,
+            true,
+        ),
+        (
+            "disturbed when its failure is repeated",
+            Box::new(move |spec, alone, n| {
+                let is_late = spec.draws_all() && n > 16;
+                run(!depends(spec) || !alone && is_late, [1, 2])
+            }),
+            "ID",
+            true,
+            true,
+        ),
+        (
+            "passes the first time only",
+            Box::new(|_, _, n| run(n == 0, [1])),
+            "ND",
+            false,
+            false,
+        ),
+        (
+            "every second run fails",
+            Box::new(|_, _, n| run(n % 2 == 0, [1])),
+            "ND",
+            true,
+            false,
+        ),
+        (
+            "every fifth run fails",
+            Box::new(|_, _, n| run(n % 5 != 4, [1])),
+            "ND",
+            true,
+            false,
+        ),
+        (
+            "fails in the end",
+            Box::new(|_, _, n| run(n != 1 && n < 55, [1])),
+            "ND",
+            true,
+            false,
+        ),
+    ];
+    for (name, test, expected, from_alone, interferes) in table {
+        let (judgement, runs) = simulate(&test, true);
+        assert_eq!(
+            (
+                verdict(&judgement),
+                judgement.from_alone,
+                judgement.interference.is_some()
+            ),
+            (expected, from_alone, interferes),
+            "{name}"
+        );
+        if expected == "stable" && !from_alone {
+            assert_eq!(runs.alone.count(), 0, "{name}");
+        }
+        let (judgement, runs) = simulate(&test, false);
+        assert!(!judgement.from_alone && runs.alone.count() == 0, "{name}");
+    }
+}
+
+#[test]
+fn what_only_differs_when_it_is_scheduled_says_nothing_of_a_test_that_is_judged_with_real_threads()
+{
+    let ends = |is_natural_too: bool| {
+        let test = move |spec: &RunSpec, _, number: usize| {
+            let passes = match spec.is_scheduled() {
+                true => number % 5 != 1,
+                false => !is_natural_too || !number.is_multiple_of(3),
+            };
+            let mut run = run(passes, []);
+            run.sources.push(nondex_core::Source::Clock);
+            run
+        };
+        let (judgement, runs) = simulate(test, true);
+        assert!(is_natural_too || threads::known("t", &options(), &runs.together).real_threads);
+        assert!(runs.together.contradiction(true).is_some());
+        judgement
+    };
+    assert_eq!(verdict(&ends(false)), "stable");
+    assert_eq!(verdict(&ends(true)), "ND");
+}
+
+#[test]
+fn a_broken_test_costs_one_run_alone() {
+    let (_, runs) = simulate(|_, _, _| run(false, [1]), true);
+    assert_eq!(runs.alone.count(), 1);
+}
+
+#[test]
+fn what_is_only_suspected_is_no_interference_though_the_budget_is_spent_before_it_is_tried_alone() {
+    let budgeted = Options {
+        every_seed: false,
+        search_runs: 1,
+        ..options()
+    };
+    let fails = |spec: &RunSpec| made(spec, 1) && made(spec, 2) && spec.seed() == 4;
+    for is_disturbed in [false, true] {
+        let test =
+            |spec: &RunSpec, alone: bool, _| run(!fails(spec) || is_disturbed && alone, [1, 2]);
+        let (judgement, runs) = simulate_within(&budgeted, test, true);
+        assert!(runs.alone.count() > 0, "{judgement:?}");
+        let expected = if is_disturbed { "stable" } else { "suspected" };
+        assert_eq!(verdict(&judgement), expected, "{judgement:?}");
+        assert_eq!(judgement.interference.is_some(), is_disturbed);
+    }
+}
+
+#[test]
+fn the_figures_of_both_kinds_of_runs_are_given() {
+    let (judgement, _) = simulate(|_, alone, n| run(alone || n != 1, []), true);
+    assert_eq!(
+        judgement.interference,
+        Some(Interference {
+            together: [1, 2],
+            alone: [0, 7],
+            reason: Reason::Shared,
+        })
+    );
+}
+
+#[test]
+fn the_seldomer_it_failed_the_more_runs_alone_are_asked_for() {
+    for (failures, expected) in [
+        ([2, 2], 5),
+        ([0, 9], 5),
+        ([1, 2], 7),
+        ([1, 10], 44),
+        ([9, 10], 44),
+        ([1, 20], 90),
+        ([1, 54], 100),
+    ] {
+        assert_eq!(sufficient(failures), expected, "{failures:?}");
+    }
+}
+
+#[test]
+fn a_test_that_fails_alone_is_no_victim_of_others_behind_which_it_fails() {
+    for (passes_alone, is_order) in [(true, false), (false, true)] {
+        let (_, mut runs) = simulate(|_, _, _| run(false, []), false);
+        runs.after_others = Some(order::AfterOthers {
+            conclusion: order::OrderConclusion::Dependent(order::Dependence {
+                passes_alone,
+                sets: vec![vec![1]],
+                cleaners: Vec::new(),
+                is_complete: true,
+            }),
+            names: ["t".to_owned(), "other".to_owned()].into(),
+            is_paired: true,
+            processes: 3,
+        });
+        let found = conclude("t", &options(), Available::default(), &runs)
+            .unwrap()
+            .conclusion;
+        assert_eq!(matches!(found, Conclusion::OrderDependent(_)), is_order);
+        // Then a plain build decides.
+        assert_eq!(found == Conclusion::Broken, !is_order);
+    }
+}

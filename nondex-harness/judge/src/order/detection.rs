@@ -1,0 +1,337 @@
+//! Which tests have another outcome after others than alone.
+//!
+//! A test that ends its process, by an exit, a crash or a hang, leaves the tests after it without
+//! an outcome: they are run again without it, in the same order.
+
+use std::collections::BTreeSet;
+
+use super::experiments::{End, Experiments, MissingProcesses};
+use crate::missing::gather;
+
+/// Number of tests that are left out of one order, because they end its process, before the rest of
+/// it is given up.
+const MAX_CUTS: usize = 5;
+
+/// What the tried orders show.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Detection {
+    /// The orders that were run, as far as their tests were started: first those that were
+    /// requested, and those without tests that end the process.
+    pub orders: Vec<Vec<usize>>,
+    /// The tests that end the process, in some order or alone.
+    pub cutting: Vec<usize>,
+    /// Those of which it is not known how they end after others: too many ended the process before
+    /// them.
+    pub unknown: Vec<usize>,
+}
+
+impl Detection {
+    /// The evidence of all processes until now, whatever they were made for.
+    #[must_use]
+    pub fn so_far(experiments: &Experiments) -> Self {
+        let mut detection = Detection::default();
+        for made in experiments.made() {
+            detection.orders.push(made.tests.clone());
+            detection
+                .cutting
+                .extend(made.cut().map(|cut| made.tests[cut]));
+        }
+        detection.cutting.sort_unstable();
+        detection.cutting.dedup();
+        detection
+    }
+
+    /// Adds the orders of the processes after the first `count`.
+    pub fn add_orders_since(&mut self, count: usize, experiments: &Experiments) {
+        let known: BTreeSet<&[usize]> = self.orders.iter().map(Vec::as_slice).collect();
+        let made = experiments.made()[count..].iter();
+        let new: BTreeSet<&[usize]> = made.map(|made| made.tests.as_slice()).collect();
+        let new: Vec<Vec<usize>> = new.difference(&known).map(|order| order.to_vec()).collect();
+        self.orders.extend(new);
+    }
+
+    /// The tests that ended before `test`, in each order in which it has an outcome, with whether
+    /// it passed.
+    pub fn seen<'a>(
+        &'a self,
+        test: usize,
+        experiments: &'a Experiments,
+    ) -> impl Iterator<Item = (&'a [usize], bool)> {
+        self.orders.iter().filter_map(move |order| {
+            let place = order.iter().position(|known| *known == test)?;
+            let before = &order[..place];
+            let ends = experiments.ends(before, test, 1, false).ok()?;
+            Some((before, ends[0]?.passed()?))
+        })
+    }
+
+    /// Whether a test passed in some order.
+    #[must_use]
+    pub fn has_passed(&self, test: usize, experiments: &Experiments) -> bool {
+        self.seen(test, experiments).any(|(_, passed)| passed)
+    }
+}
+
+/// Number of hints of forks that are checked for each test: forks may find what other forks left in
+/// a folder.
+const MAX_HINTS: usize = 8;
+
+/// The pairs in which one of `asked` ended otherwise in a fork than alone, made in processes of
+/// their own; and whether all were.
+///
+/// # Errors
+/// The processes to make first.
+pub fn pairs(
+    tests: usize,
+    asked: &[usize],
+    experiments: &Experiments,
+) -> Result<(Vec<Vec<usize>>, bool), MissingProcesses> {
+    experiments.pairs(tests, asked)?;
+    let mut is_complete = true;
+    let mut found = Vec::new();
+    for &then in asked {
+        let alone = experiments.ends(&[], then, 1, false)?[0].and_then(End::passed);
+        let Some(alone) = alone else { continue };
+        let hints = (0..tests).filter(|first| *first != then).filter(|first| {
+            let hint = experiments.hint(*first, then);
+            is_complete &= hint.is_some();
+            hint.is_some_and(|passed| passed != alone)
+        });
+        let mut hints: Vec<Vec<usize>> = hints.map(|first| vec![first, then]).collect();
+        is_complete &= hints.len() <= MAX_HINTS;
+        hints.truncate(MAX_HINTS);
+        found.extend(hints);
+    }
+    experiments.each(&found)?;
+    Ok((found, is_complete))
+}
+
+/// Maximum number of beginnings of an order that are tried.
+pub const MAX_BEGINNINGS: usize = 64;
+
+/// The orders in which `last` come after the beginnings of `tests`, and of the reverse of it: what
+/// needs several tests is made by one of these also where others undo it before the end of the
+/// order.
+///
+/// # Errors
+/// The processes to make first.
+pub fn beginnings(
+    tests: &[usize],
+    last: &[usize],
+    experiments: &Experiments,
+) -> Result<Vec<Vec<usize>>, MissingProcesses> {
+    let others: Vec<usize> = tests
+        .iter()
+        .copied()
+        .filter(|test| !last.contains(test))
+        .collect();
+    let reverse: Vec<usize> = others.iter().rev().copied().collect();
+    let step = others.len().div_ceil(MAX_BEGINNINGS).max(1);
+    let orders = [others, reverse].into_iter().flat_map(|order| {
+        let lengths = (1..=order.len()).step_by(step);
+        let beginnings = lengths.map(|length| [&order[..length], last].concat());
+        beginnings.collect::<Vec<_>>()
+    });
+    let orders: Vec<Vec<usize>> = orders.collect();
+    experiments.each(&orders)?;
+    Ok(orders)
+}
+
+/// Those of `asked` that have another outcome when they run twice in one process, each time: they
+/// are not idempotent.
+///
+/// # Errors
+/// The processes to make first.
+pub fn not_idempotent(
+    asked: &[usize],
+    experiments: &Experiments,
+) -> Result<Vec<usize>, MissingProcesses> {
+    let ends_otherwise = |test: usize| {
+        let alone = experiments.ends(&[], test, 1, false)?[0].and_then(End::passed);
+        let hint = experiments.hint(test, test);
+        if alone.is_none() || hint.is_none() || hint == alone {
+            return Ok(None);
+        }
+        let ends = experiments.ends(&[test], test, CONFIRMATIONS, true)?;
+        let is_same = |end: &Option<&End>| end.and_then(End::passed) != hint;
+        Ok((!ends.iter().any(is_same)).then_some(test))
+    };
+    let found = gather(asked.iter().map(|test| ends_otherwise(*test)))?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// How often a test is run twice in one process before it is called not idempotent.
+const CONFIRMATIONS: usize = 2;
+
+/// Runs these orders; `ending` are tests that are known to end the process alone.
+///
+/// # Errors
+/// The processes to make first.
+pub fn detect(
+    planned: &[Vec<usize>],
+    ending: &[usize],
+    experiments: &Experiments,
+) -> Result<Detection, MissingProcesses> {
+    let mut detection = Detection {
+        cutting: ending.to_vec(),
+        ..Detection::default()
+    };
+    let tried = planned.iter().map(|order| {
+        let without = order.iter().copied().filter(|test| !ending.contains(test));
+        tried(without.collect(), experiments)
+    });
+    // How such a test ends after others is seen where it comes last.
+    let last = ending.iter().take(MAX_CUTS).filter_map(|test| {
+        let order = planned.iter().find(|order| order.contains(test))?;
+        let place = order.iter().position(|known| known == test)?;
+        let before = order[..place].iter().copied();
+        let mut order: Vec<usize> = before.filter(|test| !ending.contains(test)).collect();
+        order.push(*test);
+        Some(tried_once(order, experiments))
+    });
+    let all: Vec<Result<Tried, MissingProcesses>> = tried.chain(last).collect();
+    for tried in gather(all)? {
+        detection.cutting.extend(tried.cutting);
+        detection.unknown.extend(tried.unknown);
+        detection.orders.extend(tried.orders);
+    }
+    for list in [&mut detection.cutting, &mut detection.unknown] {
+        list.sort_unstable();
+        list.dedup();
+    }
+    let mut known: Vec<Vec<usize>> = Vec::new();
+    detection.orders.retain(|order| {
+        let is_new = !known.contains(order);
+        known.extend(is_new.then(|| order.clone()));
+        is_new
+    });
+    Ok(detection)
+}
+
+/// What came of one order.
+#[derive(Default)]
+struct Tried {
+    orders: Vec<Vec<usize>>,
+    cutting: Vec<usize>,
+    unknown: Vec<usize>,
+}
+
+fn tried_once(order: Vec<usize>, experiments: &Experiments) -> Result<Tried, MissingProcesses> {
+    experiments.first(&order)?;
+    Ok(Tried {
+        orders: vec![order],
+        ..Tried::default()
+    })
+}
+
+fn tried(mut order: Vec<usize>, experiments: &Experiments) -> Result<Tried, MissingProcesses> {
+    let mut tried = Tried::default();
+    while !order.is_empty() {
+        let made = experiments.first(&order)?;
+        let cut = made.ends[..order.len().min(made.ends.len())]
+            .iter()
+            .position(End::ends_process);
+        tried.orders.push(order.clone());
+        let Some(cut) = cut.filter(|cut| cut + 1 < order.len()) else {
+            tried.cutting.extend(cut.map(|cut| order[cut]));
+            break;
+        };
+        if tried.cutting.len() == MAX_CUTS {
+            tried.unknown.extend(&order[cut + 1..]);
+            break;
+        }
+        tried.cutting.push(order.remove(cut));
+    }
+    Ok(tried)
+}
+
+#[cfg(test)]
+mod tests {
+    use nondex_core::Outcome;
+
+    use super::*;
+    use crate::order::simulation::{Body, settle};
+
+    /// A binary with so many tests, in which the last one needs what two make, whichever comes
+    /// first, and others undo.
+    fn binary(tests: usize, setters: [usize; 2], cleaners: &[usize]) -> Vec<Body> {
+        let body = |test: usize| -> Body {
+            let is_cleaner = cleaners.contains(&test);
+            Box::new(move |state| {
+                if is_cleaner {
+                    state.clear();
+                }
+                for (setter, part) in setters.into_iter().zip(["one", "other"]) {
+                    if setter == test {
+                        state.insert(part);
+                    }
+                }
+                match test + 1 < tests || state.len() == 2 {
+                    true => Outcome::Passed,
+                    false => Outcome::Failed,
+                }
+            })
+        };
+        (0..tests).map(body).collect()
+    }
+
+    /// Whether the last test passes behind some beginning of the original order or of the reverse
+    /// of it, tried as it is tried; and so behind each.
+    fn passes(bodies: &[Body], tests: usize) -> [bool; 2] {
+        let others: Vec<usize> = (0..tests - 1).collect();
+        let last = [tests - 1];
+        let reverse: Vec<usize> = others.iter().rev().copied().collect();
+        let each = [&others, &reverse].into_iter().flat_map(|order| {
+            (1..=order.len()).map(|length| [&order[..length], &last[..]].concat())
+        });
+        let each: Vec<Vec<usize>> = each.collect();
+        let mut experiments = Experiments::new(false);
+        let tried = settle(bodies, &mut experiments, |experiments| {
+            beginnings(&others, &last, experiments)
+        });
+        assert!(tried.len() <= 2 * MAX_BEGINNINGS);
+        assert!(tried.iter().all(|order| each.contains(order)));
+        settle(bodies, &mut experiments, |experiments| {
+            experiments.each(&each)
+        });
+        [&tried, &each].map(|orders| {
+            orders.iter().any(|order| {
+                let made = experiments.first(order).expect("it was made");
+                made.end_of(tests - 1).and_then(End::passed) == Some(true)
+            })
+        })
+    }
+
+    #[test]
+    fn with_few_tests_each_beginning_is_tried_and_with_many_what_lasts_as_long_as_a_step_is_found()
+    {
+        for (tests, setters, cleaners, expected) in [
+            (40, [10, 11], &[9, 12][..], true),
+            (65, [60, 61], &[59, 62], true),
+            // Every fifth.
+            (300, [100, 101], &[], true),
+            (300, [100, 101], &[99, 106], true),
+            (300, [101, 100], &[95, 102], true),
+            // Neither in the order nor in the reverse of it.
+            (300, [100, 120], &[110], false),
+        ] {
+            let found = passes(&binary(tests, setters, cleaners), tests);
+            assert_eq!(found, [expected; 2], "{tests} {setters:?} {cleaners:?}");
+        }
+    }
+
+    #[test]
+    fn with_many_tests_what_is_undone_within_a_step_is_found_the_less_often_the_sooner() {
+        let found = [1, 2, 3].map(|lasts| {
+            let found = (20..32).filter(|place| {
+                let cleaners = [place - lasts, place + 1 + lasts];
+                let [tried, all] = passes(&binary(140, [*place, place + 1], &cleaners), 140);
+                assert!(all);
+                tried
+            });
+            found.count()
+        });
+        // Of 12 each: every third beginning of either direction is tried.
+        assert_eq!(found, [8, 12, 12]);
+    }
+}

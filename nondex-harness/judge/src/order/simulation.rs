@@ -1,0 +1,44 @@
+//! A binary whose tests change what they share, as a program: what its processes would come to.
+
+use std::collections::BTreeSet;
+
+use nondex_core::Outcome;
+
+use crate::simulation;
+
+use super::experiments::{End, Experiment, Experiments, MissingProcesses, ProcessPlan};
+
+/// What a simulated test does to the state, and whether it passes.
+pub type Body = Box<dyn Fn(&mut BTreeSet<&'static str>) -> Outcome>;
+
+/// Asks `question`, and makes the processes that it needs.
+pub fn settle<T>(
+    bodies: &[Body],
+    experiments: &mut Experiments,
+    question: impl Fn(&Experiments) -> Result<T, MissingProcesses>,
+) -> T {
+    simulation::settle(experiments, question, |experiments, plan, missing| {
+        let ProcessPlan::InOrder(tests) = plan else {
+            panic!("nothing is forked here: {plan:?}");
+        };
+        let mut state = BTreeSet::new();
+        let mut ends = Vec::new();
+        for test in &tests {
+            ends.push(End {
+                outcome: bodies[*test](&mut state),
+                failure: None,
+                output: None,
+                explanation: None,
+                has_choices: false,
+            });
+            if ends.last().is_some_and(End::ends_process) {
+                break;
+            }
+        }
+        experiments.add(Experiment {
+            tests,
+            ends,
+            alone: missing.alone,
+        });
+    })
+}

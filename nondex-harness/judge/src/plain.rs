@@ -1,0 +1,199 @@
+//! Whether a test that fails with this tool fails without it, too.
+//!
+//! What this tool adds to a test (a mirror of std's collections, a variable, time) may make it
+//! fail: one that asserts how large a map is, or how often it allocates. Such a test is not broken.
+//! And what no order decides may still be decided by chance: how often keys are compared, say. A
+//! reading of a clock takes longer with this tool. A test that needs two readings to differ may
+//! pass here with a fine clock, and fail each time without it. So a test is run in a plain build,
+//! as `cargo test` makes it, before it is called broken, or to fail only with this tool or on other
+//! machines. Those runs are evidence like all others.
+
+use nondex_core::{NetworkMode, Outcome};
+
+use super::conclusion::{Conclusion, Dependence};
+use super::options::Options;
+use super::timing::is_timing;
+
+/// Results of the runs of one test in a plain build.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlainBuild {
+    /// Number of failures, and of runs.
+    Runs([u64; 2]),
+    /// It could not be compared, and why.
+    Not(String),
+}
+
+/// Whether a test is to be run in a plain build before its conclusion stands.
+#[must_use]
+pub fn is_wanted(conclusion: &Conclusion) -> bool {
+    match conclusion {
+        Conclusion::Broken | Conclusion::Artefact(_) => true,
+        Conclusion::Dependent(found) => found.is_of_other_machines() || may_be_no_delay(found),
+        _ => false,
+    }
+}
+
+/// Whether it fails under chosen delays that are only suspected: a plain build shows how realistic
+/// they are.
+fn may_be_no_delay(found: &Dependence) -> bool {
+    let mut sites = found.culprits.sites();
+    found.passes_clean && !found.culprits.confirmed && !found.is_cut && sites.any(is_timing)
+}
+
+/// Why runs of a plain build would be no evidence about a test whose runs, or whose failing ones,
+/// ended so.
+#[must_use]
+pub fn no_comparison<'o>(
+    outcomes: impl IntoIterator<Item = &'o Outcome>,
+    options: &Options,
+) -> Option<&'static str> {
+    let mut outcomes = outcomes.into_iter();
+    match options.network.mode {
+        NetworkMode::Block => Some("the network is blocked here"),
+        NetworkMode::Fault => Some("the network is made to fail here"),
+        NetworkMode::Observe | NetworkMode::Off => outcomes
+            .any(|outcome| *outcome == Outcome::Exited(0))
+            .then_some("its process ends before it does, which a plain build takes for a pass"),
+    }
+}
+
+impl Conclusion {
+    /// This, or what the runs of a plain build make of a test that fails in canonical order, or
+    /// always fails.
+    pub(super) fn compared_with(self, plain: Option<&PlainBuild>) -> Self {
+        match (&self, plain) {
+            (Conclusion::Broken, Some(PlainBuild::Runs([0, _]))) => Conclusion::FailsOnlyHere,
+            (Conclusion::Broken, Some(PlainBuild::Runs([failures, runs]))) if failures < runs => {
+                Conclusion::Flaky
+            }
+            (Conclusion::Artefact(dependence), Some(PlainBuild::Runs([failures, runs])))
+                if *failures > 0 && (dependence.passes_clean || failures < runs) =>
+            {
+                Conclusion::Flaky
+            }
+            // What only a coarser clock or a busier machine should show is seen on this one.
+            (Conclusion::Dependent(found), Some(PlainBuild::Runs([failures, _])))
+                if *failures > 0 && found.is_of_other_machines() =>
+            {
+                Conclusion::Flaky
+            }
+            _ => self,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conclusion::Dependence;
+    use crate::culprit::Culprits;
+    use crate::isolation::{Available, Runs, conclude};
+    use crate::prerequisite::Policy;
+    use crate::simulation::{options, run};
+    use crate::specs::clean_spec;
+
+    /// What is concluded of a test that fails in all clean runs, and of which a plain build showed
+    /// this.
+    fn judged(plain: Option<PlainBuild>, outcome: &Outcome) -> (Conclusion, Runs) {
+        let options = options();
+        let mut runs = Runs::new(true, false);
+        for _ in 0..2 {
+            let run = crate::run::Run {
+                outcome: outcome.clone(),
+                ..run(false, [])
+            };
+            runs.together.add(clean_spec("t", &options), run);
+        }
+        runs.plain = plain;
+        (
+            conclude("t", &options, Available::default(), &runs)
+                .unwrap()
+                .conclusion,
+            runs,
+        )
+    }
+
+    #[test]
+    fn the_conclusion_follows_from_the_plain_runs() {
+        for (plain, conclusion) in [
+            (None, Conclusion::Broken),
+            (Some(PlainBuild::Not("x".to_owned())), Conclusion::Broken),
+            (Some(PlainBuild::Runs([3, 3])), Conclusion::Broken),
+            (Some(PlainBuild::Runs([1, 1])), Conclusion::Broken),
+            (Some(PlainBuild::Runs([1, 3])), Conclusion::Flaky),
+            (Some(PlainBuild::Runs([0, 3])), Conclusion::FailsOnlyHere),
+        ] {
+            let (found, _) = judged(plain.clone(), &Outcome::Failed);
+            assert_eq!(found, conclusion, "{plain:?}");
+            assert_eq!(is_wanted(&found), conclusion == Conclusion::Broken);
+            // What passes here is not held against a plain build.
+            assert_eq!(
+                Conclusion::Stable.compared_with(plain.as_ref()),
+                Conclusion::Stable
+            );
+        }
+    }
+
+    #[test]
+    fn what_no_order_decides_is_flaky_if_it_fails_without_this_tool_too() {
+        for (passes_clean, plain, is_flaky) in [
+            (true, Some(PlainBuild::Runs([0, 20])), false),
+            (true, Some(PlainBuild::Runs([1, 3])), true),
+            (true, Some(PlainBuild::Runs([3, 3])), true),
+            (false, Some(PlainBuild::Runs([1, 3])), true),
+            (false, Some(PlainBuild::Runs([0, 20])), false),
+            (false, Some(PlainBuild::Runs([3, 3])), false),
+            (true, Some(PlainBuild::Not("x".to_owned())), false),
+            (true, None, false),
+        ] {
+            let artefact = Conclusion::Artefact(Box::new(Dependence {
+                passes_clean,
+                spec: clean_spec("t", &options()),
+                culprits: Culprits::default(),
+                is_cut: false,
+            }));
+            assert!(is_wanted(&artefact));
+            let found = artefact.clone().compared_with(plain.as_ref());
+            let expected = if is_flaky {
+                Conclusion::Flaky
+            } else {
+                artefact
+            };
+            assert_eq!(found, expected, "{passes_clean} {plain:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_plain_build_cannot_tell_is_said() {
+        for (mode, outcome, reason) in [
+            (NetworkMode::Observe, Outcome::Failed, None),
+            (NetworkMode::Off, Outcome::TimedOut, None),
+            (
+                NetworkMode::Observe,
+                Outcome::Exited(0),
+                Some("its process ends"),
+            ),
+            (
+                NetworkMode::Block,
+                Outcome::Failed,
+                Some("the network is blocked"),
+            ),
+            (
+                NetworkMode::Fault,
+                Outcome::Failed,
+                Some("the network is made to fail"),
+            ),
+        ] {
+            let (_, runs) = judged(None, &outcome);
+            let mut options = options();
+            options.network = Policy::new(mode, Vec::new(), true);
+            let outcomes = runs.together.all().map(|(_, run)| &run.outcome);
+            let said = no_comparison(outcomes, &options);
+            assert_eq!(said.is_some(), reason.is_some(), "{said:?}");
+            assert!(
+                said.unwrap_or_default()
+                    .starts_with(reason.unwrap_or_default())
+            );
+        }
+    }
+}

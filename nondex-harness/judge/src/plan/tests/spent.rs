@@ -1,0 +1,163 @@
+//! Conclusions about a test whose budget was spent, compared with those from all runs.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::missing::Spent;
+use crate::unexplored;
+
+/// The budget for exploring, spent.
+const EXPLORING: Spent = Spent {
+    exploring: true,
+    explaining: false,
+};
+
+/// The budget for explaining, spent.
+const EXPLAINING: Spent = Spent {
+    exploring: false,
+    explaining: true,
+};
+
+/// What is concluded of a simulated test if this is spent after this number of runs, with the runs.
+fn spent_after(
+    runs: usize,
+    spent: Spent,
+    options: &Options,
+    mut test: impl FnMut(&RunSpec) -> Run,
+) -> (Conclusion, Evidence) {
+    let mut evidence = Evidence::new(true);
+    loop {
+        if evidence.count() >= runs {
+            evidence.spend(spent);
+        }
+        match conclude("t", options, &evidence) {
+            Ok(conclusion) => return (conclusion, evidence),
+            Err(missing) => {
+                assert!(!evidence.spent().leaves_out(missing.purpose), "{missing:?}");
+                for spec in missing.experiments {
+                    // As the executor does in the middle of a batch.
+                    if spent.leaves_out(missing.purpose) && evidence.count() >= runs {
+                        break;
+                    }
+                    let run = test(&spec);
+                    evidence.add(spec, run);
+                }
+            }
+        }
+    }
+}
+
+/// Fails at this level and above when one site is drawn, for one seed in three, from this one on.
+fn fails_from(level: Level, first: u64) -> impl Fn(&RunSpec) -> Run {
+    move |spec| {
+        let is_hit = !spec.is_clean() && spec.level() >= level && spec.seed() % 3 == first;
+        run(!(is_hit && made(spec, 1)), [1, 2])
+    }
+}
+
+#[test]
+fn whenever_the_budget_is_spent_a_test_is_stable_or_what_all_runs_show() {
+    let options = Options {
+        every_seed: false,
+        ..options()
+    };
+    let cases = Level::ALL
+        .into_iter()
+        .flat_map(|level| [(level, 0), (level, 2)]);
+    for (level, first) in cases {
+        let test = fails_from(level, first);
+        let (all, evidence) = simulate(&options, &test);
+        let all = dependence(all);
+        let mut found = 0;
+        for runs in 0..=evidence.count() {
+            match spent_after(runs, EXPLORING, &options, &test).0 {
+                Conclusion::Stable => assert_eq!(found, 0, "{level} after {runs} runs"),
+                other => {
+                    found += 1;
+                    let other = dependence(other);
+                    assert_eq!(other.spec, all.spec, "{level} after {runs} runs");
+                    assert_eq!(other.culprits.groups, all.culprits.groups);
+                }
+            }
+        }
+        assert!(found > 0);
+    }
+}
+
+#[test]
+fn whenever_the_time_for_explaining_is_spent_the_culprits_are_among_those_that_are_reported() {
+    let options = options();
+    let test = |spec: &RunSpec| {
+        let is_hit = spec.seed() == 4 && made(spec, 3) && made(spec, 9);
+        run(!is_hit, 1..=10)
+    };
+    let sites = |found: &Dependence| found.culprits.sites().cloned().collect::<BTreeSet<_>>();
+    let (all, evidence) = simulate(&options, test);
+    let all = dependence(all);
+    assert!(all.culprits.confirmed);
+    assert_eq!(sites(&all).len(), 2);
+    let mut counts = BTreeSet::new();
+    for runs in 0..=evidence.count() {
+        let (cut, made) = spent_after(runs, EXPLAINING, &options, test);
+        let cut = dependence(cut);
+        assert_eq!(cut.spec, all.spec, "after {runs} runs");
+        assert!(sites(&cut).is_superset(&sites(&all)), "after {runs} runs");
+        assert!(!cut.culprits.confirmed || sites(&cut) == sites(&all));
+        let mut notes = cut.culprits.notes.iter();
+        assert!(cut.culprits.confirmed || notes.any(|note| note.contains("cargo nondex explain")));
+        counts.insert(sites(&cut).len());
+        assert!(made.count() <= evidence.count() + REPETITIONS_UNCONFIRMED * 2);
+    }
+    assert!(counts.contains(&10) && counts.contains(&2), "{counts:?}");
+}
+
+#[test]
+fn what_was_left_out_of_a_test_is_counted() {
+    let options = Options {
+        every_seed: false,
+        ..options()
+    };
+    let passes = |_: &RunSpec| run(true, [1]);
+    for (runs, left) in [(2, 50), (10, 42), (52, 0), (100, 0)] {
+        let (conclusion, evidence) = spent_after(runs, EXPLORING, &options, passes);
+        assert_eq!(conclusion, Conclusion::Stable);
+        assert_eq!(unexplored::runs("t", &options, &evidence), left, "{runs}");
+        assert_eq!(evidence.is_untried(), runs == 2);
+    }
+}
+
+#[test]
+fn seeds_that_were_asked_for_are_all_tried() {
+    let options = options();
+    assert!(options.every_seed);
+    let (conclusion, evidence) = spent_after(0, EXPLORING, &options, |_| run(true, [1]));
+    assert_eq!(conclusion, Conclusion::Stable);
+    assert_eq!(evidence.count(), 2 + 5 * 10);
+    assert_eq!(unexplored::runs("t", &options, &evidence), 0);
+}
+
+#[test]
+fn repetitions_for_certainty_stay_in_the_budget() {
+    let options = options();
+    let timed = |_: &RunSpec| Run {
+        sources: vec![nondex_core::Source::Clock],
+        ..run(true, [])
+    };
+    let (conclusion, evidence) = spent_after(0, EXPLORING, &options, timed);
+    assert_eq!(conclusion, Conclusion::Stable);
+    assert_eq!(evidence.count(), 2);
+    assert_eq!(unexplored::runs("t", &options, &evidence), 20);
+}
+
+#[test]
+fn every_level_has_had_a_seed_before_any_has_had_all() {
+    let options = Options {
+        every_seed: false,
+        ..options()
+    };
+    let passes = |_: &RunSpec| run(true, [1]);
+    for (runs, expected) in [(7, [1; 5]), (17, [3; 5]), (52, [10; 5])] {
+        let (_, evidence) = spent_after(runs, EXPLORING, &options, passes);
+        assert_eq!(Level::ALL.map(|level| runs_at(&evidence, level)), expected);
+    }
+}

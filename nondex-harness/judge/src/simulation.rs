@@ -1,0 +1,120 @@
+//! Tests of the campaign's logic run simulated tests: functions from a spec to a run.
+
+use std::time::Duration;
+
+use nondex_core::{Family, Level, Outcome, PointRecord, RunSpec, Site};
+
+use super::conclusion::Conclusion;
+use super::equivalence::is_made;
+use super::evidence::Evidence;
+use super::missing::{Missing, answer};
+use super::options::Options;
+use super::plan::conclude;
+use super::run::Run;
+
+/// The call site on this line.
+pub fn site(line: u32) -> Site {
+    Site {
+        api: "std::collections::HashMap::iter".into(),
+        family: Family::HashMap,
+        file: "src/lib.rs".into(),
+        line,
+        column: 5,
+    }
+}
+
+/// A site that was reached often, with enough elements that no two seeds agree on their order.
+pub fn point(site: Site) -> PointRecord {
+    PointRecord {
+        site,
+        thread: "0".into(),
+        count: 3,
+        max_len: 100,
+        stack: Vec::new(),
+    }
+}
+
+/// A run that reached these lines.
+pub fn run(passed: bool, lines: impl IntoIterator<Item = u32>) -> Run {
+    let outcome = if passed {
+        Outcome::Passed
+    } else {
+        Outcome::Failed
+    };
+    Run {
+        points: lines.into_iter().map(|line| point(site(line))).collect(),
+        ..Run::ended(outcome)
+    }
+}
+
+/// Whether the seed decides at the site on this line in a run of `spec`.
+pub fn made(spec: &RunSpec, line: u32) -> bool {
+    is_made(spec, &site(line), "0")
+}
+
+/// Options with all levels and ten seeds.
+pub fn options() -> Options {
+    Options::new("/nonexistent")
+}
+
+/// Runs a simulated test as the executor would, one batch at a time.
+pub fn simulate(
+    options: &Options,
+    mut test: impl FnMut(&RunSpec) -> Run,
+) -> (Conclusion, Evidence) {
+    simulate_within(options, |spec, _| test(spec))
+}
+
+/// As [`simulate`], of a test that also sees its time limit.
+pub fn simulate_within(
+    options: &Options,
+    mut test: impl FnMut(&RunSpec, Duration) -> Run,
+) -> (Conclusion, Evidence) {
+    let mut evidence = Evidence::new(options.prune);
+    let ask = |evidence: &Evidence| conclude("t", options, evidence);
+    let conclusion = settle(&mut evidence, ask, |evidence, spec: RunSpec, missing| {
+        let limit = missing.limit.unwrap_or(options.timeout);
+        let run = Run {
+            limit,
+            ..test(&spec, limit)
+        };
+        evidence.add(spec, run);
+    });
+    (conclusion, evidence)
+}
+
+/// Maximum number of batches that a question needs.
+const MAX_BATCHES: usize = 1000;
+
+/// Asks a question until it is answered, as the executor does. `make` makes each experiment, and
+/// sees how: alone, or with a limit.
+pub fn settle<S, T, E>(
+    store: &mut S,
+    question: impl Fn(&S) -> Result<T, Missing<E>>,
+    mut make: impl FnMut(&mut S, E, &Missing<()>),
+) -> T {
+    let mut batches = 0;
+    let answer = answer(store, question, |store, missing| {
+        assert!(!missing.experiments.is_empty(), "it would wait for ever");
+        batches += 1;
+        let how = Missing {
+            experiments: Vec::new(),
+            limit: missing.limit,
+            alone: missing.alone,
+            fresh: missing.fresh,
+            purpose: missing.purpose,
+        };
+        let experiments = missing.experiments.into_iter();
+        experiments.for_each(|experiment| make(store, experiment, &how));
+        (batches < MAX_BATCHES).then_some(())
+    });
+    answer.expect("it comes to an end")
+}
+
+/// How many runs made all choices at `level`.
+pub fn runs_at(evidence: &Evidence, level: Level) -> usize {
+    evidence
+        .all()
+        .filter(|(spec, _)| spec.draws_all() && spec.level() == level)
+        .count()
+}

@@ -1,0 +1,333 @@
+//! Tests of the enumeration of schedules, against a search by brute force.
+
+use std::collections::BTreeSet;
+
+use nondex_core::{Outcome, ScheduleRecord};
+
+use super::*;
+use crate::conclusion::Conclusion;
+use crate::simulation::{options, settle, simulate};
+use crate::timing::has_timing;
+
+/// An operation of a program that is simulated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Op {
+    Load,
+    Add,
+    Store,
+    Lock,
+    Unlock,
+}
+use Op::{Add, Load, Lock, Store, Unlock};
+
+type Program = &'static [&'static [Op]];
+
+/// Threads that begin together; each has a register, and all share a variable and a lock.
+#[derive(Clone)]
+struct State {
+    program: Program,
+    at: Vec<usize>,
+    registers: Vec<u64>,
+    variable: u64,
+    owner: Option<usize>,
+    /// Who did the operations, one after the other.
+    done: Vec<usize>,
+}
+
+impl State {
+    fn new(program: Program) -> Self {
+        State {
+            program,
+            at: vec![0; program.len()],
+            registers: vec![0; program.len()],
+            variable: 0,
+            owner: None,
+            done: Vec::new(),
+        }
+    }
+
+    fn next(&self, thread: usize) -> Option<Op> {
+        self.program[thread].get(self.at[thread]).copied()
+    }
+
+    fn can_go_on(&self, thread: usize) -> bool {
+        match self.next(thread) {
+            None => false,
+            Some(Lock) => self.owner.is_none(),
+            Some(_) => true,
+        }
+    }
+
+    fn step(&mut self, thread: usize) {
+        match self.next(thread).unwrap() {
+            Load => self.registers[thread] = self.variable,
+            Add => self.registers[thread] += thread as u64 + 1,
+            Store => self.variable = self.registers[thread],
+            Lock => self.owner = Some(thread),
+            Unlock => self.owner = None,
+        }
+        self.at[thread] += 1;
+        self.done.push(thread);
+    }
+}
+
+/// All sequences with at most this number of preemptions, and what the variable is in the end: by
+/// going through all of them.
+fn all(program: Program, preemptions: u32) -> BTreeSet<(Vec<usize>, u64)> {
+    fn go(state: &State, left: u32, found: &mut BTreeSet<(Vec<usize>, u64)>) {
+        let able = (0..state.at.len()).filter(|&thread| state.can_go_on(thread));
+        let able: Vec<usize> = able.collect();
+        if able.is_empty() {
+            found.insert((state.done.clone(), state.variable));
+        }
+        let last = state.done.last().filter(|last| able.contains(last));
+        for thread in able.iter().copied() {
+            let is_preemption = last.is_some_and(|last| *last != thread);
+            if let Some(left) = left.checked_sub(is_preemption.into()) {
+                let mut state = state.clone();
+                state.step(thread);
+                go(&state, left, found);
+            }
+        }
+    }
+    let mut found = BTreeSet::new();
+    go(&State::new(program), preemptions, &mut found);
+    found
+}
+
+/// A run as the scheduler makes it: the threads in their order, each until it waits or ends, but
+/// for the stops of the seed.
+fn run(program: Program, spec: &RunSpec) -> (State, Course) {
+    let seed = spec.drawn().map(|drawn| drawn.seed);
+    let stops: Vec<Stop> = seed.into_iter().flat_map(stops::of_seed).collect();
+    let mut state = State::new(program);
+    let mut ready: Vec<usize> = (0..program.len()).collect();
+    // Those that are delayed, and when they were last.
+    let mut held: Vec<usize> = Vec::new();
+    let mut held_at = vec![usize::MAX; program.len()];
+    let mut numbers = vec![0; program.len()];
+    let mut decisions = Vec::new();
+    loop {
+        let able = ready.iter().position(|&thread| state.can_go_on(thread));
+        let (from, at) = match able {
+            Some(at) => (&mut ready, at),
+            None => match held.iter().position(|&thread| state.can_go_on(thread)) {
+                Some(at) => (&mut held, at),
+                None => break,
+            },
+        };
+        let thread = from.remove(at);
+        let mut is_preemption = false;
+        while state.can_go_on(thread) {
+            let now = state.done.len();
+            let mut others = ready.iter().chain(&held);
+            if others.any(|&other| state.can_go_on(other) && held_at[other] != now) {
+                let stop = Stop {
+                    thread: thread as u32,
+                    number: numbers[thread],
+                };
+                numbers[thread] += 1;
+                let decision = Decision {
+                    thread: stop.thread,
+                    is_preemption,
+                };
+                decisions.push(decision.into());
+                if stops.contains(&stop) {
+                    held_at[thread] = now;
+                    held.push(thread);
+                    break;
+                }
+            }
+            // Given the run token, it may be stopped before its first operation like before any
+            // other.
+            if std::mem::replace(&mut is_preemption, true) {
+                state.step(thread);
+            }
+        }
+        if state.next(thread).is_some() && !held.contains(&thread) {
+            ready.push(thread);
+        }
+    }
+    let course = Course {
+        decisions,
+        is_whole: true,
+    };
+    (state, course)
+}
+
+/// Whether all threads have ended.
+fn has_ended(state: &State) -> bool {
+    (0..state.at.len()).all(|thread| state.next(thread).is_none())
+}
+
+/// The run of a test that fails unless it ends with `right`.
+fn simulated(program: Program, spec: &RunSpec, right: &dyn Fn(u64) -> bool) -> Run {
+    let (state, course) = run(program, spec);
+    let outcome = match has_ended(&state) && right(state.variable) {
+        true => Outcome::Passed,
+        false => Outcome::Failed,
+    };
+    Run {
+        schedule: Some(ScheduleRecord {
+            threads: program.len() as u64,
+            steps: course.decisions.len() as u64,
+            course: (spec.schedule() == Schedule::Systematic).then_some(course),
+            ..ScheduleRecord::default()
+        }),
+        points: [nondex_core::PointRecord {
+            site: nondex_core::Site {
+                api: "std::thread::spawn".into(),
+                family: Family::Schedule,
+                file: "src/lib.rs".into(),
+                line: 1,
+                column: 1,
+            },
+            thread: "0".into(),
+            count: 1,
+            max_len: 1,
+            stack: Vec::new(),
+        }]
+        .into(),
+        ..Run::ended(outcome)
+    }
+}
+
+/// What is explored of a program, with the runs.
+fn explored(program: Program, exhaustive: u64) -> (Explored, Evidence) {
+    let mut options = options();
+    options.exhaustive = exhaustive;
+    let mut evidence = Evidence::new(true);
+    let clean = clean_spec("t", &options);
+    evidence.add(clean.clone(), simulated(program, &clean, &|_| true));
+    let ask = |evidence: &Evidence| explore("t", &options, evidence);
+    let explored = settle(&mut evidence, ask, |evidence, spec: RunSpec, _| {
+        let run = simulated(program, &spec, &|_| true);
+        evidence.add(spec, run);
+    });
+    (explored, evidence)
+}
+
+const PROGRAMS: [Program; 6] = [
+    &[&[Load, Add, Store], &[Load, Add, Store]],
+    &[&[Load, Add, Store, Load, Add, Store], &[Load, Store]],
+    &[&[Load, Store], &[Load, Add], &[Add, Store]],
+    &[
+        &[Lock, Load, Add, Store, Unlock],
+        &[Lock, Load, Add, Store, Unlock],
+    ],
+    &[
+        &[Lock, Load, Unlock, Store],
+        &[Lock, Load, Unlock, Store],
+        &[Lock, Unlock],
+    ],
+    &[&[Load], &[Add], &[Store], &[Load, Store]],
+];
+
+#[test]
+fn the_schedules_that_are_run_are_all_that_there_are_with_so_many_preemptions() {
+    for program in PROGRAMS {
+        let (explored, evidence) = explored(program, 10_000);
+        assert_eq!(explored.beyond, None);
+        let all_of_them = explored.all.unwrap();
+        assert_eq!(all_of_them.preemptions, MAX_PREEMPTIONS);
+        assert_eq!(all_of_them.schedules, explored.specs.len() as u64);
+        assert_eq!(evidence.count(), 1 + explored.specs.len());
+        let found: BTreeSet<(Vec<usize>, u64)> = explored
+            .specs
+            .iter()
+            .map(|spec| run(program, spec).0)
+            .map(|state| (state.done, state.variable))
+            .collect();
+        assert_eq!(found, all(program, MAX_PREEMPTIONS), "{program:?}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_said_with_how_many_there_are_at_least() {
+    let program: Program = &[
+        &[Load, Add, Store, Load, Add, Store],
+        &[Load, Add, Store, Load, Add, Store],
+    ];
+    let (whole, _) = explored(program, 10_000);
+    let whole = whole.all.unwrap().schedules;
+    // As many as may be, for there are ten seeds at each of five levels.
+    let (partly, _) = explored(program, 0);
+    let (all, beyond) = (partly.all.unwrap(), partly.beyond.unwrap());
+    assert_eq!((all.preemptions, beyond.preemptions), (1, 2));
+    assert!(all.schedules <= 50 && 50 < beyond.schedules && beyond.schedules <= whole);
+    let least = self::all(program, 1).len() as u64;
+    assert!(all.schedules >= least);
+}
+
+/// What is concluded of a test that fails unless it ends with `right`.
+fn concluded(program: Program, right: &dyn Fn(u64) -> bool) -> (Conclusion, Evidence) {
+    let mut options = options();
+    options.exhaustive = 1_000;
+    simulate(&options, |spec| match spec.schedule() {
+        Schedule::Systematic => simulated(program, spec, right),
+        // No seed shows anything.
+        _ => simulated(program, &RunSpec::clean("t"), right),
+    })
+}
+
+#[test]
+fn a_failure_that_needs_one_preemption_is_found_and_so_is_one_that_needs_two() {
+    let one: (Program, u64) = (&[&[Load, Add, Store], &[Load, Add, Store]], 1);
+    let two: (Program, u64) = (&[&[Load, Store], &[Load, Add, Store, Load, Add, Store]], 2);
+    for ((program, wrong), preemptions) in [(one, 1), (two, 2)] {
+        let is_wrong = |(_, end): &(Vec<usize>, u64)| *end == wrong;
+        assert!(!all(program, preemptions - 1).iter().any(is_wrong));
+        assert!(all(program, preemptions).iter().any(is_wrong));
+        let (conclusion, evidence) = concluded(program, &|end| end != wrong);
+        let failing = evidence.specs().find(|(_, runs)| !runs[0].passed());
+        let (spec, _) = failing.unwrap();
+        assert_eq!(spec.schedule(), Schedule::Systematic);
+        assert!(stops::of_seed(spec.seed()).count() >= preemptions as usize);
+        assert_ne!(conclusion, Conclusion::Stable);
+    }
+}
+
+#[test]
+fn a_test_that_passes_under_all_of_them_is_tried_at_longer_delays_all_the_same() {
+    let program: Program = &[
+        &[Lock, Load, Add, Store, Unlock],
+        &[Lock, Load, Add, Store, Unlock],
+    ];
+    let (conclusion, evidence) = concluded(program, &|end| end == 3);
+    assert_eq!(conclusion, Conclusion::Stable);
+    let levels: BTreeSet<Level> = evidence.specs().map(|(spec, _)| spec.level()).collect();
+    assert_eq!(levels, Level::ALL.into());
+    assert!(evidence.all().all(|(_, run)| has_timing(run)));
+}
+
+#[test]
+fn of_a_run_that_is_not_certain_to_repeat_and_of_time_nothing_is_claimed() {
+    let program = PROGRAMS[0];
+    let cases: [fn(&mut Run); 4] = [
+        |run| run.schedule.as_mut().unwrap().leaks = 1,
+        |run| {
+            if let Some(course) = &mut run.schedule.as_mut().unwrap().course {
+                course.is_whole = false;
+            }
+        },
+        |run| {
+            let mut points = run.points.to_vec();
+            points[0].site.family = Family::Time;
+            run.points = points.into();
+        },
+        |run| run.complete = false,
+    ];
+    for spoil in cases {
+        let options = options();
+        let mut evidence = Evidence::new(true);
+        let clean = clean_spec("t", &options);
+        evidence.add(clean.clone(), simulated(program, &clean, &|_| true));
+        let ask = |evidence: &Evidence| explore("t", &options, evidence);
+        let explored = settle(&mut evidence, ask, |evidence, spec: RunSpec, _| {
+            let mut run = simulated(program, &spec, &|_| true);
+            spoil(&mut run);
+            evidence.add(spec, run);
+        });
+        assert_eq!((explored.all, explored.beyond), (None, None));
+    }
+}

@@ -1,0 +1,135 @@
+//! Whether a test is judged from runs whose threads and time are scheduled, or from runs with real
+//! ones.
+//!
+//! Scheduled runs are repeatable, and show every defect of threads and time that a seed can. But a
+//! base schedule under which a test fails that passes with real threads is a defect of ours, not of
+//! the test. So is one under which it passes that fails with real threads every time: then it is
+//! judged from runs with real threads. Neither holds for a test of which the
+//! [start of the clock](clock_start) decides.
+//!
+//! A run that was cut, at the limit of operations, has no end of the test's. Where a clean run was,
+//! it is judged with real threads, too; a run of a seed, or of a search, is no result.
+
+use std::borrow::Cow;
+
+use nondex_core::Outcome;
+
+use super::clock_start;
+use super::deadlock;
+use super::evidence::Evidence;
+use super::missing::Missing;
+use super::options::Options;
+use super::prerequisite;
+use super::run::Run;
+use super::specs::{clean_spec, natural_spec};
+use super::timing::has_timing;
+
+/// Number of failures in a row with real threads that rules out chance.
+pub(super) const NO_CHANCE: usize = 2;
+
+/// The options that `test` is judged with: `options`, or those without the scheduler when its base
+/// schedule is what fails.
+///
+/// # Errors
+/// The runs with real threads to make first.
+pub fn settled<'o>(
+    test: &str,
+    options: &'o Options,
+    evidence: &Evidence,
+) -> Result<Cow<'o, Options>, Missing> {
+    let as_asked = Ok(Cow::Borrowed(options));
+    if !options.is_scheduled() {
+        return as_asked;
+    }
+    let clean = evidence.of(&clean_spec(test, options));
+    let times = usize::try_from(options.clean_runs.get()).unwrap_or(usize::MAX);
+    let Some(clean) = clean.get(..times) else {
+        return as_asked;
+    };
+    let natural = natural_spec(test, options);
+    let known = evidence.of(&natural);
+    let fails_by_nature = known.len() >= NO_CHANCE && known.iter().all(|run| !run.passed());
+    // A limit of ours is no end of the test's, and one that looks for ever may only look for very
+    // long.
+    if clean.iter().any(|run| run.has_no_outcome() || run.spins())
+        && evidence.made(&natural, 1)?[0].passed()
+    {
+        return Ok(Cow::Owned(options.with_real_threads()));
+    }
+    // That a test also passes when it is scheduled shows that both ends are its own.
+    if deadlock::is_proven_of(clean) {
+        let passes_always = known.len() >= times && known.iter().all(Run::passed);
+        let passes_scheduled = || {
+            let mut runs = evidence.all();
+            runs.any(|(spec, run)| spec.is_scheduled() && run.passed())
+        };
+        return match passes_always && !passes_scheduled() {
+            true => Ok(Cow::Owned(options.with_real_threads())),
+            false => as_asked,
+        };
+    }
+    if clean.iter().all(Run::passed)
+        && fails_by_nature
+        && !clock_start::decides(test, clean, options, evidence)?
+    {
+        return Ok(Cow::Owned(options.with_real_threads()));
+    }
+    let failing = || clean.iter().filter(|run| !run.passed());
+    if !failing().any(may_be_of_schedule)
+        || prerequisite::explains_all(clean, &options.network, &options.prerequisites)
+    {
+        return as_asked;
+    }
+    // One that fails as well is enough: it may take the whole time limit.
+    if !evidence.made(&natural, 1)?[0].passed() {
+        return as_asked;
+    }
+    let natural = evidence.made(&natural, times)?;
+    // What fails there now and then as it does in the base schedule fails for itself.
+    let fails_alike = |run: &Run| failing().any(|other| is_same_failure(run, other));
+    if natural.iter().all(Run::passed)
+        && !known.iter().any(fails_alike)
+        && !clock_start::decides(test, clean, options, evidence)?
+    {
+        return Ok(Cow::Owned(options.with_real_threads()));
+    }
+    as_asked
+}
+
+/// The runs of seeds that were cut, of a test that is judged with scheduled ones.
+pub fn cut<'e>(
+    evidence: &'e Evidence,
+    options: &Options,
+) -> impl Iterator<Item = &'e Run> + use<'e> {
+    let is_scheduled = options.is_scheduled();
+    let runs = evidence.all().map(|(_, run)| run);
+    runs.filter(move |run| is_scheduled && run.has_no_outcome())
+}
+
+/// As [`settled`], as far as it is known.
+#[must_use]
+pub fn known<'o>(test: &str, options: &'o Options, evidence: &Evidence) -> Cow<'o, Options> {
+    settled(test, options, evidence).unwrap_or(Cow::Borrowed(options))
+}
+
+/// Whether two runs failed in the same way, at the same line.
+fn is_same_failure(first: &Run, second: &Run) -> bool {
+    let place = |run: &Run| {
+        let failure = run.failure.as_ref()?;
+        Some((failure.file.clone(), failure.line))
+    };
+    !first.passed() && first.outcome == second.outcome && place(first) == place(second)
+}
+
+/// Whether a failing run may fail because it was scheduled: it has threads, or uses time, or did
+/// not live to say so. What hangs takes the whole time limit, and has said at once that it has
+/// threads.
+fn may_be_of_schedule(run: &Run) -> bool {
+    !run.sources.is_empty()
+        || has_timing(run)
+        || run.has_threads()
+        || matches!(run.outcome, Outcome::Signalled(_))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! Orders that nobody is shown, and at which levels a test that uses no others is not run.
+//!
+//! In which order a map drops its entries is known by what their destructors do, and not otherwise.
+//! At the first level of its family that order is another one, as it may be tomorrow, and at FULL
+//! it is whatever is not promised. What the levels between them add is which orders agree with each
+//! other, and that is seen only where orders are seen. So while all runs of a test pass, and no run
+//! of it has met an order that is shown, it is not run at the levels between.
+
+use nondex_core::{Level, Model, Site};
+
+use super::evidence::Evidence;
+use super::options::Options;
+
+/// Whether runs at `level` can show nothing that others do not.
+#[must_use]
+pub(super) fn adds_nothing(level: Level, options: &Options, evidence: &Evidence) -> bool {
+    if !options.prune || evidence.all().any(|(_, run)| !run.passed()) {
+        return false;
+    }
+    let points = evidence.all().flat_map(|(_, run)| run.points.iter());
+    let mut varying = points
+        .map(|point| &point.site)
+        .filter(|site| site.family.varies(level))
+        .peekable();
+    varying.peek().is_some() && varying.all(|site| is_between(level, site, options))
+}
+
+/// Whether the order at `site` is not shown, and is varied at levels around this one.
+fn is_between(level: Level, site: &Site, options: &Options) -> bool {
+    let around = [site.family.varies_at()[0], Level::Full];
+    Model::by_api(&site.api).is_some_and(Model::is_unseen)
+        && !around.contains(&level)
+        && around.iter().all(|level| options.levels.contains(level))
+}
+
+#[cfg(test)]
+mod tests {
+    use nondex_core::{Family, Outcome, RunSpec};
+
+    use super::*;
+    use crate::conclusion::Conclusion;
+    use crate::run::Run;
+    use crate::simulation::{options, point, run, runs_at, simulate, site};
+
+    fn reached(sites: &[(&str, Family)]) -> Run {
+        let points = sites.iter().zip(1..).map(|(&(method, family), line)| {
+            point(Site {
+                api: format!("std::collections::HashMap::{method}"),
+                family,
+                ..site(line)
+            })
+        });
+        Run {
+            points: points.collect(),
+            ..run(true, [])
+        }
+    }
+
+    /// At which levels a test that meets these orders is run.
+    fn levels(sites: &[(&str, Family)], options: &Options) -> Vec<Level> {
+        let (conclusion, evidence) = simulate(options, |_: &RunSpec| reached(sites));
+        assert_eq!(conclusion, Conclusion::Stable);
+        let is_run = |level: &Level| runs_at(&evidence, *level) > 0;
+        Level::ALL.into_iter().filter(is_run).collect()
+    }
+
+    #[test]
+    fn orders_that_are_not_shown_are_varied_at_two_levels_unless_others_are_shown() {
+        use Family::{FixedHasher, HashMap};
+        let all = Level::ALL;
+        for (sites, expected) in [
+            (&[("drop", HashMap)][..], &[Level::Std, Level::Full][..]),
+            (
+                &[("drop", HashMap), ("eq", HashMap)],
+                &[Level::Std, Level::Full],
+            ),
+            (&[("clear", FixedHasher)], &[Level::One, Level::Full]),
+            (
+                &[("clone", FixedHasher), ("drop", HashMap)],
+                &[Level::Std, Level::One, Level::Full],
+            ),
+            (&[("drop", HashMap), ("iter", HashMap)], &all),
+            (&[("iter", HashMap)], &all),
+        ] {
+            assert_eq!(levels(sites, &options()), expected, "{sites:?}");
+            let long = Options {
+                prune: false,
+                ..options()
+            };
+            assert_eq!(levels(sites, &long), all, "{sites:?}");
+        }
+    }
+
+    #[test]
+    fn where_the_levels_around_are_not_asked_for_the_others_are_tried() {
+        let asked = |levels: &[Level]| Options {
+            levels: levels.to_vec(),
+            ..options()
+        };
+        let drop = [("drop", Family::HashMap)];
+        for expected in [
+            &[Level::Id][..],
+            &[Level::Std, Level::Eq],
+            &[Level::One, Level::Full],
+        ] {
+            assert_eq!(levels(&drop, &asked(expected)), expected);
+        }
+    }
+
+    #[test]
+    fn what_fails_at_any_level_is_judged_as_if_all_had_been_tried() {
+        for from in Level::ALL {
+            let fails = |spec: &RunSpec| Run {
+                outcome: if spec.draws_all() && spec.level() >= from {
+                    Outcome::Failed
+                } else {
+                    Outcome::Passed
+                },
+                ..reached(&[("drop", Family::HashMap)])
+            };
+            let conclusion = |prune| {
+                let options = Options { prune, ..options() };
+                match simulate(&options, fails).0 {
+                    Conclusion::Dependent(found) => found.spec.level(),
+                    other => panic!("{from}: {other:?}"),
+                }
+            };
+            assert_eq!(conclusion(true), conclusion(false), "{from}");
+        }
+    }
+}

@@ -1,0 +1,473 @@
+//! The verdict on a test. Nothing else in the driver gives one.
+//!
+//! Whatever decides about a test is a [`Fact`], and a fact has one [`Ruling`]. A report that gets
+//! one has its verdict from there. Where two reports are of the same test, [`Combined`] decides
+//! which of their verdicts holds, and [`Verdict::rank`] which knows more.
+
+use nondex_core::{Family, RunSpec, Site};
+use serde::{Deserialize, Serialize};
+
+use super::clock_start;
+use super::conclusion::{Conclusion, Dependence};
+use super::evidence::Evidence;
+use super::options::Options;
+use super::plain::PlainBuild;
+use super::prerequisite::Explanation;
+use super::reruns::{Circumstance, NextRerun};
+use super::specs::clean_spec;
+use super::timing::Timing;
+
+/// Verdict on a test, the same in every output.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub enum Verdict {
+    /// Passed in every run, those under seeds included.
+    #[serde(rename = "stable")]
+    Stable,
+    /// Passed in every run; no seed was tried, or not all its choices are known.
+    #[serde(rename = "passed")]
+    Passed,
+    /// Implementation-dependent: the outcome depends reproducibly on a choice, or on the
+    /// environment.
+    #[serde(rename = "ID")]
+    ImplementationDependent,
+    /// Order-dependent: passes alone and fails after another test.
+    #[serde(rename = "OD-victim")]
+    OrderDependentVictim,
+    /// Order-dependent: fails alone and passes after another test.
+    #[serde(rename = "OD-brittle")]
+    OrderDependentBrittle,
+    /// Non-deterministic: two runs with the same choices had different outcomes, or threads and
+    /// time decide. Then it has a [reason](Ruling::reason).
+    #[serde(rename = "ND")]
+    NonDeterministic,
+    /// Flaky of unknown cause: fails now and then in a plain build.
+    #[serde(rename = "UD")]
+    Unknown,
+    /// Failed because there is no network.
+    #[serde(rename = "network")]
+    Network,
+    /// Fails in canonical order too, whatever is chosen.
+    #[serde(rename = "broken")]
+    Broken,
+    /// Not executed, not often enough to be judged, or fails only with this tool.
+    #[default]
+    #[serde(rename = "not-run")]
+    NotRun,
+}
+
+impl Verdict {
+    /// Every verdict.
+    pub const ALL: [Verdict; 10] = [
+        Verdict::Stable,
+        Verdict::Passed,
+        Verdict::ImplementationDependent,
+        Verdict::OrderDependentVictim,
+        Verdict::OrderDependentBrittle,
+        Verdict::NonDeterministic,
+        Verdict::Unknown,
+        Verdict::Network,
+        Verdict::Broken,
+        Verdict::NotRun,
+    ];
+
+    /// The word, as serialised.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Verdict::Stable => "stable",
+            Verdict::Passed => "passed",
+            Verdict::ImplementationDependent => "ID",
+            Verdict::OrderDependentVictim => "OD-victim",
+            Verdict::OrderDependentBrittle => "OD-brittle",
+            Verdict::NonDeterministic => "ND",
+            Verdict::Unknown => "UD",
+            Verdict::Network => "network",
+            Verdict::Broken => "broken",
+            Verdict::NotRun => "not-run",
+        }
+    }
+}
+
+impl Verdict {
+    /// Meaning for the test, as one clause.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Verdict::Stable => "passed in every run, those under seeds included",
+            Verdict::Passed => {
+                "passed in every run; no seed was tried, or not all its choices are known"
+            }
+            Verdict::ImplementationDependent => {
+                "implementation-dependent: the outcome depends on an unspecified order, value, \
+                 schedule or time, or on the environment"
+            }
+            Verdict::OrderDependentVictim => {
+                "order-dependent: passes alone and fails after another test"
+            }
+            Verdict::OrderDependentBrittle => {
+                "order-dependent: fails alone and passes after another test"
+            }
+            Verdict::NonDeterministic => {
+                "non-deterministic: threads or time decide, or two runs with the same choices \
+                 differed"
+            }
+            Verdict::Unknown => "flaky for an unknown reason: fails now and then in a plain build",
+            Verdict::Network => "failed because there is no network",
+            Verdict::Broken => "fails in every run, a plain build included",
+            Verdict::NotRun => "not executed, not often enough to be judged, or fails only here",
+        }
+    }
+
+    /// Whether the test may pass and may fail.
+    #[must_use]
+    pub const fn is_flaky(self) -> bool {
+        matches!(
+            self,
+            Verdict::ImplementationDependent
+                | Verdict::OrderDependentVictim
+                | Verdict::OrderDependentBrittle
+                | Verdict::NonDeterministic
+                | Verdict::Unknown
+        )
+    }
+
+    /// Whether the test passed in every run.
+    #[must_use]
+    pub const fn passes(self) -> bool {
+        matches!(self, Verdict::Stable | Verdict::Passed)
+    }
+
+    /// Whether the tests that run before it make the difference.
+    #[must_use]
+    pub const fn is_of_order(self) -> bool {
+        matches!(
+            self,
+            Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle
+        )
+    }
+
+    /// Rank of a report on a test among others on it: first a choice that decides, whatever else
+    /// was seen, then what is wrong, then what is right.
+    #[must_use]
+    pub const fn rank(self, is_dependent: bool) -> u8 {
+        match self {
+            _ if is_dependent => 0,
+            Verdict::ImplementationDependent => 0,
+            Verdict::NonDeterministic => 1,
+            Verdict::Unknown => 2,
+            Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle => 3,
+            Verdict::Broken => 4,
+            Verdict::Network => 5,
+            Verdict::Stable => 6,
+            Verdict::Passed => 7,
+            Verdict::NotRun => 8,
+        }
+    }
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What decides about a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// It passed in every run, those under seeds included.
+    Passes,
+    /// It passed in every run; no seed was tried, or not all its choices are known.
+    PassesUntried,
+    /// It failed in every run.
+    Fails,
+    /// Runs that should have been the same were not, or it matters when something happens.
+    Varies,
+    /// The same, under this circumstance.
+    VariesUnder(Circumstance),
+    /// Delays of its threads decide.
+    Delays(Timing),
+    /// Choices decide.
+    Choices,
+    /// It fails in this environment only, every time.
+    Environment(Circumstance),
+    /// What its build draws at random decides.
+    Build,
+    /// The tests before it decide.
+    Order {
+        /// Whether it passes alone.
+        passes_alone: bool,
+    },
+    /// It fails now and then in a plain build, and nothing that was tried makes it fail.
+    Unexplained,
+    /// The network is not there, and explains every failure.
+    NoNetwork,
+    /// A choice decides, and the search that shows what kind of choice was stopped.
+    Cut,
+    /// It ran and cannot be judged: the tool itself may make it fail, or a run is missing.
+    Unjudged,
+}
+
+/// A verdict, with what belongs to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ruling {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Which delays decide.
+    pub reason: Option<Timing>,
+    /// Environment in which alone it fails.
+    pub environment: Option<Circumstance>,
+    /// Whether it ran but was not judged.
+    pub is_unjudged: bool,
+}
+
+impl Fact {
+    /// What follows from it.
+    #[must_use]
+    pub fn ruling(self) -> Ruling {
+        let of = |verdict| Ruling {
+            verdict,
+            ..Ruling::default()
+        };
+        let of_delays = |timing| Ruling {
+            reason: Some(timing),
+            ..of(Verdict::NonDeterministic)
+        };
+        match self {
+            Fact::Passes => of(Verdict::Stable),
+            Fact::PassesUntried => of(Verdict::Passed),
+            Fact::Fails => of(Verdict::Broken),
+            Fact::Varies => of(Verdict::NonDeterministic),
+            // The seeds that are tried late draw delays.
+            Fact::VariesUnder(Circumstance::FurtherSeeds) => of_delays(Timing::Race),
+            Fact::VariesUnder(circumstance) => Ruling {
+                environment: Some(circumstance).filter(|one| one.is_environment()),
+                ..of(Verdict::NonDeterministic)
+            },
+            Fact::Delays(timing) => of_delays(timing),
+            Fact::Choices | Fact::Build => of(Verdict::ImplementationDependent),
+            Fact::Environment(circumstance) => Ruling {
+                environment: Some(circumstance),
+                ..of(Verdict::ImplementationDependent)
+            },
+            Fact::Order { passes_alone: true } => of(Verdict::OrderDependentVictim),
+            Fact::Order {
+                passes_alone: false,
+            } => of(Verdict::OrderDependentBrittle),
+            Fact::Unexplained => of(Verdict::Unknown),
+            Fact::NoNetwork => of(Verdict::Network),
+            Fact::Cut => of(Verdict::NotRun),
+            Fact::Unjudged => Ruling {
+                is_unjudged: true,
+                ..of(Verdict::NotRun)
+            },
+        }
+    }
+
+    /// What a conclusion from the runs of a test alone is; `options` are those by which it was
+    /// judged, and `evidence` the runs that it follows from.
+    #[must_use]
+    pub fn of_conclusion(
+        conclusion: &Conclusion,
+        test: &str,
+        options: &Options,
+        plain: Option<&PlainBuild>,
+        evidence: &Evidence,
+    ) -> Self {
+        match conclusion {
+            // Nobody knows how a test ends that cannot be started, because it is built anew for
+            // instance, and `stable` would claim what nobody has seen.
+            _ if evidence.all().any(|(_, run)| run.is_missing) => Fact::Unjudged,
+            Conclusion::Stable | Conclusion::Latent(_) => {
+                // A choice whose event had no room was not seen, and may never have been tried.
+                let is_known = !evidence.all().any(|(_, run)| run.lost);
+                match is_known && options.tries_seeds() && !evidence.is_untried() {
+                    true => Fact::Passes,
+                    false => Fact::PassesUntried,
+                }
+            }
+            Conclusion::Broken => match may_be_a_choice(test, options, plain, evidence) {
+                true => Fact::Unjudged,
+                false => Fact::Fails,
+            },
+            Conclusion::Flaky => Fact::Unexplained,
+            Conclusion::FailsOnlyHere | Conclusion::Artefact(_) => Fact::Unjudged,
+            Conclusion::OrderDependent(found) => Fact::Order {
+                passes_alone: found.passes_alone,
+            },
+            Conclusion::NonDeterministic { .. } => Fact::Varies,
+            Conclusion::Dependent(found) => Fact::of_choices(found, evidence),
+            Conclusion::Explained(found) => match Fact::of_explanation(&found.explanation) {
+                Fact::NoNetwork => Fact::NoNetwork,
+                // Any other prerequisite leaves the verdict.
+                _ if found.shown == Conclusion::Broken => Fact::Fails,
+                _ => Fact::of_conclusion(&found.shown, test, options, plain, evidence),
+            },
+        }
+    }
+
+    /// What choices that decide about a test are: `ND` for delays, even if they are only suspected.
+    fn of_choices(found: &Dependence, evidence: &Evidence) -> Self {
+        match found.reason(evidence) {
+            Some(timing) => Fact::Delays(timing),
+            None if !found.may_be_delays(evidence) => Fact::Choices,
+            None if found.is_cut => Fact::Cut,
+            None => Fact::Varies,
+        }
+    }
+
+    /// What explains all failures of a test: only without a network no more is known of it.
+    #[must_use]
+    pub fn of_explanation(explanation: &Explanation) -> Self {
+        match explanation.is_of_network() {
+            true => Fact::NoNetwork,
+            false => Fact::Fails,
+        }
+    }
+
+    /// What runs of a test are that differ in nothing which decides: the number that failed, of
+    /// all.
+    #[must_use]
+    pub const fn of_failures([failed, all]: [usize; 2]) -> Self {
+        match failed < all {
+            true => Fact::Varies,
+            false => Fact::Fails,
+        }
+    }
+
+    /// What reruns under other circumstances show of a test that passed before; `None` for one that
+    /// passes still.
+    #[must_use]
+    pub const fn of_reruns(next: NextRerun) -> Option<Self> {
+        match next {
+            NextRerun::Run(_) | NextRerun::Stable => None,
+            NextRerun::Environment(circumstance) => Some(Fact::Environment(circumstance)),
+            NextRerun::NonDeterministic(circumstance) => Some(Fact::VariesUnder(circumstance)),
+            NextRerun::Unknown => Some(Fact::Unexplained),
+        }
+    }
+}
+
+/// Whether a test that fails in canonical order reached choices of which no seed was tried, and is
+/// not known to fail always without this tool.
+fn may_be_a_choice(
+    test: &str,
+    options: &Options,
+    plain: Option<&PlainBuild>,
+    evidence: &Evidence,
+) -> bool {
+    let clean: RunSpec = clean_spec(test, options);
+    let mut points = evidence.of(&clean).iter().flat_map(|run| run.points.iter());
+    // What a seed does to threads, time and the network seldom lets a test pass.
+    let is_drawn = |site: &Site| {
+        !matches!(site.family, Family::Schedule | Family::Time | Family::Fault)
+            && !clock_start::is_start(site)
+    };
+    let fails_plainly =
+        matches!(plain, Some(PlainBuild::Runs([failures, runs])) if failures == runs);
+    !options.tries_seeds() && !fails_plainly && points.any(|point| is_drawn(&point.site))
+}
+
+/// What test orders show of a test that has a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combined {
+    /// Their verdict holds.
+    Overruled,
+    /// Both are the same.
+    Agreed,
+    /// Both choices and other tests decide: the first verdict stays.
+    Both,
+    /// The first verdict stays.
+    Stays,
+}
+
+impl Combined {
+    /// What holds of a test that has the verdict `known`, and by test orders the verdict `order`;
+    /// `is_of_files` if other tests were proven to make it fail by a file. In a campaign, tests
+    /// find files that others have left, in whatever order they come.
+    #[must_use]
+    pub fn new(known: Verdict, order: Verdict, is_of_files: bool) -> Self {
+        let overrules = match known {
+            Verdict::NonDeterministic | Verdict::Unknown if is_of_files => order.is_of_order(),
+            Verdict::Stable | Verdict::Passed => {
+                let is_of_chance = matches!(
+                    order,
+                    Verdict::ImplementationDependent | Verdict::NonDeterministic
+                );
+                order.is_of_order() || is_of_chance
+            }
+            Verdict::Broken | Verdict::OrderDependentBrittle | Verdict::NotRun => {
+                order.is_of_order()
+            }
+            _ => false,
+        };
+        match [known, order] {
+            _ if overrules => Combined::Overruled,
+            [Verdict::Broken, Verdict::Broken] => Combined::Agreed,
+            both if both.iter().all(|verdict| verdict.passes()) => Combined::Agreed,
+            _ if order.is_of_order() => Combined::Both,
+            _ => Combined::Stays,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Run;
+    use crate::simulation::{options, run, simulate};
+
+    #[test]
+    fn a_test_whose_record_lost_events_passed_and_is_not_called_stable() {
+        for (lost, expected) in [(false, Fact::Passes), (true, Fact::PassesUntried)] {
+            let (conclusion, evidence) = simulate(&options(), |_| Run {
+                lost,
+                ..run(true, [1])
+            });
+            let fact = Fact::of_conclusion(&conclusion, "t", &options(), None, &evidence);
+            assert_eq!(fact, expected);
+        }
+    }
+
+    #[test]
+    fn each_fact_has_one_verdict_and_only_some_a_reason() {
+        use Circumstance::{Alone, FurtherSeeds, Load, TimeZone};
+        for (fact, verdict, reason, environment) in [
+            (Fact::Passes, "stable", None, None),
+            (Fact::PassesUntried, "passed", None, None),
+            (Fact::of_failures([2, 2]), "broken", None, None),
+            (Fact::of_failures([1, 2]), "ND", None, None),
+            (Fact::Delays(Timing::Time), "ND", Some(Timing::Time), None),
+            (
+                Fact::VariesUnder(FurtherSeeds),
+                "ND",
+                Some(Timing::Race),
+                None,
+            ),
+            (Fact::VariesUnder(Alone), "ND", None, None),
+            (Fact::VariesUnder(Load), "ND", None, Some(Load)),
+            (Fact::Environment(TimeZone), "ID", None, Some(TimeZone)),
+            (Fact::Choices, "ID", None, None),
+            (Fact::Build, "ID", None, None),
+            (Fact::Order { passes_alone: true }, "OD-victim", None, None),
+            (
+                Fact::Order {
+                    passes_alone: false,
+                },
+                "OD-brittle",
+                None,
+                None,
+            ),
+            (Fact::Unexplained, "UD", None, None),
+            (Fact::NoNetwork, "network", None, None),
+            (Fact::Cut, "not-run", None, None),
+            (Fact::Unjudged, "not-run", None, None),
+        ] {
+            let ruling = fact.ruling();
+            let found = (ruling.verdict.name(), ruling.reason, ruling.environment);
+            assert_eq!(found, (verdict, reason, environment), "{fact:?}");
+            assert_eq!(ruling.is_unjudged, fact == Fact::Unjudged);
+        }
+    }
+}
