@@ -19,6 +19,10 @@ use super::threads::NO_CHANCE;
 /// With this number of passing runs, the failure rate is below 14 percent at 95 percent confidence.
 pub const ENOUGH: usize = 20;
 
+/// The same for one that reads a file of random bytes, which may decide at any time, whatever the
+/// machine does: with this number, the rate is below 5 percent.
+const ENOUGH_RANDOM: usize = 60;
+
 /// Number of failures without a pass that rules out chance: of the tests that fail every other
 /// time, one in a thousand shows that.
 pub const ENOUGH_FAILURES: usize = 10;
@@ -81,7 +85,15 @@ pub(super) fn left_out(test: &str, options: &Options, evidence: &Evidence) -> us
     let made = evidence.of(&natural_spec(test, options)).len();
     match confirm(test, options, evidence) {
         Ok(_) => 0,
-        Err(_) => ENOUGH.saturating_sub(made),
+        Err(_) => enough(evidence).saturating_sub(made),
+    }
+}
+
+/// How many passing runs are enough for a test that chance may decide.
+fn enough(evidence: &Evidence) -> usize {
+    match sources(evidence).contains(&Source::RandomFile) {
+        true => ENOUGH_RANDOM,
+        false => ENOUGH,
     }
 }
 
@@ -101,7 +113,7 @@ fn confirm(test: &str, options: &Options, evidence: &Evidence) -> Result<bool, M
         clean.len()
     };
     let others = samples(evidence) - plain - evidence.of(&natural).len();
-    let wanted = ENOUGH.saturating_sub(others);
+    let wanted = enough(evidence).saturating_sub(others);
     // Where time is scheduled, only a passing run shows how long the test takes.
     let known = match is_timed && wanted > 0 {
         true => evidence.made(&natural, 1)?,
@@ -204,6 +216,17 @@ mod tests {
         assert_eq!(evidence.count(), ENOUGH);
         assert!(bound(evidence.count()) < 0.14);
         assert_eq!(sources(&evidence), [Source::Clock]);
+    }
+
+    #[test]
+    fn a_test_that_reads_random_bytes_is_run_more_often() {
+        let (conclusion, evidence) = simulate(&options(), |_| Run {
+            sources: vec![Source::RandomFile],
+            ..run(true, [])
+        });
+        assert_eq!(conclusion, Conclusion::Stable);
+        assert_eq!(evidence.count(), ENOUGH_RANDOM);
+        assert!(bound(evidence.count()) < 0.05);
     }
 
     #[test]

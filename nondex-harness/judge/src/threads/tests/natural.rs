@@ -33,6 +33,23 @@ fn a_test_that_only_the_base_schedule_fails_is_judged_with_real_threads_as_witho
 }
 
 #[test]
+fn a_test_that_reads_random_bytes_and_ends_in_two_ways_is_not_the_schedulers_doing() {
+    let threads = Threads::new(40);
+    for (source, is_decided) in [(Source::RandomFile, true), (Source::Clock, false)] {
+        let mut runs = 0;
+        let (conclusion, evidence) = simulate(&options(), |spec| {
+            runs += 1;
+            let mut run = threads.run(spec, |_| runs != 2);
+            run.sources = vec![source];
+            run
+        });
+        assert_eq!(known("t", &options(), &evidence).real_threads, !is_decided);
+        let differs = matches!(conclusion, Conclusion::NonDeterministic { .. });
+        assert_eq!(differs, is_decided, "{conclusion:?}");
+    }
+}
+
+#[test]
 fn a_test_that_fails_with_real_threads_too_is_judged_with_scheduled_ones() {
     let threads = Threads::new(40);
     let (conclusion, evidence) = simulate(&options(), |spec| threads.run(spec, |_| false));
