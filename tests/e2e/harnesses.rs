@@ -13,9 +13,14 @@ fn a_harness_with_a_pool_of_threads_runs_its_test_on_the_main_thread() {
         .args(["--test", "pool"])
         .run();
     let report = output.expect(ExitCode::Found).report();
-    assert_eq!(report.tests.len(), 4);
+    assert_eq!(report.tests.len(), 5);
     for found in &report.tests {
-        if ["depends_on_nothing", "starts_a_thread"].contains(&&*found.name) {
+        let is_stable = [
+            "depends_on_nothing",
+            "opens_a_random_file",
+            "starts_a_thread",
+        ];
+        if is_stable.contains(&&*found.name) {
             assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
             continue;
         }
@@ -40,16 +45,21 @@ fn a_harness_with_a_pool_of_threads_runs_its_test_on_the_main_thread() {
 }
 
 #[test]
-fn a_test_with_a_thread_of_a_harness_with_a_pool_runs_often_before_it_is_stable() {
+fn what_a_test_uses_of_a_harness_with_a_pool_makes_it_run_often_before_it_is_stable() {
     let fixture = Fixture::new("pooled");
-    let output = Nondex::run_in(&fixture.path("."))
-        .args(["--test", "pool", "-E", "test(starts_a_thread)"])
-        .run();
-    let report = output.expect(ExitCode::Ok).report();
-    let found = &report.tests[0];
-    assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
-    assert_eq!(found.sources, [Source::Thread], "{found:#?}");
-    assert!(found.failure_bound.is_some_and(|bound| bound < 0.14));
+    for (name, source, bound) in [
+        ("starts_a_thread", Source::Thread, 0.14),
+        ("opens_a_random_file", Source::RandomFile, 0.05),
+    ] {
+        let output = Nondex::run_in(&fixture.path("."))
+            .args(["--test", "pool", "-E", &format!("test({name})")])
+            .run();
+        let report = output.expect(ExitCode::Ok).report();
+        let found = &report.tests[0];
+        assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
+        assert_eq!(found.sources, [source], "{found:#?}");
+        assert!(found.failure_bound.is_some_and(|found| found < bound));
+    }
 }
 
 #[test]

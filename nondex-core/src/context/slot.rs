@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::attempt::NetworkOperation;
 use super::end;
+use super::harness::has_harness;
 use super::journal;
 use super::process::{global, known};
 use super::run::Context;
@@ -317,10 +318,17 @@ pub fn note_source(source: Source) {
         return;
     }
     let _ = SLOT.try_with(|slot| {
-        if let Ok(slot) = slot.try_borrow() {
-            if let Slot::Active(state) = &*slot {
-                state.context.note_source(source);
-            }
+        let Ok(slot) = slot.try_borrow() else {
+            return;
+        };
+        let context = match &*slot {
+            Slot::Active(state) => Some(&state.context),
+            // Without a harness of ours, all that the process does is the test's doing.
+            Slot::Unknown if !has_harness() => known().flatten(),
+            _ => None,
+        };
+        if let Some(context) = context {
+            context.note_source(source);
         }
     });
 }
