@@ -177,6 +177,13 @@ pub(super) fn measure(spec: &RunSpec, evidence: &Evidence) -> Result<(), Missing
     Ok(())
 }
 
+/// How many runs that all pass show, as far as there is time for them, that it was not chance that
+/// made a test fail.
+pub(super) fn without_chance(evidence: &Evidence) -> usize {
+    let took = evidence.all().map(|(_, run)| run.took).max();
+    enough(evidence).min(affordable(took.unwrap_or_default()))
+}
+
 /// How many runs that all pass show, with a probability of error of at most 1 %, that a test does
 /// not fail as often as with `rate`.
 #[must_use]

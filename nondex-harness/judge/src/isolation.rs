@@ -463,7 +463,10 @@ fn judge_alone(
             (_, None) => clean,
         };
         let others = runs.alone.count() - runs.alone.standing_for(&disagreed).len();
-        let times = sufficient(failures(&runs.together)).saturating_sub(others);
+        let wanted = sufficient(failures(&runs.together));
+        // However few runs disagreed: chance may decide as seldom alone.
+        let wanted = wanted.max(certainty::without_chance(&runs.together));
+        let times = wanted.saturating_sub(others);
         runs.alone.repeat(&disagreed, times.max(MIN_REPETITIONS))?;
         if let Some((spec, _)) = runs.alone.contradiction(options.is_scheduled()) {
             conclusion = Conclusion::NonDeterministic {

@@ -1,6 +1,6 @@
 //! Tests of judgements about tests that others may have disturbed.
 
-use nondex_core::{Level, RunSpec};
+use nondex_core::{Level, RunSpec, Source};
 
 use super::*;
 use crate::run::Run;
@@ -189,7 +189,7 @@ fn what_only_differs_when_it_is_scheduled_says_nothing_of_a_test_that_is_judged_
                 false => !is_natural_too || !number.is_multiple_of(3),
             };
             let mut run = run(passes, []);
-            run.sources.push(nondex_core::Source::Clock);
+            run.sources.push(Source::Clock);
             run
         };
         let (judgement, runs) = simulate(test, true);
@@ -233,7 +233,7 @@ fn the_figures_of_both_kinds_of_runs_are_given() {
         judgement.interference,
         Some(Interference {
             together: [1, 2],
-            alone: [0, 7],
+            alone: [0, 20],
             reason: Reason::Shared,
         })
     );
@@ -275,5 +275,28 @@ fn a_test_that_fails_alone_is_no_victim_of_others_behind_which_it_fails() {
         assert_eq!(matches!(found, Conclusion::OrderDependent(_)), is_order);
         // Then a plain build decides.
         assert_eq!(found == Conclusion::Broken, !is_order);
+    }
+}
+
+#[test]
+fn a_test_that_fails_by_chance_is_not_disturbed_for_passing_a_few_times_alone() {
+    for (sources, last) in [(vec![], 20), (vec![Source::RandomFile], 60)] {
+        for every_seed in [true, false] {
+            let options = Options {
+                every_seed,
+                ..options()
+            };
+            let fails = [0, last];
+            let (judgement, _) = simulate_within(
+                &options,
+                |_, _, number| Run {
+                    sources: sources.clone(),
+                    ..run(!fails.contains(&number), [])
+                },
+                true,
+            );
+            assert_eq!(verdict(&judgement), "ND", "{judgement:?}");
+            assert_eq!(judgement.interference, None);
+        }
     }
 }
