@@ -88,6 +88,8 @@ pub(super) fn report(
                 place.is_some() && own.map(|(file, line)| (file.as_str(), *line)) == place
             };
             shown.extend(steps.iter().rposition(is_there));
+            // What the test fails at comes first: other delays may only lead there.
+            conflicts.sort_by_key(|conflict| !conflict.steps().any(|at| is_there(&steps[at])));
         }
     }
     let mut found = shown_of(trace, &steps, &shown, &conflicts);
@@ -190,8 +192,7 @@ fn object(trace: &Trace, steps: &[Step], conflict: &Conflict) -> String {
             .and_then(|name| trace.names.get(name));
         return name.cloned().unwrap_or_default();
     }
-    let own = [conflict.before, Some(conflict.meanwhile), conflict.after];
-    let own: Vec<&Step> = own.into_iter().flatten().map(|at| &steps[at]).collect();
+    let own: Vec<&Step> = conflict.steps().map(|at| &steps[at]).collect();
     let is_called = |step: &Step, words: &[&str]| words.iter().any(|word| step.what.contains(word));
     let has = |words: &[&str]| own.iter().any(|step| is_called(step, words));
     const LOCK: &[&str] = &["Mutex", "RwLock", "Guard"];

@@ -21,6 +21,12 @@ pub(super) struct Around {
 const REST: usize = 3;
 
 impl Conflict {
+    /// What both threads do to the same thing.
+    pub(super) fn steps(&self) -> impl Iterator<Item = usize> {
+        let all = [self.before, Some(self.meanwhile), self.after];
+        all.into_iter().flatten()
+    }
+
     /// What the two threads do next to the same thing, once the delayed one has gone on.
     pub(super) fn rest(&self, steps: &[Step]) -> impl Iterator<Item = usize> {
         let threads = [self.delay, self.meanwhile].map(|at| steps[at].thread);

@@ -133,6 +133,26 @@ fn what_is_done_before_the_delayed_thread_comes_to_it_is_a_conflict_of_order() {
 }
 
 #[test]
+fn of_several_conflicts_the_one_at_the_line_that_fails_comes_first() {
+    let (_folder, workspace, root) = workspace();
+    let trace = trace(&[
+        (1, 3, STORE, held(100)),
+        (0, 5, STORE, store(0x20, 1)),
+        (1, 4, LOAD, load(0x20, 1)),
+        (1, 6, STORE, held(200)),
+        (0, 7, LOAD, load(0x10, 0)),
+        (1, 6, STORE, store(0x10, 1)),
+    ]);
+    for (failing, expected) in [(7, [7, 5]), (9, [5, 7])] {
+        let failed = End::Failed(Some(("src/lib.rs", failing)));
+        let found = report(&trace, failed, &workspace, &root).unwrap();
+        let conflicts = found.conflicts.iter();
+        let others = conflicts.map(|conflict| found.steps[conflict.meanwhile].line.unwrap());
+        assert_eq!(others.collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
 fn what_the_test_fails_at_is_shown_though_nobody_changes_it() {
     let (_folder, workspace, root) = workspace();
     let sleep = TracedOperation {
