@@ -205,7 +205,7 @@ fn a_test_that_fails_only_together_with_others_is_found_as_cargo_test_runs_them(
 
         /// The first thread of the process, and that of the test.
         fn is_alone() -> bool {
-            let wait = || std::thread::sleep(Duration::from_millis(300));
+            let wait = || std::thread::sleep(Duration::from_millis(200));
             wait();
             let threads = fs::read_dir(\"/proc/self/task\").unwrap().count();
             wait();
@@ -223,7 +223,7 @@ fn a_test_that_fails_only_together_with_others_is_found_as_cargo_test_runs_them(
         }
     ";
     fs::write(fixture.path("src/lib.rs"), suite).unwrap();
-    let few = ["--alone", "0", "--circumstances", "3", "--natural", "0"];
+    let few = ["--alone", "0", "--circumstances", "2", "--natural", "0"];
     let output = Nondex::command(&fixture.path("."), "classify")
         .args(["--seeds", "1", "--levels", "STD", "--offline"])
         .args(["--message-format", "json"])
@@ -234,7 +234,7 @@ fn a_test_that_fails_only_together_with_others_is_found_as_cargo_test_runs_them(
     for name in ["is_the_first", "is_the_second"] {
         let found = test(&report, name);
         assert_eq!(found.verdict, Verdict::Unknown, "{found:#?}");
-        assert_eq!(steps(&report, name).last(), Some(&("together", 3, 3)));
+        assert_eq!(steps(&report, name).last(), Some(&("together", 2, 2)));
         assert_eq!(
             found.failures[0].line,
             found.line.map(|line| line + 1),

@@ -29,12 +29,13 @@ fn is_alive(id: u32) -> bool {
     stat.is_ok_and(|stat| !stat.contains(") Z "))
 }
 
-fn run(project: &Fixture, threads: &str) -> (Report, BTreeMap<String, u32>) {
+/// The report of a command, and the daemons of its last runs.
+fn left(project: &Fixture, command: &str, args: &[&str]) -> (Report, BTreeMap<String, u32>) {
     let folder = project.path("daemons");
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir(&folder).unwrap();
-    let output = Nondex::run_in(&project.path(""))
-        .args(["--seeds", "0", "--clean-runs", "1", "--jobs", threads])
+    let output = Nondex::reported(&project.path(""), command)
+        .args(args)
         .env("DAEMONS", &folder)
         .run();
     (output.report(), daemons(&folder))
@@ -48,11 +49,13 @@ fn daemons_end_with_the_test_that_left_them_behind_and_nothing_else_does() {
         .arg("600")
         .spawn()
         .unwrap();
-    for threads in ["1", "4"] {
-        let (report, daemons) = run(&project, threads);
+    let many = ["--seeds", "0", "--clean-runs", "1", "--jobs", "4"];
+    // One at a time, one run of each is enough.
+    for (command, args) in [("test", &["--jobs", "1"][..]), ("run", &many)] {
+        let (report, daemons) = left(&project, command, args);
         assert_eq!(daemons.len(), 8, "{daemons:?}");
         let alive: Vec<_> = daemons.iter().filter(|(_, id)| is_alive(**id)).collect();
-        assert!(alive.is_empty(), "{threads} jobs: {alive:?}");
+        assert!(alive.is_empty(), "{command}: {alive:?}");
         for test in &report.tests {
             let is_noted = test
                 .notes
@@ -60,7 +63,7 @@ fn daemons_end_with_the_test_that_left_them_behind_and_nothing_else_does() {
                 .any(|note| note == "it left a child process running");
             // Beside other tests, one that has taken another program and another environment may be
             // of any of them.
-            if threads == "1" || test.name.starts_with("forked_twice") {
+            if command == "test" || test.name.starts_with("forked_twice") {
                 assert_eq!(
                     is_noted,
                     test.name != "none",

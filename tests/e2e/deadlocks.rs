@@ -62,7 +62,7 @@ fn a_deadlock_under_every_schedule_is_waited_for_once() {
         .iter()
         .map(|wait| wait.line)
         .collect();
-    let marked = |mark| Some(fixture.marked("src/lib.rs", mark));
+    let marked = |mark| Some(fixture.marked("tests/always.rs", mark));
     assert_eq!(lines, [marked("joins"), marked("locks")]);
     // It sleeps for longer than the short limit before.
     let found = test(&short, "always_after_a_sleep");

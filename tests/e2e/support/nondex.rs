@@ -48,6 +48,16 @@ pub(crate) fn cargo() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
+/// The value of `PATH` where the toolchain's own programs come first: before each call of rustc,
+/// rustup's proxy in `PATH` reads its settings.
+fn path() -> OsString {
+    let cargo = PathBuf::from(cargo());
+    let own = cargo.parent().filter(|folder| folder.is_absolute());
+    let all = std::env::var_os("PATH").unwrap_or_default();
+    let folders = own.map(Path::to_owned).into_iter();
+    std::env::join_paths(folders.chain(std::env::split_paths(&all))).unwrap()
+}
+
 /// A command in `dir` without what `cargo test` put into our own environment.
 pub(crate) fn plain_command(program: impl AsRef<OsStr>, dir: &Path) -> Command {
     let mut command = Command::new(program);
@@ -70,7 +80,7 @@ pub(crate) fn plain_command(program: impl AsRef<OsStr>, dir: &Path) -> Command {
         }
     }
     // Most projects are built once: data for the next build takes a third of the time.
-    command.env("CARGO_INCREMENTAL", "0");
+    command.env("CARGO_INCREMENTAL", "0").env("PATH", path());
     command.current_dir(dir).stdin(Stdio::null());
     command
 }
