@@ -166,14 +166,17 @@ impl Builds<'_> {
     /// Why not all builds were compared.
     fn run(&self, variation: &Variation, tests: &mut [Compared<'_>]) -> Result<(), String> {
         (self.status)(&format!(
-            "`{}` {} times with other random bytes for its {}, to run {} tests in each build",
+            "`{}` {} times with other random bytes for its {}, to run {} in each build",
             variation.package,
             variation.seeds.len(),
             match variation.proc_macro {
                 Some(_) => "proc macro",
                 None => "build script",
             },
-            tests.len(),
+            match tests.len() {
+                1 => "1 test".to_owned(),
+                several => format!("{several} tests"),
+            },
         ));
         let mut begin = None;
         for seed in &variation.seeds {
