@@ -24,11 +24,19 @@ const RANDOM: [&CStr; 4] = [
     c"/proc/sys/kernel/random/uuid",
 ];
 
-/// Notes that a file is opened: one that is random always, another where a run watches it.
+/// A file with the time since the system started.
+const CLOCK: &CStr = c"/proc/uptime";
+
+/// Notes that a file is opened: one that is random or a clock always, another where a run watches
+/// it.
 fn opened(path: *const c_char, flags: c_int) {
-    // SAFETY: the caller of the function that opens it gives a C string.
-    if !path.is_null() && RANDOM.contains(&unsafe { CStr::from_ptr(path) }) {
-        clock::note(Source::RandomFile);
+    if !path.is_null() {
+        // SAFETY: the caller of the function that opens it gives a C string.
+        match unsafe { CStr::from_ptr(path) } {
+            name if RANDOM.contains(&name) => clock::note(Source::RandomFile),
+            name if name == CLOCK => clock::note(Source::Clock),
+            _ => {}
+        }
     }
     let writes = is_for_writing(flags);
     schedule::file(StateKind::File, writes, path);
