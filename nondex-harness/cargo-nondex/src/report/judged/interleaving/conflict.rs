@@ -79,7 +79,8 @@ impl Around {
     }
 
     /// What the delayed thread and another one do to the same thing: best if the delayed one does
-    /// something on both sides of its delay, and the nearer the better.
+    /// something on both sides of its delay, and the nearer the better. That the other one drops
+    /// the thing, such as its end of a channel, explains less than that it uses one.
     pub(super) fn conflict(&self, steps: &[Step]) -> Option<Conflict> {
         let objects: BTreeSet<Object> = self
             .meanwhile
@@ -136,7 +137,8 @@ impl Around {
                 meanwhile,
                 after: after.map(|(_, at)| at),
             };
-            Some(((rank, far(after), far(before)), conflict))
+            let key = (rank, steps[meanwhile].drops(), far(after), far(before));
+            Some((key, conflict))
         });
         found
             .min_by_key(|(key, _)| *key)

@@ -181,4 +181,9 @@ impl Step {
     pub(super) fn changes(&self, object: Object) -> bool {
         self.objects.get(&object).copied().unwrap_or(false)
     }
+
+    /// Whether something is dropped, and not only a lock given back.
+    pub(super) fn drops(&self) -> bool {
+        self.what == "mem::drop" || self.what.starts_with("drop ") && !self.what.ends_with("Guard")
+    }
 }

@@ -153,6 +153,22 @@ fn of_several_conflicts_the_one_at_the_line_that_fails_comes_first() {
 }
 
 #[test]
+fn what_the_other_thread_uses_explains_more_than_what_it_drops() {
+    let (_folder, workspace, root) = workspace();
+    let trace = trace(&[
+        (1, 3, STORE, held(100)),
+        (0, 5, LOAD, load(0x10, 0)),
+        (0, 6, "core::mem::drop", store(0x20, 1)),
+        (1, 4, LOAD, load(0x20, 1)),
+        (1, 7, STORE, store(0x10, 1)),
+    ]);
+    let found = report(&trace, End::Failed(None), &workspace, &root).unwrap();
+    let conflict = &found.conflicts[0];
+    assert_eq!(found.steps[conflict.meanwhile].line, Some(5));
+    assert_eq!(found.steps[conflict.after.unwrap()].line, Some(7));
+}
+
+#[test]
 fn what_the_test_fails_at_is_shown_though_nobody_changes_it() {
     let (_folder, workspace, root) = workspace();
     let sleep = TracedOperation {
