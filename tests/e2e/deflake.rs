@@ -184,6 +184,15 @@ fn a_failure_is_blamed_on_a_change_only_if_the_test_ran_it() {
         (Blame::Unknown, Some(Witness::Base), vec![2])
     );
 
+    // What it ran itself comes first.
+    edit(&project, "src/lib.rs", &[("    y * 3", "    y * 5")]);
+    let doubles = ["--delayed", "-E", "test(doubles)"];
+    let both = deflake(&project).args(doubles).run().report();
+    assert_eq!(
+        blamed(&both)["doubles"],
+        (Blame::Unknown, Some(Witness::Base), vec![13, 2])
+    );
+
     // What is no code is only held against a test that opens it.
     git_at_noon(&project, &["checkout", "--quiet", "."]);
     fs::write(project.path("data.txt"), "2\n").unwrap();

@@ -239,7 +239,7 @@ fn change_of(
     let mut lines = met;
     lines.sort_by_key(|Line { file, line }| match &place {
         Some((at, near)) if at == file => (0, near.abs_diff(*line)),
-        _ => (1, *line),
+        _ => (1, 0),
     });
     ChangeReport {
         verdict,

@@ -113,7 +113,8 @@ impl Effects {
         )
     }
 
-    /// The changed lines that a test met, of those that act on it, when it ran these.
+    /// The changed lines that a test met, of those that act on it, when it ran these: first those
+    /// that it ran, then those that act on its whole executable.
     pub(super) fn met_by(
         &self,
         test: &TestReport,
@@ -143,14 +144,24 @@ impl Effects {
             }
             Reach::Crate | Reach::Named(_) | Reach::Module(_) => self.is_made_of(test, effect),
         });
-        let lines: BTreeSet<(String, u32)> = met
-            .map(|effect| (self.shown(&effect.file), effect.line))
-            .chain(self.own_change(test))
-            .collect();
-        lines
-            .into_iter()
-            .map(|(file, line)| Line { file, line })
-            .collect()
+        let is_far = |effect: &Effect| {
+            matches!(
+                effect.reach,
+                Reach::Crate | Reach::Named(_) | Reach::Module(_)
+            )
+        };
+        let (far, near): (Vec<&Effect>, Vec<&Effect>) = met.partition(|effect| is_far(effect));
+        let places = |effects: Vec<&Effect>| -> BTreeSet<(String, u32)> {
+            let places = effects.into_iter();
+            places
+                .map(|effect| (self.shown(&effect.file), effect.line))
+                .collect()
+        };
+        let mut near = places(near);
+        near.extend(self.own_change(test));
+        let far: Vec<_> = places(far).difference(&near).cloned().collect();
+        let lines = near.into_iter().chain(far);
+        lines.map(|(file, line)| Line { file, line }).collect()
     }
 
     /// Whether the executable of a test contains the crate of what affects a whole crate.

@@ -13,6 +13,7 @@ pub struct ChangeReport {
     /// Evidence; null if there is none.
     pub witness: Option<Witness>,
     /// Changed lines that the test ran, those of the failing file and nearest to the failure first.
+    /// Of other files, those that act on the whole executable, such as a constant, come last.
     pub lines: Vec<Line>,
     /// Changed files that it opened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
