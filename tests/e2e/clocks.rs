@@ -12,7 +12,7 @@ use crate::support::{Fixture, Nondex, test};
 fn each_test_that_relies_on_a_clock_is_found_at_the_level_of_its_name_and_no_other_test_is() {
     let fixture = Fixture::shared("clocks");
     let output = Nondex::run_in(&fixture.path("."))
-        .args(["--seeds", "12"])
+        .args(["--seeds", "8"])
         // Who is delayed between two readings misses every margin.
         .args([
             "--skip-models",

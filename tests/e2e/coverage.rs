@@ -17,7 +17,7 @@ use cargo_nondex::report::schema::{Blame, Witness};
 use crate::support::{Fixture, Nondex, committed, edit};
 
 fn deflake(project: &Fixture) -> Nondex {
-    let arguments = ["--seeds", "0", "--delayed"];
+    let arguments = ["--seeds", "0", "--clean-runs", "1", "--delayed"];
     Nondex::reported(&project.path(""), "deflake").args(arguments)
 }
 

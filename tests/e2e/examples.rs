@@ -148,7 +148,7 @@ fn feature_swap_is_judged_by_the_tool_and_by_plain_cargo() {
     // Lines are all that is looked at of what is compiled.
     let lines = ("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
     let report = Nondex::run_in(&root)
-        .args(["--mode", "swap", "--seeds", "20"])
+        .args(["--mode", "swap", "--seeds", "20", "--levels", "STD"])
         .env(lines.0, lines.1)
         .run()
         .expect(ExitCode::Found)

@@ -6,7 +6,7 @@ use cargo_nondex::report::schema::Advice;
 use cargo_nondex::report::{Report, Verdict};
 use nondex_core::{Family, Level};
 
-use crate::support::{Fixture, Nondex, test};
+use crate::support::{Fixture, Nondex, Output, test};
 
 /// What must be found about one test.
 struct Finding {
@@ -266,23 +266,30 @@ fn the_summary_adds_up(report: &Report) {
 }
 
 fn advice_is_a_failure_only_when_strict(fixture: &Fixture) {
-    for (name, reason) in [
-        ("orders::full_read_twice", "what nobody changes"),
-        ("orders::clone_prints_the_same", "what nobody changes"),
-        (
-            "orders::eq_other_content",
-            "the hasher is not `RandomState`",
-        ),
-        ("orders::id_rebuilt", "the hasher is not `RandomState`"),
-    ] {
-        let run = || Nondex::run_in(&fixture.path("app")).args(["--lib", "--exact", name]);
-        let advice = run().run();
-        advice.prints(&["warning[ID]", "= advice: ", reason]);
-        assert_eq!(advice.expect(ExitCode::Ok).report().summary.advice, 1);
-        let strict = run().arg("--strict").run();
-        strict.expect(ExitCode::Found).prints(&["error[ID]"]);
-        assert!(!strict.stderr.contains("= advice: "));
+    let names = [
+        "orders::full_read_twice",
+        "orders::clone_prints_the_same",
+        "orders::eq_other_content",
+        "orders::id_rebuilt",
+    ];
+    let run = || {
+        let run = Nondex::run_in(&fixture.path("app")).args(["--lib", "--exact"]);
+        run.args(names)
+    };
+    let reasons = ["what nobody changes", "the hasher is not `RandomState`"];
+    let advice = run().run();
+    assert_eq!(advice.expect(ExitCode::Ok).report().summary.advice, 4);
+    let count = |output: &Output, text: &str| output.stderr.matches(text).count();
+    assert_eq!(count(&advice, "warning[ID]"), 4);
+    for reason in reasons {
+        let lines = advice.stderr.lines();
+        let given = lines.filter(|line| line.contains("= advice: ") && line.contains(reason));
+        assert_eq!(given.count(), 2, "{reason}: {}", advice.stderr);
     }
+    let strict = run().arg("--strict").run();
+    strict.expect(ExitCode::Found);
+    assert_eq!(count(&strict, "error[ID]"), 4);
+    assert_eq!(count(&strict, "= advice: "), 0);
 }
 
 fn a_test_that_always_fails_has_an_exit_code_of_its_own(fixture: &Fixture) {

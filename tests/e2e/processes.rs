@@ -9,7 +9,7 @@ use crate::support::{Fixture, Nondex, Output, test};
 
 /// Runs one target of the fixture.
 fn run(target: &str) -> Output {
-    let fixture = Fixture::new("processes");
+    let fixture = Fixture::shared("processes");
     Nondex::run_in(&fixture.path(""))
         .args(["--test", target, "--seeds", "2", "--levels", "STD"])
         .args(["--timeout", "20"])
@@ -71,7 +71,7 @@ fn nothing_waits_for_ever_and_nothing_more_is_seen() {
 
 #[test]
 fn a_binary_whose_allocator_draws_random_bytes_is_listed() {
-    let fixture = Fixture::new("processes");
+    let fixture = Fixture::shared("processes");
     let output = Nondex::command(&fixture.path(""), "list")
         .args(["--offline", "--test", "stands"])
         .run();

@@ -53,7 +53,8 @@ fn a_datagram_explains_a_failure_only_if_its_answer_was_waited_for_in_vain() {
     let project = built("reachable");
     let args = [
         &ONCE[..],
-        &["--timeout", "5"],
+        // Most of them wait.
+        &["--timeout", "3", "--jobs", "4"],
         &[
             "--test",
             "answered",

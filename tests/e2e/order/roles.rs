@@ -70,11 +70,15 @@ fn two_polluters_that_are_needed_together_are_one_set_and_others_are_several() {
 }
 
 #[test]
-#[ignore = "second tier: the same search as a part of a check"]
-fn the_shapes_of_real_suites_are_told_by_check() {
+#[ignore = "second tier: the same search as a part of a check, and a replay of each finding"]
+fn the_shapes_of_real_suites_are_told_by_check_and_each_is_reproduced() {
     let fixture = Fixture::new("order-shapes");
     let checked = reported(&fixture, "check", &["--seeds", "0"]);
-    expect_truth(&fixture, &checked.expect(ExitCode::Found).report());
+    let report = checked.expect(ExitCode::Found).report();
+    expect_truth(&fixture, &report);
+    for test in report.tests.iter().filter(|test| test.order.is_some()) {
+        reproduced(&fixture, test).expect(ExitCode::Found);
+    }
 }
 
 #[test]
@@ -83,9 +87,6 @@ fn the_shapes_of_real_suites_are_told_by_order() {
     let output = reported(&fixture, "order", &["--interleavings", "400"]);
     let report = output.expect(ExitCode::Found).report();
     expect_truth(&fixture, &report);
-    for test in report.tests.iter().filter(|test| test.order.is_some()) {
-        reproduced(&fixture, test).expect(ExitCode::Found);
-    }
     // What fails alone and in libtest's order is run in the reverse of it, too, and then right
     // after each other test.
     let brittle = [
