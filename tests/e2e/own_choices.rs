@@ -49,8 +49,8 @@ fn expect_found(report: &Report, fixture: &Fixture) {
     assert_eq!(report.summary.stable, 2);
 }
 
-/// A run of the project in `folder`. The mirror is compiled for each mode, and lines are all that is
-/// looked at of it.
+/// A run of the project in `folder`. The mirror is compiled for each mode, and nothing but its
+/// lines is looked at.
 fn run(folder: &Path, more: &[&str]) -> Output {
     Nondex::run_in(folder)
         .args(["--lib", "--seeds", "4"])
