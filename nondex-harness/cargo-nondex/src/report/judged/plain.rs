@@ -6,6 +6,7 @@ use nondex_core::Outcome;
 use crate::judge::plain::PlainBuild;
 use crate::judge::verdict::Fact;
 use crate::report::TestReport;
+use crate::report::schema::PointReport;
 
 /// Writes what a plain build shows about a test that fails alone and in every test order.
 pub fn compared(report: &mut TestReport, plain: &PlainBuild, root: &Utf8Path) {
@@ -76,7 +77,15 @@ fn addition(report: &TestReport, root: &Utf8Path) -> String {
         return "what this tool adds".to_owned();
     };
     if failure.outcome == Outcome::TimedOut {
-        return "the time that this tool takes: `--timeout` gives it more".to_owned();
+        let time = "the time that this tool takes: `--timeout` gives it more";
+        let mut orders = report.points.iter();
+        return match orders.find(|point| point.family.is_of_orders()) {
+            Some(PointReport { file, line, .. }) => format!(
+                "the order at {file}:{line}, which is the same at each call here, if it waits for \
+                 another one, or {time}"
+            ),
+            None => time.to_owned(),
+        };
     }
     let statement = || {
         let source = std::fs::read_to_string(root.join(failure.file.as_deref()?)).ok()?;
@@ -106,6 +115,8 @@ fn addition(report: &TestReport, root: &Utf8Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use nondex_core::Family;
+
     use super::*;
     use crate::report::{FailureReport, Verdict};
 
@@ -181,8 +192,19 @@ mod tests {
             let note = note(&report, &PlainBuild::Runs([0, 3]), root);
             assert!(note.contains(named), "{note}");
         }
-        let report = broken("no end after 60s", Outcome::TimedOut);
-        let note = note(&report, &PlainBuild::Runs([0, 3]), root);
-        assert!(note.contains("--timeout"), "{note}");
+        let mut report = broken("no end after 60s", Outcome::TimedOut);
+        let limit = note(&report, &PlainBuild::Runs([0, 3]), root);
+        assert!(limit.contains("--timeout") && !limit.contains(":14"));
+        report.points = vec![PointReport {
+            api: "std::collections::HashSet::iter".to_owned(),
+            family: Family::HashSet,
+            file: "src/lib.rs".to_owned(),
+            line: 14,
+            column: 9,
+            count: 1,
+            max_len: 5,
+        }];
+        let order = note(&report, &PlainBuild::Runs([0, 3]), root);
+        assert!(order.contains("the order at src/lib.rs:14") && order.contains("--timeout"));
     }
 }
