@@ -179,7 +179,7 @@ fn feature_swap_is_judged_by_the_tool_and_by_plain_cargo() {
         let mut command = plain_command(cargo(), &root);
         command.args(["test", "--offline", "--lib"]).args(features);
         command.env("NONDEX_SEED", "3").env("NONDEX_LEVEL", "FULL");
-        command.env(lines.0, lines.1);
+        example.share_build(&mut command);
         let output = command.output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         // Without what differs between runs: the order of the lines, times and thread numbers.

@@ -301,13 +301,7 @@ fn failures_of_tests_that_share_a_process_are_judged_by_runs_alone() {
     let root = project.path("");
     let mut build = support::plain_command(support::cargo(), &root);
     build.args(["test", "--offline", "--no-run", "--message-format", "json"]);
-    // What is compiled of other packages is shared with these tests, as their profile is.
-    let workspace = fs::read_to_string(support::repository().join("Cargo.toml")).unwrap();
-    let profile = &workspace[workspace.find("\n[profile.dev]").unwrap()..];
-    let manifest = fs::read_to_string(project.path("Cargo.toml")).unwrap();
-    fs::write(project.path("Cargo.toml"), manifest + profile).unwrap();
-    let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-    build.env("CARGO_BUILD_BUILD_DIR", shared);
+    project.share_build(&mut build);
     let built = build.output().unwrap();
     let text = String::from_utf8(built.stdout).unwrap();
     let executable = text.lines().find_map(|line| {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Mutex, Once, PoisonError};
 
 use tempfile::TempDir;
@@ -63,6 +64,19 @@ impl Fixture {
         // Offline, only the versions that the repository was built with are sure to be there.
         fs::copy(repository().join("Cargo.lock"), fixture.path("Cargo.lock")).unwrap();
         fixture
+    }
+
+    /// Lets a plain build of a linked project share what it compiles of other packages with the
+    /// build of these tests, whose profile it takes.
+    pub(crate) fn share_build(&self, build: &mut Command) {
+        let workspace = fs::read_to_string(repository().join("Cargo.toml")).unwrap();
+        let profile = &workspace[workspace.find("\n[profile.dev]").unwrap()..];
+        let manifest = fs::read_to_string(self.path("Cargo.toml")).unwrap();
+        if !manifest.contains(profile) {
+            fs::write(self.path("Cargo.toml"), manifest + profile).unwrap();
+        }
+        let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+        build.env("CARGO_BUILD_BUILD_DIR", shared);
     }
 
     fn copy(from: &Path) -> Self {
