@@ -196,6 +196,18 @@ pub fn runs_without_failure(rate: f64) -> usize {
     runs.ceil() as usize
 }
 
+/// How many runs of `spec`, which fails in some of its runs, fail at least once with a probability
+/// of 99 %, as far as there is time for them. At least one.
+#[must_use]
+pub fn runs_until_failure(spec: &RunSpec, evidence: &Evidence) -> usize {
+    let runs = evidence.of(spec).iter();
+    let runs: Vec<_> = runs.filter(|run| !run.has_no_outcome()).collect();
+    let failed = runs.iter().filter(|run| !run.passed()).count();
+    let took = runs.iter().map(|run| run.took).max().unwrap_or_default();
+    let wanted = runs_without_failure(failed as f64 / runs.len().max(1) as f64);
+    wanted.min(affordable(took)).clamp(1, MOST)
+}
+
 /// How many runs of this length there is time for.
 fn affordable(took: Duration) -> usize {
     let runs = MAX_TIME.as_micros() / took.as_micros().max(1);
@@ -287,5 +299,20 @@ mod tests {
         assert_eq!(runs_without_failure(0.1), 44);
         assert_eq!(runs_without_failure(1.0), 1);
         assert_eq!(runs_without_failure(0.0), usize::MAX);
+    }
+
+    #[test]
+    fn what_fails_now_and_then_is_repeated_as_often_as_it_needs_and_there_is_time() {
+        let spec = RunSpec::clean("t");
+        let runs = |failures: usize, all: usize, seconds| {
+            let mut evidence = Evidence::new(true);
+            for number in 0..all {
+                let run = timed(number >= failures, Duration::from_secs(seconds));
+                evidence.add(spec.clone(), run);
+            }
+            runs_until_failure(&spec, &evidence)
+        };
+        assert_eq!([runs(1, 2, 0), runs(1, 10, 0), runs(2, 2, 0)], [7, 44, 1]);
+        assert_eq!([runs(1, 2, 3), runs(1, 2, 60), runs(0, 2, 0)], [3, 1, MOST]);
     }
 }

@@ -242,7 +242,20 @@ fn replay(report: &mut TestReport, reproduced: Option<&RunSpec>, basis: &Basis<'
         known.or(failures.first())
     });
     let (options, binary) = (basis.options, &basis.suite.binary);
-    let command = primary.map(|failure| reproduce::command(&report.id, failure, options));
+    // By chance, one run may well pass.
+    let runs = match basis.conclusion() {
+        Some(Conclusion::NonDeterministic { spec }) => {
+            certainty::runs_until_failure(spec, basis.evidence)
+        }
+        _ => 1,
+    };
+    let command = primary.map(|failure| {
+        let command = reproduce::command(&report.id, failure, options);
+        match runs {
+            1 => command,
+            several => format!("{command} --runs {several}"),
+        }
+    });
     let primary = primary.and_then(|failure| failure.id.clone());
     report.reproduce = command;
     report.replay = (!report.failures.is_empty()).then(|| Replay {
