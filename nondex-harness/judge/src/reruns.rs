@@ -109,11 +109,13 @@ pub struct RerunCounts {
     pub changed: u64,
     /// In a plain build.
     pub natural: u64,
-    /// The bits of those that cannot be had.
+    /// A bit for each circumstance, set for those that cannot be had.
     forgotten: u16,
     /// See [`brief`](Self::brief).
     is_brief: bool,
 }
+
+const _: () = assert!(Circumstance::ALL.len() <= u16::BITS as usize);
 
 impl Default for RerunCounts {
     fn default() -> Self {
