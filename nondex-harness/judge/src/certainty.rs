@@ -160,8 +160,9 @@ pub(super) fn may_pass(
     if passes(known) || !uses_chance {
         return Ok(passes(known));
     }
-    let took = known.iter().map(|run| run.took).max().unwrap_or_default();
-    let wanted = ENOUGH_FAILURES.min(affordable(took)).max(known.len());
+    let wanted = ENOUGH_FAILURES
+        .min(affordable(longest(known)))
+        .max(known.len());
     Ok(passes(evidence.made(&natural, wanted)?))
 }
 
@@ -171,8 +172,7 @@ pub(super) fn may_pass(
 /// The runs to make first, which are optional.
 pub(super) fn measure(spec: &RunSpec, evidence: &Evidence) -> Result<(), Missing> {
     let known = evidence.of(spec);
-    let took = known.iter().map(|run| run.took).max().unwrap_or_default();
-    let wanted = ENOUGH.min(affordable(took)).max(known.len());
+    let wanted = ENOUGH.min(affordable(longest(known))).max(known.len());
     evidence.within_budget(Purpose::Explore, evidence.made(spec, wanted))?;
     Ok(())
 }
@@ -180,8 +180,8 @@ pub(super) fn measure(spec: &RunSpec, evidence: &Evidence) -> Result<(), Missing
 /// How many runs that all pass show, as far as there is time for them, that it was not chance that
 /// made a test fail.
 pub(super) fn without_chance(evidence: &Evidence) -> usize {
-    let took = evidence.all().map(|(_, run)| run.took).max();
-    enough(evidence).min(affordable(took.unwrap_or_default()))
+    let all = evidence.all().map(|(_, run)| run);
+    enough(evidence).min(affordable(longest(all)))
 }
 
 /// How many runs that all pass show, with a probability of error of at most 1 %, that a test does
@@ -203,9 +203,14 @@ pub fn runs_until_failure(spec: &RunSpec, evidence: &Evidence) -> usize {
     let runs = evidence.of(spec).iter();
     let runs: Vec<_> = runs.filter(|run| !run.has_no_outcome()).collect();
     let failed = runs.iter().filter(|run| !run.passed()).count();
-    let took = runs.iter().map(|run| run.took).max().unwrap_or_default();
     let wanted = runs_without_failure(failed as f64 / runs.len().max(1) as f64);
-    wanted.min(affordable(took)).clamp(1, MOST)
+    wanted.min(affordable(longest(runs))).clamp(1, MOST)
+}
+
+/// How long the longest of these runs took.
+fn longest<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Duration {
+    let took = runs.into_iter().map(|run| run.took);
+    took.max().unwrap_or_default()
 }
 
 /// How many runs of this length there is time for.

@@ -27,4 +27,4 @@ pub use roles::{Dependence, Limits, OrderConclusion, conclude, settled};
 pub use strategy::{Shuffle, Strategy};
 
 #[cfg(test)]
-pub mod simulation;
+pub(crate) mod simulation;

@@ -16,26 +16,23 @@ use crate::schedule;
 use crate::system;
 use crate::written;
 
-/// Files with other bytes whenever they are read.
-const RANDOM: [&CStr; 4] = [
-    c"/dev/urandom",
-    c"/dev/random",
-    c"/dev/hwrng",
-    c"/proc/sys/kernel/random/uuid",
+/// Files whose content no choice controls: other bytes whenever they are read, or the time since
+/// the system started.
+const SOURCES: [(&CStr, Source); 5] = [
+    (c"/dev/urandom", Source::RandomFile),
+    (c"/dev/random", Source::RandomFile),
+    (c"/dev/hwrng", Source::RandomFile),
+    (c"/proc/sys/kernel/random/uuid", Source::RandomFile),
+    (c"/proc/uptime", Source::Clock),
 ];
 
-/// A file with the time since the system started.
-const CLOCK: &CStr = c"/proc/uptime";
-
-/// Notes that a file is opened: one that is random or a clock always, another where a run watches
-/// it.
+/// Notes that a file is opened: one that no choice controls always, another where a run watches it.
 fn opened(path: *const c_char, flags: c_int) {
     if !path.is_null() {
         // SAFETY: the caller of the function that opens it gives a C string.
-        match unsafe { CStr::from_ptr(path) } {
-            name if RANDOM.contains(&name) => clock::note(Source::RandomFile),
-            name if name == CLOCK => clock::note(Source::Clock),
-            _ => {}
+        let name = unsafe { CStr::from_ptr(path) };
+        if let Some((_, source)) = SOURCES.iter().find(|(known, _)| *known == name) {
+            clock::note(*source);
         }
     }
     let writes = is_for_writing(flags);

@@ -5,9 +5,9 @@
 //! woke or the system did something. So no time is lost that somebody waited. Nor is one that was
 //! spent computing, which virtual time does not have. Threads that did more than a few operations
 //! in between have computed, and so have those for which the processor's clock shows it. Operations
-//! are counted first: they are the same in each run of a seed, and few of them seldom take about as
-//! long as is allowed. Only advice disregards both, and lets the clock that is not monotonic go
-//! back.
+//! are counted first, because they are the same in each run of a seed, and because a few of them
+//! hardly ever take as long as is allowed. Only advice disregards both, and lets the clock that is
+//! not monotonic go back.
 
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -245,7 +245,7 @@ impl Compared<'_> {
 
 /// Writes into the report of a test whether the build decides.
 fn conclude(test: Compared<'_>, variation: &Variation, are_all_compared: bool) {
-    let pair = test.pair();
+    let pair = test.pair().zip(test.failed.clone());
     let [passes, fails] = [true, false].map(|passed| test.seeds(passed));
     let report = test.report;
     if test.runs > 0 {
@@ -257,7 +257,7 @@ fn conclude(test: Compared<'_>, variation: &Variation, are_all_compared: bool) {
         });
     }
     let builds = test.samples.len();
-    let Some((one, other)) = pair else {
+    let Some(((one, other), failed)) = pair else {
         let is_open = builds < 2 || !are_all_compared;
         if report.verdict == Verdict::Broken && is_open && !test.is_unfit {
             judged::build::may_decide(report, cause(variation, variation.first_file(), None, None));
@@ -275,7 +275,7 @@ fn conclude(test: Compared<'_>, variation: &Variation, are_all_compared: bool) {
         passes.first().copied(),
         fails.first().copied(),
     );
-    judged::build::decides(report, cause, [fails.len(), builds], test.failed);
+    judged::build::decides(report, cause, [fails.len(), builds], failed);
 }
 
 fn cause(

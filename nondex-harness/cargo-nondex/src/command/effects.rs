@@ -144,13 +144,8 @@ impl Effects {
             }
             Reach::Crate | Reach::Named(_) | Reach::Module(_) => self.is_made_of(test, effect),
         });
-        let is_far = |effect: &Effect| {
-            matches!(
-                effect.reach,
-                Reach::Crate | Reach::Named(_) | Reach::Module(_)
-            )
-        };
-        let (far, near): (Vec<&Effect>, Vec<&Effect>) = met.partition(|effect| is_far(effect));
+        let (far, near): (Vec<&Effect>, Vec<&Effect>) =
+            met.partition(|effect| effect.reach.is_beyond_lines());
         let places = |effects: Vec<&Effect>| -> BTreeSet<(String, u32)> {
             let places = effects.into_iter();
             places

@@ -42,6 +42,14 @@ pub enum Reach {
     Crate,
 }
 
+impl Reach {
+    /// Whether it acts on what runs none of its lines.
+    #[must_use]
+    pub const fn is_beyond_lines(&self) -> bool {
+        matches!(self, Reach::Crate | Reach::Named(_) | Reach::Module(_))
+    }
+}
+
 /// A change: the line, from 1, and what must run to reach it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tracked {

@@ -9,10 +9,10 @@ use crate::simulation;
 use super::experiments::{End, Experiment, Experiments, MissingProcesses, ProcessPlan};
 
 /// What a simulated test does to the state, and whether it passes.
-pub type Body = Box<dyn Fn(&mut BTreeSet<&'static str>) -> Outcome>;
+pub(crate) type Body = Box<dyn Fn(&mut BTreeSet<&'static str>) -> Outcome>;
 
 /// Asks `question`, and makes the processes that it needs.
-pub fn settle<T>(
+pub(crate) fn settle<T>(
     bodies: &[Body],
     experiments: &mut Experiments,
     question: impl Fn(&Experiments) -> Result<T, MissingProcesses>,

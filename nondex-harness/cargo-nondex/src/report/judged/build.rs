@@ -9,7 +9,7 @@ pub fn decides(
     report: &mut TestReport,
     cause: BuildCause,
     [failed, builds]: [usize; 2],
-    failure: Option<FailureReport>,
+    failure: FailureReport,
 ) {
     report.rule(Fact::Build);
     // These are of one build.
@@ -20,14 +20,13 @@ pub fn decides(
         Some(_) => format!("{failed} of {builds} builds"),
         None => format!("each of {builds} builds, but not with the same values"),
     };
-    let message = failure.as_ref().map_or("", |failure| &failure.message);
-    let message: Vec<&str> = message.lines().map(str::trim).collect();
+    let message: Vec<&str> = failure.message.lines().map(str::trim).collect();
     report.notes.push(format!(
         "all its runs in one build end alike; it fails in {builds}: {}",
         message.join(", ")
     ));
     if report.failures.is_empty() {
-        report.failures.extend(failure);
+        report.failures.push(failure);
     }
     let clean = shell::join(["cargo", "clean", "-p", &cause.package]);
     let test = shell::join(["cargo", "test", "-p", &report.package, &report.name]);
@@ -50,12 +49,12 @@ mod tests {
     use crate::report::Verdict;
     use crate::report::schema::tests::test;
 
-    fn failed(message: &str) -> Option<FailureReport> {
+    fn failed(message: &str) -> FailureReport {
         let failure = Failure {
             message: message.to_owned(),
             ..Failure::default()
         };
-        Some(FailureReport::new(Outcome::Failed, Some(failure)))
+        FailureReport::new(Outcome::Failed, Some(failure))
     }
 
     fn cause(passes: Option<u64>) -> BuildCause {
