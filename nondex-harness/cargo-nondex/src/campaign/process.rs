@@ -29,12 +29,16 @@ use nix::unistd::Pid;
 use self::guardian::Guarded;
 use super::output::Output;
 use super::stop::StopFlag;
+use super::system;
 
 /// How often a process whose output is still open is looked at.
 const TICK: Duration = Duration::from_millis(50);
 
 /// How long the processes that a test leaves may take to end by themselves.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(100);
+
+/// How long the children that other threads have forked may take to become programs.
+const START_GRACE: Duration = Duration::from_secs(1);
 
 /// How many reads may get what was written before that time was over: more than the largest pipe
 /// holds.
@@ -324,6 +328,13 @@ impl Watch {
         if by_itself && self.drain(LEFTOVER_GRACE)? {
             return Ok(false);
         }
+        // A process that another thread has just forked holds our pipes until it is a program.
+        if by_itself && !is_alive(self.group) && self.reader.is_some() {
+            await_starts(START_GRACE);
+            if self.drain(LEFTOVER_GRACE / 4)? {
+                return Ok(false);
+            }
+        }
         let _ = killpg(self.group, Signal::SIGKILL);
         // Killed writers leave what they wrote; a writer in another session is not waited for.
         self.drain(LEFTOVER_GRACE / 4)?;
@@ -379,6 +390,23 @@ fn is_alive(group: Pid) -> bool {
     // The group's id is in use while a member lives; once free, it is not given out again before
     // the kernel's counter has gone round, which takes far longer than this.
     killpg(group, None).is_ok()
+}
+
+/// Waits, at most for `grace`, until every child that is no program of its own yet has become one.
+fn await_starts(grace: Duration) {
+    let us = Pid::this().as_raw();
+    let own_program = std::fs::read_link("/proc/self/exe").ok();
+    let is_starting = |id: i32| {
+        !guardian::is_guardian(id)
+            && std::fs::read_link(format!("/proc/{id}/exe")).ok() == own_program
+    };
+    let deadline = Instant::now() + grace;
+    while Instant::now() < deadline
+        && system::processes()
+            .any(|(id, process)| process.parent == us && !process.is_dead && is_starting(id))
+    {
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// Makes this process the parent of orphans among its descendants, where the platform can.

@@ -1,5 +1,10 @@
 //! Tests of processes that end, hang, write and leave children.
 
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+
+use nix::sys::stat::Mode;
+
 use super::*;
 
 const LONG: Duration = Duration::from_secs(60);
@@ -12,6 +17,12 @@ fn shell(script: &str) -> Command {
 
 fn finished(script: &str, timeout: Duration) -> Finished {
     run(shell(script), timeout, &StopFlag::new()).unwrap()
+}
+
+#[expect(unsafe_code, reason = "only std's unsafe function does this")]
+fn before_exec(command: &mut Command, act: impl FnMut() -> io::Result<()> + Send + Sync + 'static) {
+    // SAFETY: between fork and exec it makes system calls, and takes no memory.
+    unsafe { command.pre_exec(act) };
 }
 
 /// Whether the process whose id a script wrote as its last word is gone, or soon is.
@@ -104,6 +115,40 @@ fn a_child_that_ends_soon_after_its_parent_is_not_worth_a_note() {
     let found = finished("(sleep 0.02; echo late) & exit 0", LONG);
     assert_eq!((found.end, found.left_child), (End::Exited(0), false));
     assert_eq!(found.output.to_text(), "late\n");
+}
+
+#[test]
+fn a_process_that_another_thread_is_starting_is_no_child_that_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let [starting, forked] = ["starting", "forked"].map(|name| folder.path().join(name));
+    let [is_starting, is_forked] =
+        [&starting, &forked].map(|path| CString::new(path.as_os_str().as_bytes()).unwrap());
+    let fork = is_forked.clone();
+    let starter = thread::spawn(move || {
+        while !starting.exists() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let mut slow = Command::new("true");
+        let hold = move || {
+            nix::unistd::mkdir(fork.as_c_str(), Mode::S_IRWXU)?;
+            thread::sleep(LEFTOVER_GRACE * 3);
+            Ok(())
+        };
+        before_exec(&mut slow, hold);
+        slow.status().unwrap()
+    });
+    // While it starts, this process holds both ends of its pipe.
+    let mut command = Command::new("true");
+    before_exec(&mut command, move || {
+        nix::unistd::mkdir(is_starting.as_c_str(), Mode::S_IRWXU)?;
+        while nix::sys::stat::stat(is_forked.as_c_str()).is_err() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    });
+    let found = run(command, LONG, &StopFlag::new()).unwrap();
+    assert_eq!((found.end, found.left_child), (End::Exited(0), false));
+    assert!(starter.join().unwrap().success());
 }
 
 #[test]
