@@ -23,6 +23,7 @@ fn a_test_that_chance_may_decide_is_run_often_before_it_is_called_stable() {
         ("tests::uses_child", Source::Child, 20),
         ("tests::uses_a_file_with_the_time", Source::Clock, 20),
         ("tests::uses_a_random_file", Source::RandomFile, 60),
+        ("tests::uses_a_random_file_of_c", Source::RandomFile, 60),
     ] {
         let found = test(&report, name);
         assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");

@@ -3,7 +3,7 @@
 use std::fs;
 
 use cargo_nondex::exit_code::ExitCode;
-use cargo_nondex::judge::reruns::Circumstance;
+use cargo_nondex::judge::circumstance::Circumstance;
 use cargo_nondex::report::{Report, Verdict};
 use nondex_core::Level;
 

@@ -7,6 +7,7 @@
 mod error;
 mod file;
 mod socket;
+mod stream;
 
 use ::std::ffi::{CStr, c_char, c_int};
 use ::std::sync::atomic::{AtomicBool, Ordering};

@@ -4,7 +4,7 @@
 //! The system returns the path: no memory is taken for it, and links and relative paths need no
 //! thought.
 
-use ::std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
+use ::std::ffi::{c_char, c_int, c_long, c_uint};
 
 use nondex_core::context::{note_written, tells_writes};
 
@@ -145,49 +145,4 @@ unsafe extern "C" fn mkdtemp(template: *mut c_char) -> *mut c_char {
         at(libc::AT_FDCWD, path);
     }
     path
-}
-
-/// Functions that open a stream, which is known by its descriptor.
-macro_rules! streams {
-    ($($name:ident $c_name:literal ($($argument:ident: $type:ty),*);)*) => {
-        $(#[unsafe(no_mangle)]
-        unsafe extern "C" fn $name(path: *const c_char, mode: *const c_char,
-            $($argument: $type),*) -> *mut c_void {
-            type Function = unsafe extern "C" fn(*const c_char, *const c_char,
-                $($type),*) -> *mut c_void;
-            let Some(original) = original!($c_name: Function) else {
-                return ::std::ptr::null_mut();
-            };
-            // SAFETY: the caller's arguments, unchanged.
-            let stream = unsafe { original(path, mode, $($argument),*) };
-            // SAFETY: the original has looked at the mode, and returns a stream or null.
-            unsafe { opened(stream, mode) };
-            stream
-        })*
-    };
-}
-
-streams! {
-    fopen c"fopen" ();
-    fopen64 c"fopen64" ();
-    freopen c"freopen" (stream: *mut c_void);
-    freopen64 c"freopen64" (stream: *mut c_void);
-}
-
-/// # Safety
-/// The stream must be open or null, and the mode be that with which it was opened.
-unsafe fn opened(stream: *mut c_void, mode: *const c_char) {
-    if stream.is_null() {
-        return;
-    }
-    // SAFETY: as the caller promises.
-    let mode = unsafe { CStr::from_ptr(mode) }.to_bytes();
-    if !mode.iter().any(|letter| b"wa+".contains(letter)) {
-        return;
-    }
-    match original!(c"fileno": unsafe extern "C" fn(*mut c_void) -> c_int) {
-        // SAFETY: the stream was opened and not closed.
-        Some(fileno) => open(unsafe { fileno(stream) }),
-        None => anything(),
-    }
 }

@@ -8,15 +8,16 @@
 //! [`further`] which need many, [`certainty`] how sure a test is stable, and `latent` what a
 //! passing test writes. [`culprit`] searches the call that is responsible, [`bisect`] the commit,
 //! [`change`] whether a change is to blame. [`prerequisite`] knows which failures concern the
-//! machine only, [`plain`] what runs without this tool show, [`threads`] what is judged with real
-//! threads. [`isolation`] ensures that tests which disturb each other are judged from runs on
-//! their own, and [`verdict`] gives the verdict. [`ending`] asks only how a test ends when all
-//! choices are those of one [`world`].
+//! machine only, [`circumstance`] what may change between runs, [`plain`] what runs without this
+//! tool show, [`threads`] what is judged with real threads. [`isolation`] ensures that tests which
+//! disturb each other are judged from runs on their own, and [`verdict`] gives the verdict.
+//! [`ending`] asks only how a test ends when all choices are those of one [`world`].
 //! Nothing here runs anything.
 
 pub mod bisect;
 pub mod certainty;
 pub mod change;
+pub mod circumstance;
 pub mod clock_start;
 pub mod conclusion;
 pub mod culprit;

@@ -9,33 +9,8 @@
 //! al., "`DeFlaker`" (ICSE 2018), whose last tier is a clean machine. A step ends early when it has
 //! shown enough.
 
-use serde::{Deserialize, Serialize};
-
 use super::certainty::runs_without_failure;
-
-/// Under what circumstances a test is run again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Circumstance {
-    /// With choices from seeds that were not tried before.
-    FurtherSeeds,
-    /// As in a clean run, while no other test runs.
-    Alone,
-    /// The same at random addresses, as the system places a program where nobody forbids it.
-    Addresses,
-    /// All its threads on one processor.
-    OneCore,
-    /// Beside more busy threads than there are processors.
-    Load,
-    /// With an empty home and an empty folder for temporary files.
-    CleanEnvironment,
-    /// In another time zone.
-    TimeZone,
-    /// With another language and country.
-    Locale,
-    /// In a plain build, without this tool.
-    Natural,
-}
+use super::circumstance::Circumstance;
 
 /// What a test reaches that the runs of one circumstance could change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,58 +21,6 @@ pub struct Reached {
     pub values: bool,
     /// Whether it reaches choices of threads and time.
     pub timing: bool,
-}
-
-impl Circumstance {
-    /// Every circumstance, in the order in which they are tried.
-    pub const ALL: [Circumstance; 9] = [
-        Circumstance::FurtherSeeds,
-        Circumstance::Alone,
-        Circumstance::Addresses,
-        Circumstance::OneCore,
-        Circumstance::Load,
-        Circumstance::CleanEnvironment,
-        Circumstance::TimeZone,
-        Circumstance::Locale,
-        Circumstance::Natural,
-    ];
-
-    /// Its name, as serialised.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Circumstance::FurtherSeeds => "further-seeds",
-            Circumstance::Alone => "alone",
-            Circumstance::Addresses => "addresses",
-            Circumstance::OneCore => "one-core",
-            Circumstance::Load => "load",
-            Circumstance::CleanEnvironment => "clean-environment",
-            Circumstance::TimeZone => "time-zone",
-            Circumstance::Locale => "locale",
-            Circumstance::Natural => "natural",
-        }
-    }
-
-    /// Whether it is a part of the environment. Most parts are the same in every run on a machine.
-    #[must_use]
-    pub const fn is_environment(self) -> bool {
-        match self {
-            Circumstance::Addresses
-            | Circumstance::OneCore
-            | Circumstance::Load
-            | Circumstance::CleanEnvironment
-            | Circumstance::TimeZone
-            | Circumstance::Locale => true,
-            Circumstance::FurtherSeeds | Circumstance::Alone | Circumstance::Natural => false,
-        }
-    }
-
-    /// Whether a test that fails in every run under it depends on it, and not on chance. A loaded
-    /// machine only makes chance more likely, and addresses are chance.
-    const fn is_certain(self) -> bool {
-        let is_chance = matches!(self, Circumstance::Load | Circumstance::Addresses);
-        self.is_environment() && !is_chance
-    }
 }
 
 /// How often a test is run under each circumstance, at most.

@@ -7,13 +7,14 @@
 use nondex_core::{Family, RunSpec, Site};
 use serde::{Deserialize, Serialize};
 
+use super::circumstance::Circumstance;
 use super::clock_start;
 use super::conclusion::{Conclusion, Dependence};
 use super::evidence::Evidence;
 use super::options::Options;
 use super::plain::PlainBuild;
 use super::prerequisite::Explanation;
-use super::reruns::{Circumstance, NextRerun};
+use super::reruns::NextRerun;
 use super::specs::clean_spec;
 use super::timing::Timing;
 
@@ -242,7 +243,7 @@ impl Fact {
             // The seeds that are tried late draw delays.
             Fact::VariesUnder(Circumstance::FurtherSeeds) => of_delays(Timing::Race),
             Fact::VariesUnder(circumstance) => Ruling {
-                environment: Some(circumstance).filter(|one| one.is_environment()),
+                environment: Some(circumstance).filter(|one| one.part().is_some()),
                 ..of(Verdict::NonDeterministic)
             },
             Fact::Delays(timing) => of_delays(timing),

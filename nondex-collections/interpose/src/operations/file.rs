@@ -26,20 +26,23 @@ const SOURCES: [(&CStr, Source); 5] = [
     (c"/proc/uptime", Source::Clock),
 ];
 
-/// Notes that a file is opened: one that no choice controls always, another where a run watches it.
-fn opened(path: *const c_char, flags: c_int) {
+/// Notes that a file is opened, and maybe created: one that no choice controls always, another
+/// where a run watches it.
+///
+/// # Safety
+/// The path must be a C string, or null.
+pub(super) unsafe fn opened(path: *const c_char, writes: bool, creates: bool) {
     if !path.is_null() {
-        // SAFETY: the caller of the function that opens it gives a C string.
+        // SAFETY: as the caller promises.
         let name = unsafe { CStr::from_ptr(path) };
         if let Some((_, source)) = SOURCES.iter().find(|(known, _)| *known == name) {
             clock::note(*source);
         }
     }
-    let writes = is_for_writing(flags);
     schedule::file(StateKind::File, writes, path);
-    // SAFETY: the caller of the function that opens it gives a C string.
+    // SAFETY: as the caller promises.
     accessed(StateKind::File, writes, || unsafe { text(path) });
-    if flags & libc::O_CREAT != 0 {
+    if creates {
         accessed(StateKind::Umask, false, Text::new);
     }
 }
@@ -60,7 +63,8 @@ macro_rules! open {
             let Some(original) = ORIGINAL.get() else {
                 return -1;
             };
-            opened(path, flags);
+            // SAFETY: the caller gives a C string.
+            unsafe { opened(path, is_for_writing(flags), flags & libc::O_CREAT != 0) };
             // SAFETY: the caller's arguments, unchanged.
             let file = unsafe { original(path, flags, mode) };
             if is_for_writing(flags) {
@@ -68,7 +72,7 @@ macro_rules! open {
             }
             if file == -1 {
                 // SAFETY: the caller gives a C string.
-                failed("open", errno(), || unsafe { text(path) });
+                unsafe { not_opened(path) };
             }
             file
         }
@@ -92,7 +96,8 @@ macro_rules! openat {
             let Some(original) = ORIGINAL.get() else {
                 return -1;
             };
-            opened(path, flags);
+            // SAFETY: the caller gives a C string.
+            unsafe { opened(path, is_for_writing(flags), flags & libc::O_CREAT != 0) };
             // SAFETY: the caller's arguments, unchanged.
             let file = unsafe { original(folder, path, flags, mode) };
             if is_for_writing(flags) {
@@ -100,7 +105,7 @@ macro_rules! openat {
             }
             if file == -1 {
                 // SAFETY: the caller gives a C string.
-                failed("open", errno(), || unsafe { text(path) });
+                unsafe { not_opened(path) };
             }
             file
         }
@@ -132,6 +137,15 @@ unsafe extern "C" fn mkdir(path: *const c_char, mode: libc::mode_t) -> c_int {
         failed("mkdir", errno(), || unsafe { text(path) });
     }
     result
+}
+
+/// Records that a file could not be opened.
+///
+/// # Safety
+/// The path must be a C string, or null.
+pub(super) unsafe fn not_opened(path: *const c_char) {
+    // SAFETY: as the caller promises.
+    failed("open", errno(), || unsafe { text(path) });
 }
 
 /// Records that an open file could not be written to.

@@ -11,7 +11,7 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
 use super::comparison::as_plain;
-use crate::judge::reruns::Circumstance;
+use crate::judge::circumstance::Circumstance;
 use crate::project::TestBinary;
 
 /// How many busy threads there are for each processor under load.

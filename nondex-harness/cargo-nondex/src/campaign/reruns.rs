@@ -16,8 +16,9 @@ use super::launch::Launcher;
 use super::stop::StopFlag;
 use super::tree::Tree;
 use super::written_paths::WrittenPaths;
+use crate::judge::circumstance::Circumstance;
 use crate::judge::order::End;
-use crate::judge::reruns::{Circumstance, NextRerun, Reached, RerunCounts, RerunsUnder, next};
+use crate::judge::reruns::{NextRerun, Reached, RerunCounts, RerunsUnder, next};
 use crate::judge::timing::is_of_timing;
 use crate::judge::verdict::Fact;
 use crate::judge::{Options, further, specs};
@@ -243,23 +244,6 @@ impl<'a> Reruns<'a> {
     }
 }
 
-/// `together with busy threads on all processors`.
-const fn under_what(circumstance: Circumstance) -> &'static str {
-    match circumstance {
-        Circumstance::FurtherSeeds => "with choices from further seeds",
-        Circumstance::Alone => "in canonical order, while no other test ran",
-        Circumstance::Addresses => "at random addresses",
-        Circumstance::OneCore => "with all its threads on one processor",
-        Circumstance::Load => "together with busy threads on all processors",
-        Circumstance::CleanEnvironment => {
-            "with an empty home and an empty folder for temporary files"
-        }
-        Circumstance::TimeZone => "in the time zone of the Chatham Islands (`TZ=CHADT-13:45`)",
-        Circumstance::Locale => "with `LANG`, `LC_ALL` and `LANGUAGE` for Turkish",
-        Circumstance::Natural => "in a plain build",
-    }
-}
-
 /// Writes what follows into the report.
 fn conclude(report: &mut TestReport, conclusion: NextRerun, tried: &[RerunsUnder]) {
     let rate = |circumstance: Circumstance| {
@@ -269,7 +253,7 @@ fn conclude(report: &mut TestReport, conclusion: NextRerun, tried: &[RerunsUnder
             format!("{} of {} runs", tried.failures, tried.runs)
         })
     };
-    let rate_under = |circumstance| format!("{} {}", rate(circumstance), under_what(circumstance));
+    let rate_under = |circumstance| format!("{} {}", rate(circumstance), circumstance.under());
     let note = match conclusion {
         NextRerun::Run(_) | NextRerun::Stable => None,
         NextRerun::Environment(circumstance) => Some(format!(

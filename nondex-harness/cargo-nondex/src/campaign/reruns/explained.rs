@@ -4,7 +4,7 @@
 use nondex_core::{Level, RunSpec};
 
 use crate::judge::Options;
-use crate::judge::reruns::Circumstance;
+use crate::judge::circumstance::Circumstance;
 use crate::report::TestReport;
 
 /// The options of a campaign that explains this failing run: that seed, at that level.

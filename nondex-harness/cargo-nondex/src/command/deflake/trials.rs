@@ -13,7 +13,7 @@ use crate::command::effects::Data;
 use crate::error::{Error, Result};
 use crate::judge::Options;
 use crate::judge::change::Witness;
-use crate::judge::reruns::Circumstance;
+use crate::judge::circumstance::Circumstance;
 use crate::judge::run::Run;
 use crate::judge::specs::clean_spec;
 use crate::project::blocks::SourceLine;

@@ -8,7 +8,7 @@ use super::diagnostic::{Diagnostic, Location, Severity};
 use super::entry::Entry;
 use super::interleaving::is_deadlock;
 use super::{View, state, timing};
-use crate::judge::reruns::Circumstance;
+use crate::judge::circumstance::Circumstance;
 use crate::report::schema::{FailureReport, Line, TestReport, Verdict};
 use crate::statistics::wilson;
 
@@ -66,15 +66,8 @@ fn surroundings(test: &TestReport) -> String {
     if let Some(build) = &test.build {
         return format!("depends on how it was built: {build}");
     }
-    let part = match test.environment {
-        Some(Circumstance::OneCore) => "the number of processors",
-        Some(Circumstance::Load) => "what else the machine does",
-        Some(Circumstance::CleanEnvironment) => "what is in its home or in the temporary folder",
-        Some(Circumstance::TimeZone) => "the time zone",
-        Some(Circumstance::Locale) => "the locale",
-        _ => "its environment",
-    };
-    format!("depends on {part}")
+    let part = test.environment.and_then(Circumstance::part);
+    format!("depends on {}", part.unwrap_or("its environment"))
 }
 
 /// Why a test that was run is not judged.
@@ -96,9 +89,7 @@ fn unjudged(test: &TestReport) -> String {
 /// at the same access.
 fn non_deterministic(test: &TestReport) -> String {
     match &test.race {
-        None if test.environment == Some(Circumstance::Addresses) => {
-            "depends on addresses, which are random in plain runs".to_owned()
-        }
+        None if test.environment.is_some() => surroundings(test),
         None => "differs between runs with the same choices".to_owned(),
         Some(race) if race.pause_at.is_some() => {
             format!(

@@ -10,7 +10,7 @@ use super::{
     BuildCause, ChangeReport, Culprit, FailureReport, InterleavingReport, KnownFlake, NetworkEvent,
     Order, Parting, Race, RateOf, Sanitised, Scheduled, Schedules, Timing, Verdict,
 };
-use crate::judge::reruns::Circumstance;
+use crate::judge::circumstance::Circumstance;
 use crate::judge::verdict::Fact;
 use crate::statistics::wilson;
 
