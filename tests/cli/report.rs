@@ -5,7 +5,7 @@ mod culprits;
 use std::collections::BTreeMap;
 
 use cargo_nondex::report::schema::{
-    FailureReport, InterleavingReport, Line, NetworkEvent, Order, Position, Race, Replay,
+    FailureReport, InterleavingReport, Line, NetworkEvent, Order, Position, Race, Replay, Step,
 };
 use cargo_nondex::report::{Report, TestReport, Verdict};
 use nondex_core::model::CATALOGUE;
@@ -190,6 +190,40 @@ fn the_headline_of_a_race_names_the_test_that_it_races_with() {
             "{shown}"
         );
     }
+}
+
+#[test]
+fn a_flaky_test_whose_cause_was_not_searched_is_not_called_unexplained() {
+    let clean = FailureReport {
+        id: Some("rgv36bdx".to_owned()),
+        ..failure(None, None, "seen")
+    };
+    let step = |name: &str| Step {
+        name: name.to_owned(),
+        runs: 1,
+        failures: 1,
+    };
+    let flaky = |steps| TestReport {
+        failures: vec![clean.clone()],
+        plain: Some([1, 3]),
+        steps,
+        ..test("flaky", Verdict::Unknown)
+    };
+    let unsearched = shown(&report(vec![flaky(vec![step("clean")])]), 0, false);
+    for expected in [
+        "`shop$flaky` is flaky, and no cause was searched\n",
+        "message: clean run",
+        "help: `cargo nondex -E 'test(=flaky)'` searches the cause",
+    ] {
+        assert!(unsearched.contains(expected), "{unsearched}");
+    }
+    let searched = flaky(vec![step("clean"), step("choices")]);
+    let searched = shown(&report(vec![searched]), 0, false);
+    assert!(
+        searched.contains("`shop$flaky` is flaky for an unknown reason\n")
+            && !searched.contains("searches the cause"),
+        "{searched}"
+    );
 }
 
 #[test]

@@ -10,6 +10,7 @@ use super::interleaving::is_deadlock;
 use super::{View, state, timing};
 use crate::judge::circumstance::Circumstance;
 use crate::report::schema::{FailureReport, Line, TestReport, Verdict};
+use crate::shell;
 use crate::statistics::wilson;
 
 /// How many lines of a failing run's output are shown, the last ones.
@@ -57,8 +58,15 @@ pub(super) fn entry<'r, 's>(test: &'r TestReport, view: &View<'s>) -> Option<Ent
         Verdict::NonDeterministic => other(&non_deterministic(test)),
         Verdict::OrderDependentVictim => other("fails after another test"),
         Verdict::OrderDependentBrittle => other("fails unless another test ran before"),
+        Verdict::Unknown if is_to_be_searched(test) => other("is flaky, and no cause was searched"),
         Verdict::Unknown => other("is flaky for an unknown reason"),
     }
+}
+
+/// Whether a test is known to be flaky from canonical order and a plain build alone, as those of
+/// `test` are.
+fn is_to_be_searched(test: &TestReport) -> bool {
+    test.verdict == Verdict::Unknown && test.plain.is_some() && !test.is_searched()
 }
 
 /// On what a test depends that is the same in every run: its build, or a part of its environment.
@@ -207,7 +215,7 @@ fn message(test: &TestReport, failure: &FailureReport) -> String {
     let mut message = match (failure.level, failure.seed) {
         (Some(level), Some(seed)) => format!("{level}, seed {seed}"),
         // Nothing fails but a plain build.
-        _ if test.verdict == Verdict::Unknown => "plain run".to_owned(),
+        _ if test.verdict == Verdict::Unknown && failure.id.is_none() => "plain run".to_owned(),
         _ if failure.before.is_empty() => "clean run".to_owned(),
         _ if test.race.is_some() => {
             format!("at the same time as `{}`", failure.before.join("`, `"))
@@ -267,6 +275,11 @@ pub(super) fn close(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &V
     } else {
         test.notes.len()
     };
+    if is_to_be_searched(test) {
+        let filter = format!("test(={})", test.name);
+        let search = shell::join(["cargo", "nondex", "-E", &filter]);
+        diagnostic.note("help", &format!("`{search}` searches the cause"));
+    }
     for sentence in test.notes.iter().take(most) {
         diagnostic.note("note", sentence);
     }

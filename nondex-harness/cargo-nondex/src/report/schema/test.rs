@@ -239,6 +239,12 @@ impl TestReport {
         self.verdict == Verdict::ImplementationDependent || self.reason.is_some() || is_of_level
     }
 
+    /// Whether it was run with other choices, or under other circumstances, than a clean run has.
+    #[must_use]
+    pub fn is_searched(&self) -> bool {
+        self.steps.iter().any(|step| step.name != "clean")
+    }
+
     /// The lower end of the interval in which its rate of failures lies, by all of its runs, those
     /// in a plain build among them.
     #[must_use]
