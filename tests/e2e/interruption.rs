@@ -9,7 +9,7 @@ use cargo_nondex::report::Verdict;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
-use crate::support::{Fixture, Nondex, Output, test};
+use crate::support::{Fixture, Nondex, Output, cargo, test};
 
 /// How long a build and the start of a test may take before this test gives up: far more than they
 /// do.
@@ -131,11 +131,39 @@ fn a_driver_that_is_killed_leaves_no_test_behind() {
     assert!(kill(test, None).is_ok());
     child.kill().unwrap();
     child.wait().unwrap();
-    let is_gone = || {
-        let state = fs::read_to_string(format!("/proc/{test}/stat"));
-        state.map_or(true, |state| state.contains(") Z "))
-    };
-    wait_until("the test is ended with the driver", is_gone);
+    wait_until("the test is ended with the driver", || is_gone(test));
+}
+
+/// Whether a process has ended, though nobody may have reaped it.
+fn is_gone(process: Pid) -> bool {
+    let state = fs::read_to_string(format!("/proc/{process}/stat"));
+    state.map_or(true, |state| state.contains(") Z "))
+}
+
+#[test]
+fn ctrl_c_ends_the_tests_of_another_command() {
+    let fixture = Fixture::new("slow");
+    let folder = tempfile::tempdir().unwrap();
+    let started = folder.path().join("started");
+    let process = || fs::read_to_string(&started).ok()?.parse().ok();
+    // All tests of an executable, as `cargo test` runs them, and one, as nextest does.
+    for named in [&["waits"][..], &["--exact", "waits", "--nocapture"]] {
+        let run = Nondex::command(&fixture.path(""), "with")
+            .args(["--real-threads", "--"])
+            .arg(cargo())
+            .args(["test", "--offline", "--"])
+            .args(named)
+            .env("FIXTURE_FOLDER", folder.path());
+        let child = run.in_own_group().spawn();
+        wait_until("the test is started", || process().is_some());
+        let test = Pid::from_raw(process().unwrap());
+        let group = Pid::from_raw(i32::try_from(child.id()).unwrap());
+        killpg(group, Signal::SIGINT).unwrap();
+        let output = Output::of(child);
+        assert_ne!(output.code, Some(0));
+        wait_until("the test is ended with its command", || is_gone(test));
+        fs::remove_file(&started).unwrap();
+    }
 }
 
 #[test]

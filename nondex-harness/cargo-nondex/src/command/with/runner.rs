@@ -15,6 +15,7 @@ use camino::Utf8PathBuf;
 use nix::sys::signal::{SigHandler, Signal, raise, signal};
 use nondex_core::Outcome;
 
+use super::super::interrupt;
 use super::{MANNER, Manner};
 use crate::campaign::StopFlag;
 use crate::campaign::launch::Launcher;
@@ -87,7 +88,8 @@ pub(in crate::command) fn run(arguments: &[OsString]) -> Result<i32, String> {
         options: manner.options(),
         manner: &manner,
         binary: &binary,
-        stop: StopFlag::default(),
+        // A test is in a group of its own, which no signal for ours reaches.
+        stop: interrupt::install().map_err(|e| e.to_string())?,
     };
     match exact(&words) {
         Some((name, ignored)) => Ok(runs.one(&TestCase {
@@ -232,11 +234,15 @@ impl Runs<'_> {
             let word = match &run {
                 None => "ignored",
                 Some(Some(run)) if run.passed() => "ok",
+                Some(_) if self.stop.is_set() => return Some(run),
                 Some(_) => "FAILED",
             };
             say(&format!("test {} ... {word}", test.name));
             Some(run)
         });
+        if self.stop.is_set() {
+            return FAILED;
+        }
         let results: Vec<_> = tests.iter().map(|(test, _)| test).zip(results).collect();
         let ran = || {
             results
