@@ -297,6 +297,8 @@ impl Executor<'_> {
                     if test.purpose == Purpose::Explain {
                         self.budget.explained(run.took, test.is_alone);
                     }
+                    // Its further runs would come after the first ones of all other tests.
+                    test.is_failing |= !run.passed();
                     test.batch[turn.index].1 = Some(run);
                     test.open -= 1;
                     let mut ready = Vec::new();

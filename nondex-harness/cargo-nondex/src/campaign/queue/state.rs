@@ -56,6 +56,8 @@ pub(super) struct TestState {
     pub(super) busy: usize,
     /// Whether a run of it was made.
     pub(super) is_begun: bool,
+    /// Whether a run of it failed.
+    pub(super) is_failing: bool,
     /// What it needs besides runs.
     pub(super) need: Option<Need>,
     pub(super) judgement: Option<Judgement>,
@@ -80,6 +82,7 @@ impl TestState {
             open: 0,
             busy: 0,
             is_begun: false,
+            is_failing: false,
             need: None,
             judgement: None,
             is_failure: false,
@@ -93,9 +96,10 @@ impl TestState {
         self.runs.of_mut(self.is_alone).extend(batch);
     }
 
-    /// Whether it has failed, or has unless a plain build shows otherwise.
+    /// Whether it has failed, or has unless further runs or a plain build show otherwise.
     const fn has_failed(&self) -> bool {
-        self.is_failure || matches!(self.need, Some(Need::Plain { .. }))
+        let is_open = self.judgement.is_none() && self.panic.is_none();
+        self.is_failure || (self.is_failing && is_open)
     }
 
     /// Whether it waits for its first run.

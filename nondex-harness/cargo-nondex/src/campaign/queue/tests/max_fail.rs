@@ -2,8 +2,10 @@
 
 use super::*;
 
-/// Tests that run once. Those that fail need a plain build, in which some fail, too.
+/// Tests that run once. Those that fail need further runs and a plain build, in which some fail,
+/// too.
 struct Failing<'a> {
+    further: usize,
     fails: &'a [usize],
     fails_plainly: &'a [usize],
     begun: Mutex<Vec<usize>>,
@@ -20,6 +22,7 @@ impl Workload for Failing<'_> {
         need_runs(runs, 1)?;
         let is_compared = self.compared.lock().unwrap().contains(&test);
         if self.fails.contains(&test) && !is_compared {
+            need_runs(runs, 1 + self.further)?;
             return Err(Need::Plain {
                 limit: Duration::ZERO,
                 obstacle: None,
@@ -42,7 +45,10 @@ impl Workload for Failing<'_> {
         _setting: Setting,
     ) -> Result<Run, Unmade> {
         self.begun.lock().unwrap().push(test);
-        Ok(simulation::run(!self.fails.contains(&test), [1]))
+        // One that takes time: further runs of a test come after the first ones of the others.
+        let took = Duration::from_millis(1);
+        let run = simulation::run(!self.fails.contains(&test), [1]);
+        Ok(Run { took, ..run })
     }
 
     fn judged(&self, _test: usize, _runs: &Runs, _judgement: &Judgement) {}
@@ -59,7 +65,18 @@ impl Workload for Failing<'_> {
 /// The tests that are begun, one at a time, of six; whether it was cancelled, and the tests that
 /// are.
 fn begun(max: usize, fails: &[usize], fails_plainly: &[usize]) -> (Vec<usize>, bool, Vec<usize>) {
+    begun_with(0, max, fails, fails_plainly)
+}
+
+/// The same, where a test that fails needs this number of further runs.
+fn begun_with(
+    further: usize,
+    max: usize,
+    fails: &[usize],
+    fails_plainly: &[usize],
+) -> (Vec<usize>, bool, Vec<usize>) {
     let workload = Failing {
+        further,
         fails,
         fails_plainly,
         begun: Mutex::default(),
@@ -105,4 +122,18 @@ fn a_test_that_fails_only_with_this_tool_cancels_no_other() {
     let (found, is_cancelled, cancelled) = begun(1, &[1, 3], &[3]);
     assert_eq!((&found[..], is_cancelled), (&all[..4], true));
     assert_eq!(cancelled, [4, 5]);
+}
+
+#[test]
+fn no_test_is_begun_while_further_runs_are_made_of_one_that_fails() {
+    let (found, _, cancelled) = begun_with(2, 1, &[1, 3], &[1, 3]);
+    assert_eq!(
+        (&found[..], &cancelled[..]),
+        (&[0, 1, 1, 1][..], &[2, 3, 4, 5][..])
+    );
+    let (found, is_cancelled, _) = begun_with(2, 1, &[1, 3], &[]);
+    assert_eq!(
+        (&found[..], is_cancelled),
+        (&[0, 1, 1, 1, 2, 3, 3, 3, 4, 5][..], false)
+    );
 }
