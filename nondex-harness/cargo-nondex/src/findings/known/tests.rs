@@ -6,7 +6,7 @@ use nondex_core::{Family, Outcome, Site};
 use super::*;
 use crate::exit_code::ExitCode;
 use crate::report::schema::tests::{report, test};
-use crate::report::schema::{Order, Sanitised};
+use crate::report::schema::{Order, Sanitised, World};
 use crate::report::{Culprit, FailureReport, exit_code};
 
 const TODAY: &str = "2026-11-22";
@@ -41,11 +41,14 @@ fn found(verdict: Verdict, line: u32) -> TestReport {
 
 /// The mark of one test whose source has these lines.
 fn applied(known: &Known, test: TestReport, lines: &str) -> Report {
+    applied_to(known, report(vec![test]), lines)
+}
+
+fn applied_to(known: &Known, mut report: Report, lines: &str) -> Report {
     let folder = tempfile::tempdir().unwrap();
     let root = Utf8Path::from_path(folder.path()).unwrap();
     std::fs::create_dir(root.join("src")).unwrap();
     std::fs::write(root.join("src/lib.rs"), lines).unwrap();
-    let mut report = report(vec![test]);
     let is_meant = |entry: &KnownEntry, test: &TestReport| entry.name() == test.id;
     let today = TODAY.parse().unwrap();
     apply(
@@ -89,6 +92,27 @@ fn a_known_flake_does_not_fail_the_run_while_its_cause_stays_the_same() {
     two.culprits.extend(found(id, 2).culprits);
     let two = applied(&known, two, "let a = read();\nlet b = read();\n");
     assert!(two.tests[0].known.is_none());
+}
+
+#[test]
+fn where_no_cause_is_searched_a_known_flake_is_known_by_its_test() {
+    let known = entry(
+        "expires = 2027-01-31\nverdict = \"ID\"\n\
+         cause = [\"std::fs::read_dir at src/lib.rs: let a = read();\"]",
+    );
+    for (verdict, is_covered) in [
+        (Verdict::Unknown, true),
+        (Verdict::ImplementationDependent, true),
+        (Verdict::Broken, false),
+    ] {
+        let mut report = report(vec![TestReport {
+            id: "pkg$t".into(),
+            ..test(verdict)
+        }]);
+        report.run.world = Some(World::default());
+        let report = applied_to(&known, report, "");
+        assert_eq!(report.tests[0].known.is_some(), is_covered, "{verdict}");
+    }
 }
 
 #[test]
