@@ -42,7 +42,8 @@ impl FromStr for Partition {
             || format!("expected M/N, slice:M/N or hash:M/N with M from 1 to N, not `{text}`");
         let (kind, numbers) = match text.split_once(':') {
             None => (Kind::Slice, text),
-            Some(("slice", numbers)) => (Kind::Slice, numbers),
+            // nextest's `count` takes every Nth test of each binary.
+            Some(("slice" | "count", numbers)) => (Kind::Slice, numbers),
             Some(("hash", numbers)) => (Kind::Hash, numbers),
             Some(_) => return Err(expected()),
         };
@@ -66,7 +67,7 @@ mod tests {
 
     #[test]
     fn every_test_is_in_one_part() {
-        for kind in ["", "slice:", "hash:"] {
+        for kind in ["", "slice:", "count:", "hash:"] {
             let parts = (1..=3).map(|part| format!("{kind}{part}/3").parse::<Partition>().unwrap());
             let parts: Vec<Partition> = parts.collect();
             for number in 0..100 {
@@ -79,7 +80,7 @@ mod tests {
 
     #[test]
     fn what_is_no_part_is_refused_with_what_was_expected() {
-        for text in ["", "1", "0/2", "3/2", "1/0", "count:1/2", "hash:a/2"] {
+        for text in ["", "1", "0/2", "3/2", "1/0", "part:1/2", "hash:a/2"] {
             let error = text.parse::<Partition>().unwrap_err();
             assert!(error.contains("expected M/N"), "{error}");
         }

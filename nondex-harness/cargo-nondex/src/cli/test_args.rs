@@ -84,16 +84,18 @@ impl TestArgs {
     /// test as there are runs of it.
     #[must_use]
     pub fn campaign(&self) -> RunArgs {
+        let mut testing = self.testing.clone();
+        let shows_output = testing.project.filter.take_no_capture();
         RunArgs {
             seeds: Some(Seeds::first(0)),
             clean_runs: NonZeroU32::new(if self.verify { 2 } else { 1 }),
             strict: self.strict,
             max_fail: self.max_fail().0,
-            no_capture: self.no_capture,
+            no_capture: self.no_capture || shows_output,
             real_threads: self.world.real_threads,
             max_steps: self.world.max_steps,
             thorough: Some(true),
-            testing: self.testing.clone(),
+            testing,
             ..RunArgs::default()
         }
     }

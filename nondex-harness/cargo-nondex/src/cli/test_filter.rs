@@ -95,6 +95,7 @@ pub enum RunIgnored {
     #[default]
     Default,
     /// Ignored tests, and no others.
+    #[value(alias = "ignored-only")]
     Only,
     /// Ignored tests and the others.
     All,
@@ -135,6 +136,15 @@ impl FilterArgs {
             &self.libtest,
         ];
         self.partition.is_some() || lists.into_iter().any(|list| !list.is_empty())
+    }
+
+    /// Takes libtest's `--nocapture` out of what stands after `--`, and returns whether there was
+    /// one.
+    pub fn take_no_capture(&mut self) -> bool {
+        let given = self.libtest.len();
+        let is_other = |word: &String| !["--nocapture", "--no-capture"].contains(&word.as_str());
+        self.libtest.retain(is_other);
+        self.libtest.len() < given
     }
 
     /// Parses the filters.
@@ -191,7 +201,8 @@ fn misplaced(error: &clap::Error) -> Error {
         .iter()
         .any(|flag| first.contains(flag));
     let hint = if is_about_output {
-        ". What a test writes is shown by `cargo nondex replay`, and with `-v` for each failing one"
+        ". What a test writes is shown by `cargo nondex test --no-capture`, by `cargo nondex \
+         replay`, and with `-v` for each failing one"
     } else {
         ""
     };
@@ -429,6 +440,7 @@ pub(crate) mod tests {
                 &[],
             ),
             (&["--run-ignored", "only"], &["slow::add"], &[]),
+            (&["--run-ignored", "ignored-only"], &["slow::add"], &[]),
             (
                 &["--run-ignored", "all", "add"],
                 &["add", "add::twice", "slow::add"],
@@ -462,5 +474,21 @@ pub(crate) mod tests {
             ["add::twice"]
         );
         assert!(run(&["-E", "kind(lib)"]).is_empty());
+    }
+
+    #[test]
+    fn the_option_that_shows_output_is_taken_from_the_words_of_libtest() {
+        for (words, is_there, left) in [
+            (&["add", "--nocapture"][..], true, &["add"][..]),
+            (&["--no-capture"], true, &[]),
+            (&["--exact", "add"], false, &["--exact", "add"]),
+        ] {
+            let mut args = FilterArgs {
+                libtest: words.iter().map(|word| (*word).to_owned()).collect(),
+                ..FilterArgs::default()
+            };
+            assert_eq!(args.take_no_capture(), is_there, "{words:?}");
+            assert_eq!(args.libtest, left, "{words:?}");
+        }
     }
 }
