@@ -206,12 +206,6 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
             ));
             continue;
         };
-        if executable.kind == "proc-macro" && plan.mode == Mode::Program {
-            notes.push(format!(
-                "`{}` is a proc macro: its tests run on the host's own std",
-                executable.id
-            ));
-        }
         let mut binary = TestBinary {
             preload: preload.clone(),
             ..executable.into_binary(start, &runner)
@@ -223,6 +217,9 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
     binaries.sort_by(|a, b| a.id.cmp(&b.id));
     let (mut suites, of_benchmarks) = listing::list(&binaries, &workspace_root, plan.mode)?;
     notes.extend(of_benchmarks);
+    if plan.mode == Mode::Program {
+        notes.extend(suites.iter().filter_map(on_host));
+    }
     // It asks rustdoc for its options, so only where there are doctests.
     let compiler = || Compiler {
         runtime: intercept.runtime.as_ref(),
@@ -328,6 +325,17 @@ pub(super) fn key(
     format!("{content}{}{}{seeded}", rustix.key(), atomics.key())
 }
 
+/// The note on a proc macro that has tests.
+fn on_host(suite: &Suite) -> Option<String> {
+    let Suite { binary, tests } = suite;
+    (binary.kind == "proc-macro" && !tests.is_empty()).then(|| {
+        format!(
+            "`{}` is a proc macro: its tests run on the host's own std",
+            binary.id
+        )
+    })
+}
+
 /// Asks cargo which flags it gives rustc for the target, and refuses those that link libc into the
 /// tests. Nothing is built.
 fn check_linkage(cargo: &Cargo<'_>, own: &Utf8Path) -> Result<()> {
@@ -364,4 +372,36 @@ fn read_starts(dir: &Utf8Path) -> Result<(BTreeMap<Utf8PathBuf, Start>, Vec<Star
     // In an order that is the same every time.
     doctests.sort_by(|a, b| a.arguments.cmp(&b.arguments));
     Ok((starts, doctests))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::{Harness, TestCase};
+
+    #[test]
+    fn only_a_proc_macro_with_tests_has_a_note() {
+        for (kind, test, has_note) in [
+            ("proc-macro", Some("parses"), true),
+            ("proc-macro", None, false),
+            ("lib", Some("parses"), false),
+        ] {
+            let binary = TestBinary {
+                id: "derive".to_owned(),
+                package: "derive".to_owned(),
+                target: "derive".to_owned(),
+                kind: kind.to_owned(),
+                executable: "derive".into(),
+                cwd: ".".into(),
+                env: BTreeMap::new(),
+                runner: Vec::new(),
+                harness: Harness::Nondex,
+                preload: None,
+                moved: None,
+            };
+            let tests = test.map(TestCase::new).into_iter().collect();
+            let note = on_host(&Suite { binary, tests });
+            assert_eq!(note.is_some(), has_note, "{kind} {test:?}");
+        }
+    }
 }
