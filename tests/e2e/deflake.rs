@@ -240,6 +240,31 @@ fn a_call_that_moved_to_another_file_was_as_flaky_before() {
 }
 
 #[test]
+fn lines_that_moved_with_a_changed_one_to_another_file_are_not_blamed() {
+    let list = "pub fn sum(numbers: &[u32]) -> u32 {\n    let mut sum = 0;\n    \
+        for number in numbers {\n        sum += number;\n    }\n    sum\n}\n";
+    let library = "mod list;\nuse list::sum;\n\n#[test]\nfn is_added() {\n    \
+        assert_eq!(sum(&[1, 2]), 3);\n}\n";
+    let project = committed(&[("src/lib.rs", library), ("src/list.rs", list)]);
+    fs::rename(project.path("src/list.rs"), project.path("src/sums.rs")).unwrap();
+    edit(
+        &project,
+        "src/sums.rs",
+        &[("sum += number", "sum *= number")],
+    );
+    let renamed = [("mod list;", "mod sums;"), ("use list::", "use sums::")];
+    edit(&project, "src/lib.rs", &renamed);
+    let report = deflake(&project).run().report();
+    let change = report.tests[0].change.as_ref().unwrap();
+    let lines = change
+        .lines
+        .iter()
+        .filter(|line| line.file == "src/sums.rs");
+    let lines: Vec<u32> = lines.map(|line| line.line).collect();
+    assert_eq!((change.verdict, &lines[..]), (Blame::Regression, &[4][..]));
+}
+
+#[test]
 fn a_check_says_of_a_victim_what_the_change_has_to_do_with_those_before_it() {
     let project = repository();
     let tests = |first: &str| {

@@ -236,7 +236,12 @@ fn change_of(
     });
     let failure = test.failures.first();
     let place = failure.and_then(|failure| Some((failure.file.clone()?, failure.line?)));
-    let mut lines = met;
+    let (moved, mut lines): (Vec<Line>, Vec<Line>) = met
+        .into_iter()
+        .partition(|Line { file, line }| effects.has_moved(file, *line));
+    if lines.is_empty() {
+        lines = moved;
+    }
     lines.sort_by_key(|Line { file, line }| match &place {
         Some((at, near)) if at == file => (0, near.abs_diff(*line)),
         _ => (1, 0),

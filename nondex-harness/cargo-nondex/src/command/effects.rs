@@ -14,6 +14,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 pub(super) use self::kind::outside;
 use self::page::Page;
 use self::removed::Removed;
+use super::selection::count;
 use crate::cli::filterset::Workspace;
 use crate::project::blocks::SourceLine;
 use crate::report::TestReport;
@@ -107,9 +108,9 @@ impl Effects {
     /// `4 changed files, 12 places in code`.
     pub(super) fn summary(&self) -> String {
         format!(
-            "{} changed files, {} places in code",
-            self.files.len(),
-            self.effects.len()
+            "{}, {} in code",
+            count(self.files.len(), "changed file"),
+            count(self.effects.len(), "place")
         )
     }
 
@@ -191,12 +192,13 @@ impl Effects {
     /// Whether a line, of a file in the workspace, was changed. One that only moved there from
     /// another file was not.
     pub(super) fn has_changed(&self, file: &str, line: u32) -> bool {
-        let place = (self.root.join(file), line);
-        let has_moved = || {
-            let text = std::fs::read_to_string(&place.0);
-            text.is_ok_and(|text| self.removed.contains(&text, line))
-        };
-        self.changed.contains(&place) && !has_moved()
+        self.changed.contains(&(self.root.join(file), line)) && !self.has_moved(file, line)
+    }
+
+    /// Whether a line, of a file in the workspace, moved there from another file.
+    pub(super) fn has_moved(&self, file: &str, line: u32) -> bool {
+        let text = std::fs::read_to_string(self.root.join(file));
+        text.is_ok_and(|text| self.removed.contains(&text, line))
     }
 
     /// The changed lines that were compiled and that no test ran.
