@@ -444,6 +444,7 @@ fn judge_alone(
         }
     }
     let mut conclusion = plan::judge(test, options, &runs.alone)?;
+    let is_same = is_same_dependence(&together, &conclusion) && !is_disturbed(options, runs);
     if matches!(
         conclusion,
         Conclusion::Stable | Conclusion::Latent(_) | Conclusion::Broken
@@ -476,6 +477,7 @@ fn judge_alone(
     }
     measure(&conclusion, &runs.alone)?;
     let is_clear = match &conclusion {
+        _ if is_same => false,
         Conclusion::NonDeterministic { .. } => false,
         Conclusion::Dependent(dependence) => dependence.culprits.confirmed,
         _ => true,
@@ -489,6 +491,28 @@ fn judge_alone(
             reason: runs.reason(),
         }),
         is_provisional: false,
+    })
+}
+
+/// Whether choices decide in the same way together with other tests and alone.
+fn is_same_dependence(together: &Conclusion, alone: &Conclusion) -> bool {
+    match (together, alone) {
+        (Conclusion::Dependent(together), Conclusion::Dependent(alone)) => {
+            together.passes_clean == alone.passes_clean
+        }
+        _ => false,
+    }
+}
+
+/// Whether runs of one spec end in two ways together with other tests, or in another one alone.
+/// Real threads of a test that is scheduled do so by chance.
+fn is_disturbed(options: &Options, runs: &Runs) -> bool {
+    let mut specs = runs.together.specs();
+    specs.any(|(spec, together)| {
+        let all = together.iter().chain(runs.alone.of(spec));
+        let mut ends = all.filter(|run| !run.has_no_outcome()).map(Run::passed);
+        let first = ends.next();
+        spec.is_scheduled() == options.is_scheduled() && ends.any(|end| Some(end) != first)
     })
 }
 

@@ -300,3 +300,20 @@ fn a_test_that_fails_by_chance_is_not_disturbed_for_passing_a_few_times_alone() 
         }
     }
 }
+
+#[test]
+fn real_threads_of_a_scheduled_test_that_end_in_two_ways_are_not_disturbed() {
+    let scheduled = Options {
+        real_threads: false,
+        ..options()
+    };
+    let real = scheduled.with_real_threads();
+    for (of_spec, expected) in [(&scheduled, true), (&real, false)] {
+        let mut runs = Runs::new(true, true);
+        for passes in [true, false] {
+            let spec = clean_spec("t", of_spec);
+            runs.together.add(spec, run(passes, [1]));
+        }
+        assert_eq!(is_disturbed(&scheduled, &runs), expected, "{expected}");
+    }
+}
