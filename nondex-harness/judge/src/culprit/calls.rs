@@ -62,6 +62,9 @@ impl CulpritSearch<'_> {
             }
             index += 1;
         }
+        if self.left > 0 {
+            self.shorten(&mut calls)?;
+        }
         Ok(calls)
     }
 }

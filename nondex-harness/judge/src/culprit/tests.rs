@@ -387,3 +387,72 @@ fn of_a_number_it_is_found_from_where_on_it_decides() {
         );
     }
 }
+
+/// What a simulated test does whose two threads are delayed by these times where the seed decides.
+/// It fails if the first comes a moment later than the second, and that one a moment late itself.
+fn meets(spec: &RunSpec, drawn: [u64; 2], moment: u64) -> Run {
+    let at = [(1, "0.1"), (2, "0.0")].map(|(line, thread)| PointRecord {
+        site: Site {
+            family: Family::Schedule,
+            ..site(line)
+        },
+        thread: thread.into(),
+        count: 1,
+        max_len: 20_000_000,
+        stack: Vec::new(),
+    });
+    let mut steps = Vec::new();
+    let mut delay = |point: &PointRecord, drawn: u64| {
+        let mut given = spec.given().iter();
+        let value = match given.find(|given| given.site == point.site) {
+            None if spec.selected(&point.site, &point.thread).contains(0) => return drawn,
+            None => return 0,
+            Some(given) => match given.choice {
+                GivenChoice::Steps(most) => drawn.min(most),
+                _ => unreachable!("it is no order"),
+            },
+        };
+        steps.push(StepRecord {
+            site: point.site.clone(),
+            thread: point.thread.clone(),
+            ordinal: 0,
+            len: point.max_len,
+            steps: value,
+            position: 0,
+            exchanged: Vec::new(),
+            created: Vec::new(),
+            number: Some(NumberRecord { base: 0, value }),
+        });
+        value
+    };
+    let [first, second] = [delay(&at[0], drawn[0]), delay(&at[1], drawn[1])];
+    let mut run = run(first < second + moment || second < moment, []);
+    run.points = at.into();
+    run.steps = steps.into_iter().collect();
+    run
+}
+
+#[test]
+fn two_delays_against_each_other_are_as_short_as_they_may_be_together() {
+    const MOMENT: u64 = 10_000;
+    for drawn in [[15_000_000, 14_000_000], [15_000_000, 20_000]] {
+        let spec = RunSpec::new("t", Level::Std, 3);
+        let mut evidence = Evidence::new(true);
+        for spec in [RunSpec::clean("t"), spec.clone()] {
+            evidence.add(spec.clone(), meets(&spec, drawn, MOMENT));
+        }
+        let ask = |evidence: &Evidence| search(evidence, &spec, true, DEFAULT_SEARCH_RUNS);
+        let culprits = settle(&mut evidence, ask, |evidence, spec: RunSpec, _| {
+            let run = meets(&spec, drawn, MOMENT);
+            evidence.add(spec, run);
+        });
+        let calls = culprits.groups[0].calls.iter();
+        let delays: Vec<u64> = calls
+            .map(|call| call.turn.as_ref().unwrap().steps)
+            .collect();
+        let near = |delay: u64, needed: u64| (needed..=needed + needed / 20).contains(&delay);
+        assert!(near(delays[0], 2 * MOMENT), "{delays:?}");
+        assert!(near(delays[1], MOMENT), "{delays:?}");
+        assert!(culprits.confirmed);
+    }
+}

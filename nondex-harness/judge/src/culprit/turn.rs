@@ -20,6 +20,9 @@ use crate::timing::is_timing;
 /// To which part of itself the shortest delay is known.
 const PRECISION: u64 = 100;
 
+/// A delay is searched again if it may be shorter by this part of itself.
+const WORTHWHILE: u64 = 10;
+
 /// By which percentages of itself a delay is taken longer, and one that does not suffice shorter,
 /// until the outcome is the same in every run.
 const MARGINS: [u64; 4] = [0, 10, 50, 100];
@@ -113,11 +116,37 @@ impl CulpritSearch<'_> {
         Ok(None)
     }
 
-    /// Only these calls, one of them with this choice, and delays whose turn is known as short as
-    /// they may be: so that in the end all of them are, together.
+    /// Searches those delays again that were as short as they may be while others were as long as
+    /// drawn: of two threads that are delayed against each other, only the difference is needed.
+    pub(super) fn shorten(&mut self, calls: &mut [Call]) -> Result<(), Missing> {
+        let mut index = 0;
+        while calls.len() > 1 && index < calls.len() && self.left > 0 {
+            let is_delay = is_timing(&calls[index].site);
+            let known = calls[index].turn.as_ref().filter(|_| is_delay);
+            let steps = known.map_or(0, |turn| turn.steps);
+            let shorter = GivenChoice::Steps(steps - steps / WORTHWHILE);
+            if steps > SHORTEST
+                && self.changes(&self.with_choice(calls, index, shorter))?
+                && let Some(turn) = self.turn(calls, index)?
+                && turn.steps < steps
+            {
+                calls[index].turn = Some(turn);
+                index = 0;
+            } else {
+                index += 1;
+            }
+        }
+        // What was found stands, whether the budget sufficed for shorter delays or not.
+        self.left = self.left.max(1);
+        Ok(())
+    }
+
+    /// Only these calls, one of them with this choice, and the other delays whose turn is known as
+    /// short as they may be: so that in the end all of them are, together.
     pub(super) fn with_choice(&self, calls: &[Call], index: usize, choice: GivenChoice) -> RunSpec {
         let scopes: Vec<Scope> = calls.iter().map(Call::scope).collect();
-        let shortened = calls[..index].iter().filter(|call| is_timing(&call.site));
+        let others = calls[..index].iter().chain(&calls[index + 1..]);
+        let shortened = others.filter(|call| is_timing(&call.site));
         let mut given: Vec<Given> = shortened.filter_map(Call::given).collect();
         given.push(calls[index].with(choice));
         self.given(scopes, given)
