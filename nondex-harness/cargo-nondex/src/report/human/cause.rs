@@ -126,9 +126,16 @@ impl<'r> Cause<'r> {
         // Delays inside a library are lines only where no line of the user's code is better
         // evidence.
         let has_own_line = !own.is_empty() || failing_place(test, view).is_some();
-        let has_waits = view.brief && timing::mark_waits(&mut diagnostic, test);
+        let has_waits = view.brief && timing::has_waits(test);
         let mut stopped = None;
-        if !has_waits {
+        if has_waits {
+            // Where its threads wait shows what a delay does, but no value and no order.
+            let is_shown = |one: &&Culprit| one.confirmed && one.kind != Kind::Extend;
+            if let Some(culprit) = test.culprits.iter().find(is_shown) {
+                draw(&mut diagnostic, culprit, test, view);
+            }
+            timing::mark_waits(&mut diagnostic, test);
+        } else {
             // One side of a race, where there is another one to show.
             let sides = interleaving::has_conflict(test) && view.brief;
             let most = if sides { 1 } else { usize::MAX };
@@ -475,4 +482,70 @@ fn list(first: &TestReport, others: &[&TestReport]) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use anstream::adapter::strip_str;
+    use camino::Utf8Path;
+    use nondex_core::{Caller, Site};
+
+    use super::*;
+    use crate::report::human::{Sources, render_test};
+    use crate::report::schema::{Scheduled, Timing, Verdict, WaitReport};
+
+    #[test]
+    fn a_deadlock_that_a_clock_decides_has_the_line_that_reads_it() {
+        let caller = Caller {
+            file: "src/lib.rs",
+            line: 217,
+            column: 0,
+        };
+        let clock = Culprit {
+            confirmed: true,
+            kind: Kind::Random,
+            ..Culprit::new(&Site::new(&model::INSTANT_NOW, Family::Time, caller))
+        };
+        let wait = |operation: &str, line| WaitReport {
+            thread: "0.1".to_owned(),
+            name: None,
+            operation: operation.to_owned(),
+            on: None,
+            file: Some("src/lib.rs".to_owned()),
+            line: Some(line),
+            cause: None,
+        };
+        let test = TestReport {
+            verdict: Verdict::NonDeterministic,
+            reason: Some(Timing::Time),
+            weakest_level: Some(Level::One),
+            culprits: vec![clock],
+            scheduled: Some(Scheduled {
+                end: Some("deadlock".to_owned()),
+                waits: vec![wait("Barrier::wait", 532), wait("Receiver::recv", 549)],
+                ..Scheduled::default()
+            }),
+            ..TestReport::new("shop", "shop", "recovers")
+        };
+        let view = View {
+            sources: &Sources::new(Utf8Path::new("/nonexistent"), None),
+            report: None,
+            elapsed: Duration::ZERO,
+            brief: true,
+            verbose: 0,
+            quiet: false,
+        };
+        let text = render_test(&test, false, &view);
+        let text = strip_str(&text).to_string();
+        for part in [
+            "waits here in `Barrier::wait`",
+            "the clock shows no later time than before",
+            "src/lib.rs:217",
+            "help: take an elapsed time of zero",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
 }

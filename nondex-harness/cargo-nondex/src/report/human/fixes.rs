@@ -12,7 +12,16 @@ pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str>
     // Suspects of several kinds ask for several things, of which all but one may miss the point.
     let is_known = test.has_one_kind_of_culprits();
     let has_kind = |kind| is_known && test.culprits.iter().any(|culprit| culprit.kind == kind);
-    let mut fixes = Vec::new();
+    let mut fixes: Vec<&str> = Vec::new();
+    // Where a clock decides, threads wait only because of it.
+    if test.depends_on_clocks() {
+        let models = test
+            .culprits
+            .iter()
+            .filter_map(|one| Model::by_api(&one.api));
+        fixes.extend(models.map(|model| model.fix));
+        fixes.dedup();
+    }
     if waits_in("Barrier") {
         fixes.push(
             "let as many threads come to the `Barrier` as it was made for, each as often: \
@@ -50,16 +59,6 @@ pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str>
              condition for each",
         );
     }
-    let mut clocks: Vec<&str> = Vec::new();
-    if test.depends_on_clocks() {
-        let models = test
-            .culprits
-            .iter()
-            .filter_map(|one| Model::by_api(&one.api));
-        clocks.extend(models.map(|model| model.fix));
-        clocks.dedup();
-    }
-    fixes.extend(clocks);
     if !fixes.is_empty() || !is_known {
         return fixes;
     }
