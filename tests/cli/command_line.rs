@@ -61,7 +61,10 @@ fn a_command_line_that_cannot_be_understood_ends_with_2_and_says_what_was_expect
             "no binary name of the workspace matches this",
         ),
         ("-- --nocapture", "expected test filters, --exact, --skip"),
-        ("-- --nocapture", "is shown by `cargo nondex replay`"),
+        (
+            "-- --nocapture",
+            "is shown by `cargo nondex test --no-capture`, by `cargo nondex replay`",
+        ),
         ("--ignored --include-ignored", "cannot be used with"),
         ("--ignored -- --include-ignored", "cannot be used together"),
         ("-q list", "`cargo nondex list [OPTIONS]`"),
