@@ -131,6 +131,37 @@ fn tests_that_wait_for_each_other_in_a_loop_are_left_alone_after_one_meeting() {
 }
 
 #[test]
+fn a_test_that_is_stopped_for_longer_than_its_own_time_limit_does_not_race() {
+    let fixture = Fixture::new("order-races");
+    let suite = r#"
+        #![cfg(test)]
+        use std::process::Command;
+        use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+        use std::time::{Duration, Instant};
+
+        static USES: AtomicUsize = AtomicUsize::new(0);
+
+        #[test]
+        fn lasts() {
+            USES.fetch_add(1, SeqCst);
+            Command::new("sleep").arg("0.6").status().unwrap();
+        }
+
+        #[test]
+        fn has_a_limit() {
+            let begin = Instant::now();
+            USES.fetch_add(1, SeqCst);
+            assert!(begin.elapsed() < Duration::from_millis(500));
+        }
+    "#;
+    fs::write(fixture.path("src/lib.rs"), suite).unwrap();
+    let report = reported(&fixture, "order", &[])
+        .expect(ExitCode::Ok)
+        .report();
+    assert_eq!(races(&report), [None, None]);
+}
+
+#[test]
 fn of_several_variables_that_two_tests_set_the_one_that_decides_is_named_though_it_is_the_last() {
     let fixture = Fixture::new("order-races");
     let suite = r#"
