@@ -56,7 +56,7 @@ mod tests {
         }
     }
 
-    /// At which levels a test that meets these orders is run.
+    /// At which levels a test that reaches these orders is run.
     fn levels(sites: &[(&str, Family)], options: &Options) -> Vec<Level> {
         let (conclusion, evidence) = simulate(options, |_: &RunSpec| reached(sites));
         assert_eq!(conclusion, Conclusion::Stable);

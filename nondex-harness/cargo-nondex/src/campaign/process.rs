@@ -392,7 +392,8 @@ fn is_alive(group: Pid) -> bool {
     killpg(group, None).is_ok()
 }
 
-/// Waits, at most for `grace`, until every child that is no program of its own yet has become one.
+/// Waits, at most for `grace`, until every child that still is a copy of this process has become a
+/// program.
 fn await_starts(grace: Duration) {
     let us = Pid::this().as_raw();
     let own_program = std::fs::read_link("/proc/self/exe").ok();

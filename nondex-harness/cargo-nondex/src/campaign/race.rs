@@ -39,7 +39,7 @@ const MAX_UNPROVEN: usize = 2;
 /// show nothing new.
 const WAITS: Duration = Duration::from_secs(4);
 
-/// A test that is stopped for this long may fail for a time limit of its own. Then it is a race
+/// A test that is stopped for this long may fail for its own time limit. Then it is a race
 /// only if what the two share is proven.
 const STOPPED: Duration = Duration::from_millis(200);
 

@@ -24,7 +24,7 @@ pub enum Harness {
     Serial,
     /// Any other program: it is one test, named as its target; 0 is a pass.
     Opaque,
-    /// None: each test is a program of its own, whose exit code shows how it ended.
+    /// None: each test is a separate program, whose exit code shows how it ended.
     Doctest,
 }
 

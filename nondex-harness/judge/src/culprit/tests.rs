@@ -390,7 +390,7 @@ fn of_a_number_it_is_found_from_where_on_it_decides() {
 
 /// What a simulated test does whose two threads are delayed by these times where the seed decides.
 /// It fails if the first comes a moment later than the second, and that one a moment late itself.
-fn meets(spec: &RunSpec, drawn: [u64; 2], moment: u64) -> Run {
+fn collides(spec: &RunSpec, drawn: [u64; 2], moment: u64) -> Run {
     let at = [(1, "0.1"), (2, "0.0")].map(|(line, thread)| PointRecord {
         site: Site {
             family: Family::Schedule,
@@ -439,11 +439,11 @@ fn two_delays_against_each_other_are_as_short_as_they_may_be_together() {
         let spec = RunSpec::new("t", Level::Std, 3);
         let mut evidence = Evidence::new(true);
         for spec in [RunSpec::clean("t"), spec.clone()] {
-            evidence.add(spec.clone(), meets(&spec, drawn, MOMENT));
+            evidence.add(spec.clone(), collides(&spec, drawn, MOMENT));
         }
         let ask = |evidence: &Evidence| search(evidence, &spec, true, DEFAULT_SEARCH_RUNS);
         let culprits = settle(&mut evidence, ask, |evidence, spec: RunSpec, _| {
-            let run = meets(&spec, drawn, MOMENT);
+            let run = collides(&spec, drawn, MOMENT);
             evidence.add(spec, run);
         });
         let calls = culprits.groups[0].calls.iter();

@@ -88,7 +88,7 @@ pub(in crate::command) fn run(arguments: &[OsString]) -> Result<i32, String> {
         options: manner.options(),
         manner: &manner,
         binary: &binary,
-        // A test is in a group of its own, which no signal for ours reaches.
+        // A test is in a separate group, which no signal for ours reaches.
         stop: interrupt::install().map_err(|e| e.to_string())?,
     };
     match exact(&words) {

@@ -2,7 +2,7 @@
 //!
 //! Each doctest is a module of it, at its lines in a file of its source's name: the compiler knows
 //! one file by its name. The executable of a doctest is another name of the program, by which
-//! that knows what to run. So a doctest still has a process of its own.
+//! that knows what to run. So a doctest still has a separate process.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -38,7 +38,7 @@ pub struct Recipe<'a> {
     pub offline: bool,
     /// Whether it has what observes the network.
     pub network: bool,
-    /// Whether it has maps and sets of its own.
+    /// Whether it has own maps and sets.
     pub collections: bool,
     /// Whether what is compiled is not shown.
     pub quiet: bool,

@@ -57,7 +57,7 @@ impl Markup {
                 '"' => self.html.push_str("&quot;"),
                 '\'' => self.html.push_str("&#39;"),
                 '\n' | '\t' => self.html.push(c),
-                // A carriage return would be read as a line break of its own.
+                // A carriage return would be read as a separate line break.
                 '\r' => {}
                 '\0'..='\x1f' => self.html.extend(char::from_u32(0x2400 + u32::from(c))),
                 '\x7f' => self.html.push('\u{2421}'),

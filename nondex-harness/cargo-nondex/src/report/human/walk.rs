@@ -180,7 +180,7 @@ fn what(step: &LaneStepReport) -> String {
 /// What stands in a lane for a step.
 fn cell(step: &WalkStep, has_files: bool) -> String {
     let place = match &step.place {
-        // A delay is not at a line of its own.
+        // A delay has no line.
         _ if step.is_delay => String::new(),
         Some((file, line)) if has_files => {
             let name = file.rsplit('/').next().unwrap_or(file);
