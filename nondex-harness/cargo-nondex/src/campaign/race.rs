@@ -39,10 +39,6 @@ const MAX_UNPROVEN: usize = 2;
 /// show nothing new.
 const WAITS: Duration = Duration::from_secs(4);
 
-/// A test that is stopped for this long may fail for its own time limit. Then it is a race
-/// only if what the two share is proven.
-const STOPPED: Duration = Duration::from_millis(200);
-
 /// How often a run must fail.
 const REPETITIONS: usize = 3;
 
@@ -266,9 +262,6 @@ impl Races<'_> {
             if let Some(outer) = self.confirmed(order, spec)? {
                 let is_proven = self.is_proven(order, spec)?;
                 let is_stopped = test == second || interleaving.pause_at.is_some();
-                if !is_proven && is_stopped && inner.took >= STOPPED {
-                    continue;
-                }
                 let mut race = self.described(test, interleaving, &outer);
                 race.state.confirmed = is_proven;
                 let list = match is_proven {
@@ -280,6 +273,11 @@ impl Races<'_> {
                     race,
                     spec: spec.clone(),
                     run: run.clone(),
+                    stopped: if is_stopped {
+                        inner.took
+                    } else {
+                        Duration::ZERO
+                    },
                 });
             }
         }

@@ -12,6 +12,7 @@ use nondex_core::{Level, Outcome};
 use tempfile::TempDir;
 
 use super::*;
+use crate::project::suite::tests::binary;
 use crate::project::{Harness, TestBinary};
 use crate::report::Verdict;
 
@@ -75,17 +76,11 @@ impl Project {
         Project {
             suite: Suite {
                 binary: TestBinary {
-                    id: "pkg::it".into(),
-                    package: "pkg".into(),
-                    target: "it".into(),
-                    kind: "test".into(),
                     executable,
                     cwd: root,
                     env: BTreeMap::from([("PATH".into(), path), ("MINE".into(), "set".into())]),
-                    runner: Vec::new(),
                     harness,
-                    preload: None,
-                    moved: None,
+                    ..binary("pkg", "it")
                 },
                 tests: tests
                     .iter()

@@ -330,10 +330,9 @@ impl ResolvedFilter<'_> {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use std::collections::BTreeMap;
 
     use super::*;
-    use crate::project::{Harness, TestBinary};
+    use crate::project::suite::tests::binary;
 
     pub(crate) fn suite() -> Suite {
         let test = |name: &str, ignored| TestCase {
@@ -341,19 +340,7 @@ pub(crate) mod tests {
             ..TestCase::new(name)
         };
         Suite {
-            binary: TestBinary {
-                id: "shop::cart".to_owned(),
-                package: "shop".to_owned(),
-                target: "cart".to_owned(),
-                kind: "test".to_owned(),
-                executable: "cart".into(),
-                cwd: ".".into(),
-                env: BTreeMap::new(),
-                runner: Vec::new(),
-                harness: Harness::Nondex,
-                preload: None,
-                moved: None,
-            },
+            binary: binary("shop", "cart"),
             tests: vec![
                 test("add", false),
                 test("add::twice", false),

@@ -377,7 +377,8 @@ fn read_starts(dir: &Utf8Path) -> Result<(BTreeMap<Utf8PathBuf, Start>, Vec<Star
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::project::{Harness, TestCase};
+    use crate::project::TestCase;
+    use crate::project::suite::tests::binary;
 
     #[test]
     fn only_a_proc_macro_with_tests_has_a_note() {
@@ -387,17 +388,8 @@ mod tests {
             ("lib", Some("parses"), false),
         ] {
             let binary = TestBinary {
-                id: "derive".to_owned(),
-                package: "derive".to_owned(),
-                target: "derive".to_owned(),
                 kind: kind.to_owned(),
-                executable: "derive".into(),
-                cwd: ".".into(),
-                env: BTreeMap::new(),
-                runner: Vec::new(),
-                harness: Harness::Nondex,
-                preload: None,
-                moved: None,
+                ..binary("derive", "derive")
             };
             let tests = test.map(TestCase::new).into_iter().collect();
             let note = on_host(&Suite { binary, tests });

@@ -71,7 +71,7 @@ pub(super) struct Cargo<'a> {
     pub(super) wrapper: Option<&'a str>,
     /// What seeds the programs that the build runs; `None` where that is not possible.
     pub(super) entropy: Option<EntropyLibrary>,
-    /// Whether the runtime has own maps and sets.
+    /// Whether the runtime has maps and sets that choose their order.
     pub(super) collections: bool,
     /// See [`CargoConfig::runner_is_text`](super::config::CargoConfig::runner_is_text).
     pub(super) runner_is_text: bool,

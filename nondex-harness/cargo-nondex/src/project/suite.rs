@@ -145,3 +145,25 @@ impl Suite {
         format!("{}${}", self.binary.id, test.name)
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// The binary of an integration test that does not exist.
+    pub(crate) fn binary(package: &str, target: &str) -> TestBinary {
+        TestBinary {
+            id: format!("{package}::{target}"),
+            package: package.to_owned(),
+            target: target.to_owned(),
+            kind: "test".to_owned(),
+            executable: Utf8PathBuf::from("/nonexistent").join(target),
+            cwd: "/nonexistent".into(),
+            env: BTreeMap::new(),
+            runner: Vec::new(),
+            harness: Harness::Nondex,
+            preload: None,
+            moved: None,
+        }
+    }
+}

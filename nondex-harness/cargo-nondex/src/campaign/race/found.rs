@@ -1,6 +1,7 @@
 //! What came of tests that ran at the same time.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use nondex_core::RunSpec;
 
@@ -9,6 +10,10 @@ use crate::report::schema::Race;
 
 /// Maximum number of parts of the state that are tried for one that is proven, where a test fails.
 const MAX_UNPROVEN: usize = 6;
+
+/// A test that is stopped for this long may fail for its own time limit. Then it is a race only if
+/// what the two share is proven.
+const STOPPED: Duration = Duration::from_millis(200);
 
 /// The results of all interleavings.
 #[derive(Default)]
@@ -25,10 +30,11 @@ pub(in crate::campaign) struct TriedRaces {
 }
 
 impl TriedRaces {
-    /// With one of those that are not proven for each test of which nothing else is found.
+    /// With one of those that are not proven for each test of which nothing else is found, unless
+    /// the time may have decided.
     pub(super) fn with_unproven(mut self) -> Self {
         for found in std::mem::take(&mut self.unproven) {
-            if !self.has_found(found.test) {
+            if found.stopped < STOPPED && !self.has_found(found.test) {
                 self.found.push(found);
             }
         }
@@ -54,4 +60,6 @@ pub(in crate::campaign) struct FoundRace {
     /// The run in which it fails.
     pub(in crate::campaign) spec: RunSpec,
     pub(in crate::campaign) run: Run,
+    /// How long it was stopped in that run.
+    pub(super) stopped: Duration,
 }

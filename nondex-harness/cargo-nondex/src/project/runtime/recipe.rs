@@ -38,7 +38,7 @@ pub struct Recipe<'a> {
     pub offline: bool,
     /// Whether it has what observes the network.
     pub network: bool,
-    /// Whether it has own maps and sets.
+    /// Whether it has maps and sets that choose their order.
     pub collections: bool,
     /// Whether what is compiled is not shown.
     pub quiet: bool,

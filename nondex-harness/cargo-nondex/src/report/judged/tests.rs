@@ -2,7 +2,6 @@
 
 mod failures;
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -13,24 +12,12 @@ use crate::judge::culprit::{Culprits, Group};
 use crate::judge::isolation::{Interference, Reason};
 use crate::judge::prerequisite::Policy;
 use crate::judge::simulation::{made, options, run, simulate, site};
-use crate::project::{Harness, TestBinary};
+use crate::project::suite::tests::binary;
 use crate::report::schema::Verdict;
 
 fn suite() -> Suite {
     Suite {
-        binary: TestBinary {
-            id: "pkg::it".into(),
-            package: "pkg".into(),
-            target: "it".into(),
-            kind: "test".into(),
-            executable: "/nonexistent/it".into(),
-            cwd: "/nonexistent".into(),
-            env: BTreeMap::new(),
-            runner: Vec::new(),
-            harness: Harness::Nondex,
-            preload: None,
-            moved: None,
-        },
+        binary: binary("pkg", "it"),
         tests: Vec::new(),
     }
 }
