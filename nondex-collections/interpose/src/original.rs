@@ -45,9 +45,9 @@ originals! {
     fopen fopen64 freopen freopen64 fstat fstat64 fstatat fstatat64 futimens gai_error gai_suspend
     getaddrinfo getaddrinfo_a getcwd getdents64 getentropy getenv gethostbyaddr gethostbyaddr_r
     gethostbyname gethostbyname2 gethostbyname2_r gethostbyname_r getnameinfo getrandom getrlimit
-    getsockopt gettimeofday link linkat lstat lstat64 mkdir mkdirat mkdtemp mkfifo mkostemp
-    mkostemp64 mkostemps mkstemp mkstemp64 mkstemps nanosleep open open64 openat openat64 opendir
-    pclose pidfd_getpid pidfd_spawn pidfd_spawnp poll popen ppoll prctl pselect
+    getsockopt gettimeofday link linkat listen lstat lstat64 mkdir mkdirat mkdtemp mkfifo
+    mkostemp mkostemp64 mkostemps mkstemp mkstemp64 mkstemps nanosleep open open64 openat openat64
+    opendir pclose pidfd_getpid pidfd_spawn pidfd_spawnp poll popen ppoll prctl pselect
     pthread_cond_clockwait pthread_create pthread_detach pthread_join pthread_mutex_clocklock
     pthread_mutex_lock pthread_mutex_timedlock pthread_mutex_trylock pthread_mutex_unlock
     pthread_rwlock_clockrdlock pthread_rwlock_clockwrlock pthread_rwlock_rdlock

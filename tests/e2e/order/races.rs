@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::net::TcpListener;
 
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::Report;
@@ -159,6 +160,72 @@ fn a_test_that_is_stopped_for_longer_than_its_own_time_limit_does_not_race() {
         .expect(ExitCode::Ok)
         .report();
     assert_eq!(races(&report), [None, None]);
+}
+
+#[test]
+fn tests_that_need_the_same_port_race_over_it() {
+    let fixture = Fixture::new("order-races");
+    let suite = r#"
+        #![cfg(test)]
+        use std::net::{TcpListener, UdpSocket};
+
+        fn listens(port: u16) {
+            let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
+            assert!(listener.local_addr().unwrap().port() > 0);
+        }
+
+        #[test]
+        fn listens_on_it() {
+            listens(PORT);
+        }
+
+        #[test]
+        fn listens_on_it_too() {
+            listens(PORT);
+        }
+
+        #[test]
+        fn receives_on_it() {
+            UdpSocket::bind(("127.0.0.1", PORT)).unwrap();
+        }
+
+        #[test]
+        fn receives_on_it_too() {
+            UdpSocket::bind(("127.0.0.1", PORT)).unwrap();
+        }
+
+        #[test]
+        fn takes_what_is_free() {
+            listens(0);
+        }
+
+        #[test]
+        fn takes_what_is_free_too() {
+            listens(0);
+        }
+    "#;
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free.local_addr().unwrap().port().to_string();
+    drop(free);
+    fs::write(fixture.path("src/lib.rs"), suite.replace("PORT", &port)).unwrap();
+    let report = reported(&fixture, "order", &[]).report();
+    for (name, with) in [
+        ("listens_on_it", Some("listens_on_it_too")),
+        ("listens_on_it_too", Some("listens_on_it")),
+        ("receives_on_it", Some("receives_on_it_too")),
+        ("receives_on_it_too", Some("receives_on_it")),
+        ("takes_what_is_free", None),
+        ("takes_what_is_free_too", None),
+    ] {
+        let found = test(&report, name);
+        let race = found.race.as_ref();
+        assert_eq!(race.map(|race| &*race.with), with, "{found:#?}");
+        if let Some(race) = race {
+            let state = (&*race.state.kind, race.state.confirmed);
+            assert_eq!(state, ("port", true), "{race:?}");
+            reproduced(&fixture, found).expect(ExitCode::Found);
+        }
+    }
 }
 
 #[test]

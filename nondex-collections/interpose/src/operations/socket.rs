@@ -1,10 +1,10 @@
-//! Addresses that cannot be had: `bind`. A `connect` to this machine is seen together with those to
-//! others.
+//! Addresses that cannot be had, and those that nobody else may have meanwhile: `bind` and
+//! `listen`. A `connect` to this machine is seen together with those to others.
 
 use ::std::ffi::c_int;
 
 use super::super::sockaddr;
-use super::{Original, errno, failed};
+use super::{Errno, Original, errno, failed};
 use crate::accessed::accessed;
 use crate::libc;
 use crate::schedule::{self, Operation};
@@ -26,17 +26,22 @@ unsafe extern "C" fn bind(
         return -1;
     };
     // SAFETY: the caller gives an address of this length.
-    let kind = match unsafe { is_file(address, len) } {
-        true => StateKind::File,
-        false => StateKind::Port,
-    };
-    // SAFETY: as above.
-    accessed(kind, true, || unsafe { shown(address, len) });
+    let shared = unsafe { shared(address, len) };
+    if let Some(kind) = shared {
+        // SAFETY: as above.
+        accessed(kind, true, || unsafe { shown(address, len) });
+    }
     schedule::point(Operation::Bind);
     // SAFETY: the caller's arguments, unchanged.
     let result = unsafe { original(socket, address, len) };
-    if result == 0 && kind == StateKind::File {
-        written::anything();
+    match shared {
+        Some(StateKind::File) if result == 0 => written::anything(),
+        // From now on nobody else may have it, whatever else is done with it.
+        // SAFETY: as above.
+        Some(StateKind::Port) if result == 0 => {
+            accessed(StateKind::Port, false, || unsafe { shown(address, len) });
+        }
+        _ => {}
     }
     if result == -1 {
         // SAFETY: the caller gives an address of this length, at which the original has looked.
@@ -45,14 +50,50 @@ unsafe extern "C" fn bind(
     result
 }
 
-/// Whether it is the address of a local socket that is a file: one that begins with NUL is a name
-/// only ("abstract").
+/// A port that was bound is free for others until it is listened on, where the socket allows that.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn listen(socket: c_int, backlog: c_int) -> c_int {
+    // SAFETY: the signature is libc's.
+    static ORIGINAL: Original<unsafe extern "C" fn(c_int, c_int) -> c_int> =
+        unsafe { Original::new(c"listen") };
+    let Some(original) = ORIGINAL.get() else {
+        return -1;
+    };
+    // SAFETY: the caller's arguments, unchanged.
+    let result = unsafe { original(socket, backlog) };
+    // SAFETY: the address is plain data, for which zeros are valid; libc writes no more of it than
+    // its length, and that much is read.
+    unsafe {
+        let _errno = Errno::save();
+        let mut address: libc::sockaddr_storage = ::std::mem::zeroed();
+        let mut len = size_of_val(&address) as libc::socklen_t;
+        let address = (&raw mut address).cast();
+        if result == 0
+            && libc::getsockname(socket, address, &raw mut len) == 0
+            && shared(address, len) == Some(StateKind::Port)
+        {
+            accessed(StateKind::Port, false, || shown(address, len));
+        }
+    }
+    result
+}
+
+/// What others could have in place of the caller: a port, or the file of a local socket; the name
+/// of one that begins with NUL ("abstract") counts as a port. `None` where the system chooses it.
 ///
 /// # Safety
 /// `address` must be null or valid for reads of `len` bytes.
-unsafe fn is_file(address: *const libc::sockaddr, len: libc::socklen_t) -> bool {
+unsafe fn shared(address: *const libc::sockaddr, len: libc::socklen_t) -> Option<StateKind> {
     // SAFETY: as the caller promises.
-    unsafe { local_name(address, len) }.is_some_and(|name| !name.starts_with(&[0]))
+    if let Some(address) = unsafe { sockaddr::read(address, len) } {
+        return (address.port() != 0).then_some(StateKind::Port);
+    }
+    // SAFETY: as the caller promises.
+    match unsafe { local_name(address, len) }? {
+        [] => None,
+        [0, ..] => Some(StateKind::Port),
+        _ => Some(StateKind::File),
+    }
 }
 
 /// What comes after the family in the address of a local socket.
@@ -101,16 +142,20 @@ unsafe fn shown(address: *const libc::sockaddr, len: libc::socklen_t) -> Text {
 mod tests {
     use super::*;
 
-    #[test]
-    fn an_address_is_shown_as_std_shows_it() {
-        let address = libc::sockaddr_in {
+    fn of_port(port: u16) -> libc::sockaddr_in {
+        libc::sockaddr_in {
             sin_family: libc::AF_INET as libc::sa_family_t,
-            sin_port: 80_u16.to_be(),
+            sin_port: port.to_be(),
             sin_addr: libc::in_addr {
                 s_addr: u32::from_ne_bytes([127, 0, 0, 1]),
             },
             sin_zero: [0; 8],
-        };
+        }
+    }
+
+    #[test]
+    fn an_address_is_shown_as_std_shows_it() {
+        let address = of_port(80);
         let pointer = (&raw const address).cast();
         let len = size_of_val(&address) as libc::socklen_t;
         // SAFETY: the pointer is valid for the length, and for every smaller one.
@@ -122,10 +167,22 @@ mod tests {
     }
 
     #[test]
+    fn a_port_is_shared_unless_the_system_chooses_it() {
+        for (port, expected) in [(80, Some(StateKind::Port)), (0, None)] {
+            let address = of_port(port);
+            let len = size_of_val(&address) as libc::socklen_t;
+            // SAFETY: the pointer is valid for the length.
+            let found = unsafe { shared((&raw const address).cast(), len) };
+            assert_eq!(found, expected, "{port}");
+        }
+    }
+
+    #[test]
     fn a_local_socket_is_a_file_or_has_only_a_name() {
-        for (path, expected, is_a_file) in [
-            (&b"/run/socket\0"[..], "/run/socket", true),
-            (b"\0name", "@name", false),
+        for (path, expected, kind) in [
+            (&b"/run/socket\0"[..], "/run/socket", Some(StateKind::File)),
+            (b"\0name", "@name", Some(StateKind::Port)),
+            (b"", "", None),
         ] {
             let mut bytes = [0; 32];
             bytes[..2].copy_from_slice(&(libc::AF_UNIX as libc::sa_family_t).to_ne_bytes());
@@ -134,7 +191,7 @@ mod tests {
             // SAFETY: the pointer is valid for the length.
             unsafe {
                 assert_eq!(*shown(bytes.as_ptr().cast(), len), *expected);
-                assert_eq!(is_file(bytes.as_ptr().cast(), len), is_a_file);
+                assert_eq!(shared(bytes.as_ptr().cast(), len), kind);
             }
         }
     }

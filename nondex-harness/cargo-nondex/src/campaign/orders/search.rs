@@ -205,10 +205,18 @@ impl OrderCampaign<'_> {
     }
 }
 
-/// Runs each of these tests alone, unless it was.
+/// Runs each of these tests alone, unless it was; once more without any other process at the same
+/// time if it fails, as it may have met the port or the file of another test there.
 fn each_alone(processes: &Processes<'_>, tests: &[usize], experiments: &mut Experiments) {
     let _ = processes.answer(experiments, |experiments| {
-        experiments.each(tests.iter().map(|test| [*test]))
+        experiments.each(tests.iter().map(|test| [*test]))?;
+        let ends = ends_alone(tests, experiments);
+        let failing = tests.iter().zip(&ends).filter(|(_, end)| {
+            let end = end.as_ref();
+            end.is_some_and(|end| end.passed() == Some(false))
+        });
+        gather(failing.map(|(test, _)| experiments.ends(&[], *test, 1, true).map(|_| ())))
+            .map(|_| ())
     });
 }
 

@@ -86,7 +86,12 @@ pub(in crate::campaign) fn uses<'s>(
 
 /// All accesses that functions make.
 pub(super) fn every() -> Vec<StateId> {
-    let kinds = [StateKind::Env, StateKind::Cwd, StateKind::File];
+    let kinds = [
+        StateKind::Env,
+        StateKind::Cwd,
+        StateKind::File,
+        StateKind::Port,
+    ];
     kinds.map(StateId::every).to_vec()
 }
 

@@ -71,8 +71,8 @@ pub(super) fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding
 fn state_of(suite: &Suite, text: &str, root: &Utf8Path) -> Result<StateId> {
     let unknown = || {
         Error::usage(format!(
-            "`{text}` is no state of `{}`: expected `static:PATH`, `env:NAME`, `file:PATH` \
-             or `cwd:`",
+            "`{text}` is no state of `{}`: expected `static:PATH`, `env:NAME`, `file:PATH`, \
+             `port:ADDRESS` or `cwd:`",
             suite.binary.id
         ))
     };
@@ -87,7 +87,7 @@ fn state_of(suite: &Suite, text: &str, root: &Utf8Path) -> Result<StateId> {
             let found = symbols.named(name).ok_or_else(unknown)?;
             Ok(found.state())
         }
-        StateKind::Env | StateKind::File | StateKind::Cwd => Ok(StateId {
+        StateKind::Env | StateKind::File | StateKind::Cwd | StateKind::Port => Ok(StateId {
             kind,
             name: match kind == StateKind::File && !name.starts_with(launch::IN_TEMPORARY) {
                 true => root.join(name).into_string(),
