@@ -15,9 +15,23 @@ use crate::judge::missing::Spent;
 /// How long it explores at least.
 const LEAST: Duration = Duration::from_secs(30);
 
+/// How long all pairs of tests may take at least. They run with real time, mostly one by one.
+const LEAST_FOR_PAIRS: Duration = Duration::from_secs(120);
+
 /// The part of the time until it is stopped (`--max-time`) in which it explores. The rest is for
 /// explaining what was found.
 const SHARE: f64 = 0.75;
+
+/// As long as this number of runs of all tests.
+fn times(factor: f64, suite: Duration) -> Duration {
+    Duration::try_from_secs_f64(suite.as_secs_f64() * factor).unwrap_or(Duration::MAX)
+}
+
+/// How long all pairs of tests may take, and as long again all interleavings, where one run of all
+/// tests takes so long.
+pub(super) fn time_for_pairs(factor: f64, suite: Duration) -> Duration {
+    times(factor, suite).max(LEAST_FOR_PAIRS)
+}
 
 /// The budget of a campaign, which begins when it is made.
 #[derive(Debug)]
@@ -72,11 +86,8 @@ impl Budget {
     #[must_use]
     pub fn allowed(&self) -> Option<Duration> {
         let clean = self.took().clean;
-        let suite = clean.as_secs_f64() / self.jobs.get() as f64;
-        let of_factor = self.factor.map(|factor| {
-            let wanted = Duration::try_from_secs_f64(suite * factor);
-            wanted.unwrap_or(Duration::MAX).max(LEAST)
-        });
+        let suite = clean.div_f64(self.jobs.get() as f64);
+        let of_factor = self.factor.map(|factor| times(factor, suite).max(LEAST));
         of_factor.into_iter().chain(self.limit).min()
     }
 
@@ -141,5 +152,13 @@ mod tests {
             assert_eq!(budget(factor, &soon).allowed(), Some(Duration::ZERO));
             assert!(budget(factor, &soon).spent().exploring);
         }
+    }
+
+    #[test]
+    fn pairs_of_tests_have_time_in_proportion_to_one_run_of_all_and_two_minutes_at_least() {
+        let minutes = |minutes| Duration::from_secs(60 * minutes);
+        assert_eq!(time_for_pairs(10.0, minutes(1)), minutes(10));
+        assert_eq!(time_for_pairs(0.5, minutes(1)), minutes(2));
+        assert_eq!(time_for_pairs(1e300, minutes(1)), Duration::MAX);
     }
 }

@@ -327,6 +327,7 @@ impl OrderCampaign<'_> {
         let stable = asked.iter().zip(&*reports);
         let stable = stable.filter(|(_, report)| report.verdict.passes());
         let stable: Vec<usize> = stable.map(|(test, _)| *test).collect();
+        let time = found.suite.and_then(|suite| self.time_for(suite));
         let races = Races {
             processes,
             states,
@@ -334,7 +335,7 @@ impl OrderCampaign<'_> {
             is_polluter: &is_polluter,
             known: KnownAccesses::default(),
             traced: KnownAccesses::default(),
-            budget: self.asked.interleavings(processes.tests.len()),
+            budget: self.asked.interleavings(processes.tests.len(), time),
             before: processes.started(),
             start: Instant::now(),
             stop: self.stop.half(),
@@ -343,10 +344,14 @@ impl OrderCampaign<'_> {
         self.note_unseen(states);
         let id = &processes.suite.binary.id;
         if tried.left > 0 {
+            let option = match races.budget.is_late(races.start.elapsed()) {
+                true => "--thorough",
+                false => "--interleavings",
+            };
             self.note(format!(
                 "{} interleavings of two tests of `{id}` over state that both use were not tried, \
                  or not at each access: {} processes \
-                 were made, and `--interleavings` allows more",
+                 were made, and `{option}` allows more",
                 tried.left,
                 races.made()
             ));

@@ -2,7 +2,8 @@
 
 pub mod archive_args;
 pub mod bisect_args;
-pub mod build_args;
+pub mod budget_args;
+mod build_args;
 pub mod changed_args;
 pub mod check_args;
 pub mod classify_args;
@@ -39,6 +40,7 @@ pub mod world_args;
 
 pub use archive_args::ArchiveArgs;
 pub use bisect_args::BisectArgs;
+pub use budget_args::BudgetArgs;
 pub use build_args::BuildArgs;
 pub use changed_args::ChangedArgs;
 pub use check_args::CheckArgs;

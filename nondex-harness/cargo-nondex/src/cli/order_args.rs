@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::Args;
 
+use super::budget_args::BudgetArgs;
 use super::testing_args::TestingArgs;
 use super::values::{positive, words};
 use crate::judge::order::{OrderOptions, Shuffle, Strategy};
@@ -23,13 +24,13 @@ pub struct OrderArgs {
     pub reruns: Option<NonZeroUsize>,
 
     /// Pairs of tests to try in a binary, each in a fork; none of a binary that has more [default:
-    /// 20000]
+    /// 20000, where the budget lasts for all]
     #[arg(long, value_name = "N", help_heading = "Order options")]
     pub pairs: Option<usize>,
 
     /// Processes with interleaved tests to make in a binary, the most suspicious first
-    /// [default: 4 for each test, and 800 at least; five times as many if they take no longer than
-    /// 10 seconds]
+    /// [default: 4 for each test, and 800 at least, while the budget lasts; five times as many if
+    /// they take no longer than 10 seconds]
     #[arg(long, value_name = "N", help_heading = "Order options")]
     pub interleavings: Option<usize>,
 
@@ -57,6 +58,10 @@ pub struct OrderArgs {
     #[arg(long, value_name = "RUNS", help_heading = "Order options")]
     pub search_runs: Option<usize>,
 
+    /// How long that may take.
+    #[command(flatten)]
+    pub budget: BudgetArgs,
+
     /// Which tests, and how they are run.
     #[command(flatten)]
     pub testing: TestingArgs,
@@ -76,7 +81,7 @@ impl OrderArgs {
             seed: self.seed,
             shuffle: self.shuffle,
             reruns: self.reruns.map_or(usual.reruns, NonZeroUsize::get),
-            pairs: self.pairs.unwrap_or(usual.pairs),
+            pairs: self.pairs,
             interleavings: self.interleavings,
             search_runs: self.search_runs.unwrap_or(usual.search_runs),
         }

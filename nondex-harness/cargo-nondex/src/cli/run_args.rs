@@ -6,10 +6,11 @@ use camino::Utf8PathBuf;
 use clap::Args;
 use nondex_core::{Level, Schedule};
 
+use super::budget_args::BudgetArgs;
 use super::seeds::Seeds;
 use super::testing_args::TestingArgs;
-use super::values::{Switch as _, drawn, factor, positive};
-use crate::judge::options::{DEFAULT_BUDGET_FACTOR, DEFAULT_SEEDS};
+use super::values::{Switch as _, drawn, positive};
+use crate::judge::options::DEFAULT_SEEDS;
 
 /// The options of `cargo nondex run`.
 #[derive(Args, Clone, Debug, Default)]
@@ -69,15 +70,9 @@ pub struct RunArgs {
     #[arg(help_heading = "Campaign options")]
     pub search_runs: Option<usize>,
 
-    /// How long to explore, as a multiple of one run of all tests; 30 seconds at least. Then the
-    /// tests are judged by what is known. Seeds that are asked for are all tried [default: 10]
-    #[arg(long, value_name = "FACTOR", conflicts_with = "thorough")]
-    #[arg(help_heading = "Campaign options", value_parser = factor)]
-    pub budget_factor: Option<f64>,
-
-    /// Explore everything, however long that takes
-    #[arg(long, switch = "BOOL", help_heading = "Campaign options")]
-    pub thorough: Option<bool>,
+    /// How long that may take.
+    #[command(flatten)]
+    pub budget: BudgetArgs,
 
     /// Findings that are advice, such as those at level FULL only, are failures too
     #[arg(long, switch = "BOOL", help_heading = "Campaign options")]
@@ -117,8 +112,7 @@ impl RunArgs {
     /// For how many times as long as one run of all tests it explores; `None` without a limit.
     #[must_use]
     pub fn budget_factor(&self) -> Option<f64> {
-        let is_limited = !self.no_prune && self.thorough != Some(true);
-        is_limited.then(|| self.budget_factor.unwrap_or(DEFAULT_BUDGET_FACTOR))
+        self.budget.factor().filter(|_| !self.no_prune)
     }
 
     /// Whether each seed is tried at each level, however long that takes.

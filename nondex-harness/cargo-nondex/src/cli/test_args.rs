@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 
 use clap::{Arg, Args};
 
+use super::budget_args::BudgetArgs;
 use super::max_fail::MaxFail;
 use super::run_args::RunArgs;
 use super::seeds::Seeds;
@@ -94,7 +95,10 @@ impl TestArgs {
             no_capture: self.no_capture || shows_output,
             real_threads: self.world.real_threads,
             max_steps: self.world.max_steps,
-            thorough: Some(true),
+            budget: BudgetArgs {
+                thorough: Some(true),
+                budget_factor: None,
+            },
             testing,
             ..RunArgs::default()
         }

@@ -180,9 +180,9 @@ fn fill_campaign(args: &mut RunArgs, settings: &Settings) {
     fill(&mut args.clean_runs, &settings.clean_runs);
     fill(&mut args.exhaustive, &settings.exhaustive);
     fill(&mut args.search_runs, &settings.search_runs);
-    fill(&mut args.budget_factor, &settings.budget_factor);
-    if args.budget_factor.is_none() {
-        fill(&mut args.thorough, &settings.thorough);
+    fill(&mut args.budget.budget_factor, &settings.budget_factor);
+    if args.budget.budget_factor.is_none() {
+        fill(&mut args.budget.thorough, &settings.thorough);
     }
     fill(&mut args.strict, &settings.strict);
     fill(&mut args.real_threads, &settings.real_threads);

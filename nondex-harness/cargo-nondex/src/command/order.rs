@@ -18,6 +18,7 @@ pub(super) fn order(
 ) -> Result<ExitCode> {
     let tried = args.options();
     let args = RunArgs {
+        budget: args.budget.clone(),
         testing: args.testing.clone(),
         ..RunArgs::default()
     };

@@ -13,7 +13,7 @@ pub const DEFAULT_ORDERS: usize = 10;
 pub const DEFAULT_RERUNS: usize = 10;
 
 /// How many pairs of tests are tried in each binary unless another number is given (`--pairs N`).
-pub const DEFAULT_PAIRS: usize = 20_000;
+const PAIRS: usize = 20_000;
 
 /// How many processes with interleaved tests are made in a binary unless another number is given
 /// (`--interleavings N`): a number for each of its tests, and a minimum; and up to a number of
@@ -39,8 +39,9 @@ pub struct OrderOptions {
     pub shuffle: Shuffle,
     /// Number of runs of a suspected test alone, and after those it depends on.
     pub reruns: usize,
-    /// How many pairs of tests are tried; none of a binary that has more.
-    pub pairs: usize,
+    /// How many pairs of tests are tried, none of a binary that has more; as many as the budget
+    /// allows unless given.
+    pub pairs: Option<usize>,
     /// How many processes of tests that run at the same time are made in each binary; as many as
     /// its tests and their speed allow unless given.
     pub interleavings: Option<usize>,
@@ -80,9 +81,16 @@ impl OrderOptions {
         planned
     }
 
-    /// Budget of processes of tests that run at the same time, in a binary of this number of tests.
+    /// How many pairs of tests are tried in a binary at most.
     #[must_use]
-    pub fn interleavings(&self, tests: usize) -> Budget {
+    pub fn most_pairs(&self) -> usize {
+        self.pairs.unwrap_or(PAIRS)
+    }
+
+    /// Budget of processes of tests that run at the same time, in a binary of this number of tests,
+    /// for which there is so much time, if that is limited.
+    #[must_use]
+    pub fn interleavings(&self, tests: usize, time: Option<Duration>) -> Budget {
         let usual = tests.saturating_mul(INTERLEAVINGS).max(MIN_INTERLEAVINGS);
         let (surely, most) = match self.interleavings {
             Some(given) => (given, given),
@@ -92,6 +100,7 @@ impl OrderOptions {
             surely: surely as u64,
             most: most as u64,
             patience: QUICK_INTERLEAVINGS,
+            time: time.filter(|_| self.interleavings.is_none()),
         }
     }
 
@@ -109,19 +118,27 @@ impl OrderOptions {
 /// How many processes may be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Number of processes, however long they take.
+    /// Number of processes while the time lasts.
     pub surely: u64,
     /// Number of processes within the patience.
     pub most: u64,
     /// How long more than are made surely may be begun.
     pub patience: Duration,
+    /// How long any may be begun.
+    pub time: Option<Duration>,
 }
 
 impl Budget {
     /// Whether this number of processes in this time uses it up.
     #[must_use]
     pub fn is_over(&self, made: u64, took: Duration) -> bool {
-        made >= self.most || made >= self.surely && took >= self.patience
+        made >= self.most || made >= self.surely && took >= self.patience || self.is_late(took)
+    }
+
+    /// Whether the time for them is over.
+    #[must_use]
+    pub fn is_late(&self, took: Duration) -> bool {
+        self.time.is_some_and(|time| took >= time)
     }
 }
 
@@ -133,7 +150,7 @@ impl Default for OrderOptions {
             seed: 0,
             shuffle: Shuffle::default(),
             reruns: DEFAULT_RERUNS,
-            pairs: DEFAULT_PAIRS,
+            pairs: None,
             interleavings: None,
             search_runs: crate::options::DEFAULT_SEARCH_RUNS,
         }
@@ -147,16 +164,18 @@ mod tests {
     #[test]
     fn more_processes_are_made_where_they_are_quick_and_a_given_number_is_kept() {
         let (quick, slow) = (Duration::from_secs(1), Duration::from_secs(60));
-        let usual = OrderOptions::default().interleavings(10);
+        let usual = OrderOptions::default().interleavings(10, None);
         assert!(!usual.is_over(799, slow) && usual.is_over(800, slow));
         assert!(!usual.is_over(3_999, quick) && usual.is_over(4_000, quick));
-        let many = OrderOptions::default().interleavings(1_000);
+        let many = OrderOptions::default().interleavings(1_000, None);
         assert!(!many.is_over(3_999, slow) && many.is_over(4_000, slow));
         let given = OrderOptions {
             interleavings: Some(7),
             ..OrderOptions::default()
         };
-        let given = given.interleavings(10);
+        let given = given.interleavings(10, Some(quick));
         assert!(!given.is_over(6, slow) && given.is_over(7, quick));
+        let limited = OrderOptions::default().interleavings(10, Some(slow));
+        assert!(!limited.is_over(799, quick) && limited.is_over(1, slow));
     }
 }

@@ -1,5 +1,7 @@
 //! What was found in one binary.
 
+use std::time::Duration;
+
 use nondex_core::Level;
 
 use super::crossed::{Chance, Crossed};
@@ -32,6 +34,8 @@ pub(super) struct BinaryResult {
     pub(super) detection: Detection,
     /// The orders of all tests that were run.
     pub(super) tried: Vec<TriedOrder>,
+    /// How long one run of all tests takes, where the time for more is limited.
+    pub(super) suite: Option<Duration>,
 }
 
 impl BinaryResult {

@@ -1,11 +1,12 @@
 //! The search in one binary: what is run alone, in pairs and in orders, and what is concluded from
 //! it. When it is stopped, each step does with what there is.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::OrderCampaign;
 use super::crossed::SeededExperiments;
 use super::found::{BinaryResult, Suspect};
+use crate::campaign::budget;
 use crate::campaign::order::Processes;
 use crate::campaign::race::{self, Use};
 use crate::campaign::state::States;
@@ -31,7 +32,8 @@ impl OrderCampaign<'_> {
     ) -> (BinaryResult, Vec<Use<'s>>) {
         let id = &processes.suite.binary.id;
         let all: Vec<usize> = (0..names.len()).collect();
-        let (tried, has_pairs) = self.pairs(processes, names, asked, experiments);
+        let suite = self.suite_time(processes, names.len(), experiments);
+        let (tried, has_pairs) = self.pairs(processes, names, (asked, suite), experiments);
         each_alone(processes, &all, experiments);
         let alone = ends_alone(&all, experiments);
         let mut ending: Vec<usize> = all
@@ -132,17 +134,40 @@ impl OrderCampaign<'_> {
             crossed,
             detection,
             tried: tried_orders,
+            suite,
         };
         (found, uses)
     }
 
+    /// How long one run of all tests of the binary takes, where the time for more is limited. What
+    /// gives most evidence in the least time comes first then: each test alone, then all in their
+    /// order and in the reverse of it, which shows it.
+    fn suite_time(
+        &self,
+        processes: &Processes<'_>,
+        tests: usize,
+        experiments: &mut Experiments,
+    ) -> Option<Duration> {
+        if self.stop.left().is_none() && self.options.budget_factor.is_none() {
+            return None;
+        }
+        let original: Vec<usize> = (0..tests).collect();
+        each_alone(processes, &original, experiments);
+        let begun = Instant::now();
+        let reverse = original.iter().rev().copied().collect();
+        detected(processes, &[original, reverse], &[], experiments);
+        let jobs = u32::try_from(self.options.jobs.get()).unwrap_or(u32::MAX);
+        let of_all = begun.elapsed() * jobs.min(2) / 2;
+        Some(of_all / jobs)
+    }
+
     /// The pairs in which a test ended otherwise than alone, and whether all that there are were
-    /// tried.
+    /// tried. `suite` is how long one run of all tests takes.
     fn pairs(
         &self,
         processes: &Processes<'_>,
         names: &[&str],
-        asked: &[usize],
+        (asked, suite): (&[usize], Option<Duration>),
         experiments: &mut Experiments,
     ) -> (Vec<Vec<usize>>, bool) {
         let id = &processes.suite.binary.id;
@@ -150,18 +175,30 @@ impl OrderCampaign<'_> {
         if number == 0 {
             return (Vec::new(), false);
         }
-        if number > self.asked.pairs {
+        let left_out = |why: &str| {
             self.note(format!(
-                "the {number} pairs of tests of `{id}` were not tried: `--pairs {number}` does"
+                "the {number} pairs of tests of `{id}` were not tried{why}"
             ));
-            return (Vec::new(), false);
+            (Vec::new(), false)
+        };
+        if number > self.asked.most_pairs() {
+            return left_out(&format!(": `--pairs {number}` does"));
         }
-        if !self.have_time(processes, names.len(), asked, experiments) {
-            self.note(format!(
-                "the {number} pairs of tests of `{id}` were not tried: they would take more than \
-                 half of the time that is left of `--max-time`"
-            ));
-            return (Vec::new(), false);
+        if let Some(suite) = suite {
+            let forks = u32::try_from(asked.len()).unwrap_or(u32::MAX);
+            let time = suite.saturating_mul(forks.saturating_add(1));
+            if self.stop.left().is_some_and(|left| time > left / 2) {
+                return left_out(
+                    ": they would take more than half of the time that is left of `--max-time`",
+                );
+            }
+            let is_free = self.asked.pairs.is_some();
+            if !is_free && self.time_for(suite).is_some_and(|limit| time > limit) {
+                let seconds = time.as_secs();
+                return left_out(&format!(
+                    ", as they would take about {seconds} s: `--thorough` does"
+                ));
+            }
         }
         let tried = processes.answer(experiments, |experiments| {
             pairs(names.len(), asked, experiments)
@@ -179,29 +216,10 @@ impl OrderCampaign<'_> {
         (tried, has_pairs)
     }
 
-    /// Whether the pairs take no more than half of the time that is left. Where it is limited, what
-    /// gives most evidence in the least time comes first: each test alone, then all in their order
-    /// and in the reverse of it, which shows how long they take.
-    fn have_time(
-        &self,
-        processes: &Processes<'_>,
-        tests: usize,
-        asked: &[usize],
-        experiments: &mut Experiments,
-    ) -> bool {
-        if self.stop.left().is_none() {
-            return true;
-        }
-        let original: Vec<usize> = (0..tests).collect();
-        each_alone(processes, &original, experiments);
-        let begun = Instant::now();
-        let reverse = original.iter().rev().copied().collect();
-        detected(processes, &[original, reverse], &[], experiments);
-        let jobs = u32::try_from(self.options.jobs.get()).unwrap_or(u32::MAX);
-        let of_all = begun.elapsed() * jobs.min(2) / 2;
-        let forks = u32::try_from(asked.len()).unwrap_or(u32::MAX);
-        let pairs = of_all.saturating_mul(forks.saturating_add(1)) / jobs;
-        self.stop.left().is_none_or(|left| pairs <= left / 2)
+    /// How long each kind of experiments may take, if that is limited.
+    pub(super) fn time_for(&self, suite: Duration) -> Option<Duration> {
+        let factor = self.options.budget_factor;
+        factor.map(|factor| budget::time_for_pairs(factor, suite))
     }
 }
 

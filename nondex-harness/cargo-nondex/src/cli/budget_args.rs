@@ -1,0 +1,29 @@
+//! How long a search may take.
+
+use clap::Args;
+
+use super::values::{Switch as _, factor};
+use crate::judge::options::DEFAULT_BUDGET_FACTOR;
+
+/// The options that limit a search, or do not.
+#[derive(Args, Clone, Debug, Default)]
+pub struct BudgetArgs {
+    /// How long to explore, as a multiple of one run of all tests; 30 seconds at least. Then the
+    /// tests are judged by what is known. Seeds that are asked for are all tried [default: 10]
+    #[arg(long, value_name = "FACTOR", conflicts_with = "thorough")]
+    #[arg(help_heading = "Campaign options", value_parser = factor)]
+    pub budget_factor: Option<f64>,
+
+    /// Explore everything, however long that takes
+    #[arg(long, switch = "BOOL", help_heading = "Campaign options")]
+    pub thorough: Option<bool>,
+}
+
+impl BudgetArgs {
+    /// For how many times as long as one run of all tests is explored; `None` without a limit.
+    #[must_use]
+    pub fn factor(&self) -> Option<f64> {
+        let is_limited = self.thorough != Some(true);
+        is_limited.then(|| self.budget_factor.unwrap_or(DEFAULT_BUDGET_FACTOR))
+    }
+}
