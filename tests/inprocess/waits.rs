@@ -22,7 +22,7 @@ fn what_is_waited_for_comes_under_every_schedule_and_in_virtual_time() {
         .iter()
         .filter(|name| !matches!(&***name, "have_passed" | "now" | "vforked" | FLOOD))
         .collect();
-    assert_eq!(tests.len(), 14);
+    assert_eq!(tests.len(), 16);
     for test in tests {
         for spec in specs(test, 2) {
             // An hour is more than what lies between them.
@@ -79,11 +79,14 @@ fn a_pipe_that_somebody_else_begins_to_read_at_any_time_is_no_deadlock() {
     let spec = RunSpec::clean(FLOOD);
     for run in 0..100 {
         let (events, record) = run_as(executable, &spec, |command| {
-            let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-            let mut stdout = child.stdout.take().unwrap();
+            let (mut reader, writer) = io::pipe().unwrap();
+            command.stdout(Stdio::null()).stderr(Stdio::null());
+            let mut child = command.stdin(writer).spawn().unwrap();
+            // The command has the writing end, too.
+            command.stdin(Stdio::null());
             // By then it waits, and looks from time to time.
             thread::sleep(Duration::from_micros(5_000 + run * 3));
-            io::copy(&mut stdout, &mut io::sink()).unwrap();
+            io::copy(&mut reader, &mut io::sink()).unwrap();
             child.wait().unwrap()
         });
         assert_eq!(record.outcome, Outcome::Passed, "{run} {events}");

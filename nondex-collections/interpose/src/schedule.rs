@@ -44,6 +44,7 @@ mod lock;
 mod next;
 mod operation;
 mod orphans;
+pub(crate) mod output;
 mod poll;
 pub(crate) mod processor;
 mod pthread;

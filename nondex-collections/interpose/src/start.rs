@@ -29,6 +29,7 @@ pub unsafe fn begin(variables: Words) {
     if let Some(context) = context {
         observe(context);
         schedule::epoch::prepare(context);
+        schedule::output::prepare();
         context::system::provide(&process::Process);
         origin::walk_stacks(context);
         thread::read_arguments(context);

@@ -112,13 +112,18 @@ pub(super) fn wake(futex: &AtomicU32) {
 
 /// What an open file is; `None` if there is none.
 pub(super) fn mode(file: c_int) -> Option<libc::mode_t> {
+    stat(file).map(|stat| stat.st_mode)
+}
+
+/// What the system knows of an open file; `None` if there is none.
+pub(super) fn stat(file: c_int) -> Option<libc::stat64> {
     // SAFETY: zeros are a valid `stat64`, which is what the system call fills in, and lives until
     // it returns.
     unsafe {
         let mut stat = ::std::mem::zeroed::<libc::stat64>();
         let place = (&raw mut stat).addr() as c_long;
         let done = syscall(libc::SYS_fstat, [file.into(), place, 0, 0, 0, 0]);
-        (done == 0).then_some(stat.st_mode)
+        (done == 0).then_some(stat)
     }
 }
 

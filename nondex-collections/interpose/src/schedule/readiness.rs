@@ -2,7 +2,7 @@
 
 use ::std::ffi::{c_int, c_short, c_void};
 
-use super::{filter, kernel, now};
+use super::{filter, kernel, now, output};
 use crate::{libc, original};
 
 type Fcntl = unsafe extern "C" fn(c_int, c_int, ...) -> c_int;
@@ -15,7 +15,7 @@ type Getsockopt =
 pub(super) enum Kind {
     /// Nobody waits for it: a file or a folder.
     File,
-    /// Nor for this: a non-blocking one, or none.
+    /// Nor for this: a non-blocking one, an output of this process, or none.
     Ready,
     Pipe,
     /// A socket of a stream.
@@ -58,11 +58,12 @@ pub(super) fn kind(fd: c_int) -> Kind {
     if filter::is_there() {
         return Kind::Ready;
     }
-    let Some(mode) = kernel::mode(fd) else {
+    let Some(stat) = kernel::stat(fd) else {
         return Kind::Ready;
     };
-    match mode & libc::S_IFMT {
+    match stat.st_mode & libc::S_IFMT {
         libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK => Kind::File,
+        libc::S_IFIFO if output::is_pipe(&stat) => Kind::Ready,
         _ if !waits(fd) => Kind::Ready,
         libc::S_IFIFO => Kind::Pipe,
         libc::S_IFSOCK if option(fd, libc::SO_TYPE) == Some(libc::SOCK_STREAM) => Kind::Stream,
