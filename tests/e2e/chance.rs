@@ -22,6 +22,21 @@ fn a_test_that_chance_may_decide_is_run_often_before_it_is_called_stable() {
         ("tests::uses_thread", Source::Thread, 20),
         ("tests::uses_child", Source::Child, 20),
         ("tests::uses_a_file_with_the_time", Source::Clock, 20),
+        (
+            "tests::uses_the_number_of_the_process",
+            Source::ProcessNumber,
+            20,
+        ),
+        (
+            "tests::uses_a_number_by_a_system_call",
+            Source::ProcessNumber,
+            20,
+        ),
+        (
+            "tests::uses_a_file_with_the_number_of_the_process",
+            Source::ProcessNumber,
+            20,
+        ),
         ("tests::uses_a_random_file", Source::RandomFile, 60),
         ("tests::uses_a_random_file_of_c", Source::RandomFile, 60),
     ] {

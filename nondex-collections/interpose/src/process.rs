@@ -13,6 +13,7 @@ mod files;
 mod fork;
 mod held;
 mod image;
+pub(crate) mod number;
 mod pages;
 mod states;
 mod surroundings;

@@ -4,6 +4,7 @@ use ::std::ffi::c_long;
 
 #[cfg(feature = "network")]
 use super::network;
+use super::process::number as process_number;
 use super::{directory, entropy, interrupt, libc, schedule, system};
 
 /// All but the few that are ours pass through: libc's `syscall` takes its variable arguments in the
@@ -38,6 +39,7 @@ pub(crate) unsafe extern "C" fn syscall(
             return result;
         }
         schedule::counter::will_call(number, a);
+        process_number::note_call(number);
         let mut deadline = libc::timespec {
             tv_sec: 0,
             tv_nsec: 0,

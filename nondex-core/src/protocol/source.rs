@@ -16,6 +16,8 @@ pub enum Source {
     Child,
     /// It opens a file in which the system gives random bytes, such as `/dev/urandom`.
     RandomFile,
+    /// It asks for the number of its process or of one of its threads.
+    ProcessNumber,
 }
 
 impl Source {
@@ -37,4 +39,4 @@ impl Source {
 }
 
 json::words!(Source { Clock = "clock", Sleep = "sleep", Thread = "thread", Child = "child",
-    RandomFile = "random-file" });
+    RandomFile = "random-file", ProcessNumber = "process-number" });

@@ -1,8 +1,9 @@
 //! How sure it is that a test that always passed is stable.
 //!
-//! A test that reads a clock, sleeps, or starts threads or programs may fail though every choice is
-//! the same. Two runs say little about that, so it is run more often before it is called stable:
-//! with real threads and real time, because scheduled runs are all the same.
+//! A test that reads a clock or the number of its process, sleeps, or starts threads or programs
+//! may fail though every choice is the same. Two runs say little about that, so it is run more
+//! often before it is called stable: with real threads and real time, because scheduled runs are
+//! all the same.
 
 use std::time::Duration;
 

@@ -16,14 +16,16 @@ use crate::schedule;
 use crate::system;
 use crate::written;
 
-/// Files whose content no choice controls: other bytes whenever they are read, or the time since
-/// the system started.
-const SOURCES: [(&CStr, Source); 5] = [
+/// Files whose content no choice controls: other bytes whenever they are read, the time since the
+/// system started, or the number of the process.
+const SOURCES: [(&CStr, Source); 7] = [
     (c"/dev/urandom", Source::RandomFile),
     (c"/dev/random", Source::RandomFile),
     (c"/dev/hwrng", Source::RandomFile),
     (c"/proc/sys/kernel/random/uuid", Source::RandomFile),
     (c"/proc/uptime", Source::Clock),
+    (c"/proc/self/stat", Source::ProcessNumber),
+    (c"/proc/self/status", Source::ProcessNumber),
 ];
 
 /// Notes that a file is opened, and maybe created: one that no choice controls always, another

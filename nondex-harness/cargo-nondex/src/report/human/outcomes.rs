@@ -131,6 +131,7 @@ fn uncontrolled(test: &TestReport) -> Vec<&'static str> {
             Source::Thread => "real threads",
             Source::Child => "a child process",
             Source::RandomFile => "random bytes of the system",
+            Source::ProcessNumber => "the number of the process",
         })
         .collect();
     if !test.hosts.is_empty() {

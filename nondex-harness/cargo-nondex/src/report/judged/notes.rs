@@ -135,6 +135,7 @@ const fn of_source(source: Source) -> &'static str {
         Source::Thread => "threads that the machine schedules",
         Source::Child => "programs that it starts",
         Source::RandomFile => "random bytes of a file such as `/dev/urandom`",
+        Source::ProcessNumber => "the number of the process or of a thread",
     }
 }
 
