@@ -58,8 +58,8 @@ originals! {
     rewinddir rmdir scandir scandir64 scandirat scandirat64 secure_getenv seekdir select
     sem_clockwait sem_post sem_timedwait sem_trywait sem_wait send sendmmsg sendmsg sendto setenv
     setitimer setrlimit sigaction signal sigprocmask sleep socket stat stat64 statx symlink
-    symlinkat syscall system telldir time timerfd_create timerfd_settime truncate truncate64 umask
-    unlink unsetenv usleep utimensat vfork wait wait3 wait4 waitid waitpid write writev
+    symlinkat syscall system telldir time timerfd_create timerfd_settime truncate truncate64
+    ualarm umask unlink unsetenv usleep utimensat vfork wait wait3 wait4 waitid waitpid write writev
     sched_getaffinity @ c"GLIBC_2.3.4"
     sched_setaffinity @ c"GLIBC_2.3.4"
     pthread_attr_setaffinity_np @ c"GLIBC_2.3.4"

@@ -146,3 +146,14 @@ unsafe extern "C" fn alarm(seconds: c_uint) -> c_uint {
     let set = || unsafe { original(seconds) };
     alarms::set(alarms::OF_PROCESS, seconds != 0, set, |_| true)
 }
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ualarm(micros: c_uint, interval: c_uint) -> c_uint {
+    type Set = unsafe extern "C" fn(c_uint, c_uint) -> c_uint;
+    let Some(original) = original!(c"ualarm": Set) else {
+        return 0;
+    };
+    // SAFETY: it takes any numbers.
+    let set = || unsafe { original(micros, interval) };
+    alarms::set(alarms::OF_PROCESS, micros != 0, set, |_| true)
+}

@@ -9,7 +9,7 @@ use super::real_time::real_time;
 use super::shared::{IS_ON, SHARED};
 use super::{Busy, me};
 
-/// The timer that `alarm` and `setitimer` set.
+/// The timer that `alarm`, `ualarm` and `setitimer` set.
 pub(crate) const OF_PROCESS: usize = usize::MAX - 1;
 
 /// The timers that are set, plus one; 0 where there is none. Those that do not fit are not noted.
