@@ -15,13 +15,16 @@ use super::specs::seed_spec;
 /// Number of seeds whose start is tried.
 const SEEDS: usize = 10;
 
+/// Number of runs with one start that end alike where the start decides, and not chance.
+const SURE: usize = 3;
+
 /// Whether a run reached the choice where the clock starts.
 pub(super) fn is_read(run: &Run) -> bool {
     run.points.iter().any(|point| is_start(&point.site))
 }
 
-/// Whether a run in which nothing but the start is the seed's has another outcome than the `clean`
-/// ones.
+/// Whether runs in which nothing but the start is the seed's have another outcome than the `clean`
+/// ones, all of them.
 ///
 /// # Errors
 /// The runs to make first.
@@ -44,9 +47,17 @@ pub(super) fn decides(
         let all = seed_spec(test, Level::Std, seed, options);
         all.with_selection(Selection::Only(starts.clone()))
     });
-    let answers = evidence.answers(&specs.collect::<Vec<RunSpec>>())?;
-    let mut runs = answers.iter().map(|answer| answer.run);
-    Ok(runs.any(|run| run.is_otherwise(first.passed())))
+    let specs: Vec<RunSpec> = specs.collect();
+    let answers = evidence.answers(&specs)?;
+    let is_other = |run: &Run| run.is_otherwise(first.passed());
+    let found = specs
+        .iter()
+        .zip(&answers)
+        .find(|(_, answer)| is_other(answer.run));
+    let Some((spec, _)) = found else {
+        return Ok(false);
+    };
+    Ok(evidence.made(spec, SURE)?.iter().all(is_other))
 }
 
 /// Whether the conclusion explains why runs of `spec` ended in two ways: the real clock has another
@@ -128,6 +139,39 @@ mod tests {
                 runs.of_mut(missing.alone).add(spec, run);
             })
         }
+    }
+
+    #[test]
+    fn a_test_that_passes_now_and_then_with_any_start_is_not_decided_by_it() {
+        let start = Site {
+            family: Family::Entropy,
+            api: model::CLOCK_GETTIME.api.into(),
+            ..site(1)
+        };
+        let scheduled_run = |passes: bool| Run {
+            points: [PointRecord {
+                count: 1,
+                ..point(start.clone())
+            }]
+            .into(),
+            ..run(passes, [])
+        };
+        let options = options();
+        let clean = [scheduled_run(false), scheduled_run(false)];
+        let decided = |passes: fn(u64, usize) -> bool| {
+            let mut count = 0;
+            settle(
+                &mut Evidence::new(true),
+                |evidence: &Evidence| decides("t", &clean, &options, evidence),
+                |evidence, spec, _| {
+                    count += 1;
+                    let passes = passes(spec.seed(), count);
+                    evidence.add(spec, scheduled_run(passes));
+                },
+            )
+        };
+        assert!(decided(|seed, _| seed == 4));
+        assert!(!decided(|_, count| count % 5 == 4));
     }
 
     #[test]
