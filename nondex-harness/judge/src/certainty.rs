@@ -90,12 +90,30 @@ pub(super) fn left_out(test: &str, options: &Options, evidence: &Evidence) -> us
     }
 }
 
-/// How many passing runs are enough for a test that chance may decide.
+/// How many passing runs are enough for a test that chance may decide: more if it failed and passed
+/// in one schedule, because it is likely to fail again.
 fn enough(evidence: &Evidence) -> usize {
+    match has_two_ends(evidence) {
+        true => ENOUGH_RANDOM,
+        false => enough_of_sources(evidence),
+    }
+}
+
+/// As [`enough`], by what the test uses.
+fn enough_of_sources(evidence: &Evidence) -> usize {
     match sources(evidence).contains(&Source::RandomFile) {
         true => ENOUGH_RANDOM,
         false => ENOUGH,
     }
+}
+
+/// Whether some scheduled runs in canonical order passed, and others failed.
+fn has_two_ends(evidence: &Evidence) -> bool {
+    let runs = || {
+        let all = evidence.all();
+        all.filter(|(spec, _)| spec.is_clean() && spec.is_scheduled())
+    };
+    runs().any(|(_, run)| run.passed()) && runs().any(|(_, run)| !run.passed())
 }
 
 fn confirm(test: &str, options: &Options, evidence: &Evidence) -> Result<bool, Missing> {
@@ -182,7 +200,7 @@ pub(super) fn measure(spec: &RunSpec, evidence: &Evidence) -> Result<(), Missing
 /// made a test fail.
 pub(super) fn without_chance(evidence: &Evidence) -> usize {
     let all = evidence.all().map(|(_, run)| run);
-    enough(evidence).min(affordable(longest(all)))
+    enough_of_sources(evidence).min(affordable(longest(all)))
 }
 
 /// How many runs that all pass show, with a probability of error of at most 1 %, that a test does

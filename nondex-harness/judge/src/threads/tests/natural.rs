@@ -50,6 +50,23 @@ fn a_test_that_reads_random_bytes_and_ends_in_two_ways_is_not_the_schedulers_doi
 }
 
 #[test]
+fn a_test_that_failed_and_passed_in_one_schedule_is_run_more_often_before_it_is_stable() {
+    let threads = Threads::new(40);
+    for (fails, expected) in [(false, 20), (true, 60)] {
+        let mut runs = 0;
+        let (conclusion, evidence) = simulate(&options(), |spec| {
+            runs += 1;
+            let mut run = threads.run(spec, |_| !(fails && runs == 2));
+            run.sources = vec![Source::Child];
+            run
+        });
+        assert_eq!(conclusion, Conclusion::Stable);
+        let natural = evidence.of(&natural_spec("t", &options()));
+        assert_eq!(natural.len(), expected);
+    }
+}
+
+#[test]
 fn a_test_that_fails_with_real_threads_too_is_judged_with_scheduled_ones() {
     let threads = Threads::new(40);
     let (conclusion, evidence) = simulate(&options(), |spec| threads.run(spec, |_| false));
