@@ -6,7 +6,7 @@ use std::path::Path;
 
 use cargo_nondex::exit_code::ExitCode;
 
-use crate::support::{Fixture, Nondex, Output, cache, cargo};
+use crate::support::{Fixture, Nondex, Output, cache, cargo, commit, git_at_noon};
 
 /// A command line, its exit code, and parts of stderr.
 struct Bad {
@@ -145,6 +145,30 @@ fn a_project_that_does_not_compile_is_said_to() {
     output
         .expect(ExitCode::BuildFailed)
         .prints(&["error[E0308]", "src/lib.rs:1", "do not build"]);
+}
+
+#[test]
+fn what_a_change_is_compared_with_is_looked_for_before_anything_is_built() {
+    let project = Fixture::new("does-not-compile");
+    let compare = |base: &str, code: ExitCode, words: &str| {
+        for (command, option) in [
+            ("deflake", "--base"),
+            ("check", "--base"),
+            ("run", "--changed"),
+            ("order", "--changed"),
+            ("test", "--changed"),
+        ] {
+            let output = Nondex::reported(&project.path(""), command)
+                .arg(format!("{option}={base}"))
+                .run();
+            output.expect(code).prints(&[words]);
+        }
+    };
+    compare("HEAD", ExitCode::Setup, "has no history to search");
+    git_at_noon(&project, &["init", "--quiet"]);
+    commit(&project);
+    compare("nowhere", ExitCode::Usage, "`nowhere` names no commit");
+    compare("HEAD", ExitCode::BuildFailed, "do not build");
 }
 
 #[test]

@@ -24,10 +24,10 @@ pub(super) fn check(
         ..usual
     };
     let stages = Stages::ChoicesAndOrders;
+    let compared = args.base.as_deref().zip(asked.config.root.as_deref());
+    let change = compared.map(|(base, root)| Change::since(Some(base), root));
+    let change = change.transpose()?;
     run::within(&args.run, asked, line, console, stages, |session| {
-        let base = args.base.as_deref();
-        let change = base.map(|base| Change::since(Some(base), session));
-        let change = change.transpose()?;
         let mut report = session.campaign()?;
         add_orders(&tried, session, &mut report)?;
         if let Some(change) = change {

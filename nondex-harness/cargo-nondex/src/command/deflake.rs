@@ -27,6 +27,7 @@ use crate::project::{self, BuildPlan, Counted, Mode, Project};
 use crate::report::schema::{ChangeReport, Line};
 use crate::report::{Report, TestReport, Verdict};
 use crate::repository::{self, Commit, Git, short};
+use camino::Utf8Path;
 use cargo_metadata::Metadata;
 
 /// Runs the tests, and decides whether the change is to blame for those that fail. `line` is the
@@ -37,6 +38,10 @@ pub(super) fn deflake(
     line: &str,
     console: &Console,
 ) -> Result<ExitCode> {
+    // Before the build, which may take long. Without a workspace, that fails.
+    let root = asked.config.root.as_deref();
+    let change = root.map(|root| Change::since(args.base.as_deref(), root));
+    let change = change.transpose()?;
     run::within(
         &args.run,
         asked,
@@ -44,9 +49,10 @@ pub(super) fn deflake(
         console,
         Stages::Choices,
         |session| {
-            let change = Change::since(args.base.as_deref(), session)?;
             let mut report = session.campaign()?;
-            change.blame(args.delayed, session, console, &mut report)?;
+            if let Some(change) = &change {
+                change.blame(args.delayed, session, console, &mut report)?;
+            }
             Ok(report)
         },
     )
@@ -59,10 +65,13 @@ pub(super) struct Change {
 }
 
 impl Change {
-    /// What is different from `base`, or without it from `HEAD`, or from its parent when nothing
-    /// was changed since.
-    pub(super) fn since(base: Option<&str>, session: &Session<'_>) -> Result<Self> {
-        let git = Git::around(&session.options.workspace_root)?;
+    /// What is different from `base` in the workspace at `root`, or without it from `HEAD`, or from
+    /// its parent when nothing was changed since.
+    ///
+    /// # Errors
+    /// When there is no repository, or no such commit in it.
+    pub(super) fn since(base: Option<&str>, root: &Utf8Path) -> Result<Self> {
+        let git = Git::around(root)?;
         let base = repository::base(&git, base)?;
         Ok(Change { git, base })
     }

@@ -25,6 +25,7 @@ use crate::judge::missing::Purpose;
 use crate::project::{self, BuildPlan, Counted, Doctests, Project};
 use crate::report::schema::RunInfo;
 use crate::report::{Report, TestReport, exit};
+use crate::repository::{self, Git};
 
 /// A command line that was understood.
 pub(super) struct Request<'a> {
@@ -42,8 +43,8 @@ impl<'a> Request<'a> {
     /// Looks at all of it; `filter` is that of `args`.
     ///
     /// # Errors
-    /// When it names what the workspace does not have, or a file of the configuration cannot be
-    /// understood.
+    /// When it names what the workspace or its repository does not have, or a file of the
+    /// configuration cannot be understood.
     pub(super) fn new(
         args: &'a RunArgs,
         asked: &'a Asked,
@@ -52,6 +53,10 @@ impl<'a> Request<'a> {
         console: &Console,
     ) -> Result<Self> {
         let models_off = args.testing.models.models_off()?;
+        let changed = args.testing.changed.changed.as_ref();
+        if let Some((base, root)) = changed.zip(asked.config.root.as_deref()) {
+            repository::base(&Git::around(root)?, base.as_deref())?;
+        }
         let overrides = &asked.config.profile.overrides;
         let mut build = plan(&args.testing, asked, console)?;
         let is_remembered = args.testing.changed.changed.is_some() && stages.have_choices();
