@@ -19,7 +19,7 @@ fn what_fails_the_run_is_an_error_advice_is_a_warning_and_the_rest_is_left_out()
         ["::error", "::error", "::warning", "::error", "::error"]
     );
     assert_eq!(
-        lines[1],
+        lines[0],
         "::error file=src/lib.rs,line=2,col=9,title=nondex[ID]%3A relies on the order of \
          `std%3A%3Acollections%3A%3AHashMap%3A%3Akeys`::`shop$names` and one other test rely on \
          the order of `std::collections::HashMap::keys`%0Athe order of 2 elements is \

@@ -17,21 +17,21 @@ fn each_test_that_may_fail_is_there_once_with_its_reason_and_advice_is_not() {
     assert_eq!(
         of(Distribution::Nix),
         "checkFlags = [\n  \
-           # ND: races: src/lib.rs:6 and src/lib.rs:8 use the same lock in either order, \
-         src/lib.rs:6\n  \
-           \"--skip=race\"\n  \
            # ID: relies on the order of std::collections::HashMap::keys, src/lib.rs:2\n  \
            \"--skip=names\"\n  \
            # ID: relies on the order of std::collections::HashMap::keys, src/lib.rs:2\n  \
            \"--skip=more_names\"\n  \
+           # ND: races: src/lib.rs:6 and src/lib.rs:8 use the same lock in either order, \
+         src/lib.rs:6\n  \
+           \"--skip=race\"\n  \
            # OD-victim: fails after sets_it, src/lib.rs:20\n  \
            \"--skip=victim\"\n  \
            # broken: fails in canonical order too, src/lib.rs:20\n  \
            \"--skip=broken\"\n  \
-           # broken: there is no database, src/lib.rs:12\n  \
-           \"--skip=sanitised\"\n  \
            # ND: known to be flaky until 9999-12-31: the clock is read twice, src/lib.rs:12\n  \
-           \"--skip=known\"\n\
+           \"--skip=known\"\n  \
+           # broken: there is no database, src/lib.rs:12\n  \
+           \"--skip=sanitised\"\n\
          ];\n"
     );
     let (_folder, sources) = sources();
@@ -55,13 +55,13 @@ fn words(script: &str) -> Vec<String> {
 #[test]
 fn the_lists_are_what_their_languages_read() {
     let names = [
-        "race",
         "names",
         "more_names",
+        "race",
         "victim",
         "broken",
-        "sanitised",
         "known",
+        "sanitised",
     ];
     let flags = names.map(|name| format!("--skip={name}"));
     let shown = "printf '%s\\n'";

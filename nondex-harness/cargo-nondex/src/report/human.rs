@@ -24,6 +24,7 @@ mod walk;
 mod wording;
 pub mod words;
 
+use std::cmp::Reverse;
 use std::time::Duration;
 
 use anstream::adapter::strip_str;
@@ -66,8 +67,9 @@ pub struct View<'a> {
 #[must_use]
 pub fn render(report: &Report, view: &View<'_>) -> String {
     let causes = Cause::of(&report.tests);
-    let entries = sorted(&report.tests, &causes, report.run.strict, view);
-    let mut text: String = entries.into_iter().map(Entry::text).collect();
+    let mut entries = weighed(&report.tests, &causes, report.run.strict, view);
+    entries.sort_by_key(|(weight, _)| *weight);
+    let mut text: String = entries.into_iter().map(|(_, entry)| entry.text()).collect();
     summary::render(&mut text, report, &causes, view);
     text
 }
@@ -79,14 +81,17 @@ pub fn counts(report: &Report) -> String {
     strip_str(&counts).to_string()
 }
 
-/// What is to be said of some tests, the most important last.
+/// What is to be said of some tests, the most important first: a list of findings may be cut. Those
+/// that are as important as each other have the same order as in the report for people.
 #[must_use]
 pub(super) fn entries<'r, 's>(
     tests: &'r [TestReport],
     strict: bool,
     view: &View<'s>,
 ) -> Vec<Entry<'r, 's>> {
-    sorted(tests, &Cause::of(tests), strict, view)
+    let mut entries = weighed(tests, &Cause::of(tests), strict, view);
+    entries.sort_by_key(|(weight, _)| Reverse(*weight));
+    entries.into_iter().map(|(_, entry)| entry).collect()
 }
 
 /// The lines of the summary.
@@ -95,12 +100,13 @@ pub fn summary(report: &Report, view: &View<'_>) -> Vec<Row> {
     summary::rows(report, &Cause::of(&report.tests), view)
 }
 
-fn sorted<'r, 's>(
+/// The same with how much each asks of the reader.
+fn weighed<'r, 's>(
     tests: &'r [TestReport],
     causes: &[Cause<'r>],
     strict: bool,
     view: &View<'s>,
-) -> Vec<Entry<'r, 's>> {
+) -> Vec<(u8, Entry<'r, 's>)> {
     let mut entries: Vec<(u8, Entry<'r, 's>)> = Vec::new();
     for test in tests {
         let weight = match test.is_sanitised() || test.known.is_some() {
@@ -127,8 +133,7 @@ fn sorted<'r, 's>(
         let diagnostic = order::diagnostic(order, &tests, view);
         entries.push((weight, Entry::shown(tests, diagnostic)));
     }
-    entries.sort_by_key(|(weight, _)| *weight);
-    entries.into_iter().map(|(_, entry)| entry).collect()
+    entries
 }
 
 /// The text about one test, as by [`render`]; empty for a stable one.

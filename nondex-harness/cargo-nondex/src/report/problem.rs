@@ -114,8 +114,8 @@ pub fn problems_of<'r>(
         quiet: false,
     };
     let repository = Repository::around(sources);
-    let entries = human::entries(tests, strict, &view).into_iter().rev();
-    let mut problems: Vec<Problem<'r>> = entries
+    let mut problems: Vec<Problem<'r>> = human::entries(tests, strict, &view)
+        .into_iter()
         .filter_map(|entry| problem(entry, &repository))
         .collect();
     let mut same: BTreeMap<String, u32> = BTreeMap::new();

@@ -54,8 +54,8 @@ pub(super) fn draw(markup: &mut Markup, report: &Report, view: &View<'_>, page: 
         .iter()
         .flat_map(|entry| &entry.tests()[1..])
         .filter_map(|&test| {
-            let own = human::entries(std::slice::from_ref(test), strict, &brief).pop()?;
-            Some((test.id.as_str(), own))
+            let own = human::entries(std::slice::from_ref(test), strict, &brief);
+            Some((test.id.as_str(), own.into_iter().next()?))
         })
         .collect();
     let mut said: BTreeMap<&str, Said<'_>> = BTreeMap::new();
