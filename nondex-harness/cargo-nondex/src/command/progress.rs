@@ -44,6 +44,8 @@ struct Counts {
     tests: usize,
     /// Runs that ended.
     runs: u64,
+    /// Whether one of them failed, which is to be explained.
+    has_failed: bool,
     /// How long the campaign still explores.
     left: Option<Duration>,
     last_line: Instant,
@@ -60,6 +62,7 @@ impl<'a> Display<'a> {
                 judged: 0,
                 tests,
                 runs: 0,
+                has_failed: false,
                 left: None,
                 last_line: Instant::now(),
             }),
@@ -134,7 +137,7 @@ impl Progress for Display<'_> {
         if let Some(bar) = &self.bar {
             let counts = self.counts();
             let runs = selection::count_u64(counts.runs, "run");
-            let left = counts.left.map_or_else(String::new, left);
+            let left = counts.still();
             bar.set_message(format!("{runs}{left}: {test_id}"));
         }
     }
@@ -143,12 +146,13 @@ impl Progress for Display<'_> {
         self.counts().left = left;
     }
 
-    fn finished(&self, test_id: &str, _spec: &RunSpec, _outcome: &Outcome) {
+    fn finished(&self, test_id: &str, _spec: &RunSpec, outcome: &Outcome) {
         if let Some(coverage) = self.coverage {
             coverage.end(test_id);
         }
         let mut counts = self.counts();
         counts.runs += 1;
+        counts.has_failed |= !outcome.passed();
         if let Some((events, stage)) = self.events {
             events.progress(stream::Counts {
                 stage,
@@ -163,11 +167,10 @@ impl Progress for Display<'_> {
                 judged,
                 tests,
                 runs,
-                left: time,
                 ..
             } = *counts;
             let runs = selection::count_u64(runs, "run");
-            let left = time.map_or_else(String::new, left);
+            let left = counts.still();
             let message = format!("{judged} of {tests} tests are judged, after {runs}{left}");
             self.console.status("Running", &message);
         }
@@ -248,11 +251,16 @@ fn bar(console: &Console, tests: usize) -> Option<ProgressBar> {
     Some(bar)
 }
 
-/// How long a campaign still explores: `, at most 90 s more`.
-fn left(time: Duration) -> String {
-    match time.as_secs_f64().ceil() {
-        0.0 => ", explaining what was found".to_owned(),
-        seconds => format!(", at most {seconds} s more"),
+impl Counts {
+    /// How long the campaign still explores: `, at most 90 s more`; or else what it still does.
+    fn still(&self) -> String {
+        let seconds = self.left.map(|left| left.as_secs_f64().ceil());
+        match (seconds, self.has_failed) {
+            (None, _) => String::new(),
+            (Some(0.0), true) => ", explaining what was found".to_owned(),
+            (Some(0.0), false) => ", finishing".to_owned(),
+            (Some(seconds), _) => format!(", at most {seconds} s more"),
+        }
     }
 }
 
@@ -289,4 +297,33 @@ pub(super) fn line_of(test: &TestReport, console: &Console) -> Option<String> {
         "{style}{:>12}{style:#} {}{level}{sure}",
         test.verdict, test.id
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_found_is_explained_when_the_time_is_over() {
+        for (left, has_failed, expected) in [
+            (None, true, ""),
+            (
+                Some(Duration::from_millis(1500)),
+                true,
+                ", at most 2 s more",
+            ),
+            (Some(Duration::ZERO), true, ", explaining what was found"),
+            (Some(Duration::ZERO), false, ", finishing"),
+        ] {
+            let counts = Counts {
+                judged: 0,
+                tests: 1,
+                runs: 1,
+                has_failed,
+                left,
+                last_line: Instant::now(),
+            };
+            assert_eq!(counts.still(), expected, "{left:?} {has_failed}");
+        }
+    }
 }
