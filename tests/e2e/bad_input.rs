@@ -80,6 +80,11 @@ static COMMAND_LINES: &[Bad] = &[
         stderr: &["no_such_model"],
     },
     Bad {
+        args: &["--files", "src/nowhere.rs"],
+        code: ExitCode::Usage,
+        stderr: &["`--files src/nowhere.rs` matches no source"],
+    },
+    Bad {
         args: &["--manifest-path", "nowhere/Cargo.toml"],
         code: ExitCode::Setup,
         stderr: &["nowhere/Cargo.toml", "does not exist"],

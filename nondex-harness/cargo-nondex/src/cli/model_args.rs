@@ -1,5 +1,7 @@
 //! Which models are switched on.
 
+use camino::Utf8Path;
+use cargo_metadata::Metadata;
 use clap::Args;
 use nondex_core::Files;
 use nondex_core::model::CATALOGUE;
@@ -48,6 +50,35 @@ impl ModelArgs {
         }
     }
 
+    /// Refuses what is neither a file or folder nor a dependency of a workspace, with the path that
+    /// was meant from `here`, if any.
+    ///
+    /// # Errors
+    /// When `--files` or `--skip-files` names such.
+    pub fn check_files(&self, metadata: &Metadata, here: &Utf8Path) -> Result<()> {
+        let root = &metadata.workspace_root;
+        for (flag, paths) in [
+            ("--files", &self.only_files),
+            ("--skip-files", &self.skip_files),
+        ] {
+            let Some(path) = paths.iter().find(|path| !is_source(path, metadata)) else {
+                continue;
+            };
+            let meant = here.join(path);
+            let is_there = meant.exists();
+            let meant = meant.strip_prefix(root).ok().filter(|_| is_there);
+            let expected = meant.map_or_else(
+                || "expected a file, a folder or the name of a dependency.".to_owned(),
+                |meant| format!("did you mean `{meant}`?"),
+            );
+            return Err(Error::usage(format!(
+                "`{flag} {path}` matches no source: {expected} Paths start at the root of the \
+                 workspace, `{root}`"
+            )));
+        }
+        Ok(())
+    }
+
     /// The names of the models that are off.
     ///
     /// # Errors
@@ -84,9 +115,90 @@ impl ModelArgs {
     }
 }
 
+/// Whether there may be source files of this path, as [`Files`] has it.
+fn is_source(path: &str, metadata: &Metadata) -> bool {
+    let path = path.trim_end_matches('/');
+    let first = path.split('/').next().unwrap_or_default();
+    let is_of_package = |package: &cargo_metadata::Package| {
+        let name = package.name.as_str();
+        let is_of_checkout = |source: &cargo_metadata::Source| {
+            let url = source.repr.split(['?', '#']).next().unwrap_or_default();
+            let checkout = url.rsplit('/').next().unwrap_or_default();
+            let checkout = checkout.trim_end_matches(".git");
+            source.repr.starts_with("git+") && first.starts_with(checkout)
+        };
+        path == name
+            || first == format!("{name}-{}", package.version)
+            || package.source.as_ref().is_some_and(is_of_checkout)
+    };
+    // What is below `library` is std's.
+    metadata.workspace_root.join(path).exists()
+        || first == "library"
+        || metadata.packages.iter().any(is_of_package)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A workspace with a dependency from the registry and one from git.
+    fn metadata() -> Metadata {
+        let package = |name: &str, source: Option<&str>| {
+            serde_json::json!({
+                "name": name, "version": "1.2.3", "id": name, "source": source,
+                "dependencies": [], "targets": [], "features": {},
+                "manifest_path": "/nowhere/Cargo.toml",
+            })
+        };
+        let root = Utf8Path::new(env!("CARGO_MANIFEST_DIR"));
+        let registry = "registry+https://github.com/rust-lang/crates.io-index";
+        let git = "git+https://example.org/tools.git?branch=main#0123abcd";
+        let metadata = serde_json::json!({
+            "packages": [
+                package("own", None),
+                package("serde", Some(registry)),
+                package("fork", Some(git)),
+            ],
+            "workspace_members": ["own"],
+            "resolve": null,
+            "workspace_root": root,
+            "target_directory": root.join("target"),
+            "version": 1,
+        });
+        serde_json::from_value(metadata).unwrap()
+    }
+
+    #[test]
+    fn a_file_that_nothing_can_match_is_refused_with_what_was_meant() {
+        let metadata = metadata();
+        let refused = |path: &str, here: &str| {
+            let args = ModelArgs {
+                only_files: vec!["src".to_owned(), path.to_owned()],
+                ..ModelArgs::default()
+            };
+            let here = metadata.workspace_root.join(here);
+            let checked = args.check_files(&metadata, &here);
+            checked.err().map(|error| error.to_string())
+        };
+        for path in [
+            "src/cli/model_args.rs",
+            "src/",
+            "serde",
+            "serde-1.2.3/src/de.rs",
+            "tools-0123abcd/4567/src",
+            "library/alloc",
+        ] {
+            assert_eq!(refused(path, ""), None, "{path}");
+        }
+        for (path, here, expected) in [
+            ("src/cach.rs", "", "expected a file, a folder or the name"),
+            ("serde/src", "", "`--files serde/src` matches no source"),
+            ("cli", "src", "did you mean `src/cli`?"),
+        ] {
+            let error = refused(path, here).unwrap_or_default();
+            assert!(error.contains(expected), "{path}: {error}");
+        }
+    }
 
     fn off(models: Option<&str>, skip: Option<&str>) -> Result<Vec<String>, String> {
         let regex = |text: &str| Regex::new(text).unwrap();

@@ -59,6 +59,10 @@ impl<'a> Request<'a> {
         }
         let overrides = &asked.config.profile.overrides;
         let mut build = plan(&args.testing, asked, console)?;
+        let models = &args.testing.models;
+        if build.archive.is_none() && !models.files().are_all() {
+            models.check_files(&project::metadata(&build, true)?, &build.directory)?;
+        }
         let is_remembered = args.testing.changed.changed.is_some() && stages.have_choices();
         build.covered = is_remembered.then_some(Counted::All);
         // As nextest, `test` leaves them out: each is compiled by itself.
