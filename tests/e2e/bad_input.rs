@@ -91,13 +91,18 @@ static COMMAND_LINES: &[Bad] = &[
     },
     Bad {
         args: &["-p", "nowhere"],
-        code: ExitCode::BuildFailed,
-        stderr: &["nowhere"],
+        code: ExitCode::Usage,
+        stderr: &["no package is called `nowhere`; there are: no-tests"],
+    },
+    Bad {
+        args: &["--test", "nowhere"],
+        code: ExitCode::Usage,
+        stderr: &["no test target is called `nowhere`; there is none"],
     },
     Bad {
         args: &["--features", "nowhere"],
-        code: ExitCode::BuildFailed,
-        stderr: &["nowhere"],
+        code: ExitCode::Usage,
+        stderr: &["no feature is called `nowhere`"],
     },
     Bad {
         args: &[],

@@ -17,9 +17,10 @@ use super::coverage::{self, Covered};
 use super::doctest::{Compiled, Compiler, Folder, Unbuilt};
 use super::drawn;
 use super::folder::BuildFolder;
-use super::foundation::Foundation;
+use super::foundation::{self, Foundation};
 use super::intercept::{Intercept, RUSTDOC, Start};
 use super::listing;
+use super::named;
 use super::outdated::{self, REBUILT};
 use super::plan::{BuildPlan, Doctests, Mode};
 use super::platform;
@@ -37,8 +38,8 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 /// [`Error::build`] when the project does not compile (cargo has said why on stderr),
-/// [`Error::setup`] for everything that is wrong with manifest, toolchain, cache or target
-/// directory.
+/// [`Error::usage`] when the plan names what does not exist, [`Error::setup`] for everything that
+/// is wrong with manifest, toolchain, cache or target directory.
 pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     if let Some(extracted) = &plan.archive {
         return archive::project(extracted, plan, quiet);
@@ -65,6 +66,10 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
 /// As [`build`], over the runtime's own maps and sets or over std's.
 fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Project> {
     let foundation = Foundation::of(plan)?;
+    named::check(plan, &foundation.metadata, |name| {
+        let known = foundation::metadata(plan, true)?;
+        Ok(known.packages.iter().any(|package| *package.name == name))
+    })?;
     let Foundation {
         here,
         toolchain,

@@ -28,6 +28,7 @@ mod locks;
 mod lto;
 mod made;
 mod moved;
+mod named;
 mod os_text;
 mod outdated;
 pub mod plan;

@@ -1,0 +1,243 @@
+//! Packages, targets and features that a plan names: cargo ends a build for one that does not exist
+//! as it does when the compiler finds an error.
+
+use std::collections::BTreeSet;
+
+use cargo_metadata::{Metadata, Package, TargetKind};
+
+use super::plan::BuildPlan;
+use crate::error::{Error, Result};
+
+/// Maximum number of names that an error lists.
+const MAX_LISTED: usize = 20;
+
+/// Flags that name a target, with its kind.
+const TARGETS: [(&str, &str, TargetKind); 4] = [
+    ("--bin", "binary", TargetKind::Bin),
+    ("--example", "example", TargetKind::Example),
+    ("--test", "test target", TargetKind::Test),
+    ("--bench", "benchmark", TargetKind::Bench),
+];
+
+/// Refuses a plan with a name that is certain to be in none of the packages that it selects.
+/// `is_dependency` returns whether a package is one that a member of the workspace depends on.
+///
+/// # Errors
+/// A usage error with the names that exist.
+pub(super) fn check(
+    plan: &BuildPlan,
+    metadata: &Metadata,
+    is_dependency: impl Fn(&str) -> Result<bool>,
+) -> Result<()> {
+    let members = metadata.workspace_packages();
+    let is_member = |name: &str| members.iter().any(|package| *package.name == name);
+    let mut are_members = true;
+    for spec in &plan.packages {
+        let name = spec.split('@').next().unwrap_or_default();
+        if !is_plain(name) {
+            are_members = false;
+        } else if !is_member(name) {
+            are_members = false;
+            if !is_dependency(name)? {
+                let names = members.iter().map(|package| package.name.to_string());
+                return Err(none("package", name, names.collect()));
+            }
+        }
+    }
+    if !are_members {
+        return Ok(());
+    }
+    let selected = selected(plan, metadata);
+    let words = plan.targets.iter().zip(plan.targets.iter().skip(1));
+    for (flag, name) in words {
+        let Some((_, what, kind)) = TARGETS.iter().find(|(known, ..)| known == flag) else {
+            continue;
+        };
+        let targets = selected.iter().flat_map(|package| &package.targets);
+        let targets = targets.filter(|target| target.kind.contains(kind));
+        let names: BTreeSet<String> = targets.map(|target| target.name.clone()).collect();
+        if is_plain(name) && !names.contains(name) {
+            return Err(none(what, name, names));
+        }
+    }
+    let flags = plan.flags.iter().zip(plan.flags.iter().skip(1));
+    let lists = flags.filter(|(flag, _)| *flag == "--features");
+    let features = lists.flat_map(|(_, list)| list.split([',', ' ']));
+    for name in features.filter(|name| is_plain(name)) {
+        // Those of the current package may be meant, whichever packages are selected.
+        let known = members.iter().flat_map(|package| package.features.keys());
+        let known: BTreeSet<String> = known.cloned().collect();
+        if !known.contains(name) {
+            return Err(none("feature", name, known));
+        }
+    }
+    Ok(())
+}
+
+/// The members that a plan selects, which names no others.
+fn selected<'m>(plan: &BuildPlan, metadata: &'m Metadata) -> Vec<&'m Package> {
+    let is_in = |package: &&Package| {
+        let is_named = |spec: &String| spec.split('@').next() == Some(package.name.as_str());
+        match () {
+            () if !plan.packages.is_empty() => plan.packages.iter().any(is_named),
+            () if plan.workspace => !plan.exclude.iter().any(is_named),
+            () => metadata.workspace_default_members.contains(&package.id),
+        }
+    };
+    metadata
+        .workspace_packages()
+        .into_iter()
+        .filter(is_in)
+        .collect()
+}
+
+/// Whether this is one name: not a pattern, an address, or several features.
+fn is_plain(name: &str) -> bool {
+    let is_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    !name.is_empty() && name.chars().all(is_of_name)
+}
+
+/// The error for a name that nothing has.
+fn none(what: &str, name: &str, names: BTreeSet<String>) -> Error {
+    let more = names.len().saturating_sub(MAX_LISTED);
+    let listed: Vec<String> = names.into_iter().take(MAX_LISTED).collect();
+    let there = match (listed.as_slice(), more) {
+        ([], _) => "there is none".to_owned(),
+        (names, 0) => format!("there are: {}", names.join(", ")),
+        (names, more) => format!("there are: {} and {more} more", names.join(", ")),
+    };
+    Error::usage(format!("no {what} is called `{name}`; {there}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use camino::Utf8Path;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::exit_code::ExitCode;
+
+    /// A workspace of `shop`, the default, and `store`.
+    fn metadata() -> Metadata {
+        let package = |name: &str, targets: &[(&str, &str)]| {
+            let targets = targets.iter().map(|(kind, name)| {
+                json!({
+                    "name": name, "kind": [kind], "crate_types": ["bin"],
+                    "src_path": "/w/src/x.rs",
+                })
+            });
+            json!({
+                "name": name, "version": "1.0.0", "id": name, "source": null,
+                "dependencies": [], "targets": targets.collect::<Vec<Value>>(),
+                "features": {"fast": []}, "manifest_path": "/w/Cargo.toml",
+            })
+        };
+        let metadata = json!({
+            "packages": [
+                package("shop", &[("lib", "shop"), ("test", "cart"), ("bin", "till")]),
+                package("store", &[("test", "disk")]),
+            ],
+            "workspace_members": ["shop", "store"],
+            "workspace_default_members": ["shop"],
+            "resolve": null,
+            "workspace_root": Utf8Path::new("/w"),
+            "target_directory": "/w/target",
+            "version": 1,
+        });
+        serde_json::from_value(metadata).unwrap()
+    }
+
+    fn checked(plan: &BuildPlan) -> Result<(), String> {
+        let checked = check(plan, &metadata(), |name| Ok(name == "serde"));
+        checked.map_err(|error| {
+            assert_eq!(error.code(), ExitCode::Usage);
+            error.to_string()
+        })
+    }
+
+    #[test]
+    fn a_package_that_does_not_exist_is_refused_with_those_that_do() {
+        for spec in [
+            "shop",
+            "store",
+            "shop@1.0.0",
+            "serde",
+            "sh*",
+            "file:///w#shop",
+        ] {
+            let plan = BuildPlan {
+                packages: vec![spec.to_owned()],
+                ..BuildPlan::default()
+            };
+            assert_eq!(checked(&plan), Ok(()), "{spec}");
+        }
+        for spec in ["nope", "nope@1.0.0"] {
+            let plan = BuildPlan {
+                packages: vec![spec.to_owned()],
+                ..BuildPlan::default()
+            };
+            let error = "no package is called `nope`; there are: shop, store";
+            assert_eq!(checked(&plan), Err(error.to_owned()), "{spec}");
+        }
+    }
+
+    #[test]
+    fn a_target_that_no_selected_package_has_is_refused_with_those_that_they_have() {
+        let of = |package: &str, workspace, targets: &[&str]| {
+            checked(&BuildPlan {
+                packages: Some(package.to_owned())
+                    .filter(|name| !name.is_empty())
+                    .into_iter()
+                    .collect(),
+                workspace,
+                targets: targets.iter().map(|word| (*word).to_owned()).collect(),
+                ..BuildPlan::default()
+            })
+        };
+        assert_eq!(of("", false, &["--lib", "--test", "cart"]), Ok(()));
+        assert_eq!(of("", false, &["--test", "c*", "--bin", "till"]), Ok(()));
+        assert_eq!(of("", true, &["--test", "disk"]), Ok(()));
+        assert_eq!(of("store", false, &["--test", "disk"]), Ok(()));
+        assert_eq!(of("sh*", false, &["--test", "nope"]), Ok(()));
+        for (package, workspace, targets, error) in [
+            (
+                "",
+                false,
+                ["--test", "disk"],
+                "no test target is called `disk`; there are: cart",
+            ),
+            (
+                "",
+                true,
+                ["--test", "till"],
+                "no test target is called `till`; there are: cart, disk",
+            ),
+            (
+                "store",
+                false,
+                ["--example", "a"],
+                "no example is called `a`; there is none",
+            ),
+        ] {
+            assert_eq!(of(package, workspace, &targets), Err(error.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_feature_that_no_package_has_is_refused() {
+        for (list, expected) in [
+            ("fast", Ok(())),
+            ("fast,serde/derive", Ok(())),
+            (
+                "fast slow",
+                Err("no feature is called `slow`; there are: fast".to_owned()),
+            ),
+        ] {
+            let plan = BuildPlan {
+                flags: vec!["--features".to_owned(), list.to_owned()],
+                ..BuildPlan::default()
+            };
+            assert_eq!(checked(&plan), expected, "{list}");
+        }
+    }
+}
