@@ -1,16 +1,13 @@
 //! `cargo nondex with`: another command's tests, with choices that are always the same.
 
 mod runner;
+mod signals;
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
-use signal_hook::consts::SIGINT;
-use signal_hook::flag;
 
 use super::console::Console;
 use crate::cli::WithArgs;
@@ -86,11 +83,7 @@ pub(super) fn with(args: &WithArgs, console: &Console) -> Result<i32> {
     let mut command = Command::new(program);
     command.args(arguments).env(MANNER, manner);
     around.install(&mut command);
-    // Ctrl-C reaches the command too, which decides how it ends.
-    let heard = Arc::new(AtomicBool::new(false));
-    flag::register(SIGINT, heard)
-        .map_err(|e| Error::setup(format!("failed to handle Ctrl-C: {e}")))?;
-    let status = command.status();
+    let status = signals::run(&mut command);
     let status =
         status.map_err(|e| Error::setup(format!("failed to run `{}`: {e}", program.display())))?;
     let signalled = status.signal().map(|signal| SIGNAL_BASE + signal);
