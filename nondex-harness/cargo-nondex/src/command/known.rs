@@ -1,5 +1,7 @@
 //! `cargo nondex known`: tests that may be flaky until a date, and what they are in a report.
 
+use std::collections::BTreeMap;
+
 use camino::Utf8Path;
 use chrono::NaiveDate;
 
@@ -12,8 +14,9 @@ use crate::cli::{KnownAction, KnownAddArgs, KnownCheckArgs, LocationArgs, Messag
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::known::{self, KNOWN_FILE, Known, KnownEntry, date};
-use crate::project::{self, BuildPlan};
+use crate::project::{self, BuildPlan, Harness, Project, Suite};
 use crate::report::human::Sources;
+use crate::report::schema::Overdue;
 use crate::report::{Report, TestReport, store};
 
 /// The known flakes of a workspace, with their filtersets.
@@ -60,6 +63,25 @@ impl KnownFlakes {
             Some(root) => Self::read(root, workspace),
             None => Ok(Self::default()),
         }
+    }
+
+    /// Entries whose test does not exist in a project that was built.
+    pub(super) fn missing(&self, project: &Project) -> Vec<Overdue> {
+        let workspace = Workspace::new(&project.metadata);
+        let suites = project.suites.iter();
+        // Of doctests, only those that were asked for are there.
+        let built = suites.filter(|suite| suite.binary.harness != Harness::Doctest);
+        let built: BTreeMap<&str, &Suite> = built
+            .map(|suite| (suite.binary.id.as_str(), suite))
+            .collect();
+        let tests = built.values().flat_map(|suite| {
+            let tests = suite.tests.iter();
+            tests.map(|test| suite.test_id(test))
+        });
+        let is_complete = |binary: &str| {
+            built.contains_key(binary) || workspace.binary_ids().all(|known| known != binary)
+        };
+        known::missing(&self.known, &tests.collect(), &is_complete)
     }
 
     /// Says of each test of the report whether it is a known flake.
@@ -246,7 +268,8 @@ fn prune(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
     let (mut flakes, report) = latest(&folders, &args.location)?;
     let is_out = |entry: &KnownEntry| {
         let mut overdue = report.overdue.iter();
-        overdue.any(|overdue| overdue.entry == entry.name())
+        // One that has another name now is to be written, not removed.
+        overdue.any(|overdue| overdue.entry == entry.name() && overdue.renamed.is_none())
     };
     let removed = flakes.known.remove(is_out).map_err(Error::setup)?;
     if removed > 0 {

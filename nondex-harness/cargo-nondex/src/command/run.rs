@@ -142,7 +142,7 @@ pub(super) fn within(
     report.run.unbuilt.append(&mut project.unbuilt);
     past.describe(&mut report);
     report.unchanged = unchanged.of_report(stages);
-    request.mark_known(&project.workspace_root, &mut report);
+    request.mark_known(&project, &mut report);
     let lines = coverage.map(Coverage::lines);
     if let Err(error) = past.remember(&report, &options, lines.as_ref(), stages.have_orders()) {
         console.note(&format!("this run will not be remembered: {error}"));

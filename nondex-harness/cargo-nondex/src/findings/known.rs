@@ -7,8 +7,10 @@
 
 pub mod date;
 mod file;
+mod missing;
 
 pub use file::{KNOWN_FILE, Known, KnownEntry};
+pub use missing::missing;
 
 use chrono::NaiveDate;
 
@@ -19,7 +21,7 @@ use crate::report::{Report, TestReport, Verdict};
 
 /// Marks each test of the report that is a known flake, and lists the entries that are overdue on
 /// this day. `is_meant` returns whether an entry matches a test. The marks of an earlier call are
-/// removed.
+/// removed; that a test did not exist stays, because only the run could see it.
 pub fn apply(
     known: &Known,
     is_meant: &dyn Fn(&KnownEntry, &TestReport) -> bool,
@@ -27,7 +29,10 @@ pub fn apply(
     sources: &Sources,
     report: &mut Report,
 ) {
-    report.overdue.clear();
+    let is_entry = |name: &String| known.entries().iter().any(|entry| entry.name() == name);
+    report
+        .overdue
+        .retain(|overdue| overdue.reason == OverdueReason::Missing && is_entry(&overdue.entry));
     for test in &mut report.tests {
         test.known = None;
     }
@@ -75,11 +80,15 @@ pub fn apply(
         } else {
             continue;
         };
+        report
+            .overdue
+            .retain(|overdue| overdue.entry != entry.name());
         report.overdue.push(Overdue {
             entry: entry.name().to_owned(),
             reason,
             expires: entry.expires.to_string(),
             failure_bound: bound.filter(|_| reason == OverdueReason::Stable),
+            renamed: None,
         });
     }
     report.summary.known = report.tests.iter().filter(|t| t.known.is_some()).count() as u64;

@@ -188,15 +188,17 @@ impl<'a> Request<'a> {
         Ok(options)
     }
 
-    /// Marks the tests of a report that are known to be flaky.
-    pub(super) fn mark_known(&self, root: &Utf8Path, report: &mut Report) {
-        self.known.apply(root, report);
+    /// Marks the tests of a report that are known to be flaky, and lists the entries that no test
+    /// of the project has.
+    pub(super) fn mark_known(&self, project: &Project, report: &mut Report) {
+        report.overdue = self.known.missing(project);
+        self.known.apply(&project.workspace_root, report);
     }
 
     /// Whether a test fails a run; one that is known to be flaky does not.
     pub(super) fn is_failure(&self, root: &Utf8Path, test: &TestReport) -> bool {
         let mut report = Report::new(RunInfo::default(), vec![test.clone()], Vec::new());
-        self.mark_known(root, &mut report);
+        self.known.apply(root, &mut report);
         let strict = self.args.strict.unwrap_or(false);
         report
             .tests

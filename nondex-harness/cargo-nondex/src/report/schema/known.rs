@@ -41,6 +41,9 @@ pub struct Overdue {
     /// For stable tests: failure rate that their runs leave possible, with 95 percent confidence.
     #[serde(default)]
     pub failure_bound: Option<f64>,
+    /// For missing tests: the only test that it may be now. Absent if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renamed: Option<String>,
 }
 
 /// What is wrong with an entry.
@@ -51,6 +54,8 @@ pub enum OverdueReason {
     Expired,
     /// Its tests are stable.
     Stable,
+    /// Its test does not exist.
+    Missing,
 }
 
 impl std::fmt::Display for Overdue {
@@ -65,6 +70,13 @@ impl std::fmt::Display for Overdue {
                 bound * 100.0
             ),
             (OverdueReason::Stable, None) => write!(f, "known flake `{entry}` is stable by now"),
+            (OverdueReason::Missing, _) => match &self.renamed {
+                Some(renamed) => write!(
+                    f,
+                    "known flake `{entry}` does not exist any more: is it `{renamed}` now?"
+                ),
+                None => write!(f, "known flake `{entry}` does not exist any more"),
+            },
         }
     }
 }
