@@ -33,8 +33,9 @@ pub struct Evidence {
     places: HashMap<Key, Vec<usize>>,
     /// Which run represents a spec that was not run, as found before.
     implied: RefCell<HashMap<Key, Vec<(RunSpec, usize)>>>,
-    /// Whether the output of a failing run is kept already.
-    has_output: bool,
+    /// Whether the output of a failing run in canonical order is kept already, and of another: the
+    /// one that is replayed is most often the first of its kind.
+    has_output: [bool; 2],
     /// The same of a passing one.
     has_passing_output: bool,
     /// The place, and the run there, whose output is kept because it made all choices but some and
@@ -146,7 +147,7 @@ impl Evidence {
         if let Some((place, number)) = cut {
             self.replaced += 1;
             if self.runs[place].1[number].output.take().is_some() {
-                self.has_output = false;
+                self.has_output[usize::from(!spec.is_clean())] = false;
             }
             self.keep_output(&spec, Some(place), &mut run);
             self.runs[place].1[number] = run;
@@ -220,7 +221,7 @@ impl Evidence {
         let has_one = if run.passed() {
             &mut self.has_passing_output
         } else {
-            &mut self.has_output
+            &mut self.has_output[usize::from(!spec.is_clean())]
         };
         if std::mem::replace(has_one, true) {
             run.output = None;

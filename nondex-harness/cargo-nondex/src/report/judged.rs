@@ -65,6 +65,7 @@ pub fn report(
     prerequisites::write(&mut report, &basis);
     surroundings(&mut report, &basis);
     replay(&mut report, reproduced.as_ref(), &basis);
+    output(&mut report, &failing, &basis);
     report.describe_rate();
     let doctest = test.doctest.as_ref();
     for failure in &mut report.failures {
@@ -138,15 +139,23 @@ fn rates(report: &mut TestReport, basis: &Basis<'_>) {
     }
 }
 
-/// The failing runs, with what the first one printed.
+/// The failing runs.
 fn failures(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basis<'_>) {
     let shown = failing.iter().take(MAX_FAILURES);
     let usual = basis.options.timeout;
     report.failures = shown
         .map(|(spec, run)| runs::failure(&report.id, spec, run, usual, basis.evidence))
         .collect();
+}
+
+/// What a failing run printed: the one that is replayed, whose message is shown, or else the first.
+fn output(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basis<'_>) {
+    let replay = report.replay.as_ref();
+    let primary = replay.and_then(|replay| replay.primary.as_deref());
+    let mut failing = failing.to_vec();
+    failing.sort_by_key(|(spec, _)| Some(id::of(&report.id, spec).as_str()) != primary);
     report.output = failing.iter().find_map(|(_, run)| run.output.clone());
-    report.difference = runs::difference(basis.evidence, failing);
+    report.difference = runs::difference(basis.evidence, &failing);
 }
 
 /// How its threads were scheduled, and what one did between two operations of another.

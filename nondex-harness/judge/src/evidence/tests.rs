@@ -88,7 +88,7 @@ fn no_run_stands_for_another_once_something_decides_that_is_no_choice() {
 }
 
 #[test]
-fn of_all_outputs_three_are_kept() {
+fn of_all_outputs_four_are_kept() {
     let except = |line| {
         let site = nondex_core::Site {
             api: "std::fs::read_dir".into(),
@@ -103,6 +103,8 @@ fn of_all_outputs_three_are_kept() {
     for (spec, outcome, output) in [
         (RunSpec::clean("t"), Outcome::Passed, "first passing"),
         (RunSpec::clean("t"), Outcome::Passed, ""),
+        (RunSpec::clean("t"), Outcome::Failed, "first failing, clean"),
+        (RunSpec::clean("t"), Outcome::Failed, ""),
         (
             RunSpec::new("t", Level::One, 1),
             Outcome::Failed,
@@ -125,7 +127,12 @@ fn of_all_outputs_three_are_kept() {
         .collect();
     assert_eq!(
         kept,
-        ["first passing", "first failing", "last of all but some"]
+        [
+            "first passing",
+            "first failing, clean",
+            "first failing",
+            "last of all but some"
+        ]
     );
 }
 

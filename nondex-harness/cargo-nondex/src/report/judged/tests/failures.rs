@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::judge::evidence::Evidence;
+use crate::judge::world::World;
 
 #[test]
 fn a_failure_of_the_clean_run_has_no_level_and_no_seed() {
@@ -96,4 +97,30 @@ fn a_failing_output_is_compared_with_that_of_all_choices_but_the_culprits_or_of_
         let expected = format!("@@ -1,2 +1,2 @@\n same\n-{passing}\n+culprit");
         assert_eq!(report.difference, Some(expected));
     }
+}
+
+#[test]
+fn the_output_is_that_of_the_run_whose_message_is_shown() {
+    let options = Options {
+        world: Some(World {
+            seed: Some(3),
+            verify: false,
+        }),
+        ..options()
+    };
+    // It fails in canonical order, too, which is replayed then, but first it ran with the seed.
+    let mut runs = 0;
+    let report = judged_with(&options, |_| {
+        runs += 1;
+        failing(&format!("run {runs}"), [1])
+    });
+    let primary = report
+        .replay
+        .as_ref()
+        .and_then(|made| made.primary.as_ref());
+    let mut failures = report.failures.iter();
+    let shown = failures.find(|failure| failure.id.as_ref() == primary);
+    let shown = shown.unwrap();
+    assert_eq!(shown.seed, None, "{:?}", report.failures);
+    assert_eq!(report.output, Some(format!("output of {}", shown.message)));
 }
