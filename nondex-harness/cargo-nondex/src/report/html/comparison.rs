@@ -74,7 +74,7 @@ fn side(markup: &mut Markup, title: &str, outcome: &'static str, items: &[String
     });
 }
 
-/// Draws what a passing and the first failing run wrote, where that differs.
+/// Draws what a passing and the failing run wrote, where that differs.
 pub(super) fn outputs(markup: &mut Markup, difference: &str) {
     markup.leaf("h4", &[], "Output of a passing and of the failing run");
     markup.element("div", &[("class", "two")], |markup| {

@@ -142,7 +142,7 @@ impl Card<'_> {
         }
         if let Some(output) = test.output.as_deref().filter(|text| !text.is_empty()) {
             markup.element("details", &[], |markup| {
-                markup.leaf("summary", &[], "Output of the first failing run");
+                markup.leaf("summary", &[], "Output of the failing run");
                 let output = anstream::adapter::strip_str(output).to_string();
                 markup.leaf("pre", &[("tabindex", "0")], &output);
             });

@@ -231,7 +231,7 @@ fn message(test: &TestReport, failure: &FailureReport) -> String {
     format!("{message}:{separator}{said}")
 }
 
-/// What the first failing run wrote otherwise than a passing one; the end of all that it wrote in a
+/// What the failing run wrote otherwise than a passing one; the end of all that it wrote in a
 /// verbose view.
 pub(super) fn output(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
     // The output of a deadlock is replaced by what each thread waits for.
@@ -250,7 +250,7 @@ pub(super) fn output(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &
     }
 }
 
-/// The last lines of what the first failing run wrote.
+/// The last lines of what the failing run wrote.
 fn last_output(diagnostic: &mut Diagnostic<'_>, test: &TestReport, most: usize) {
     let text = test.output.as_deref().unwrap_or_default().trim_end();
     let lines: Vec<&str> = text.lines().collect();
@@ -259,8 +259,8 @@ fn last_output(diagnostic: &mut Diagnostic<'_>, test: &TestReport, most: usize) 
     }
     let skipped = lines.len().saturating_sub(most);
     let what = match skipped {
-        0 => "of the first failing run".to_owned(),
-        _ => format!("of the first failing run, its last {most} lines"),
+        0 => "of the failing run".to_owned(),
+        _ => format!("of the failing run, its last {most} lines"),
     };
     diagnostic.note(
         "output",
