@@ -5,7 +5,7 @@ use std::time::Duration;
 use camino::Utf8Path;
 use cargo_nondex::report::human::{Sources, View};
 use cargo_nondex::report::junit;
-use cargo_nondex::report::schema::{NetworkEvent, RunInfo, Sanitised};
+use cargo_nondex::report::schema::{Blame, ChangeReport, NetworkEvent, RunInfo, Sanitised};
 use cargo_nondex::report::{Culprit, FailureReport, Report, TestReport, Verdict};
 use nondex_core::{Family, Level, Outcome, Site};
 
@@ -119,5 +119,25 @@ fn what_is_written_is_read_again_with_the_same_counts() {
         let suites = read.test_suites.iter();
         let suites: Vec<(&str, usize)> = suites.map(|s| (s.name.as_str(), s.tests)).collect();
         assert_eq!(suites, [("shop", 3), ("shop::web", 3)]);
+    }
+}
+
+#[test]
+fn what_the_change_did_not_cause_is_skipped_unless_the_run_is_strict() {
+    for (strict, skipped) in [(false, 1), (true, 0)] {
+        let test = TestReport {
+            change: Some(ChangeReport {
+                verdict: Blame::Flaky,
+                witness: None,
+                lines: Vec::new(),
+                files: Vec::new(),
+            }),
+            ..dependent("names", Level::Std)
+        };
+        let mut report = Report::new(RunInfo::default(), vec![test], Vec::new());
+        report.run.strict = strict;
+        let read = quick_junit::Report::deserialize_from_str(&shown(&report)).unwrap();
+        let counts = (read.failures, read.skipped);
+        assert_eq!(counts, (1 - skipped, skipped), "strict: {strict}");
     }
 }

@@ -242,7 +242,14 @@ fn what_has_nothing_to_do_with_the_change_needs_nobody() {
             ..dependent()
         };
         let report = report(vec![test]);
-        assert_eq!(one(&report, &sources).needs_attention(), needs);
+        let found = one(&report, &sources);
+        assert_eq!(found.needs_attention(), needs);
+        assert_eq!(
+            found.severity == Severity::Error,
+            needs,
+            "{}",
+            found.headline
+        );
     }
     assert!(one(&report(vec![dependent()]), &sources).needs_attention());
     assert!(!one(&report(vec![advice()]), &sources).needs_attention());

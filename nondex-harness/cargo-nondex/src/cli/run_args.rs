@@ -74,7 +74,8 @@ pub struct RunArgs {
     #[command(flatten)]
     pub budget: BudgetArgs,
 
-    /// Findings that are advice, such as those at level FULL only, are failures too
+    /// Findings that are advice, such as those at level FULL only, and those that a change did not
+    /// cause are failures too
     #[arg(long, switch = "BOOL", help_heading = "Campaign options")]
     pub strict: Option<bool>,
 

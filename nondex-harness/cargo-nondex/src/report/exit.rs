@@ -9,14 +9,15 @@ use crate::exit_code::ExitCode;
 /// interrupted run is never a success: as in nextest, a cancelled run is a failed one. Nor is one
 /// for which doctests did not compile. Neither is one that sanitised more tests than it accepts. A
 /// known flake does not count, but a strict run wants its entry to be looked at when it is overdue.
+/// What is known to have nothing to do with the change at hand counts only in a strict run.
 /// A test that fails only with this tool is no success either. A report in which nothing was
 /// executed is [`ExitCode::NoTests`], unless what was left out is known to be stable.
 #[must_use]
 pub fn exit_code(report: &Report) -> ExitCode {
-    let held = || report.tests.iter().filter(|test| is_held(test));
-    let parts = report.run.strict && held().any(|test| test.parting.is_some());
-    let is_overdue = report.run.strict && !report.overdue.is_empty();
     let strict = report.run.strict;
+    let held = || report.tests.iter().filter(|test| is_held(test, strict));
+    let parts = strict && held().any(|test| test.parting.is_some());
+    let is_overdue = strict && !report.overdue.is_empty();
     let found = held().any(|test| test.verdict.is_flaky() && is_failure(test, strict));
     let summary = &report.summary;
     let run = summary.tests - summary.not_run;
@@ -55,12 +56,12 @@ pub fn is_failure(test: &TestReport, strict: bool) -> bool {
         Verdict::Broken => true,
         verdict => verdict.is_flaky() && (strict || test.advice().is_none()),
     };
-    fails && is_held(test)
+    fails && is_held(test, strict)
 }
 
 /// Whether a failure of a test is one of the code, and a new one.
-fn is_held(test: &TestReport) -> bool {
-    !test.is_sanitised() && test.known.is_none()
+fn is_held(test: &TestReport, strict: bool) -> bool {
+    !test.is_sanitised() && test.known.is_none() && (strict || !test.is_of_before())
 }
 
 #[cfg(test)]
@@ -288,6 +289,33 @@ mod tests {
             assert_eq!(exit_code(&all), ExitCode::Found, "{verdict}");
             let with_another = report(vec![explained, test(Verdict::Broken)]);
             assert_eq!(exit_code(&with_another), ExitCode::CleanRunFailed);
+        }
+    }
+
+    #[test]
+    fn what_the_change_did_not_cause_is_a_failure_when_strict() {
+        use crate::report::schema::{Blame, ChangeReport};
+        for (blame, broken, flaky) in [
+            (Blame::Flaky, ExitCode::Ok, ExitCode::Ok),
+            (Blame::Regression, ExitCode::CleanRunFailed, ExitCode::Found),
+            (Blame::Unknown, ExitCode::CleanRunFailed, ExitCode::Found),
+        ] {
+            for (verdict, expected) in [
+                (Verdict::Broken, broken),
+                (Verdict::NonDeterministic, flaky),
+            ] {
+                let mut failing = test(verdict);
+                failing.change = Some(ChangeReport {
+                    verdict: blame,
+                    witness: None,
+                    lines: Vec::new(),
+                    files: Vec::new(),
+                });
+                let mut report = report(vec![failing]);
+                assert_eq!(exit_code(&report), expected, "{verdict} {blame:?}");
+                report.run.strict = true;
+                assert_ne!(exit_code(&report), ExitCode::Ok, "{verdict} {blame:?}");
+            }
         }
     }
 

@@ -133,6 +133,16 @@ fn weighed<'r, 's>(
         let diagnostic = order::diagnostic(order, &tests, view);
         entries.push((weight, Entry::shown(tests, diagnostic)));
     }
+    for (_, entry) in &mut entries {
+        if let Entry::Shown {
+            tests, diagnostic, ..
+        } = entry
+            && !strict
+            && tests.iter().all(|test| test.is_of_before())
+        {
+            diagnostic.soften();
+        }
+    }
     entries
 }
 

@@ -85,6 +85,9 @@ fn status(test: &TestReport, report: &Report, view: &View<'_>) -> TestCaseStatus
     if let Some(known) = &test.known {
         return skipped("known", &known.to_string());
     }
+    if test.is_of_before() && !report.run.strict {
+        return skipped("not-by-change", &test.notes.join("; "));
+    }
     match test.verdict {
         Verdict::Stable | Verdict::Passed => TestCaseStatus::success(),
         Verdict::NotRun => {

@@ -30,7 +30,10 @@ pub fn render(report: &Report, sources: &Sources) -> String {
     for (severity, title) in [
         (Severity::Error, "Findings"),
         (Severity::Warning, "Advice"),
-        (Severity::Note, "Known, or without a prerequisite"),
+        (
+            Severity::Note,
+            "Known, not by the change, or without a prerequisite",
+        ),
     ] {
         let rows: Vec<&Problem<'_>> = problems
             .iter()

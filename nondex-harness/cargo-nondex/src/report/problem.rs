@@ -17,7 +17,7 @@ pub use self::rule::Rule;
 use super::cause::cause;
 pub use super::human::Severity;
 use super::human::{self, Entry, Sources, View};
-use super::schema::{Blame, Report, TestReport, Verdict};
+use super::schema::{Report, TestReport, Verdict};
 
 /// A finding of a report.
 #[derive(Clone, Debug)]
@@ -69,11 +69,7 @@ impl Problem<'_> {
     /// do with the change at hand.
     #[must_use]
     pub fn needs_attention(&self) -> bool {
-        let is_of_others = |test: &&TestReport| {
-            let change = test.change.as_ref();
-            change.is_some_and(|change| change.verdict == Blame::Flaky)
-        };
-        self.severity == Severity::Error && !self.tests.iter().all(is_of_others)
+        self.severity == Severity::Error && !self.tests.iter().all(|test| test.is_of_before())
     }
 
     /// The sentence, with what decides, what to do and how to see it again on further lines.
@@ -92,7 +88,7 @@ impl Problem<'_> {
 }
 
 /// The findings of a report, the most important first. Advice is among them, and so are tests that
-/// do not fail the run because they are known or a prerequisite is missing.
+/// do not fail the run because they are known, failed before the change, or lack a prerequisite.
 #[must_use]
 pub fn problems<'r>(report: &'r Report, sources: &Sources) -> Vec<Problem<'r>> {
     problems_of(&report.tests, report.run.strict, sources)

@@ -230,6 +230,11 @@ impl<'s> Diagnostic<'s> {
         self.severity
     }
 
+    /// Makes it one that fails no run.
+    pub(super) const fn soften(&mut self) {
+        self.severity = Severity::Note;
+    }
+
     /// Its first line, without severity and code.
     pub(in crate::report) fn headline(&self) -> &str {
         &self.headline

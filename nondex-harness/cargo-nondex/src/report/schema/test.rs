@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::order::LeftState;
 use super::{
-    BuildCause, ChangeReport, Culprit, FailureReport, InterleavingReport, KnownFlake, NetworkEvent,
-    Order, Parting, Race, RateOf, Sanitised, Scheduled, Schedules, Timing, Verdict,
+    Blame, BuildCause, ChangeReport, Culprit, FailureReport, InterleavingReport, KnownFlake,
+    NetworkEvent, Order, Parting, Race, RateOf, Sanitised, Scheduled, Schedules, Timing, Verdict,
 };
 use crate::judge::circumstance::Circumstance;
 use crate::judge::verdict::Fact;
@@ -82,7 +82,8 @@ pub struct TestReport {
     /// Further remarks, one sentence each.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// Output of the first failing run. The middle of a long one is omitted.
+    /// Output of the failing run that is replayed, or else of the first. The middle of a long one
+    /// is omitted.
     #[serde(default)]
     pub output: Option<String>,
     /// Call sites with choices in the first clean run.
@@ -108,7 +109,7 @@ pub struct TestReport {
     /// Part of [`runs`](Self::runs) that searched for culprits.
     #[serde(default)]
     pub search_runs: u64,
-    /// Unified diff of the outputs of a passing and of the first failing run, ignoring thread ids,
+    /// Unified diff of the outputs of a passing and of that failing run, ignoring thread ids,
     /// addresses and times. Null if they agree, or if no passing one was kept.
     #[serde(default)]
     pub difference: Option<String>,
@@ -256,6 +257,13 @@ impl TestReport {
         });
         let [low, _] = wilson(failures, runs);
         low
+    }
+
+    /// Whether its failures are known to have nothing to do with the change at hand.
+    #[must_use]
+    pub fn is_of_before(&self) -> bool {
+        let change = self.change.as_ref();
+        change.is_some_and(|change| change.verdict == Blame::Flaky)
     }
 
     /// Whether its failures are not held against the code.
