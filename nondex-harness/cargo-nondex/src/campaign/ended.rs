@@ -155,7 +155,10 @@ pub fn explain(test: &TestCase, outcome: &Outcome, output: &str, timeout: Durati
     // The program of a doctest is its `main`, whose errors std prints.
     let returned = || (*outcome == Outcome::Exited(1)).then(|| message::returned(output));
     let returned = test.doctest.as_ref().and_then(|_| returned()).flatten();
-    returned.map_or_else(
+    let of_trial = || message::of_trial(&test.name, output);
+    let has_trials = *outcome == Outcome::Failed;
+    let said = returned.or_else(|| has_trials.then(of_trial).flatten());
+    said.map_or_else(
         || message::explain(outcome, output, timeout),
         |message| Failure {
             message,

@@ -79,6 +79,22 @@ pub(super) fn returned(output: &str) -> Option<String> {
     Some(text.trim_end().to_owned())
 }
 
+/// What libtest-mimic printed of a test that returned an error; it prints a panic elsewhere.
+pub(super) fn of_trial(name: &str, output: &str) -> Option<String> {
+    // A test may have a kind, which is listed as a part of its name.
+    let own = name
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once("] "));
+    let own = own.map_or(name, |(_, own)| own);
+    let (_, rest) = output.rsplit_once(&format!("\n---- {own} ----\n"))?;
+    let text = rest
+        .rsplit_once("\nfailures:\n")
+        .map_or(rest, |(text, _)| text);
+    let lines: Vec<&str> = text.trim().lines().take(MAX_LINES).collect();
+    let text = lines.join("\n");
+    (!text.is_empty() && !text.starts_with("test panicked")).then_some(text)
+}
+
 /// Why the scheduler ended a run.
 #[must_use]
 pub fn of_schedule(end: &ScheduleEnd) -> Failure {
@@ -197,6 +213,26 @@ mod tests {
         let clear = clarify(failure.clone(), output);
         assert_eq!((&clear.file, clear.line), (&failure.file, failure.line));
         clear.message
+    }
+
+    #[test]
+    fn a_trial_that_returned_an_error_has_the_message_that_its_harness_printed() {
+        let printed = |message: &str| {
+            format!(
+                "running 1 test\ntest own ... FAILED\n\nfailures:\n\n---- own ----\n{message}\n\n\n\
+                 failures:\n    own\n\ntest result: FAILED. 0 passed; 1 failed\n"
+            )
+        };
+        for (name, message, expected) in [
+            ("own", "a bug\n\nin line 3", Some("a bug\n\nin line 3")),
+            ("[file] own", "a bug", Some("a bug")),
+            ("own", "test panicked: it is odd", None),
+            ("own", "", None),
+            ("other", "a bug", None),
+        ] {
+            let found = of_trial(name, &printed(message));
+            assert_eq!(found.as_deref(), expected, "{name}: {message}");
+        }
     }
 
     #[test]
