@@ -37,8 +37,8 @@ unsafe extern "C" fn bind(
     match shared {
         Some(StateKind::File) if result == 0 => written::anything(),
         // From now on nobody else may have it, whatever else is done with it.
-        // SAFETY: as above.
         Some(StateKind::Port) if result == 0 => {
+            // SAFETY: as above.
             accessed(StateKind::Port, false, || unsafe { shown(address, len) });
         }
         _ => {}
