@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn pairs_of_tests_have_time_in_proportion_to_one_run_of_all_and_two_minutes_at_least() {
-        let minutes = |minutes| Duration::from_secs(60 * minutes);
+        let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
         assert_eq!(time_for_pairs(10.0, minutes(1)), minutes(10));
         assert_eq!(time_for_pairs(0.5, minutes(1)), minutes(2));
         assert_eq!(time_for_pairs(1e300, minutes(1)), Duration::MAX);
