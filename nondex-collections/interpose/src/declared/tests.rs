@@ -49,7 +49,8 @@ fn every_constant_has_its_value_in_libc() {
         SYS_getdents64 SYS_recvmmsg SYS_sendmmsg
         SYS_getrandom SYS_execveat SYS_pidfd_open SYS_rt_sigaction SYS_prctl SYS_seccomp
         PR_SET_SECCOMP
-        SYS_getpid SYS_getppid SYS_getpgid SYS_getsid SYS_sched_setaffinity SYS_sched_getaffinity SYS_getcpu
+        SYS_getpid SYS_getppid SYS_getpgid SYS_getsid SYS_sched_setaffinity SYS_sched_getaffinity
+        SYS_getcpu
     }
 }
 

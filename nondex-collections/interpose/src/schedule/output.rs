@@ -10,7 +10,7 @@ use crate::libc;
 
 const OUTPUTS: [c_int; 2] = [1, 2];
 
-/// Device and number of the pipe behind each output; zeros if it is no pipe.
+/// Device and number of the pipe of each output; zeros if it is no pipe.
 static PIPES: [[AtomicU64; 2]; 2] = [const { [const { AtomicU64::new(0) }; 2] }; 2];
 
 /// Notes the pipes before `main`. Later, a test may put others in their place, which its own

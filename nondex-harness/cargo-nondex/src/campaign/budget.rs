@@ -27,8 +27,8 @@ fn times(factor: f64, suite: Duration) -> Duration {
     Duration::try_from_secs_f64(suite.as_secs_f64() * factor).unwrap_or(Duration::MAX)
 }
 
-/// How long all pairs of tests may take, and as long again all interleavings, where one run of all
-/// tests takes so long.
+/// How long all pairs of tests may take, and as long again all interleavings. `suite` is the time
+/// of one run of all tests.
 pub(super) fn time_for_pairs(factor: f64, suite: Duration) -> Duration {
     times(factor, suite).max(LEAST_FOR_PAIRS)
 }

@@ -79,7 +79,7 @@ pub(super) fn returned(output: &str) -> Option<String> {
     Some(text.trim_end().to_owned())
 }
 
-/// What libtest-mimic printed of a test that returned an error; it prints a panic elsewhere.
+/// What libtest-mimic printed of a test that returned an error; a panic is printed as usual.
 pub(super) fn of_trial(name: &str, output: &str) -> Option<String> {
     // A test may have a kind, which is listed as a part of its name.
     let own = name

@@ -69,7 +69,7 @@ impl KnownFlakes {
     pub(super) fn missing(&self, project: &Project) -> Vec<Overdue> {
         let workspace = Workspace::new(&project.metadata);
         let suites = project.suites.iter();
-        // Of doctests, only those that were asked for are there.
+        // Only the requested doctests are there.
         let built = suites.filter(|suite| suite.binary.harness != Harness::Doctest);
         let built: BTreeMap<&str, &Suite> = built
             .map(|suite| (suite.binary.id.as_str(), suite))

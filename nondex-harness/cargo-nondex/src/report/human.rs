@@ -81,8 +81,8 @@ pub fn counts(report: &Report) -> String {
     strip_str(&counts).to_string()
 }
 
-/// What is to be said of some tests, the most important first: a list of findings may be cut. Those
-/// that are as important as each other have the same order as in the report for people.
+/// The entries of some tests, the most important first: a list of findings may be cut. Equally
+/// important ones have the same order as in the report for people.
 #[must_use]
 pub(super) fn entries<'r, 's>(
     tests: &'r [TestReport],

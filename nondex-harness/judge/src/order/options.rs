@@ -87,8 +87,8 @@ impl OrderOptions {
         self.pairs.unwrap_or(PAIRS)
     }
 
-    /// Budget of processes of tests that run at the same time, in a binary of this number of tests,
-    /// for which there is so much time, if that is limited.
+    /// Budget of processes of tests that run at the same time, in a binary of this number of tests
+    /// and within this time, if it is limited.
     #[must_use]
     pub fn interleavings(&self, tests: usize, time: Option<Duration>) -> Budget {
         let usual = tests.saturating_mul(INTERLEAVINGS).max(MIN_INTERLEAVINGS);

@@ -13,7 +13,7 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::Pid;
 
-/// Signals by which a process is asked to end.
+/// Signals that request the end of a process.
 const ENDING: [Signal; 3] = [Signal::SIGHUP, Signal::SIGINT, Signal::SIGTERM];
 
 /// Runs a command to its end, and passes on to it what other processes send to this one.

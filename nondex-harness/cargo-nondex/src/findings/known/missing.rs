@@ -33,8 +33,8 @@ pub fn missing(
     entries.collect()
 }
 
-/// The only one of `tests` that a test may be now: one of the same name elsewhere in its package,
-/// or else one with a similar name in its module.
+/// The only one of `tests` that a test may be now: one of the same name in its package, or else one
+/// with a similar name in its module.
 fn renamed<'t, T: Iterator<Item = &'t str>>(id: &str, tests: impl Fn() -> T) -> Option<&'t str> {
     let package = |id: &str| id.split(['$', ':']).next().map(str::to_owned);
     let moved = tests().filter(|test| package(test) == package(id) && name(test) == name(id));
@@ -68,7 +68,7 @@ mod tests {
             (&["shop$x", "shop::it$adds"], Some(Some("shop::it$adds"))),
             (&["shop$cart::adds_up", "shop$cart::add"], Some(None)),
             (&["shop$cart::removes"], Some(None)),
-            // It has an entry of its own.
+            // It has a separate entry.
             (&["shop$cart::add_1"], Some(None)),
         ] {
             let entry = |test: &str| {
