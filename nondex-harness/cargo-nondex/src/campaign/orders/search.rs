@@ -3,6 +3,8 @@
 
 use std::time::{Duration, Instant};
 
+use nondex_core::Outcome;
+
 use super::OrderCampaign;
 use super::crossed::SeededExperiments;
 use super::found::{BinaryResult, Suspect};
@@ -230,7 +232,8 @@ fn each_alone(processes: &Processes<'_>, tests: &[usize], experiments: &mut Expe
         experiments.each(tests.iter().map(|test| [*test]))?;
         let ends = ends_alone(tests, experiments);
         let failing = tests.iter().zip(&ends).filter(|(_, end)| {
-            let end = end.as_ref();
+            // One that hangs would take the time limit again.
+            let end = end.as_ref().filter(|end| end.outcome != Outcome::TimedOut);
             end.is_some_and(|end| end.passed() == Some(false))
         });
         gather(failing.map(|(test, _)| experiments.ends(&[], *test, 1, true).map(|_| ())))
