@@ -1,5 +1,6 @@
 //! Addresses as C has them.
 
+use ::std::ffi::c_int;
 use ::std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use crate::libc;
@@ -37,6 +38,19 @@ pub(crate) unsafe fn read(
             }
             _ => None,
         }
+    }
+}
+
+/// The Internet address that a socket has on this machine, `None` for every other family, and for
+/// what is no socket. May change `errno`.
+pub(crate) fn of_socket(socket: c_int) -> Option<SocketAddr> {
+    // SAFETY: the address is plain data, for which zeros are valid, and libc writes no more of it
+    // than its length. Other families' addresses may be longer, and are not read.
+    unsafe {
+        let mut found: libc::sockaddr_in6 = ::std::mem::zeroed();
+        let mut len = size_of_val(&found) as libc::socklen_t;
+        let place = (&raw mut found).cast::<libc::sockaddr>();
+        (libc::getsockname(socket, place, &raw mut len) == 0).then(|| read(place, len))?
     }
 }
 

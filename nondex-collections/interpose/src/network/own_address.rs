@@ -48,24 +48,9 @@ pub(super) fn is_own(target: &SocketAddr) -> bool {
             return false;
         }
         let is_routed = connect(fd, address, len as libc::socklen_t) == 0;
-        let from = is_routed.then(|| source(fd)).flatten();
+        let from = is_routed.then(|| sockaddr::of_socket(fd)).flatten();
         close(fd);
         from.is_some_and(|from| from.ip() == target.ip())
-    }
-}
-
-/// The address that a socket sends from.
-///
-/// # Safety
-/// `fd` must be a socket's descriptor.
-unsafe fn source(fd: c_int) -> Option<SocketAddr> {
-    // SAFETY: this is plain data, for which zeros are valid, and libc writes no more than its
-    // length.
-    unsafe {
-        let mut found: libc::sockaddr_in6 = zeroed();
-        let mut len = size_of_val(&found) as libc::socklen_t;
-        let place = (&raw mut found).cast::<libc::sockaddr>();
-        (libc::getsockname(fd, place, &raw mut len) == 0).then(|| sockaddr::read(place, len))?
     }
 }
 

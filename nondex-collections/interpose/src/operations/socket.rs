@@ -61,19 +61,12 @@ unsafe extern "C" fn listen(socket: c_int, backlog: c_int) -> c_int {
     };
     // SAFETY: the caller's arguments, unchanged.
     let result = unsafe { original(socket, backlog) };
-    // SAFETY: the address is plain data, for which zeros are valid; libc writes no more of it than
-    // its length, and that much is read.
-    unsafe {
-        let _errno = Errno::save();
-        let mut address: libc::sockaddr_storage = ::std::mem::zeroed();
-        let mut len = size_of_val(&address) as libc::socklen_t;
-        let address = (&raw mut address).cast();
-        if result == 0
-            && libc::getsockname(socket, address, &raw mut len) == 0
-            && shared(address, len) == Some(StateKind::Port)
-        {
-            accessed(StateKind::Port, false, || shown(address, len));
-        }
+    let _errno = Errno::save();
+    let address = (result == 0).then(|| sockaddr::of_socket(socket)).flatten();
+    if let Some(address) = address.filter(|address| address.port() != 0) {
+        accessed(StateKind::Port, false, || {
+            Text::of(format_args!("{address}"))
+        });
     }
     result
 }

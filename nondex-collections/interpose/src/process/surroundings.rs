@@ -9,8 +9,8 @@ use ::std::path::PathBuf;
 use ::std::ptr;
 
 use super::held::{Held, numbered};
-use crate::libc;
 use crate::surroundings::MASK;
+use crate::{libc, sockaddr};
 use nondex_core::sorted::SortedMap;
 use nondex_core::{StateId, StateKind};
 
@@ -269,8 +269,8 @@ fn held() -> Held {
 fn port(socket: c_int) -> Option<String> {
     let is_open = option(socket, libc::SO_ACCEPTCONN) == Some(1)
         || option(socket, libc::SO_TYPE) == Some(libc::SOCK_DGRAM);
-    let address = is_open.then(|| address(socket)).flatten()?;
-    (!address.ends_with(":0")).then_some(address)
+    let address = is_open.then(|| sockaddr::of_socket(socket)).flatten()?;
+    (address.port() != 0).then(|| address.to_string())
 }
 
 /// A number that is kept for a socket.
@@ -283,31 +283,6 @@ fn option(socket: c_int, name: c_int) -> Option<c_int> {
         libc::getsockopt(socket, libc::SOL_SOCKET, name, answer, &raw mut length)
     };
     (result == 0).then_some(answer)
-}
-
-/// The address of a socket of the internet's kinds.
-fn address(socket: c_int) -> Option<String> {
-    let mut address = MaybeUninit::<libc::sockaddr_storage>::zeroed();
-    let mut length = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
-    // SAFETY: the address is written where there is room for any, and read by its family it is.
-    unsafe {
-        if libc::getsockname(socket, address.as_mut_ptr().cast(), &raw mut length) != 0 {
-            return None;
-        }
-        match c_int::from((*address.as_ptr()).ss_family) {
-            libc::AF_INET => {
-                let address = &*address.as_ptr().cast::<libc::sockaddr_in>();
-                let ip = ::std::net::Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr));
-                Some(format!("{ip}:{}", u16::from_be(address.sin_port)))
-            }
-            libc::AF_INET6 => {
-                let address = &*address.as_ptr().cast::<libc::sockaddr_in6>();
-                let ip = ::std::net::Ipv6Addr::from(address.sin6_addr.s6_addr);
-                Some(format!("[{ip}]:{}", u16::from_be(address.sin6_port)))
-            }
-            _ => None,
-        }
-    }
 }
 
 /// The value of a variable, looked up without a lock of std's.
