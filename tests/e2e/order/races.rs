@@ -82,6 +82,9 @@ fn races_are_the_same_in_every_run_and_whatever_is_left_out() {
     let report = reported(&fixture, "order", &[]).report();
     let again = reported(&fixture, "order", &[]).report();
     assert_eq!(races(&again), races(&report));
+    // Nor does it matter that interleavings which pass are made several at once.
+    let one_by_one = reported(&fixture, "order", &["--jobs", "1"]).report();
+    assert_eq!(races(&one_by_one), races(&report));
     // What is left out because nobody asks for it, or because a race of the test is known, would
     // have changed nothing.
     for asked in ["variable::is_one", "several::finds_one", "counter::adds"] {

@@ -24,16 +24,13 @@ use super::process;
 use super::processors;
 use super::record::{RecordFile, Recorded};
 use super::stop::StopFlag;
+use super::temporary;
 use super::written_paths::WrittenPaths;
 use crate::judge::run::Run;
 use crate::project::{Harness, ONE_THREAD, TestBinary, TestCase, addresses};
 
 /// The longest spec that is given in a variable; the system takes 128 KiB, with its name.
 const MAX_VARIABLE: usize = 100 << 10;
-
-/// What the path of a watched file begins with that is in the folder for temporary files, which
-/// each process has for itself.
-pub const IN_TEMPORARY: &str = "$TMPDIR";
 
 /// The number of the next record, over all launchers: several may write into one directory, where
 /// records of failing runs stay.
@@ -305,11 +302,9 @@ impl<'a> Launcher<'a> {
             return Some(none_started(&why));
         }
         let (mut named, record) = self.named(spec, before);
-        for state in named.execution.states_mut() {
-            let rest = state.name.strip_prefix(IN_TEMPORARY);
-            if let Some((rest, folder)) = rest.zip(temporary) {
-                state.name = format!("{}{rest}", folder.display());
-            }
+        if let Some(folder) = temporary {
+            let states = named.execution.states_mut();
+            states.for_each(|state| temporary::place(state, folder));
         }
         let progress = TestLimits::new(&record, limits);
         let launch = Launch {

@@ -35,6 +35,7 @@ pub mod reruns;
 mod state;
 pub mod stop;
 mod system;
+pub mod temporary;
 pub mod tree;
 mod written_paths;
 

@@ -16,6 +16,7 @@ use super::comparison::as_plain;
 use super::launch::Launcher;
 use super::progress::Progress;
 use super::stop::StopFlag;
+use super::temporary;
 use super::tree::Tree;
 use crate::judge::order::{End, Experiment, Experiments, MissingProcesses, ProcessPlan};
 use crate::judge::prerequisite::explained_run;
@@ -139,11 +140,19 @@ impl Processes<'_> {
     /// that addresses are as random there as in a plain run.
     fn make(&self, missing: &MissingProcesses) -> Vec<(Experiment, Option<Forks>)> {
         let alone = missing.alone;
+        let required = |plan: &ProcessPlan| self.required(plan.tests());
         let make = || {
-            self.each(&missing.experiments, alone, |place, plan| match plan {
-                ProcessPlan::InOrder(order) => Some((self.experiment(place, order, alone)?, None)),
-                ProcessPlan::Forked(first, then) => self.forked(place, *first, then, alone),
-            })
+            self.each(
+                &missing.experiments,
+                alone,
+                required,
+                |place, plan| match plan {
+                    ProcessPlan::InOrder(order) => {
+                        Some((self.experiment(place, order, alone)?, None))
+                    }
+                    ProcessPlan::Forked(first, then) => self.forked(place, *first, then, alone),
+                },
+            )
         };
         match alone {
             true => as_plain(make),
@@ -153,22 +162,23 @@ impl Processes<'_> {
 
     /// Does this with each, several at once unless `alone`: the results in their order, as far as
     /// it was not stopped. Once tests are seen to leave files, nobody knows which of several at
-    /// once met them: they are made again, one at a time.
-    fn each<T: Send>(
+    /// once met them: they are made again, one at a time. `required` is what one takes, and `one`
+    /// gets its place.
+    pub(super) fn each<W: Sync, T: Send>(
         &self,
-        wanted: &[ProcessPlan],
+        wanted: &[W],
         alone: bool,
-        one: impl Fn(usize, &ProcessPlan) -> Option<T> + Sync,
+        required: impl Fn(&W) -> Required,
+        one: impl Fn(usize, &W) -> Option<T> + Sync,
     ) -> Vec<T> {
         if wanted.is_empty() {
             return Vec::new();
         }
-        let one = |place, wanted: &ProcessPlan| match self.stop.is_set() {
+        let one = |place, wanted: &W| match self.stop.is_set() {
             true => None,
             false => one(place, wanted),
         };
         if !alone && !self.tree.is_left() {
-            let required = |plan: &ProcessPlan| self.required(plan.tests());
             let made = pool::each_within(self.options.jobs.get(), wanted, required, one);
             if !self.tree.restore() {
                 return made;
@@ -257,9 +267,16 @@ impl Processes<'_> {
     }
 
     /// Runs these tests in one process, each with its limit, and with separate temporary files at
-    /// this place.
+    /// this place, which have the same names at each.
     pub(super) fn run(&self, place: usize, order: &[usize], spec: &RunSpec) -> Option<Vec<Run>> {
-        let runs = Launcher::with_fresh(place, |folder| self.run_in(folder, order, spec))?;
+        let runs = Launcher::with_fresh(place, |folder| {
+            let mut runs = self.run_in(folder, order, spec)?;
+            if let Some(folder) = folder {
+                runs.iter_mut()
+                    .for_each(|run| temporary::name_all(run, folder));
+            }
+            Some(runs)
+        })?;
         if self.tree.is_left() {
             self.tree.restore();
         }

@@ -9,23 +9,27 @@
 
 mod described;
 mod found;
+mod interleaving;
 mod parts;
+mod screening;
 mod uses;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use nondex_core::{AccessRecord, Interleaving, Level, Outcome, RunSpec, StateId, StateKind};
+use nondex_core::{AccessRecord, Level, RunSpec, StateId, StateKind};
 
 pub(super) use self::found::FoundRace;
 use self::found::TriedRaces;
+use self::interleaving::{ForcedInterleaving, Moment, is_past_the_last};
+use self::screening::Screened;
 pub(super) use self::uses::{Use, uses, writers};
 use super::order::Processes;
-use super::state::{PLACE, States, in_temporary};
+use super::state::{PLACE, States};
 use super::stop::StopFlag;
 use crate::judge::order::Budget;
-use crate::judge::order::interleavings::{self, Plan, Shared};
+use crate::judge::order::interleavings::{self, Pair, Plan, Shared};
 use crate::judge::run::Run;
 
 /// Maximum number of accesses of a test to one part of the state that are tried.
@@ -44,20 +48,6 @@ const REPETITIONS: usize = 3;
 
 /// Number of seeds under which a test must pass alone.
 const SEEDS: u64 = 30;
-
-/// The whole of one test in the middle of another one.
-struct ForcedInterleaving<'m> {
-    /// The one that is stopped.
-    outer: &'m Use<'m>,
-    /// The one that runs meanwhile.
-    inner: &'m Use<'m>,
-    /// What both use.
-    state: &'m StateId,
-    /// The access of the one to it at which that is, from 0.
-    access: u64,
-    /// The access of the other to it at which that one waits until the one has ended.
-    pause_at: Option<u64>,
-}
 
 /// What came of one interleaving.
 enum Interleaved {
@@ -101,19 +91,32 @@ impl Races<'_> {
         let mut tried = TriedRaces::default();
         let (states, plan) = self.plan(uses);
         tried.left = plan.dropped;
-        for pair in &plan.pairs {
-            let [outer, inner] = [pair.outer, pair.inner].map(|place| &uses[place]);
-            let tests = [outer, inner];
-            if !tests.iter().any(|one| self.is_open(one.test, &tried)) {
-                continue;
+        let is_wanted = |pair: &Pair, tried: &TriedRaces| {
+            let tests = [pair.outer, pair.inner].map(|place| uses[place].test);
+            // Where one waits for the other, it would wait as long again.
+            let waits = |test: &usize| pair.in_parts && tried.waiting.contains(test);
+            tests.iter().any(|test| self.is_open(*test, tried)) && !tests.iter().any(waits)
+        };
+        for pairs in plan.pairs.chunks(self.ahead()) {
+            let mut screened: Vec<Screened<'_>> = pairs
+                .iter()
+                .map(|pair| Screened {
+                    outer: &uses[pair.outer],
+                    inner: &uses[pair.inner],
+                    state: states[pair.state],
+                    moments: match is_wanted(pair, &tried) && !self.is_over() {
+                        true => self.moments(pair, uses, states[pair.state]),
+                        false => Vec::new(),
+                    },
+                })
+                .collect();
+            self.screen(&mut screened);
+            for (pair, screened) in pairs.iter().zip(&screened) {
+                if is_wanted(pair, &tried) {
+                    let is_tried = !self.is_over() && self.is_tried(screened, &mut tried);
+                    tried.left += usize::from(!is_tried);
+                }
             }
-            // It would wait as long again.
-            if pair.in_parts && tests.iter().any(|one| tried.waiting.contains(&one.test)) {
-                continue;
-            }
-            let is_tried = !self.is_over()
-                && self.is_tried(tests, states[pair.state], pair.in_parts, &mut tried);
-            tried.left += usize::from(!is_tried);
         }
         tried.with_unproven()
     }
@@ -158,29 +161,29 @@ impl Races<'_> {
         (states, plan)
     }
 
-    /// Lets the whole of a test, or parts of it, run at each access of another one to this. Whether
-    /// all that there is was tried, or need not be.
-    fn is_tried(
-        &self,
-        [outer, inner]: [&Use<'_>; 2],
-        state: &StateId,
-        in_parts: bool,
-        tried: &mut TriedRaces,
-    ) -> bool {
+    /// When the whole of a test, or parts of it, may run in the middle of another one.
+    fn moments(&self, pair: &Pair, uses: &[Use<'_>], state: &StateId) -> Vec<Moment> {
+        let [outer, inner] = [pair.outer, pair.inner].map(|place| &uses[place]);
         let is_used = [outer, inner].into_iter().all(|used| {
             used.uses(state)
                 || state.kind != StateKind::Static
                 || !self.accesses(used, state).is_empty()
         });
-        if !is_used {
-            return true;
-        }
-        let moments = match in_parts {
-            false => (0..MAX_ACCESSES).map(|access| (access, None)).collect(),
-            true => self.parts(outer, inner, state),
+        let whole = |access| Moment {
+            access,
+            pause_at: None,
         };
+        match (is_used, pair.in_parts) {
+            (false, _) => Vec::new(),
+            (true, false) => (0..MAX_ACCESSES).map(whole).collect(),
+            (true, true) => self.parts(outer, inner, state),
+        }
+    }
+
+    /// Makes these interleavings. Whether all that there are were made, or need not be.
+    fn is_tried(&self, pair: &Screened<'_>, tried: &mut TriedRaces) -> bool {
         let before = tried.unproven.len();
-        for (access, pause_at) in moments {
+        for moment in &pair.moments {
             if tried.unproven.len() >= before + MAX_UNPROVEN {
                 break;
             }
@@ -188,17 +191,16 @@ impl Races<'_> {
                 return false;
             }
             let interleaving = ForcedInterleaving {
-                outer,
-                inner,
-                state,
-                access,
-                pause_at,
+                outer: pair.outer,
+                inner: pair.inner,
+                state: pair.state,
+                moment: *moment,
             };
             match self.interleave(&interleaving, tried) {
                 Some(Interleaved::Further) => {}
                 Some(Interleaved::Enough) => return true,
                 Some(Interleaved::Waits) => {
-                    tried.waiting.insert(outer.test);
+                    tried.waiting.insert(pair.outer.test);
                     return true;
                 }
                 None => return false,
@@ -218,25 +220,8 @@ impl Races<'_> {
         interleaving: &ForcedInterleaving<'_>,
         tried: &mut TriedRaces,
     ) -> Option<Interleaved> {
-        let (first, second) = (interleaving.inner.test, interleaving.outer.test);
-        let tests = Interleaving {
-            with: self.processes.tests[first].name.clone(),
-            is_inner: false,
-            state: StateId {
-                kind: interleaving.state.kind,
-                name: in_temporary(&interleaving.state.name),
-            },
-            interrupt_at: interleaving.access,
-            pause_at: interleaving.pause_at,
-            lines: false,
-            put_back: false,
-        };
-        let of_inner = Interleaving {
-            with: self.processes.tests[second].name.clone(),
-            is_inner: true,
-            ..tests.clone()
-        };
-        let spec = self.processes.spec(second).interleaved(tests);
+        let [first, second] = interleaving.order();
+        let spec = interleaving.spec(self.processes, false);
         let runs = self.run(&[first, second], &spec)?;
         let [inner, outer] = &runs[..] else {
             return Some(Interleaved::Enough);
@@ -244,10 +229,10 @@ impl Races<'_> {
         if self.states.note_unseen(outer) {
             return Some(Interleaved::Enough);
         }
-        if interrupted_access(outer).is_none() && outer.outcome == Outcome::Passed {
+        if is_past_the_last(outer) {
             return Some(Interleaved::Enough);
         }
-        let of_inner = self.processes.spec(first).interleaved(of_inner);
+        let of_inner = interleaving.spec(self.processes, true);
         for (order, spec, run) in [
             ([first, second], &spec, outer),
             ([second, first], &of_inner, inner),
@@ -261,7 +246,7 @@ impl Races<'_> {
             }
             if let Some(outer) = self.confirmed(order, spec)? {
                 let is_proven = self.is_proven(order, spec)?;
-                let is_stopped = test == second || interleaving.pause_at.is_some();
+                let is_stopped = test == second || interleaving.moment.pause_at.is_some();
                 let mut race = self.described(test, interleaving, &outer);
                 race.state.confirmed = is_proven;
                 let list = match is_proven {
@@ -378,12 +363,6 @@ impl Races<'_> {
     fn run(&self, order: &[usize], spec: &RunSpec) -> Option<Vec<Run>> {
         self.processes.run(PLACE, order, spec)
     }
-}
-
-/// The access at which a test was stopped in this run.
-fn interrupted_access(run: &Run) -> Option<&AccessRecord> {
-    let mut accesses = run.accesses.iter();
-    accesses.find(|access| access.interrupted && access.own)
 }
 
 /// Whether a thread stops after its access to this, and not before it: std has a lock of the

@@ -10,7 +10,6 @@ use nondex_core::protocol::site::portable_path;
 use nondex_core::{AccessRecord, StateChange, StateId, StateKind, TestSequence};
 
 use self::numbers::{LIMITS, SIGNALS, named_number};
-use super::launch::{IN_TEMPORARY, fresh_folder};
 use super::order::Processes;
 use super::proof::Proof;
 use crate::judge::run::Run;
@@ -349,10 +348,9 @@ impl<'a> States<'a> {
         }
     }
 
-    /// A path as it is shown: that of a temporary file the same in each run, others from the root
-    /// of the workspace.
+    /// A path as it is shown: from the root of the workspace, if it is below that.
     pub(super) fn path(&self, path: &str) -> String {
-        self.workspace.shown(&in_temporary(path)).to_owned()
+        self.workspace.shown(path).to_owned()
     }
 
     /// The user's line of an access.
@@ -371,30 +369,5 @@ impl<'a> States<'a> {
         let processes = self.processes;
         let order = [before, &[test]].concat();
         processes.run(PLACE, &order, &processes.spec(test).in_order(change))
-    }
-}
-
-/// A path without the name that the folder for temporary files has in this run only.
-pub(super) fn in_temporary(path: &str) -> String {
-    let folder = fresh_folder(PLACE);
-    match path.strip_prefix(&*folder.to_string_lossy()) {
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{IN_TEMPORARY}{rest}"),
-        _ => path.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_temporary_file_has_the_same_name_in_every_run() {
-        let folder = fresh_folder(PLACE);
-        let folder = folder.to_str().unwrap();
-        let named = |rest: &str| in_temporary(&format!("{folder}{rest}"));
-        assert_eq!(named("/a/b"), "$TMPDIR/a/b");
-        assert_eq!(named(""), "$TMPDIR");
-        assert_eq!(named("-1/a"), format!("{folder}-1/a"));
-        assert_eq!(in_temporary("/srv/a"), "/srv/a");
     }
 }

@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use nondex_core::{AccessRecord, StateId, StateKind};
 
 use super::{Across, All, Step, Test};
+use crate::campaign::launch::fresh_folder;
 use crate::campaign::proof::Proof;
+use crate::campaign::state::PLACE;
+use crate::campaign::temporary;
 use crate::report::schema::{Line, SharedState, WrittenLine};
 
 /// Maximum number of files that are put back one by one.
@@ -47,7 +50,10 @@ impl Across<'_> {
             }
             let mut one = SharedState {
                 kind: StateKind::File.name().to_owned(),
-                name: self.states[binary].path(&path.to_string_lossy()),
+                name: self.states[binary].path(&temporary::name(
+                    &path.to_string_lossy(),
+                    &fresh_folder(PLACE),
+                )),
                 confirmed,
                 joint: confirmed && proof.is_joint(),
                 ..SharedState::default()

@@ -2,8 +2,9 @@
 
 use nondex_core::{AccessRecord, StateId, StateKind};
 
+use super::interleaving::{ForcedInterleaving, Moment};
 use super::uses::every;
-use super::{ForcedInterleaving, Races, Use, stops_after};
+use super::{Races, Use, stops_after};
 use crate::campaign::state::Part;
 use crate::judge::run::Run;
 use crate::report::schema::{Race, WrittenLine};
@@ -21,8 +22,7 @@ impl Races<'_> {
             outer,
             inner,
             state,
-            access,
-            pause_at,
+            moment: Moment { access, pause_at },
         } = *interleaving;
         let is_inner = test == inner.test;
         let name = |used: &Use<'_>| self.processes.tests[used.test].name.clone();

@@ -7,6 +7,7 @@
 
 use nondex_core::{AccessRecord, StateId, StateKind};
 
+use super::interleaving::Moment;
 use super::{Races, Use, stops_after};
 
 /// Maximum number of accesses of each of two tests that are tried.
@@ -21,12 +22,7 @@ struct Stop {
 
 impl Races<'_> {
     /// The accesses of two tests at which each may stop for the other.
-    pub(super) fn parts(
-        &self,
-        outer: &Use<'_>,
-        inner: &Use<'_>,
-        state: &StateId,
-    ) -> Vec<(u64, Option<u64>)> {
+    pub(super) fn parts(&self, outer: &Use<'_>, inner: &Use<'_>, state: &StateId) -> Vec<Moment> {
         if !outer.changes(state) {
             return Vec::new();
         }
@@ -37,9 +33,12 @@ impl Races<'_> {
         };
         let writes = numbers(outer, |stop| stop.writes);
         let reads = numbers(inner, |stop| stop.reads);
-        let each = writes
-            .iter()
-            .flat_map(|access| reads.iter().map(|until| (*access, Some(*until))));
+        let each = writes.iter().flat_map(|access| {
+            reads.iter().map(|until| Moment {
+                access: *access,
+                pause_at: Some(*until),
+            })
+        });
         each.collect()
     }
 

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nondex_core::{AccessRecord, Outcome, StateChange, StateId, StateKind};
+use nondex_core::{AccessRecord, StateChange, StateId, StateKind};
 
 use crate::campaign::order::Processes;
 use crate::campaign::state::{PLACE, Part, States};
+use crate::campaign::temporary;
+use crate::judge::run::Run;
 
 /// What a test does with the state.
 pub(in crate::campaign) struct Use<'s> {
@@ -72,16 +74,45 @@ impl Use<'_> {
 }
 
 /// What each of these tests uses when it runs alone, in a process each; without some when it was
-/// stopped.
+/// stopped. Several run at once. Those that fail then, or use what is not their process's own and
+/// is changed, may have met each other: they run again, one at a time.
 pub(in crate::campaign) fn uses<'s>(
     processes: &Processes<'_>,
     states: &'s States<'s>,
     tests: &[usize],
 ) -> Vec<Use<'s>> {
-    let used = tests
-        .iter()
-        .map_while(|test| used(processes, states, *test));
+    let required = |test: &usize| processes.required([*test].into_iter());
+    let mut watched = processes.each(tests, false, required, |place, test| {
+        Watched::of(processes, place, *test)
+    });
+    if processes.options.jobs.get() > 1 {
+        let outside = watched.iter().flat_map(|watched| &watched.run.accesses[..]);
+        let outside = outside.filter(|access| access.writes && is_outside(&access.state));
+        let outside: BTreeSet<StateId> = outside.map(|access| access.state.clone()).collect();
+        for watched in &mut watched {
+            let accesses = &watched.run.accesses;
+            let met = accesses
+                .iter()
+                .any(|access| outside.contains(&access.state));
+            if met || !watched.run.passed() {
+                match Watched::of(processes, PLACE, watched.test) {
+                    Some(alone) => *watched = alone,
+                    None => break,
+                }
+            }
+        }
+    }
+    let used = watched.iter().map(|watched| used(states, watched));
     used.collect()
+}
+
+/// Whether a part of the state is not that of a process alone.
+pub(super) fn is_outside(state: &StateId) -> bool {
+    match state.kind {
+        StateKind::Port => true,
+        StateKind::File => !state.name.starts_with(temporary::FOLDER),
+        _ => false,
+    }
 }
 
 /// All accesses that functions make.
@@ -95,21 +126,42 @@ pub(super) fn every() -> Vec<StateId> {
     kinds.map(StateId::every).to_vec()
 }
 
-fn used<'s>(processes: &Processes<'_>, states: &'s States<'s>, test: usize) -> Option<Use<'s>> {
-    let watched = |watch: Vec<StateId>| {
-        let spec = processes.spec(test).in_order(|tests| {
-            tests.changes = true;
-            tests.watch = watch;
-        });
-        processes.run(PLACE, &[test], &spec)?.pop()
-    };
-    let any = StateId::every(StateKind::Static);
-    let mut run = watched([every(), vec![any.clone()]].concat())?;
-    // The system cannot write to a static meanwhile, and the test may treat faults itself.
-    let is_as_usual = run.outcome == Outcome::Passed;
-    if !is_as_usual {
-        run = watched(every())?;
+/// A run of a test alone, with its accesses.
+struct Watched {
+    test: usize,
+    run: Run,
+    /// Whether the accesses to statics are among them.
+    has_statics: bool,
+}
+
+impl Watched {
+    /// Runs a test with temporary files at this place; `None` when it was stopped.
+    fn of(processes: &Processes<'_>, place: usize, test: usize) -> Option<Self> {
+        let watched = |watch: Vec<StateId>| {
+            let spec = processes.spec(test).in_order(|tests| {
+                tests.changes = true;
+                tests.watch = watch;
+            });
+            processes.run(place, &[test], &spec)?.pop()
+        };
+        let statics = vec![StateId::every(StateKind::Static)];
+        let mut run = watched([every(), statics].concat())?;
+        // The system cannot write to a static meanwhile, and the test may treat faults itself.
+        let has_statics = run.passed();
+        if !has_statics {
+            run = watched(every())?;
+        }
+        Some(Watched {
+            test,
+            run,
+            has_statics,
+        })
     }
+}
+
+fn used<'s>(states: &'s States<'s>, watched: &Watched) -> Use<'s> {
+    let any = StateId::every(StateKind::Static);
+    let run = &watched.run;
     let (of_statics, others): (Vec<_>, Vec<_>) = run
         .accesses
         .iter()
@@ -143,15 +195,15 @@ fn used<'s>(processes: &Processes<'_>, states: &'s States<'s>, test: usize) -> O
             reads.insert(access.state.clone());
         }
     }
-    Some(Use {
-        test,
+    Use {
+        test: watched.test,
         changes,
         left,
         undone,
         reads,
-        may_use_any: !is_as_usual || of_statics.iter().any(|access| access.state == any),
+        may_use_any: !watched.has_statics || of_statics.iter().any(|access| access.state == any),
         accesses: others,
-    })
+    }
 }
 
 /// The tests that leave each part of the state changed that several do, each list of tests once.

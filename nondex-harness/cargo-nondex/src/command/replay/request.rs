@@ -3,7 +3,7 @@
 use camino::Utf8Path;
 use nondex_core::{Interleaving, NetworkMode, RunSpec, StateId, StateKind};
 
-use crate::campaign::launch;
+use crate::campaign::temporary;
 use crate::cli::ReplayArgs;
 use crate::command::console::Console;
 use crate::command::selection;
@@ -89,7 +89,7 @@ fn state_of(suite: &Suite, text: &str, root: &Utf8Path) -> Result<StateId> {
         }
         StateKind::Env | StateKind::File | StateKind::Cwd | StateKind::Port => Ok(StateId {
             kind,
-            name: match kind == StateKind::File && !name.starts_with(launch::IN_TEMPORARY) {
+            name: match kind == StateKind::File && !name.starts_with(temporary::FOLDER) {
                 true => root.join(name).into_string(),
                 false => name.to_owned(),
             },

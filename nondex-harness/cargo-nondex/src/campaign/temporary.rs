@@ -1,0 +1,101 @@
+//! The names of temporary files, which each process has for itself: those of its folder begin with
+//! [`FOLDER`], so that they are the same in every run.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::Arc;
+
+use nondex_core::{StateChange, StateId};
+
+use crate::judge::run::Run;
+
+/// What the name of a file begins with that is in the folder for temporary files.
+pub const FOLDER: &str = "$TMPDIR";
+
+/// The name of what has this path, in a process with this folder for temporary files.
+pub(super) fn name<'p>(path: &'p str, folder: &Path) -> Cow<'p, str> {
+    match path.strip_prefix(&*folder.to_string_lossy()) {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{FOLDER}{rest}").into(),
+        _ => path.into(),
+    }
+}
+
+/// Gives a part of the state the path that it has in a process with this folder.
+pub(super) fn place(state: &mut StateId, folder: &Path) {
+    if let Some(rest) = state.name.strip_prefix(FOLDER) {
+        state.name = format!("{}{rest}", folder.display());
+    }
+}
+
+/// Names the temporary files of a run that had this folder.
+pub(super) fn name_all(run: &mut Run, folder: &Path) {
+    let rename = |text: &mut String| {
+        if let Cow::Owned(named) = name(text, folder) {
+            *text = named;
+        }
+    };
+    for access in Arc::make_mut(&mut run.accesses) {
+        rename(&mut access.state.name);
+    }
+    for change in Arc::make_mut(&mut run.states) {
+        let StateChange {
+            state,
+            before,
+            after,
+        } = change;
+        rename(&mut state.name);
+        [before, after].into_iter().flatten().for_each(rename);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nondex_core::{AccessRecord, StateKind};
+
+    use super::*;
+
+    const AT: &str = "/tmp/nondex-7-1";
+
+    #[test]
+    fn a_temporary_file_has_the_same_name_in_every_run() {
+        let folder = Path::new(AT);
+        let named = |rest: &str| name(&format!("{AT}{rest}"), folder).into_owned();
+        assert_eq!(named("/a/b"), "$TMPDIR/a/b");
+        assert_eq!(named(""), "$TMPDIR");
+        assert_eq!(named("-1/a"), format!("{AT}-1/a"));
+        assert_eq!(name("/srv/a", folder), "/srv/a");
+    }
+
+    #[test]
+    fn what_a_run_left_and_used_there_is_named_and_found_again_in_another_folder() {
+        let file = StateId {
+            kind: StateKind::File,
+            name: format!("{AT}/a"),
+        };
+        let mut run = Run {
+            accesses: [AccessRecord {
+                state: file.clone(),
+                writes: true,
+                stack: Vec::new(),
+                unseen: false,
+                own: true,
+                interrupted: false,
+            }]
+            .into(),
+            states: [StateChange {
+                state: file,
+                before: None,
+                after: Some(AT.to_owned()),
+            }]
+            .into(),
+            ..Run::ended(nondex_core::Outcome::Passed)
+        };
+        name_all(&mut run, Path::new(AT));
+        let mut state = run.accesses[0].state.clone();
+        assert_eq!(state.name, "$TMPDIR/a");
+        assert_eq!(run.states[0].state, state);
+        assert_eq!(run.states[0].after.as_deref(), Some("$TMPDIR"));
+        place(&mut state, Path::new("/tmp/other"));
+        assert_eq!(state.name, "/tmp/other/a");
+    }
+}
