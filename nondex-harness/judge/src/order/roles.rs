@@ -247,8 +247,10 @@ impl<'a> RoleSearch<'a> {
         for before in changed.iter().take(MAX_ORDERS) {
             match self.agreement(before, REPETITIONS, self.alone)? {
                 Agreement::Always(passes) if passes != self.passes_alone => {
-                    found = Some(*before);
-                    break;
+                    if self.is_so_alone(before)? {
+                        found = Some(*before);
+                        break;
+                    }
                 }
                 Agreement::Mixed(failures) => {
                     mixed.get_or_insert((*before, failures));
@@ -338,6 +340,17 @@ impl<'a> RoleSearch<'a> {
             _ if failed == all => Agreement::Always(false),
             _ => Agreement::Mixed([failed, all]),
         })
+    }
+
+    /// Whether it also ends otherwise than by itself while no other process runs: two tests that
+    /// need the same port may fail each time that both are searched at once, and the search would
+    /// be in vain.
+    fn is_so_alone(&self, before: &[usize]) -> Result<bool, MissingProcesses> {
+        Ok(!self.experiments.is_shared()
+            || matches!(
+                self.agreement(before, 1, true)?,
+                Agreement::Always(passes) if passes != self.passes_alone
+            ))
     }
 
     /// How it ends after these tests; `None` when that is not to be known.

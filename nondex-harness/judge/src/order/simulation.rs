@@ -11,6 +11,9 @@ use super::experiments::{End, Experiment, Experiments, MissingProcesses, Process
 /// What a simulated test does to the state, and whether it passes.
 pub(crate) type Body = Box<dyn Fn(&mut BTreeSet<&'static str>) -> Outcome>;
 
+/// What is in the state at first where other processes run at the same time.
+pub(crate) const OTHERS: &str = "other processes";
+
 /// Asks `question`, and makes the processes that it needs.
 pub(crate) fn settle<T>(
     bodies: &[Body],
@@ -22,6 +25,9 @@ pub(crate) fn settle<T>(
             panic!("nothing is forked here: {plan:?}");
         };
         let mut state = BTreeSet::new();
+        if experiments.is_shared() && !missing.alone {
+            state.insert(OTHERS);
+        }
         let mut ends = Vec::new();
         for test in &tests {
             ends.push(End {

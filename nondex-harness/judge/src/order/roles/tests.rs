@@ -8,7 +8,7 @@ use nondex_core::Outcome;
 use nondex_core::hash::mix;
 
 use super::*;
-use crate::order::simulation::{Body, settle};
+use crate::order::simulation::{Body, OTHERS, settle};
 use crate::order::strategy::{Shuffle, Strategy, orders};
 use crate::order::{Experiments, detect};
 
@@ -271,6 +271,29 @@ fn a_test_that_its_own_first_run_spoils_depends_on_no_other_though_one_repairs_i
             (&found[0], &found[2]),
             (&OrderConclusion::Independent, &OrderConclusion::Independent)
         );
+    }
+}
+
+#[test]
+fn tests_that_only_processes_at_the_same_time_disturb_take_few_and_depend_on_none() {
+    for seed in 0..10 {
+        let mut bodies: Vec<Body> = (0..12).map(|_| plain()).collect();
+        for (number, test) in [3, 8].into_iter().enumerate() {
+            let runs = Cell::new(0);
+            bodies[test] = Box::new(move |state| {
+                let run = runs.replace(runs.get() + 1);
+                let drawn = mix(1000 * seed + 100 * number as u64 + run);
+                let is_met = run > 0 && !drawn.is_multiple_of(3);
+                passed(!(is_met && state.contains(OTHERS)))
+            });
+        }
+        let (found, count) = concluded(&bodies, &[3, 8], seed, true);
+        assert_eq!(
+            found,
+            [OrderConclusion::Independent, OrderConclusion::Independent],
+            "seed {seed}"
+        );
+        assert!(count <= 100, "seed {seed}: {count} processes");
     }
 }
 
