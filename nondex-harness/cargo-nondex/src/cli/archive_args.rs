@@ -9,20 +9,21 @@ use crate::project;
 
 /// The options of `cargo nondex archive`.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Archive options")]
 pub struct ArchiveArgs {
     /// File to write; its name ends in .tar.zst, .tar.gz, .tgz or .tar [default:
     /// nondex/archive.tar.gz in the target directory]
-    #[arg(long, value_name = "FILE", help_heading = "Archive options", value_parser = name)]
+    #[arg(long, value_name = "FILE", value_parser = name)]
     pub archive_file: Option<Utf8PathBuf>,
 
     /// Leave out the plain build, by which a failure is judged: half the size, and failures are
     /// reported as not compared
-    #[arg(long, help_heading = "Archive options")]
+    #[arg(long)]
     pub no_plain: bool,
 
     /// Leave out the files of the workspace: tests then need a checkout, named by
     /// `--workspace-remap`
-    #[arg(long, help_heading = "Archive options")]
+    #[arg(long)]
     pub no_sources: bool,
 
     /// Which configuration.

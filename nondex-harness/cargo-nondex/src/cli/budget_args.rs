@@ -7,15 +7,15 @@ use crate::judge::options::DEFAULT_BUDGET_FACTOR;
 
 /// The options that limit a search, or do not.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Campaign options")]
 pub struct BudgetArgs {
     /// How long to explore, as a multiple of one run of all tests; 30 seconds at least. Then the
     /// tests are judged by what is known. Seeds that are asked for are all tried [default: 10]
-    #[arg(long, value_name = "FACTOR", conflicts_with = "thorough")]
-    #[arg(help_heading = "Campaign options", value_parser = factor)]
+    #[arg(long, value_name = "FACTOR", conflicts_with = "thorough", value_parser = factor)]
     pub budget_factor: Option<f64>,
 
     /// Explore everything, however long that takes
-    #[arg(long, switch = "BOOL", help_heading = "Campaign options")]
+    #[arg(long, switch = "BOOL")]
     pub thorough: Option<bool>,
 }
 

@@ -6,14 +6,15 @@ use super::run_args::RunArgs;
 
 /// The options of `cargo nondex check`: those of `run`.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Check options")]
 pub struct CheckArgs {
     /// Random orders of the tests of a binary [default: 10]
-    #[arg(long, value_name = "N", help_heading = "Check options")]
+    #[arg(long, value_name = "N")]
     pub orders: Option<usize>,
 
     /// Say of each test that fails what it has to do with the change since this commit, as
     /// `deflake` does
-    #[arg(long, value_name = "REV", help_heading = "Check options")]
+    #[arg(long, value_name = "REV")]
     pub base: Option<String>,
 
     /// What else is tried.

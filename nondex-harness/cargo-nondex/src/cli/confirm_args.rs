@@ -11,24 +11,23 @@ use super::values::{positive, seconds};
 
 /// The options of `cargo nondex confirm`.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Confirm options")]
 pub struct ConfirmArgs {
     /// Runs of each test, each in a separate process
-    #[arg(long, value_name = "N", default_value = "100")]
-    #[arg(help_heading = "Confirm options", value_parser = positive::<NonZeroU32>)]
+    #[arg(long, value_name = "N", default_value = "100", value_parser = positive::<NonZeroU32>)]
     pub runs: NonZeroU32,
 
     /// Instead, one run with each of these seeds for its entropy: how many, a range or a list
     #[arg(long, value_name = "N|A..B|LIST", conflicts_with = "runs")]
-    #[arg(help_heading = "Confirm options", allow_hyphen_values = true)]
+    #[arg(allow_hyphen_values = true)]
     pub seeds: Option<Seeds>,
 
     /// Do not search a script that makes a test fail as in its newest finding
-    #[arg(long, help_heading = "Confirm options")]
+    #[arg(long)]
     pub no_repro: bool,
 
     /// Time limit of one run of one test [default: 60]
-    #[arg(long, value_name = "SECONDS")]
-    #[arg(help_heading = "Confirm options", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
 
     /// Which tests of what.

@@ -6,14 +6,15 @@ use super::run_args::RunArgs;
 
 /// The options of `cargo nondex deflake`: those of `run`.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Deflake options")]
 pub struct DeflakeArgs {
     /// The commit that the working tree is compared with [default: HEAD, or its parent when nothing
     /// is changed since HEAD]
-    #[arg(long, value_name = "REV", help_heading = "Deflake options")]
+    #[arg(long, value_name = "REV")]
     pub base: Option<String>,
 
     /// Look only at what failing tests run, not at which changed lines no test runs
-    #[arg(long, help_heading = "Deflake options")]
+    #[arg(long)]
     pub delayed: bool,
 
     /// What is run.

@@ -7,6 +7,7 @@ use super::location_args::LocationArgs;
 
 /// The options of `cargo nondex explain`.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Explain options")]
 pub struct ExplainArgs {
     /// The finding: its id, its test, or a part of either that no other has, or `latest`
     #[arg(value_name = "TEST|ID", help_heading = "Arguments")]
@@ -14,11 +15,10 @@ pub struct ExplainArgs {
 
     /// How many runs the search may take, those that were made before included
     #[arg(long, value_name = "RUNS", default_value = "2000")]
-    #[arg(help_heading = "Explain options")]
     pub search_runs: usize,
 
     /// Take the finding from this report, such as one that a CI job wrote
-    #[arg(long, value_name = "FILE", help_heading = "Explain options")]
+    #[arg(long, value_name = "FILE")]
     pub report: Option<Utf8PathBuf>,
 
     /// Where the project is.

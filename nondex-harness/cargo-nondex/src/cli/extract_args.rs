@@ -7,21 +7,19 @@ use crate::project::Extracted;
 
 /// Where an archive of built tests is, and where it is extracted.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Archive options")]
 pub struct ExtractArgs {
     /// Run the tests that `cargo nondex archive` packed into this file, and build nothing
-    #[arg(long, value_name = "FILE", help_heading = "Archive options")]
-    #[arg(conflicts_with_all = BUILD)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = BUILD)]
     pub archive_file: Option<Utf8PathBuf>,
 
     /// Folder for the files of the workspace and the target directory, which a later call with the
     /// same archive finds there [default: the workspace has the target directory]
-    #[arg(long, value_name = "DIR", help_heading = "Archive options")]
-    #[arg(requires = "archive_file")]
+    #[arg(long, value_name = "DIR", requires = "archive_file")]
     pub extract_to: Option<Utf8PathBuf>,
 
     /// Checkout of the workspace, whose files are used in place of those in the archive
-    #[arg(long, value_name = "DIR", help_heading = "Archive options")]
-    #[arg(requires = "archive_file")]
+    #[arg(long, value_name = "DIR", requires = "archive_file")]
     pub workspace_remap: Option<Utf8PathBuf>,
 
     /// Where it was extracted.

@@ -17,21 +17,22 @@ pub enum Annotations {
 
 /// What else a report is written as.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Output options")]
 #[group(id = "files", multiple = true)]
 pub struct FileArgs {
     /// Write the report as JUnit's XML, too
-    #[arg(long, value_name = "FILE", help_heading = "Output options")]
+    #[arg(long, value_name = "FILE")]
     pub junit: Option<Utf8PathBuf>,
 
     /// Write the findings as SARIF 2.1.0, too, for code scanning
-    #[arg(long, value_name = "FILE", help_heading = "Output options")]
+    #[arg(long, value_name = "FILE")]
     pub sarif: Option<Utf8PathBuf>,
 
     /// Write the findings as GitLab's code quality report, too
-    #[arg(long, value_name = "FILE", help_heading = "Output options")]
+    #[arg(long, value_name = "FILE")]
     pub gitlab: Option<Utf8PathBuf>,
 
     /// Annotations of GitHub Actions, and its job summary [default: auto]
-    #[arg(long, value_name = "WHEN", help_heading = "Output options")]
+    #[arg(long, value_name = "WHEN")]
     pub annotations: Option<Annotations>,
 }

@@ -29,6 +29,7 @@ pub enum KnownAction {
 
 /// The options of `cargo nondex known add`.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Entry options")]
 pub struct KnownAddArgs {
     /// The test's id, or a part of it that no other flaky test of the last report has
     #[arg(
@@ -39,19 +40,19 @@ pub struct KnownAddArgs {
     pub test: Option<String>,
 
     /// Add every test whose finding fails the last run
-    #[arg(long, conflicts_with = "test", help_heading = "Entry options")]
+    #[arg(long, conflicts_with = "test")]
     pub all: bool,
 
     /// Why it is not fixed yet
-    #[arg(long, value_name = "TEXT", help_heading = "Entry options")]
+    #[arg(long, value_name = "TEXT")]
     pub reason: String,
 
     /// The last day on which it may be flaky, such as 2027-01-31
-    #[arg(long, value_name = "DATE", value_parser = date::parse, help_heading = "Entry options")]
+    #[arg(long, value_name = "DATE", value_parser = date::parse)]
     pub expires: NaiveDate,
 
     /// Where that is written, such as the address of an issue
-    #[arg(long, value_name = "LINK", help_heading = "Entry options")]
+    #[arg(long, value_name = "LINK")]
     pub link: Option<String>,
 
     /// Where the project is.

@@ -7,13 +7,14 @@ use crate::shell;
 
 /// Where a project and what was found in it are.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Manifest options")]
 pub struct LocationArgs {
     /// Path to Cargo.toml
-    #[arg(long, value_name = "PATH", help_heading = "Manifest options")]
+    #[arg(long, value_name = "PATH")]
     pub manifest_path: Option<Utf8PathBuf>,
 
     /// Directory for all generated artifacts
-    #[arg(long, value_name = "DIRECTORY", help_heading = "Manifest options")]
+    #[arg(long, value_name = "DIRECTORY")]
     pub target_dir: Option<Utf8PathBuf>,
 }
 

@@ -11,25 +11,22 @@ use crate::error::{Error, Result};
 
 /// Switches models by name: `family/api`, such as `hash_map/std::collections::HashMap::iter`.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Campaign options")]
 pub struct ModelArgs {
     /// Only models whose `family/api` matches (see `cargo nondex models`)
     #[arg(long, value_name = "REGEX")]
-    #[arg(help_heading = "Campaign options")]
     pub models: Option<Regex>,
 
     /// No models whose `family/api` matches
     #[arg(long, value_name = "REGEX")]
-    #[arg(help_heading = "Campaign options")]
     pub skip_models: Option<Regex>,
 
     /// Only calls in these files, folders or dependencies: `src/cache.rs`, `crates/store`, `serde`
     #[arg(long = "files", value_name = "PATH", value_delimiter = ',')]
-    #[arg(help_heading = "Campaign options")]
     pub only_files: Vec<String>,
 
     /// No calls in these
     #[arg(long, value_name = "PATH", value_delimiter = ',')]
-    #[arg(help_heading = "Campaign options")]
     pub skip_files: Vec<String>,
 }
 

@@ -11,51 +11,46 @@ use crate::judge::order::{OrderOptions, Shuffle, Strategy};
 
 /// The options of `cargo nondex order`.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Order options")]
 pub struct OrderArgs {
     /// Random orders of the tests of a binary; all orders are tried where there are no more
     /// [default: 10]
-    #[arg(long, value_name = "N", help_heading = "Order options")]
+    #[arg(long, value_name = "N")]
     pub orders: Option<usize>,
 
     /// Runs of a suspected test alone, and after those it depends on, before a verdict [default:
     /// 10]
-    #[arg(long, value_name = "M", help_heading = "Order options")]
-    #[arg(value_parser = positive::<NonZeroUsize>)]
+    #[arg(long, value_name = "M", value_parser = positive::<NonZeroUsize>)]
     pub reruns: Option<NonZeroUsize>,
 
     /// Pairs of tests to try in a binary, each in a fork; none of a binary that has more [default:
     /// 20000, where the budget lasts for all]
-    #[arg(long, value_name = "N", help_heading = "Order options")]
+    #[arg(long, value_name = "N")]
     pub pairs: Option<usize>,
 
     /// Processes with interleaved tests to make in a binary, the most suspicious first
     /// [default: 4 for each test, and 800 at least, while the budget lasts; five times as many if
     /// they take no longer than 10 seconds]
-    #[arg(long, value_name = "N", help_heading = "Order options")]
+    #[arg(long, value_name = "N")]
     pub interleavings: Option<usize>,
 
     /// What random orders are drawn from
-    #[arg(
-        long,
-        value_name = "SEED",
-        default_value = "0",
-        help_heading = "Order options"
-    )]
+    #[arg(long, value_name = "SEED", default_value = "0")]
     pub seed: u64,
 
     /// What random orders exchange: the tests of each module, whole modules, or all tests
     #[arg(long, value_name = "tests|modules|all", default_value = "all")]
-    #[arg(help_heading = "Order options", value_parser = words(Shuffle::ALL, Shuffle::name))]
+    #[arg(value_parser = words(Shuffle::ALL, Shuffle::name))]
     pub shuffle: Shuffle,
 
     /// Orders to try, of original, reverse, random, tuscan, one-by-one, isolated, all [default:
     /// original,reverse,random]
     #[arg(long, value_name = "STRATEGIES", value_delimiter = ',')]
-    #[arg(help_heading = "Order options", value_parser = words(Strategy::ALL, Strategy::name))]
+    #[arg(value_parser = words(Strategy::ALL, Strategy::name))]
     pub strategies: Vec<Strategy>,
 
     /// How many processes each search for what one test depends on may take [default: 200]
-    #[arg(long, value_name = "RUNS", help_heading = "Order options")]
+    #[arg(long, value_name = "RUNS")]
     pub search_runs: Option<usize>,
 
     /// How long that may take.

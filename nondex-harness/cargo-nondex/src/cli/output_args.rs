@@ -28,25 +28,23 @@ pub enum Color {
 
 /// Format, colour and amount of output, of every command.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Output options")]
 pub struct OutputArgs {
     /// Output format: JSON goes to stdout, text for people to stderr; `json-lines` is for commands
     /// that run tests
-    #[arg(long, global = true, value_name = "FORMAT")]
-    #[arg(default_value = "human", help_heading = "Output options")]
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "human")]
     pub message_format: MessageFormat,
 
     /// Coloring [default: `CARGO_TERM_COLOR`, or auto]
     #[arg(long, global = true, value_name = "WHEN")]
-    #[arg(help_heading = "Output options")]
     pub color: Option<Color>,
 
     /// Say more: every test as it is judged, every failing run, every model
-    #[arg(short = 'v', long, global = true, action = ArgAction::Count)]
-    #[arg(conflicts_with = "quiet", help_heading = "Output options")]
+    #[arg(short = 'v', long, global = true, action = ArgAction::Count, conflicts_with = "quiet")]
     pub verbose: u8,
 
     /// Say only what was found
-    #[arg(short = 'q', long, global = true, help_heading = "Output options")]
+    #[arg(short = 'q', long, global = true)]
     pub quiet: bool,
 }
 

@@ -15,6 +15,7 @@ use super::values::{positive, seconds, words};
 
 /// The options of `cargo nondex replay`.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Replay options")]
 pub struct ReplayArgs {
     /// The finding: its id, its test, or a part of either that no other has, or `latest`; with
     /// `--level` and `--seed`, or `--clean`, the test
@@ -23,34 +24,31 @@ pub struct ReplayArgs {
 
     /// Run the test at this level
     #[arg(long, value_name = "LEVEL", requires = "seed", conflicts_with_all = ["clean", "report"])]
-    #[arg(help_heading = "Replay options")]
     pub level: Option<Level>,
 
     /// Run the test with this seed
     #[arg(long, value_name = "SEED", requires = "level")]
-    #[arg(help_heading = "Replay options")]
     pub seed: Option<u64>,
 
     /// Which orders the seed means, or that it lists where threads are stopped [default: covering]
     #[arg(long, value_name = "covering|random|systematic", requires = "level")]
-    #[arg(help_heading = "Replay options")]
     pub schedule: Option<Schedule>,
 
     /// Run the test without any choice, in canonical order
-    #[arg(long, conflicts_with = "report", help_heading = "Replay options")]
+    #[arg(long, conflicts_with = "report")]
     pub clean: bool,
 
     /// Run this test before it in the same process; several run in the order given
     #[arg(long, value_name = "TEST", conflicts_with = "report")]
-    #[arg(help_heading = "Replay options", allow_hyphen_values = true)]
+    #[arg(allow_hyphen_values = true)]
     pub after: Vec<String>,
 
     /// With real threads and real time, whatever models are on
-    #[arg(long, conflicts_with = "report", help_heading = "Replay options")]
+    #[arg(long, conflicts_with = "report")]
     pub real_threads: bool,
 
     /// How many operations its threads may do together while they are scheduled [default: 10000000]
-    #[arg(long, value_name = "N", help_heading = "Replay options")]
+    #[arg(long, value_name = "N")]
     pub max_steps: Option<u64>,
 
     /// Run the test of `--after` in the middle of the test, at an access to this: `static:PATH`,
@@ -61,47 +59,30 @@ pub struct ReplayArgs {
         requires = "after",
         requires = "interrupt_at"
     )]
-    #[arg(help_heading = "Replay options")]
     pub state: Option<String>,
 
     /// Access of the outer test to this state at which the inner test runs, from 0
-    #[arg(
-        long,
-        value_name = "N",
-        requires = "state",
-        help_heading = "Replay options"
-    )]
+    #[arg(long, value_name = "N", requires = "state")]
     pub interrupt_at: Option<u64>,
 
     /// The test is the inner one: it runs in the middle of the test of `--after`
-    #[arg(long, requires = "interrupt_at", help_heading = "Replay options")]
+    #[arg(long, requires = "interrupt_at")]
     pub inner: bool,
 
     /// Access of the inner test at which it waits until the outer test has ended, from 0
-    #[arg(
-        long,
-        value_name = "N",
-        requires = "interrupt_at",
-        help_heading = "Replay options"
-    )]
+    #[arg(long, value_name = "N", requires = "interrupt_at")]
     pub pause_at: Option<u64>,
 
     /// What was done about the network
     #[arg(long, value_name = "MODE", value_parser = words(NetworkMode::ALL, NetworkMode::name))]
-    #[arg(help_heading = "Replay options")]
     pub network: Option<NetworkMode>,
 
     /// Hosts that were reached all the same
-    #[arg(
-        long,
-        value_name = "HOST",
-        value_delimiter = ',',
-        help_heading = "Replay options"
-    )]
+    #[arg(long, value_name = "HOST", value_delimiter = ',')]
     pub network_allow: Vec<String>,
 
     /// Take the finding from this report, such as one that a CI job wrote
-    #[arg(long, value_name = "FILE", help_heading = "Replay options")]
+    #[arg(long, value_name = "FILE")]
     pub report: Option<Utf8PathBuf>,
 
     /// More arguments for the test executable
@@ -111,27 +92,24 @@ pub struct ReplayArgs {
 
     /// Run the test under gdb
     #[arg(long, conflicts_with_all = ["debugger", "quiet"])]
-    #[arg(help_heading = "Replay options")]
     pub gdb: bool,
 
     /// Run the test under this command, which is given the executable and its arguments: `lldb --`,
     /// `rr record`
     #[arg(long, value_name = "COMMAND", conflicts_with = "quiet")]
-    #[arg(help_heading = "Replay options")]
     pub debugger: Option<String>,
 
     /// Show where the responsible calls were made from, and of threads every operation
-    #[arg(long, help_heading = "Replay options")]
+    #[arg(long)]
     pub trace: bool,
 
     /// Repeat the same run, each time in a separate process, and count how it ends
     #[arg(long, value_name = "N", conflicts_with_all = ["gdb", "debugger", "trace"])]
-    #[arg(help_heading = "Replay options", value_parser = positive::<NonZeroU32>)]
+    #[arg(value_parser = positive::<NonZeroU32>)]
     pub runs: Option<NonZeroU32>,
 
     /// Time limit [default: that of the run that found it; none under a debugger]
-    #[arg(long, value_name = "SECONDS", help_heading = "Replay options")]
-    #[arg(value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
 
     /// Which models.

@@ -11,6 +11,7 @@ use crate::findings::skip_list::Distribution;
 
 /// The options of `cargo nondex report`.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Report options")]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct ReportArgs {
     /// What else is done with reports.
@@ -23,17 +24,16 @@ pub struct ReportArgs {
     pub run: Option<String>,
 
     /// List the findings that can be replayed, with `-v` every failing run
-    #[arg(long, conflicts_with_all = ["export", "files"], help_heading = "Report options")]
+    #[arg(long, conflicts_with_all = ["export", "files"])]
     pub list: bool,
 
     /// Add the findings to a file that is committed, for later runs to try first
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = DEFAULT_FILE)]
-    #[arg(conflicts_with = "files", help_heading = "Report options")]
+    #[arg(conflicts_with = "files")]
     pub export: Option<Utf8PathBuf>,
 
     /// Show this report, such as one that a CI job wrote
     #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "export"])]
-    #[arg(help_heading = "Report options")]
     pub report: Option<Utf8PathBuf>,
 
     /// Show what became of a test run by run; without a name, of all that were not always stable
@@ -43,39 +43,32 @@ pub struct ReportArgs {
         num_args = 0..=1,
         conflicts_with_all = ["list", "export", "report", "run", "files"]
     )]
-    #[arg(help_heading = "Report options")]
     pub history: Option<Option<String>>,
 
     /// Where that is kept [default: target/nondex/history]
-    #[arg(
-        long,
-        value_name = "DIR",
-        requires = "history",
-        help_heading = "Report options"
-    )]
+    #[arg(long, value_name = "DIR", requires = "history")]
     pub history_dir: Option<Utf8PathBuf>,
 
     /// Write the summary in Markdown that a job of GitHub Actions shows, without FILE to stdout
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
-    #[arg(conflicts_with_all = ["list", "export", "history"], help_heading = "Report options")]
+    #[arg(conflicts_with_all = ["list", "export", "history"])]
     pub markdown: Option<Option<Utf8PathBuf>>,
 
     /// Write the tests that may fail as lines for a package's list of tests to skip
     #[arg(long, value_name = "DISTRIBUTION")]
     #[arg(value_parser = words(Distribution::ALL, Distribution::name))]
     #[arg(conflicts_with_all = ["list", "export", "history", "markdown"])]
-    #[arg(help_heading = "Report options")]
     pub skip_list: Option<Distribution>,
-
-    /// What else it is written as.
-    #[command(flatten)]
-    pub files: FileArgs,
 
     /// Write the report as a page for a browser, and print its path [default:
     /// target/nondex/report.html]
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
-    #[arg(conflicts_with_all = ["list", "export", "history"], help_heading = "Report options")]
+    #[arg(conflicts_with_all = ["list", "export", "history"])]
     pub html: Option<Option<Utf8PathBuf>>,
+
+    /// What else it is written as.
+    #[command(flatten)]
+    pub files: FileArgs,
 
     /// Where the project is.
     #[command(flatten)]

@@ -14,60 +14,52 @@ use crate::judge::options::DEFAULT_SEEDS;
 
 /// The options of `cargo nondex run`.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Campaign options")]
 pub struct RunArgs {
     /// Seeds to try: how many (0 = clean runs only), a range, a list, or N fresh ones [default: 10,
     /// and up to 100 at STD for a test with threads]
-    #[arg(long, value_name = "N|A..B|LIST|random:N")]
-    #[arg(help_heading = "Campaign options", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N|A..B|LIST|random:N", allow_hyphen_values = true)]
     pub seeds: Option<Seeds>,
 
     /// The one seed to try
     #[arg(long, value_name = "SEED", conflicts_with = "seeds")]
-    #[arg(help_heading = "Campaign options")]
     pub seed: Option<u64>,
 
     /// Which orders the first seeds mean: a covering design, or random ones like all others
     /// [default: covering]
-    #[arg(long, value_name = "covering|random")]
-    #[arg(help_heading = "Campaign options", value_parser = drawn)]
+    #[arg(long, value_name = "covering|random", value_parser = drawn)]
     pub schedule: Option<Schedule>,
 
     /// Levels to try, of STD, ONE, EQ, ID, FULL [default: all]
     #[arg(long, value_name = "LEVELS", value_delimiter = ',')]
-    #[arg(help_heading = "Campaign options")]
     pub levels: Vec<Level>,
 
     /// Runs of each test in the order std has today, before all others [default: 2]
-    #[arg(long, value_name = "N")]
-    #[arg(help_heading = "Campaign options", value_parser = positive::<NonZeroU32>)]
+    #[arg(long, value_name = "N", value_parser = positive::<NonZeroU32>)]
     pub clean_runs: Option<NonZeroU32>,
 
     /// Leave threads to the operating system, and time to the clock: no schedule, and nothing of
     /// the families `schedule` and `time`
-    #[arg(long, switch = "BOOL", help_heading = "Campaign options")]
+    #[arg(long, switch = "BOOL")]
     pub real_threads: Option<bool>,
 
     /// How many operations the threads of a test may do together while they are scheduled [default:
     /// 10000000]
     #[arg(long, value_name = "N")]
-    #[arg(help_heading = "Campaign options")]
     pub max_steps: Option<u64>,
 
     /// Run every test at every seed and level, even where the outcome is known already, and wait
     /// the whole limit for each test that hangs
     #[arg(long)]
-    #[arg(help_heading = "Campaign options")]
     pub no_prune: bool,
 
     /// Run a test under all orders, and under all schedules with few preemptions, if there are no
     /// more than this [default: the number of seeds]
     #[arg(long, value_name = "N")]
-    #[arg(help_heading = "Campaign options")]
     pub exhaustive: Option<u64>,
 
     /// How many runs the search for the culprits of one test may take [default: 200]
     #[arg(long, value_name = "RUNS")]
-    #[arg(help_heading = "Campaign options")]
     pub search_runs: Option<usize>,
 
     /// How long that may take.
@@ -76,13 +68,12 @@ pub struct RunArgs {
 
     /// Findings that are advice, such as those at level FULL only, and those that a change did not
     /// cause are failures too
-    #[arg(long, switch = "BOOL", help_heading = "Campaign options")]
+    #[arg(long, switch = "BOOL")]
     pub strict: Option<bool>,
 
     /// Failures to try first, as `report --export` wrote them [default:
     /// .config/nondex-regressions.json]
     #[arg(long, value_name = "FILE")]
-    #[arg(help_heading = "Campaign options")]
     pub regressions: Option<Utf8PathBuf>,
 
     /// Number of tests that may fail before no other one is begun.

@@ -15,30 +15,30 @@ use crate::judge::world::World;
 
 /// The options of `cargo nondex test`.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Test options")]
 pub struct TestArgs {
     /// Which choices are made.
     #[command(flatten)]
     pub world: WorldArgs,
 
     /// Run every test twice, and name the first event at which two runs differ
-    #[arg(long, help_heading = "Test options")]
+    #[arg(long)]
     pub verify: bool,
 
     /// With `--verify`, tests that differ but end alike are failures too
-    #[arg(long, switch = "BOOL", help_heading = "Test options")]
+    #[arg(long, switch = "BOOL")]
     pub strict: Option<bool>,
 
     /// Begin no other test after one that fails, as nextest does by default
-    #[arg(long, conflicts_with_all = ["no_fail_fast", "max_fail"], help_heading = "Test options")]
+    #[arg(long, conflicts_with_all = ["no_fail_fast", "max_fail"])]
     pub fail_fast: bool,
 
     /// Begin no other test after this number of failures, or run `all` [default: all]
     #[arg(long, value_name = "N|all", conflicts_with = "no_fail_fast")]
-    #[arg(help_heading = "Test options")]
     pub max_fail: Option<MaxFail>,
 
     /// Show what tests write as they write it, one test at a time; it is not in the report then
-    #[arg(long, alias = "nocapture", help_heading = "Test options")]
+    #[arg(long, alias = "nocapture")]
     pub no_capture: bool,
 
     /// As in nextest, where a run may end in another way when it is repeated

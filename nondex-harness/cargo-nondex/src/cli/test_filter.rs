@@ -10,31 +10,32 @@ use crate::project::{Doctests, Names, Suite, TestCase};
 
 /// Filters by name, as libtest has them.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Test selection")]
 pub struct NameArgs {
     /// Run only tests whose name contains one of these
     #[arg(value_name = "FILTER", help_heading = "Arguments")]
     pub filters: Vec<String>,
 
     /// Filters match the whole name
-    #[arg(long, help_heading = "Test selection")]
+    #[arg(long)]
     pub exact: bool,
 
     /// Leave out tests whose name contains this
-    #[arg(long, value_name = "FILTER", help_heading = "Test selection")]
+    #[arg(long, value_name = "FILTER")]
     pub skip: Vec<String>,
 
     /// Run only ignored tests
     #[arg(long, conflicts_with = "include_ignored")]
-    #[arg(help_heading = "Test selection")]
     pub ignored: bool,
 
     /// Run ignored tests too
-    #[arg(long, help_heading = "Test selection")]
+    #[arg(long)]
     pub include_ignored: bool,
 }
 
 /// All filters of the command line.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Test selection")]
 pub struct FilterArgs {
     /// Filters by name, before `--`.
     #[command(flatten)]
@@ -47,22 +48,20 @@ pub struct FilterArgs {
         alias = "filter-expr",
         value_name = "EXPR"
     )]
-    #[arg(help_heading = "Test selection")]
     pub filtersets: Vec<String>,
 
     /// Run tests too that the `default-filter` of `.config/nextest.toml` leaves out
-    #[arg(long, help_heading = "Test selection")]
+    #[arg(long)]
     pub ignore_default_filter: bool,
 
     /// Which ignored tests are run: `only` is `--ignored`, `all` is `--include-ignored`
     #[arg(long, value_name = "WHICH", conflicts_with_all = ["ignored", "include_ignored"])]
-    #[arg(help_heading = "Test selection", hide_possible_values = true)]
+    #[arg(hide_possible_values = true)]
     pub run_ignored: Option<RunIgnored>,
 
     /// What happens if no test is selected: `fail` ends with 4, `warn` and `pass` with 0
     /// [default: fail]
-    #[arg(long, value_name = "ACTION")]
-    #[arg(help_heading = "Test selection", hide_possible_values = true)]
+    #[arg(long, value_name = "ACTION", hide_possible_values = true)]
     pub no_tests: Option<NoTests>,
 
     /// The `default-filter` of nextest's configuration.
@@ -71,7 +70,7 @@ pub struct FilterArgs {
 
     /// Run one part of N: M/N or slice:M/N takes every Nth test, hash:M/N decides by name. Where
     /// the order of tests is tried, whole binaries are divided
-    #[arg(long, value_name = "[KIND:]M/N", help_heading = "Test selection")]
+    #[arg(long, value_name = "[KIND:]M/N")]
     pub partition: Option<Partition>,
 
     /// More filters, as libtest takes them: FILTER, --exact, --skip, --ignored, --include-ignored

@@ -13,16 +13,15 @@ use super::values::seconds;
 
 /// The options that `cargo nondex run` and `cargo nondex order` share.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Campaign options")]
 pub struct TestingArgs {
     /// Time limit of one run of one test; a process of several has as much more as they took alone
     /// [default: 60]
-    #[arg(long, value_name = "SECONDS")]
-    #[arg(help_heading = "Campaign options", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
 
     /// How long all runs may take together: what is known by then is reported [default: no limit]
-    #[arg(long, value_name = "SECONDS")]
-    #[arg(help_heading = "Campaign options", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub max_time: Option<Duration>,
 
     /// Build the tests, and do not run them
