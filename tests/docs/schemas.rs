@@ -241,6 +241,20 @@ fn keys(file: &str, name: &str) -> BTreeMap<String, String> {
     typed.collect()
 }
 
+/// The keys of a profile, each with the type of its value: the lines of the macro that declares
+/// them.
+fn settings() -> BTreeMap<String, String> {
+    let path = repository().join("nondex-harness/cargo-nondex/src/config/settings.rs");
+    let text = fs::read_to_string(path).unwrap();
+    let rows = text.lines().filter_map(|line| {
+        let (key, rest) = line.trim().strip_prefix('"')?.split_once("\" ")?;
+        let (_, kind) = rest.trim_end_matches(';').split_once(": ")?;
+        let kind = kind.split_once(',').map_or(kind, |(kind, _)| kind);
+        Some((key.to_owned(), kind.to_owned()))
+    });
+    rows.collect()
+}
+
 /// An object with these keys and no others, each with what it means.
 fn object<'a>(
     keys: impl IntoIterator<Item = &'a str>,
@@ -273,7 +287,7 @@ fn meaning(page: &Page, key: &str) -> String {
 
 #[test]
 fn the_schema_of_the_configuration_has_every_key() {
-    let types = keys("settings.rs", "Settings");
+    let types = settings();
     let options = binary::options("run");
     let mut profile = object(
         KEYS,
