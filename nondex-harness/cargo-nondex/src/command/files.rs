@@ -22,10 +22,10 @@ pub(super) fn write_all(report: &Report, view: &View<'_>, files: &FileArgs) -> R
         write(path, &junit::render(report, &whole)?)?;
     }
     if let Some(path) = &files.sarif {
-        write(path, &sarif::render(report, view.sources)?)?;
+        write(path, &sarif::render(report, view.sources))?;
     }
     if let Some(path) = &files.gitlab {
-        write(path, &gitlab::render(report, view.sources)?)?;
+        write(path, &gitlab::render(report, view.sources))?;
     }
     Ok(())
 }

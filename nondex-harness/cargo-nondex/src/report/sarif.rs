@@ -2,20 +2,14 @@
 //!
 //! <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>
 
-mod format;
-
 use std::collections::BTreeMap;
 
-use self::format::{
-    ArtifactLocation, Configuration, Driver, Invocation, Location, Log, LogicalLocation, Message,
-    PhysicalLocation, Properties, Region, ReportingDescriptor, Result as Finding, Run, Suppression,
-    Tool,
-};
+use serde_json::{Value, json};
+
 use super::exit::exit_code;
 use super::human::Sources;
 use super::problem::{Place, Problem, Rule, Severity, problems};
 use super::schema::Report;
-use crate::error::{Error, Result};
 
 /// Name of the base of all paths: the root of the repository.
 const ROOT: &str = "%SRCROOT%";
@@ -25,10 +19,8 @@ const FINGERPRINT: &str = "nondexCause/v1";
 
 /// The report as a SARIF log. The files that it names are relative to `%SRCROOT%`, the root of the
 /// repository.
-///
-/// # Errors
-/// When it cannot be serialised, which no report is known to cause.
-pub fn render(report: &Report, sources: &Sources) -> Result<String> {
+#[must_use]
+pub fn render(report: &Report, sources: &Sources) -> String {
     let problems = problems(report, sources);
     // Results name their rule by its index.
     let mut rules: BTreeMap<&Rule, Severity> = BTreeMap::new();
@@ -40,103 +32,110 @@ pub fn render(report: &Report, sources: &Sources) -> Result<String> {
     let results = problems
         .iter()
         .map(|problem| result(problem, index(&problem.rule).unwrap_or_default()));
-    let root = Message::new("The root of the repository");
-    let code = exit_code(report);
-    let run = Run {
-        tool: Tool {
-            driver: Driver {
-                name: "cargo-nondex",
-                semantic_version: env!("CARGO_PKG_VERSION"),
-                information_uri: env!("CARGO_PKG_REPOSITORY"),
-                rules: rules
-                    .iter()
-                    .map(|(rule, severity)| descriptor(rule, *severity))
-                    .collect(),
+    let descriptors = rules
+        .iter()
+        .map(|(rule, severity)| descriptor(rule, *severity));
+    let log = json!({
+        "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/\
+                    sarif-schema-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {
+                "driver": {
+                    "name": "cargo-nondex",
+                    "semanticVersion": env!("CARGO_PKG_VERSION"),
+                    "informationUri": env!("CARGO_PKG_REPOSITORY"),
+                    "rules": descriptors.collect::<Vec<_>>(),
+                },
             },
-        },
-        invocations: vec![Invocation {
-            command_line: report.run.command.clone(),
-            exit_code: code as i32,
-            execution_successful: !report.partial,
+            "invocations": [{
+                "commandLine": report.run.command,
+                "exitCode": exit_code(report) as i32,
+                "executionSuccessful": !report.partial,
+            }],
+            // Without an address: it is another one on every machine.
+            "originalUriBaseIds": { ROOT: { "description": text("The root of the repository") } },
+            "results": results.collect::<Vec<_>>(),
+            "columnKind": "unicodeCodePoints",
         }],
-        original_uri_base_ids: BTreeMap::from([(ROOT, BTreeMap::from([("description", root)]))]),
-        results: results.collect(),
-        column_kind: "unicodeCodePoints",
-    };
-    let log = Log {
-        schema: "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/\
-                 sarif-schema-2.1.0.json",
-        version: "2.1.0",
-        runs: vec![run],
-    };
-    let mut text = serde_json::to_string_pretty(&log)
-        .map_err(|e| Error::setup(format!("failed to write SARIF: {e}")))?;
-    text.push('\n');
-    Ok(text)
-}
-
-fn descriptor(rule: &Rule, severity: Severity) -> ReportingDescriptor {
-    ReportingDescriptor {
-        id: rule.id.clone(),
-        short_description: Message::new(&rule.title),
-        full_description: rule.promise.map(Message::new),
-        help: rule.fix.map(Message::new),
-        help_uri: rule.url.clone(),
-        default_configuration: Configuration {
-            level: severity.name(),
-        },
-    }
-}
-
-fn result(problem: &Problem<'_>, rule_index: usize) -> Finding {
-    let test = problem.first();
-    let ids = problem.tests.iter().map(|test| test.id.clone());
-    let ids: Vec<String> = ids.collect();
-    let related = problem.related.iter().enumerate();
-    let related = related.map(|(index, place)| Location {
-        id: Some(index + 1),
-        message: label(place),
-        physical_location: physical(place),
-        logical_locations: Vec::new(),
     });
-    let accepted = test.known.as_ref().map(|known| known.reason.clone());
-    Finding {
-        rule_id: problem.rule.id.clone(),
-        rule_index,
-        level: problem.severity.name(),
-        message: Message::new(&problem.text()),
-        locations: vec![Location {
-            id: None,
-            message: label(&problem.place),
-            physical_location: physical(&problem.place),
-            logical_locations: ids.iter().cloned().map(LogicalLocation::function).collect(),
-        }],
-        related_locations: related.collect(),
-        partial_fingerprints: BTreeMap::from([(FINGERPRINT, problem.fingerprint.clone())]),
-        suppressions: accepted.map(Suppression::accepted).into_iter().collect(),
-        properties: Properties {
-            verdict: test.verdict,
-            weakest_level: test.weakest_level,
-            reproduce: problem.reproduce.map(str::to_owned),
-            tests: ids,
-        },
-    }
+    format!("{:#}\n", without_nulls(log))
 }
 
-fn label(place: &Place) -> Option<Message> {
-    (!place.label.is_empty()).then(|| Message::new(&place.label))
+fn descriptor(rule: &Rule, severity: Severity) -> Value {
+    json!({
+        "id": rule.id,
+        "shortDescription": text(&rule.title),
+        "fullDescription": rule.promise.map(text),
+        "help": rule.fix.map(text),
+        "helpUri": rule.url,
+        "defaultConfiguration": { "level": severity.name() },
+    })
 }
 
-fn physical(place: &Place) -> PhysicalLocation {
-    PhysicalLocation {
-        artifact_location: ArtifactLocation {
-            uri: uri(place.file.as_str()),
-            uri_base_id: ROOT,
+fn result(problem: &Problem<'_>, rule_index: usize) -> Value {
+    let test = problem.first();
+    let ids: Vec<&str> = problem.tests.iter().map(|test| test.id.as_str()).collect();
+    let functions = ids
+        .iter()
+        .map(|id| json!({ "fullyQualifiedName": id, "kind": "function" }));
+    let mut location = location(&problem.place);
+    location["logicalLocations"] = functions.collect();
+    let related = problem.related.iter().zip(1..).map(|(place, number)| {
+        let mut related = self::location(place);
+        related["id"] = json!(number);
+        related
+    });
+    let related: Vec<Value> = related.collect();
+    // Somebody has written it down outside the source.
+    let suppressions = test.known.as_ref().map(|known| {
+        json!([{ "kind": "external", "status": "accepted", "justification": known.reason }])
+    });
+    json!({
+        "ruleId": problem.rule.id,
+        "ruleIndex": rule_index,
+        "level": problem.severity.name(),
+        "message": text(&problem.text()),
+        "locations": [location],
+        "relatedLocations": Some(related).filter(|related| !related.is_empty()),
+        "partialFingerprints": { FINGERPRINT: problem.fingerprint },
+        "suppressions": suppressions,
+        // What the specification has no property for.
+        "properties": {
+            "verdict": test.verdict,
+            "weakestLevel": test.weakest_level,
+            "reproduce": problem.reproduce,
+            "tests": ids,
         },
-        region: Region {
-            start_line: place.line,
-            start_column: place.column,
+    })
+}
+
+fn location(place: &Place) -> Value {
+    let label = Some(place.label.as_str()).filter(|label| !label.is_empty());
+    json!({
+        "message": label.map(text),
+        "physicalLocation": {
+            "artifactLocation": { "uri": uri(place.file.as_str()), "uriBaseId": ROOT },
+            "region": { "startLine": place.line, "startColumn": place.column },
         },
+    })
+}
+
+/// A message of the specification.
+fn text(text: &str) -> Value {
+    json!({ "text": text })
+}
+
+/// A value without the properties that are null: in SARIF they are absent.
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(properties) => properties
+            .into_iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(name, value)| (name, without_nulls(value)))
+            .collect(),
+        Value::Array(values) => values.into_iter().map(without_nulls).collect(),
+        other => other,
     }
 }
 
