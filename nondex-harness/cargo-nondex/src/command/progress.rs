@@ -27,14 +27,16 @@ pub(super) struct Display<'a> {
     console: &'a Console,
     bar: Option<ProgressBar>,
     counts: Mutex<Counts>,
-    coverage: Option<&'a Coverage>,
-    /// Packages whose tests may fail because of how they were built.
-    undecided: BTreeSet<String>,
+    /// What the tests run, where that is kept.
+    pub(super) coverage: Option<&'a Coverage>,
+    /// Packages whose tests are not shown as broken: builds of them are compared later.
+    pub(super) undecided: BTreeSet<String>,
     /// Whether each test has a line, as nextest prints it.
-    has_all: bool,
-    events: Option<(&'a Events<'a>, Stage)>,
+    pub(super) has_all: bool,
+    /// What a program reads along.
+    pub(super) events: Option<(&'a Events<'a>, Stage)>,
     /// Which tests fail the run.
-    is_failure: Option<&'a (dyn Fn(&TestReport) -> bool + Sync)>,
+    pub(super) is_failure: Option<&'a (dyn Fn(&TestReport) -> bool + Sync)>,
 }
 
 struct Counts {
@@ -72,39 +74,6 @@ impl<'a> Display<'a> {
             events: None,
             is_failure: None,
         }
-    }
-
-    /// Counts as failures the tests of which this holds.
-    pub(super) const fn with_failures(
-        mut self,
-        is_failure: &'a (dyn Fn(&TestReport) -> bool + Sync),
-    ) -> Self {
-        self.is_failure = Some(is_failure);
-        self
-    }
-
-    /// Shows how every test ended, not only what was found.
-    pub(super) const fn with_all(mut self, has_all: bool) -> Self {
-        self.has_all = has_all;
-        self
-    }
-
-    /// Does not show tests of these packages as broken: builds of them are compared later.
-    pub(super) fn with_undecided(mut self, packages: BTreeSet<String>) -> Self {
-        self.undecided = packages;
-        self
-    }
-
-    /// Tells a program that reads along.
-    pub(super) fn with_events(mut self, events: Option<&'a Events<'a>>, stage: Stage) -> Self {
-        self.events = events.map(|events| (events, stage));
-        self
-    }
-
-    /// Keeps what the tests run, too.
-    pub(super) fn with_coverage(mut self, coverage: Option<&'a Coverage>) -> Self {
-        self.coverage = coverage;
-        self
     }
 
     /// Takes the bar away.

@@ -106,11 +106,10 @@ impl Session<'_> {
             None => console.status("Running", &announced::plan(selected, options)),
             Some(world) => console.status("Starting", &announced::world(selected, world)),
         }
-        let display = self
-            .display(selected, Stage::Choices)
-            .with_coverage(self.coverage)
-            .with_failures(self.is_failure)
-            .with_all(options.world.is_some());
+        let mut display = self.display(selected, Stage::Choices);
+        display.coverage = self.coverage;
+        display.is_failure = Some(self.is_failure);
+        display.has_all = options.world.is_some();
         let report = outcome::run(
             selected,
             options,
@@ -129,10 +128,17 @@ impl Session<'_> {
     /// A display of the progress of these tests. Of those that a build may decide about, it does
     /// not show that they are broken.
     fn display(&self, selected: &[Selected<'_>], stage: Stage) -> Display<'_> {
-        let undecided = self.rebuilds.affected().cloned().collect();
-        Display::new(self.console, selection::running(selected))
-            .with_undecided(undecided)
-            .with_events(self.events, stage)
+        let mut display = Display::new(self.console, selection::running(selected));
+        display.undecided = self.rebuilds.affected().cloned().collect();
+        display.events = self.events.map(|events| (events, stage));
+        display
+    }
+
+    /// Shows the new conclusion about a test.
+    fn show(&self, test: &TestReport) {
+        if let Some(line) = progress::line_of(test, self.console) {
+            self.console.text(&format!("{line}\n"));
+        }
     }
 
     /// Runs tests that fail alone and in every order in a plain build, before they are called
@@ -145,11 +151,8 @@ impl Session<'_> {
         });
         display.finish();
         for test in &report.tests {
-            if test.plain.is_some()
-                && test.verdict != Verdict::Broken
-                && let Some(line) = progress::line_of(test, self.console)
-            {
-                self.console.text(&format!("{line}\n"));
+            if test.plain.is_some() && test.verdict != Verdict::Broken {
+                self.show(test);
             }
         }
     }
@@ -171,11 +174,8 @@ impl Session<'_> {
         let affected: Vec<&String> = rebuilds.affected().collect();
         for test in &report.tests {
             let is_new = test.build.is_some() || test.verdict == Verdict::Broken;
-            if is_new
-                && affected.contains(&&test.package)
-                && let Some(line) = progress::line_of(test, self.console)
-            {
-                self.console.text(&format!("{line}\n"));
+            if is_new && affected.contains(&&test.package) {
+                self.show(test);
             }
         }
     }

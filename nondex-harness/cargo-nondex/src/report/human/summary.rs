@@ -36,11 +36,28 @@ pub struct Row {
 }
 
 impl Row {
+    fn new(style: Style, word: &'static str, message: impl Into<String>) -> Self {
+        Row {
+            style,
+            word,
+            message: message.into(),
+        }
+    }
+
+    /// A line that goes on with what the one before is about.
+    fn further(message: impl Into<String>) -> Self {
+        Row::new(BOLD, "", message)
+    }
+
     /// The text without styles.
     #[must_use]
     pub fn plain(&self) -> String {
         strip_str(&self.message).to_string()
     }
+}
+
+fn bold(color: AnsiColor) -> Style {
+    color.on_default().bold()
 }
 
 /// Draws the summary.
@@ -61,73 +78,36 @@ pub(super) fn rows(report: &Report, causes: &[Cause<'_>], view: &View<'_>) -> Ve
         ExitCode::Ok => AnsiColor::Green,
         _ => AnsiColor::Red,
     };
-    let style = color.on_default().bold();
-    let seconds = view.elapsed.as_secs_f64();
+    let all = view.verbose > 0;
     let mut rows = Vec::new();
-    let row = |rows: &mut Vec<Row>, style: Style, word: &'static str, message: &str| {
-        rows.push(Row {
-            style,
-            word,
-            message: message.to_owned(),
-        });
-    };
     if !view.quiet {
-        for sentence in &report.notes {
-            row(
-                &mut rows,
-                AnsiColor::Cyan.on_default().bold(),
-                "Note",
-                sentence,
-            );
-        }
-        if report.summary.run_alone > 0 {
-            let sentence = run_alone(report, view.verbose > 0);
-            row(
-                &mut rows,
-                AnsiColor::Cyan.on_default().bold(),
-                "Note",
-                &sentence,
-            );
-        }
+        let run_alone = (report.summary.run_alone > 0).then(|| run_alone(report, all));
+        let notes = report.notes.iter().cloned().chain(run_alone);
+        rows.extend(notes.map(|note| Row::new(bold(AnsiColor::Cyan), "Note", note)));
     }
-    for overdue in &report.overdue {
-        let sentence = overdue.to_string();
-        row(
-            &mut rows,
-            AnsiColor::Yellow.on_default().bold(),
-            "Overdue",
-            &sentence,
-        );
-    }
+    let overdue = report.overdue.iter().map(ToString::to_string);
+    rows.extend(overdue.map(|one| Row::new(bold(AnsiColor::Yellow), "Overdue", one)));
     if report.partial {
-        row(
-            &mut rows,
-            AnsiColor::Yellow.on_default().bold(),
-            "Partial",
-            "the run did not come to its end: tests that were not finished are not-run",
-        );
+        let text = "the run did not come to its end: tests that were not finished are not-run";
+        rows.push(Row::new(bold(AnsiColor::Yellow), "Partial", text));
     }
-    let counts = counts(report, causes);
-    row(
-        &mut rows,
-        style,
-        "Summary",
-        &format!("[{seconds:>8.3}s] {counts}"),
-    );
+    let seconds = view.elapsed.as_secs_f64();
+    let counts = format!("[{seconds:>8.3}s] {}", counts(report, causes));
+    rows.push(Row::new(bold(color), "Summary", counts));
+    let path = view
+        .report
+        .map(|path| Row::new(Style::new(), "Report", path.as_str()));
     if let Some(world) = &report.run.world {
-        for sentence in outcomes::sentences(report, world, view) {
-            row(&mut rows, BOLD, "", &sentence);
-        }
-        if let Some(path) = view.report.filter(|_| !view.quiet) {
-            row(&mut rows, Style::new(), "Report", path.as_str());
-        }
+        let sentences = outcomes::sentences(report, world, view);
+        rows.extend(sentences.into_iter().map(Row::further));
+        rows.extend(path.filter(|_| !view.quiet));
         return rows;
     }
-    row(&mut rows, BOLD, "", &reach(report));
+    rows.push(Row::further(reach(report)));
     if view.quiet {
         return rows;
     }
-    let sentences = [
+    let at_levels = [
         at_levels(report, "verified for all orders", |test, level| {
             test.verified.contains(&level)
         }),
@@ -142,47 +122,30 @@ pub(super) fn rows(report: &Report, causes: &[Cause<'_>], view: &View<'_>) -> Ve
             |test, level| test.sampled.contains(&level) && !test.failure_rate.contains_key(&level),
         ),
     ];
-    for sentence in sentences.iter().flatten() {
-        row(&mut rows, BOLD, "", sentence);
+    let mut sentences: Vec<String> = at_levels.into_iter().flatten().collect();
+    sentences.extend(schedules(report, all));
+    if let Some(left_out) = cost::left_out(report, all) {
+        sentences.push(left_out);
+        sentences.extend(cost::expensive(report));
     }
-    for sentence in schedules(report, view.verbose > 0) {
-        row(&mut rows, BOLD, "", &sentence);
+    sentences.extend(beyond_seeds(report, all));
+    sentences.extend(latent(report, all));
+    sentences.extend(not_idempotent(report, all));
+    if all {
+        sentences.extend(report.tests.iter().flat_map(leaves));
     }
-    if let Some(sentence) = cost::left_out(report, view.verbose > 0) {
-        row(&mut rows, BOLD, "", &sentence);
-        for sentence in cost::expensive(report) {
-            row(&mut rows, BOLD, "", &sentence);
-        }
-    }
-    if let Some(sentence) = beyond_seeds(report, view.verbose > 0) {
-        row(&mut rows, BOLD, "", &sentence);
-    }
-    for sentence in latent(report, view.verbose > 0) {
-        row(&mut rows, BOLD, "", &sentence);
-    }
-    if let Some(sentence) = not_idempotent(report, view.verbose > 0) {
-        row(&mut rows, BOLD, "", &sentence);
-    }
-    let leaves = report.tests.iter().flat_map(leaves);
-    for sentence in leaves.filter(|_| view.verbose > 0) {
-        row(&mut rows, BOLD, "", &sentence);
-    }
-    if view.verbose > 0 {
+    rows.extend(sentences.into_iter().map(Row::further));
+    if all {
         rows.extend(models(report));
     }
     let is_shortened =
         |test: &TestReport| !test.verdict.passes() && test.verdict != Verdict::NotRun;
     if view.brief && report.tests.iter().any(is_shortened) {
-        row(
-            &mut rows,
-            BOLD,
-            "",
+        rows.push(Row::further(
             "-v shows each finding with all that is known of it",
-        );
+        ));
     }
-    if let Some(path) = view.report {
-        row(&mut rows, Style::new(), "Report", path.as_str());
-    }
+    rows.extend(path);
     rows
 }
 
@@ -201,8 +164,9 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
         .iter()
         .filter(|cause| !cause.is_of_timing())
         .collect();
-    let confirmed = causes.iter().filter(|cause| cause.is_confirmed()).count();
-    let known = causes.iter().filter(|cause| cause.is_known()).count();
+    let confirmed = causes.iter().filter(|cause| cause.is_confirmed());
+    let confirmed = confirmed.count() as u64;
+    let known = causes.iter().filter(|cause| cause.is_known()).count() as u64;
     let of = |holds: &dyn Fn(&TestReport) -> bool| {
         let tests = report.tests.iter();
         tests.filter(|test| holds(test)).count() as u64
@@ -210,25 +174,21 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
     let races = of(&|test| test.reason == Some(Timing::Race));
     let timed = of(&|test| test.reason == Some(Timing::Time));
     let late = of(&|test| test.reason.is_some() && test.advice().is_some());
+    let noun = |count: u64, one, many| if count == 1 { one } else { many };
     let nd = [
-        (races, if races == 1 { "race" } else { "races" }),
+        (races, noun(races, "race", "races")),
         (timed, "time"),
         (late, "advice"),
     ];
     let id = [
-        (
-            confirmed as u64,
-            if confirmed == 1 { "cause" } else { "causes" },
-        ),
-        ((known - confirmed) as u64, "suspected"),
+        (confirmed, noun(confirmed, "cause", "causes")),
+        (known - confirmed, "suspected"),
         (summary.advice - late, "advice"),
     ];
-    let is_verified =
-        |test: &&TestReport| test.verdict == Verdict::Stable && !test.verified.is_empty();
-    let verified = report.tests.iter().filter(is_verified).count();
+    let verified = of(&|test| test.verdict == Verdict::Stable && !test.verified.is_empty());
     let of_order = super::order::causes(&report.tests).len() as u64;
-    let od = [(of_order, if of_order == 1 { "cause" } else { "causes" })];
-    let stable = [(verified as u64, "verified")];
+    let od = [(of_order, noun(of_order, "cause", "causes"))];
+    let stable = [(verified, "verified")];
     // A run that was interrupted does not distinguish them, and a note states why one was not run.
     let is_skipped = |test: &TestReport| {
         !report.partial && outcomes::is_skipped(test) && test.runs == 0 && test.notes.is_empty()
@@ -246,7 +206,7 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
         (summary.not_run - skipped, "not-run", &[]),
         (skipped, "skipped", &[]),
     ];
-    let words: Vec<String> = counts
+    let mut words: Vec<String> = counts
         .into_iter()
         .filter(|(count, ..)| *count > 0)
         .map(|(count, word, parts)| {
@@ -263,7 +223,6 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
             format!("{BOLD}{count}{BOLD:#} {word}{parts}")
         })
         .collect();
-    let mut words = words;
     // Those of verdict `network` are in plain sight.
     let others = summary.sanitised.saturating_sub(summary.network);
     if others > 0 {
@@ -272,12 +231,8 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
     if summary.known > 0 {
         words.push(format!("{BOLD}{}{BOLD:#} of them known", summary.known));
     }
-    let noun = if summary.tests == 1 { "test" } else { "tests" };
-    format!(
-        "{BOLD}{}{BOLD:#} {noun}: {}",
-        summary.tests,
-        words.join(", ")
-    )
+    let (tests, noun) = (summary.tests, noun(summary.tests, "test", "tests"));
+    format!("{BOLD}{tests}{BOLD:#} {noun}: {}", words.join(", "))
 }
 
 /// The calls on which only the output of passing tests depends:
@@ -479,11 +434,8 @@ fn models(report: &Report) -> Vec<Row> {
             .zip(lists)
         {
             if !apis.is_empty() {
-                rows.push(Row {
-                    style: Style::new(),
-                    word: "",
-                    message: format!("{family}, {word}: {}", apis.join(", ")),
-                });
+                let text = format!("{family}, {word}: {}", apis.join(", "));
+                rows.push(Row::new(Style::new(), "", text));
             }
         }
     }
