@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// The folders of the driver, and its files next to them, from the top floor down, each with those
 /// below that it may know.
-const DRIVER: [(&str, &[&str]); 16] = [
+const DRIVER: [(&str, &[&str]); 17] = [
     (
         "command",
         &[
@@ -25,20 +25,14 @@ const DRIVER: [(&str, &[&str]); 16] = [
             "exit_code",
             "pool",
             "statistics",
+            "file",
             "atomic_file",
         ],
     ),
-    ("config", &["cli", "judge", "project", "error"]),
+    ("config", &["cli", "judge", "project", "error", "file"]),
     (
         "cli",
-        &[
-            "findings",
-            "judge",
-            "project",
-            "shell",
-            "error",
-            "exit_code",
-        ],
+        &["findings", "judge", "project", "error", "exit_code"],
     ),
     (
         "repro",
@@ -58,7 +52,7 @@ const DRIVER: [(&str, &[&str]); 16] = [
     ),
     (
         "findings",
-        &["report", "project", "shell", "error", "atomic_file"],
+        &["report", "project", "shell", "error", "file", "atomic_file"],
     ),
     (
         "report",
@@ -74,6 +68,7 @@ const DRIVER: [(&str, &[&str]); 16] = [
     ),
     ("project", &["error", "exit_code", "pool", "atomic_file"]),
     ("repository", &["error"]),
+    ("file", &["error"]),
     ("atomic_file", &["error"]),
     ("error", &["exit_code"]),
     ("shell", &[]),

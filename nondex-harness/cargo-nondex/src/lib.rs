@@ -12,6 +12,7 @@ pub mod command;
 pub mod config;
 pub mod error;
 pub mod exit_code;
+pub mod file;
 pub mod findings;
 pub mod pool;
 pub mod project;

@@ -3,8 +3,6 @@
 use camino::Utf8PathBuf;
 use clap::Args;
 
-use crate::shell;
-
 /// Where a project and what was found in it are.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Manifest options")]
@@ -19,14 +17,7 @@ pub struct LocationArgs {
 }
 
 impl LocationArgs {
-    /// The flags by which another command finds the same. Quoted for a shell.
-    #[must_use]
-    pub fn flags(&self) -> Vec<String> {
-        let words = self.words().into_iter();
-        words.map(|word| shell::quote(&word).into_owned()).collect()
-    }
-
-    /// The same, not quoted.
+    /// The flags by which another command finds the same.
     #[must_use]
     pub fn words(&self) -> Vec<String> {
         let paths = [

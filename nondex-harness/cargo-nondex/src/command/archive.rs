@@ -10,6 +10,7 @@ use super::{interrupt, selection};
 use crate::cli::{ArchiveArgs, ExtractArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
+use crate::file;
 use crate::project::{self, BuildPlan, Doctests, Mode, Packing, Project, Rebuilds};
 use crate::repository::Git;
 
@@ -29,8 +30,7 @@ pub(super) fn archive(args: &ArchiveArgs, console: &Console) -> Result<ExitCode>
     let varied = rebuilds.variations.into_iter().map(|one| one.package);
     let varied: BTreeSet<String> = varied.collect();
     let file = match &args.archive_file {
-        Some(file) => camino::absolute_utf8(file)
-            .map_err(|e| Error::setup(format!("failed to find `{file}`: {e}")))?,
+        Some(path) => file::absolute(path)?,
         None => project.target_dir.join("nondex/archive.tar.gz"),
     };
     let sources = match args.no_sources {

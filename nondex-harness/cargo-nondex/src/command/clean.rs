@@ -8,6 +8,7 @@ use super::console::Console;
 use crate::cli::CleanArgs;
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
+use crate::file;
 use crate::project::{self, BuildPlan};
 
 /// Removes `nondex` from the project's target directory, and with `--cache` the runtimes of this
@@ -31,20 +32,11 @@ pub(super) fn clean(args: &CleanArgs, console: &Console) -> Result<ExitCode> {
 /// The runtimes in the cache, whole or half built. Whatever else is there is not ours: the user may
 /// have chosen the folder.
 fn runtimes(cache: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
-    let failed = |error| Error::setup(format!("failed to read the cache `{cache}`: {error}"));
-    let entries = match cache.read_dir_utf8() {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(failed(error)),
-    };
-    let mut found = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(failed)?;
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) && is_runtime(entry.file_name()) {
-            found.push(entry.into_path());
-        }
-    }
-    found.sort();
+    let mut found = file::list(cache)?;
+    found.retain(|path| {
+        let is_folder = path.is_dir() && !path.is_symlink();
+        is_folder && path.file_name().is_some_and(is_runtime)
+    });
     Ok(found)
 }
 

@@ -3,7 +3,8 @@
 use camino::Utf8PathBuf;
 
 use crate::cli::LocationArgs;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::file;
 use crate::project::{self, BuildPlan, Extracted};
 
 /// The folders of a project: its own, and where its findings and reports are.
@@ -28,11 +29,9 @@ impl Folders {
         let metadata = project::metadata(&plan, false)?;
         let target_dir = location.target_dir.clone();
         let target_dir = target_dir.unwrap_or(metadata.target_directory);
-        let target_dir = camino::absolute_utf8(&target_dir)
-            .map_err(|e| Error::setup(format!("failed to find `{target_dir}`: {e}")))?;
         Ok(Folders {
             workspace_root: metadata.workspace_root,
-            target_dir,
+            target_dir: file::absolute(&target_dir)?,
         })
     }
 }

@@ -13,6 +13,7 @@ use super::effects::{self, Effects};
 use super::reads::Reads;
 use crate::campaign::Selected;
 use crate::error::{Error, Result};
+use crate::file;
 use crate::findings::history::{self, Entry, History, Key, Life};
 use crate::judge::Options;
 use crate::project::blocks::SourceLine;
@@ -62,8 +63,7 @@ impl Past {
         plan: &BuildPlan,
     ) -> Result<Self> {
         let folder = match folder {
-            Some(folder) => camino::absolute_utf8(folder)
-                .map_err(|e| Error::setup(format!("failed to find `{folder}`: {e}")))?,
+            Some(folder) => file::absolute(folder)?,
             None => project.target_dir.join("nondex/history"),
         };
         let history = History::new(&folder);

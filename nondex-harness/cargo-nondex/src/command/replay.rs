@@ -21,6 +21,7 @@ use crate::campaign::{StopFlag, launch, process, record};
 use crate::cli::{MessageFormat, ReplayArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
+use crate::file;
 use crate::findings::{self, Difference, Finding, Fingerprint, Store};
 use crate::judge::run::Run;
 use crate::project::{self, BuildPlan, Doctests, Project, Suite, TestBinary, TestCase, addresses};
@@ -279,8 +280,7 @@ impl Records {
         let path = store
             .directory()
             .join(format!("replay-{}", std::process::id()));
-        std::fs::create_dir_all(&path)
-            .map_err(|e| Error::setup(format!("failed to create `{path}`: {e}")))?;
+        file::create_folder(&path)?;
         Ok(Records(path))
     }
 }

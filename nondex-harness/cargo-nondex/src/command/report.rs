@@ -19,6 +19,7 @@ use super::selection::count;
 use crate::cli::{MergeArgs, MessageFormat, ReportAction, ReportArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
+use crate::file;
 use crate::findings::{Finding, Regressions, Store, skip_list};
 use crate::report::human::{self, Sources, View};
 use crate::report::{RunDirectory, markdown, merge, store};
@@ -66,10 +67,10 @@ fn show(place: &Folders, args: &ReportArgs, console: &Console) -> Result<()> {
     if let Some(when) = args.files.annotations {
         actions::announce(&report, view.sources, when, console)?;
     }
-    if let Some(file) = &args.markdown {
+    if let Some(path) = &args.markdown {
         let text = markdown::render(&report, view.sources);
-        match file {
-            Some(file) => files::write(file, &text)?,
+        match path {
+            Some(path) => file::write(path, &text)?,
             None if console.format == MessageFormat::Json => {
                 let message = "--markdown without a file and JSON cannot both go to stdout";
                 return Err(Error::usage(message.to_owned()));
@@ -123,17 +124,12 @@ fn reports_in(path: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    let failed = |e| Error::setup(format!("failed to list `{path}`: {e}"));
     let mut files = Vec::new();
-    for entry in path.read_dir_utf8().map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        if entry.path().is_dir() {
-            files.extend(reports_in(entry.path())?);
-        } else if entry.path().extension() == Some("json") {
-            files.push(entry.into_path());
+    for path in file::list(path)? {
+        if path.is_dir() || path.extension() == Some("json") {
+            files.extend(reports_in(&path)?);
         }
     }
-    files.sort();
     Ok(files)
 }
 
@@ -274,10 +270,9 @@ pub(super) fn regressions_file(
     workspace_root: &Utf8Path,
 ) -> Result<Utf8PathBuf> {
     use crate::findings::DEFAULT_FILE;
-    match given.filter(|file| *file != DEFAULT_FILE) {
+    match given.filter(|path| *path != DEFAULT_FILE) {
         None => Ok(workspace_root.join(DEFAULT_FILE)),
-        Some(file) => camino::absolute_utf8(file)
-            .map_err(|e| Error::setup(format!("failed to find `{file}`: {e}"))),
+        Some(path) => file::absolute(path),
     }
 }
 

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::console::Console;
 use crate::cli::WithArgs;
 use crate::error::{Error, Result};
+use crate::file;
 use crate::judge::Options;
 use crate::judge::world::World;
 use crate::project::{Around, BuildPlan};
@@ -65,8 +66,7 @@ pub(super) fn with(args: &WithArgs, console: &Console) -> Result<i32> {
     };
     let around = Around::prepare(&plan, console.quiet)?;
     let records = around.build_dir().join("records");
-    std::fs::create_dir_all(&records)
-        .map_err(|e| Error::setup(format!("failed to create `{records}`: {e}")))?;
+    file::create_folder(&records)?;
     let manner = Manner {
         seed: args.world.seed,
         real_threads: args.world.real_threads.unwrap_or(false),

@@ -15,6 +15,7 @@ use super::overrides::Override;
 use crate::cli::MaxFail;
 use crate::cli::filterset::Expression;
 use crate::error::{Error, Result};
+use crate::file;
 use crate::judge::options::DEFAULT_TIMEOUT;
 
 /// The file, below the root of the workspace.
@@ -56,10 +57,8 @@ impl Nextest {
     /// When it cannot be read, or is no TOML.
     pub(super) fn read(root: &Utf8Path) -> Result<Self> {
         let path = root.join(FILE);
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Nextest::default()),
-            Err(e) => return Err(Error::setup(format!("failed to read `{path}`: {e}"))),
+        let Some(text) = file::read_if_there(&path)? else {
+            return Ok(Nextest::default());
         };
         let profile = std::env::var("NEXTEST_PROFILE").ok();
         Self::parse(&text, profile.as_deref().unwrap_or(DEFAULT))

@@ -13,7 +13,8 @@ use nondex_core::hash;
 use serde::{Deserialize, Serialize};
 
 use crate::atomic_file;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::file;
 use crate::report::Verdict;
 
 /// The version of [`Entry`].
@@ -109,12 +110,6 @@ impl History {
         }
     }
 
-    /// Where it is.
-    #[must_use]
-    pub fn folder(&self) -> &Utf8Path {
-        &self.folder
-    }
-
     /// Where content is kept that is in no commit.
     #[must_use]
     pub fn objects(&self) -> Utf8PathBuf {
@@ -167,18 +162,8 @@ impl History {
 
     /// The files, the oldest first.
     fn files(&self) -> Result<Vec<Utf8PathBuf>> {
-        let failed = |e| Error::setup(format!("failed to list `{}`: {e}", self.folder));
-        if !self.folder.exists() {
-            return Ok(Vec::new());
-        }
-        let mut files = Vec::new();
-        for entry in self.folder.read_dir_utf8().map_err(failed)? {
-            let path = entry.map_err(failed)?.into_path();
-            if path.extension() == Some("json") {
-                files.push(path);
-            }
-        }
-        files.sort();
+        let mut files = file::list(&self.folder)?;
+        files.retain(|path| path.extension() == Some("json"));
         Ok(files)
     }
 }

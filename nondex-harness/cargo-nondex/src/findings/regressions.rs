@@ -2,8 +2,6 @@
 //! machine, try them first.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::ErrorKind;
 
 use camino::Utf8Path;
 use nondex_core::{ALGORITHM, Level, Schedule};
@@ -11,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::finding::Finding;
 use crate::error::{Error, Result};
+use crate::file;
 use crate::report::versioned;
 
 /// The file, relative to the root of the workspace, unless another is given.
@@ -74,14 +73,11 @@ impl Regressions {
     /// # Errors
     /// A set-up error that names what is wrong with the file.
     pub fn read(path: &Utf8Path) -> Result<Self> {
-        let damaged =
-            |what: String| Error::setup(format!("failed to read regressions `{path}`: {what}"));
-        let text = match fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Self::default()),
-            Err(e) => return Err(damaged(e.to_string())),
+        let Some(text) = file::read_if_there(path)? else {
+            return Ok(Self::default());
         };
-        versioned::parse(&text, "a list of regressions", SCHEMA).map_err(damaged)
+        versioned::parse(&text, "a list of regressions", SCHEMA)
+            .map_err(|what| Error::setup(format!("failed to read regressions `{path}`: {what}")))
     }
 
     /// Writes the file, and the directory it is in.
@@ -92,11 +88,7 @@ impl Regressions {
         let mut json = serde_json::to_string_pretty(self)
             .expect("regressions have no map with other keys than strings");
         json.push('\n');
-        let written = path
-            .parent()
-            .map_or(Ok(()), fs::create_dir_all)
-            .and_then(|()| fs::write(path, json));
-        written.map_err(|e| Error::setup(format!("failed to write regressions `{path}`: {e}")))
+        file::write(path, &json)
     }
 
     /// Adds the findings that a level and a seed reproduce: of each test that depends on choices
@@ -159,6 +151,8 @@ impl Regressions {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::exit_code::ExitCode;
     use crate::findings::finding::tests::finding;

@@ -1,7 +1,6 @@
 //! Where findings are kept: `<target>/nondex/findings/<id>.json`.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::time::SystemTime;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -10,6 +9,7 @@ use super::finding::{Finding, SCHEMA};
 use super::named::choose;
 use crate::atomic_file;
 use crate::error::{Error, Result};
+use crate::file;
 use crate::report::versioned;
 
 /// How many findings are kept: the oldest ones are deleted when new ones are written.
@@ -41,8 +41,7 @@ impl Store {
     /// # Errors
     /// A set-up error with its path.
     pub fn create(&self) -> Result<()> {
-        fs::create_dir_all(&self.directory)
-            .map_err(|e| failed("create", &self.directory, &e.to_string()))
+        file::create_folder(&self.directory)
     }
 
     /// Writes findings, each at once and in place of an earlier one with its id, and deletes the
@@ -118,17 +117,8 @@ impl Store {
 
     /// The files of the store, in the order of their ids.
     fn files(&self) -> Result<Vec<Utf8PathBuf>> {
-        let entries = match self.directory.read_dir_utf8() {
-            Ok(entries) => entries,
-            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(e) => return Err(failed("read", &self.directory, &e.to_string())),
-        };
-        let mut files: Vec<Utf8PathBuf> = entries
-            .flatten()
-            .map(camino::Utf8DirEntry::into_path)
-            .filter(|path| path.extension() == Some("json"))
-            .collect();
-        files.sort();
+        let mut files = file::list(&self.directory)?;
+        files.retain(|path| path.extension() == Some("json"));
         Ok(files)
     }
 
@@ -153,11 +143,7 @@ fn read(path: &Utf8Path) -> Result<Finding> {
     fs::read_to_string(path)
         .map_err(|e| e.to_string())
         .and_then(|text| versioned::parse(&text, "a finding", SCHEMA))
-        .map_err(|what| failed("read the finding", path, &what))
-}
-
-fn failed(doing: &str, path: &Utf8Path, error: &str) -> Error {
-    Error::setup(format!("failed to {doing} `{path}`: {error}"))
+        .map_err(|what| Error::setup(format!("failed to read the finding `{path}`: {what}")))
 }
 
 #[cfg(test)]

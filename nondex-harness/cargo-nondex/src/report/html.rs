@@ -12,14 +12,11 @@ mod walk;
 
 use std::time::Duration;
 
-use camino::Utf8Path;
-
 use self::finding::class;
 use self::markup::Markup;
 pub use self::past::{Moment, Past};
 use super::human::{self, View};
 use super::schema::Report;
-use crate::error::{Error, Result};
 
 /// Nothing may be loaded, whatever the report has.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
@@ -68,18 +65,6 @@ pub fn render(report: &Report, view: &View<'_>, page: &Page<'_>) -> String {
     });
     markup.line();
     markup.finish()
-}
-
-/// Writes the report as a page to `path`, and makes the folders above it.
-///
-/// # Errors
-/// When it cannot be written, a set-up error with the path.
-pub fn write(report: &Report, view: &View<'_>, page: &Page<'_>, path: &Utf8Path) -> Result<()> {
-    let failed = |e| Error::setup(format!("failed to write `{path}`: {e}"));
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(failed)?;
-    }
-    std::fs::write(path, render(report, view, page)).map_err(failed)
 }
 
 fn head(markup: &mut Markup, page: &Page<'_>) {

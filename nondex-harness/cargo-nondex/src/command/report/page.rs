@@ -5,28 +5,29 @@ use camino::Utf8Path;
 use crate::command::console::Console;
 use crate::command::folders::Folders;
 use crate::error::Result;
+use crate::file;
 use crate::findings::history::History;
 use crate::report::Report;
 use crate::report::html::{self, Moment, Page, Past};
 use crate::report::human::View;
 use crate::repository::short;
 
-/// Writes the page to `file`, by default into the target folder, and prints its path.
+/// Writes the page to `path`, by default into the target folder, and prints its path.
 pub(super) fn write(
     report: &Report,
     view: &View<'_>,
     place: &Folders,
-    file: Option<&Utf8Path>,
+    path: Option<&Utf8Path>,
     console: &Console,
 ) -> Result<()> {
     let usual = place.target_dir.join("nondex/report.html");
-    let file = file.unwrap_or(&usual);
+    let path = path.unwrap_or(&usual);
     let page = Page {
         name: place.workspace_root.file_name().unwrap_or("tests"),
         past: &past(&place.target_dir.join("nondex/history"), report, console)?,
     };
-    html::write(report, view, &page, file)?;
-    console.product(&format!("{file}\n"))
+    file::write(path, &html::render(report, view, &page))?;
+    console.product(&format!("{path}\n"))
 }
 
 /// Earlier runs of the tests that do not pass now: those that always passed have nothing to show.

@@ -1,7 +1,5 @@
 //! The file of known flakes.
 
-use std::fs;
-use std::io::ErrorKind;
 use std::ops::Range;
 
 use camino::Utf8Path;
@@ -9,6 +7,7 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::file;
 use crate::report::Verdict;
 
 /// The file, relative to the root of the workspace.
@@ -117,10 +116,8 @@ impl Known {
     /// # Errors
     /// A set-up error that names what is wrong with the file.
     pub fn read(path: &Utf8Path) -> Result<Self> {
-        let text = match fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Self::default()),
-            Err(e) => return Err(Error::setup(format!("failed to read `{path}`: {e}"))),
+        let Some(text) = file::read_if_there(path)? else {
+            return Ok(Self::default());
         };
         Self::parse(text).map_err(|what| Error::setup(format!("failed to read `{path}`: {what}")))
     }
@@ -193,11 +190,7 @@ impl Known {
     /// # Errors
     /// A set-up error with the path.
     pub fn write(&self, path: &Utf8Path) -> Result<()> {
-        let written = path
-            .parent()
-            .map_or(Ok(()), fs::create_dir_all)
-            .and_then(|()| fs::write(path, &self.text));
-        written.map_err(|e| Error::setup(format!("failed to write `{path}`: {e}")))
+        file::write(path, &self.text)
     }
 }
 
