@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::console::Console;
-use super::selection::count;
 use super::{interrupt, selection};
 use crate::cli::{ArchiveArgs, ExtractArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::file;
 use crate::project::{self, BuildPlan, Doctests, Mode, Packing, Project, Rebuilds};
+use crate::report::listing::plural;
 use crate::repository::Git;
 
 /// Builds the tests and packs them.
@@ -53,8 +53,8 @@ pub(super) fn archive(args: &ArchiveArgs, console: &Console) -> Result<ExitCode>
     let size = std::fs::metadata(&file).map_or(0, |file| file.len());
     let what = format!(
         "{} of {} to {file} ({} MB)",
-        count(tests, "test"),
-        count(project.suites.len(), "executable"),
+        plural(tests, "test"),
+        plural(project.suites.len(), "executable"),
         size.div_ceil(1 << 20)
     );
     console.status("Archived", &what);

@@ -21,6 +21,7 @@ use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Store};
 use crate::judge::options::DEFAULT_TIMEOUT;
 use crate::project::{self, Mode};
+use crate::report::listing::plural;
 use crate::repro::{Repro, Subject};
 use crate::shell;
 
@@ -77,8 +78,8 @@ pub(super) fn confirm(args: &ConfirmArgs, asked: &Asked, console: &Console) -> R
     for (suite, test) in running {
         let id = suite.test_id(test);
         let what = match &seeded {
-            Some(seeded) => selection::count(seeded.seeds.len(), "seed"),
-            None => selection::count(args.runs.get() as usize, "run"),
+            Some(seeded) => plural(seeded.seeds.len(), "seed"),
+            None => plural(args.runs.get(), "run"),
         };
         console.status("Confirming", &format!("{id}: {what} of the plain build"));
         let plain = PlainRuns {

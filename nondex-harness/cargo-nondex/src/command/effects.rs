@@ -14,10 +14,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 pub(super) use self::kind::outside;
 use self::page::Page;
 use self::removed::Removed;
-use super::selection::count;
 use crate::cli::filterset::Workspace;
 use crate::project::blocks::SourceLine;
 use crate::report::TestReport;
+use crate::report::listing::plural;
 use crate::report::schema::Line;
 use crate::repository::Reach;
 
@@ -109,8 +109,8 @@ impl Effects {
     pub(super) fn summary(&self) -> String {
         format!(
             "{}, {} in code",
-            count(self.files.len(), "changed file"),
-            count(self.effects.len(), "place")
+            plural(self.files.len(), "changed file"),
+            plural(self.effects.len(), "place")
         )
     }
 

@@ -9,7 +9,7 @@ use super::console::Console;
 use super::folders::Folders;
 use super::progress::Display;
 use super::replay;
-use super::{interrupt, outcome, selection};
+use super::{interrupt, outcome};
 use crate::campaign::Selected;
 use crate::campaign::memo::Memo;
 use crate::cli::{Annotations, ExplainArgs, FileArgs};
@@ -19,6 +19,7 @@ use crate::findings::{Finding, Store};
 use crate::judge::Options;
 use crate::judge::prerequisite::Policy;
 use crate::judge::run::Run;
+use crate::report::listing::plural;
 use crate::report::{self, Report, RunDirectory};
 
 /// Searches what makes the test of a finding fail, with the runs that were made before: 100 when it
@@ -68,7 +69,7 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
             finding.id,
             finding.test,
             finding.conditions(),
-            selection::count(before, "run")
+            plural(before, "run")
         ),
     );
     let plain = outcome::PlainBuilder::new(replay::plan_of(&finding, &place.workspace_root));

@@ -9,13 +9,13 @@ use chrono::Days;
 use super::console::Console;
 use super::folders::Folders;
 use super::known;
-use super::selection::count;
 use crate::cli::InitArgs;
 use crate::config::CONFIG_FILE;
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::known::{KNOWN_FILE, Known, date};
 use crate::report::human::Sources;
+use crate::report::listing::plural;
 use crate::report::store;
 use crate::repository::Git;
 
@@ -105,7 +105,7 @@ fn write_known(folders: &Folders, force: bool, console: &Console) -> Result<()> 
         known.add(entry).map_err(Error::usage)?;
     }
     known.write(&path)?;
-    let flakes = count(tests.len(), "known flake");
+    let flakes = plural(tests.len(), "known flake");
     console.status("Wrote", &format!("{path}, with {flakes} until {expires}"));
     Ok(())
 }

@@ -8,7 +8,6 @@ use chrono::NaiveDate;
 use super::configuration::Asked;
 use super::console::Console;
 use super::folders::Folders;
-use super::selection::count;
 use crate::cli::filterset::{Expression, Filterset, Platform, Query, Workspace};
 use crate::cli::{KnownAction, KnownAddArgs, KnownCheckArgs, LocationArgs, MessageFormat};
 use crate::error::{Error, Result};
@@ -16,6 +15,7 @@ use crate::exit_code::ExitCode;
 use crate::findings::known::{self, KNOWN_FILE, Known, KnownEntry, date};
 use crate::project::{self, BuildPlan, Harness, Project, Suite};
 use crate::report::human::Sources;
+use crate::report::listing::plural;
 use crate::report::schema::Overdue;
 use crate::report::{Report, TestReport, store};
 
@@ -252,7 +252,7 @@ fn check(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
         "Checked",
         &format!(
             "{}, {} overdue",
-            count(all, "known flake"),
+            plural(all, "known flake"),
             report.overdue.len()
         ),
     );
@@ -280,7 +280,7 @@ fn prune(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
     for overdue in &report.overdue {
         console.note(&overdue.to_string());
     }
-    console.status("Removed", &count(removed, "known flake"));
+    console.status("Removed", &plural(removed, "known flake"));
     Ok(ExitCode::Ok)
 }
 

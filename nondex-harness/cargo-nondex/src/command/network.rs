@@ -17,6 +17,7 @@ use crate::exit_code::ExitCode;
 use crate::judge::Options;
 use crate::judge::prerequisite::Policy;
 use crate::project;
+use crate::report::listing::plural;
 use crate::report::{Report, RunDirectory, TestReport, Verdict};
 use crate::shell;
 
@@ -60,7 +61,7 @@ pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> 
     options.jobs = args.project.build.jobs.unwrap_or(options.jobs);
     options.network = Policy::new(NetworkMode::Block, args.network_allow.clone(), true);
     let directory = RunDirectory::create(&project.target_dir)?;
-    let tests = selection::count(selection::running(&selected), "test");
+    let tests = plural(selection::running(&selected), "test");
     console.status("Running", &format!("{tests} with the network blocked"));
     let plain = outcome::PlainBuilder::new(plan);
     let display = Display::new(console, selection::running(&selected));
@@ -87,7 +88,7 @@ pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> 
         })
         .count();
     if failed > 0 {
-        let failed = selection::count(failed, "test");
+        let failed = plural(failed, "test");
         console.note(&format!(
             "{failed} failed for another reason than the network"
         ));

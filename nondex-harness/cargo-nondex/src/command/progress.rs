@@ -10,9 +10,9 @@ use nondex_core::{CoveredRecord, Outcome, RunSpec};
 use super::console::Console;
 use super::coverage::Coverage;
 use super::events::Events;
-use super::selection;
 use crate::campaign::Progress;
 use crate::report::human::{verdict_style, words};
+use crate::report::listing::plural;
 use crate::report::stream::{self, Stage};
 use crate::report::{TestReport, Verdict};
 
@@ -105,7 +105,7 @@ impl Progress for Display<'_> {
         }
         if let Some(bar) = &self.bar {
             let counts = self.counts();
-            let runs = selection::count_u64(counts.runs, "run");
+            let runs = plural(counts.runs, "run");
             let left = counts.still();
             bar.set_message(format!("{runs}{left}: {test_id}"));
         }
@@ -138,7 +138,7 @@ impl Progress for Display<'_> {
                 runs,
                 ..
             } = *counts;
-            let runs = selection::count_u64(runs, "run");
+            let runs = plural(runs, "run");
             let left = counts.still();
             let message = format!("{judged} of {tests} tests are judged, after {runs}{left}");
             self.console.status("Running", &message);
@@ -155,7 +155,7 @@ impl Progress for Display<'_> {
         if self.console.quiet {
             return;
         }
-        let tests = selection::count(tests, "test");
+        let tests = plural(tests, "test");
         self.line(&format!(
             "{:>12} a plain build, to run {tests} in it that failed here",
             "Building"

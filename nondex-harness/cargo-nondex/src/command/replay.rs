@@ -16,7 +16,7 @@ use self::counts::Counts;
 use self::runs::Runs;
 use super::console::Console;
 use super::folders::Folders;
-use super::{interrupt, selection};
+use super::interrupt;
 use crate::campaign::{StopFlag, launch, process, record};
 use crate::cli::{MessageFormat, ReplayArgs};
 use crate::error::{Error, Result};
@@ -26,6 +26,7 @@ use crate::findings::{self, Difference, Finding, Fingerprint, Store};
 use crate::judge::run::Run;
 use crate::project::{self, BuildPlan, Doctests, Project, Suite, TestBinary, TestCase, addresses};
 use crate::report;
+use crate::report::listing::plural;
 use crate::report::workspace::Workspace;
 
 /// Replays a finding: 100 when the test fails again, 0 when it passes.
@@ -94,7 +95,7 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
         console.warning(warning);
     }
     let often = match args.runs {
-        Some(runs) => format!(", {}", selection::count_u64(runs.get().into(), "run")),
+        Some(runs) => format!(", {}", plural(runs.get(), "run")),
         None => String::new(),
     };
     console.status(

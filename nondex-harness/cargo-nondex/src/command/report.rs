@@ -15,13 +15,13 @@ use super::folders::Folders;
 use super::history;
 use super::known::{KnownFlakes, workspace};
 use super::outcome;
-use super::selection::count;
 use crate::cli::{MergeArgs, MessageFormat, ReportAction, ReportArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::file;
 use crate::findings::{Finding, Regressions, Store, skip_list};
 use crate::report::human::{self, Sources, View};
+use crate::report::listing::plural;
 use crate::report::{RunDirectory, markdown, merge, store};
 
 /// Shows what earlier runs found. The exit code shows whether that could be done, not what was
@@ -224,7 +224,7 @@ fn in_words(seconds: u64) -> String {
         HOUR..DAY => (seconds / HOUR, "hour"),
         _ => (seconds / DAY, "day"),
     };
-    count(usize::try_from(number).unwrap_or(usize::MAX), noun)
+    plural(number, noun)
 }
 
 /// Adds the findings to the file of regressions.
@@ -243,7 +243,7 @@ fn export(place: &Folders, file: &Utf8Path, console: &Console) -> Result<()> {
     if left_out > 0 {
         console.note(&format!(
             "{} left out: no seed brings them about",
-            count(left_out, "finding")
+            plural(left_out, "finding")
         ));
     }
     let all = regressions.all().len();
@@ -257,7 +257,7 @@ fn export(place: &Folders, file: &Utf8Path, console: &Console) -> Result<()> {
     regressions.write(&path)?;
     let message = format!(
         "{} to {path}, which has {all}",
-        count(new, "new regression")
+        plural(new, "new regression")
     );
     console.status("Exported", &message);
     Ok(())

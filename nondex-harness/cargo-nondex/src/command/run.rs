@@ -22,6 +22,7 @@ use crate::error::Result;
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Store};
 use crate::project::Rebuilds;
+use crate::report::listing::plural;
 use crate::report::stream::{BuildFinished, Event};
 use crate::report::{Report, RunDirectory, TestReport, claim};
 
@@ -188,7 +189,7 @@ impl Unchanged {
             true => &found.alone,
             false => &found.in_orders,
         };
-        let few = selection::count(left_out.len(), "test");
+        let few = plural(left_out.len(), "test");
         let all = selection::running(compared.selected);
         console.status("Comparing", &format!("{words}: {few} of {all} left out"));
         Ok(found)

@@ -13,6 +13,7 @@ use crate::config::PerTest;
 use crate::error::{Error, Result};
 use crate::judge::slots::Required;
 use crate::project::{self, BuildPlan, Suite, TestCase};
+use crate::report::listing::plural;
 use crate::shell;
 
 /// What is built when these flags are given in the current folder; `--color` applies to cargo, too.
@@ -198,25 +199,12 @@ fn why_none(suites: &[Suite], selected: &[Selected<'_>], filter: &ResolvedFilter
                     shell::quote(&id)
                 )
             });
-            let tests = count(tests, "test");
+            let tests = plural(tests, "test");
             format!("no tests to run: the filters match none of {tests}{hint}")
         }
         (_, _) => format!(
             "no tests to run: the filters match {} only (to run: --include-ignored)",
-            count(ignored, "ignored test")
+            plural(ignored, "ignored test")
         ),
-    }
-}
-
-/// As [`count`], of what may be more.
-pub(super) fn count_u64(number: u64, noun: &str) -> String {
-    count(usize::try_from(number).unwrap_or(usize::MAX), noun)
-}
-
-/// `1 test`, `2 tests`.
-pub(super) fn count(number: usize, noun: &str) -> String {
-    match number {
-        1 => format!("1 {noun}"),
-        _ => format!("{number} {noun}s"),
     }
 }

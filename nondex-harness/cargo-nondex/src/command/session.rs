@@ -17,6 +17,7 @@ use crate::judge::Options;
 use crate::judge::order::OrderOptions;
 use crate::judge::world::World;
 use crate::project::Rebuilds;
+use crate::report::listing::plural;
 use crate::report::stream::Stage;
 use crate::report::{Report, RunDirectory, TestReport, Verdict};
 
@@ -189,7 +190,7 @@ impl Session<'_> {
         let strategies: Vec<&str> = tried.strategies.iter().map(|one| one.name()).collect();
         let what = format!(
             "{} alone, in pairs, and in orders: {}",
-            selection::count(running, "test"),
+            plural(running, "test"),
             strategies.join(", ")
         );
         self.console.status("Running", &what);

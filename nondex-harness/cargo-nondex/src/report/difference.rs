@@ -8,6 +8,8 @@ use anstream::adapter::strip_str;
 use regex::Regex;
 use similar::TextDiff;
 
+use super::listing::cut;
+
 /// How many lines around a difference are shown.
 const CONTEXT: usize = 3;
 
@@ -126,10 +128,7 @@ pub fn between(passing: &str, failing: &str, message: &str) -> Option<String> {
     let mut lines: Vec<String> = all
         .iter()
         .take(MAX_LINES)
-        .map(|line| match line.char_indices().nth(MAX_WIDTH) {
-            Some((end, _)) => format!("{}…", &line[..end]),
-            None => (*line).to_owned(),
-        })
+        .map(|line| cut(line, MAX_WIDTH))
         .collect();
     if all.len() > MAX_LINES {
         lines.push(format!("[{} lines left out]", all.len() - MAX_LINES));

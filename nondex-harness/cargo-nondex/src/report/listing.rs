@@ -1,4 +1,22 @@
-//! Long lists of names and of seeds, shortened.
+//! Numbers of things in words, and long lists and texts, shortened.
+
+use std::fmt::Display;
+
+/// `1 test`, `2 tests`.
+#[must_use]
+pub fn plural<N: Copy + Display + From<u8> + PartialEq>(number: N, noun: &str) -> String {
+    let ending = if number == N::from(1) { "" } else { "s" };
+    format!("{number} {noun}{ending}")
+}
+
+/// The first characters of a text, up to a limit; `…` after them shows that there are more.
+#[must_use]
+pub fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
 
 /// The first of these names, up to a limit, and how many more there are: `a, b and 7 more`.
 #[must_use]
@@ -34,6 +52,12 @@ pub fn seeds(seeds: &[u64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_is_whole_where_it_is_short() {
+        assert_eq!(cut("äöü", 3), "äöü");
+        assert_eq!(cut("äöü", 2), "äö…");
+    }
 
     #[test]
     fn a_list_is_whole_where_it_is_short() {

@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use crate::cli::MessageFormat;
 use crate::command::console::Console;
-use crate::command::selection;
 use crate::error::Result;
 use crate::exit_code::ExitCode;
 use crate::findings::Finding;
 use crate::judge::run::Run;
+use crate::report::listing::plural;
 use crate::statistics::Rate;
 
 /// How many different failures people are shown.
@@ -142,7 +142,7 @@ impl Counts {
     /// The rate, and each failure that is part of it.
     fn text(&self, rate: Rate, is_recorded: bool) -> String {
         let Rate { failures, runs, .. } = rate;
-        let all = selection::count_u64(runs, "run");
+        let all = plural(runs, "run");
         let mut text = match failures {
             0 if is_recorded => format!(
                 "each of {all}: it is fixed, or its failure depends on more than the choices"
@@ -172,7 +172,7 @@ impl Counts {
         }
         let others = failing().skip(SHOWN).count();
         if others > 0 {
-            let others = selection::count(others, "other failure");
+            let others = plural(others, "other failure");
             text += &format!("\nand {others}");
         }
         text

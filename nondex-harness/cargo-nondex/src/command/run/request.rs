@@ -23,6 +23,7 @@ use crate::findings::{Regressions, TriedSeed};
 use crate::judge::Options;
 use crate::judge::missing::Purpose;
 use crate::project::{self, BuildPlan, Counted, Doctests, Project};
+use crate::report::listing::plural;
 use crate::report::schema::RunInfo;
 use crate::report::{Report, TestReport, exit};
 use crate::repository::{self, Git};
@@ -141,7 +142,7 @@ impl<'a> Request<'a> {
         let selected = self.selected(project);
         let left_out = self.filter.left_out(&project.suites);
         if left_out > 0 {
-            let tests = selection::count(left_out, "test");
+            let tests = plural(left_out, "test");
             console.note(&format!(
                 "nextest's `default-filter` leaves out {tests}: --ignore-default-filter runs them"
             ));
@@ -225,7 +226,7 @@ impl<'a> Request<'a> {
             console.note(&format!(
                 "{} in `{file}` came from another version of the algorithm and cannot be tried: \
                  export them again",
-                selection::count(outdated, "regression")
+                plural(outdated, "regression")
             ));
         }
         Ok(by_test)

@@ -6,15 +6,15 @@ use crate::campaign::Selected;
 use crate::command::selection;
 use crate::judge::Options;
 use crate::judge::world::World;
-use crate::report::listing;
+use crate::report::listing::{plural, seeds};
 
 /// What is about to happen, with the seeds and levels.
 pub(super) fn plan(selected: &[Selected<'_>], options: &Options) -> String {
     let all: usize = selected.iter().map(|selected| selected.tests.len()).sum();
     let ignored = ignored(selected);
-    let tests = selection::count(all, "test");
+    let tests = plural(all, "test");
     let binaries = binaries(selected);
-    let clean = selection::count(options.clean_runs.get() as usize, "clean run");
+    let clean = plural(options.clean_runs.get(), "clean run");
     let what = if options.seeds.is_empty() {
         format!("{clean} each, no seeds")
     } else {
@@ -34,7 +34,7 @@ pub(super) fn plan(selected: &[Selected<'_>], options: &Options) -> String {
         };
         format!(
             "{clean} each, then {noun} {} at {}{schedule}",
-            listing::seeds(&options.seeds),
+            seeds(&options.seeds),
             levels.join(", ")
         )
     };
@@ -50,7 +50,7 @@ pub(super) fn world(selected: &[Selected<'_>], world: &World) -> String {
     let seed = world.seed.map_or_else(String::new, |seed| {
         format!(", with the choices of seed {seed}")
     });
-    let tests = selection::count(selection::running(selected), "test");
+    let tests = plural(selection::running(selected), "test");
     let (binaries, ignored) = (binaries(selected), ignored(selected));
     format!("{tests} across {binaries}{ignored}{twice}{seed}")
 }

@@ -6,6 +6,7 @@ use nondex_core::Level;
 
 use super::markup::Markup;
 use crate::report::human::level_meaning;
+use crate::report::listing::plural;
 use crate::report::schema::{FailureReport, RunInfo, TestReport};
 
 /// What is known of the run of one seed.
@@ -136,8 +137,7 @@ fn cells(markup: &mut Markup, cells: &[(u64, Cell)]) {
 /// The failing runs, each with the place and the message.
 fn failing(markup: &mut Markup, failures: &[FailureReport]) {
     markup.element("details", &[], |markup| {
-        let noun = if failures.len() == 1 { "run" } else { "runs" };
-        let title = format!("{} failing {noun}", failures.len());
+        let title = plural(failures.len(), "failing run");
         markup.leaf("summary", &[], &title);
         markup.element("ul", &[("class", "runs")], |markup| {
             for failure in failures {

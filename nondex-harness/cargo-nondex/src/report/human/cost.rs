@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use nondex_core::Source;
 
-use super::count::{named, plural};
+use super::count::named;
+use crate::report::listing::plural;
 use crate::report::schema::{Report, TestReport};
 
 /// Number of tests that are named as the most expensive ones.
@@ -18,7 +19,7 @@ pub(super) fn left_out(report: &Report, all: bool) -> Option<String> {
     let mut sentence = format!(
         "left out, as the budget was spent: {} of {}; --thorough makes them",
         plural(runs, "run"),
-        plural(tests as u64, "test"),
+        plural(tests, "test"),
     );
     if all {
         let _ = write!(sentence, ": {names}");

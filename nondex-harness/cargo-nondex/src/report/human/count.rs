@@ -20,11 +20,3 @@ pub(super) fn named(
     let most = if all { ids.len() } else { NAMED };
     (ids.len(), first(&ids, most))
 }
-
-/// `1 test`, `2 tests`.
-pub(super) fn plural(count: u64, noun: &str) -> String {
-    match count {
-        1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
-    }
-}

@@ -9,6 +9,7 @@ use super::entry::Entry;
 use super::interleaving::is_deadlock;
 use super::{View, state, timing};
 use crate::judge::circumstance::Circumstance;
+use crate::report::listing::cut;
 use crate::report::schema::{FailureReport, Line, TestReport, Verdict};
 use crate::shell;
 use crate::statistics::wilson;
@@ -164,11 +165,7 @@ pub(super) fn fails_here(what: &str, test: &TestReport, view: &View<'_>) -> Stri
     let first = said.and_then(|said| said.lines().next());
     match first.filter(|_| view.brief) {
         None => what.to_owned(),
-        Some(first) if first.chars().count() <= BRIEF_MESSAGE => format!("{what}: {first}"),
-        Some(first) => {
-            let start: String = first.chars().take(BRIEF_MESSAGE).collect();
-            format!("{what}: {start}…")
-        }
+        Some(first) => format!("{what}: {}", cut(first, BRIEF_MESSAGE)),
     }
 }
 

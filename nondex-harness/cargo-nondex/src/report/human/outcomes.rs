@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use nondex_core::Source;
 
 use super::View;
-use super::count::{NAMED, plural};
-use crate::report::listing::first;
+use super::count::NAMED;
+use crate::report::listing::{first, plural};
 use crate::report::schema::{Report, TestReport, Verdict, World};
 
 /// Whether nobody wanted a test to run: it is ignored, for instance.
@@ -62,7 +62,7 @@ pub(super) fn sentences(report: &Report, world: &World, view: &View<'_>) -> Vec<
         let ids = ids(&threads, all);
         sentences.push(format!(
             "with real threads and real time: {}: {ids}{}",
-            plural(threads.len() as u64, "test"),
+            plural(threads.len(), "test"),
             if all {
                 format!(" ({why})")
             } else {
@@ -77,7 +77,7 @@ pub(super) fn sentences(report: &Report, world: &World, view: &View<'_>) -> Vec<
         }
     }
     sentences.extend(sources.into_iter().map(|(source, tests)| {
-        let count = plural(tests.len() as u64, "test");
+        let count = plural(tests.len(), "test");
         format!("not controlled: {source}, in {count}: {}", ids(&tests, all))
     }));
     sentences

@@ -10,13 +10,14 @@ use nondex_core::{Family, Level, Source};
 
 use super::cause::Cause;
 use super::cost;
-use super::count::{NAMED, named, plural};
+use super::count::{NAMED, named};
 use super::outcomes;
 use super::state::leaves;
 use super::wording::called;
 use super::{View, short};
 use crate::exit_code::ExitCode;
 use crate::report::exit::exit_code;
+use crate::report::listing::plural;
 use crate::report::schema::{Report, Scheduled, Schedules, TestReport, Timing, Verdict};
 
 /// Counts.
@@ -260,10 +261,7 @@ fn latent(report: &Report, all: bool) -> Vec<String> {
         .map(|(call, tests)| {
             let who = match tests.as_slice() {
                 [one] => format!("{} passes, but what it writes", one.id),
-                many => format!(
-                    "{} pass, but what they write",
-                    plural(many.len() as u64, "test")
-                ),
+                many => format!("{} pass, but what they write", plural(many.len(), "test")),
             };
             format!("latent: {who} depends on {call}")
         })
@@ -271,7 +269,7 @@ fn latent(report: &Report, all: bool) -> Vec<String> {
     if more > 0 {
         sentences.push(format!(
             "latent: {} more, see the report or -v",
-            plural(more as u64, "call")
+            plural(more, "call")
         ));
     }
     sentences
@@ -353,7 +351,7 @@ fn beyond_seeds(report: &Report, all: bool) -> Option<String> {
 fn with(preemptions: u32) -> String {
     match preemptions {
         0 => "without a preemption".to_owned(),
-        _ => format!("with at most {}", plural(preemptions.into(), "preemption")),
+        _ => format!("with at most {}", plural(preemptions, "preemption")),
     }
 }
 
@@ -367,7 +365,7 @@ fn at_levels(
     let counts = Level::ALL.into_iter().filter_map(|level| {
         let tests = report.tests.iter();
         let count = tests.filter(|test| holds(test, level)).count();
-        (count > 0).then(|| format!("{} at {level}", plural(count as u64, "test")))
+        (count > 0).then(|| format!("{} at {level}", plural(count, "test")))
     });
     let counts: Vec<String> = counts.collect();
     (!counts.is_empty()).then(|| format!("{what}: {}", counts.join(", ")))

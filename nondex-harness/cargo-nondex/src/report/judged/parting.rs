@@ -15,6 +15,7 @@ use crate::judge::specs::{shown_world_spec, world_spec};
 use crate::judge::verdict::Fact;
 use crate::judge::world::World;
 use crate::report::difference;
+use crate::report::listing::cut;
 use crate::report::schema::{FailureReport, Line, Parting, TestReport};
 
 /// What stands for an event that only one of the runs has.
@@ -157,7 +158,7 @@ fn ends(first: &Run, second: &Run) -> Option<Parting> {
     let end = |run: &Run| {
         let message = run.failure.as_ref().map(|failure: &Failure| {
             let first = failure.message.lines().next().unwrap_or_default();
-            format!(": {}", brief(first))
+            format!(": {}", cut(first, MAX_TEXT))
         });
         let end = if run.passed() { "passed" } else { "failed" };
         format!("{end}{}", message.unwrap_or_default())
@@ -177,7 +178,8 @@ fn outputs(first: &Run, second: &Run) -> Option<Parting> {
     }
     let text = |run: &Run| difference::normalise(run.output.as_deref().unwrap_or_default());
     let (first, second) = (text(first), text(second));
-    let lines = |text: &str| -> Vec<String> { text.lines().map(brief).collect() };
+    let lines =
+        |text: &str| -> Vec<String> { text.lines().map(|line| cut(line, MAX_TEXT)).collect() };
     let (first, second) = (lines(&first), lines(&second));
     let line = |lines: &[String], at: usize| {
         let line = lines.get(at);
@@ -193,13 +195,6 @@ fn outputs(first: &Run, second: &Run) -> Option<Parting> {
         },
         ..Parting::default()
     })
-}
-
-fn brief(text: &str) -> String {
-    match text.char_indices().nth(MAX_TEXT) {
-        None => text.to_owned(),
-        Some((at, _)) => format!("{}…", &text[..at]),
-    }
 }
 
 #[cfg(test)]
