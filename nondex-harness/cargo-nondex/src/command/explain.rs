@@ -10,8 +10,8 @@ use super::folders::Folders;
 use super::progress::Display;
 use super::replay;
 use super::{interrupt, outcome};
-use crate::campaign::Selected;
 use crate::campaign::memo::Memo;
+use crate::campaign::{self, Selected};
 use crate::cli::{Annotations, ExplainArgs, FileArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
@@ -75,8 +75,14 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
     let plain = outcome::PlainBuilder::new(replay::plan_of(&finding, &place.workspace_root));
     let directory = RunDirectory::create(&project.target_dir)?;
     let display = Display::new(console, 1);
-    let mut report = outcome::run(
-        &selected, &options, &directory, &plain, None, &stop, &display,
+    let mut report = campaign::run(
+        &selected,
+        &options,
+        &directory,
+        Some(&plain),
+        None,
+        &display,
+        &stop,
     )?;
     report.run.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     report.run.build = Some(finding.build.clone());

@@ -1,4 +1,4 @@
-//! A campaign with its progress shown, and what it came to.
+//! What a campaign came to, and the build that it is compared with.
 
 use std::time::Duration;
 
@@ -8,16 +8,13 @@ use super::console::Console;
 use super::setup::{self, Variables};
 use super::{actions, files};
 use crate::campaign::comparison::Builder;
-use crate::campaign::tree::Tree;
-use crate::campaign::{self, Progress, Selected, StopFlag};
 use crate::cli::{FileArgs, MessageFormat};
 use crate::error::Result;
 use crate::exit_code::ExitCode;
-use crate::judge::Options;
 use crate::project::{self, BuildPlan, Doctests, Mode, Suite};
 use crate::report::human::{self, Sources, View};
 use crate::report::stream::{self, Event, RunFinished};
-use crate::report::{Report, RunDirectory, exit_code};
+use crate::report::{Report, exit_code};
 
 /// The build of a plan without this tool in it.
 pub(super) struct PlainBuilder {
@@ -49,23 +46,6 @@ impl Builder for PlainBuilder {
         setup::give(&self.variables, &mut suites);
         Ok(suites)
     }
-}
-
-/// Runs a campaign whose progress is shown.
-///
-/// # Errors
-/// As [`campaign::run`].
-pub(super) fn run(
-    selected: &[Selected<'_>],
-    options: &Options,
-    directory: &RunDirectory,
-    plain: &PlainBuilder,
-    tree: Option<&Tree>,
-    stop: &StopFlag,
-    progress: &dyn Progress,
-) -> Result<Report> {
-    let plain: Option<&dyn Builder> = Some(plain);
-    campaign::run(selected, options, directory, plain, tree, progress, stop)
 }
 
 /// Shows a report that was written to `path`, in other formats too on request. Returns the code it

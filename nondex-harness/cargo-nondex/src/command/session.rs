@@ -11,7 +11,7 @@ use super::{outcome, progress, selection};
 use crate::campaign::builds::{self, Builds};
 use crate::campaign::comparison::{self, Builder};
 use crate::campaign::tree::Tree;
-use crate::campaign::{Progress, Selected, StopFlag, orders};
+use crate::campaign::{self, Progress, Selected, StopFlag, orders};
 use crate::error::Result;
 use crate::judge::Options;
 use crate::judge::order::OrderOptions;
@@ -111,14 +111,14 @@ impl Session<'_> {
         display.coverage = self.coverage;
         display.is_failure = Some(self.is_failure);
         display.has_all = options.world.is_some();
-        let report = outcome::run(
+        let report = campaign::run(
             selected,
             options,
             self.directory,
-            self.plain,
+            Some(self.plain),
             Some(&self.tree).filter(|tree| !tree.is_empty()),
-            self.stop,
             &display,
+            self.stop,
         );
         display.finish();
         let mut report = report?;
