@@ -347,7 +347,7 @@ fn expect_found(repository: &Repository, tests: &[&str]) {
         );
         let flaky = found.flaky_since.unwrap();
         assert_eq!(
-            flaky.commit, repository.notable[since],
+            flaky.commit.commit, repository.notable[since],
             "{test}: {:?}",
             found.steps
         );
@@ -402,7 +402,7 @@ fn a_history_tells_which_commit_introduced_a_test_and_which_made_it_flaky() {
         .args(["--good", good, "--bad", bad])
         .run();
     let found: Bisection = serde_json::from_str(&output.stdout).unwrap();
-    assert_eq!(found.flaky_since.unwrap().commit, *bad);
+    assert_eq!(found.flaky_since.unwrap().commit.commit, *bad);
     for (arguments, code, expected) in [
         (["--good", "nowhere"], ExitCode::Usage, "names no commit"),
         (["--good", "HEAD"], ExitCode::Usage, "flaky at"),

@@ -35,14 +35,10 @@ pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
     let test = known::choose(&report, &args.test)?;
     let git = Git::around(&place.workspace_root)?;
     let bad = git.commit(&args.bad)?;
-    let good = args
-        .good
-        .as_ref()
-        .map(|good| git.commit(good))
-        .transpose()?;
-    if let Some(good) = good
-        .as_ref()
-        .filter(|good| !git.leads_to(&good.id, &bad.id))
+    let good = args.good.as_ref().map(|good| git.commit(good));
+    let good = good.transpose()?;
+    if let Some(good) = &good
+        && !git.leads_to(&good.id, &bad.id)
     {
         return Err(Error::usage(format!(
             "`{}` does not lead to `{}`: the good commit must come before the bad one",
@@ -82,7 +78,7 @@ pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
             (None, Vec::new())
         }
     };
-    let bisection = Bisection {
+    let mut bisection = Bisection {
         test: test.id.clone(),
         category: test.verdict.name().to_owned(),
         introduced: introduced.as_ref().map(commit_report),
@@ -94,32 +90,23 @@ pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
         builds: oracle.builds,
         runs: oracle.runs,
     };
-    let Some(since) = found.first() else {
-        show(&bisection, console)?;
-        return Ok(ExitCode::Found);
-    };
-    let since = git.commit(since)?;
-    let between = introduced.as_ref().map(|introduced| {
-        let range = format!("{}..{}", introduced.id, since.id);
-        git.read(&["rev-list", "--count", &range])
-    });
-    let between = between.and_then(|count| count.ok()?.trim().parse().ok());
-    let days = introduced.map(|introduced| (since.time - introduced.time) / (24 * 60 * 60));
-    let at_fault = kept.place_at(&since.id);
-    let bisection = Bisection {
-        flaky_since: Some(flaky_since(
-            &git,
-            &place.workspace_root,
-            &files,
-            since,
-            at_fault,
-        )?),
-        commits_between: between,
-        days_between: days,
-        ..bisection
-    };
+    if let Some(since) = found.first() {
+        let since = git.commit(since)?;
+        if let Some(introduced) = &introduced {
+            let range = format!("{}..{}", introduced.id, since.id);
+            let count = git.read(&["rev-list", "--count", &range]);
+            bisection.commits_between = count.ok().and_then(|count| count.trim().parse().ok());
+            bisection.days_between = Some((since.time - introduced.time) / (24 * 60 * 60));
+        }
+        let at_fault = kept.place_at(&since.id);
+        let root = &place.workspace_root;
+        bisection.flaky_since = Some(flaky_since(&git, root, &files, &since, at_fault)?);
+    }
     show(&bisection, console)?;
-    Ok(ExitCode::Ok)
+    Ok(match bisection.flaky_since {
+        Some(_) => ExitCode::Ok,
+        None => ExitCode::Found,
+    })
 }
 
 fn commit_report(commit: &Commit) -> CommitReport {
@@ -142,7 +129,7 @@ fn flaky_since(
     git: &Git,
     workspace: &Utf8Path,
     of_test: &[String],
-    commit: Commit,
+    commit: &Commit,
     at_fault: Option<Line>,
 ) -> Result<FlakySince> {
     let changes = changes(git, &commit.id)?;
@@ -164,9 +151,7 @@ fn flaky_since(
             build: count(FileKind::Build),
         },
         line,
-        commit: commit.id,
-        date: commit.date,
-        subject: commit.subject,
+        commit: commit_report(commit),
     })
 }
 
@@ -174,15 +159,12 @@ fn show(bisection: &Bisection, console: &Console) -> Result<()> {
     if console.format == MessageFormat::Json {
         return console.json(bisection);
     }
-    let line =
-        |commit: &str, date: &str, subject: &str| format!("{} {date} {subject}", short(commit));
-    if let Some(CommitReport {
-        commit,
-        date,
-        subject,
-    }) = &bisection.introduced
-    {
-        console.status("Introduced", &line(commit, date, subject));
+    let line = |commit: &CommitReport| {
+        let name = short(&commit.commit);
+        format!("{name} {} {}", commit.date, commit.subject)
+    };
+    if let Some(commit) = &bisection.introduced {
+        console.status("Introduced", &line(commit));
     }
     if let Some(since) = &bisection.flaky_since {
         let later = match (bisection.commits_between, bisection.days_between) {
@@ -190,8 +172,8 @@ fn show(bisection: &Bisection, console: &Console) -> Result<()> {
             (Some(commits), Some(days)) => format!(", {commits} commits and {days} days later"),
             _ => String::new(),
         };
-        let text = line(&since.commit, &since.date, &since.subject);
-        console.status("Flaky since", &format!("{text}{later}"));
+        let commit = line(&since.commit);
+        console.status("Flaky since", &format!("{commit}{later}"));
         if let Some(Line { file, line }) = &since.line {
             console.status(
                 "Changed",

@@ -45,12 +45,9 @@ pub struct CommitReport {
 /// A commit that made a test flaky.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlakySince {
-    /// Its full name.
-    pub commit: String,
-    /// The day, such as `2026-11-22`.
-    pub date: String,
-    /// The first line of its message.
-    pub subject: String,
+    /// The commit.
+    #[serde(flatten)]
+    pub commit: CommitReport,
     /// How many files of each kind it changed.
     pub files: FileCounts,
     /// The changed line that is nearest to the call that is responsible, when it changed the file
