@@ -23,6 +23,7 @@ pub mod schema;
 pub mod store;
 pub mod stream;
 mod thread;
+pub mod trace;
 pub mod versioned;
 pub mod workspace;
 

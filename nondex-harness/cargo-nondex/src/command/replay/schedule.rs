@@ -5,6 +5,7 @@ use std::fmt::Write;
 use camino::Utf8Path;
 use nondex_core::{Trace, TracedOperation};
 
+use crate::report::trace;
 use crate::report::workspace::Workspace;
 
 /// How many operations are recorded for it, the last ones.
@@ -19,7 +20,7 @@ pub(super) fn text(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Stri
     }
     let mut objects: Vec<u64> = Vec::new();
     for operation in &trace.operations {
-        let thread = at(&trace.threads, Some(operation.thread));
+        let thread = trace::thread(trace, operation.thread);
         let path = thread.map_or("", |thread| &thread.path);
         let name = thread.and_then(|thread| thread.name.as_deref());
         let name = name.map_or_else(String::new, |name| format!(" `{name}`"));
@@ -44,9 +45,8 @@ pub(super) fn text(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Stri
         if let Some(length) = operation.length {
             let _ = write!(text, ", {length} ns");
         }
-        let stack = at(&trace.stacks, Some(operation.stack));
-        let place = stack.and_then(|stack| workspace.nearest(&stack.frames, cwd));
-        if let Some((file, line)) = place {
+        let frames = trace::frames(trace, operation);
+        if let Some((file, line)) = workspace.nearest(frames, cwd) {
             let _ = write!(text, ", at {file}:{line}");
         }
         text.push('\n');
@@ -56,11 +56,12 @@ pub(super) fn text(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Stri
 
 /// What an operation is on. Places in memory are numbered in the order in which they come.
 fn object(trace: &Trace, operation: &TracedOperation, known: &mut Vec<u64>) -> Option<String> {
-    if let Some(other) = at(&trace.threads, operation.other) {
+    let other = operation.other;
+    if let Some(other) = other.and_then(|other| trace::thread(trace, other)) {
         return Some(format!("thread {}", other.path));
     }
-    if let Some(name) = at(&trace.names, operation.name) {
-        return Some(name.clone());
+    if let Some(name) = trace::name(trace, operation) {
+        return Some(name.to_owned());
     }
     let address = operation.address?;
     let number = known.iter().position(|known| *known == address);
@@ -69,10 +70,6 @@ fn object(trace: &Trace, operation: &TracedOperation, known: &mut Vec<u64>) -> O
         known.len() - 1
     });
     Some(format!("#{}", number + 1))
-}
-
-fn at<T>(items: &[T], number: Option<u64>) -> Option<&T> {
-    items.get(usize::try_from(number?).ok()?)
 }
 
 #[cfg(test)]

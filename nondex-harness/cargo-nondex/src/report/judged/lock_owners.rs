@@ -5,6 +5,7 @@ use nondex_core::{Trace, TracedOperation};
 
 use super::function::short;
 use crate::report::schema::{WaitCause, WaitCauseKind};
+use crate::report::trace;
 use crate::report::workspace::Workspace;
 
 /// Why the thread with this path waits in `call` at the end of a trace, when that follows from the
@@ -20,7 +21,7 @@ pub(super) fn cause(
     let mut last = trace.operations.iter().rev();
     let wait = last.find(|operation| operation.thread == thread)?;
     let told = |kind: WaitCauseKind, of: &TracedOperation| {
-        let frames = frames(trace, of);
+        let frames = trace::frames(trace, of);
         let own = frames
             .iter()
             .position(|frame| workspace.user_file(&frame.file, cwd).is_some());
@@ -60,11 +61,11 @@ pub(super) fn cause(
     if matches!(&*wait.operation, "poll" | "read" | "write") {
         return None;
     }
-    let here = workspace.nearest(frames(trace, wait), cwd);
+    let here = workspace.nearest(trace::frames(trace, wait), cwd);
     // What it has tried in this call, the last one first.
     let tried = trace.operations.iter().rev();
     let tried = tried.filter(|of| of.thread == thread);
-    let mut tried = tried.take_while(|of| workspace.nearest(frames(trace, of), cwd) == here);
+    let mut tried = tried.take_while(|of| workspace.nearest(trace::frames(trace, of), cwd) == here);
     // Of what it took itself it waits only for the very thing: an executor keeps much in the call
     // in which it waits for work.
     let is_waited_for = |of: &&TracedOperation| of.thread != thread || of.address == wait.address;
@@ -89,15 +90,8 @@ fn holder(trace: &Trace, address: u64) -> Option<&TracedOperation> {
     holder
 }
 
-fn frames<'t>(trace: &'t Trace, operation: &TracedOperation) -> &'t [nondex_core::Frame] {
-    let stack = usize::try_from(operation.stack).ok();
-    let stack = stack.and_then(|stack| trace.stacks.get(stack));
-    stack.map_or(&[], |stack| &stack.frames)
-}
-
 fn path_of(trace: &Trace, thread: u64) -> String {
-    let thread = usize::try_from(thread).ok();
-    let thread = thread.and_then(|thread| trace.threads.get(thread));
+    let thread = trace::thread(trace, thread);
     thread.map_or_else(String::new, |thread| thread.path.clone())
 }
 

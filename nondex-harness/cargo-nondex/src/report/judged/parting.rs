@@ -14,9 +14,9 @@ use crate::judge::run::Run;
 use crate::judge::specs::{shown_world_spec, world_spec};
 use crate::judge::verdict::Fact;
 use crate::judge::world::World;
-use crate::report::difference;
 use crate::report::listing::cut;
 use crate::report::schema::{FailureReport, Line, Parting, TestReport};
+use crate::report::{difference, trace};
 
 /// What stands for an event that only one of the runs has.
 const NOTHING: &str = "nothing";
@@ -76,9 +76,9 @@ fn operations(first: &Trace, second: &Trace, basis: &Basis<'_>) -> Option<Partin
     let at = (0..longest).find(|at| of(first, *at) != of(second, *at))?;
     let mut known = [first, second].into_iter();
     let (trace, operation) = known.find_map(|trace| Some((trace, trace.operations.get(at)?)))?;
-    let stack = index(&trace.stacks, operation.stack);
-    let place = stack.and_then(|stack| basis.workspace.nearest(&stack.frames, basis.cwd()));
-    let thread = index(&trace.threads, operation.thread);
+    let frames = trace::frames(trace, operation);
+    let place = basis.workspace.nearest(frames, basis.cwd());
+    let thread = trace::thread(trace, operation.thread);
     Some(Parting {
         event: operation.operation.clone(),
         thread: thread.map(|thread| thread.path.clone()),
@@ -87,15 +87,10 @@ fn operations(first: &Trace, second: &Trace, basis: &Basis<'_>) -> Option<Partin
     })
 }
 
-fn index<T>(items: &[T], at: u64) -> Option<&T> {
-    items.get(usize::try_from(at).ok()?)
-}
-
 /// An operation in words, without what differs although the runs are the same, as its address.
 fn what(trace: &Trace, operation: &TracedOperation) -> String {
-    let thread = index(&trace.threads, operation.thread);
     let mut text = operation.operation.clone();
-    if let Some(name) = operation.name.and_then(|name| index(&trace.names, name)) {
+    if let Some(name) = trace::name(trace, operation) {
         text.push_str(&format!(" of {}", without_number(name)));
     }
     if let Some(found) = operation.found {
@@ -104,7 +99,7 @@ fn what(trace: &Trace, operation: &TracedOperation) -> String {
     if let Some(left) = operation.left {
         text.push_str(&format!(", {left} left"));
     }
-    if let Some(thread) = thread {
+    if let Some(thread) = trace::thread(trace, operation.thread) {
         text.push_str(&format!(" by thread {}", thread.path));
     }
     text.push_str(&format!(" after {} ns", operation.time));
