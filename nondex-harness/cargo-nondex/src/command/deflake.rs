@@ -215,12 +215,10 @@ fn change_of(
     effects: &Effects,
     met: Vec<Line>,
 ) -> ChangeReport {
-    let culprits_are_known =
-        !test.culprits.is_empty() && test.culprits.iter().all(|culprit| culprit.confirmed);
     let kind = match test.verdict {
         _ if test.is_sanitised() => Kind::Explained,
         Verdict::ImplementationDependent => Kind::Choice {
-            is_unchanged: culprits_are_known.then(|| {
+            is_unchanged: test.has_confirmed_culprits().then(|| {
                 let mut culprits = test.culprits.iter();
                 culprits.all(|culprit| {
                     let (file, line, _) = culprit.place();

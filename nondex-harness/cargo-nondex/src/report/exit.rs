@@ -61,7 +61,7 @@ pub fn is_failure(test: &TestReport, strict: bool) -> bool {
 
 /// Whether a failure of a test is one of the code, and a new one.
 fn is_held(test: &TestReport, strict: bool) -> bool {
-    !test.is_sanitised() && test.known.is_none() && (strict || !test.is_of_before())
+    !test.is_excused() && (strict || !test.is_of_before())
 }
 
 #[cfg(test)]

@@ -109,7 +109,7 @@ fn weighed<'r, 's>(
 ) -> Vec<(u8, Entry<'r, 's>)> {
     let mut entries: Vec<(u8, Entry<'r, 's>)> = Vec::new();
     for test in tests {
-        let weight = match test.is_sanitised() || test.known.is_some() {
+        let weight = match test.is_excused() {
             true => weight(Verdict::Network),
             false => weight(test.verdict),
         };
@@ -191,8 +191,7 @@ impl Tone {
             Verdict::Stable | Verdict::Passed if test.parting.is_some() => Tone::Mild,
             Verdict::Stable | Verdict::Passed => Tone::Good,
             Verdict::NotRun | Verdict::Network => Tone::Mild,
-            _ if test.is_sanitised() || test.known.is_some() => Tone::Mild,
-            _ if test.advice().is_some() => Tone::Mild,
+            _ if test.is_excused() || test.advice().is_some() => Tone::Mild,
             _ => Tone::Bad,
         }
     }

@@ -292,9 +292,8 @@ impl SourceLine {
 
 impl Proof {
     fn new(test: &TestReport) -> Self {
-        let mut culprits = test.culprits.iter();
         Proof {
-            confirmed: (!test.culprits.is_empty()).then(|| culprits.all(|one| one.confirmed)),
+            confirmed: (!test.culprits.is_empty()).then(|| test.has_confirmed_culprits()),
             explanation: proof(test).map(str::to_owned),
             weakest_level: test.weakest_level,
             failure_rate: test.failure_rate.clone(),

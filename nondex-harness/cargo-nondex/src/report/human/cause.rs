@@ -47,7 +47,7 @@ impl<'r> Cause<'r> {
     pub(super) fn of(tests: &'r [TestReport]) -> Vec<Self> {
         let mut by_culprits: IndexMap<_, Vec<&'r TestReport>> = IndexMap::new();
         for (place, test) in tests.iter().enumerate() {
-            if !test.is_dependent() || test.is_sanitised() || test.known.is_some() {
+            if !test.is_dependent() || test.is_excused() {
                 continue;
             }
             let culprits: BTreeSet<_> = test.culprits.iter().map(identity).collect();
@@ -62,14 +62,14 @@ impl<'r> Cause<'r> {
         for cause in &mut causes {
             cause
                 .tests
-                .sort_by_key(|test| (!is_confirmed(test), test.weakest_level));
+                .sort_by_key(|test| (!test.has_confirmed_culprits(), test.weakest_level));
         }
         causes
     }
 
     /// Whether the culprits are known, and confirmed for one test at least.
     pub(super) fn is_confirmed(&self) -> bool {
-        is_confirmed(self.tests[0])
+        self.tests[0].has_confirmed_culprits()
     }
 
     /// Whether there is a suspicion at least.
@@ -91,7 +91,7 @@ impl<'r> Cause<'r> {
 
     /// How many of its tests are known to depend on it, or are suspected to if none is known.
     fn as_sure(&self) -> usize {
-        let sure = self.tests.iter().map(|test| is_confirmed(test));
+        let sure = self.tests.iter().map(|test| test.has_confirmed_culprits());
         sure.filter(|sure| *sure == self.is_confirmed()).count()
     }
 
@@ -219,10 +219,6 @@ fn of_platform(test: &TestReport) -> &'static str {
     }
 }
 
-fn is_confirmed(test: &TestReport) -> bool {
-    !test.culprits.is_empty() && test.culprits.iter().all(|culprit| culprit.confirmed)
-}
-
 fn headline(test: &TestReport, others: usize) -> String {
     let id = &test.id;
     let who = match others {
@@ -251,7 +247,7 @@ fn headline(test: &TestReport, others: usize) -> String {
             many => format!("`{}` and {many} other calls", called(first)),
         },
     };
-    if !is_confirmed(test) {
+    if !test.has_confirmed_culprits() {
         return format!("{who} on an unspecified choice, suspected: {calls}");
     }
     format!("{who} on {} {calls}", unspecified(&test.culprits))
@@ -450,7 +446,10 @@ fn list(first: &TestReport, others: &[&TestReport]) -> String {
     } else {
         "the same calls"
     };
-    let sure = others.iter().filter(|test| is_confirmed(test)).count();
+    let sure = others
+        .iter()
+        .filter(|test| test.has_confirmed_culprits())
+        .count();
     let mut text = match (sure, others.len() - sure) {
         (0, suspected) => format!("{suspected} more may depend on {calls}:"),
         (sure, 0) => format!("{sure} more because of {calls}:"),
@@ -460,7 +459,7 @@ fn list(first: &TestReport, others: &[&TestReport]) -> String {
     };
     for test in others {
         let _ = write!(text, "\n`{}`", test.id);
-        if is_confirmed(first) && !is_confirmed(test) {
+        if first.has_confirmed_culprits() && !test.has_confirmed_culprits() {
             text.push_str(" (suspected)");
         }
         if let Some(rates) = rates(test) {

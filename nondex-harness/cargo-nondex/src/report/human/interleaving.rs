@@ -181,8 +181,7 @@ pub(super) fn draw(diagnostic: &mut Diagnostic<'_>, test: &TestReport, stopped: 
 }
 
 pub(super) fn is_deadlock(test: &TestReport) -> bool {
-    let scheduled = test.scheduled.as_ref();
-    scheduled.is_some_and(|scheduled| scheduled.end.as_deref() == Some("deadlock"))
+    test.end() == Some("deadlock")
 }
 
 /// What two threads do something to.

@@ -22,8 +22,7 @@ pub(super) fn counts(report: &Report) -> String {
     let skipped = count(&|test| is_skipped(test));
     let passed = count(&|test| test.verdict.passes());
     let unjudged = count(&|test| test.unjudged);
-    let excused =
-        count(&|test| !test.verdict.passes() && (test.is_sanitised() || test.known.is_some()));
+    let excused = count(&|test| !test.verdict.passes() && test.is_excused());
     let cancelled = count(&|test| test.cancelled);
     let all = report.summary.tests - skipped;
     let run = all - cancelled;

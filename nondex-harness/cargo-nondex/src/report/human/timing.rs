@@ -203,8 +203,8 @@ const fn meaning_of_clocks(level: Level) -> &'static str {
 /// How a test ends that nobody lets go on, or whose time is over: `deadlock: two locks are taken in
 /// opposite orders, at a.rs:1 and b.rs:2`.
 pub(super) fn ends(test: &TestReport) -> Option<String> {
+    let end = test.end()?;
     let scheduled = test.scheduled.as_ref()?;
-    let end = scheduled.end.as_deref()?;
     let places: Vec<String> = scheduled.waits.iter().filter_map(place_of_wait).collect();
     let at = match places.is_empty() {
         true => String::new(),
@@ -295,7 +295,7 @@ pub fn waiting_threads(test: &TestReport) -> Option<(&'static str, Vec<Wait>)> {
         .scheduled
         .as_ref()
         .filter(|one| !one.waits.is_empty())?;
-    let how = match scheduled.end.as_deref() {
+    let how = match test.end() {
         Some("deadlock") => "every thread waits for another one",
         Some("outside") => "every thread waits, and nothing outside the test has let one go on",
         Some("livelock") => {

@@ -30,8 +30,7 @@ impl Rule {
         if test.is_dependent() && test.reason.is_none() {
             return Self::of_choice(test);
         }
-        let end = test.scheduled.as_ref().and_then(|one| one.end.as_deref());
-        let (id, title) = match (end, test.reason) {
+        let (id, title) = match (test.end(), test.reason) {
             (Some("deadlock"), _) => ("deadlock", "Threads wait for each other forever"),
             (Some("livelock"), _) => ("livelock", "Threads spin without progress"),
             (Some(_), Some(_)) => ("timeout", "The test times out under some schedules"),

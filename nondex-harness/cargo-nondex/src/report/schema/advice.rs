@@ -91,11 +91,9 @@ impl TestReport {
     /// Whether it needs an injected delay, no plain run shows it, and the responsible call is not
     /// confirmed. That every thread waits for another one needs no culprit.
     fn is_only_suspected(&self) -> bool {
-        let is_confirmed =
-            !self.culprits.is_empty() && self.culprits.iter().all(|culprit| culprit.confirmed);
+        let is_known = self.has_confirmed_culprits() || self.end() == Some("deadlock");
         let is_seen = self.plain.is_some_and(|[failures, _]| failures > 0);
-        let end = self.scheduled.as_ref().and_then(|one| one.end.as_deref());
-        self.needs_schedule() && !is_confirmed && !is_seen && end != Some("deadlock")
+        self.needs_schedule() && !is_known && !is_seen
     }
 
     /// Whether a run without any choice failed.

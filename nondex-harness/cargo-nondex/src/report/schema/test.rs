@@ -259,11 +259,29 @@ impl TestReport {
         low
     }
 
+    /// Whether what is responsible is known, and confirmed both ways.
+    #[must_use]
+    pub fn has_confirmed_culprits(&self) -> bool {
+        !self.culprits.is_empty() && self.culprits.iter().all(|culprit| culprit.confirmed)
+    }
+
+    /// Why the scheduler ended the process, as [`Scheduled::end`] has it.
+    #[must_use]
+    pub fn end(&self) -> Option<&str> {
+        self.scheduled.as_ref()?.end.as_deref()
+    }
+
     /// Whether its failures are known to have nothing to do with the change at hand.
     #[must_use]
     pub fn is_of_before(&self) -> bool {
         let change = self.change.as_ref();
         change.is_some_and(|change| change.verdict == Blame::Flaky)
+    }
+
+    /// Whether its failures do not count: they are sanitised, or a known flake's.
+    #[must_use]
+    pub fn is_excused(&self) -> bool {
+        self.is_sanitised() || self.known.is_some()
     }
 
     /// Whether its failures are not held against the code.
