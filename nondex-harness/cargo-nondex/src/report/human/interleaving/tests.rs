@@ -1,0 +1,164 @@
+//! Tests of the text about an interleaving.
+
+use nondex_core::{Caller, Outcome, Site, model};
+
+use super::*;
+use crate::report::human::Walk;
+use crate::report::schema::{CallReport, FailureReport, LaneReport, Line, NumberReport};
+
+fn step(what: &str, line: Option<u32>, delay_ns: Option<u64>) -> LaneStepReport {
+    LaneStepReport {
+        lane: 0,
+        what: what.to_owned(),
+        file: line.map(|_| "src/lib.rs".to_owned()),
+        line,
+        found: None,
+        left: None,
+        waits: false,
+        delay_ns,
+        skipped: 0,
+    }
+}
+
+/// The second thread is delayed at a line of `src/lib.rs`, by this number of nanoseconds.
+pub(in crate::report::human) fn delayed(line: u32, by: u64) -> Culprit {
+    Culprit {
+        call: Some(CallReport {
+            thread: "0.1".to_owned(),
+            ordinal: 0,
+            of: 1,
+        }),
+        number: Some(NumberReport { base: 0, value: by }),
+        ..Culprit::new(&Site::new(
+            &model::THREAD_SPAWN,
+            Family::Schedule,
+            Caller {
+                file: "src/lib.rs",
+                line,
+                column: 0,
+            },
+        ))
+    }
+}
+
+#[test]
+fn threads_of_one_name_are_told_apart_by_when_they_are_started() {
+    let mut test = TestReport::new("shop", "shop", "waits");
+    let lane = |thread: &str, name: &str| LaneReport {
+        thread: thread.to_owned(),
+        name: Some(name.to_owned()),
+    };
+    test.interleaving = Some(InterleavingReport {
+        threads: vec![lane("0.1", "pool"), lane("0.2", "pool"), lane("0.3", "log")],
+        steps: Vec::new(),
+        conflicts: Vec::new(),
+        failed: None,
+    });
+    assert_eq!(named(&test, "0.1"), who("0.1"));
+    assert_eq!(named(&test, "0.3"), "thread `log`");
+    let heads = Walk::of(&test).unwrap().threads;
+    assert_ne!(heads[0], heads[1]);
+    assert_eq!(heads[2], "log");
+}
+
+#[test]
+fn a_thread_that_begins_late_and_is_stopped_once_more_is_told_of_each_place_what_happens_there() {
+    let mut test = TestReport::new("shop", "shop", "waits");
+    test.interleaving = Some(InterleavingReport {
+        threads: vec![LaneReport {
+            thread: "0.1".to_owned(),
+            name: None,
+        }],
+        steps: vec![
+            step("held back", None, Some(300)),
+            step("Mutex::lock", Some(8), None),
+            step("drop MutexGuard", Some(9), Some(500)),
+            step("drop MutexGuard", Some(9), None),
+        ],
+        conflicts: Vec::new(),
+        failed: Some(Line {
+            file: "src/lib.rs".to_owned(),
+            line: 12,
+        }),
+    });
+    assert_eq!(stopped(&test, &delayed(3, 300)), Some(BEGINS));
+    assert_eq!(
+        stopped(&test, &delayed(9, 500)),
+        Some("before it does this")
+    );
+    assert_eq!(called(&test, &delayed(9, 500)), Some("drop MutexGuard"));
+    assert_eq!(stopped(&test, &delayed(7, 700)), None);
+    // The run of the seed, in which more is delayed, failed at another place.
+    test.failures.push(FailureReport {
+        file: Some("src/lib.rs".to_owned()),
+        line: Some(20),
+        ..FailureReport::clean(Outcome::Failed)
+    });
+    let end = Walk::of(&test).unwrap().end;
+    assert_eq!(end, "the test fails at src/lib.rs:12");
+    // Late in a dependency, such as one that polls: it has begun long before.
+    let mut late = delayed(7, 300);
+    late.family = Family::Time;
+    assert_eq!(stopped(&test, &late), None);
+    // Without debug information no frame is known, and the place is that of the test.
+    (test.file, test.line) = (Some("src/lib.rs".to_owned()), Some(3));
+    assert_eq!(stopped(&test, &delayed(3, 300)), None);
+}
+
+#[test]
+fn a_thread_that_is_held_back_in_a_dependency_is_not_said_to_begin_there() {
+    let mut test = TestReport::new("shop", "shop", "waits");
+    test.interleaving = Some(InterleavingReport {
+        threads: vec![LaneReport {
+            thread: "0.1".to_owned(),
+            name: None,
+        }],
+        // The outermost call is known, and it is nobody's of the user.
+        steps: vec![step("sys::thread_start", None, Some(300_000))],
+        conflicts: Vec::new(),
+        failed: None,
+    });
+    assert_eq!(stopped(&test, &delayed(62, 300_000)), None);
+}
+
+#[test]
+fn who_has_nothing_to_do_with_it_after_the_delay_is_stopped_after_what_it_did_before() {
+    let test = TestReport::new("shop", "shop", "waits");
+    let lane = |thread: &str| LaneReport {
+        thread: thread.to_owned(),
+        name: None,
+    };
+    let mut found = InterleavingReport {
+        threads: vec![lane("0.1"), lane("0")],
+        steps: vec![
+            step("Sender::is_closed", Some(8), None),
+            step("held back", Some(9), Some(500)),
+            LaneStepReport {
+                lane: 1,
+                ..step("Receiver::poll", Some(20), None)
+            },
+            step("Sender::send", Some(8), None),
+        ],
+        conflicts: Vec::new(),
+        failed: None,
+    };
+    let mut conflict = ConflictReport {
+        object: "channel".to_owned(),
+        before: Some(0),
+        delay: 1,
+        meanwhile: 2,
+        after: None,
+    };
+    let said = sentence(&test, &found, &conflict);
+    assert!(said.contains("is stopped after src/lib.rs:8: "), "{said}");
+    conflict.after = Some(3);
+    let said = sentence(&test, &found, &conflict);
+    assert!(said.contains("is stopped at src/lib.rs:8: "), "{said}");
+    found.steps[3].line = Some(10);
+    let said = sentence(&test, &found, &conflict);
+    let between = "is stopped between src/lib.rs:8 and src/lib.rs:10: ";
+    assert!(said.contains(between), "{said}");
+    found.conflicts.push(conflict);
+    let shown = [None, Some("0.1"), Some("0")].map(|one| of_others(&found, one).count());
+    assert_eq!(shown, [1, 1, 0], "a stopped thread does nothing meanwhile");
+}
