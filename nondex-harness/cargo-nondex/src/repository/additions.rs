@@ -10,6 +10,7 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 
 use super::changes::FileChange;
+use super::syntax::{lines, named, number};
 
 /// What is added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,9 +38,7 @@ pub fn additions(text: &str, change: &FileChange) -> Additions {
     let mut found = Finder {
         lines: change.lines.iter().copied().filter(is_code).collect(),
         added: change.added.iter().copied().filter(is_code).collect(),
-        code: (1..=u32::try_from(all.len()).unwrap_or(u32::MAX))
-            .filter(is_code)
-            .collect(),
+        code: (1..=number(all.len())).filter(is_code).collect(),
         found: Additions::default(),
     };
     match syn::parse_file(text) {
@@ -103,8 +102,7 @@ fn is_test(attributes: &[syn::Attribute]) -> bool {
 
 impl Finder {
     fn share(&self, of: Span) -> Share {
-        let line = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
-        let range = line(of.start().line)..=line(of.end().line);
+        let range = lines(&of);
         let new = self.lines.range(range.clone()).count();
         match new {
             0 => Share::None,
@@ -160,18 +158,6 @@ impl Finder {
         use syn::Item;
         match item {
             Item::Fn(item) => self.function(&item.attrs, &item.sig),
-            Item::Struct(item) => self.named(&item.attrs, &item.ident),
-            Item::Enum(item) => self.named(&item.attrs, &item.ident),
-            Item::Union(item) => self.named(&item.attrs, &item.ident),
-            Item::Const(item) => self.named(&item.attrs, &item.ident),
-            Item::Static(item) => self.named(&item.attrs, &item.ident),
-            Item::Type(item) => self.named(&item.attrs, &item.ident),
-            Item::Trait(item) => self.named(&item.attrs, &item.ident),
-            Item::Macro(syn::ItemMacro {
-                attrs,
-                ident: Some(name),
-                ..
-            }) => self.named(attrs, name),
             Item::Mod(item) => {
                 self.named(&item.attrs, &item.ident);
                 if item.content.is_none() {
@@ -186,7 +172,10 @@ impl Finder {
             }
             Item::Use(item) => self.import(item),
             Item::Impl(item) if item.trait_.is_none() => self.members(item),
-            _ => self.distant(),
+            _ => match named(item) {
+                Some((name, attributes)) => self.named(attributes, name),
+                None => self.distant(),
+            },
         }
     }
 
@@ -229,8 +218,7 @@ impl Finder {
 
     /// A function that was there before: what is inside of it is looked at where it was.
     fn old_function(&mut self, all: Span, body: Span) {
-        let line = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        let head = line(all.start().line)..=line(body.start().line);
+        let head = number(all.start().line)..=number(body.start().line);
         self.found.is_distant |= self.added.range(head).next().is_some();
     }
 
@@ -288,8 +276,7 @@ impl Finder {
     }
 
     fn head(&mut self, from: Span, to: Span) {
-        let line = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        let range = line(from.start().line)..=line(to.start().line);
+        let range = number(from.start().line)..=number(to.start().line);
         self.found.is_distant |= self.lines.range(range).next().is_some();
     }
 }

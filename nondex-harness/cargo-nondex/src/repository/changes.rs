@@ -11,6 +11,7 @@ use kind::kind_of;
 
 use super::git::{Commit, Git};
 use super::index::Index;
+use super::syntax::number;
 use crate::error::{Error, Result};
 
 /// What is different between two states of a project.
@@ -74,7 +75,7 @@ pub fn since(git: &Git, commit: &str) -> Result<Changes> {
     ];
     for file in paths(&git.read(&untracked)?) {
         let text = std::fs::read_to_string(git.root().join(file)).unwrap_or_default();
-        let count = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
+        let count = number(text.lines().count());
         let lines: BTreeSet<u32> = (1..=count).collect();
         let change = FileChange {
             added: lines.clone(),

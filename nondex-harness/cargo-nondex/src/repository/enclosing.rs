@@ -2,12 +2,12 @@
 //! again in what the compiler makes of them.
 
 use std::collections::BTreeSet;
-use std::ops::RangeInclusive;
 
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
 use super::items::documentation::may_be_read;
+use super::syntax::{Lines, attributes, length, lines, named};
 
 /// What holds some lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,13 +41,13 @@ pub fn enclosing(text: &str, lines: Option<&BTreeSet<u32>>) -> Enclosing {
         let all: Option<BTreeSet<String>> = all.collect();
         return all.map_or(Enclosing::Unknown, Enclosing::Named);
     };
-    for line in lines.iter().map(|line| *line as usize) {
-        let around = || items.found.iter().filter(|item| item.lines.contains(&line));
-        let is_import = items.imports.iter().any(|import| import.contains(&line));
+    for line in lines {
+        let around = || items.found.iter().filter(|item| item.lines.contains(line));
+        let is_import = items.imports.iter().any(|import| import.contains(line));
         let held: Vec<&Item> = match is_import {
             true => items.found.iter().collect(),
             false => around()
-                .min_by_key(|item| item.lines.end() - item.lines.start())
+                .min_by_key(|item| length(&item.lines))
                 .into_iter()
                 .collect(),
         };
@@ -64,7 +64,7 @@ pub fn enclosing(text: &str, lines: Option<&BTreeSet<u32>>) -> Enclosing {
 
 #[derive(Debug)]
 struct Item {
-    lines: RangeInclusive<usize>,
+    lines: Lines,
     /// Nothing of one that may become anything.
     name: Option<String>,
 }
@@ -72,12 +72,7 @@ struct Item {
 #[derive(Debug, Default)]
 struct Items {
     found: Vec<Item>,
-    imports: Vec<RangeInclusive<usize>>,
-}
-
-fn lines(of: &impl Spanned) -> RangeInclusive<usize> {
-    let span = of.span();
-    span.start().line..=span.end().line
+    imports: Vec<Lines>,
 }
 
 impl Items {
@@ -97,12 +92,6 @@ impl Items {
             lines: lines(item),
             name: None,
         });
-    }
-
-    fn around(&mut self, item: &impl Spanned, attributes: &[syn::Attribute]) {
-        if may_be_read(attributes) {
-            self.unknown(item);
-        }
     }
 }
 
@@ -134,18 +123,14 @@ impl<'a> Visit<'a> for Items {
 
     fn visit_item(&mut self, item: &'a syn::Item) {
         use syn::Item;
-        match item {
-            Item::Const(item) => self.item(item, &item.attrs, &item.ident),
-            Item::Static(item) => self.item(item, &item.attrs, &item.ident),
-            Item::Struct(item) => self.item(item, &item.attrs, &item.ident),
-            Item::Enum(item) => self.item(item, &item.attrs, &item.ident),
-            Item::Union(item) => self.item(item, &item.attrs, &item.ident),
-            Item::Impl(item) => self.around(item, &item.attrs),
-            Item::Trait(item) => self.around(item, &item.attrs),
-            Item::Mod(item) => self.around(item, &item.attrs),
+        match (item, named(item)) {
+            (Item::Impl(_) | Item::Trait(_) | Item::Mod(_), _) if may_be_read(attributes(item)) => {
+                self.unknown(item);
+            }
+            (Item::Trait(_) | Item::Type(_) | Item::Macro(_), Some(_)) => {}
+            (_, Some((name, attributes))) => self.item(item, attributes, name),
             // A macro that is called may make anything.
-            Item::Macro(item) if item.ident.is_none() => self.unknown(item),
-            Item::Verbatim(_) => self.unknown(item),
+            (Item::Macro(_) | Item::Verbatim(_), None) => self.unknown(item),
             _ => {}
         }
         visit::visit_item(self, item);

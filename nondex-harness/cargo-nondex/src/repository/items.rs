@@ -13,16 +13,15 @@ mod scope;
 mod visitor;
 
 use std::collections::BTreeSet;
-use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use proc_macro2::{TokenStream, TokenTree};
-use syn::spanned::Spanned;
 use syn::visit::Visit;
 
 use self::scope::Scope;
 use super::changes::FileChange;
 use super::outline::Outline;
+use super::syntax::{Lines, length, lines, number};
 
 /// What a test must run so that it may have met a change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -134,8 +133,6 @@ pub fn tracked(text: &str, before: &str, change: &FileChange) -> Vec<Tracked> {
     tracked
 }
 
-type Lines = RangeInclusive<u32>;
-
 /// The texts of several lines that are no comments.
 fn texts(text: &str) -> Vec<Lines> {
     let mut found = Vec::new();
@@ -167,19 +164,6 @@ fn texts(text: &str) -> Vec<Lines> {
         }
     }
     found
-}
-
-fn number(line: usize) -> u32 {
-    u32::try_from(line).unwrap_or(u32::MAX)
-}
-
-fn lines(of: &impl Spanned) -> Lines {
-    let span = of.span();
-    number(span.start().line)..=number(span.end().line)
-}
-
-fn length(lines: &Lines) -> u32 {
-    lines.end().saturating_sub(*lines.start())
 }
 
 #[derive(Debug)]

@@ -16,6 +16,7 @@ mod outline;
 #[cfg(test)]
 mod scratch;
 mod snapshot;
+mod syntax;
 mod test_history;
 
 pub use additions::{Additions, additions};

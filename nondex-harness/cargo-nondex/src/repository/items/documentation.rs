@@ -54,21 +54,3 @@ pub(in crate::repository) fn may_be_read(attributes: &[syn::Attribute]) -> bool 
             .is_ok_and(|derives| derives.iter().any(|path| !is_one_of(path, &DERIVES)))
     })
 }
-
-/// The attributes of an item that may have some that read what documents it.
-pub(super) fn attributes(item: &syn::Item) -> &[syn::Attribute] {
-    use syn::Item;
-    match item {
-        Item::Const(item) => &item.attrs,
-        Item::Enum(item) => &item.attrs,
-        Item::Fn(item) => &item.attrs,
-        Item::Impl(item) => &item.attrs,
-        Item::Mod(item) => &item.attrs,
-        Item::Static(item) => &item.attrs,
-        Item::Struct(item) => &item.attrs,
-        Item::Trait(item) => &item.attrs,
-        Item::Type(item) => &item.attrs,
-        Item::Union(item) => &item.attrs,
-        _ => &[],
-    }
-}

@@ -6,8 +6,9 @@ use syn::visit::{self, Visit};
 
 use super::new_impl::new_impl;
 use super::scope::Scope;
-use super::{Arm, Items, are_quiet, documentation, lines};
+use super::{Arm, Items, are_quiet, documentation};
 use crate::repository::outline::name_of_impl;
+use crate::repository::syntax::{attributes, lines, named};
 
 impl<'a> Visit<'a> for Items {
     fn visit_file(&mut self, file: &'a syn::File) {
@@ -81,31 +82,16 @@ impl<'a> Visit<'a> for Items {
     }
 
     fn visit_item(&mut self, item: &'a syn::Item) {
-        use syn::{Item, ItemMacro};
+        use syn::Item;
         let is_call = matches!(item, Item::Macro(item) if item.ident.is_none());
-        if is_call || documentation::may_be_read(documentation::attributes(item)) {
+        if is_call || documentation::may_be_read(attributes(item)) {
             self.documented.push(lines(item));
         }
-        let attributes = match item {
-            Item::Fn(_) | Item::Impl(_) | Item::Trait(_) | Item::Mod(_) | Item::Use(_) => None,
-            Item::Const(item) => Some((&item.ident, &item.attrs)),
-            Item::Static(item) => Some((&item.ident, &item.attrs)),
-            Item::Struct(item) => Some((&item.ident, &item.attrs)),
-            Item::Enum(item) => Some((&item.ident, &item.attrs)),
-            Item::Type(item) => Some((&item.ident, &item.attrs)),
-            Item::Macro(ItemMacro {
-                ident: Some(ident),
-                attrs,
-                ..
-            }) => Some((ident, attrs)),
+        match (item, named(item)) {
+            (Item::Fn(_) | Item::Impl(_) | Item::Trait(_) | Item::Mod(_) | Item::Use(_), _) => {}
             // A macro that is called may add anything.
-            _ => {
-                self.always_distant.push(lines(item));
-                None
-            }
-        };
-        if let Some((name, attributes)) = attributes {
-            self.distant(lines(item), name, attributes);
+            (Item::Union(_), _) | (_, None) => self.always_distant.push(lines(item)),
+            (_, Some((name, attributes))) => self.distant(lines(item), name, attributes),
         }
         visit::visit_item(self, item);
     }
