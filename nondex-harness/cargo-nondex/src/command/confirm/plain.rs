@@ -66,15 +66,10 @@ impl PlainRuns<'_> {
                 ..alone
             };
         }
+        let rate = counted.rate();
         Ok(Confirmed {
-            id,
-            rate: counted.rate(),
             beside_itself,
-            failing_seeds: None,
-            unrepeated_seeds: None,
-            message: counted.first.as_ref().map(|first| first.message.clone()),
-            output: counted.first.map(|first| first.output),
-            repros: Vec::new(),
+            ..confirmed(id, rate, counted.first)
         })
     }
 
@@ -93,16 +88,11 @@ impl PlainRuns<'_> {
             .iter()
             .filter(|seed| !again.failed.contains(seed));
         let unrepeated_seeds = Some(unrepeated.copied().collect());
-        let first = again.first.or(all.first);
+        let rate = Rate::new(again.failed.len() as u64, all.made);
         Ok(Confirmed {
-            id,
-            rate: Rate::new(again.failed.len() as u64, all.made),
-            beside_itself: None,
             failing_seeds: Some(again.failed),
             unrepeated_seeds,
-            message: first.as_ref().map(|first| first.message.clone()),
-            output: first.map(|first| first.output),
-            repros: Vec::new(),
+            ..confirmed(id, rate, again.first.or(all.first))
         })
     }
 
@@ -156,6 +146,21 @@ impl PlainRuns<'_> {
             message: ended::explain(self.test, &outcome, &output, self.timeout).message,
             output,
         })))
+    }
+}
+
+/// A test that failed so often, and so first.
+fn confirmed(id: String, rate: Rate, first: Option<Failed>) -> Confirmed {
+    let (message, output) = first.map(|first| (first.message, first.output)).unzip();
+    Confirmed {
+        id,
+        rate,
+        beside_itself: None,
+        failing_seeds: None,
+        unrepeated_seeds: None,
+        message,
+        output,
+        repros: Vec::new(),
     }
 }
 
