@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::{IndexMap, IndexSet};
-use nondex_core::{Level, Source};
+use nondex_core::Level;
 
 use super::schema::{MAX_FAILURES, Report, RunInfo, Step, Summary, TestReport, Verdict};
 use crate::judge::certainty;
@@ -50,14 +50,12 @@ pub fn merge(reports: &[Report]) -> Result<Report, String> {
     let summaries = reports.iter().map(|report| &report.summary);
     let models = models_reached(summaries);
     let unchanged = reports.iter().flat_map(|report| &report.unchanged);
-    let unchanged: BTreeSet<&String> = unchanged
-        .filter(|id| !by_id.contains_key(id.as_str()))
-        .collect();
+    let unchanged = unchanged.filter(|id| !by_id.contains_key(id.as_str()));
     let notes: IndexSet<&String> = reports.iter().flat_map(|report| &report.notes).collect();
     Ok(Report {
         partial: reports.iter().any(|report| report.partial),
         notes: notes.into_iter().cloned().collect(),
-        unchanged: unchanged.into_iter().cloned().collect(),
+        unchanged: union(unchanged),
         ..Report::new(run, tests, models)
     })
 }
@@ -88,30 +86,31 @@ pub fn update(before: Report, after: &Report) -> Report {
 
 /// The models that any of these reached, in the order of their names.
 fn models_reached<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> Vec<String> {
-    let summaries = summaries.into_iter();
-    let models = summaries.flat_map(|summary| summary.models_reached.iter().cloned());
-    models.collect::<BTreeSet<_>>().into_iter().collect()
+    union(summaries.into_iter().flat_map(|one| &one.models_reached))
+}
+
+/// All of these, each once, sorted.
+fn union<'a, T: Clone + Ord + 'a>(all: impl IntoIterator<Item = &'a T>) -> Vec<T> {
+    let all: BTreeSet<&T> = all.into_iter().collect();
+    all.into_iter().cloned().collect()
 }
 
 fn run_info(reports: &[Report]) -> RunInfo {
     let runs = || reports.iter().map(|report| &report.run);
-    let seeds: BTreeSet<u64> = runs().flat_map(|run| run.seeds.iter().copied()).collect();
-    let levels: BTreeSet<Level> = runs().flat_map(|run| run.levels.iter().copied()).collect();
     let first = &reports[0].run;
     // What is off in some is reached in others.
     let models_off = first.models_off.iter();
     let models_off = models_off.filter(|name| runs().all(|run| run.models_off.contains(name)));
-    let unbuilt: BTreeSet<String> = runs().flat_map(|run| run.unbuilt.iter().cloned()).collect();
     RunInfo {
-        levels: levels.into_iter().collect(),
-        seeds: seeds.into_iter().collect(),
+        levels: union(runs().flat_map(|run| &run.levels)),
+        seeds: union(runs().flat_map(|run| &run.seeds)),
         clean_runs: runs().map(|run| run.clean_runs).max().unwrap_or(0),
         timeout_ms: runs().map(|run| run.timeout_ms).max().unwrap_or(0),
         strict: runs().any(|run| run.strict),
         models_off: models_off.cloned().collect(),
         // They ran together, most likely.
         elapsed_ms: runs().map(|run| run.elapsed_ms).max().unwrap_or(0),
-        unbuilt: unbuilt.into_iter().collect(),
+        unbuilt: union(runs().flat_map(|run| &run.unbuilt)),
         ..first.clone()
     }
 }
@@ -163,26 +162,18 @@ fn test(all: &[(&RunInfo, &TestReport)], run: &RunInfo) -> TestReport {
     merged.implied = sum(|test| test.implied);
     merged.search_runs = sum(|test| test.search_runs);
     merged.elapsed_ms = sum(|test| test.elapsed_ms);
-    let hosts: BTreeSet<&String> = all.iter().flat_map(|(_, test)| &test.hosts).collect();
-    merged.hosts = hosts.into_iter().cloned().collect();
+    let tests = || all.iter().map(|(_, test)| *test);
+    merged.hosts = union(tests().flat_map(|test| &test.hosts));
     merged.run_alone = all.iter().any(|(_, test)| test.run_alone);
-    let levels = |of: fn(&TestReport) -> &Vec<Level>| {
-        let levels: BTreeSet<Level> = all.iter().flat_map(|(_, test)| of(test)).copied().collect();
-        levels.into_iter()
-    };
-    let sampled = levels(|test| &test.sampled);
-    merged.sampled = sampled.filter(|level| *level <= highest).collect();
+    merged.sampled = union(tests().flat_map(|test| &test.sampled));
+    merged.sampled.retain(|level| *level <= highest);
     let is_stable = merged.verdict == Verdict::Stable;
-    let verified = levels(|test| &test.verified);
-    merged.verified = verified.filter(|_| is_stable).collect();
+    merged.verified = union(tests().flat_map(|test| &test.verified));
+    merged.verified.retain(|_| is_stable);
     let schedules = all.iter().filter_map(|(_, test)| test.schedules);
     let most = schedules.max_by_key(|known| (known.preemptions, known.count));
     merged.schedules = most.filter(|_| is_stable);
-    let sources: BTreeSet<Source> = all
-        .iter()
-        .flat_map(|(_, test)| test.sources.iter().copied())
-        .collect();
-    merged.sources = sources.into_iter().collect();
+    merged.sources = union(tests().flat_map(|test| &test.sources));
     let runs = usize::try_from(merged.runs).unwrap_or(usize::MAX);
     let bound = merged.failure_bound.map(|_| certainty::bound(runs));
     merged.failure_bound = bound.filter(|_| is_stable);
