@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::Platform;
 use super::error::FiltersetError;
 use super::matcher::{Bare, Matcher};
-use super::tree::{Predicate, Tree};
+use super::tree::{Predicate, Property, Tree};
 
 /// How deeply `not` and parentheses may nest: far beyond any use, and far below the end of the
 /// stack.
@@ -21,6 +21,14 @@ const MAX_DEPTH: usize = 200;
 const PREDICATES: &str = "test(), package(), binary(), binary_id(), kind(), platform(), deps(), \
     rdeps(), \
                           all(), none(), default()";
+
+/// What a predicate takes in its parentheses.
+enum Argument {
+    None(Predicate),
+    Platform,
+    /// A matcher of a name, with what a bare text means.
+    Name(Property, Bare),
+}
 
 type Leaf = (Predicate, Range<usize>);
 type Result<T> = std::result::Result<T, FiltersetError>;
@@ -144,10 +152,17 @@ impl<'a> Parser<'a> {
     fn predicate(&mut self) -> Result<Leaf> {
         let start = self.at;
         let name = self.word();
-        let bare = match name {
-            "all" | "none" | "default" | "platform" | "kind" => Bare::Equal,
-            "test" => Bare::Contains,
-            "package" | "deps" | "rdeps" | "binary" | "binary_id" => Bare::Glob,
+        let argument = match name {
+            "all" | "default" => Argument::None(Predicate::All),
+            "none" => Argument::None(Predicate::None),
+            "platform" => Argument::Platform,
+            "test" => Argument::Name(Property::Test, Bare::Contains),
+            "kind" => Argument::Name(Property::Kind, Bare::Equal),
+            "package" => Argument::Name(Property::Package, Bare::Glob),
+            "deps" => Argument::Name(Property::Dependencies, Bare::Glob),
+            "rdeps" => Argument::Name(Property::Dependents, Bare::Glob),
+            "binary" => Argument::Name(Property::Binary, Bare::Glob),
+            "binary_id" => Argument::Name(Property::BinaryId, Bare::Glob),
             "group" => {
                 let message = "group() is not supported: select the tests of a group by name";
                 return self.error(start..start + name.len(), message);
@@ -169,47 +184,32 @@ impl<'a> Parser<'a> {
             return self.error(self.here(), message);
         }
         self.space();
-        let argument = self.at;
-        let predicate = match name {
-            "all" | "none" | "default" => {
+        let start = self.at;
+        let predicate = match argument {
+            Argument::None(predicate) => {
                 if !self.rest().starts_with(')') && !self.rest().is_empty() {
                     let end = self
                         .rest()
                         .find(')')
                         .map_or(self.text.len(), |at| self.at + at);
-                    return self.error(argument..end, format!("{name}() takes no argument"));
+                    return self.error(start..end, format!("{name}() takes no argument"));
                 }
-                match name {
-                    "all" => Predicate::All,
-                    "none" => Predicate::None,
-                    _ => Predicate::Default,
-                }
+                predicate
             }
-            "platform" => {
+            Argument::Platform => {
                 let text = self.string()?;
                 match text.trim() {
                     "host" => Predicate::Platform(Platform::Host),
                     "target" => Predicate::Platform(Platform::Target),
                     other => {
                         let message = format!("expected `host` or `target`, found `{other}`");
-                        return self.error(argument..self.at, message);
+                        return self.error(start..self.at, message);
                     }
                 }
             }
-            _ => {
-                let matcher = self.matcher(bare)?;
-                match name {
-                    "test" => Predicate::Test(matcher),
-                    "package" => Predicate::Package(matcher),
-                    "deps" => Predicate::Deps(matcher),
-                    "rdeps" => Predicate::Rdeps(matcher),
-                    "binary" => Predicate::Binary(matcher),
-                    "binary_id" => Predicate::BinaryId(matcher),
-                    _ => Predicate::Kind(matcher),
-                }
-            }
+            Argument::Name(property, bare) => Predicate::Name(property, self.matcher(bare)?),
         };
-        let span = argument..self.at;
+        let span = start..self.at;
         if self.rest().starts_with(',') {
             return self.error(
                 self.here(),

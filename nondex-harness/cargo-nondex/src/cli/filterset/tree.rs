@@ -1,22 +1,33 @@
 //! The tree of an expression over its predicates.
 
+use std::collections::BTreeSet;
+
 use super::Platform;
 use super::matcher::Matcher;
 
-/// One predicate as it was written.
+/// What of a test a predicate matches.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Property {
+    Test,
+    Kind,
+    Package,
+    /// A package that the test's one is a dependency of.
+    Dependencies,
+    /// A package that the test's one depends on.
+    Dependents,
+    Binary,
+    BinaryId,
+}
+
+/// One predicate.
 #[derive(Clone, Debug)]
 pub(super) enum Predicate {
     All,
     None,
-    Default,
-    Test(Matcher),
-    Package(Matcher),
-    Deps(Matcher),
-    Rdeps(Matcher),
-    Binary(Matcher),
-    BinaryId(Matcher),
-    Kind(Matcher),
     Platform(Platform),
+    Name(Property, Matcher),
+    /// What those about packages become when the packages are known.
+    Packages(BTreeSet<String>),
 }
 
 /// A tree over leaves. `and` and `or` hold all their operands, so that a long chain is not deep;
