@@ -46,9 +46,7 @@ pub(super) fn archive(args: &ArchiveArgs, console: &Console) -> Result<ExitCode>
         sources,
     };
     packed.write(&file)?;
-    for note in &project.notes {
-        console.note(note);
-    }
+    console.notes(&project.notes);
     let tests: usize = project.suites.iter().map(|suite| suite.tests.len()).sum();
     let size = std::fs::metadata(&file).map_or(0, |file| file.len());
     let what = format!(

@@ -99,6 +99,13 @@ impl Console {
         }
     }
 
+    /// Several notes.
+    pub(super) fn notes(&self, messages: &[String]) {
+        for message in messages {
+            self.note(message);
+        }
+    }
+
     /// `warning: message`. Shown when quiet, too.
     pub(super) fn warning(&self, message: &str) {
         self.labelled(AnsiColor::Yellow.on_default().bold(), "warning", message);

@@ -56,9 +56,7 @@ const fn mark(verdict: Verdict) -> char {
 /// each time.
 pub(super) fn show(folder: &Utf8Path, test: Option<&str>, console: &Console) -> Result<()> {
     let (entries, damaged) = History::new(folder).all()?;
-    for sentence in &damaged {
-        console.note(sentence);
-    }
+    console.notes(&damaged);
     if entries.is_empty() {
         return Err(Error::usage(format!(
             "there is no history in `{folder}`: every run adds to it"

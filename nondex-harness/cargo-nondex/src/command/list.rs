@@ -44,14 +44,11 @@ struct Listed<'a> {
 /// Lists the selected tests on stdout, one id on a line or as JSON.
 pub(super) fn list(args: &ListArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
     let filter = args.project.filter.parse()?;
-    let doctests = filter.doctests();
     let mut plan = selection::plan(&args.project.build, &args.project.archive, console)?;
+    plan.doctests = filter.doctests();
     let filter = selection::resolve(&filter, &plan)?;
-    plan.doctests = doctests;
     let project = project::build(&plan, console.quiet)?;
-    for note in &project.notes {
-        console.note(note);
-    }
+    console.notes(&project.notes);
     let selected = selection::select(&project.suites, &filter, selection::Divided::Tests);
     let required = selection::required(asked, &plan, &project.suites)?;
     let tests = listed(&selected, &required);

@@ -42,15 +42,12 @@ impl Listed<'_> {
 /// for it.
 pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> Result<ExitCode> {
     let filter = args.project.filter.parse()?;
-    let doctests = filter.doctests();
     let mut plan = selection::plan(&args.project.build, &args.project.archive, console)?;
+    plan.doctests = filter.doctests();
     let filter = selection::resolve(&filter, &plan)?;
     let stop = interrupt::install()?;
-    plan.doctests = doctests;
     let project = project::build(&plan, console.quiet)?;
-    for note in &project.notes {
-        console.note(note);
-    }
+    console.notes(&project.notes);
     let selected = selection::select(&project.suites, &filter, selection::Divided::Tests);
     selection::expect_some(&project.suites, &selected, &filter, console)?;
 

@@ -241,9 +241,8 @@ pub(super) fn find<'a>(
                 finding.binary.id
             ))
         })?;
-    let mut tests = suite.tests.iter();
-    let test = tests
-        .find(|test| test.name == finding.spec.test)
+    let test = suite
+        .test(&finding.spec.test)
         .ok_or_else(|| gone(&format!("there is no test `{}` any more", finding.test)))?;
     Ok((suite, test))
 }

@@ -168,9 +168,7 @@ struct Listed<'a> {
 
 fn list(place: &Folders, console: &Console) -> Result<()> {
     let (findings, damaged) = Store::new(&place.target_dir).all()?;
-    for sentence in &damaged {
-        console.note(sentence);
-    }
+    console.notes(&damaged);
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.map_or(0, |since| since.as_secs());
     let shown = findings
@@ -231,9 +229,7 @@ fn in_words(seconds: u64) -> String {
 fn export(place: &Folders, file: &Utf8Path, console: &Console) -> Result<()> {
     let path = regressions_file(Some(file), &place.workspace_root)?;
     let (findings, damaged) = Store::new(&place.target_dir).all()?;
-    for sentence in &damaged {
-        console.note(sentence);
-    }
+    console.notes(&damaged);
     let mut regressions = Regressions::read(&path)?;
     let new = regressions.add(&findings);
     let left_out = findings

@@ -89,7 +89,7 @@ impl Finding {
             let of_all = (suite.binary.harness != Harness::Doctest)
                 .then(|| fingerprint(&suite.binary.executable));
             for test in tests {
-                let case = suite.tests.iter().find(|case| case.name == test.name);
+                let case = suite.test(&test.name);
                 let fingerprint = of_all.clone().unwrap_or_else(|| {
                     let own = case.map(|case| suite.binary.executable_of(case));
                     fingerprint(own.unwrap_or(&suite.binary.executable))

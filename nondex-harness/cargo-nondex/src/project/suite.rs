@@ -134,11 +134,16 @@ pub fn find<'a>(
     test: &str,
 ) -> Option<(&'a Suite, &'a TestCase)> {
     let suite = suites.iter().find(|suite| suite.binary.id == binary)?;
-    let case = suite.tests.iter().find(|case| case.name == test)?;
-    Some((suite, case))
+    Some((suite, suite.test(test)?))
 }
 
 impl Suite {
+    /// The test of this name.
+    #[must_use]
+    pub fn test(&self, name: &str) -> Option<&TestCase> {
+        self.tests.iter().find(|case| case.name == name)
+    }
+
     /// The id of a test in reports: `<binary-id>$<test name>`.
     #[must_use]
     pub fn test_id(&self, test: &TestCase) -> String {

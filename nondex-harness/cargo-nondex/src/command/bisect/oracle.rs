@@ -202,8 +202,7 @@ impl<'a> Oracle<'a> {
     /// The test of a binary that the report calls so, or else the only one whose function has one
     /// of its names.
     fn named<'p>(&self, suite: &'p Suite, name: &str) -> Option<&'p TestCase> {
-        let same = suite.tests.iter().find(|case| case.name == name);
-        same.or_else(|| {
+        suite.test(name).or_else(|| {
             let known = self.names.get(name)?;
             let is_known = |case: &&TestCase| {
                 let function = case.name.rsplit("::").next();

@@ -40,7 +40,7 @@ pub(super) fn after(
         .into_iter()
         .flatten()
         .chain([&case.name])
-        .map(|name| suite.tests.iter().find(|case| case.name == *name))
+        .map(|name| suite.test(name))
         .collect();
     let Some(cases) = cases else {
         return Some(Vec::new());

@@ -144,20 +144,12 @@ pub(super) fn of_other_binary<'a>(
     project: &'a Project,
     id: &str,
 ) -> Option<(&'a Suite, &'a TestCase)> {
-    let mut suites = project.suites.iter();
-    suites.find_map(|suite| {
-        let mut tests = suite.tests.iter();
-        Some((suite, tests.find(|case| suite.test_id(case) == id)?))
-    })
+    selection::all(&project.suites).find(|(suite, case)| suite.test_id(case) == id)
 }
 
 /// The test with this name or id, or the only one whose id has this part.
 fn named<'a>(project: &'a Project, text: &str) -> Result<(&'a Suite, &'a TestCase)> {
-    let tests = project
-        .suites
-        .iter()
-        .flat_map(|suite| suite.tests.iter().map(move |test| (suite, test)));
-    let tests: Vec<_> = tests
+    let tests: Vec<_> = selection::all(&project.suites)
         .map(|(suite, test)| (suite.test_id(test), (suite, test)))
         .collect();
     let of = |is: &dyn Fn(&str, &str) -> bool| {

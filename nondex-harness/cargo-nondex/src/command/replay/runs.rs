@@ -48,8 +48,7 @@ impl<'a> Runs<'a> {
         let mut tests = Vec::new();
         let mut others: Vec<(&TestBinary, Vec<&TestCase>)> = Vec::new();
         for name in spec.tests() {
-            let known = suite.tests.iter().find(|case| case.name == name);
-            match (known, request::of_other_binary(project, name)) {
+            match (suite.test(name), request::of_other_binary(project, name)) {
                 (Some(case), _) => tests.push(case),
                 (None, Some((other, case))) => match others.last_mut() {
                     Some((known, tests)) if known.id == other.binary.id => tests.push(case),

@@ -33,9 +33,7 @@ pub(super) fn write(
 /// Earlier runs of the tests that do not pass now: those that always passed have nothing to show.
 fn past(folder: &Utf8Path, report: &Report, console: &Console) -> Result<Past> {
     let (entries, damaged) = History::new(folder).all()?;
-    for sentence in &damaged {
-        console.note(sentence);
-    }
+    console.notes(&damaged);
     let mut past = Past::new();
     for test in report.tests.iter().filter(|test| !test.verdict.passes()) {
         let moments = entries.iter().filter_map(|entry| {

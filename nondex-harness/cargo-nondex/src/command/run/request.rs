@@ -148,7 +148,7 @@ impl<'a> Request<'a> {
             ));
         }
         selection::expect_some(&project.suites, &selected, &self.filter, console)
-            .inspect_err(|_| project.notes.iter().for_each(|note| console.note(note)))?;
+            .inspect_err(|_| console.notes(&project.notes))?;
         let asked = &self.args.testing.project;
         if !asked.build.is_narrowed() && !asked.filter.is_given() {
             let unused = self.per_test.unused(&project.suites);

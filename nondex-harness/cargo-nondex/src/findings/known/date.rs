@@ -1,19 +1,14 @@
 //! Days of the calendar, as TOML and the command line have them.
 
-use chrono::{DateTime, Datelike, NaiveDate};
+use chrono::{DateTime, Datelike, NaiveDate, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 use toml::value::{Date, Datetime};
 
 /// Today, in Greenwich.
 #[must_use]
 pub fn today() -> NaiveDate {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let seconds = since
-        .ok()
-        .and_then(|since| i64::try_from(since.as_secs()).ok());
-    let now = seconds.and_then(|seconds| DateTime::from_timestamp(seconds, 0));
-    now.unwrap_or_default().date_naive()
+    DateTime::<Utc>::from(SystemTime::now()).date_naive()
 }
 
 /// The day that a text names.
