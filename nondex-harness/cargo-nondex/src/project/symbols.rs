@@ -67,16 +67,6 @@ impl Static {
             || ["test", "_rust_extern_with_linkage"].contains(&self.krate.as_str())
             || is_std && self.name != PANIC_HOOK
     }
-
-    /// What it is in everyday words, where it is one of those that many crates share.
-    #[must_use]
-    pub fn role(&self) -> Option<&'static str> {
-        let (path, role) = ROLES
-            .into_iter()
-            .find(|(path, _)| self.name.starts_with(path))?;
-        debug_assert!(!path.is_empty());
-        Some(role)
-    }
 }
 
 /// How many lines a macro may have that defines statics.
@@ -84,20 +74,6 @@ const MAX_MACRO: usize = 200;
 
 /// std's static with the panic hook.
 const PANIC_HOOK: &str = "std::panicking::HOOK";
-
-/// Statics of well-known crates, by the starts of their paths.
-const ROLES: [(&str, &str); 4] = [
-    (PANIC_HOOK, "the panic hook"),
-    ("log::", "the logger of `log`"),
-    (
-        "tracing_core::dispatcher::",
-        "the global dispatcher of `tracing`",
-    ),
-    (
-        "tracing_core::metadata::MAX_LEVEL",
-        "the level of `tracing`",
-    ),
-];
 
 /// What macros and std put after the path of a static: `thread_local!`, `lazy_static!`.
 const AFTER: [&str; 3] = ["::VAL", "::__KEY", "::__RUST_STD_INTERNAL_VAL"];
