@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// The folders of the driver, and its files next to them, from the top floor down, each with those
 /// below that it may know.
-const DRIVER: [(&str, &[&str]); 17] = [
+const DRIVER: [(&str, &[&str]); 18] = [
     (
         "command",
         &[
@@ -27,6 +27,7 @@ const DRIVER: [(&str, &[&str]); 17] = [
             "statistics",
             "file",
             "atomic_file",
+            "program",
         ],
     ),
     ("config", &["cli", "judge", "project", "error", "file"]),
@@ -66,10 +67,21 @@ const DRIVER: [(&str, &[&str]); 17] = [
             "atomic_file",
         ],
     ),
-    ("project", &["error", "exit_code", "pool", "atomic_file"]),
+    (
+        "project",
+        &[
+            "error",
+            "exit_code",
+            "pool",
+            "file",
+            "atomic_file",
+            "program",
+        ],
+    ),
     ("repository", &["error"]),
     ("file", &["error"]),
     ("atomic_file", &["error"]),
+    ("program", &[]),
     ("error", &["exit_code"]),
     ("shell", &[]),
     ("exit_code", &[]),

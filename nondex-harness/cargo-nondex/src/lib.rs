@@ -15,6 +15,7 @@ pub mod exit_code;
 pub mod file;
 pub mod findings;
 pub mod pool;
+pub mod program;
 pub mod project;
 pub mod report;
 pub mod repository;

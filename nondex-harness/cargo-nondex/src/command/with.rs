@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::file;
 use crate::judge::Options;
 use crate::judge::world::World;
+use crate::program::not_run;
 use crate::project::{Around, BuildPlan};
 
 pub(super) use self::runner::run;
@@ -84,8 +85,7 @@ pub(super) fn with(args: &WithArgs, console: &Console) -> Result<i32> {
     command.args(arguments).env(MANNER, manner);
     around.install(&mut command);
     let status = signals::run(&mut command);
-    let status =
-        status.map_err(|e| Error::setup(format!("failed to run `{}`: {e}", program.display())))?;
+    let status = status.map_err(|e| Error::setup(not_run(program, &e)))?;
     let signalled = status.signal().map(|signal| SIGNAL_BASE + signal);
     Ok(status.code().or(signalled).unwrap_or(1))
 }

@@ -8,13 +8,13 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode, Output, Stdio};
 
 use camino::Utf8Path;
 
 use super::scratch::Scratch;
 use super::toolchain::Toolchain;
+use crate::program;
 
 /// What rustc is given for each crate of the target.
 const FLAGS: [&str; 2] = [
@@ -105,18 +105,14 @@ const UNOPTIMISED: &str = "nondex_harness";
 /// Does the work of a call by cargo in the build of the runtime; `None` when this is another start.
 pub(super) fn intercept(arguments: &[OsString]) -> Option<Result<ExitCode, String>> {
     std::env::var_os(RUNTIME)?;
-    let (program, rest) = arguments.split_first()?;
-    let mut command = Command::new(program);
+    let (first, rest) = arguments.split_first()?;
+    let mut command = Command::new(first);
     command.args(rest);
     let is_named = |pair: &[OsString]| pair[0] == "--crate-name" && pair[1] == UNOPTIMISED;
     if rest.windows(2).any(is_named) {
         command.args(FLAGS);
     }
-    let error = command.exec();
-    Some(Err(format!(
-        "failed to run `{}`: {error}",
-        program.display()
-    )))
+    Some(Err(program::replace(&mut command)))
 }
 
 /// Whether a compiler replaces atomic operations by calls.
@@ -166,10 +162,7 @@ fn try_pass(toolchain: &Toolchain, target: &str, std: &Utf8Path) -> Result<(), S
     let libraries = std.parent().unwrap_or(Utf8Path::new("."));
     let work =
         Scratch::create(libraries, "atomics").map_err(|e| format!("no folder for it: {e}"))?;
-    let run = |command: &mut Command| {
-        let output = command.stdin(Stdio::null()).output();
-        output.map_err(|e| format!("failed to run `{}`: {e}", command.get_program().display()))
-    };
+    let run = |command: &mut Command| program::output(command.stdin(Stdio::null()));
     // Under a temporary name until it is complete.
     let part = work.path().join(ARCHIVE);
     let text = work.path().join("unscheduled.rs");

@@ -30,6 +30,7 @@ use super::rustix::{self, Backend};
 use super::suite::{Suite, TestBinary};
 use super::toolchain::{NEWEST, Toolchain};
 use crate::error::{Error, Result};
+use crate::file;
 
 /// Builds the selected tests, finds out how cargo would start each executable, and lists what is in
 /// it. Where the tests do not build over the runtime, and std may have methods that the runtime's
@@ -135,8 +136,7 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
 
     let preload = runtime.as_ref().and_then(|runtime| runtime.preload.clone());
     let starts = build_dir.join(format!("starts-{}", std::process::id()));
-    std::fs::create_dir_all(&starts)
-        .map_err(|e| Error::setup(format!("failed to create `{starts}`: {e}")))?;
+    file::create_folder(&starts)?;
     let covered = match counted {
         Some(counted) => Some(Covered::prepare(counted, build_dir)?),
         None => None,
@@ -346,8 +346,7 @@ fn on_host(suite: &Suite) -> Option<String> {
 fn check_linkage(cargo: &Cargo<'_>, own: &Utf8Path) -> Result<()> {
     // A folder in which cargo knows nothing of rustc yet, or it would not ask.
     let folder = own.join(format!("linkage-{}", std::process::id()));
-    std::fs::create_dir_all(&folder)
-        .map_err(|e| Error::setup(format!("failed to create `{folder}`: {e}")))?;
+    file::create_folder(&folder)?;
     let intercept = Intercept {
         starts: folder.clone(),
         ..cargo.intercept()

@@ -18,6 +18,7 @@ use super::preload::{self, EntropyLibrary};
 use super::suite::{Harness, TestBinary};
 use super::toolchain::{self, Toolchain, own};
 use crate::error::{Error, Result};
+use crate::program;
 
 /// What is said when cargo has said why.
 pub(super) const UNBUILT: &str = "the project's tests do not build";
@@ -223,12 +224,8 @@ impl Cargo<'_> {
             command.stderr(Stdio::null());
         }
         let spawned = command.spawn();
-        let mut cargo = spawned.map_err(|e| {
-            Error::setup(format!(
-                "failed to run `{}`: {e}",
-                self.toolchain.cargo.display()
-            ))
-        })?;
+        let mut cargo =
+            spawned.map_err(|e| Error::setup(program::not_run(&self.toolchain.cargo, &e)))?;
         let stdout = cargo.stdout.take().expect("stdout is piped");
         let mut artifacts = Artifacts::default();
         for message in Message::parse_stream(BufReader::new(stdout)) {

@@ -16,7 +16,9 @@ use serde::{Deserialize, Serialize};
 use super::blocks::TABLE;
 use super::counted::Counted;
 use super::toolchain::Toolchain;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::file;
+use crate::program;
 
 /// Flags of rustc for a crate that records which of its code runs. Nothing is optimised, because
 /// what was folded into its caller, or into a constant, has no lines any more. The lines and the
@@ -55,8 +57,7 @@ impl Covered {
     /// Writes what is needed into the folder for what is built.
     pub(super) fn prepare(counted: &Counted, dir: &Utf8Path) -> Result<Self> {
         let script = dir.join("flags.ld");
-        std::fs::write(&script, SCRIPT)
-            .map_err(|e| Error::setup(format!("failed to write `{script}`: {e}")))?;
+        file::write(&script, SCRIPT)?;
         let functions = match counted {
             // The compiler divides what LLVM is given at spaces.
             Counted::Some(functions) if !dir.as_str().contains(char::is_whitespace) => {
@@ -182,12 +183,7 @@ pub(super) fn missing(
         });
     let done = match done {
         Ok(done) => done,
-        Err(error) => {
-            return Some(format!(
-                "failed to run `{}`: {error}",
-                toolchain.rustc.display()
-            ));
-        }
+        Err(error) => return Some(program::not_run(&toolchain.rustc, &error)),
     };
     let said = String::from_utf8_lossy(&done.stderr);
     let has_name = || {

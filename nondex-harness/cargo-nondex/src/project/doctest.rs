@@ -34,7 +34,8 @@ use super::intercept::Start;
 use super::runtime::Runtime;
 use super::suite::Suite;
 use super::toolchain::RunTool;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::file;
 use crate::pool;
 use crate::project::Names;
 
@@ -103,8 +104,7 @@ impl Folder {
         }
         let path = dir.join(std::process::id().to_string());
         let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path)
-            .map_err(|e| Error::setup(format!("failed to create `{path}`: {e}")))?;
+        file::create_folder(&path)?;
         Ok(Folder(path))
     }
 }

@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
@@ -22,6 +21,7 @@ use super::platform;
 use super::runtime::Runtime;
 use super::rustix;
 use super::shims;
+use crate::program;
 
 /// The environment variable that carries an `Intercept` as JSON to ourselves.
 pub const VARIABLE: &str = "NONDEX_INTERCEPT";
@@ -168,8 +168,7 @@ fn rustdoc(
             .arg(format!("--extern=test={}", runtime.test))
             .arg("--cap-lints=allow");
     }
-    let error = command.exec();
-    Err(format!("failed to run `{program}`: {error}"))
+    Err(program::replace(&mut command))
 }
 
 /// Runs rustc, with the facade for every crate that is built for the target.
@@ -237,11 +236,7 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
             command.arg("--cap-lints=allow");
         }
     }
-    let error = command.exec();
-    Err(format!(
-        "failed to run `{}`: {error}",
-        command.get_program().display()
-    ))
+    Err(program::replace(&mut command))
 }
 
 /// What a call of rustc is for.

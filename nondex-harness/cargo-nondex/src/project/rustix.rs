@@ -6,7 +6,8 @@ use std::ffi::OsStr;
 
 use camino::Utf8Path;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::file;
 
 /// Flag that makes rustix go through libc.
 pub(super) const CFG: &str = "rustix_use_libc";
@@ -56,24 +57,14 @@ impl Backend {
 /// When the lock file cannot be read.
 pub(super) fn backend(lock: &Utf8Path, fetch: impl FnOnce() -> bool) -> Result<Backend> {
     // Without one, cargo is about to write it.
-    if read(lock)?.is_some_and(|text| !is_locked(&text)) {
+    if file::read_if_there(lock)?.is_some_and(|text| !is_locked(&text)) {
         return Ok(Backend::Unchanged);
     }
     let fetched = fetch();
-    if !read(lock)?.is_some_and(|text| is_locked(&text)) {
+    if !file::read_if_there(lock)?.is_some_and(|text| is_locked(&text)) {
         return Ok(Backend::Unchanged);
     }
     Ok(if fetched { Backend::Libc } else { Backend::Raw })
-}
-
-/// Returns the text of a lock file; `None` when there is none. One that cannot be read is not the
-/// same as an empty one: then nothing is known of what the project depends on.
-fn read(lock: &Utf8Path) -> Result<Option<String>> {
-    match std::fs::read_to_string(lock) {
-        Ok(text) => Ok(Some(text)),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(e) => Err(Error::setup(format!("failed to read `{lock}`: {e}"))),
-    }
 }
 
 fn is_locked(lock: &str) -> bool {

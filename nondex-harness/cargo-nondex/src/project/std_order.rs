@@ -11,6 +11,7 @@ use camino::Utf8Path;
 
 use super::scratch::Scratch;
 use super::toolchain::Toolchain;
+use crate::program;
 
 /// The program that compares them.
 const SOURCE: &str = include_str!("../../probes/order.rs");
@@ -53,10 +54,7 @@ fn difference(
         .path()
         .join(format!("order{}", std::env::consts::EXE_SUFFIX));
     fs::write(&source, SOURCE).map_err(|e| format!("failed to write `{source}`: {e}"))?;
-    let run = |command: &mut Command| {
-        let output = command.stdin(Stdio::null()).output();
-        output.map_err(|e| format!("failed to run `{}`: {e}", command.get_program().display()))
-    };
+    let run = |command: &mut Command| program::output(command.stdin(Stdio::null()));
     let compiled = run(Command::new(&toolchain.rustc)
         .args(["--edition", "2024", "--cap-lints", "allow", "-Cdebuginfo=0"])
         .arg("--extern")

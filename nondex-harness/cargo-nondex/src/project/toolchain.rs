@@ -7,6 +7,7 @@ use std::process::Command;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::error::{Error, Result};
+use crate::program;
 
 /// The oldest release with which the runtime compiles: the `rust-version` of its crates.
 const OLDEST: [u32; 2] = [1, 85];
@@ -174,9 +175,7 @@ fn release(version: &str) -> Option<[u32; 2]> {
 /// What a command prints, when it succeeds.
 pub(super) fn stdout(command: &mut Command) -> Result<String> {
     let name = command.get_program().display().to_string();
-    let output = command
-        .output()
-        .map_err(|e| Error::setup(format!("failed to run `{name}`: {e}")))?;
+    let output = program::output(command).map_err(Error::setup)?;
     if !output.status.success() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         return Err(Error::setup(format!(

@@ -6,7 +6,6 @@
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{self, Command};
 use std::time::{Duration, Instant};
@@ -24,6 +23,7 @@ use crate::judge::Options;
 use crate::judge::run::Run;
 use crate::judge::specs::world_spec;
 use crate::pool;
+use crate::program;
 use crate::project::{Harness, Surroundings, TestBinary, TestCase};
 
 /// What libtest ends with when a test fails.
@@ -122,8 +122,7 @@ fn replace(
         .args(arguments)
         .env_clear()
         .envs(&around.env);
-    let error = command.env_remove(MANNER).exec();
-    format!("failed to run `{}`: {error}", first.display())
+    program::replace(command.env_remove(MANNER))
 }
 
 /// Whether cargo built it to test something: such a file has the number of its build in its name,

@@ -14,6 +14,7 @@ use super::manifest::{self, Built, Kind, Manifest};
 use super::paths;
 use super::tar;
 use crate::error::{Error, Result};
+use crate::file;
 use crate::project::built::Project;
 use crate::project::plan::BuildPlan;
 use crate::project::scratch::Scratch;
@@ -180,8 +181,7 @@ struct Copies(Utf8PathBuf);
 impl Copies {
     fn create(folder: Utf8PathBuf) -> Result<Self> {
         let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder)
-            .map_err(|e| Error::setup(format!("failed to create `{folder}`: {e}")))?;
+        file::create_folder(&folder)?;
         Ok(Copies(folder))
     }
 

@@ -1,11 +1,11 @@
 //! The programs that pack files: `tar`, and one that compresses.
 
-use std::fs;
 use std::process::{Command, Output, Stdio};
 
 use camino::Utf8Path;
 
 use crate::error::{Error, Result};
+use crate::file;
 
 /// Ends of names of archives, each with the program that compresses. Most of what is packed is
 /// debug information, of which little is gained by more effort.
@@ -40,8 +40,7 @@ fn format_of(file: &Utf8Path) -> Result<Option<&'static str>, String> {
 pub(super) fn create(file: &Utf8Path, folder: &Utf8Path, members: &[String]) -> Result<()> {
     let program = format_of(file).map_err(Error::usage)?;
     let list = folder.join("members");
-    fs::write(&list, members.join("\0"))
-        .map_err(|e| Error::setup(format!("failed to write `{list}`: {e}")))?;
+    file::write(&list, &members.join("\0"))?;
     let mut command = Command::new("tar");
     command.args(["--create", "--file", file.as_str(), "--force-local"]);
     command.args(program.map(|program| format!("--use-compress-program={program}")));
@@ -55,8 +54,7 @@ pub(super) fn create(file: &Utf8Path, folder: &Utf8Path, members: &[String]) -> 
 /// # Errors
 /// When the archive cannot be read, or the folder cannot be written.
 pub(super) fn extract(file: &Utf8Path, member: &str, folder: &Utf8Path) -> Result<()> {
-    fs::create_dir_all(folder)
-        .map_err(|e| Error::setup(format!("failed to create `{folder}`: {e}")))?;
+    file::create_folder(folder)?;
     let parts = Utf8Path::new(member).components().count();
     let mut command = Command::new("tar");
     command.args(["--extract", "--file", file.as_str(), "--force-local"]);
@@ -94,6 +92,8 @@ fn run(mut command: Command, failed: &str) -> Result<Output> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use camino::Utf8PathBuf;
 
     use super::*;

@@ -13,6 +13,7 @@ use super::roots::Roots;
 use super::tar;
 use crate::atomic_file;
 use crate::error::{Error, Result};
+use crate::file;
 use crate::project::built::Project;
 use crate::project::companions;
 use crate::project::extracted::Extracted;
@@ -62,8 +63,7 @@ pub fn extract(
             let mut suite = suite.clone();
             roots.apply(&mut suite);
             for folder in suite.binary.folders().skip(1) {
-                fs::create_dir_all(&folder)
-                    .map_err(|e| Error::setup(format!("failed to create `{folder}`: {e}")))?;
+                file::create_folder(&folder)?;
             }
         }
     }

@@ -4,10 +4,10 @@
 //! As linker of a doctest it also writes down which lines of the source the compiler was given,
 //! which are not known later.
 
+use crate::program;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::ErrorKind;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
@@ -70,11 +70,8 @@ fn link(linker: &OsStr, arguments: &[OsString]) -> Result<ExitCode, String> {
         // Without it the places in a report are those of the program.
         let _ = fs::write(place_of(output), format!("{file}\n{offset}\n"));
     }
-    let error = Command::new(linker)
-        .args(arguments)
-        .env_remove(LINKER)
-        .exec();
-    Err(format!("failed to run `{}`: {error}", linker.display()))
+    let mut command = Command::new(linker);
+    Err(program::replace(command.args(arguments).env_remove(LINKER)))
 }
 
 fn place_of(program: &Path) -> std::path::PathBuf {

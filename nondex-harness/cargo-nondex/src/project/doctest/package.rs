@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
-use std::process::{Command, Output};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -14,6 +13,7 @@ use super::place::{is_crate_added, place_of};
 use super::transcript::{self, Fate, Told};
 use super::{Compiled, HERE, Unbuilt, together};
 use crate::error::{Error, Result};
+use crate::program;
 use crate::project::{Doctest, Harness, Names, Suite, TestBinary, TestCase};
 
 /// The doctests of one package.
@@ -190,7 +190,7 @@ impl Package<'_> {
         for word in ["--list", "--format=terse"].iter().chain(words) {
             command.arg(format!("--test-args={word}"));
         }
-        let output = self.output(&mut command)?;
+        let output = program::output(&mut command).map_err(Error::setup)?;
         if !output.status.success() {
             return Ok(None);
         }
@@ -244,19 +244,12 @@ impl Package<'_> {
         if self.ignored {
             command.arg("--test-args=--include-ignored");
         }
-        let output = self.output(&mut command)?;
+        let output = program::output(&mut command).map_err(Error::setup)?;
         let text = String::from_utf8_lossy(&output.stdout);
         Ok(transcript::read(&text).ok_or_else(|| {
             let stderr = String::from_utf8_lossy(&output.stderr);
             format!("rustdoc failed ({}): {}", output.status, stderr.trim())
         }))
-    }
-
-    fn output(&self, command: &mut Command) -> Result<Output> {
-        command.output().map_err(|e| {
-            let rustdoc = self.call.compiler.rustdoc.display();
-            Error::setup(format!("failed to run `{rustdoc}`: {e}"))
-        })
     }
 
     fn kept(&self, dir: &str, number: u64) -> Utf8PathBuf {

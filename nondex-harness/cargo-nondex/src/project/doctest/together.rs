@@ -6,10 +6,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel, DiagnosticSpan};
 
 use super::HERE;
@@ -18,6 +17,8 @@ use super::name::{file_name, place_in};
 use super::program::{Program, RUN, module};
 use super::rules::Rules;
 use crate::error::{Error, Result};
+use crate::file;
+use crate::program;
 use crate::project::{DocPlace, Doctest};
 
 /// How often what the compiler refuses is left out, and the rest compiled again. Errors of one kind
@@ -162,25 +163,19 @@ struct Together<'a> {
 impl Together<'_> {
     /// Builds the program; the places that the compiler refuses, when it does.
     fn build(&self, members: &[Member]) -> Result<Option<Vec<(String, u32)>>> {
-        let write = |path: &Utf8Path, text: &str| {
-            fs::write(path, text)
-                .map_err(|e| Error::setup(format!("failed to write `{path}`: {e}")))
-        };
         let _ = fs::remove_dir_all(&self.dir);
-        fs::create_dir_all(&self.dir)
-            .map_err(|e| Error::setup(format!("failed to create `{}`: {e}", self.dir)))?;
-        let rustc = &self.call.compiler.rustc;
-        let mut command = Command::new(rustc);
+        file::create_folder(&self.dir)?;
+        let mut command = Command::new(&self.call.compiler.rustc);
         // The last one that fits decides. Nothing of where it is built is in the program.
         command.arg(format!("--remap-path-prefix={}=doctests", self.dir));
         let sources = sources(members);
         for (number, (file, text)) in sources.iter().enumerate() {
             let path = self.dir.join(format!("{number}.rs"));
-            write(&path, text)?;
+            file::write(&path, text)?;
             command.arg(format!("--remap-path-prefix={path}={file}"));
         }
         let root = self.dir.join("main.rs");
-        write(&root, &main(members, sources.keys().copied()))?;
+        file::write(&root, &main(members, sources.keys().copied()))?;
         command
             .current_dir(&self.call.start.cwd)
             .env_clear()
@@ -191,12 +186,7 @@ impl Together<'_> {
             .args(["--error-format=json", "-o"])
             .args([self.executable().as_str(), root.as_str()])
             .stdin(Stdio::null());
-        let output = command.output().map_err(|e| {
-            Error::setup(format!(
-                "failed to run `{}`: {e}",
-                Path::new(rustc).display()
-            ))
-        })?;
+        let output = program::output(&mut command).map_err(Error::setup)?;
         if output.status.success() {
             return Ok(None);
         }

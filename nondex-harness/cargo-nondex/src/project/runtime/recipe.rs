@@ -11,6 +11,7 @@ use nondex_core::hash;
 
 use super::kept::Manifest;
 use crate::error::{Error, Result};
+use crate::program;
 use crate::project::atomics;
 use crate::project::toolchain::{Toolchain, own};
 
@@ -119,12 +120,7 @@ impl Recipe<'_> {
         offline: bool,
         wrapper: Option<&str>,
     ) -> Result<(ExitStatus, String)> {
-        let failed = |e| {
-            Error::setup(format!(
-                "failed to run `{}`: {e}",
-                self.toolchain.cargo.display()
-            ))
-        };
+        let failed = |e| Error::setup(program::not_run(&self.toolchain.cargo, &e));
         let mut command = Command::new(&self.toolchain.cargo);
         command
             .args([
