@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel};
-use cargo_metadata::{Message, Metadata, PackageId, TargetKind};
+use cargo_metadata::{Message, Metadata, PackageId};
 
 use super::config::runner_variable;
 use super::drawn;
@@ -16,6 +16,7 @@ use super::intercept::{Intercept, RECORD, Start};
 use super::plan::{BuildPlan, Mode};
 use super::preload::{self, EntropyLibrary};
 use super::suite::{Harness, TestBinary};
+use super::target::{binary_id, kind};
 use super::toolchain::{self, Toolchain, own};
 use crate::error::{Error, Result};
 use crate::program;
@@ -290,25 +291,12 @@ impl Cargo<'_> {
             .iter()
             .find(|known| known.id == *package)
             .map_or_else(|| package.repr.clone(), |package| package.name.to_string());
-        let kind = match target.kind.first() {
-            Some(TargetKind::Bin) => "bin",
-            Some(TargetKind::Test) => "test",
-            Some(TargetKind::Example) => "example",
-            Some(TargetKind::Bench) => "bench",
-            Some(TargetKind::ProcMacro) => "proc-macro",
-            _ => "lib",
-        };
-        let id = match kind {
-            "lib" | "proc-macro" => package.clone(),
-            "test" => format!("{package}::{}", target.name),
-            kind => format!("{package}::{kind}/{}", target.name),
-        };
         Executable {
             path,
-            id,
+            id: binary_id(&package, target),
             package,
             target: target.name.clone(),
-            kind: kind.to_owned(),
+            kind: kind(target).to_owned(),
         }
     }
 }
@@ -321,6 +309,5 @@ fn is_error(message: &Diagnostic) -> bool {
 
 /// Whether the compiler or cargo itself runs a target: a build script or a proc macro.
 fn is_of_host(target: &cargo_metadata::Target) -> bool {
-    let kinds = [TargetKind::CustomBuild, TargetKind::ProcMacro];
-    target.kind.iter().any(|kind| kinds.contains(kind))
+    target.is_custom_build() || target.is_proc_macro()
 }

@@ -42,6 +42,7 @@ mod shims;
 mod std_order;
 pub mod suite;
 pub mod symbols;
+mod target;
 mod toolchain;
 
 pub use archive::{Packing, extract, is_name_of_archive, plan as plan_of_archive};
@@ -61,6 +62,7 @@ pub use preload::EntropyLibrary;
 pub use rebuilt::{Rebuilds, Variation};
 pub use runtime::cache_dir;
 pub use suite::{Doctest, Harness, Suite, TestBinary, TestCase, find};
+pub use target::binary_id;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cargo_metadata::{Metadata, PackageId, TargetKind};
+use cargo_metadata::{Metadata, PackageId};
+
+use crate::project;
 
 /// The members of a workspace by name, with their dependencies among each other and the names of
 /// their binaries.
@@ -45,7 +47,8 @@ impl Workspace {
                 found.map(|name| (*name).to_owned()).collect(),
             );
             for target in &package.targets {
-                if let Some(id) = binary_id(&package.name, &target.kind, &target.name) {
+                if !target.is_custom_build() {
+                    let id = project::binary_id(&package.name, target);
                     workspace.binary_ids.insert(id);
                     workspace.binaries.insert(target.name.clone());
                 }
@@ -109,17 +112,4 @@ fn reachable<'a>(
         }
     }
     reached
-}
-
-/// The id of a target as nextest makes it, `None` for a build script.
-fn binary_id(package: &str, kinds: &[TargetKind], target: &str) -> Option<String> {
-    let kind = match kinds.first()? {
-        TargetKind::CustomBuild => return None,
-        TargetKind::Test => return Some(format!("{package}::{target}")),
-        TargetKind::Bin => "bin",
-        TargetKind::Example => "example",
-        TargetKind::Bench => "bench",
-        _ => return Some(package.to_owned()),
-    };
-    Some(format!("{package}::{kind}/{target}"))
 }

@@ -1,0 +1,25 @@
+//! The names that nextest has for what cargo builds tests of.
+
+use cargo_metadata::{Target, TargetKind};
+
+/// The kind of a target.
+pub(super) fn kind(target: &Target) -> &'static str {
+    match target.kind.first() {
+        Some(TargetKind::Bin) => "bin",
+        Some(TargetKind::Test) => "test",
+        Some(TargetKind::Example) => "example",
+        Some(TargetKind::Bench) => "bench",
+        Some(TargetKind::ProcMacro) => "proc-macro",
+        _ => "lib",
+    }
+}
+
+/// The id of the test executable of a target.
+#[must_use]
+pub fn binary_id(package: &str, target: &Target) -> String {
+    match kind(target) {
+        "lib" | "proc-macro" => package.to_owned(),
+        "test" => format!("{package}::{}", target.name),
+        kind => format!("{package}::{kind}/{}", target.name),
+    }
+}
