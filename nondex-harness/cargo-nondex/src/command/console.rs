@@ -156,10 +156,7 @@ impl Console {
         if self.format != MessageFormat::JsonLines {
             return Ok(());
         }
-        let mut line = serde_json::to_string(event)
-            .map_err(|error| Error::setup(format!("failed to write JSON: {error}")))?;
-        line.push('\n');
-        self.product(&line)
+        self.written(serde_json::to_string(event))
     }
 
     /// Writes a value as JSON to stdout.
@@ -167,9 +164,11 @@ impl Console {
     /// # Errors
     /// As [`product`](Self::product).
     pub(super) fn json(&self, value: &impl serde::Serialize) -> Result<()> {
-        let mut text = serde_json::to_string_pretty(value)
-            .map_err(|error| Error::setup(format!("failed to write JSON: {error}")))?;
-        text.push('\n');
-        self.product(&text)
+        self.written(serde_json::to_string_pretty(value))
+    }
+
+    fn written(&self, json: serde_json::Result<String>) -> Result<()> {
+        let json = json.map_err(|e| Error::setup(format!("failed to write JSON: {e}")))?;
+        self.product(&format!("{json}\n"))
     }
 }

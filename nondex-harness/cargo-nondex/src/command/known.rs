@@ -132,8 +132,7 @@ pub(super) fn known(action: &KnownAction, console: &Console) -> Result<ExitCode>
 }
 
 fn add(args: &KnownAddArgs, console: &Console) -> Result<ExitCode> {
-    let folders = Folders::find(&args.location)?;
-    let (_, report) = latest(&folders, &args.location)?;
+    let (folders, _, report) = latest(&args.location)?;
     let tests = match &args.test {
         Some(name) => vec![choose(&report, name)?],
         None => failing(&report),
@@ -228,18 +227,18 @@ pub(super) fn workspace(location: &LocationArgs) -> Result<Workspace> {
     Ok(Workspace::new(&project::metadata(&plan, true)?))
 }
 
-/// The last report of a project, with the marks of today's file of known flakes.
-fn latest(folders: &Folders, location: &LocationArgs) -> Result<(KnownFlakes, Report)> {
+/// A project, and its last report with the marks of today's file of known flakes.
+fn latest(location: &LocationArgs) -> Result<(Folders, KnownFlakes, Report)> {
+    let folders = Folders::find(location)?;
     let workspace = || workspace(location);
     let flakes = KnownFlakes::read(&folders.workspace_root, workspace)?;
     let mut report = store::read_latest(&folders.target_dir)?;
     flakes.apply(&folders.workspace_root, &mut report);
-    Ok((flakes, report))
+    Ok((folders, flakes, report))
 }
 
 fn check(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
-    let folders = Folders::find(&args.location)?;
-    let (flakes, report) = latest(&folders, &args.location)?;
+    let (_, flakes, report) = latest(&args.location)?;
     if console.format == MessageFormat::Json {
         console.json(&report.overdue)?;
     } else {
@@ -264,8 +263,7 @@ fn check(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
 }
 
 fn prune(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
-    let folders = Folders::find(&args.location)?;
-    let (mut flakes, report) = latest(&folders, &args.location)?;
+    let (folders, mut flakes, report) = latest(&args.location)?;
     let is_out = |entry: &KnownEntry| {
         let mut overdue = report.overdue.iter();
         // One that has another name now is to be written, not removed.

@@ -185,13 +185,7 @@ impl<'a> PerTest<'a> {
         &self,
         tests: impl Iterator<Item = (&'t Suite, &'t TestCase)>,
     ) -> BTreeMap<String, TestOptions> {
-        tests
-            .map(|(suite, test)| {
-                let options = self.of_one(&Query::of(suite, test));
-                (suite.test_id(test), options)
-            })
-            .filter(|(_, options)| *options != TestOptions::default())
-            .collect()
+        by_id(tests, |query| self.of_one(query))
     }
 
     /// What the runs of those tests take that take more than one job slot or are in a test group,
@@ -201,21 +195,16 @@ impl<'a> PerTest<'a> {
         &self,
         tests: impl Iterator<Item = (&'t Suite, &'t TestCase)>,
     ) -> BTreeMap<String, Required> {
-        tests
-            .map(|(suite, test)| {
-                let query = Query::of(suite, test);
-                let of_test = || {
-                    let overrides = self.overrides.iter();
-                    let matching = overrides.filter(|(filter, _)| filter.contains(&query));
-                    matching.map(|(_, found)| *found)
-                };
-                let threads = of_test().find_map(|found| found.threads_required);
-                let group = of_test().find_map(|found| found.test_group.clone());
-                let required = Required::new(threads.unwrap_or(NonZeroUsize::MIN), group);
-                (suite.test_id(test), required)
-            })
-            .filter(|(_, required)| *required != Required::default())
-            .collect()
+        by_id(tests, |query| {
+            let of_test = || {
+                let overrides = self.overrides.iter();
+                let matching = overrides.filter(|(filter, _)| filter.contains(query));
+                matching.map(|(_, found)| *found)
+            };
+            let threads = of_test().find_map(|found| found.threads_required);
+            let group = of_test().find_map(|found| found.test_group.clone());
+            Required::new(threads.unwrap_or(NonZeroUsize::MIN), group)
+        })
     }
 
     /// Of each option the first of the overrides that match and have it, unless a more important
@@ -240,6 +229,17 @@ impl<'a> PerTest<'a> {
             regressions: Vec::new(),
         }
     }
+}
+
+/// What was found of those tests of which it is not the default, by id.
+fn by_id<'t, T: Default + PartialEq>(
+    tests: impl Iterator<Item = (&'t Suite, &'t TestCase)>,
+    find: impl Fn(&Query<'_>) -> T,
+) -> BTreeMap<String, T> {
+    tests
+        .map(|(suite, test)| (suite.test_id(test), find(&Query::of(suite, test))))
+        .filter(|(_, found)| *found != T::default())
+        .collect()
 }
 
 #[cfg(test)]

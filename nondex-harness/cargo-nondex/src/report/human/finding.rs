@@ -303,6 +303,15 @@ pub(super) fn failing_place<'r>(test: &'r TestReport, view: &View<'_>) -> Option
     is_shown.then_some((file, line, None))
 }
 
+/// Marks the line at which a test fails or, where that is not known, the one at which it begins.
+pub(super) fn mark(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
+    if let Some(place) = failing_place(test, view) {
+        diagnostic.primary(place, fails_here("it fails here", test, view));
+    } else if let (Some(file), Some(line)) = (&test.file, test.line) {
+        diagnostic.primary((file, line, None), String::new());
+    }
+}
+
 /// Any verdict without a culprit: the test's place, and what the failing run wrote.
 fn other<'s>(test: &TestReport, what: &str, view: &View<'s>) -> Diagnostic<'s> {
     let severity = match test.verdict {
@@ -319,12 +328,9 @@ fn other<'s>(test: &TestReport, what: &str, view: &View<'s>) -> Diagnostic<'s> {
     if let Some(race) = test.race.as_ref().filter(|_| view.brief) {
         state::lines(&mut diagnostic, &race.state, &test.name);
     }
-    if has_waits {
-        // Where each thread waits says more than where the test begins.
-    } else if let Some(place) = failing_place(test, view) {
-        diagnostic.primary(place, fails_here("it fails here", test, view));
-    } else if let (Some(file), Some(line)) = (&test.file, test.line) {
-        diagnostic.primary((file, line, None), String::new());
+    // Where each thread waits says more than where the test begins.
+    if !has_waits {
+        mark(&mut diagnostic, test, view);
     }
     if let Some(race) = test.race.as_ref().filter(|_| !view.brief) {
         state::lines(&mut diagnostic, &race.state, &test.name);

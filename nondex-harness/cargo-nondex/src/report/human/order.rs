@@ -60,11 +60,7 @@ pub(super) fn diagnostic<'s>(
     };
     let mut diagnostic = Diagnostic::new(view, Severity::Error, test.verdict, headline);
     let proven = order.state.iter().find(|state| state.confirmed);
-    if let Some(place) = finding::failing_place(test, view) {
-        diagnostic.primary(place, finding::fails_here("it fails here", test, view));
-    } else if let (Some(file), Some(line)) = (&test.file, test.line) {
-        diagnostic.primary((file, line, None), String::new());
-    }
+    finding::mark(&mut diagnostic, test, view);
     for state in order.state.iter().filter(|state| state.confirmed) {
         state::lines(&mut diagnostic, state, &test.name);
         if let Some(defined) = &state.defined {
