@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use cargo_metadata::Metadata;
 
 use super::environment;
@@ -78,14 +78,10 @@ fn places(
     folder: Option<&Utf8Path>,
     checkout: Option<&Utf8Path>,
 ) -> Result<Extracted> {
-    let absolute = |path: &Utf8Path| {
-        camino::absolute_utf8(path)
-            .map_err(|e| Error::setup(format!("failed to find `{path}`: {e}")))
-    };
     let before = &manifest.workspace_root;
     let workspace_root = match (checkout, folder) {
-        (Some(checkout), _) => absolute(checkout)?,
-        (None, Some(folder)) if manifest.has_sources => absolute(folder)?,
+        (Some(checkout), _) => file::absolute(checkout)?,
+        (None, Some(folder)) if manifest.has_sources => file::absolute(folder)?,
         (None, _) => before.clone(),
     };
     let is_extracted = checkout.is_none() && folder.is_some() && manifest.has_sources;
@@ -99,7 +95,7 @@ fn places(
         )));
     }
     let target_dir = match folder {
-        Some(folder) => absolute(folder)?.join("target"),
+        Some(folder) => file::absolute(folder)?.join("target"),
         None if workspace_root == *before => manifest.target_dir.clone(),
         None => workspace_root.join("target"),
     };
@@ -149,12 +145,12 @@ fn roots(manifest: &Manifest, extracted: &Extracted) -> Roots {
     ])
 }
 
-/// The text of the manifest of an archive that was extracted.
-fn text(extracted: &Extracted) -> Result<(Utf8PathBuf, String)> {
+/// The manifest of an archive that was extracted, and its text.
+fn manifest(extracted: &Extracted) -> Result<(Manifest, String)> {
     let path = extracted.target_dir.join("nondex").join(manifest::NAME);
     let text = fs::read_to_string(&path)
         .map_err(|e| Error::setup(format!("failed to read `{path}`: {e}")))?;
-    Ok((path, text))
+    Ok((Manifest::parse(&text, &path)?, text))
 }
 
 /// How the tests of an archive were built, as a plan that takes them from it.
@@ -162,8 +158,7 @@ fn text(extracted: &Extracted) -> Result<(Utf8PathBuf, String)> {
 /// # Errors
 /// When the manifest cannot be read.
 pub fn plan(extracted: &Extracted) -> Result<BuildPlan> {
-    let (path, text) = text(extracted)?;
-    let plan = Manifest::parse(&text, &path)?.plan;
+    let plan = manifest(extracted)?.0.plan;
     Ok(BuildPlan {
         archive: Some(extracted.clone()),
         ..plan.in_workspace(&extracted.workspace_root)
@@ -175,8 +170,7 @@ pub fn plan(extracted: &Extracted) -> Result<BuildPlan> {
 /// # Errors
 /// When the manifest cannot be read.
 pub(in crate::project) fn metadata(extracted: &Extracted) -> Result<Metadata> {
-    let (path, text) = text(extracted)?;
-    let mut metadata = Manifest::parse(&text, &path)?.metadata;
+    let mut metadata = manifest(extracted)?.0.metadata;
     metadata
         .workspace_root
         .clone_from(&extracted.workspace_root);
@@ -193,8 +187,7 @@ pub(in crate::project) fn project(
     plan: &BuildPlan,
     quiet: bool,
 ) -> Result<Project> {
-    let (path, text) = text(extracted)?;
-    let manifest = Manifest::parse(&text, &path)?;
+    let (manifest, text) = manifest(extracted)?;
     let roots = roots(&manifest, extracted);
     let built = match plan.mode {
         Mode::Plain => manifest.plain.ok_or_else(|| {
