@@ -48,24 +48,24 @@ pub(crate) fn run<R>(call: impl FnOnce() -> R) -> R {
     if !is_scheduled() {
         return call();
     }
-    let before = will_start();
-    if let Some(me) = me() {
-        let _busy = Busy::begin(me);
-        SHARED.lock().catch_up_with(before);
-    }
+    will_start();
     outside(Operation::Child, call)
 }
 
-/// Returns the real time, before the call that starts a child. It is read here because the child
-/// may have run for long when that call returns.
+/// Brings virtual time up to real time before the call that starts a child, and returns the real
+/// time. The child may have run for long, and written files, when that call returns.
 fn will_start() -> u64 {
     processor::release();
-    if let Some(me) = me() {
-        let _busy = Busy::begin(me);
-        real_time::wait_for_lead();
-        return real_time();
-    }
-    0
+    let Some(me) = me() else {
+        return 0;
+    };
+    let _busy = Busy::begin(me);
+    real_time::wait_for_lead();
+    let real = real_time();
+    let mut shared = SHARED.lock();
+    shared.sync_time();
+    shared.catch_up_with(real);
+    real
 }
 
 /// Notes that this thread is about to fork.
@@ -95,7 +95,6 @@ fn begun(before: u64) {
     CHILDREN.fetch_add(1, Ordering::Relaxed);
     let mut shared = SHARED.lock();
     shared.counts.outside += 1;
-    shared.catch_up_with(before);
     shared.add_outside_since(before);
 }
 

@@ -9,7 +9,7 @@ use super::real_time::is_any_outside;
 use super::shared::{NOW, SLICE, Shared, tick};
 use super::thread::{Ref, Woken};
 use super::wakers::Harness;
-use super::{closed_system, filter, kernel, leaving};
+use super::{closed_system, filter, kernel, leaving, stamps};
 use crate::libc;
 
 /// How long nothing may come of what only the world outside could do, in real time, until the
@@ -77,6 +77,10 @@ impl Shared {
 
     /// Lets this duration pass at once.
     pub(super) fn jump(&mut self, passed: u64) {
+        if is_any_outside() {
+            // What a child writes is not noticed.
+            stamps::written();
+        }
         let now = NOW.load(Ordering::Relaxed);
         self.stamps.will_pass(now, passed);
         NOW.store(now + passed, Ordering::Relaxed);
