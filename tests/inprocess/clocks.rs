@@ -20,7 +20,7 @@ fn executable() -> &'static Path {
 #[test]
 fn clocks_and_deadlines_on_them_agree_in_all_threads_and_forks() {
     let tests = tests_of(FIXTURE, "right_");
-    assert_eq!(tests.len(), 7);
+    assert_eq!(tests.len(), 8);
     for test in tests {
         let seeds = (0..3).map(|seed| RunSpec::new(&test, Level::Std, seed));
         for spec in [RunSpec::clean(&test)].into_iter().chain(seeds) {

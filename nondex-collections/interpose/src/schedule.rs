@@ -34,6 +34,7 @@ mod file_times;
 mod filter;
 pub(crate) mod futex;
 mod holds;
+mod join;
 mod kernel;
 mod lateness;
 mod leaving;

@@ -10,14 +10,14 @@ use nondex_core::{RunSpec, context, hash};
 
 use super::ending::{self, Done};
 use super::shared::{IS_ON, MAX_STEPS as LIMIT, NOW, SHARED, STEP, STEPS};
-use super::thread::{Ref, State, Woken};
+use super::thread::{Ref, Woken};
 use super::token;
 use super::trace::Object;
 use super::{
     Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, closed_system, counter, epoch,
     kernel, lateness, leaving, me, processor, pthread, reading, slept, trace,
 };
-use crate::{DESTRUCTOR_ROUNDS, libc, original};
+use crate::{DESTRUCTOR_ROUNDS, libc};
 
 /// How many threads were started that are not scheduled.
 static FREE_THREADS: AtomicU32 = AtomicU32::new(0);
@@ -216,61 +216,6 @@ unsafe extern "C" fn thread_ends(_key: *mut c_void) {
         shared.give_back(me);
     }
     token::leave(me, shared);
-}
-
-type Join = unsafe extern "C" fn(libc::pthread_t, *mut *mut c_void) -> c_int;
-type Detach = unsafe extern "C" fn(libc::pthread_t) -> c_int;
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_join(handle: libc::pthread_t, result: *mut *mut c_void) -> c_int {
-    let joined = me().and_then(|me| {
-        let joined = SHARED.lock().of_handle(handle);
-        super::operation_on(
-            me,
-            Operation::Join,
-            joined.map_or(Object::Nothing, Object::Thread),
-        );
-        let _busy = Busy::begin(me);
-        let shared = SHARED.lock();
-        let joined = joined?;
-        if joined.state.get() != State::Ended && !joined.is(me) && joined.joiner.get().is_none() {
-            joined.joiner.set(Some(me));
-            me.operation.set(Operation::Join);
-            me.address.set(ptr::from_ref(joined).addr());
-            token::block(me, shared);
-        }
-        Some(joined)
-    });
-    let Some(original) = original!(c"pthread_join": Join) else {
-        return libc::EINVAL;
-    };
-    // SAFETY: the caller's arguments, unchanged.
-    let error = unsafe { original(handle, result) };
-    if let Some(joined) = joined {
-        if error == 0 && IS_ON.load(Ordering::Relaxed) {
-            SHARED.lock().joined(joined);
-        }
-    }
-    error
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_detach(handle: libc::pthread_t) -> c_int {
-    if let Some(me) = me() {
-        let _busy = Busy::begin(me);
-        let mut shared = SHARED.lock();
-        if let Some(detached) = shared.of_handle(handle) {
-            detached.is_detached.set(true);
-            if detached.state.get() == State::Ended {
-                shared.joined(detached);
-            }
-        }
-    }
-    let Some(original) = original!(c"pthread_detach": Detach) else {
-        return libc::EINVAL;
-    };
-    // SAFETY: the caller's arguments, unchanged.
-    unsafe { original(handle) }
 }
 
 /// Whether a function that begins there lets others run, and does nothing else.

@@ -174,7 +174,7 @@ fn wake(address: *mut c_void, count: c_int) {
 ///
 /// # Safety
 /// The time must be valid.
-unsafe fn deadline(clock: libc::clockid_t, time: *const libc::timespec) -> u64 {
+pub(super) unsafe fn deadline(clock: libc::clockid_t, time: *const libc::timespec) -> u64 {
     // SAFETY: as the caller promises.
     super::since_start(clock, kernel::nanoseconds(unsafe { &*time }))
 }
@@ -183,7 +183,10 @@ unsafe fn deadline(clock: libc::clockid_t, time: *const libc::timespec) -> u64 {
 ///
 /// # Safety
 /// The time must be valid.
-unsafe fn for_system(clock: libc::clockid_t, time: *const libc::timespec) -> libc::timespec {
+pub(super) unsafe fn for_system(
+    clock: libc::clockid_t,
+    time: *const libc::timespec,
+) -> libc::timespec {
     match clock {
         // SAFETY: as the caller promises.
         libc::CLOCK_MONOTONIC => unsafe { epoch::for_system(time) },

@@ -1,0 +1,201 @@
+//! Waits of one thread for the end of another. A thread has ended for others when its scheduled
+//! life has: the system, which frees what it had, ends it a little later.
+
+use ::std::ffi::{c_int, c_void};
+use ::std::ptr;
+use ::std::sync::atomic::Ordering;
+
+use super::shared::{IS_ON, NOW, SHARED, tick};
+use super::thread::{Ref, State, Woken};
+use super::{Busy, Object, Operation, lateness, me, pthread, token};
+use crate::{libc, original};
+
+type Join = unsafe extern "C" fn(libc::pthread_t, *mut *mut c_void) -> c_int;
+type JoinUntil =
+    unsafe extern "C" fn(libc::pthread_t, *mut *mut c_void, *const libc::timespec) -> c_int;
+type JoinByClock = unsafe extern "C" fn(
+    libc::pthread_t,
+    *mut *mut c_void,
+    libc::clockid_t,
+    *const libc::timespec,
+) -> c_int;
+type Detach = unsafe extern "C" fn(libc::pthread_t) -> c_int;
+
+/// How long a thread waits for the end of another one.
+#[derive(Clone, Copy)]
+enum Limit {
+    /// Until it ends.
+    Forever,
+    /// Until this virtual time.
+    Until(u64),
+    /// Not at all.
+    Now,
+}
+
+/// Waits for the scheduled end of a thread and returns that thread, or `None` if the scheduler does
+/// not know it.
+///
+/// # Errors
+/// The error of the call if the thread has not ended within `limit`.
+fn await_end(handle: libc::pthread_t, limit: Limit) -> Result<Option<Ref>, c_int> {
+    let Some(me) = me() else {
+        return Ok(None);
+    };
+    let known = SHARED.lock().of_handle(handle);
+    let object = known.map_or(Object::Nothing, Object::Thread);
+    super::operation_on(me, Operation::Join, object);
+    let Some(joined) = known else {
+        return Ok(None);
+    };
+    let _busy = Busy::begin(me);
+    let shared = SHARED.lock();
+    let has_ended = joined.state.get() == State::Ended;
+    if has_ended || joined.is(me) || joined.joiner.get().is_some() {
+        return Ok(Some(joined));
+    }
+    let deadline = match limit {
+        Limit::Forever => None,
+        Limit::Until(deadline) => Some(deadline),
+        Limit::Now => return Err(libc::EBUSY),
+    };
+    drop(shared);
+    let deadline = lateness::later(me, deadline);
+    if deadline.is_some_and(|deadline| deadline <= NOW.load(Ordering::Relaxed)) {
+        tick();
+        return Err(libc::ETIMEDOUT);
+    }
+    let mut shared = SHARED.lock();
+    joined.joiner.set(Some(me));
+    me.operation.set(Operation::Join);
+    me.address.set(ptr::from_ref(joined).addr());
+    if let Some(deadline) = deadline {
+        shared.wait_until(me, deadline);
+    }
+    match token::block(me, shared) {
+        Woken::Time => {
+            joined.joiner.set(None);
+            Err(libc::ETIMEDOUT)
+        }
+        Woken::Free => Ok(None),
+        Woken::Done => Ok(Some(joined)),
+    }
+}
+
+/// Joins a thread that has ended, or by `unknown` one that the scheduler does not know.
+///
+/// # Safety
+/// The arguments must be those of `pthread_join`.
+unsafe fn join(
+    handle: libc::pthread_t,
+    result: *mut *mut c_void,
+    limit: Limit,
+    unknown: impl FnOnce() -> Option<c_int>,
+) -> c_int {
+    let joined = match await_end(handle, limit) {
+        Ok(Some(joined)) => joined,
+        Ok(None) => return unknown().unwrap_or(libc::EINVAL),
+        Err(error) => return error,
+    };
+    let Some(original) = original!(c"pthread_join": Join) else {
+        return libc::EINVAL;
+    };
+    // SAFETY: the caller's arguments, unchanged.
+    let error = unsafe { original(handle, result) };
+    if error == 0 && IS_ON.load(Ordering::Relaxed) {
+        SHARED.lock().joined(joined);
+    }
+    error
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_join(handle: libc::pthread_t, result: *mut *mut c_void) -> c_int {
+    // SAFETY: the caller's arguments, unchanged.
+    unsafe {
+        join(handle, result, Limit::Forever, || {
+            original!(c"pthread_join": Join).map(|original| original(handle, result))
+        })
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_tryjoin_np(
+    handle: libc::pthread_t,
+    result: *mut *mut c_void,
+) -> c_int {
+    // SAFETY: the caller's arguments, unchanged.
+    unsafe {
+        join(handle, result, Limit::Now, || {
+            original!(c"pthread_tryjoin_np": Join).map(|original| original(handle, result))
+        })
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_timedjoin_np(
+    handle: libc::pthread_t,
+    result: *mut *mut c_void,
+    time: *const libc::timespec,
+) -> c_int {
+    // SAFETY: the caller's arguments, unchanged. Without a time it waits for ever.
+    unsafe {
+        join(handle, result, limit(libc::CLOCK_REALTIME, time), || {
+            original!(c"pthread_timedjoin_np": JoinUntil)
+                .map(|original| original(handle, result, time))
+        })
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_clockjoin_np(
+    handle: libc::pthread_t,
+    result: *mut *mut c_void,
+    clock: libc::clockid_t,
+    time: *const libc::timespec,
+) -> c_int {
+    // SAFETY: the caller's arguments, with the time as the system's clock has it.
+    unsafe {
+        join(handle, result, limit(clock, time), || {
+            let original = original!(c"pthread_clockjoin_np": JoinByClock)?;
+            if time.is_null() {
+                return Some(original(handle, result, clock, time));
+            }
+            Some(original(
+                handle,
+                result,
+                clock,
+                &pthread::for_system(clock, time),
+            ))
+        })
+    }
+}
+
+/// The limit of a time on a clock; null is none.
+///
+/// # Safety
+/// The time must be valid or null.
+unsafe fn limit(clock: libc::clockid_t, time: *const libc::timespec) -> Limit {
+    if time.is_null() {
+        return Limit::Forever;
+    }
+    // SAFETY: as the caller promises.
+    Limit::Until(unsafe { pthread::deadline(clock, time) })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_detach(handle: libc::pthread_t) -> c_int {
+    if let Some(me) = me() {
+        let _busy = Busy::begin(me);
+        let mut shared = SHARED.lock();
+        if let Some(detached) = shared.of_handle(handle) {
+            detached.is_detached.set(true);
+            if detached.state.get() == State::Ended {
+                shared.joined(detached);
+            }
+        }
+    }
+    let Some(original) = original!(c"pthread_detach": Detach) else {
+        return libc::EINVAL;
+    };
+    // SAFETY: the caller's arguments, unchanged.
+    unsafe { original(handle) }
+}
