@@ -75,6 +75,54 @@ unsafe extern "C" fn getentropy(buffer: *mut c_void, len: usize) -> c_int {
     }
 }
 
+/// Fills `buffer`; by the original if this thread works for no test.
+///
+/// # Safety
+/// As for [`fill_raw`].
+unsafe fn fill_always(buffer: *mut c_void, len: usize) {
+    // SAFETY: the signature is libc's.
+    static ORIGINAL: Original<unsafe extern "C" fn(*mut c_void, usize)> =
+        unsafe { Original::new(c"arc4random_buf") };
+    // SAFETY: as the caller promises.
+    if unsafe { fill_raw(buffer, len, 0) } {
+        return;
+    }
+    if let Some(original) = ORIGINAL.get() {
+        // SAFETY: as the caller promises.
+        unsafe { original(buffer, len) };
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn arc4random_buf(buffer: *mut c_void, len: usize) {
+    // SAFETY: the caller gives a buffer of `len` bytes.
+    unsafe { fill_always(buffer, len) };
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn arc4random() -> u32 {
+    let mut number = 0_u32;
+    // SAFETY: any bytes are a number.
+    unsafe { fill_always((&raw mut number).cast(), size_of::<u32>()) };
+    number
+}
+
+/// A number below `bound`, each with the same probability.
+#[unsafe(no_mangle)]
+extern "C" fn arc4random_uniform(bound: u32) -> u32 {
+    if bound < 2 {
+        return 0;
+    }
+    // The numbers below this one are one too many of the smallest results.
+    let least = bound.wrapping_neg() % bound;
+    loop {
+        let number = arc4random();
+        if number >= least {
+            return number % bound;
+        }
+    }
+}
+
 /// Does the system call by number, which older crates make, as the function; `None` for every other
 /// one.
 ///

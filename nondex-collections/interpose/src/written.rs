@@ -6,9 +6,10 @@
 
 use ::std::ffi::{c_char, c_int, c_long, c_uint};
 
+use nondex_core::Source::RandomFile;
 use nondex_core::context::{note_written, tells_writes};
 
-use crate::{Errno, errno, libc, original, own, system};
+use crate::{Errno, clock, errno, libc, original, own, system};
 
 /// Longest path that the system gives, with the NUL that it does not write.
 const MAX_PATH: usize = 4096;
@@ -106,14 +107,16 @@ functions! {
 }
 
 /// Functions that open what is written, inside of which libc does not call its own `open` by name.
+/// Some have a source: libc draws a name with random bytes that no choice controls.
 macro_rules! descriptors {
-    ($($name:ident $c_name:literal ($($argument:ident: $type:ty),*);)*) => {
+    ($($name:ident $c_name:literal ($($argument:ident: $type:ty),*) $($source:expr)?;)*) => {
         $(#[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($argument: $type),*) -> c_int {
             let Some(original) = original!($c_name: unsafe extern "C" fn($($type),*) -> c_int)
                 else {
                 return -1;
             };
+            $(clock::note($source);)?
             // SAFETY: the caller's arguments, unchanged.
             let file = unsafe { original($($argument),*) };
             open(file);
@@ -125,12 +128,12 @@ macro_rules! descriptors {
 descriptors! {
     creat c"creat" (path: *const c_char, mode: libc::mode_t);
     creat64 c"creat64" (path: *const c_char, mode: libc::mode_t);
-    mkstemp c"mkstemp" (template: *mut c_char);
-    mkstemp64 c"mkstemp64" (template: *mut c_char);
-    mkostemp c"mkostemp" (template: *mut c_char, flags: c_int);
-    mkostemp64 c"mkostemp64" (template: *mut c_char, flags: c_int);
-    mkstemps c"mkstemps" (template: *mut c_char, suffix: c_int);
-    mkostemps c"mkostemps" (template: *mut c_char, suffix: c_int, flags: c_int);
+    mkstemp c"mkstemp" (template: *mut c_char) RandomFile;
+    mkstemp64 c"mkstemp64" (template: *mut c_char) RandomFile;
+    mkostemp c"mkostemp" (template: *mut c_char, flags: c_int) RandomFile;
+    mkostemp64 c"mkostemp64" (template: *mut c_char, flags: c_int) RandomFile;
+    mkstemps c"mkstemps" (template: *mut c_char, suffix: c_int) RandomFile;
+    mkostemps c"mkostemps" (template: *mut c_char, suffix: c_int, flags: c_int) RandomFile;
 }
 
 #[unsafe(no_mangle)]
@@ -139,6 +142,7 @@ unsafe extern "C" fn mkdtemp(template: *mut c_char) -> *mut c_char {
     let Some(original) = original!(c"mkdtemp": Mkdtemp) else {
         return ::std::ptr::null_mut();
     };
+    clock::note(RandomFile);
     // SAFETY: the caller's argument, unchanged.
     let path = unsafe { original(template) };
     if !path.is_null() {

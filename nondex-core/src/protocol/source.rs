@@ -14,7 +14,8 @@ pub enum Source {
     Thread,
     /// It starts programs, or forks.
     Child,
-    /// It opens a file in which the system gives random bytes, such as `/dev/urandom`.
+    /// It opens a file in which the system gives random bytes, such as `/dev/urandom`, or that libc
+    /// gives a random name.
     RandomFile,
     /// It asks for the number of its process or of one of its threads.
     ProcessNumber,

@@ -134,7 +134,7 @@ const fn of_source(source: Source) -> &'static str {
         Source::Sleep => "sleeping",
         Source::Thread => "threads that the machine schedules",
         Source::Child => "programs that it starts",
-        Source::RandomFile => "random bytes of a file such as `/dev/urandom`",
+        Source::RandomFile => "random bytes or names, as of `/dev/urandom` or `mkstemp`",
         Source::ProcessNumber => "the number of the process or of a thread",
     }
 }
