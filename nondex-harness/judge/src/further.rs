@@ -1,13 +1,14 @@
-//! Seeds beyond those that were asked for, of tests with threads and of those that read a clock.
+//! Seeds beyond those that were asked for, of tests that ten draws say little about.
 //!
-//! Ten draws are many of the order of a map, and few of the schedules of threads: what fails once
-//! in fifty runs on a busy machine fails in as few of these. So such a test has more seeds at the
-//! level whose delays a busy machine has today, while the budget lasts. A test that fails in a
-//! plain build, and here with longer delays only or never, has them in any case: that it fails for
-//! an unknown reason is the last thing to say. A test that takes the time for a random number has
-//! them once it fails with real time.
+//! Ten draws are many of the order of a map, and few of the schedules of threads or of random
+//! bytes: what fails once in fifty runs on a busy machine fails in as few of these. So such a test
+//! has more seeds at the level whose choices and delays a busy machine has today, while the budget
+//! lasts. A test that fails in a plain build, and here with longer delays only or never, has them
+//! in any case: that it fails for an unknown reason is the last thing to say. A test that takes the
+//! time for a random number has them once it fails with real time. One that reaches orders or
+//! values and fails at a stronger level has them once that is found.
 
-use nondex_core::{Level, RunSpec};
+use nondex_core::{Level, RunSpec, model};
 
 use super::clock_start;
 use super::evidence::Evidence;
@@ -16,6 +17,7 @@ use super::missing::Missing;
 use super::options::Options;
 use super::run::Run;
 use super::specs::{clean_spec, natural_spec, seed_spec};
+use super::timing::is_timing;
 
 /// Number of seeds, with those that were asked for.
 const SEEDS: usize = 100;
@@ -36,22 +38,37 @@ pub fn first_untried(options: &Options) -> u64 {
     last.map_or(0, |last| last.saturating_add(1))
 }
 
-/// The specs of the further seeds.
+/// Whether a run drew random bytes.
+fn draws_bytes(run: &Run) -> bool {
+    let mut sites = run.points.iter().map(|point| &point.site);
+    sites.any(|site| site.api == model::GETRANDOM.api)
+}
+
+/// Whether a run reached a choice of an order or a value. Where the clock starts is none: any test
+/// that measures a duration reaches it.
+fn has_values(run: &Run) -> bool {
+    let mut sites = run.points.iter().map(|point| &point.site);
+    sites.any(|site| !is_timing(site) && !clock_start::is_start(site))
+}
+
+/// The specs of the further seeds of a test whose outcome changes at a stronger level, if it
+/// `is_found` there.
 fn specs<'a>(
     test: &'a str,
+    is_found: bool,
     options: &'a Options,
     evidence: &Evidence,
 ) -> impl Iterator<Item = RunSpec> + 'a {
     let clean = evidence.of(&clean_spec(test, options)).first();
-    let has_threads = clean.is_some_and(Run::has_threads);
+    let is_rare = |run: &Run| run.has_threads() || draws_bytes(run) || is_found && has_values(run);
+    let is_rare = clean.is_some_and(is_rare);
     let takes_chances = clean.is_some_and(|clean| {
         let natural = evidence.of(&natural_spec(test, options));
         let differs = natural.iter().any(|run| run.is_otherwise(clean.passed()));
         differs && clock_start::is_read(clean)
     });
-    let is_wanted = options.tries_seeds()
-        && options.levels.contains(&Level::Std)
-        && (has_threads || takes_chances);
+    let is_wanted =
+        options.tries_seeds() && options.levels.contains(&Level::Std) && (is_rare || takes_chances);
     let seeds = seeds(options).filter(move |_| is_wanted);
     seeds.map(|seed| seed_spec(test, Level::Std, seed, options))
 }
@@ -61,13 +78,14 @@ fn specs<'a>(
 pub(super) fn answered_specs(
     test: &str,
     passes_clean: bool,
+    is_found: bool,
     options: &Options,
     evidence: &Evidence,
 ) -> Result<Vec<RunSpec>, Missing> {
     let Some(purpose) = options.further_seeds else {
         return Ok(Vec::new());
     };
-    let mut specs: Vec<RunSpec> = specs(test, options, evidence).collect();
+    let mut specs: Vec<RunSpec> = specs(test, is_found, options, evidence).collect();
     if evidence.spent().leaves_out(purpose) {
         specs.retain(|spec| evidence.has_answer(spec));
     }
@@ -91,21 +109,22 @@ pub(super) fn answered_specs(
 /// Those of the further seeds that were run at this level.
 #[must_use]
 pub fn made(test: &str, level: Level, options: &Options, evidence: &Evidence) -> Vec<RunSpec> {
-    let specs = specs(test, options, evidence);
+    let specs = specs(test, true, options, evidence);
     let is_made = |spec: &RunSpec| spec.level() == level && !evidence.of(spec).is_empty();
     specs.filter(is_made).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use nondex_core::{Outcome, ScheduleRecord};
+    use nondex_core::{Family, Outcome, ScheduleRecord, Site};
 
     use super::*;
     use crate::conclusion::Conclusion;
+    use crate::equivalence::is_made;
     use crate::isolation::{Available, Judgement, Need, Runs, conclude};
     use crate::missing::{Purpose, Spent};
     use crate::plain::PlainBuild;
-    use crate::simulation::{made, options, run, runs_at, settle, simulate};
+    use crate::simulation::{made, options, point, run, runs_at, settle, simulate, site};
 
     /// The run of a test with this number of threads that has another outcome under one seed of a
     /// hundred.
@@ -147,6 +166,33 @@ mod tests {
     }
 
     #[test]
+    fn random_bytes_and_orders_that_decide_at_a_stronger_level_have_further_seeds() {
+        let bytes = Site {
+            api: model::GETRANDOM.api.into(),
+            family: Family::Entropy,
+            ..site(1)
+        };
+        let found = |site: &Site, stronger: &[Level]| {
+            let options = with_further(Some(Purpose::Explore));
+            let (conclusion, _) = simulate(&options, |spec| {
+                let level = spec.level();
+                let decides = level == Level::Std && spec.seed() == 41 || stronger.contains(&level);
+                Run {
+                    points: [point(site.clone())].into(),
+                    ..run(!(decides && is_made(spec, site, "0")), [])
+                }
+            });
+            match conclusion {
+                Conclusion::Dependent(found) => Some(found.spec.level()),
+                _ => None,
+            }
+        };
+        assert_eq!(found(&bytes, &[]), Some(Level::Std));
+        assert_eq!(found(&site(1), &[]), None);
+        assert_eq!(found(&site(1), &[Level::One]), Some(Level::Std));
+    }
+
+    #[test]
     fn no_seed_is_further_than_itself() {
         let mut options = with_further(Some(Purpose::Explore));
         assert_eq!(first_untried(&options), SEEDS as u64);
@@ -175,7 +221,7 @@ mod tests {
                 exploring,
                 ..Spent::default()
             });
-            let ask = |evidence: &Evidence| answered_specs("t", true, &options, evidence);
+            let ask = |evidence: &Evidence| answered_specs("t", true, false, &options, evidence);
             settle(&mut evidence, ask, |evidence, spec: RunSpec, _| {
                 let mut run = seldom(true, 2, &spec);
                 if !ends {

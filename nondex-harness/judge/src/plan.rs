@@ -144,12 +144,13 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
             break;
         }
     }
-    // Found at a level with longer delays only, it may be found more realistically.
+    // Found at a stronger level only, it may be found more realistically.
     if weakest
         .as_ref()
         .is_none_or(|found| found.level() > Level::Std)
     {
-        let specs = further::answered_specs(test, passes_clean, options, evidence)?;
+        let is_found = weakest.is_some();
+        let specs = further::answered_specs(test, passes_clean, is_found, options, evidence)?;
         match reproducible(&specs, passes_clean, evidence)? {
             Reproduction::NothingChanged => {}
             Reproduction::Always(spec) => weakest = Some(spec),

@@ -17,7 +17,7 @@ use crate::judge::options::DEFAULT_SEEDS;
 #[command(next_help_heading = "Campaign options")]
 pub struct RunArgs {
     /// Seeds to try: how many (0 = clean runs only), a range, a list, or N fresh ones [default: 10,
-    /// and up to 100 at STD for a test with threads]
+    /// and up to 100 at STD for a test with threads or random bytes]
     #[arg(long, value_name = "N|A..B|LIST|random:N", allow_hyphen_values = true)]
     pub seeds: Option<Seeds>,
 
@@ -113,7 +113,7 @@ impl RunArgs {
         self.budget_factor().is_none() || self.seed.is_some() || self.seeds.is_some()
     }
 
-    /// Whether tests with threads are run under more seeds: unless these are given.
+    /// Whether tests that few seeds say little about have more: unless these are given.
     #[must_use]
     pub const fn wants_further_seeds(&self) -> bool {
         self.seed.is_none() && self.seeds.is_none() && !self.no_prune
