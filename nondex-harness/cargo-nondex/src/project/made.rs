@@ -29,10 +29,14 @@ pub(super) struct Made(BTreeMap<File, Content>);
 /// What is in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Content {
+    /// Of all bytes, or of the words if some of them are [`OTHER`].
     hash: u64,
     /// Hashes of its words; empty if it is not a text, or a very long one.
     words: Vec<u64>,
 }
+
+/// Stands for a word that depends on something else than random bytes, such as the time.
+const OTHER: u64 = 0;
 
 impl Content {
     fn of(bytes: &[u8]) -> Self {
@@ -49,6 +53,35 @@ impl Content {
                 .collect(),
         }
     }
+
+    /// This, with [`OTHER`] in the places of which `is_other` is true.
+    fn without(&self, is_other: impl Fn(usize) -> bool) -> Self {
+        let words = self.words.iter().enumerate();
+        let words = words.map(|(place, word)| if is_other(place) { OTHER } else { *word });
+        let words: Vec<u64> = words.collect();
+        Content {
+            hash: hash::of(&words),
+            words,
+        }
+    }
+
+    /// What is the same in `same`, which is the same file of the same seed: its words, if there are
+    /// as many.
+    fn only_as_in(&self, same: &Self) -> Option<Self> {
+        if self == same {
+            return Some(self.clone());
+        }
+        let are_as_many = !self.words.is_empty() && self.words.len() == same.words.len();
+        are_as_many.then(|| self.without(|place| self.words[place] != same.words[place]))
+    }
+
+    /// This without what is left out of `first`.
+    fn only_places_of(self, first: &Self) -> Self {
+        if !first.words.contains(&OTHER) {
+            return self;
+        }
+        self.without(|place| first.words.get(place) == Some(&OTHER))
+    }
 }
 
 impl Made {
@@ -63,17 +96,22 @@ impl Made {
         Made(files.collect())
     }
 
-    /// The files that are the same in `other`.
-    pub(super) fn only_as_in(mut self, other: &Self) -> Self {
-        self.0
-            .retain(|file, content| other.0.get(file) == Some(content));
-        self
+    /// What is the same in `same`, which the same seed made.
+    pub(super) fn only_as_in(self, same: &Self) -> Self {
+        let kept = self.0.into_iter().filter_map(|(file, content)| {
+            let content = content.only_as_in(same.0.get(&file)?)?;
+            Some((file, content))
+        });
+        Made(kept.collect())
     }
 
-    /// The files that are in `other`, too.
-    pub(super) fn only_files_of(mut self, other: &Self) -> Self {
-        self.0.retain(|file, _| other.0.contains_key(file));
-        self
+    /// What is not left out of `first`.
+    pub(super) fn only_places_of(self, first: &Self) -> Self {
+        let kept = self.0.into_iter().filter_map(|(file, content)| {
+            let content = content.only_places_of(first.0.get(&file)?);
+            Some((file, content))
+        });
+        Made(kept.collect())
     }
 
     /// All files.
@@ -208,15 +246,32 @@ mod tests {
         assert_eq!(choose(&made(&texts)), [0, 1, 3]);
     }
 
+    /// A program that makes these files.
+    fn of_files(files: [(&str, &str); 2]) -> Made {
+        let files = files.map(|(name, text)| (name.into(), text.as_bytes().to_vec()));
+        Made::of([(0, files.into())])
+    }
+
     #[test]
     fn what_differs_under_one_seed_depends_on_something_else() {
-        let [first, again] = ["1", "2"].map(|time| {
-            let files = [("a.rs", "a"), ("time.rs", time)];
-            let files = files.map(|(name, text)| (name.into(), text.as_bytes().to_vec()));
-            Made::of([(0, files.into())])
-        });
+        let [first, again] = ["1", "2 3"].map(|time| of_files([("a.rs", "a"), ("time.rs", time)]));
         let kept = first.only_as_in(&again);
         assert_eq!(kept.files().count(), 1);
-        assert_eq!(again.only_files_of(&kept).files().count(), 1);
+        assert_eq!(again.only_places_of(&kept).files().count(), 1);
+    }
+
+    #[test]
+    fn words_that_depend_on_something_else_hide_no_other_ones() {
+        let file = |text| of_files([("a.rs", text), ("b.rs", "")]);
+        let kept = file("at 1: a, b").only_as_in(&file("at 2: a, b"));
+        let other = |text| file(text).only_places_of(&kept);
+        assert_eq!(other("at 3: a, b"), kept);
+        assert_ne!(other("at 3: b, a"), kept);
+        let made = BTreeMap::from([
+            (0, other("at 3: a, b")),
+            (1, other("at 4: b, a")),
+            (2, kept),
+        ]);
+        assert_eq!(choose(&made), [0, 1]);
     }
 }

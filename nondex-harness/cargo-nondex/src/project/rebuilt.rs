@@ -196,8 +196,8 @@ impl Rebuilds {
     }
 }
 
-/// What programs make under seeds: under the first few, and under many if that differs. Files that
-/// differ between two runs with one seed are left out, because they depend on something else.
+/// What programs make under seeds: under the first few, and under many if that differs. Files and
+/// words that differ between runs with one seed depend on something else, and are left out.
 fn vary(
     drawn: &[&Drawn],
     run: impl Fn(&Drawn, u64) -> Option<BTreeMap<Utf8PathBuf, Vec<u8>>>,
@@ -218,10 +218,19 @@ fn vary(
         if is_late || is_alike && seed >= ALIKE {
             break;
         }
-        let one = of_seed(seed).only_files_of(&made[&0]);
+        let one = of_seed(seed).only_places_of(&made[&0]);
         made.insert(seed, one);
     }
-    made
+    if made.values().all(|one| *one == made[&0]) {
+        return made;
+    }
+    // A date may have changed since.
+    let first = made[&0]
+        .clone()
+        .only_as_in(&of_seed(0).only_places_of(&made[&0]));
+    let made = made.into_iter();
+    made.map(|(seed, one)| (seed, one.only_places_of(&first)))
+        .collect()
 }
 
 /// The target of a package that is the proc macro with this crate name.
