@@ -68,13 +68,18 @@ pub fn samples(evidence: &Evidence) -> usize {
 /// [enough](ENOUGH), where chance may decide.
 ///
 /// # Errors
-/// The runs with real threads to make first, which are optional.
+/// The runs with real threads to make first, which are optional unless the test was seen to fail.
 pub(super) fn is_confirmed(
     test: &str,
     options: &Options,
     evidence: &Evidence,
 ) -> Result<bool, Missing> {
-    let confirmed = evidence.within_budget(Purpose::Explore, confirm(test, options, evidence))?;
+    let confirmed = confirm(test, options, evidence);
+    // It was seen to fail, so it is judged as without a budget.
+    if has_two_ends(evidence) {
+        return confirmed;
+    }
+    let confirmed = evidence.within_budget(Purpose::Explore, confirmed)?;
     Ok(confirmed.unwrap_or_else(|| {
         let made = evidence.of(&natural_spec(test, options));
         made.iter().all(Run::passed)
@@ -241,6 +246,7 @@ fn affordable(took: Duration) -> usize {
 #[cfg(test)]
 mod tests {
     use super::super::conclusion::Conclusion;
+    use super::super::missing::Spent;
     use super::super::simulation::{options, run, simulate};
     use super::*;
 
@@ -298,6 +304,26 @@ mod tests {
         assert_eq!(evidence.count(), 3);
         let (_, evidence) = simulate(&options(), |_| timed(true, Duration::from_secs(30)));
         assert_eq!(evidence.count(), 2);
+    }
+
+    #[test]
+    fn a_test_that_was_seen_to_fail_is_confirmed_although_the_budget_is_spent() {
+        let asks = |first_passes: bool| {
+            let options = options();
+            let mut evidence = Evidence::new(true);
+            for passed in [first_passes, true] {
+                evidence.add(clean_spec("t", &options), timed(passed, Duration::ZERO));
+            }
+            for _ in 0..2 {
+                evidence.add(natural_spec("t", &options), timed(true, Duration::ZERO));
+            }
+            evidence.spend(Spent {
+                exploring: true,
+                ..Spent::default()
+            });
+            is_confirmed("t", &options, &evidence).is_err()
+        };
+        assert_eq!([asks(true), asks(false)], [false, true]);
     }
 
     #[test]
