@@ -46,11 +46,11 @@ originals! {
     getaddrinfo getaddrinfo_a getcwd getdents64 getentropy getenv gethostbyaddr gethostbyaddr_r
     gethostbyname gethostbyname2 gethostbyname2_r gethostbyname_r getnameinfo getrandom getrlimit
     getsockopt gettimeofday link linkat listen lstat lstat64 mkdir mkdirat mkdtemp mkfifo mkostemp
-    mkostemp64 mkostemps mkstemp mkstemp64 mkstemps nanosleep open open64 openat openat64 opendir
-    pclose pidfd_getpid pidfd_spawn pidfd_spawnp poll popen ppoll prctl pselect pthread_clockjoin_np
-    pthread_cond_clockwait pthread_create pthread_detach pthread_join pthread_mutex_clocklock
-    pthread_mutex_lock pthread_mutex_timedlock pthread_mutex_trylock pthread_mutex_unlock
-    pthread_rwlock_clockrdlock pthread_rwlock_clockwrlock pthread_rwlock_rdlock
+    mkostemp64 mkostemps mkstemp mkstemp64 mkstemps mktemp nanosleep open open64 openat openat64
+    opendir pclose pidfd_getpid pidfd_spawn pidfd_spawnp poll popen ppoll prctl pselect
+    pthread_clockjoin_np pthread_cond_clockwait pthread_create pthread_detach pthread_join
+    pthread_mutex_clocklock pthread_mutex_lock pthread_mutex_timedlock pthread_mutex_trylock
+    pthread_mutex_unlock pthread_rwlock_clockrdlock pthread_rwlock_clockwrlock pthread_rwlock_rdlock
     pthread_rwlock_timedrdlock pthread_rwlock_timedwrlock pthread_rwlock_tryrdlock
     pthread_rwlock_trywrlock pthread_rwlock_unlock pthread_rwlock_wrlock pthread_sigmask
     pthread_timedjoin_np pthread_tryjoin_np read readdir readdir64 readdir64_r readdir_r readlink
@@ -58,9 +58,9 @@ originals! {
     res_nsearch res_query res_querydomain res_search rewinddir rmdir scandir scandir64 scandirat
     scandirat64 secure_getenv seekdir select sem_clockwait sem_post sem_timedwait sem_trywait
     sem_wait send sendmmsg sendmsg sendto setenv setitimer setrlimit sigaction signal sigprocmask
-    sleep socket stat stat64 statx symlink symlinkat syscall system telldir time timerfd_create
-    timerfd_settime truncate truncate64 ualarm umask unlink unsetenv usleep utimensat vfork wait
-    wait3 wait4 waitid waitpid write writev
+    sleep socket stat stat64 statx symlink symlinkat syscall system telldir tempnam time
+    timerfd_create timerfd_settime tmpnam truncate truncate64 ualarm umask unlink unsetenv usleep
+    utimensat vfork wait wait3 wait4 waitid waitpid write writev
     sched_getaffinity @ c"GLIBC_2.3.4"
     sched_setaffinity @ c"GLIBC_2.3.4"
     pthread_attr_setaffinity_np @ c"GLIBC_2.3.4"

@@ -136,6 +136,28 @@ descriptors! {
     mkostemps c"mkostemps" (template: *mut c_char, suffix: c_int, flags: c_int) RandomFile;
 }
 
+/// Functions that return such a name, and make nothing.
+macro_rules! names {
+    ($($name:ident $c_name:literal ($($argument:ident: $type:ty),*);)*) => {
+        $(#[unsafe(no_mangle)]
+        unsafe extern "C" fn $name($($argument: $type),*) -> *mut c_char {
+            type Name = unsafe extern "C" fn($($type),*) -> *mut c_char;
+            let Some(original) = original!($c_name: Name) else {
+                return ::std::ptr::null_mut();
+            };
+            clock::note(RandomFile);
+            // SAFETY: the caller's arguments, unchanged.
+            unsafe { original($($argument),*) }
+        })*
+    };
+}
+
+names! {
+    mktemp c"mktemp" (template: *mut c_char);
+    tmpnam c"tmpnam" (name: *mut c_char);
+    tempnam c"tempnam" (folder: *const c_char, prefix: *const c_char);
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn mkdtemp(template: *mut c_char) -> *mut c_char {
     type Mkdtemp = unsafe extern "C" fn(*mut c_char) -> *mut c_char;
