@@ -79,6 +79,10 @@ fn note_thread(of: &Mutex<Option<String>>) {
 /// on. Called in the middle of a test.
 pub(crate) fn interrupt() -> bool {
     let _pause = context::pause();
+    if let Some(time) = wait_only() {
+        thread::sleep(time);
+        return false;
+    }
     note_thread(&OTHER);
     if STATE.load(Ordering::Acquire) == WAITS {
         proof(Moment::Begins);
@@ -91,6 +95,12 @@ pub(crate) fn interrupt() -> bool {
         Moment::Ends
     });
     is_blocked
+}
+
+/// How long the stopped test waits in place of the other one, if the spec asks for that.
+fn wait_only() -> Option<Duration> {
+    let tests = context::global()?.spec().interleaving()?;
+    (tests.waits_ms > 0).then(|| Duration::from_millis(tests.waits_ms))
 }
 
 /// A moment at which something is put back, to prove that it is what makes a test fail.

@@ -104,6 +104,9 @@ pub struct Interleaving {
     /// Whether the test of the spec finds the part of the state as if the other one had not changed
     /// it.
     pub put_back: bool,
+    /// How many milliseconds the outer test only waits at its access, while the inner one does not
+    /// run: that runs afterwards. 0 lets it run there.
+    pub waits_ms: u64,
 }
 
 json::object!(strict Interleaving {
@@ -114,4 +117,5 @@ json::object!(strict Interleaving {
     pause_at = optional,
     lines = optional,
     put_back = optional,
+    waits_ms = optional,
 });

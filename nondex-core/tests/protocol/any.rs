@@ -97,7 +97,7 @@ pub(super) fn execution() -> impl Strategy<Value = Execution> {
         lines: flags.1,
         put_back,
     });
-    let numbers = (any::<u64>(), prop::option::of(any::<u64>()));
+    let numbers = (any::<u64>(), prop::option::of(any::<u64>()), any::<u64>());
     let interleaved = (".{0,8}", state(), numbers, flags());
     let interleaved = interleaved.prop_map(|(with, state, numbers, flags)| Interleaving {
         with,
@@ -107,6 +107,7 @@ pub(super) fn execution() -> impl Strategy<Value = Execution> {
         pause_at: numbers.1,
         lines: flags.1,
         put_back: flags.2,
+        waits_ms: numbers.2,
     });
     prop_oneof![
         scheduled.prop_map(Execution::Scheduled),

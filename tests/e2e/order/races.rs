@@ -165,6 +165,44 @@ fn a_test_that_is_stopped_for_longer_than_its_own_time_limit_does_not_race() {
     assert_eq!(races(&report), [None, None]);
 }
 
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_test_that_is_stopped_for_long_races_unless_it_fails_when_it_only_waits() {
+    let fixture = Fixture::new("order-races");
+    let suite = r#"
+        #![cfg(test)]
+        use std::process::Command;
+        use std::sync::Mutex;
+
+        // What the list owns is not put back, so that it is not proven.
+        static LIST: Mutex<Vec<&str>> = Mutex::new(Vec::new());
+
+        fn adds(name: &'static str) {
+            LIST.lock().unwrap().clear();
+            Command::new("sleep").arg("0.21").status().unwrap();
+            LIST.lock().unwrap().push(name);
+            assert_eq!(*LIST.lock().unwrap(), [name]);
+        }
+
+        #[test]
+        fn adds_one() {
+            adds("one");
+        }
+
+        #[test]
+        fn adds_another() {
+            adds("another");
+        }
+    "#;
+    fs::write(fixture.path("src/lib.rs"), suite).unwrap();
+    let report = reported(&fixture, "order", &["adds_one"])
+        .expect(ExitCode::Found)
+        .report();
+    let race = test(&report, "adds_one").race.as_ref();
+    let race = race.expect("it is no time limit that decides");
+    assert!(race.state.name.ends_with("LIST"), "{race:?}");
+}
+
 #[test]
 fn tests_that_need_the_same_port_race_over_it() {
     let fixture = Fixture::new("order-races");

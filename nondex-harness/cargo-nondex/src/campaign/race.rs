@@ -46,6 +46,9 @@ const WAITS: Duration = Duration::from_secs(4);
 /// How often a run must fail.
 const REPETITIONS: usize = 3;
 
+/// A test that is stopped for this long may fail for its own time limit.
+const STOPPED: Duration = Duration::from_millis(200);
+
 /// Number of seeds under which a test must pass alone.
 const SEEDS: u64 = 30;
 
@@ -246,7 +249,7 @@ impl Races<'_> {
             }
             if let Some(outer) = self.confirmed(order, spec)? {
                 let is_proven = self.is_proven(order, spec)?;
-                let is_stopped = test == second || interleaving.moment.pause_at.is_some();
+                let is_late = !is_proven && self.is_late(order, interleaving, spec, inner.took)?;
                 let mut race = self.described(test, interleaving, &outer);
                 race.state.confirmed = is_proven;
                 let list = match is_proven {
@@ -258,11 +261,7 @@ impl Races<'_> {
                     race,
                     spec: spec.clone(),
                     run: run.clone(),
-                    stopped: if is_stopped {
-                        inner.took
-                    } else {
-                        Duration::ZERO
-                    },
+                    is_late,
                 });
             }
         }
@@ -329,6 +328,35 @@ impl Races<'_> {
             }
         }
         Some(true)
+    }
+
+    /// Whether the last test may fail because it is stopped for long: it also fails if it only
+    /// waits, for half as long again as `took`. That is not tried if both are stopped.
+    fn is_late(
+        &self,
+        order: [usize; 2],
+        interleaving: &ForcedInterleaving<'_>,
+        spec: &RunSpec,
+        took: Duration,
+    ) -> Option<bool> {
+        let are_both = interleaving.moment.pause_at.is_some();
+        let is_stopped = are_both || order[1] == interleaving.outer.test;
+        if !is_stopped || took < STOPPED {
+            return Some(false);
+        }
+        if are_both {
+            return Some(true);
+        }
+        let mut tests = spec.interleaving()?.clone();
+        tests.waits_ms = u64::try_from((took * 3 / 2).as_millis()).unwrap_or(u64::MAX);
+        let spec = spec.clone().interleaved(tests);
+        for _ in 0..REPETITIONS {
+            let run = self.run(&order, &spec)?.pop()?;
+            if !run.passed() {
+                return Some(true);
+            }
+        }
+        Some(false)
     }
 
     fn fails(&self, test: usize, run: &Run) -> bool {

@@ -1,7 +1,6 @@
 //! What came of tests that ran at the same time.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use nondex_core::RunSpec;
 
@@ -10,10 +9,6 @@ use crate::report::schema::Race;
 
 /// Maximum number of parts of the state that are tried for one that is proven, where a test fails.
 const MAX_UNPROVEN: usize = 6;
-
-/// A test that is stopped for this long may fail for its own time limit. Then it is a race only if
-/// what the two share is proven.
-const STOPPED: Duration = Duration::from_millis(200);
 
 /// The results of all interleavings.
 #[derive(Default)]
@@ -34,7 +29,7 @@ impl TriedRaces {
     /// the time may have decided.
     pub(super) fn with_unproven(mut self) -> Self {
         for found in std::mem::take(&mut self.unproven) {
-            if found.stopped < STOPPED && !self.has_found(found.test) {
+            if !found.is_late && !self.has_found(found.test) {
                 self.found.push(found);
             }
         }
@@ -60,6 +55,7 @@ pub(in crate::campaign) struct FoundRace {
     /// The run in which it fails.
     pub(in crate::campaign) spec: RunSpec,
     pub(in crate::campaign) run: Run,
-    /// How long it was stopped in that run.
-    pub(super) stopped: Duration,
+    /// Whether it may fail for its own time limit. Then it is a race only if what the two share is
+    /// proven.
+    pub(super) is_late: bool,
 }

@@ -49,6 +49,7 @@ impl ForcedInterleaving<'_> {
             pause_at: self.moment.pause_at,
             lines: false,
             put_back: false,
+            waits_ms: 0,
         })
     }
 }

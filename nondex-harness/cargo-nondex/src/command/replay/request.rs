@@ -56,6 +56,7 @@ pub(super) fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding
             pause_at: args.pause_at,
             lines: false,
             put_back: false,
+            waits_ms: 0,
         }),
         _ => spec.after(before),
     };
