@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
 
-/// What is said of a program that could not be run.
+/// The message about a program that could not be run.
 pub fn not_run(program: impl AsRef<OsStr>, error: &io::Error) -> String {
     format!("failed to run `{}`: {error}", program.as_ref().display())
 }

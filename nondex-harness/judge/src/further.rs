@@ -1,4 +1,4 @@
-//! Seeds beyond those that were asked for, of tests that ten draws say little about.
+//! Seeds beyond those that were asked for, of tests for which ten draws are little evidence.
 //!
 //! Ten draws are many of the order of a map, and few of the schedules of threads or of random
 //! bytes: what fails once in fifty runs on a busy machine fails in as few of these. So such a test

@@ -35,7 +35,7 @@ struct Content {
     words: Vec<u64>,
 }
 
-/// Stands for a word that depends on something else than random bytes, such as the time.
+/// In place of a word that depends on something else than random bytes, such as the time.
 const OTHER: u64 = 0;
 
 impl Content {

@@ -342,9 +342,9 @@ impl<'a> RoleSearch<'a> {
         })
     }
 
-    /// Whether it also ends otherwise than by itself while no other process runs: two tests that
-    /// need the same port may fail each time that both are searched at once, and the search would
-    /// be in vain.
+    /// Whether it has another outcome than by itself also while no other process runs. Two tests
+    /// that need the same port may fail each time that both are searched at once, and the search
+    /// would find nothing.
     fn is_so_alone(&self, before: &[usize]) -> Result<bool, MissingProcesses> {
         Ok(!self.experiments.is_shared()
             || matches!(

@@ -9,7 +9,7 @@ use super::parser;
 use super::tree::{Predicate, Property, Tree};
 use super::workspace::Workspace;
 
-/// How many names are told when none of them matches.
+/// Number of names that a message lists when none of them matches.
 const SHOWN: usize = 10;
 
 /// A parsed expression, before it is known which packages there are.
