@@ -179,6 +179,7 @@ fn system_calls_of_rustix_are_seen() {
     for (name, verdict) in [
         ("needs_the_network", Verdict::Network),
         ("expects_the_failure", Verdict::Passed),
+        ("expects_the_failure_without_a_wait", Verdict::Passed),
         ("is_refused_on_the_loopback", Verdict::Broken),
     ] {
         assert_eq!(test(&report, name).verdict, verdict, "{name}");
@@ -204,8 +205,9 @@ fn system_calls_of_rustix_that_cannot_be_seen_are_mentioned() {
     fs::write(&cargo, text).unwrap();
     fs::set_permissions(&cargo, PermissionsExt::from_mode(0o755)).unwrap();
     let output = Nondex::run_in(&project.path(""))
-        .args(["--seeds", "0", "--clean-runs", "1", "expects_the_failure"])
+        .args(["--seeds", "0", "--clean-runs", "1"])
         .args(["--network", "block"])
+        .arg("expects_the_failure_without_a_wait")
         .env("CARGO", &cargo)
         .env("REAL", support::cargo())
         .run();
