@@ -103,6 +103,11 @@ impl Processes<'_> {
         self.started.load(Ordering::Relaxed)
     }
 
+    /// Whether several run at once. Not so once tests were seen to leave files.
+    pub(super) fn are_at_once(&self) -> bool {
+        self.options.jobs.get() > 1 && !self.tree.is_left()
+    }
+
     /// The options of a test.
     pub(super) fn options_of(&self, test: usize) -> Cow<'_, Options> {
         self.options.of(&self.suite.test_id(self.tests[test]))

@@ -7,6 +7,7 @@
 //! own, until the other has ended. It is a race only if that fails each time, and both tests pass
 //! one after the other, either way round.
 
+mod confirmed;
 mod described;
 mod found;
 mod interleaving;
@@ -18,7 +19,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use nondex_core::{AccessRecord, Level, RunSpec, StateId, StateKind};
+use nondex_core::{AccessRecord, RunSpec, StateId, StateKind};
 
 pub(super) use self::found::FoundRace;
 use self::found::TriedRaces;
@@ -42,15 +43,6 @@ const MAX_UNPROVEN: usize = 2;
 /// Where a test waits for the other in a loop, as a run of this time shows, its further accesses
 /// show nothing new.
 const WAITS: Duration = Duration::from_secs(4);
-
-/// How often a run must fail.
-const REPETITIONS: usize = 3;
-
-/// A test that is stopped for this long may fail for its own time limit.
-const STOPPED: Duration = Duration::from_millis(200);
-
-/// Number of seeds under which a test must pass alone.
-const SEEDS: u64 = 30;
 
 /// What came of one interleaving.
 enum Interleaved {
@@ -269,94 +261,6 @@ impl Races<'_> {
             true => Interleaved::Waits,
             false => Interleaved::Further,
         })
-    }
-
-    /// The run of the test that is stopped, with its lines, if the last test fails each time, and
-    /// both pass one after the other, whichever is first. What takes long because lines are read
-    /// does not count.
-    fn confirmed(&self, order: [usize; 2], spec: &RunSpec) -> Option<Option<Run>> {
-        for _ in 1..REPETITIONS {
-            let run = self.run(&order, spec)?.pop()?;
-            if !self.fails(order[1], &run) {
-                return Some(None);
-            }
-        }
-        let [first, second] = order;
-        for order in [[first, second], [second, first]] {
-            let runs = self.run(&order, &self.processes.spec(order[1]))?;
-            if !runs.iter().all(Run::passed) {
-                return Some(None);
-            }
-        }
-        if self.is_chance(second)? {
-            return Some(None);
-        }
-        let mut tests = spec.interleaving()?.clone();
-        tests.lines = true;
-        let outer = usize::from(!tests.is_inner);
-        let runs = self.run(&order, &spec.clone().interleaved(tests))?;
-        Some(runs.into_iter().nth(outer))
-    }
-
-    /// Whether a test fails alone under some seed: in the middle of another one it may draw other
-    /// values.
-    fn is_chance(&self, test: usize) -> Option<bool> {
-        for seed in 0..SEEDS {
-            let drawn = self.processes.with_choices(Level::Std, seed);
-            let run = drawn.run(PLACE, &[test], &drawn.spec(test))?.pop()?;
-            if run.points.is_empty() {
-                return Some(false);
-            }
-            if self.fails(test, &run) {
-                return Some(true);
-            }
-        }
-        Some(false)
-    }
-
-    /// Whether it is this part of the state: the last test passes each time that it finds only this
-    /// as if the other one had not changed it. What else that one changes at the same moment may be
-    /// the reason.
-    fn is_proven(&self, order: [usize; 2], spec: &RunSpec) -> Option<bool> {
-        let mut tests = spec.interleaving()?.clone();
-        tests.put_back = true;
-        let spec = spec.clone().interleaved(tests);
-        for _ in 0..REPETITIONS {
-            let run = self.run(&order, &spec)?.pop()?;
-            if !run.passed() {
-                return Some(false);
-            }
-        }
-        Some(true)
-    }
-
-    /// Whether the last test may fail because it is stopped for long: it also fails if it only
-    /// waits, for half as long again as `took`. That is not tried if both are stopped.
-    fn is_late(
-        &self,
-        order: [usize; 2],
-        interleaving: &ForcedInterleaving<'_>,
-        spec: &RunSpec,
-        took: Duration,
-    ) -> Option<bool> {
-        let are_both = interleaving.moment.pause_at.is_some();
-        let is_stopped = are_both || order[1] == interleaving.outer.test;
-        if !is_stopped || took < STOPPED {
-            return Some(false);
-        }
-        if are_both {
-            return Some(true);
-        }
-        let mut tests = spec.interleaving()?.clone();
-        tests.waits_ms = u64::try_from((took * 3 / 2).as_millis()).unwrap_or(u64::MAX);
-        let spec = spec.clone().interleaved(tests);
-        for _ in 0..REPETITIONS {
-            let run = self.run(&order, &spec)?.pop()?;
-            if !run.passed() {
-                return Some(true);
-            }
-        }
-        Some(false)
     }
 
     fn fails(&self, test: usize, run: &Run) -> bool {

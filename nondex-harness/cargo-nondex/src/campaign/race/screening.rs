@@ -70,20 +70,16 @@ fn shows_nothing(run: &Run) -> bool {
 impl Races<'_> {
     /// Number of pairs that are looked at together.
     pub(super) fn ahead(&self) -> usize {
-        match self.jobs() {
-            1 => 1,
-            jobs => jobs * AHEAD,
+        match self.processes.are_at_once() {
+            true => self.processes.options.jobs.get() * AHEAD,
+            false => 1,
         }
-    }
-
-    fn jobs(&self) -> usize {
-        self.processes.options.jobs.get()
     }
 
     /// Leaves out the first interleavings of each of these pairs that show nothing.
     pub(super) fn screen(&self, pairs: &mut [Screened<'_>]) {
         let processes = self.processes;
-        if self.jobs() == 1 || processes.tree.is_left() {
+        if !processes.are_at_once() {
             return;
         }
         let confined: Vec<&mut Screened<'_>> = pairs

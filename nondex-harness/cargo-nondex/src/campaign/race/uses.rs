@@ -85,7 +85,8 @@ pub(in crate::campaign) fn uses<'s>(
     let mut watched = processes.each(tests, false, required, |place, test| {
         Watched::of(processes, place, *test)
     });
-    if processes.options.jobs.get() > 1 {
+    // Where these left files, each was made again by itself.
+    if processes.are_at_once() {
         let outside = watched.iter().flat_map(|watched| &watched.run.accesses[..]);
         let outside = outside.filter(|access| access.writes && is_outside(&access.state));
         let outside: BTreeSet<StateId> = outside.map(|access| access.state.clone()).collect();
