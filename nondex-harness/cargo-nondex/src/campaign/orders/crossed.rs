@@ -39,12 +39,15 @@ pub(super) struct Crossed {
     pub(super) end: Option<End>,
 }
 
-/// A test whose choices decide, not the tests before it.
+/// A test that does not always end alike alone: its choices decide or chance does, not the tests
+/// before it.
 pub(super) struct Chance {
     pub(super) test: usize,
+    /// Whether it is its choices: under the same seed it always ends alike.
+    pub(super) is_chosen: bool,
     /// Number of seeds under which it fails alone, and of all seeds that were tried.
     pub(super) failures: [u64; 2],
-    /// The first seed under which it fails alone; `None` where only the clean run does.
+    /// The first seed under which its choices make it fail alone; `None` where it fails without.
     pub(super) seed: Option<u64>,
     pub(super) end: Option<End>,
 }
@@ -81,7 +84,7 @@ impl SeededExperiments {
 
 impl OrderCampaign<'_> {
     /// Runs each of these tests that reaches choices alone and after its tests under several seeds.
-    /// Returns those that choices decide.
+    /// Returns those that do not always end alike alone.
     pub(super) fn drawn(
         &self,
         processes: &Processes<'_>,
@@ -101,7 +104,7 @@ impl OrderCampaign<'_> {
                 open.insert(test, dependence.clone());
             }
         }
-        let mut found = Vec::new();
+        let mut decided = Vec::new();
         for seed in 0..MORE_SEEDS {
             if open.is_empty() {
                 break;
@@ -131,14 +134,18 @@ impl OrderCampaign<'_> {
                 match draws(alone, after) {
                     Draws::Open => true,
                     Draws::Chance => {
-                        found.push(chance(*test, seeded, experiments));
+                        decided.push((*test, passes));
                         false
                     }
                     Draws::Confirmed | Draws::Crossed => false,
                 }
             });
         }
-        found
+        let found = decided.into_iter();
+        let found = found.map(|(test, passes)| {
+            self.chance(processes, test, passes, experiments, seeded)
+        });
+        found.collect()
     }
 
     /// Of these tests, which fail alone in canonical order, those that pass alone under some seed.
@@ -154,7 +161,7 @@ impl OrderCampaign<'_> {
             alone.is_some_and(|ends| ends[0].is_some_and(|end| end.has_choices))
         };
         let mut open: Vec<usize> = failing.iter().copied().filter(has_choices).collect();
-        let mut found = Vec::new();
+        let mut decided = Vec::new();
         for seed in 0..SEEDS {
             if open.is_empty() {
                 break;
@@ -168,15 +175,14 @@ impl OrderCampaign<'_> {
             }
             open.retain(|test| {
                 let [passed, _] = seeded.count_of(&[], *test, true);
-                found.extend((passed > 0).then(|| Chance {
-                    seed: None,
-                    end: experiments.failing(&[], *test).cloned(),
-                    ..chance(*test, seeded, experiments)
-                }));
+                decided.extend((passed > 0).then_some(*test));
                 passed == 0
             });
         }
-        found
+        let found = decided.into_iter();
+        let found =
+            found.map(|test| self.chance(processes, test, false, experiments, seeded));
+        found.collect()
     }
 
     /// Runs the tests in their order, in the reverse of it, and suspicious pairs of them, under
@@ -235,8 +241,8 @@ impl OrderCampaign<'_> {
                         continue;
                     }
                     open.retain(|known| *known != test);
-                    if self.is_chance(processes, test, seeded) {
-                        chances.push(chance(test, seeded, experiments));
+                    if self.fails_under_a_seed(processes, test, seeded) {
+                        chances.push(self.chance(processes, test, true, experiments, seeded));
                         continue;
                     }
                     let known = seeded.of(level, seed, processes);
@@ -256,7 +262,7 @@ impl OrderCampaign<'_> {
     }
 
     /// Whether a test fails alone under some seed.
-    fn is_chance(
+    fn fails_under_a_seed(
         &self,
         processes: &Processes<'_>,
         test: usize,
@@ -273,6 +279,41 @@ impl OrderCampaign<'_> {
             }
         }
         false
+    }
+
+    /// What is said of a test that ends so alone in canonical order, and otherwise under some seed
+    /// that was tried.
+    fn chance(
+        &self,
+        processes: &Processes<'_>,
+        test: usize,
+        passes: bool,
+        experiments: &Experiments,
+        seeded: &mut SeededExperiments,
+    ) -> Chance {
+        let other = seeded
+            .ends(&[], test)
+            .find(|(_, end)| end.passed() == Some(!passes))
+            .map(|(seed, end)| (seed, end.clone()));
+        let is_chosen = other.as_ref().is_some_and(|(seed, end)| {
+            let drawn = processes.with_choices(Level::Std, *seed);
+            let again = drawn.answer(seeded.of(Level::Std, *seed, processes), |known| {
+                let ends = known.ends(&[], test, REPETITIONS, false)?;
+                Ok(ends.into_iter().flatten().all(|end| end.passed() == Some(!passes)))
+            });
+            end.has_choices && again != Some(false)
+        });
+        let (seed, end) = match passes {
+            true => other.unzip(),
+            false => (None, experiments.failing(&[], test).cloned()),
+        };
+        Chance {
+            test,
+            is_chosen,
+            failures: seeded.count_of(&[], test, false),
+            seed: seed.filter(|_| is_chosen),
+            end,
+        }
     }
 
     /// The calls whose choices are enough for a test to fail after these tests.
@@ -328,20 +369,6 @@ impl OrderCampaign<'_> {
             culprit.line = line;
         }
         culprit
-    }
-}
-
-/// A test that is decided by chance.
-fn chance(test: usize, seeded: &SeededExperiments, experiments: &Experiments) -> Chance {
-    let failing = seeded
-        .ends(&[], test)
-        .find(|(_, end)| end.passed() == Some(false));
-    let (seed, end) = failing.map(|(seed, end)| (seed, end.clone())).unzip();
-    Chance {
-        test,
-        failures: seeded.count_of(&[], test, false),
-        seed,
-        end: end.or_else(|| experiments.failing(&[], test).cloned()),
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) struct BinaryResult {
     pub(super) open: Vec<usize>,
     /// Whether all orders were run.
     pub(super) is_tried: bool,
-    /// Those that choices decide, and not the tests before them.
+    /// Those that choices or chance decide, and not the tests before them.
     pub(super) chances: Vec<Chance>,
     /// Those that other tests and choices decide together.
     pub(super) crossed: Vec<Crossed>,
@@ -69,7 +69,10 @@ impl BinaryResult {
                 None => processes.spec(test),
             };
             order::fail(&mut report, suite, &spec, chance.end.as_ref(), &options);
-            order::decided_by_choices(&mut report, chance.failures);
+            match chance.is_chosen {
+                true => order::decided_by_choices(&mut report, chance.failures),
+                false => order::varying(&mut report, &[], chance.failures),
+            }
             return report;
         }
         if let Some(crossed) = self.crossed.iter().find(|known| known.test == test) {
@@ -92,8 +95,7 @@ impl BinaryResult {
                 fail(&mut report, &before);
             }
             Some(OrderConclusion::NonDeterministic { before, failures }) => {
-                report.rule(Fact::Varies);
-                report.notes.push(order::disagreeing(before, *failures));
+                order::varying(&mut report, before, *failures);
                 fail(&mut report, before);
             }
             _ if !self.is_settled(test) => {

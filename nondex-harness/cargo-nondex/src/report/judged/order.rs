@@ -107,6 +107,12 @@ pub fn decided_by_choices(report: &mut TestReport, [failed, all]: [u64; 2]) {
     ));
 }
 
+/// Writes that a test does not always end alike after these tests.
+pub fn varying(report: &mut TestReport, before: &[usize], failures: [u64; 2]) {
+    report.rule(Fact::Varies);
+    report.notes.push(disagreeing(before, failures));
+}
+
 /// How a test that fails alone disagreed with itself after others.
 pub(super) fn disagreement(after: Option<&AfterOthers>) -> Option<String> {
     match after.map(|after| &after.conclusion)? {
