@@ -143,7 +143,7 @@ impl BrittleSearch<'_> {
         let (left, mut unpaired): (Vec<usize>, Vec<usize>) = left.partition(&mut is_paired);
         if !left.is_empty() {
             let (found, _) = processes.answer(&mut experiments, |experiments| {
-                pairs(names.len(), &left, experiments)
+                pairs(&original, &left, experiments)
             })?;
             detection.orders.extend(found);
         }

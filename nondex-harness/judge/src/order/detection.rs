@@ -76,13 +76,13 @@ impl Detection {
 /// a folder.
 const MAX_HINTS: usize = 8;
 
-/// The pairs in which one of `asked` ended otherwise in a fork than alone, made in processes of
-/// their own; and whether all were.
+/// The pairs in which one of `asked` ended otherwise in a fork after one of `tests` than alone,
+/// made in processes of their own; and whether all were.
 ///
 /// # Errors
 /// The processes to make first.
 pub fn pairs(
-    tests: usize,
+    tests: &[usize],
     asked: &[usize],
     experiments: &Experiments,
 ) -> Result<(Vec<Vec<usize>>, bool), MissingProcesses> {
@@ -92,7 +92,8 @@ pub fn pairs(
     for &then in asked {
         let alone = experiments.ends(&[], then, 1, false)?[0].and_then(End::passed);
         let Some(alone) = alone else { continue };
-        let hints = (0..tests).filter(|first| *first != then).filter(|first| {
+        let others = tests.iter().copied().filter(|first| *first != then);
+        let hints = others.filter(|first| {
             let hint = experiments.hint(*first, then);
             is_complete &= hint.is_some();
             hint.is_some_and(|passed| passed != alone)

@@ -177,13 +177,13 @@ impl Experiments {
         self.forked.len()
     }
 
-    /// All pairs of a test and one of `then` after it, which may be the same, in forks.
+    /// All pairs of one of `first` and one of `then` after it, which may be the same, in forks.
     ///
     /// # Errors
     /// The processes to make first.
-    pub fn pairs(&self, tests: usize, then: &[usize]) -> Result<(), MissingProcesses> {
-        let missing = (0..tests).filter(|first| !self.forking.contains(first));
-        let pairs = missing.map(|first| ProcessPlan::Forked(first, then.to_vec()));
+    pub fn pairs(&self, first: &[usize], then: &[usize]) -> Result<(), MissingProcesses> {
+        let missing = first.iter().filter(|first| !self.forking.contains(first));
+        let pairs = missing.map(|first| ProcessPlan::Forked(*first, then.to_vec()));
         let pairs: Vec<ProcessPlan> = pairs.collect();
         match pairs.is_empty() {
             true => Ok(()),

@@ -19,6 +19,7 @@ use crate::judge::order::{
     Dependence, Detection, End, Limits, OrderConclusion, beginnings, conclude, detect,
     not_idempotent, pairs, settled,
 };
+use crate::report::listing::plural;
 use crate::report::schema::TriedOrder;
 
 impl OrderCampaign<'_> {
@@ -34,15 +35,11 @@ impl OrderCampaign<'_> {
     ) -> (BinaryResult, Vec<Use<'s>>) {
         let id = &processes.suite.binary.id;
         let all: Vec<usize> = (0..names.len()).collect();
-        let suite = self.suite_time(processes, names.len(), experiments);
-        let (tried, has_pairs) = self.pairs(processes, names, (asked, suite), experiments);
         each_alone(processes, &all, experiments);
         let alone = ends_alone(&all, experiments);
-        let mut ending: Vec<usize> = all
-            .iter()
-            .copied()
-            .filter(|test| alone[*test].as_ref().is_some_and(End::ends_process))
-            .collect();
+        let mut ending = ending(&alone);
+        let suite = self.suite_time(processes, &ending, experiments);
+        let (tried, has_pairs) = self.pairs(processes, &alone, (asked, suite), experiments);
         // One that hangs after another test would do so in every second order.
         for order in &tried {
             let made = experiments.first(order).ok();
@@ -142,19 +139,19 @@ impl OrderCampaign<'_> {
     }
 
     /// How long one run of all tests of the binary takes, where the time for more is limited. What
-    /// gives most evidence in the least time comes first then: each test alone, then all in their
-    /// order and in the reverse of it, which shows it.
+    /// gives most evidence in the least time comes first then: all in their order and in the
+    /// reverse of it, which shows it. Those of `ending` end their process alone, and are left out.
     fn suite_time(
         &self,
         processes: &Processes<'_>,
-        tests: usize,
+        ending: &[usize],
         experiments: &mut Experiments,
     ) -> Option<Duration> {
         if self.stop.left().is_none() && self.options.budget_factor.is_none() {
             return None;
         }
-        let original: Vec<usize> = (0..tests).collect();
-        each_alone(processes, &original, experiments);
+        let tests = 0..processes.tests.len();
+        let original: Vec<usize> = tests.filter(|test| !ending.contains(test)).collect();
         let begun = Instant::now();
         let reverse = original.iter().rev().copied().collect();
         detected(processes, &[original, reverse], &[], experiments);
@@ -163,17 +160,25 @@ impl OrderCampaign<'_> {
         Some(of_all / jobs)
     }
 
-    /// The pairs in which a test ended otherwise than alone, and whether all that there are were
+    /// The pairs in which a test ended otherwise than `alone`, and whether all that there are were
     /// tried. `suite` is how long one run of all tests takes.
     fn pairs(
         &self,
         processes: &Processes<'_>,
-        names: &[&str],
+        alone: &[Option<End>],
         (asked, suite): (&[usize], Option<Duration>),
         experiments: &mut Experiments,
     ) -> (Vec<Vec<usize>>, bool) {
         let id = &processes.suite.binary.id;
-        let number = names.len().saturating_sub(1) * asked.len();
+        // Each of its pairs would take the time limit.
+        let hangs = |test: &usize| {
+            let end = alone[*test].as_ref();
+            end.is_some_and(|end| end.outcome == Outcome::TimedOut)
+        };
+        let tests: Vec<usize> = (0..alone.len()).filter(|test| !hangs(test)).collect();
+        let hanging = alone.len() - tests.len();
+        let asked: Vec<usize> = asked.iter().copied().filter(|test| !hangs(test)).collect();
+        let number = tests.len().saturating_sub(1) * asked.len();
         if number == 0 {
             return (Vec::new(), false);
         }
@@ -203,7 +208,7 @@ impl OrderCampaign<'_> {
             }
         }
         let tried = processes.answer(experiments, |experiments| {
-            pairs(names.len(), asked, experiments)
+            pairs(&tests, &asked, experiments)
         });
         let Some((tried, has_pairs)) = tried else {
             return (Vec::new(), false);
@@ -215,7 +220,13 @@ impl OrderCampaign<'_> {
                  files; the orders have each test before every other one"
             ));
         }
-        (tried, has_pairs)
+        if hanging > 0 {
+            self.note(format!(
+                "the pairs of {} of `{id}` were not tried: alone, each takes the time limit",
+                plural(hanging, "test")
+            ));
+        }
+        (tried, has_pairs && hanging == 0)
     }
 
     /// How long each kind of experiments may take, if that is limited.
@@ -271,6 +282,13 @@ fn tried_orders(
 fn ends_alone(tests: &[usize], experiments: &Experiments) -> Vec<Option<End>> {
     let end = |test: &usize| experiments.ends(&[], *test, 1, false).ok()?[0].cloned();
     tests.iter().map(end).collect()
+}
+
+/// The tests that end their process alone; `alone` is how each test ends so.
+fn ending(alone: &[Option<End>]) -> Vec<usize> {
+    let ends = alone.iter().enumerate();
+    let ends = ends.filter(|(_, end)| end.as_ref().is_some_and(End::ends_process));
+    ends.map(|(test, _)| test).collect()
 }
 
 /// What these orders show, and whether all were run; if not, what is known until then.
