@@ -142,9 +142,8 @@ impl OrderCampaign<'_> {
             });
         }
         let found = decided.into_iter();
-        let found = found.map(|(test, passes)| {
-            self.chance(processes, test, passes, experiments, seeded)
-        });
+        let found =
+            found.map(|(test, passes)| self.chance(processes, test, passes, experiments, seeded));
         found.collect()
     }
 
@@ -180,8 +179,7 @@ impl OrderCampaign<'_> {
             });
         }
         let found = decided.into_iter();
-        let found =
-            found.map(|test| self.chance(processes, test, false, experiments, seeded));
+        let found = found.map(|test| self.chance(processes, test, false, experiments, seeded));
         found.collect()
     }
 
@@ -299,7 +297,10 @@ impl OrderCampaign<'_> {
             let drawn = processes.with_choices(Level::Std, *seed);
             let again = drawn.answer(seeded.of(Level::Std, *seed, processes), |known| {
                 let ends = known.ends(&[], test, REPETITIONS, false)?;
-                Ok(ends.into_iter().flatten().all(|end| end.passed() == Some(!passes)))
+                Ok(ends
+                    .into_iter()
+                    .flatten()
+                    .all(|end| end.passed() == Some(!passes)))
             });
             end.has_choices && again != Some(false)
         });
