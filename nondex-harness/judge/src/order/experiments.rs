@@ -282,13 +282,14 @@ impl Experiments {
         ends.find(|end| !end.outcome.passed())
     }
 
-    /// The fewest tests after which `test` ended so in some process.
+    /// The fewest tests after which `test` ended so, if possible while no other process ran.
     #[must_use]
     pub fn before(&self, test: usize, passed: bool) -> Option<&[usize]> {
         let made = self.made.iter();
         let made = made.filter(|made| made.end_of(test).and_then(End::passed) == Some(passed));
-        let before = made.filter_map(|made| made.tests.split(|known| *known == test).next());
-        before.min_by_key(|before| before.len())
+        let before = |made: &'_ Experiment| made.tests.iter().position(|known| *known == test);
+        let fewest = made.min_by_key(|made| (!made.alone, before(made)))?;
+        Some(&fewest.tests[..before(fewest)?])
     }
 
     /// The tests of `among` that passed in some process and failed in another one, whatever they
