@@ -10,57 +10,25 @@
 //! that happen, because random values are the same in every run: such a test gets an empty folder
 //! for temporary files with each run alone.
 
-use std::collections::BTreeSet;
+mod alone;
+mod runs;
+
 use std::time::Duration;
 
-use nondex_core::{Family, Outcome, RunSpec};
+use nondex_core::Outcome;
 
-use super::certainty;
+pub use self::runs::Runs;
 use super::clock_start;
 use super::conclusion::{Conclusion, Dependence};
 use super::deadlock;
-use super::evidence::Evidence;
-use super::missing::{Missing, Purpose, Spent};
+use super::missing::{Missing, Purpose};
 use super::options::Options;
-use super::order;
 use super::patience::{of_real_time, once_more, patiently};
-use super::plain::{self, PlainBuild};
+use super::plain;
 use super::plan;
-use super::run::Run;
 use super::specs::clean_spec;
 use super::threads;
 use super::verdict::Fact;
-
-/// How often the runs that disagreed are made again alone, at least.
-const MIN_REPETITIONS: usize = 5;
-
-/// Number of runs alone, with the choices that decide and without them, that must end as those
-/// together with others did.
-const SAME: usize = 2;
-
-/// Maximum number of runs alone, however seldom the test failed together with others.
-const MAX_RUNS: usize = 100;
-
-/// A test that fails by itself, as often alone as together with others, is taken for a disturbed
-/// one with at most this probability.
-const ERROR: f64 = 0.01;
-
-/// All runs of one test.
-#[derive(Clone, Debug)]
-pub struct Runs {
-    /// Those at the time of which other tests may have run.
-    pub together: Evidence,
-    /// Those at the time of which none did.
-    pub alone: Evidence,
-    /// Those of a plain build, when it was compared with one.
-    pub plain: Option<PlainBuild>,
-    /// Its result after the other tests of its binary, when it fails alone.
-    pub after_others: Option<order::AfterOthers>,
-    /// What it does with files that nobody puts back, if that may decide.
-    pub files: Option<ExternalFiles>,
-    /// Whether the campaign runs tests at once at all.
-    is_shared: bool,
-}
 
 /// What a test needs before it can be judged.
 #[must_use]
@@ -173,92 +141,6 @@ pub enum Reason {
     RandomName,
     /// Time: together with others it takes longer than it may.
     Time,
-}
-
-impl Runs {
-    /// No runs yet. See [`Evidence::new`] for `prune`. Unless tests are run at once, every run is
-    /// made alone, and none is repeated except for a random name.
-    #[must_use]
-    pub fn new(prune: bool, is_shared: bool) -> Self {
-        Runs {
-            together: Evidence::new(prune),
-            alone: Evidence::new(prune),
-            plain: None,
-            after_others: None,
-            files: None,
-            is_shared,
-        }
-    }
-
-    /// Takes note of the budgets that are [spent](Evidence::spend).
-    pub fn spend(&mut self, spent: Spent) {
-        self.together.spend(spent);
-        self.alone.spend(spent);
-    }
-
-    /// The runs of this kind.
-    pub fn of_mut(&mut self, alone: bool) -> &mut Evidence {
-        if alone {
-            &mut self.alone
-        } else {
-            &mut self.together
-        }
-    }
-
-    /// The runs that `judgement` follows from.
-    #[must_use]
-    pub fn judged_by(&self, judgement: Option<&Judgement>) -> &Evidence {
-        if judgement.is_some_and(|judgement| judgement.from_alone) {
-            &self.alone
-        } else {
-            &self.together
-        }
-    }
-
-    /// How many there are.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.together.count() + self.alone.count()
-    }
-
-    /// Whether any run drew a random value, which may name a file.
-    fn draw(&self) -> bool {
-        let mut points = self.together.all().flat_map(|(_, run)| run.points.iter());
-        points.any(|point| matches!(point.site.family, Family::Entropy | Family::HashKeys))
-    }
-
-    /// Why the runs alone have a different outcome.
-    fn reason(&self) -> Reason {
-        let mut failed = self.together.all().filter(|(_, run)| !run.passed());
-        if failed.all(|(_, run)| run.outcome == Outcome::TimedOut) {
-            Reason::Time
-        } else if self.draw() {
-            Reason::RandomName
-        } else {
-            Reason::Shared
-        }
-    }
-
-    fn all(&self) -> impl Iterator<Item = &Run> {
-        let all = self.together.all().chain(self.alone.all());
-        all.map(|(_, run)| run)
-    }
-
-    /// How long they took together.
-    #[must_use]
-    pub fn took(&self) -> Duration {
-        self.all().map(|run| run.took).sum()
-    }
-
-    /// The names of the models that they reached.
-    pub fn models(&self) -> impl Iterator<Item = String> {
-        let points = self.all().flat_map(|run| run.points.iter());
-        let models: BTreeSet<(Family, &str)> = points
-            .map(|point| (point.site.family, &*point.site.api))
-            .collect();
-        let models = models.into_iter();
-        models.map(|(family, api)| format!("{family}/{api}"))
-    }
 }
 
 /// What is concluded about `test` from its runs, those after other tests, and those of a plain
@@ -382,7 +264,7 @@ fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Missin
     };
     if !(runs.is_shared || runs.draw()) || !(is_doubtful(&together) || is_contradicted()) {
         patiently(options.timeout, &runs.together, || {
-            measure(&together, &runs.together)
+            alone::measure(&together, &runs.together)
         })?;
         return Ok(Judgement {
             conclusion: together,
@@ -392,7 +274,7 @@ fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Missin
         });
     }
     patiently(options.timeout, &runs.alone, || {
-        judge_alone(test, options, runs, together)
+        alone::judge(test, options, runs, together)
     })
     .map_err(|missing| Missing {
         alone: true,
@@ -414,144 +296,6 @@ const fn is_doubtful(conclusion: &Conclusion) -> bool {
         | Conclusion::Flaky
         | Conclusion::Stable => false,
     }
-}
-
-fn judge_alone(
-    test: &str,
-    options: &Options,
-    runs: &Runs,
-    together: Conclusion,
-) -> Result<Judgement, Missing> {
-    // With the same threads as together with the others.
-    let options = &*threads::known(test, options, &runs.together);
-    let clean = clean_spec(test, options);
-    let as_together = |conclusion| Judgement {
-        conclusion,
-        from_alone: false,
-        interference: None,
-        is_provisional: false,
-    };
-    if together == Conclusion::Broken && !runs.alone.repeat(&clean, 1)?[0].passed() {
-        // It agrees with all the others.
-        return Ok(as_together(together));
-    }
-    if matches!(together, Conclusion::NonDeterministic { .. }) {
-        let times = usize::try_from(options.clean_runs.get()).unwrap_or(usize::MAX);
-        let clean = runs.alone.repeat(&clean, times)?;
-        if clean.iter().all(|run| !run.passed()) {
-            // Others are not what makes it fail; more likely what its own earlier runs left.
-            return Ok(as_together(together));
-        }
-    }
-    let mut conclusion = plan::judge(test, options, &runs.alone)?;
-    let is_same = is_same_dependence(&together, &conclusion) && !is_disturbed(options, runs);
-    if matches!(
-        conclusion,
-        Conclusion::Stable | Conclusion::Latent(_) | Conclusion::Broken
-    ) {
-        // When the budget was spent, the choices that decide were not tried again.
-        if let Conclusion::Dependent(dependence) = &together
-            && is_same_alone(dependence, &clean, &runs.alone)?
-        {
-            return Ok(as_together(together));
-        }
-        // A few runs may agree by chance.
-        let contradiction = runs.together.contradiction(options.is_scheduled());
-        let disagreed = match (together, contradiction) {
-            (Conclusion::NonDeterministic { spec }, _) => *spec,
-            (_, Some((spec, _))) => spec.clone(),
-            (Conclusion::Dependent(dependence), None) => dependence.spec,
-            (_, None) => clean,
-        };
-        let others = runs.alone.count() - runs.alone.standing_for(&disagreed).len();
-        let wanted = sufficient(failures(&runs.together));
-        // However few runs disagreed: chance may decide as seldom alone.
-        let wanted = wanted.max(certainty::without_chance(&runs.together));
-        let times = wanted.saturating_sub(others);
-        runs.alone.repeat(&disagreed, times.max(MIN_REPETITIONS))?;
-        if let Some((spec, _)) = runs.alone.contradiction(options.is_scheduled()) {
-            conclusion = Conclusion::NonDeterministic {
-                spec: Box::new(spec.clone()),
-            };
-        }
-    }
-    measure(&conclusion, &runs.alone)?;
-    let is_clear = match &conclusion {
-        _ if is_same => false,
-        Conclusion::NonDeterministic { .. } => false,
-        Conclusion::Dependent(dependence) => dependence.culprits.confirmed,
-        _ => true,
-    };
-    Ok(Judgement {
-        conclusion,
-        from_alone: true,
-        interference: is_clear.then(|| Interference {
-            together: failures(&runs.together),
-            alone: failures(&runs.alone),
-            reason: runs.reason(),
-        }),
-        is_provisional: false,
-    })
-}
-
-/// Whether choices decide in the same way together with other tests and alone.
-fn is_same_dependence(together: &Conclusion, alone: &Conclusion) -> bool {
-    match (together, alone) {
-        (Conclusion::Dependent(together), Conclusion::Dependent(alone)) => {
-            together.passes_clean == alone.passes_clean
-        }
-        _ => false,
-    }
-}
-
-/// Whether runs of one spec end in two ways together with other tests, or in another one alone.
-/// Real threads of a test that is scheduled do so by chance.
-fn is_disturbed(options: &Options, runs: &Runs) -> bool {
-    let mut specs = runs.together.specs();
-    specs.any(|(spec, together)| {
-        let all = together.iter().chain(runs.alone.of(spec));
-        let mut ends = all.filter(|run| !run.has_no_outcome()).map(Run::passed);
-        let first = ends.next();
-        spec.is_scheduled() == options.is_scheduled() && ends.any(|end| Some(end) != first)
-    })
-}
-
-/// Whether the clean runs and those with the choices of `dependence` end alone as they did together
-/// with others.
-fn is_same_alone(
-    dependence: &Dependence,
-    clean: &RunSpec,
-    alone: &Evidence,
-) -> Result<bool, Missing> {
-    let ends = |runs: &[Run], passes| runs.iter().all(|run| run.passed() == passes);
-    let both = alone.repeat_in_turns(&[clean, &dependence.spec], SAME)?;
-    Ok(ends(both[0], dependence.passes_clean) && ends(both[1], !dependence.passes_clean))
-}
-
-/// Has a test that ends in two ways run often enough for a rate.
-fn measure(conclusion: &Conclusion, evidence: &Evidence) -> Result<(), Missing> {
-    match conclusion {
-        Conclusion::NonDeterministic { spec } => certainty::measure(spec, evidence),
-        _ => Ok(()),
-    }
-}
-
-/// How many runs failed, of how many.
-fn failures(evidence: &Evidence) -> [usize; 2] {
-    let failed = evidence.all().filter(|(_, run)| !run.passed()).count();
-    [failed, evidence.count()]
-}
-
-/// How many runs that all end alike make it unlikely that they come from a test which fails in
-/// `failed` of `runs`.
-fn sufficient([failed, runs]: [usize; 2]) -> usize {
-    let minority = failed.min(runs - failed);
-    if minority == 0 {
-        return MIN_REPETITIONS;
-    }
-    (MIN_REPETITIONS..MAX_RUNS)
-        .find(|&n| (1.0 - minority as f64 / runs as f64).powf(n as f64) <= ERROR)
-        .unwrap_or(MAX_RUNS)
 }
 
 #[cfg(test)]

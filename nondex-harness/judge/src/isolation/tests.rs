@@ -3,6 +3,8 @@
 use nondex_core::{Level, RunSpec, Source};
 
 use super::*;
+use crate::missing::Spent;
+use crate::order;
 use crate::run::Run;
 use crate::simulation::{made, options, run, settle};
 
@@ -240,21 +242,6 @@ fn the_figures_of_both_kinds_of_runs_are_given() {
 }
 
 #[test]
-fn the_seldomer_it_failed_the_more_runs_alone_are_asked_for() {
-    for (failures, expected) in [
-        ([2, 2], 5),
-        ([0, 9], 5),
-        ([1, 2], 7),
-        ([1, 10], 44),
-        ([9, 10], 44),
-        ([1, 20], 90),
-        ([1, 54], 100),
-    ] {
-        assert_eq!(sufficient(failures), expected, "{failures:?}");
-    }
-}
-
-#[test]
 fn a_test_that_fails_alone_is_no_victim_of_others_behind_which_it_fails() {
     for (passes_alone, is_order) in [(true, false), (false, true)] {
         let (_, mut runs) = simulate(|_, _, _| run(false, []), false);
@@ -298,22 +285,5 @@ fn a_test_that_fails_by_chance_is_not_disturbed_for_passing_a_few_times_alone() 
             assert_eq!(verdict(&judgement), "ND", "{judgement:?}");
             assert_eq!(judgement.interference, None);
         }
-    }
-}
-
-#[test]
-fn real_threads_of_a_scheduled_test_that_end_in_two_ways_are_not_disturbed() {
-    let scheduled = Options {
-        real_threads: false,
-        ..options()
-    };
-    let real = scheduled.with_real_threads();
-    for (of_spec, expected) in [(&scheduled, true), (&real, false)] {
-        let mut runs = Runs::new(true, true);
-        for passes in [true, false] {
-            let spec = clean_spec("t", of_spec);
-            runs.together.add(spec, run(passes, [1]));
-        }
-        assert_eq!(is_disturbed(&scheduled, &runs), expected, "{expected}");
     }
 }
