@@ -1,22 +1,20 @@
 //! One run of one test, or of several in one process: from a spec to a process, and to what has
 //! `Ended`.
 
+mod command;
+
 use std::ffi::OsString;
-use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use nix::sys::signal::Signal;
 use nondex_core::context::inheritance;
-use nondex_core::protocol::spec::SPEC_VARIABLE;
-use nondex_core::{Outcome, RunSpec, hash};
+use nondex_core::{Outcome, RunSpec};
 
+pub use self::command::{BACKTRACES, all, command, without_backtraces};
 use super::ended::{Ended, not_started, outcome_of};
 use super::flags;
 use super::limits::TestLimits;
@@ -24,61 +22,14 @@ use super::process;
 use super::processors;
 use super::record::{RecordFile, Recorded};
 use super::stop::StopFlag;
-use super::temporary;
+use super::temporary::{self, fresh_folder, made, private_folder};
 use super::written_paths::WrittenPaths;
 use crate::judge::run::Run;
-use crate::project::{Harness, ONE_THREAD, TestBinary, TestCase, addresses};
-
-/// The longest spec that is given in a variable; the system takes 128 KiB, with its name.
-const MAX_VARIABLE: usize = 100 << 10;
+use crate::project::{Harness, TestBinary, TestCase, addresses};
 
 /// The number of the next record, over all launchers: several may write into one directory, where
 /// records of failing runs stay.
 static NEXT: AtomicU64 = AtomicU64::new(0);
-
-/// What our folders for temporary files are called: by our process, and otherwise than what an
-/// earlier one of that number may have left.
-fn own_folder() -> &'static str {
-    static NAME: OnceLock<String> = OnceLock::new();
-    NAME.get_or_init(|| {
-        let own = format!("nondex-{}", std::process::id());
-        let entries = std::fs::read_dir(std::env::temp_dir());
-        let entries = entries.into_iter().flatten().flatten();
-        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-        let taken: Vec<String> = names.filter(|name| name.starts_with(&own)).collect();
-        let is_free = |name: &String| !taken.iter().any(|taken| taken.starts_with(name.as_str()));
-        let others = (0_u64..).map(|number| format!("{own}_{number}_"));
-        let mut names = [own.clone()].into_iter().chain(others);
-        names.find(is_free).unwrap_or(own.clone())
-    })
-}
-
-/// The folder for temporary files at a place: where they are otherwise, and short, for the path of
-/// a socket has 108 bytes at most.
-pub(super) fn fresh_folder(place: usize) -> PathBuf {
-    let own = own_folder();
-    std::env::temp_dir().join(match place {
-        0 => own.to_owned(),
-        place => format!("{own}-{place}"),
-    })
-}
-
-/// The folder for temporary files that only this test has.
-fn private_folder(binary: &TestBinary, test: &TestCase) -> PathBuf {
-    let of = format!("{}${}", binary.executable, test.name);
-    let number = hash::of(&of);
-    std::env::temp_dir().join(format!("nondex-{number:016x}"))
-}
-
-/// Makes a folder that only its owner can read; `None` where somebody else made it, or it cannot
-/// be made.
-fn made(folder: PathBuf) -> Option<PathBuf> {
-    let made = DirBuilder::new().mode(0o700).create(&folder);
-    made.is_ok().then_some(folder)
-}
-
-/// The variables that enable backtraces of std.
-pub const BACKTRACES: [&str; 2] = ["RUST_BACKTRACE", "RUST_LIB_BACKTRACE"];
 
 /// Why a run was not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,13 +38,6 @@ pub enum Unmade {
     Stopped,
     /// It cannot be confined, and has done nothing that another process could notice.
     Unconfined,
-}
-
-/// Lets std write no backtraces: they take time and open files, which may be another schedule.
-pub fn without_backtraces(command: &mut Command) {
-    for name in BACKTRACES {
-        command.env_remove(name);
-    }
 }
 
 /// Starts tests.
@@ -424,58 +368,5 @@ impl<'a> Launcher<'a> {
             recorded,
             problem,
         }))
-    }
-}
-
-/// How cargo would start the test; with a spec, if there is one.
-pub fn command(binary: &TestBinary, test: &TestCase, spec: Option<RunSpec>) -> Command {
-    let mut command = program(binary, binary.executable_of(test));
-    match binary.harness {
-        Harness::Nondex | Harness::Libtest | Harness::Serial => {
-            command.args(["--exact", &test.name, "--nocapture"]);
-            command.args((binary.harness == Harness::Serial).then_some(ONE_THREAD));
-            // Those before it are in the spec.
-            command.args(test.ignored.then_some("--ignored"));
-        }
-        Harness::Opaque | Harness::Doctest => {}
-    }
-    let spec = spec.map(|spec| RunSpec {
-        preload: binary.preload.clone().map(Into::into),
-        ..spec
-    });
-    command.envs(spec.map(|spec| (SPEC_VARIABLE, in_variable(&spec))));
-    command
-}
-
-/// How cargo would start all tests of a binary.
-pub fn all(binary: &TestBinary) -> Command {
-    program(binary, &binary.executable)
-}
-
-/// A program of a binary with its runner, folder and environment.
-fn program(binary: &TestBinary, executable: &Utf8Path) -> Command {
-    let mut command = match binary.runner.split_first() {
-        Some((runner, arguments)) => {
-            let mut command = Command::new(runner);
-            command.args(arguments).arg(executable);
-            command
-        }
-        None => Command::new(executable),
-    };
-    command
-        .current_dir(&binary.cwd)
-        .env_clear()
-        .envs(&binary.env);
-    command
-}
-
-/// A spec as the value of a variable: one that is too long is in a file next to its record.
-fn in_variable(spec: &RunSpec) -> String {
-    let text = spec.to_json();
-    let file = spec.record.as_ref().filter(|_| text.len() > MAX_VARIABLE);
-    let file = file.map(|record| record.with_extension(RunSpec::FILE));
-    match file {
-        Some(file) if std::fs::write(&file, &text).is_ok() => format!("@{}", file.display()),
-        _ => text,
     }
 }

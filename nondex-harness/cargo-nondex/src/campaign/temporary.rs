@@ -1,16 +1,60 @@
-//! The names of temporary files, which each process has for itself: those of its folder begin with
-//! [`FOLDER`], so that they are the same in every run.
+//! Folders for temporary files, and the names of what is in them: they begin with [`FOLDER`], so
+//! that they are the same in every run.
 
 use std::borrow::Cow;
-use std::path::Path;
-use std::sync::Arc;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
-use nondex_core::{StateChange, StateId};
+use nondex_core::{StateChange, StateId, hash};
 
 use crate::judge::run::Run;
+use crate::project::{TestBinary, TestCase};
 
 /// What the name of a file begins with that is in the folder for temporary files.
 pub const FOLDER: &str = "$TMPDIR";
+
+/// What our folders for temporary files are called: by our process, and otherwise than what an
+/// earlier one of that number may have left.
+fn own_folder() -> &'static str {
+    static NAME: OnceLock<String> = OnceLock::new();
+    NAME.get_or_init(|| {
+        let own = format!("nondex-{}", std::process::id());
+        let entries = std::fs::read_dir(std::env::temp_dir());
+        let entries = entries.into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let taken: Vec<String> = names.filter(|name| name.starts_with(&own)).collect();
+        let is_free = |name: &String| !taken.iter().any(|taken| taken.starts_with(name.as_str()));
+        let others = (0_u64..).map(|number| format!("{own}_{number}_"));
+        let mut names = [own.clone()].into_iter().chain(others);
+        names.find(is_free).unwrap_or(own.clone())
+    })
+}
+
+/// The folder for temporary files at a place: where they are otherwise, and short, for the path of
+/// a socket has 108 bytes at most.
+pub(super) fn fresh_folder(place: usize) -> PathBuf {
+    let own = own_folder();
+    std::env::temp_dir().join(match place {
+        0 => own.to_owned(),
+        place => format!("{own}-{place}"),
+    })
+}
+
+/// The folder for temporary files that only this test has.
+pub(super) fn private_folder(binary: &TestBinary, test: &TestCase) -> PathBuf {
+    let of = format!("{}${}", binary.executable, test.name);
+    let number = hash::of(&of);
+    std::env::temp_dir().join(format!("nondex-{number:016x}"))
+}
+
+/// Makes a folder that only its owner can read; `None` where somebody else made it, or it cannot
+/// be made.
+pub(super) fn made(folder: PathBuf) -> Option<PathBuf> {
+    let made = DirBuilder::new().mode(0o700).create(&folder);
+    made.is_ok().then_some(folder)
+}
 
 /// The name of what has this path, in a process with this folder for temporary files.
 pub(super) fn name<'p>(path: &'p str, folder: &Path) -> Cow<'p, str> {

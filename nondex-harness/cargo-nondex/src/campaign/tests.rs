@@ -120,7 +120,7 @@ impl Project {
         };
         let report =
             super::run(&[selected], &self.options, &run, None, None, progress, stop).unwrap();
-        assert!(!launch::fresh_folder(0).exists());
+        assert!(!temporary::fresh_folder(0).exists());
         run.write(&report).unwrap();
         report
     }

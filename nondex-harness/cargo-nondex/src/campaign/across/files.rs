@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use nondex_core::{AccessRecord, StateId, StateKind};
 
 use super::{Across, All, Step, Test};
-use crate::campaign::launch::fresh_folder;
 use crate::campaign::proof::Proof;
 use crate::campaign::state::PLACE;
 use crate::campaign::temporary;
+use crate::campaign::temporary::fresh_folder;
 use crate::report::schema::{Line, SharedState, WrittenLine};
 
 /// Maximum number of files that are put back one by one.
