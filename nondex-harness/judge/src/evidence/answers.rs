@@ -1,0 +1,160 @@
+//! The runs that answer a question: those of its spec, or of one that makes the same choices.
+
+use nondex_core::{Outcome, RunSpec};
+
+use super::{Evidence, key};
+use crate::equivalence::{are_scheduled_alike, decide_alike};
+use crate::missing::{Missing, gather};
+use crate::run::Run;
+
+/// The answer to one question.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    /// The spec that was run: the requested one, or one that makes the same choices.
+    pub spec: &'a RunSpec,
+    /// Its first run.
+    pub run: &'a Run,
+    /// Whether `spec` is another one than requested.
+    pub implied: bool,
+}
+
+impl Evidence {
+    /// The first result of each spec.
+    ///
+    /// # Errors
+    /// The runs to make first. Of several specs that are likely to make the same choices only one
+    /// is requested: once it has run, it may answer for the others.
+    pub fn answers(&self, specs: &[RunSpec]) -> Result<Vec<Answer<'_>>, Missing> {
+        let found: Vec<_> = specs.iter().map(|spec| self.answer(spec)).collect();
+        let mut missing: Vec<RunSpec> = Vec::new();
+        // Only a guess at what they will reach: which runs represent others is decided by what a
+        // run did reach.
+        let expected = self.all().next().map(|(_, run)| run);
+        for (spec, _) in specs
+            .iter()
+            .zip(&found)
+            .filter(|(_, answer)| answer.is_none())
+        {
+            let is_covered = missing.contains(spec)
+                || self.prunes()
+                    && expected.is_some_and(|run| {
+                        missing.iter().any(|other| decide_alike(other, spec, run))
+                    });
+            if !is_covered {
+                missing.push(spec.clone());
+            }
+        }
+        if missing.is_empty() {
+            Ok(found.into_iter().flatten().collect())
+        } else {
+            Err(Missing::new(missing))
+        }
+    }
+
+    /// Whether there is a result of a spec, or of one that makes the same choices.
+    #[must_use]
+    pub fn has_answer(&self, spec: &RunSpec) -> bool {
+        self.answer(spec).is_some()
+    }
+
+    /// The runs of this spec or, when there are none, of one that makes the same choices.
+    #[must_use]
+    pub fn standing_for(&self, spec: &RunSpec) -> &[Run] {
+        self.answer(spec).map_or(&[], |answer| self.of(answer.spec))
+    }
+
+    /// The first `times` runs of a spec, or of one that makes the same choices.
+    ///
+    /// # Errors
+    /// The runs to make first.
+    pub fn repeat(&self, spec: &RunSpec, times: usize) -> Result<&[Run], Missing> {
+        let made = self.answer(spec).map_or(spec, |answer| answer.spec);
+        let runs = self.of(made);
+        runs.get(..times)
+            .ok_or_else(|| Missing::new(vec![made.clone(); times - runs.len()]))
+    }
+
+    /// The first `times` runs of exactly this spec, though another one may make the same choices.
+    ///
+    /// # Errors
+    /// The runs to make first.
+    pub fn made(&self, spec: &RunSpec, times: usize) -> Result<&[Run], Missing> {
+        let runs = self.of(spec);
+        runs.get(..times)
+            .ok_or_else(|| Missing::new(vec![spec.clone(); times - runs.len()]))
+    }
+
+    /// Asks for a run of each of exactly these specs, though others may make the same choices.
+    ///
+    /// # Errors
+    /// The runs to make first.
+    pub fn each_made(&self, specs: &[RunSpec]) -> Result<(), Missing> {
+        gather(specs.iter().map(|spec| self.made(spec, 1))).map(|_| ())
+    }
+
+    /// The first `times` runs of each spec, as [`repeat`](Self::repeat). What is missing is made in
+    /// turns: a test may fail for a while, for an unrelated reason, and must not do so for one spec
+    /// only.
+    ///
+    /// # Errors
+    /// The runs to make first.
+    pub fn repeat_in_turns(
+        &self,
+        specs: &[&RunSpec],
+        times: usize,
+    ) -> Result<Vec<&[Run]>, Missing> {
+        let repeated = specs.iter().map(|spec| self.repeat(spec, times));
+        let repeated: Vec<_> = repeated.collect();
+        let missing = repeated.iter().filter_map(|runs| runs.as_ref().err());
+        let turn = |turn| {
+            missing
+                .clone()
+                .filter_map(move |one| one.experiments.get(turn))
+        };
+        let turns: Vec<RunSpec> = (0..times).flat_map(turn).cloned().collect();
+        match turns.is_empty() {
+            true => repeated.into_iter().collect(),
+            false => Err(Missing::new(turns)),
+        }
+    }
+
+    /// Whether a run may represent others.
+    const fn prunes(&self) -> bool {
+        self.prune && !self.is_contradicted && !self.is_uncontrolled
+    }
+
+    fn answer(&self, spec: &RunSpec) -> Option<Answer<'_>> {
+        let exact = self.place(spec);
+        let place = exact.or_else(|| self.implying(spec))?;
+        let (made, runs) = &self.runs[place];
+        Some(Answer {
+            spec: made,
+            run: &runs[0],
+            implied: exact.is_none(),
+        })
+    }
+
+    /// The place of a spec whose run is that of `spec`.
+    fn implying(&self, spec: &RunSpec) -> Option<usize> {
+        if !self.prunes() || !spec.trace.is_empty() {
+            return None;
+        }
+        let key = key(spec);
+        let mut implied = self.implied.borrow_mut();
+        let known = implied.get(&key).into_iter().flatten();
+        if let Some((_, place)) = known.into_iter().find(|(known, _)| known == spec) {
+            return Some(*place);
+        }
+        let place = self.runs.iter().position(|(made, runs)| {
+            let outcome = &runs[0].outcome;
+            let is_whole = runs[0].complete
+                && matches!(outcome, Outcome::Passed | Outcome::Failed)
+                && runs.iter().all(|run| run.outcome == *outcome);
+            is_whole
+                && (!self.chooses_timing(spec) || are_scheduled_alike(made, spec))
+                && decide_alike(made, spec, &runs[0])
+        })?;
+        implied.entry(key).or_default().push((spec.clone(), place));
+        Some(place)
+    }
+}
