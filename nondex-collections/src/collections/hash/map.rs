@@ -154,45 +154,59 @@ impl<K, V, S> HashMap<K, V, S> {
     /// Visits the keys in the decided order.
     #[track_caller]
     pub fn keys(&self) -> Keys<'_, K, V> {
-        Keys::new(self.store.entries(&model::HASH_MAP_KEYS))
+        Keys {
+            entries: self.store.entries(&model::HASH_MAP_KEYS),
+        }
     }
 
     /// Visits the keys, by value, in the decided order.
     #[inline]
     #[track_caller]
     pub fn into_keys(mut self) -> IntoKeys<K, V> {
-        IntoKeys::new(self.store.take_entries(&model::HASH_MAP_INTO_KEYS))
+        IntoKeys {
+            entries: self.store.take_entries(&model::HASH_MAP_INTO_KEYS),
+        }
     }
 
     /// Visits the values in the decided order.
     #[track_caller]
     pub fn values(&self) -> Values<'_, K, V> {
-        Values::new(self.store.entries(&model::HASH_MAP_VALUES))
+        Values {
+            entries: self.store.entries(&model::HASH_MAP_VALUES),
+        }
     }
 
     /// Visits the values, to be changed, in the decided order.
     #[track_caller]
     pub fn values_mut(&mut self) -> ValuesMut<'_, K, V> {
-        ValuesMut::new(self.store.entries_mut(&model::HASH_MAP_VALUES_MUT))
+        ValuesMut {
+            entries: self.store.entries_mut(&model::HASH_MAP_VALUES_MUT),
+        }
     }
 
     /// Visits the values, by value, in the decided order.
     #[inline]
     #[track_caller]
     pub fn into_values(mut self) -> IntoValues<K, V> {
-        IntoValues::new(self.store.take_entries(&model::HASH_MAP_INTO_VALUES))
+        IntoValues {
+            entries: self.store.take_entries(&model::HASH_MAP_INTO_VALUES),
+        }
     }
 
     /// Visits the entries in the decided order.
     #[track_caller]
     pub fn iter(&self) -> Iter<'_, K, V> {
-        Iter::new(self.store.entries(&model::HASH_MAP_ITER))
+        Iter {
+            entries: self.store.entries(&model::HASH_MAP_ITER),
+        }
     }
 
     /// Visits the entries, with values to be changed, in the decided order.
     #[track_caller]
     pub fn iter_mut(&mut self) -> IterMut<'_, K, V> {
-        IterMut::new(self.store.entries_mut(&model::HASH_MAP_ITER_MUT))
+        IterMut {
+            entries: self.store.entries_mut(&model::HASH_MAP_ITER_MUT),
+        }
     }
 
     /// How many entries there are.
@@ -210,7 +224,10 @@ impl<K, V, S> HashMap<K, V, S> {
     #[inline]
     #[track_caller]
     pub fn drain(&mut self) -> Drain<'_, K, V> {
-        Drain::new(self.store.drain(&model::HASH_MAP_DRAIN))
+        Drain {
+            entries: self.store.drain(&model::HASH_MAP_DRAIN),
+            map: PhantomData,
+        }
     }
 
     /// Visits the entries in the decided order as far as it is consumed, and takes those that
@@ -222,7 +239,10 @@ impl<K, V, S> HashMap<K, V, S> {
     where
         F: FnMut(&K, &mut V) -> bool,
     {
-        ExtractIf::new(self.store.extract(&model::HASH_MAP_EXTRACT_IF), pred)
+        ExtractIf {
+            extract: self.store.extract(&model::HASH_MAP_EXTRACT_IF),
+            pred,
+        }
     }
 
     /// Visits the entries in the decided order, and drops those that `f` does not accept.

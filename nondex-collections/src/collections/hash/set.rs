@@ -134,7 +134,9 @@ impl<T, S> HashSet<T, S> {
     #[inline]
     #[track_caller]
     pub fn iter(&self) -> Iter<'_, T> {
-        Iter::new(self.store.entries(&model::HASH_SET_ITER))
+        Iter {
+            entries: self.store.entries(&model::HASH_SET_ITER),
+        }
     }
 
     /// How many elements there are.
@@ -153,7 +155,10 @@ impl<T, S> HashSet<T, S> {
     #[inline]
     #[track_caller]
     pub fn drain(&mut self) -> Drain<'_, T> {
-        Drain::new(self.store.drain(&model::HASH_SET_DRAIN))
+        Drain {
+            entries: self.store.drain(&model::HASH_SET_DRAIN),
+            set: PhantomData,
+        }
     }
 
     /// Visits the elements in the decided order as far as it is consumed, and takes those that
@@ -165,7 +170,10 @@ impl<T, S> HashSet<T, S> {
     where
         F: FnMut(&T) -> bool,
     {
-        ExtractIf::new(self.store.extract(&model::HASH_SET_EXTRACT_IF), pred)
+        ExtractIf {
+            extract: self.store.extract(&model::HASH_SET_EXTRACT_IF),
+            pred,
+        }
     }
 
     /// Visits the elements in the decided order, and drops those that `f` does not accept.
@@ -234,7 +242,7 @@ where
         let entries = self
             .store
             .entries_with(&other.store, &model::HASH_SET_DIFFERENCE);
-        Difference::new(entries, other)
+        Difference { entries, other }
     }
 
     /// Visits what is in one of the two sets only, in the decided order.
@@ -245,7 +253,11 @@ where
         other: &'a HashSet<T, S>,
     ) -> SymmetricDifference<'a, T, S> {
         let model = &model::HASH_SET_SYMMETRIC_DIFFERENCE;
-        SymmetricDifference::new(Joined::new(&self.store, &other.store, model), self, other)
+        SymmetricDifference {
+            joined: Joined::new(&self.store, &other.store, model),
+            first: self,
+            second: other,
+        }
     }
 
     /// Visits what is in both sets, in the decided order. As std, it walks the smaller set.
@@ -260,7 +272,10 @@ where
         let entries = walked
             .store
             .entries_with(&asked.store, &model::HASH_SET_INTERSECTION);
-        Intersection::new(entries, asked)
+        Intersection {
+            entries,
+            other: asked,
+        }
     }
 
     /// Visits what is in either set, once each, in the decided order. As std, it walks the larger
@@ -274,7 +289,10 @@ where
             (other, self)
         };
         let model = &model::HASH_SET_UNION;
-        Union::new(Joined::new(&first.store, &second.store, model), first)
+        Union {
+            joined: Joined::new(&first.store, &second.store, model),
+            first,
+        }
     }
 
     /// Whether an element is there.
@@ -364,6 +382,8 @@ impl<T, S> HashSet<T, S> {
     /// The elements in the order in which they are looked up in another set.
     #[track_caller]
     fn compared(&self) -> Iter<'_, T> {
-        Iter::new(self.store.compared())
+        Iter {
+            entries: self.store.compared(),
+        }
     }
 }

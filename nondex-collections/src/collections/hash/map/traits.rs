@@ -43,8 +43,10 @@ where
     #[track_caller]
     fn eq(&self, other: &HashMap<K, V, S>) -> bool {
         self.len() == other.len()
-            && Iter::new(self.store.compared())
-                .all(|(key, value)| other.get(key).is_some_and(|v| *value == *v))
+            && Iter {
+                entries: self.store.compared(),
+            }
+            .all(|(key, value)| other.get(key).is_some_and(|v| *value == *v))
     }
 }
 
@@ -63,7 +65,9 @@ where
 {
     #[track_caller]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let entries = Iter::new(self.store.entries(&model::HASH_MAP_DEBUG));
+        let entries = Iter {
+            entries: self.store.entries(&model::HASH_MAP_DEBUG),
+        };
         f.debug_map().entries(entries).finish()
     }
 }
@@ -174,7 +178,9 @@ impl<K, V, S> IntoIterator for HashMap<K, V, S> {
     #[inline]
     #[track_caller]
     fn into_iter(mut self) -> IntoIter<K, V> {
-        IntoIter::new(self.store.take_entries(&model::HASH_MAP_INTO_ITER))
+        IntoIter {
+            entries: self.store.take_entries(&model::HASH_MAP_INTO_ITER),
+        }
     }
 }
 
@@ -186,16 +192,6 @@ where
 {
 }
 
-/// Compiles only if types vary as std's do.
-#[expect(dead_code, reason = "it is there to be compiled")]
-fn assert_covariance() {
-    fn map_key<'new>(v: HashMap<&'static str, u8>) -> HashMap<&'new str, u8> {
-        v
-    }
-    fn map_val<'new>(v: HashMap<u8, &'static str>) -> HashMap<u8, &'new str> {
-        v
-    }
-    fn store<'new>(v: Store<&'static str, &'static str, ()>) -> Store<&'new str, &'new str, ()> {
-        v
-    }
-}
+covariant!(<'new> HashMap<&'static str, u8> => HashMap<&'new str, u8>);
+covariant!(<'new> HashMap<u8, &'static str> => HashMap<u8, &'new str>);
+covariant!(<'new> Store<&'static str, &'static str, ()> => Store<&'new str, &'new str, ()>);

@@ -4,24 +4,19 @@ use ::std::fmt::{self, Debug};
 use ::std::hash::{BuildHasher, Hash};
 use ::std::iter::FusedIterator;
 
-use super::super::joined::{Joined, Side};
-use super::super::visit::Entries;
-use super::{Difference, HashSet, Intersection, SymmetricDifference, Union};
+use super::super::joined::Side;
+use super::{Difference, Intersection, SymmetricDifference, Union};
 
 /// Implements an iterator over the elements of one set that another one has, or has not.
 macro_rules! selected {
     ($name:ident, $keeps:literal) => {
-        impl<'a, T, S> $name<'a, T, S> {
-            #[inline]
-            pub(super) fn new(entries: Entries<'a, T, ()>, other: &'a HashSet<T, S>) -> Self {
-                $name { entries, other }
-            }
-        }
-
         impl<T, S> Clone for $name<'_, T, S> {
             #[inline]
             fn clone(&self) -> Self {
-                $name::new(self.entries.clone(), self.other)
+                $name {
+                    entries: self.entries.clone(),
+                    other: self.other,
+                }
             }
         }
 
@@ -93,25 +88,13 @@ selected!(Intersection, true);
 
 selected!(Difference, false);
 
-impl<'a, T, S> SymmetricDifference<'a, T, S> {
-    #[inline]
-    pub(super) fn new(
-        joined: Joined<'a, T>,
-        first: &'a HashSet<T, S>,
-        second: &'a HashSet<T, S>,
-    ) -> Self {
-        SymmetricDifference {
-            joined,
-            first,
-            second,
-        }
-    }
-}
-
 impl<T, S> Clone for SymmetricDifference<'_, T, S> {
     #[inline]
     fn clone(&self) -> Self {
-        SymmetricDifference::new(self.joined.clone(), self.first, self.second)
+        SymmetricDifference {
+            joined: self.joined.clone(),
+            ..*self
+        }
     }
 }
 
@@ -145,17 +128,13 @@ where
 
 shown!(SymmetricDifference);
 
-impl<'a, T, S> Union<'a, T, S> {
-    #[inline]
-    pub(super) fn new(joined: Joined<'a, T>, first: &'a HashSet<T, S>) -> Self {
-        Union { joined, first }
-    }
-}
-
 impl<T, S> Clone for Union<'_, T, S> {
     #[inline]
     fn clone(&self) -> Self {
-        Union::new(self.joined.clone(), self.first)
+        Union {
+            joined: self.joined.clone(),
+            ..*self
+        }
     }
 }
 
@@ -185,23 +164,10 @@ where
 
 shown!(Union);
 
-/// Compiles only if types vary as std's do.
-#[expect(dead_code, reason = "it is there to be compiled")]
-fn assert_covariance() {
-    fn difference<'a, 'new, S>(v: Difference<'a, &'static str, S>) -> Difference<'a, &'new str, S> {
-        v
-    }
-    fn symmetric_difference<'a, 'new, S>(
-        v: SymmetricDifference<'a, &'static str, S>,
-    ) -> SymmetricDifference<'a, &'new str, S> {
-        v
-    }
-    fn intersection<'a, 'new, S>(
-        v: Intersection<'a, &'static str, S>,
-    ) -> Intersection<'a, &'new str, S> {
-        v
-    }
-    fn union<'a, 'new, S>(v: Union<'a, &'static str, S>) -> Union<'a, &'new str, S> {
-        v
-    }
-}
+covariant!(<'a, 'new, S> Difference<'a, &'static str, S> => Difference<'a, &'new str, S>);
+covariant!(<'a, 'new, S> Intersection<'a, &'static str, S> => Intersection<'a, &'new str, S>);
+covariant!(<'a, 'new, S> Union<'a, &'static str, S> => Union<'a, &'new str, S>);
+covariant!(
+    <'a, 'new, S> SymmetricDifference<'a, &'static str, S>
+        => SymmetricDifference<'a, &'new str, S>
+);

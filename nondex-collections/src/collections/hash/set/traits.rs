@@ -53,7 +53,9 @@ where
 {
     #[track_caller]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let elements = Iter::new(self.store.entries(&model::HASH_SET_DEBUG));
+        let elements = Iter {
+            entries: self.store.entries(&model::HASH_SET_DEBUG),
+        };
         f.debug_set().entries(elements).finish()
     }
 }
@@ -137,7 +139,9 @@ impl<T, S> IntoIterator for HashSet<T, S> {
     #[inline]
     #[track_caller]
     fn into_iter(mut self) -> IntoIter<T> {
-        IntoIter::new(self.store.take_entries(&model::HASH_SET_INTO_ITER))
+        IntoIter {
+            entries: self.store.take_entries(&model::HASH_SET_INTO_ITER),
+        }
     }
 }
 
@@ -148,10 +152,4 @@ where
 {
 }
 
-/// Compiles only if the type varies as std's does.
-#[expect(dead_code, reason = "it is there to be compiled")]
-fn assert_covariance() {
-    fn set<'new>(v: HashSet<&'static str>) -> HashSet<&'new str> {
-        v
-    }
-}
+covariant!(<'new> HashSet<&'static str> => HashSet<&'new str>);
