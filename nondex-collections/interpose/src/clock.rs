@@ -83,8 +83,6 @@ unsafe fn nanoseconds(time: *const libc::timespec) -> Option<u64> {
     Some(seconds.saturating_mul(SECOND).saturating_add(rest))
 }
 
-type ClockGettime = unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> c_int;
-
 #[unsafe(no_mangle)]
 unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, time: *mut libc::timespec) -> c_int {
     let by = match clock {
@@ -98,9 +96,7 @@ unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, time: *mut libc::time
             return 0;
         }
     }
-    let Some(original) = original!(c"clock_gettime": ClockGettime) else {
-        return -1;
-    };
+    let original = original!(clock_gettime(_, _) else return -1);
     // SAFETY: the caller's arguments, unchanged.
     let result = unsafe { original(clock, time) };
     if result == 0 && is_monotonic(clock) {
@@ -131,12 +127,9 @@ unsafe extern "C" fn gettimeofday(time: *mut libc::timeval, zone: *mut c_void) -
             return 0;
         }
     }
-    match original!(c"gettimeofday": unsafe extern "C" fn(*mut libc::timeval, *mut c_void) -> c_int)
-    {
-        // SAFETY: the caller's arguments, unchanged.
-        Some(original) => unsafe { original(time, zone) },
-        None => -1,
-    }
+    let original = original!(gettimeofday(_, _) else return -1);
+    // SAFETY: the caller's arguments, unchanged.
+    unsafe { original(time, zone) }
 }
 
 #[unsafe(no_mangle)]
@@ -149,11 +142,9 @@ unsafe extern "C" fn time(place: *mut i64) -> i64 {
         }
         return seconds;
     }
-    match original!(c"time": unsafe extern "C" fn(*mut i64) -> i64) {
-        // SAFETY: the caller's argument, unchanged.
-        Some(original) => unsafe { original(place) },
-        None => -1,
-    }
+    let original = original!(time(_) else return -1);
+    // SAFETY: the caller's argument, unchanged.
+    unsafe { original(place) }
 }
 
 #[unsafe(no_mangle)]
@@ -165,13 +156,9 @@ unsafe extern "C" fn nanosleep(time: *const libc::timespec, rest: *mut libc::tim
             return 0;
         }
     }
-    match original!(c"nanosleep": unsafe extern "C" fn(*const libc::timespec,
-        *mut libc::timespec) -> c_int)
-    {
-        // SAFETY: the caller's arguments, unchanged.
-        Some(original) => unsafe { original(time, rest) },
-        None => -1,
-    }
+    let original = original!(nanosleep(_, _) else return -1);
+    // SAFETY: the caller's arguments, unchanged.
+    unsafe { original(time, rest) }
 }
 
 #[unsafe(no_mangle)]
@@ -203,13 +190,9 @@ unsafe extern "C" fn clock_nanosleep(
     } else {
         time
     };
-    match original!(c"clock_nanosleep": unsafe extern "C" fn(libc::clockid_t, c_int,
-        *const libc::timespec, *mut libc::timespec) -> c_int)
-    {
-        // SAFETY: the caller's arguments, unchanged.
-        Some(original) => unsafe { original(clock, flags, time, rest) },
-        None => libc::ENOSYS,
-    }
+    let original = original!(clock_nanosleep(_, _, _, _) else return libc::ENOSYS);
+    // SAFETY: the caller's arguments, unchanged.
+    unsafe { original(clock, flags, time, rest) }
 }
 
 #[unsafe(no_mangle)]
@@ -218,11 +201,9 @@ unsafe extern "C" fn usleep(micros: c_uint) -> c_int {
     if sleeps_until(|| schedule::now().saturating_add(u64::from(micros) * 1_000)) {
         return 0;
     }
-    match original!(c"usleep": unsafe extern "C" fn(c_uint) -> c_int) {
-        // SAFETY: it takes any number.
-        Some(original) => unsafe { original(micros) },
-        None => -1,
-    }
+    let original = original!(usleep(_) else return -1);
+    // SAFETY: it takes any number.
+    unsafe { original(micros) }
 }
 
 #[unsafe(no_mangle)]
@@ -231,9 +212,7 @@ unsafe extern "C" fn sleep(seconds: c_uint) -> c_uint {
     if sleeps_until(|| schedule::now().saturating_add(u64::from(seconds) * SECOND)) {
         return 0;
     }
-    match original!(c"sleep": unsafe extern "C" fn(c_uint) -> c_uint) {
-        // SAFETY: it takes any number.
-        Some(original) => unsafe { original(seconds) },
-        None => seconds,
-    }
+    let original = original!(sleep(_) else return seconds);
+    // SAFETY: it takes any number.
+    unsafe { original(seconds) }
 }

@@ -272,7 +272,7 @@ pub(crate) fn prepare(record: Option<&Path>) {
 #[unsafe(no_mangle)]
 extern "C" fn abort() -> ! {
     note();
-    if let Some(original) = original!(c"abort": extern "C" fn() -> !) {
+    if let Some(original) = original!(abort: extern "C" fn() -> !) {
         original();
     }
     // SAFETY: it does not return.

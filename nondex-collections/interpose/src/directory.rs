@@ -19,10 +19,10 @@ use nondex_core::fork_lock::ForkLock;
 use nondex_core::sorted::SortedMap;
 use nondex_core::{Caller, Model, StateKind, context, hidden, model};
 
-use self::entries::{Entry, Readdir, arranged, read_whole};
+use self::entries::{Entry, arranged, read_whole};
 use super::accessed::accessed;
 use super::operations::text;
-use super::{Errno, Original, errno, origin, original, own, set_errno};
+use super::{Errno, errno, origin, original, own, set_errno};
 use crate::libc;
 
 #[cfg(target_pointer_width = "64")]
@@ -116,16 +116,9 @@ fn opened(dir: *mut libc::DIR) {
     }
 }
 
-// SAFETY: the signature is libc's.
-static READDIR64: Original<Readdir> = unsafe { Original::new(c"readdir64") };
-
 #[unsafe(no_mangle)]
 unsafe extern "C" fn opendir(name: *const c_char) -> *mut libc::DIR {
-    let Some(original) =
-        original!(c"opendir": unsafe extern "C" fn(*const c_char) -> *mut libc::DIR)
-    else {
-        return ::std::ptr::null_mut();
-    };
+    let original = original!(opendir(_) else return ::std::ptr::null_mut());
     // SAFETY: the caller gives a C string.
     accessed(StateKind::File, false, || unsafe { text(name) });
     // SAFETY: the caller's argument, unchanged.
@@ -137,10 +130,7 @@ unsafe extern "C" fn opendir(name: *const c_char) -> *mut libc::DIR {
 /// Walkers and `cap-std` open folders by `openat`, and read them through this.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn fdopendir(file: c_int) -> *mut libc::DIR {
-    let Some(original) = original!(c"fdopendir": unsafe extern "C" fn(c_int) -> *mut libc::DIR)
-    else {
-        return ::std::ptr::null_mut();
-    };
+    let original = original!(fdopendir(_) else return ::std::ptr::null_mut());
     // SAFETY: the caller's argument, unchanged.
     let dir = unsafe { original(file) };
     opened(dir);
@@ -149,10 +139,7 @@ unsafe extern "C" fn fdopendir(file: c_int) -> *mut libc::DIR {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn closedir(dir: *mut libc::DIR) -> c_int {
-    let Some(original) = original!(c"closedir": unsafe extern "C" fn(*mut libc::DIR) -> c_int)
-    else {
-        return -1;
-    };
+    let original = original!(closedir(_) else return -1);
     let stream = STREAMS.lock().and_then(|mut open| open.remove(&dir.addr()));
     drop(stream);
     // SAFETY: the caller's argument, unchanged.
@@ -161,9 +148,7 @@ unsafe extern "C" fn closedir(dir: *mut libc::DIR) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rewinddir(dir: *mut libc::DIR) {
-    let Some(original) = original!(c"rewinddir": unsafe extern "C" fn(*mut libc::DIR)) else {
-        return;
-    };
+    let original = original!(rewinddir(_) else return);
     let read = STREAMS.lock().and_then(|mut open| {
         let stream = open.get_mut(&dir.addr())?;
         stream.next = 0;
@@ -177,10 +162,7 @@ unsafe extern "C" fn rewinddir(dir: *mut libc::DIR) {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn telldir(dir: *mut libc::DIR) -> c_long {
-    let Some(original) = original!(c"telldir": unsafe extern "C" fn(*mut libc::DIR) -> c_long)
-    else {
-        return -1;
-    };
+    let original = original!(telldir(_) else return -1);
     let own = STREAMS.lock().and_then(|open| {
         let stream = open.get(&dir.addr())?;
         Some(stream.next as c_long)
@@ -191,9 +173,7 @@ unsafe extern "C" fn telldir(dir: *mut libc::DIR) -> c_long {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn seekdir(dir: *mut libc::DIR, position: c_long) {
-    let Some(original) = original!(c"seekdir": unsafe extern "C" fn(*mut libc::DIR, c_long)) else {
-        return;
-    };
+    let original = original!(seekdir(_, _) else return);
     let own = STREAMS.lock().and_then(|mut open| {
         let stream = open.get_mut(&dir.addr())?;
         stream.next = usize::try_from(position).unwrap_or(0);
@@ -297,9 +277,7 @@ fn next(dir: *mut libc::DIR) -> Next {
 /// # Safety
 /// `dir` must be open.
 unsafe fn read(dir: *mut libc::DIR) -> *mut dirent64 {
-    let Some(original) = READDIR64.get() else {
-        return ::std::ptr::null_mut();
-    };
+    let original = original!(readdir64(_) else return ::std::ptr::null_mut());
     // Our own work sets it, and the caller takes what is there at the end of a directory for an
     // error.
     let errno = Errno::save();

@@ -6,7 +6,7 @@ use ::std::slice;
 use nondex_core::{choice, context, entropy, model};
 use rand_core::Rng;
 
-use super::{Errno, Original, origin, own};
+use super::{Errno, origin, original, own};
 use crate::libc;
 
 /// How std asks for the keys of its `RandomState`s, and nobody else does. Those that the mirror
@@ -45,34 +45,24 @@ unsafe fn fill_raw(buffer: *mut c_void, len: usize, flags: c_uint) -> bool {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn getrandom(buffer: *mut c_void, len: usize, flags: c_uint) -> isize {
-    // SAFETY: the signature is libc's.
-    static ORIGINAL: Original<unsafe extern "C" fn(*mut c_void, usize, c_uint) -> isize> =
-        unsafe { Original::new(c"getrandom") };
     // SAFETY: the caller gives a buffer of `len` bytes.
     if unsafe { fill_raw(buffer, len, flags) } {
         return len as isize;
     }
-    match ORIGINAL.get() {
-        // SAFETY: the caller's arguments, unchanged.
-        Some(original) => unsafe { original(buffer, len, flags) },
-        None => -1,
-    }
+    let original = original!(getrandom(_, _, _) else return -1);
+    // SAFETY: the caller's arguments, unchanged.
+    unsafe { original(buffer, len, flags) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn getentropy(buffer: *mut c_void, len: usize) -> c_int {
-    // SAFETY: the signature is libc's.
-    static ORIGINAL: Original<unsafe extern "C" fn(*mut c_void, usize) -> c_int> =
-        unsafe { Original::new(c"getentropy") };
     // SAFETY: the caller gives a buffer of `len` bytes.
     if len <= 256 && unsafe { fill_raw(buffer, len, 0) } {
         return 0;
     }
-    match ORIGINAL.get() {
-        // SAFETY: the caller's arguments, unchanged.
-        Some(original) => unsafe { original(buffer, len) },
-        None => -1,
-    }
+    let original = original!(getentropy(_, _) else return -1);
+    // SAFETY: the caller's arguments, unchanged.
+    unsafe { original(buffer, len) }
 }
 
 /// Fills `buffer`; by the original if this thread works for no test.
@@ -80,14 +70,11 @@ unsafe extern "C" fn getentropy(buffer: *mut c_void, len: usize) -> c_int {
 /// # Safety
 /// As for [`fill_raw`].
 unsafe fn fill_always(buffer: *mut c_void, len: usize) {
-    // SAFETY: the signature is libc's.
-    static ORIGINAL: Original<unsafe extern "C" fn(*mut c_void, usize)> =
-        unsafe { Original::new(c"arc4random_buf") };
     // SAFETY: as the caller promises.
     if unsafe { fill_raw(buffer, len, 0) } {
         return;
     }
-    if let Some(original) = ORIGINAL.get() {
+    if let Some(original) = original!(arc4random_buf(_, _)) {
         // SAFETY: as the caller promises.
         unsafe { original(buffer, len) };
     }

@@ -76,8 +76,6 @@ struct Extended {
 
 const _: () = assert!(size_of::<Extended>() == 128);
 
-type Statx = unsafe extern "C" fn(c_int, *const c_char, c_int, c_uint, *mut c_void) -> c_int;
-
 #[unsafe(no_mangle)]
 unsafe extern "C" fn statx(
     folder: c_int,
@@ -86,7 +84,7 @@ unsafe extern "C" fn statx(
     mask: c_uint,
     result: *mut c_void,
 ) -> c_int {
-    let Some(original) = original!(c"statx": Statx) else {
+    let Some(original) = original!(statx(_, _, _, _, _)) else {
         super::set_errno(libc::ENOSYS);
         return -1;
     };
@@ -166,10 +164,7 @@ unsafe fn note_set(times: *const libc::timespec) {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn futimens(file: c_int, times: *const libc::timespec) -> c_int {
-    type Futimens = unsafe extern "C" fn(c_int, *const libc::timespec) -> c_int;
-    let Some(original) = original!(c"futimens": Futimens) else {
-        return -1;
-    };
+    let original = original!(futimens(_, _) else return -1);
     // SAFETY: the caller gives two times, or none.
     unsafe {
         note_set(times);
@@ -184,11 +179,7 @@ unsafe extern "C" fn utimensat(
     times: *const libc::timespec,
     flags: c_int,
 ) -> c_int {
-    type Utimensat =
-        unsafe extern "C" fn(c_int, *const c_char, *const libc::timespec, c_int) -> c_int;
-    let Some(original) = original!(c"utimensat": Utimensat) else {
-        return -1;
-    };
+    let original = original!(utimensat(_, _, _, _) else return -1);
     // SAFETY: the caller gives two times, or none.
     unsafe {
         note_set(times);
@@ -202,10 +193,6 @@ mod status {
     use ::std::ffi::c_long;
 
     use super::{FileTime, Shown, c_char, c_int, libc, nanoseconds, original, schedule};
-
-    type Fstat = unsafe extern "C" fn(c_int, *mut libc::stat64) -> c_int;
-    type Path = unsafe extern "C" fn(*const c_char, *mut libc::stat64) -> c_int;
-    type At = unsafe extern "C" fn(c_int, *const c_char, *mut libc::stat64, c_int) -> c_int;
 
     const EMPTY_PATH: c_int = 0x1000;
     const NO_FOLLOW: c_int = 0x100;
@@ -233,7 +220,7 @@ mod status {
         #[cfg(not(target_arch = "x86_64"))]
         const NEWFSTATAT: c_long = 79;
         type Syscall = unsafe extern "C" fn(c_long, ...) -> c_long;
-        match original!(c"syscall": Syscall) {
+        match original!(syscall: Syscall) {
             // SAFETY: the arguments are those of the system call.
             Some(syscall) => unsafe {
                 let folder = c_long::from(folder);
@@ -283,13 +270,13 @@ mod status {
     }
 
     macro_rules! functions {
-        ($($name:ident $c_name:literal $type:ty: ($($argument:ident: $of:ty),*) => $folder:expr,
+        ($($name:ident($($argument:ident: $of:ty),*) => $folder:expr,
             $path:expr, $flags:expr, $result:ident;)*) => {
             $(#[unsafe(no_mangle)]
             unsafe extern "C" fn $name($($argument: $of),*) -> c_int {
                 // SAFETY: the caller's arguments, unchanged.
                 unsafe {
-                    let done = match original!($c_name: $type) {
+                    let done = match original!($name($($of),*)) {
                         Some(original) => original($($argument),*),
                         None => ask($folder, $path, $flags, $result),
                     };
@@ -303,18 +290,18 @@ mod status {
     type Text = *const c_char;
 
     functions! {
-        stat c"stat" Path: (path: Text, result: Place) => libc::AT_FDCWD, path, 0, result;
-        stat64 c"stat64" Path: (path: Text, result: Place) => libc::AT_FDCWD, path, 0, result;
-        lstat c"lstat" Path: (path: Text, result: Place) => libc::AT_FDCWD, path, NO_FOLLOW, result;
-        lstat64 c"lstat64" Path: (path: Text, result: Place) => libc::AT_FDCWD, path, NO_FOLLOW,
+        stat(path: Text, result: Place) => libc::AT_FDCWD, path, 0, result;
+        stat64(path: Text, result: Place) => libc::AT_FDCWD, path, 0, result;
+        lstat(path: Text, result: Place) => libc::AT_FDCWD, path, NO_FOLLOW, result;
+        lstat64(path: Text, result: Place) => libc::AT_FDCWD, path, NO_FOLLOW,
             result;
-        fstat c"fstat" Fstat: (file: c_int, result: Place) => file, c"".as_ptr(), EMPTY_PATH,
+        fstat(file: c_int, result: Place) => file, c"".as_ptr(), EMPTY_PATH,
             result;
-        fstat64 c"fstat64" Fstat: (file: c_int, result: Place) => file, c"".as_ptr(), EMPTY_PATH,
+        fstat64(file: c_int, result: Place) => file, c"".as_ptr(), EMPTY_PATH,
             result;
-        fstatat c"fstatat" At: (folder: c_int, path: Text, result: Place, flags: c_int) => folder,
+        fstatat(folder: c_int, path: Text, result: Place, flags: c_int) => folder,
             path, flags, result;
-        fstatat64 c"fstatat64" At: (folder: c_int, path: Text, result: Place,
+        fstatat64(folder: c_int, path: Text, result: Place,
             flags: c_int) => folder, path, flags, result;
     }
 }

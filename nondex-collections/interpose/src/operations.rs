@@ -16,7 +16,7 @@ use nondex_core::Context;
 use nondex_core::context::operation;
 use nondex_core::hidden::Text;
 
-use super::{Errno, Original, errno, origin};
+use super::{Errno, errno, origin};
 
 pub(crate) use file::not_written;
 

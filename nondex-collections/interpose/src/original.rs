@@ -1,7 +1,6 @@
 //! The original functions that ours replace, and `errno`.
 
 use ::std::ffi::{CStr, c_int, c_void};
-use ::std::marker::PhantomData;
 use ::std::mem::transmute_copy;
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicPtr, Ordering};
@@ -118,27 +117,26 @@ pub(crate) fn look_up_all() {
     }
 }
 
-/// The original of a function, with its type.
-pub(crate) struct Original<F> {
+/// The original of a function.
+pub(crate) struct Original {
     /// Where it is among all.
     position: usize,
-    is: PhantomData<F>,
 }
 
-impl<F: Copy> Original<F> {
+impl Original {
     /// # Safety
-    /// `F` must be the type of a function pointer with the signature that libc gives `name`.
-    pub(crate) const unsafe fn new(name: &CStr) -> Self {
-        assert!(size_of::<F>() == size_of::<*mut c_void>());
+    /// Each type with which it is taken must be that of a function pointer with the signature that
+    /// libc gives `name`.
+    pub(crate) const unsafe fn new(name: &str) -> Self {
         Original {
             position: position(name),
-            is: PhantomData,
         }
     }
 
     /// Returns the function, `None` when no library has it.
     #[inline]
-    pub(crate) fn get(&self) -> Option<F> {
+    pub(crate) fn get<F: Copy>(&self) -> Option<F> {
+        const { assert!(size_of::<F>() == size_of::<*mut c_void>()) }
         let entry = &ALL[self.position];
         let mut found = entry.found.load(Ordering::Relaxed);
         if found.is_null() {
@@ -148,10 +146,16 @@ impl<F: Copy> Original<F> {
         // there.
         (found != MISSING).then(|| unsafe { transmute_copy::<*mut c_void, F>(&found) })
     }
+
+    /// As [`get`](Self::get), with the type of our function in its place.
+    #[inline]
+    pub(crate) fn like<F: Copy>(&self, _ours: F) -> Option<F> {
+        self.get()
+    }
 }
 
-const fn position(name: &CStr) -> usize {
-    let name = name.to_bytes();
+const fn position(name: &str) -> usize {
+    let name = name.as_bytes();
     let mut at = 0;
     while at < NAMES.len() {
         let other = NAMES[at].as_bytes();
@@ -167,14 +171,26 @@ const fn position(name: &CStr) -> usize {
     panic!("the table `originals!` does not have this function")
 }
 
-/// The original of a function of libc, by its name and type.
+/// The original of a function of libc: by its name and type, or by our function in its place and the
+/// places of its arguments. With `else`, what is done where no library has it.
 macro_rules! original {
-    ($name:literal: $type:ty) => {{
-        const ORIGINAL: $crate::Original<$type> =
-            // SAFETY: the type is that of the function in libc's headers.
-            unsafe { $crate::Original::new($name) };
-        ORIGINAL.get()
+    ($name:ident: $type:ty) => {{
+        // SAFETY: the type is that of the function in libc's headers.
+        const ORIGINAL: $crate::Original = unsafe { $crate::Original::new(stringify!($name)) };
+        ORIGINAL.get::<$type>()
     }};
+    ($ours:ident($($argument:tt),*)) => {{
+        // SAFETY: our function has the signature of libc's.
+        const ORIGINAL: $crate::Original = unsafe { $crate::Original::new(stringify!($ours)) };
+        let ours: unsafe extern "C" fn($($argument),*) -> _ = $ours;
+        ORIGINAL.like(ours)
+    }};
+    ($ours:ident($($argument:tt),*) else $missing:expr) => {
+        match $crate::original!($ours($($argument),*)) {
+            Some(original) => original,
+            None => $missing,
+        }
+    };
 }
 pub(crate) use original;
 

@@ -55,8 +55,6 @@ fn wait_for_events(
     })
 }
 
-type Poll = unsafe extern "C" fn(*mut libc::pollfd, libc::nfds_t, c_int) -> c_int;
-
 /// The descriptors that are polled for reading.
 ///
 /// # Safety
@@ -75,14 +73,12 @@ unsafe fn listed(list: *const libc::pollfd, count: libc::nfds_t) -> hidden::Vec<
 /// `list` must be null or valid for `count` entries.
 unsafe fn has_ready(list: *mut libc::pollfd, count: libc::nfds_t) -> bool {
     // SAFETY: as the caller promises.
-    original!(c"poll": Poll).is_none_or(|poll| unsafe { poll(list, count, 0) } != 0)
+    original!(poll(_, _, _)).is_none_or(|poll| unsafe { poll(list, count, 0) } != 0)
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn poll(list: *mut libc::pollfd, count: libc::nfds_t, timeout: c_int) -> c_int {
-    let Some(original) = original!(c"poll": Poll) else {
-        return -1;
-    };
+    let original = original!(poll(_, _, _) else return -1);
     let limit = Limit::of_milliseconds(timeout);
     // SAFETY: the caller's arguments, but for the limit; the list is the caller's until this
     // returns.
@@ -130,11 +126,7 @@ unsafe extern "C" fn ppoll(
     timeout: *const libc::timespec,
     signals: *const libc::sigset_t,
 ) -> c_int {
-    let Some(original) = original!(c"ppoll": unsafe extern "C" fn(*mut libc::pollfd, libc::nfds_t,
-        *const libc::timespec, *const libc::sigset_t) -> c_int)
-    else {
-        return -1;
-    };
+    let original = original!(ppoll(_, _, _, _) else return -1);
     // SAFETY: the caller's arguments, but for the limit; the list is the caller's until this
     // returns.
     unsafe {
@@ -163,15 +155,6 @@ unsafe fn members(set: *const libc::fd_set, count: c_int) -> hidden::Vec<c_int> 
     hidden::collect(members)
 }
 
-type Pselect = unsafe extern "C" fn(
-    c_int,
-    *mut libc::fd_set,
-    *mut libc::fd_set,
-    *mut libc::fd_set,
-    *const libc::timespec,
-    *const libc::sigset_t,
-) -> c_int;
-
 /// Whether one of the descriptors in the sets is ready; the sets stay as they are.
 ///
 /// # Safety
@@ -189,7 +172,7 @@ unsafe fn has_selected(count: c_int, sets: [*mut libc::fd_set; 3]) -> bool {
                 .map_or(::std::ptr::null_mut(), ::std::ptr::from_mut)
         });
         let signals = ::std::ptr::null();
-        original!(c"pselect": Pselect)
+        original!(pselect(_, _, _, _, _, _))
             .is_none_or(|pselect| pselect(count, read, write, except, &raw const now, signals) != 0)
     }
 }
@@ -202,11 +185,7 @@ unsafe extern "C" fn select(
     except: *mut libc::fd_set,
     timeout: *mut libc::timeval,
 ) -> c_int {
-    let Some(original) = original!(c"select": unsafe extern "C" fn(c_int, *mut libc::fd_set,
-        *mut libc::fd_set, *mut libc::fd_set, *mut libc::timeval) -> c_int)
-    else {
-        return -1;
-    };
+    let original = original!(select(_, _, _, _, _) else return -1);
     // SAFETY: the caller's arguments, but for the limit; the sets are the caller's until this
     // returns.
     unsafe {
@@ -241,9 +220,7 @@ unsafe extern "C" fn pselect(
     timeout: *const libc::timespec,
     signals: *const libc::sigset_t,
 ) -> c_int {
-    let Some(original) = original!(c"pselect": Pselect) else {
-        return -1;
-    };
+    let original = original!(pselect(_, _, _, _, _, _) else return -1);
     // SAFETY: the caller's arguments, but for the limit; the sets are the caller's until this
     // returns.
     unsafe {
@@ -266,11 +243,7 @@ unsafe extern "C" fn epoll_wait(
     room: c_int,
     timeout: c_int,
 ) -> c_int {
-    let Some(original) = original!(c"epoll_wait": unsafe extern "C" fn(c_int,
-        *mut libc::epoll_event, c_int, c_int) -> c_int)
-    else {
-        return -1;
-    };
+    let original = original!(epoll_wait(_, _, _, _) else return -1);
     let own = Limit::of_milliseconds(timeout);
     let call = |limit: Option<Limit>| {
         let limit = limit.map_or(timeout, Limit::milliseconds);
@@ -288,11 +261,7 @@ unsafe extern "C" fn epoll_pwait(
     timeout: c_int,
     signals: *const libc::sigset_t,
 ) -> c_int {
-    let Some(original) = original!(c"epoll_pwait": unsafe extern "C" fn(c_int,
-        *mut libc::epoll_event, c_int, c_int, *const libc::sigset_t) -> c_int)
-    else {
-        return -1;
-    };
+    let original = original!(epoll_pwait(_, _, _, _, _) else return -1);
     let own = Limit::of_milliseconds(timeout);
     let call = |limit: Option<Limit>| {
         let limit = limit.map_or(timeout, Limit::milliseconds);
@@ -313,9 +282,7 @@ unsafe extern "C" fn epoll_pwait2(
     // SAFETY: the time limit is null or valid.
     let own = unsafe { limit_of(timeout) };
     // Since glibc 2.35; a program that looks for it by name finds this one.
-    let call = |limit| match original!(c"epoll_pwait2": unsafe extern "C" fn(c_int,
-        *mut libc::epoll_event, c_int, *const libc::timespec, *const libc::sigset_t) -> c_int)
-    {
+    let call = |limit| match original!(epoll_pwait2(_, _, _, _, _)) {
         // SAFETY: the caller's arguments, but for the limit.
         Some(original) => with_limit(limit, timeout, |timeout| unsafe {
             original(epoll, events, room, timeout, signals)

@@ -14,14 +14,11 @@ use super::{libc, original, written};
 /// Functions that access a state before they do what they do: what is named by a C string, where
 /// threads may be set to change, or otherwise.
 macro_rules! functions {
-    ($($name:ident $c_name:literal ($($argument:ident: $type:ty),*) -> $result:ty, $failed:expr,
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty, $failed:expr,
         $kind:ident $writes:expr => $(text $text:ident)? $(of $of:expr)?;)*) => {
         $(#[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($argument: $type),*) -> $result {
-            let Some(original) = original!($c_name: unsafe extern "C" fn($($type),*) -> $result)
-                else {
-                return $failed;
-            };
+            let original = original!($name($($type),*) else return $failed);
             $(schedule::file(StateKind::$kind, $writes, $text);)?
             // SAFETY: the caller gives C strings.
             accessed(StateKind::$kind, $writes, || { $(unsafe { text($text) })? $($of)? });
@@ -37,46 +34,43 @@ pub(crate) const MASK: &str = "mask";
 const EMPTY: *const c_char = c"".as_ptr();
 
 functions! {
-    getenv c"getenv" (name: *const c_char) -> *mut c_char, ::std::ptr::null_mut(),
+    getenv(name: *const c_char) -> *mut c_char, ::std::ptr::null_mut(),
         Env false => text name;
-    secure_getenv c"secure_getenv" (name: *const c_char) -> *mut c_char, ::std::ptr::null_mut(),
+    secure_getenv(name: *const c_char) -> *mut c_char, ::std::ptr::null_mut(),
         Env false => text name;
-    setenv c"setenv" (name: *const c_char, value: *const c_char, overwrite: c_int) -> c_int, -1,
+    setenv(name: *const c_char, value: *const c_char, overwrite: c_int) -> c_int, -1,
         Env true => text name;
-    unsetenv c"unsetenv" (name: *const c_char) -> c_int, -1, Env true => text name;
-    chdir c"chdir" (path: *const c_char) -> c_int, -1, Cwd true => text EMPTY;
-    fchdir c"fchdir" (file: c_int) -> c_int, -1, Cwd true => text EMPTY;
-    getcwd c"getcwd" (buffer: *mut c_char, len: usize) -> *mut c_char, ::std::ptr::null_mut(),
+    unsetenv(name: *const c_char) -> c_int, -1, Env true => text name;
+    chdir(path: *const c_char) -> c_int, -1, Cwd true => text EMPTY;
+    fchdir(file: c_int) -> c_int, -1, Cwd true => text EMPTY;
+    getcwd(buffer: *mut c_char, len: usize) -> *mut c_char, ::std::ptr::null_mut(),
         Cwd false => text EMPTY;
-    unlink c"unlink" (path: *const c_char) -> c_int, -1, File true => text path;
-    rmdir c"rmdir" (path: *const c_char) -> c_int, -1, File true => text path;
-    readlink c"readlink" (path: *const c_char, buffer: *mut c_char, len: usize) -> isize, -1,
+    unlink(path: *const c_char) -> c_int, -1, File true => text path;
+    rmdir(path: *const c_char) -> c_int, -1, File true => text path;
+    readlink(path: *const c_char, buffer: *mut c_char, len: usize) -> isize, -1,
         File false => text path;
-    realpath c"realpath" (path: *const c_char, buffer: *mut c_char) -> *mut c_char,
+    realpath(path: *const c_char, buffer: *mut c_char) -> *mut c_char,
         ::std::ptr::null_mut(), File false => text path;
-    chmod c"chmod" (path: *const c_char, mode: libc::mode_t) -> c_int, -1, File true => text path;
-    umask c"umask" (mask: libc::mode_t) -> libc::mode_t, 0, Umask true => of Text::new();
-    sigaction c"sigaction" (signal: c_int, new: *const libc::sigaction,
+    chmod(path: *const c_char, mode: libc::mode_t) -> c_int, -1, File true => text path;
+    umask(mask: libc::mode_t) -> libc::mode_t, 0, Umask true => of Text::new();
+    sigaction(signal: c_int, new: *const libc::sigaction,
         old: *mut libc::sigaction) -> c_int, -1,
             Signal !new.is_null() => of Text::of(format_args!("{signal}"));
-    signal c"signal" (signal: c_int, handler: libc::size_t) -> libc::size_t, usize::MAX,
-        Signal true => of Text::of(format_args!("{signal}"));
-    pthread_sigmask c"pthread_sigmask" (how: c_int, new: *const libc::sigset_t,
+    signal(number: c_int, handler: libc::size_t) -> libc::size_t, usize::MAX,
+        Signal true => of Text::of(format_args!("{number}"));
+    pthread_sigmask(how: c_int, new: *const libc::sigset_t,
         old: *mut libc::sigset_t) -> c_int, -1, Signal !new.is_null() => of Text::from(MASK);
-    sigprocmask c"sigprocmask" (how: c_int, new: *const libc::sigset_t,
+    sigprocmask(how: c_int, new: *const libc::sigset_t,
         old: *mut libc::sigset_t) -> c_int, -1, Signal !new.is_null() => of Text::from(MASK);
-    getrlimit c"getrlimit" (limit: c_uint, value: *mut libc::rlimit) -> c_int, -1,
+    getrlimit(limit: c_uint, value: *mut libc::rlimit) -> c_int, -1,
         Limit false => of Text::of(format_args!("{limit}"));
-    setrlimit c"setrlimit" (limit: c_uint, value: *const libc::rlimit) -> c_int, -1,
+    setrlimit(limit: c_uint, value: *const libc::rlimit) -> c_int, -1,
         Limit true => of Text::of(format_args!("{limit}"));
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rename(from: *const c_char, to: *const c_char) -> c_int {
-    type Rename = unsafe extern "C" fn(*const c_char, *const c_char) -> c_int;
-    let Some(original) = original!(c"rename": Rename) else {
-        return -1;
-    };
+    let original = original!(rename(_, _) else return -1);
     schedule::file(StateKind::File, true, to);
     for path in [from, to] {
         // SAFETY: the caller gives C strings.
@@ -92,10 +86,7 @@ unsafe extern "C" fn rename(from: *const c_char, to: *const c_char) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn symlink(to: *const c_char, path: *const c_char) -> c_int {
-    type Symlink = unsafe extern "C" fn(*const c_char, *const c_char) -> c_int;
-    let Some(original) = original!(c"symlink": Symlink) else {
-        return -1;
-    };
+    let original = original!(symlink(_, _) else return -1);
     schedule::file(StateKind::File, true, path);
     // SAFETY: the caller gives C strings.
     accessed(StateKind::File, true, || unsafe { text(path) });

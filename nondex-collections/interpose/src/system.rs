@@ -13,7 +13,7 @@ pub(crate) unsafe fn call(number: c_long, arguments: [c_long; 6]) -> c_long {
     type Syscall =
         unsafe extern "C" fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long;
     let [a, b, c, d, e, f] = arguments;
-    match original!(c"syscall": Syscall) {
+    match original!(syscall: Syscall) {
         // SAFETY: as the caller promises.
         Some(original) => unsafe { original(number, a, b, c, d, e, f) },
         None => -1,

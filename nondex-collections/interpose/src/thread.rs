@@ -14,12 +14,6 @@ use super::{original, own, schedule};
 use crate::{DESTRUCTOR_ROUNDS, libc};
 
 type Start = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
-type Create = unsafe extern "C" fn(
-    *mut libc::pthread_t,
-    *const libc::pthread_attr_t,
-    Start,
-    *mut c_void,
-) -> c_int;
 
 /// The key of pthread whose destructor ends a thread for the engine; plus one.
 static KEY: AtomicU32 = AtomicU32::new(0);
@@ -151,9 +145,7 @@ unsafe extern "C" fn pthread_create(
     start: Start,
     argument: *mut c_void,
 ) -> c_int {
-    let Some(original) = original!(c"pthread_create": Create) else {
-        return libc::EAGAIN;
-    };
+    let original = original!(pthread_create(_, _, _, _) else return libc::EAGAIN);
     let inherited = own::work().map(|_work| inherit());
     let Some(inherited) = inherited.filter(Inherited::is_something) else {
         schedule::life::note_free_thread();

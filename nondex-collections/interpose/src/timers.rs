@@ -78,9 +78,7 @@ unsafe extern "C" fn timer_settime(
     setting: *const Setting,
     previous: *mut Setting,
 ) -> c_int {
-    let Some(original) = original!(c"timer_settime": Set<*mut c_void>) else {
-        return -1;
-    };
+    let original = original!(timer_settime(_, _, _, _) else return -1);
     // SAFETY: the caller gives a setting, or null.
     let is_set = unsafe { setting.as_ref() }.is_some_and(Setting::is_set);
     // SAFETY: the caller's arguments.
@@ -90,10 +88,7 @@ unsafe extern "C" fn timer_settime(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn timer_delete(timer: *mut c_void) -> c_int {
-    type Delete = unsafe extern "C" fn(*mut c_void) -> c_int;
-    let Some(original) = original!(c"timer_delete": Delete) else {
-        return -1;
-    };
+    let original = original!(timer_delete(_) else return -1);
     // SAFETY: the caller's timer.
     let delete = || unsafe { original(timer) };
     alarms::set(timer.addr(), false, delete, |result| result == 0)
@@ -106,9 +101,7 @@ unsafe extern "C" fn timerfd_settime(
     setting: *const Setting,
     previous: *mut Setting,
 ) -> c_int {
-    let Some(original) = original!(c"timerfd_settime": Set<c_int>) else {
-        return -1;
-    };
+    let original = original!(timerfd_settime(_, _, _, _) else return -1);
     // SAFETY: the caller's arguments.
     unsafe { set(original, timer, flags, setting, previous) }
 }
@@ -119,12 +112,9 @@ unsafe extern "C" fn setitimer(
     setting: *const Interval,
     previous: *mut Interval,
 ) -> c_int {
-    type Set = unsafe extern "C" fn(c_int, *const Interval, *mut Interval) -> c_int;
     /// The others count the time of the processor.
     const REAL: c_int = 0;
-    let Some(original) = original!(c"setitimer": Set) else {
-        return -1;
-    };
+    let original = original!(setitimer(_, _, _) else return -1);
     // SAFETY: the caller's arguments.
     let set = || unsafe { original(clock, setting, previous) };
     if clock != REAL {
@@ -138,10 +128,7 @@ unsafe extern "C" fn setitimer(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn alarm(seconds: c_uint) -> c_uint {
-    type Set = unsafe extern "C" fn(c_uint) -> c_uint;
-    let Some(original) = original!(c"alarm": Set) else {
-        return 0;
-    };
+    let original = original!(alarm(_) else return 0);
     // SAFETY: it takes any number.
     let set = || unsafe { original(seconds) };
     alarms::set(alarms::OF_PROCESS, seconds != 0, set, |_| true)
@@ -149,10 +136,7 @@ unsafe extern "C" fn alarm(seconds: c_uint) -> c_uint {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ualarm(micros: c_uint, interval: c_uint) -> c_uint {
-    type Set = unsafe extern "C" fn(c_uint, c_uint) -> c_uint;
-    let Some(original) = original!(c"ualarm": Set) else {
-        return 0;
-    };
+    let original = original!(ualarm(_, _) else return 0);
     // SAFETY: it takes any numbers.
     let set = || unsafe { original(micros, interval) };
     alarms::set(alarms::OF_PROCESS, micros != 0, set, |_| true)

@@ -34,33 +34,23 @@ fn write_to(file: c_int, call: impl Fn() -> isize) -> isize {
     written
 }
 
-type Read = unsafe extern "C" fn(c_int, *mut c_void, usize) -> isize;
-type Write = unsafe extern "C" fn(c_int, *const c_void, usize) -> isize;
-type Vectored = unsafe extern "C" fn(c_int, *const libc::iovec, c_int) -> isize;
-
 #[unsafe(no_mangle)]
 unsafe extern "C" fn read(file: c_int, buffer: *mut c_void, len: usize) -> isize {
-    let Some(original) = original!(c"read": Read) else {
-        return -1;
-    };
+    let original = original!(read(_, _, _) else return -1);
     // SAFETY: the caller's arguments, unchanged.
     read_from(file, || unsafe { original(file, buffer, len) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn readv(file: c_int, buffers: *const libc::iovec, count: c_int) -> isize {
-    let Some(original) = original!(c"readv": Vectored) else {
-        return -1;
-    };
+    let original = original!(readv(_, _, _) else return -1);
     // SAFETY: the caller's arguments, unchanged.
     read_from(file, || unsafe { original(file, buffers, count) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn write(file: c_int, buffer: *const c_void, len: usize) -> isize {
-    let Some(original) = original!(c"write": Write) else {
-        return -1;
-    };
+    let original = original!(write(_, _, _) else return -1);
     // SAFETY: the caller's arguments, unchanged.
     write_to(file, || unsafe {
         schedule::write(file, buffer, len, 0, || original(file, buffer, len))
@@ -69,9 +59,7 @@ unsafe extern "C" fn write(file: c_int, buffer: *const c_void, len: usize) -> is
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn writev(file: c_int, buffers: *const libc::iovec, count: c_int) -> isize {
-    let Some(original) = original!(c"writev": Vectored) else {
-        return -1;
-    };
+    let original = original!(writev(_, _, _) else return -1);
     // SAFETY: the caller's arguments, unchanged.
     write_to(file, || unsafe {
         let number = usize::try_from(count).unwrap_or(0);

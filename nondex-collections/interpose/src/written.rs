@@ -73,14 +73,11 @@ fn tell(file: c_int) {
 
 /// Functions that write something, which is reported when they have: then they return 0.
 macro_rules! functions {
-    ($($name:ident $c_name:literal ($($argument:ident: $type:ty),*) => $folder:expr,
+    ($($name:ident($($argument:ident: $type:ty),*) => $folder:expr,
         $path:ident;)*) => {
         $(#[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($argument: $type),*) -> c_int {
-            let Some(original) = original!($c_name: unsafe extern "C" fn($($type),*) -> c_int)
-                else {
-                return -1;
-            };
+            let original = original!($name($($type),*) else return -1);
             // SAFETY: the caller's arguments, unchanged.
             let result = unsafe { original($($argument),*) };
             if result == 0 {
@@ -92,30 +89,27 @@ macro_rules! functions {
 }
 
 functions! {
-    mkdirat c"mkdirat" (folder: c_int, path: *const c_char, mode: libc::mode_t) => folder, path;
-    mkfifo c"mkfifo" (path: *const c_char, mode: libc::mode_t) => libc::AT_FDCWD, path;
-    link c"link" (from: *const c_char, to: *const c_char) => libc::AT_FDCWD, to;
-    linkat c"linkat" (old: c_int, from: *const c_char, new: c_int, to: *const c_char,
+    mkdirat(folder: c_int, path: *const c_char, mode: libc::mode_t) => folder, path;
+    mkfifo(path: *const c_char, mode: libc::mode_t) => libc::AT_FDCWD, path;
+    link(from: *const c_char, to: *const c_char) => libc::AT_FDCWD, to;
+    linkat(old: c_int, from: *const c_char, new: c_int, to: *const c_char,
         flags: c_int) => new, to;
-    symlinkat c"symlinkat" (to: *const c_char, folder: c_int, path: *const c_char) => folder, path;
-    truncate c"truncate" (path: *const c_char, len: libc::off64_t) => libc::AT_FDCWD, path;
-    truncate64 c"truncate64" (path: *const c_char, len: libc::off64_t) => libc::AT_FDCWD, path;
-    renameat c"renameat" (old: c_int, from: *const c_char, new: c_int, to: *const c_char) => new,
+    symlinkat(to: *const c_char, folder: c_int, path: *const c_char) => folder, path;
+    truncate(path: *const c_char, len: libc::off64_t) => libc::AT_FDCWD, path;
+    truncate64(path: *const c_char, len: libc::off64_t) => libc::AT_FDCWD, path;
+    renameat(old: c_int, from: *const c_char, new: c_int, to: *const c_char) => new,
         to;
-    renameat2 c"renameat2" (old: c_int, from: *const c_char, new: c_int, to: *const c_char,
+    renameat2(old: c_int, from: *const c_char, new: c_int, to: *const c_char,
         flags: c_uint) => new, to;
 }
 
 /// Functions that open what is written, inside of which libc does not call its own `open` by name.
 /// Some have a source: libc draws a name with random bytes that no choice controls.
 macro_rules! descriptors {
-    ($($name:ident $c_name:literal ($($argument:ident: $type:ty),*) $($source:expr)?;)*) => {
+    ($($name:ident($($argument:ident: $type:ty),*) $($source:expr)?;)*) => {
         $(#[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($argument: $type),*) -> c_int {
-            let Some(original) = original!($c_name: unsafe extern "C" fn($($type),*) -> c_int)
-                else {
-                return -1;
-            };
+            let original = original!($name($($type),*) else return -1);
             $(clock::note($source);)?
             // SAFETY: the caller's arguments, unchanged.
             let file = unsafe { original($($argument),*) };
@@ -126,25 +120,22 @@ macro_rules! descriptors {
 }
 
 descriptors! {
-    creat c"creat" (path: *const c_char, mode: libc::mode_t);
-    creat64 c"creat64" (path: *const c_char, mode: libc::mode_t);
-    mkstemp c"mkstemp" (template: *mut c_char) RandomFile;
-    mkstemp64 c"mkstemp64" (template: *mut c_char) RandomFile;
-    mkostemp c"mkostemp" (template: *mut c_char, flags: c_int) RandomFile;
-    mkostemp64 c"mkostemp64" (template: *mut c_char, flags: c_int) RandomFile;
-    mkstemps c"mkstemps" (template: *mut c_char, suffix: c_int) RandomFile;
-    mkostemps c"mkostemps" (template: *mut c_char, suffix: c_int, flags: c_int) RandomFile;
+    creat(path: *const c_char, mode: libc::mode_t);
+    creat64(path: *const c_char, mode: libc::mode_t);
+    mkstemp(template: *mut c_char) RandomFile;
+    mkstemp64(template: *mut c_char) RandomFile;
+    mkostemp(template: *mut c_char, flags: c_int) RandomFile;
+    mkostemp64(template: *mut c_char, flags: c_int) RandomFile;
+    mkstemps(template: *mut c_char, suffix: c_int) RandomFile;
+    mkostemps(template: *mut c_char, suffix: c_int, flags: c_int) RandomFile;
 }
 
 /// Functions that return such a name, and make nothing.
 macro_rules! names {
-    ($($name:ident $c_name:literal ($($argument:ident: $type:ty),*);)*) => {
+    ($($name:ident($($argument:ident: $type:ty),*);)*) => {
         $(#[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($argument: $type),*) -> *mut c_char {
-            type Name = unsafe extern "C" fn($($type),*) -> *mut c_char;
-            let Some(original) = original!($c_name: Name) else {
-                return ::std::ptr::null_mut();
-            };
+            let original = original!($name($($type),*) else return ::std::ptr::null_mut());
             clock::note(RandomFile);
             // SAFETY: the caller's arguments, unchanged.
             unsafe { original($($argument),*) }
@@ -153,17 +144,14 @@ macro_rules! names {
 }
 
 names! {
-    mktemp c"mktemp" (template: *mut c_char);
-    tmpnam c"tmpnam" (name: *mut c_char);
-    tempnam c"tempnam" (folder: *const c_char, prefix: *const c_char);
+    mktemp(template: *mut c_char);
+    tmpnam(name: *mut c_char);
+    tempnam(folder: *const c_char, prefix: *const c_char);
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn mkdtemp(template: *mut c_char) -> *mut c_char {
-    type Mkdtemp = unsafe extern "C" fn(*mut c_char) -> *mut c_char;
-    let Some(original) = original!(c"mkdtemp": Mkdtemp) else {
-        return ::std::ptr::null_mut();
-    };
+    let original = original!(mkdtemp(_) else return ::std::ptr::null_mut());
     clock::note(RandomFile);
     // SAFETY: the caller's argument, unchanged.
     let path = unsafe { original(template) };

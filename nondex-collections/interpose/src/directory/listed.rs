@@ -58,7 +58,7 @@ unsafe fn arrange_all(entries: &mut [*mut dirent64], model: &'static Model, call
 
 /// Declares `scandir`, on 64-bit Linux also under the name that has another type on 32-bit systems.
 macro_rules! scan {
-    ($name:ident, $original:literal, ($($argument:ident: $type:ty),*)) => {
+    ($name:ident, ($($argument:ident: $type:ty),*)) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(
             $($argument: $type,)*
@@ -66,11 +66,7 @@ macro_rules! scan {
             filter: Filter,
             compare: Compare,
         ) -> c_int {
-            let Some(original) = original!(
-                $original: unsafe extern "C" fn($($type,)* *mut List, Filter, Compare) -> c_int
-            ) else {
-                return -1;
-            };
+            let original = original!($name($($type,)* _, _, _) else return -1);
             // SAFETY: the caller's arguments; the list is sorted afterwards.
             unsafe { listed(list, compare, |compare| original($($argument,)* list, filter,
                 compare)) }
@@ -78,9 +74,9 @@ macro_rules! scan {
     };
 }
 
-scan!(scandir64, c"scandir64", (path: *const c_char));
-scan!(scandirat64, c"scandirat64", (folder: c_int, path: *const c_char));
+scan!(scandir64, (path: *const c_char));
+scan!(scandirat64, (folder: c_int, path: *const c_char));
 #[cfg(target_pointer_width = "64")]
-scan!(scandir, c"scandir", (path: *const c_char));
+scan!(scandir, (path: *const c_char));
 #[cfg(target_pointer_width = "64")]
-scan!(scandirat, c"scandirat", (folder: c_int, path: *const c_char));
+scan!(scandirat, (folder: c_int, path: *const c_char));

@@ -39,8 +39,6 @@ pub(super) fn after_fork() {
 /// Size of one read from the kernel.
 const AT_A_TIME: usize = 32 * 1024;
 
-type Getdents = unsafe extern "C" fn(c_int, *mut c_void, usize) -> isize;
-
 /// Reads entries of `folder` by `read`; -1 and `errno` for an error, as that does.
 ///
 /// # Safety
@@ -161,9 +159,7 @@ fn begin(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn getdents64(folder: c_int, buffer: *mut c_void, len: usize) -> isize {
-    let Some(original) = original!(c"getdents64": Getdents) else {
-        return -1;
-    };
+    let original = original!(getdents64(_, _, _) else return -1);
     // SAFETY: the caller's arguments, unchanged or with a buffer of ours.
     unsafe {
         entries(folder, buffer, len, |buffer, len| {

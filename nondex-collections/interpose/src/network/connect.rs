@@ -16,10 +16,7 @@ use crate::{libc, schedule};
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn socket(family: c_int, kind: c_int, protocol: c_int) -> c_int {
-    let Some(original) = original!(c"socket": unsafe extern "C" fn(c_int, c_int, c_int) -> c_int)
-    else {
-        return -1;
-    };
+    let original = original!(socket(_, _, _) else return -1);
     // SAFETY: the caller's arguments, unchanged.
     let fd = unsafe { original(family, kind, protocol) };
     let is_stream = kind & !(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC) == libc::SOCK_STREAM;
@@ -39,11 +36,7 @@ pub(super) unsafe extern "C" fn connect(
     address: *const libc::sockaddr,
     len: libc::socklen_t,
 ) -> c_int {
-    let Some(original) = original!(c"connect": unsafe extern "C" fn(c_int, *const libc::sockaddr,
-        libc::socklen_t) -> c_int)
-    else {
-        return -1;
-    };
+    let original = original!(connect(_, _, _) else return -1);
     // SAFETY: the caller's arguments, unchanged.
     let call = || unsafe { original(fd, address, len) };
     // SAFETY: the caller gives an address of this length.
@@ -136,9 +129,7 @@ pub(super) unsafe extern "C" fn getsockopt(
     value: *mut c_void,
     len: *mut libc::socklen_t,
 ) -> c_int {
-    let Some(original) = original!(c"getsockopt": socket::Getsockopt) else {
-        return -1;
-    };
+    let original = original!(getsockopt(_, _, _, _, _) else return -1);
     // SAFETY: the caller's arguments, unchanged.
     let result = unsafe { original(fd, level, name, value, len) };
     if result == 0 && (level, name) == (libc::SOL_SOCKET, libc::SO_ERROR) && !value.is_null() {
@@ -154,9 +145,7 @@ pub(super) unsafe extern "C" fn getsockopt(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn close(fd: c_int) -> c_int {
-    let Some(original) = original!(c"close": unsafe extern "C" fn(c_int) -> c_int) else {
-        return -1;
-    };
+    let original = original!(close(_) else return -1);
     if let Some(inode) = socket::known(fd) {
         socket::closing(inode, fd);
     }

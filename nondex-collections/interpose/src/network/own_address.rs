@@ -19,9 +19,9 @@ const DISCARD: u16 = 9;
 /// Whether `target` is at an address of this machine's own.
 pub(super) fn is_own(target: &SocketAddr) -> bool {
     let _errno = Errno::save();
-    let socket = original!(c"socket": unsafe extern "C" fn(c_int, c_int, c_int) -> c_int);
-    let connect = original!(c"connect": Name);
-    let close = original!(c"close": unsafe extern "C" fn(c_int) -> c_int);
+    let socket = original!(socket: unsafe extern "C" fn(c_int, c_int, c_int) -> c_int);
+    let connect = original!(connect: Name);
+    let close = original!(close: unsafe extern "C" fn(c_int) -> c_int);
     let (Some(socket), Some(connect), Some(close)) = (socket, connect, close) else {
         return false;
     };

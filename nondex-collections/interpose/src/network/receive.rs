@@ -53,11 +53,7 @@ fn received_with(flags: c_int, fd: c_int, call: impl Fn() -> isize) -> isize {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn recv(fd: c_int, buffer: *mut c_void, len: usize, flags: c_int) -> isize {
-    let Some(original) =
-        original!(c"recv": unsafe extern "C" fn(c_int, *mut c_void, usize, c_int) -> isize)
-    else {
-        return -1;
-    };
+    let original = original!(recv(_, _, _, _) else return -1);
     // SAFETY: the caller's arguments, unchanged.
     received_with(flags, fd, || unsafe { original(fd, buffer, len, flags) })
 }
@@ -71,11 +67,7 @@ pub(super) unsafe extern "C" fn recvfrom(
     address: *mut libc::sockaddr,
     address_len: *mut libc::socklen_t,
 ) -> isize {
-    let Some(original) = original!(c"recvfrom": unsafe extern "C" fn(c_int, *mut c_void, usize,
-        c_int, *mut libc::sockaddr, *mut libc::socklen_t) -> isize)
-    else {
-        return -1;
-    };
+    let original = original!(recvfrom(_, _, _, _, _, _) else return -1);
     // SAFETY: the caller's arguments, unchanged.
     received_with(flags, fd, || unsafe {
         original(fd, buffer, len, flags, address, address_len)
@@ -88,11 +80,7 @@ pub(super) unsafe extern "C" fn recvmsg(
     message: *mut libc::msghdr,
     flags: c_int,
 ) -> isize {
-    let Some(original) =
-        original!(c"recvmsg": unsafe extern "C" fn(c_int, *mut libc::msghdr, c_int) -> isize)
-    else {
-        return -1;
-    };
+    let original = original!(recvmsg(_, _, _) else return -1);
     // SAFETY: the caller's arguments, unchanged.
     let result = received_with(flags, fd, || unsafe { original(fd, message, flags) });
     if result >= 0 {
@@ -110,11 +98,7 @@ pub(super) unsafe extern "C" fn recvmmsg(
     flags: c_int,
     timeout: *mut libc::timespec,
 ) -> c_int {
-    let Some(original) = original!(c"recvmmsg": unsafe extern "C" fn(c_int, *mut libc::mmsghdr,
-        c_uint, c_int, *mut libc::timespec) -> c_int)
-    else {
-        return -1;
-    };
+    let original = original!(recvmmsg(_, _, _, _, _) else return -1);
     // SAFETY: the caller's arguments, unchanged.
     let call = || unsafe { original(fd, messages, count, flags, timeout) };
     received_with(flags | schedule::WAITS_FOR_ALL, fd, || call() as isize) as c_int
@@ -123,14 +107,10 @@ pub(super) unsafe extern "C" fn recvmmsg(
 /// Declares the names under which C programs that were compiled with `_FORTIFY_SOURCE` receive: the
 /// room that there is in the buffer is one argument more.
 macro_rules! checked {
-    ($($function:ident $c_name:literal ($($argument:ident: $type:ty),*) $flags:expr;)*) => {$(
+    ($($function:ident($($argument:ident: $type:ty),*) $flags:expr;)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $function(fd: c_int, $($argument: $type),*) -> isize {
-            let Some(original) =
-                original!($c_name: unsafe extern "C" fn(c_int, $($type),*) -> isize)
-            else {
-                return -1;
-            };
+            let original = original!($function(_, $($type),*) else return -1);
             // SAFETY: the caller's arguments, unchanged.
             received_with($flags, fd, || unsafe { original(fd, $($argument),*) })
         }
@@ -138,10 +118,10 @@ macro_rules! checked {
 }
 
 checked! {
-    __recv_chk c"__recv_chk" (buffer: *mut c_void, len: usize, room: usize, flags: c_int) flags;
-    __recvfrom_chk c"__recvfrom_chk" (
+    __recv_chk(buffer: *mut c_void, len: usize, room: usize, flags: c_int) flags;
+    __recvfrom_chk(
         buffer: *mut c_void, len: usize, room: usize, flags: c_int,
         address: *mut libc::sockaddr, address_len: *mut libc::socklen_t
     ) flags;
-    __read_chk c"__read_chk" (buffer: *mut c_void, len: usize, room: usize) 0;
+    __read_chk(buffer: *mut c_void, len: usize, room: usize) 0;
 }

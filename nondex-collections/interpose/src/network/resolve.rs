@@ -83,11 +83,7 @@ unsafe extern "C" fn getaddrinfo(
     hints: *const libc::addrinfo,
     result: *mut *mut libc::addrinfo,
 ) -> c_int {
-    let Some(original) = original!(c"getaddrinfo": unsafe extern "C" fn(*const c_char,
-        *const c_char, *const libc::addrinfo, *mut *mut libc::addrinfo) -> c_int)
-    else {
-        return libc::EAI_FAIL;
-    };
+    let original = original!(getaddrinfo(_, _, _, _) else return libc::EAI_FAIL);
     // SAFETY: the caller's arguments, unchanged.
     let call = || unsafe { original(node, service, hints, result) };
     // SAFETY: the hints are null or valid.

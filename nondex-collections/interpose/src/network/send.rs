@@ -95,11 +95,7 @@ fn send_from(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn send(fd: c_int, buffer: *const c_void, len: usize, flags: c_int) -> isize {
-    let Some(original) =
-        original!(c"send": unsafe extern "C" fn(c_int, *const c_void, usize, c_int) -> isize)
-    else {
-        return -1;
-    };
+    let original = original!(send(_, _, _, _) else return -1);
     // SAFETY: the caller's arguments, unchanged.
     send_with(fd, None, || unsafe {
         schedule::write(fd, buffer, len, flags, || original(fd, buffer, len, flags))
@@ -115,11 +111,7 @@ pub(super) unsafe extern "C" fn sendto(
     address: *const libc::sockaddr,
     address_len: libc::socklen_t,
 ) -> isize {
-    let Some(original) = original!(c"sendto": unsafe extern "C" fn(c_int, *const c_void, usize,
-        c_int, *const libc::sockaddr, libc::socklen_t) -> isize)
-    else {
-        return -1;
-    };
+    let original = original!(sendto(_, _, _, _, _, _) else return -1);
     // SAFETY: the caller gives an address of this length, or none.
     let target = unsafe { address::read(address, address_len) };
     // SAFETY: the caller's arguments, unchanged.
@@ -152,11 +144,7 @@ pub(super) unsafe extern "C" fn sendmsg(
     message: *const libc::msghdr,
     flags: c_int,
 ) -> isize {
-    let Some(original) =
-        original!(c"sendmsg": unsafe extern "C" fn(c_int, *const libc::msghdr, c_int) -> isize)
-    else {
-        return -1;
-    };
+    let original = original!(sendmsg(_, _, _) else return -1);
     // SAFETY: the caller gives a message.
     let target = unsafe { target_of(message) };
     // SAFETY: the caller's arguments, unchanged.
@@ -171,11 +159,7 @@ pub(super) unsafe extern "C" fn sendmmsg(
     count: c_uint,
     flags: c_int,
 ) -> c_int {
-    let Some(original) = original!(c"sendmmsg": unsafe extern "C" fn(c_int, *mut libc::mmsghdr,
-        c_uint, c_int) -> c_int)
-    else {
-        return -1;
-    };
+    let original = original!(sendmmsg(_, _, _, _) else return -1);
     // One that goes to another machine represents all: they are sent, or refused, together.
     let target = (0..count as usize)
         .filter(|_| !messages.is_null())

@@ -204,7 +204,7 @@ pub(super) fn is_datagram(fd: c_int) -> bool {
 
 /// An option of the socket itself, read without our own function in between.
 fn option(fd: c_int, name: c_int) -> Option<c_int> {
-    let original = original!(c"getsockopt": Getsockopt)?;
+    let original = original!(getsockopt: Getsockopt)?;
     let mut value: c_int = 0;
     let mut len = size_of::<c_int>() as libc::socklen_t;
     // SAFETY: the value is valid for writes of its length.

@@ -44,11 +44,7 @@ unsafe extern "C" fn epoll_ctl(
     fd: c_int,
     event: *mut libc::epoll_event,
 ) -> c_int {
-    let Some(original) = original!(c"epoll_ctl": unsafe extern "C" fn(c_int, c_int, c_int,
-        *mut libc::epoll_event) -> c_int)
-    else {
-        return -1;
-    };
+    let original = original!(epoll_ctl(_, _, _, _) else return -1);
     // SAFETY: the caller's arguments, unchanged.
     let result = unsafe { original(epoll, operation, fd, event) };
     if result == 0 {

@@ -5,13 +5,14 @@
 
 use ::std::ffi::{CStr, c_char, c_int};
 
-use super::{Original, errno, failed, text};
+use super::{errno, failed, text};
 use nondex_core::hidden::Text;
 use nondex_core::{Source, StateKind};
 
 use crate::accessed::accessed;
 use crate::clock;
 use crate::libc;
+use crate::original;
 use crate::schedule;
 use crate::system;
 use crate::written;
@@ -54,17 +55,11 @@ const fn is_for_writing(flags: c_int) -> bool {
 }
 
 macro_rules! open {
-    ($($name:ident $c_name:literal)*) => {$(
+    ($($name:ident)*) => {$(
         #[cfg(target_pointer_width = "64")]
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(path: *const c_char, flags: c_int, mode: libc::mode_t) -> c_int {
-            static ORIGINAL: Original<
-                unsafe extern "C" fn(*const c_char, c_int, libc::mode_t) -> c_int,
-            // SAFETY: the signature is libc's, see above.
-            > = unsafe { Original::new($c_name) };
-            let Some(original) = ORIGINAL.get() else {
-                return -1;
-            };
+            let original = original!($name(_, _, _) else return -1);
             // SAFETY: the caller gives a C string.
             unsafe { opened(path, is_for_writing(flags), flags & libc::O_CREAT != 0) };
             // SAFETY: the caller's arguments, unchanged.
@@ -82,7 +77,7 @@ macro_rules! open {
 }
 
 macro_rules! openat {
-    ($($name:ident $c_name:literal)*) => {$(
+    ($($name:ident)*) => {$(
         #[cfg(target_pointer_width = "64")]
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(
@@ -91,13 +86,7 @@ macro_rules! openat {
             flags: c_int,
             mode: libc::mode_t,
         ) -> c_int {
-            static ORIGINAL: Original<
-                unsafe extern "C" fn(c_int, *const c_char, c_int, libc::mode_t) -> c_int,
-            // SAFETY: the signature is libc's, see above.
-            > = unsafe { Original::new($c_name) };
-            let Some(original) = ORIGINAL.get() else {
-                return -1;
-            };
+            let original = original!($name(_, _, _, _) else return -1);
             // SAFETY: the caller gives a C string.
             unsafe { opened(path, is_for_writing(flags), flags & libc::O_CREAT != 0) };
             // SAFETY: the caller's arguments, unchanged.
@@ -114,17 +103,12 @@ macro_rules! openat {
     )*};
 }
 
-open! { open c"open" open64 c"open64" }
-openat! { openat c"openat" openat64 c"openat64" }
+open! { open open64 }
+openat! { openat openat64 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn mkdir(path: *const c_char, mode: libc::mode_t) -> c_int {
-    // SAFETY: the signature is libc's.
-    static ORIGINAL: Original<unsafe extern "C" fn(*const c_char, libc::mode_t) -> c_int> =
-        unsafe { Original::new(c"mkdir") };
-    let Some(original) = ORIGINAL.get() else {
-        return -1;
-    };
+    let original = original!(mkdir(_, _) else return -1);
     schedule::file(StateKind::File, true, path);
     // SAFETY: the caller gives a C string.
     accessed(StateKind::File, true, || unsafe { text(path) });

@@ -4,9 +4,10 @@
 use ::std::ffi::c_int;
 
 use super::super::sockaddr;
-use super::{Errno, Original, errno, failed};
+use super::{Errno, errno, failed};
 use crate::accessed::accessed;
 use crate::libc;
+use crate::original;
 use crate::schedule::{self, Operation};
 use crate::written;
 use nondex_core::StateKind;
@@ -18,13 +19,7 @@ unsafe extern "C" fn bind(
     address: *const libc::sockaddr,
     len: libc::socklen_t,
 ) -> c_int {
-    // SAFETY: the signature is libc's.
-    static ORIGINAL: Original<
-        unsafe extern "C" fn(c_int, *const libc::sockaddr, libc::socklen_t) -> c_int,
-    > = unsafe { Original::new(c"bind") };
-    let Some(original) = ORIGINAL.get() else {
-        return -1;
-    };
+    let original = original!(bind(_, _, _) else return -1);
     // SAFETY: the caller gives an address of this length.
     let shared = unsafe { shared(address, len) };
     if let Some(kind) = shared {
@@ -53,12 +48,7 @@ unsafe extern "C" fn bind(
 /// A port that was bound is free for others until it is listened on, where the socket allows that.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn listen(socket: c_int, backlog: c_int) -> c_int {
-    // SAFETY: the signature is libc's.
-    static ORIGINAL: Original<unsafe extern "C" fn(c_int, c_int) -> c_int> =
-        unsafe { Original::new(c"listen") };
-    let Some(original) = ORIGINAL.get() else {
-        return -1;
-    };
+    let original = original!(listen(_, _) else return -1);
     // SAFETY: the caller's arguments, unchanged.
     let result = unsafe { original(socket, backlog) };
     let _errno = Errno::save();

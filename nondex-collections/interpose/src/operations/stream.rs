@@ -7,15 +7,11 @@ use crate::{original, written};
 
 /// Functions that open a stream, which is known by its descriptor.
 macro_rules! streams {
-    ($($name:ident $c_name:literal ($($argument:ident: $type:ty),*);)*) => {
+    ($($name:ident($($argument:ident: $type:ty),*);)*) => {
         $(#[unsafe(no_mangle)]
         unsafe extern "C" fn $name(path: *const c_char, mode: *const c_char,
             $($argument: $type),*) -> *mut c_void {
-            type Function = unsafe extern "C" fn(*const c_char, *const c_char,
-                $($type),*) -> *mut c_void;
-            let Some(original) = original!($c_name: Function) else {
-                return ::std::ptr::null_mut();
-            };
+            let original = original!($name(_, _ $(, $type)*) else return ::std::ptr::null_mut());
             // SAFETY: the caller gives C strings, as it must.
             let (writes, creates) = unsafe { of_mode(mode) };
             // SAFETY: as above.
@@ -35,10 +31,10 @@ macro_rules! streams {
 }
 
 streams! {
-    fopen c"fopen" ();
-    fopen64 c"fopen64" ();
-    freopen c"freopen" (stream: *mut c_void);
-    freopen64 c"freopen64" (stream: *mut c_void);
+    fopen();
+    fopen64();
+    freopen(stream: *mut c_void);
+    freopen64(stream: *mut c_void);
 }
 
 /// Whether a stream of this mode is written into, and whether the file is created.
@@ -60,7 +56,7 @@ unsafe fn of_mode(mode: *const c_char) -> (bool, bool) {
 /// # Safety
 /// The stream must be open.
 unsafe fn written_into(stream: *mut c_void) {
-    match original!(c"fileno": unsafe extern "C" fn(*mut c_void) -> c_int) {
+    match original!(fileno: unsafe extern "C" fn(*mut c_void) -> c_int) {
         // SAFETY: as the caller promises.
         Some(fileno) => written::open(unsafe { fileno(stream) }),
         None => written::anything(),

@@ -88,7 +88,7 @@ pub(super) fn fork(limit: Duration, work: &mut dyn FnMut() -> i32) -> Option<For
 /// The process must have one thread, or the child only make system calls.
 pub(super) unsafe fn bare_fork() -> libc::pid_t {
     type Fork = unsafe extern "C" fn() -> libc::pid_t;
-    let fork = original!(c"_Fork": Fork).unwrap_or(libc::fork);
+    let fork = original!(_Fork: Fork).unwrap_or(libc::fork);
     // SAFETY: as the caller promises.
     unsafe { fork() }
 }

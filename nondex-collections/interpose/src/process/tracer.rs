@@ -18,7 +18,7 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 type Prctl = unsafe extern "C" fn(c_int, c_ulong, c_ulong, c_ulong, c_ulong) -> c_int;
 
 fn original() -> Option<Prctl> {
-    original!(c"prctl": Prctl)
+    original!(prctl: Prctl)
 }
 
 #[unsafe(no_mangle)]

@@ -252,12 +252,12 @@ unsafe fn write_pieces(
 
 fn write_piece(fd: c_int, at: *const c_void, len: usize) -> isize {
     // SAFETY: what is written is within a buffer of the caller.
-    original!(c"write": Write).map_or(-1, |write| unsafe { write(fd, at, len) })
+    original!(write: Write).map_or(-1, |write| unsafe { write(fd, at, len) })
 }
 
 fn send_piece(fd: c_int, at: *const c_void, len: usize, flags: c_int) -> isize {
     // SAFETY: what is sent is within a buffer of the caller.
-    original!(c"send": Send).map_or(-1, |send| unsafe {
+    original!(send: Send).map_or(-1, |send| unsafe {
         send(fd, at, len, flags | libc::MSG_DONTWAIT)
     })
 }
@@ -277,10 +277,6 @@ pub(crate) fn connect(fd: c_int, is_local: bool, call: impl FnOnce() -> c_int) -
     outside(Operation::Connect, call)
 }
 
-type Accept = unsafe extern "C" fn(c_int, *mut libc::sockaddr, *mut libc::socklen_t) -> c_int;
-type Accept4 =
-    unsafe extern "C" fn(c_int, *mut libc::sockaddr, *mut libc::socklen_t, c_int) -> c_int;
-
 #[unsafe(no_mangle)]
 unsafe extern "C" fn accept4(
     fd: c_int,
@@ -288,16 +284,14 @@ unsafe extern "C" fn accept4(
     len: *mut libc::socklen_t,
     flags: c_int,
 ) -> c_int {
-    let Some(original) = original!(c"accept4": Accept4) else {
-        return -1;
-    };
+    let original = original!(accept4(_, _, _, _) else return -1);
     // SAFETY: the caller's arguments, unchanged.
     accept(fd, || unsafe { original(fd, address, len, flags) })
 }
 
 /// Apart, because it has the name of what it calls.
 mod older {
-    use super::{Accept, c_int, libc, original};
+    use super::{c_int, libc, original};
 
     #[unsafe(no_mangle)]
     unsafe extern "C" fn accept(
@@ -305,9 +299,7 @@ mod older {
         address: *mut libc::sockaddr,
         len: *mut libc::socklen_t,
     ) -> c_int {
-        let Some(original) = original!(c"accept": Accept) else {
-            return -1;
-        };
+        let original = original!(accept(_, _, _) else return -1);
         // SAFETY: the caller's arguments, unchanged.
         super::accept(fd, || unsafe { original(fd, address, len) })
     }
@@ -325,21 +317,16 @@ unsafe extern "C" fn timerfd_create(clock: libc::clockid_t, flags: c_int) -> c_i
         set_errno(libc::ENOSYS);
         return -1;
     }
-    match original!(c"timerfd_create": unsafe extern "C" fn(libc::clockid_t, c_int) -> c_int) {
-        // SAFETY: the caller's arguments, unchanged.
-        Some(original) => unsafe { original(clock, flags) },
-        None => -1,
-    }
+    let original = original!(timerfd_create(_, _) else return -1);
+    // SAFETY: the caller's arguments, unchanged.
+    unsafe { original(clock, flags) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn flock(fd: c_int, operation: c_int) -> c_int {
-    type Flock = unsafe extern "C" fn(c_int, c_int) -> c_int;
     /// The lock is not waited for.
     const NOT_WAITING: c_int = 4;
-    let Some(original) = original!(c"flock": Flock) else {
-        return -1;
-    };
+    let original = original!(flock(_, _) else return -1);
     // SAFETY: the function takes any numbers.
     let call = |operation| unsafe { original(fd, operation) };
     if !is_scheduled() || operation & NOT_WAITING != 0 {

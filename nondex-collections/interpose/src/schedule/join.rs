@@ -10,17 +10,6 @@ use super::thread::{Ref, State, Woken};
 use super::{Busy, Object, Operation, lateness, me, pthread, token};
 use crate::{libc, original};
 
-type Join = unsafe extern "C" fn(libc::pthread_t, *mut *mut c_void) -> c_int;
-type JoinUntil =
-    unsafe extern "C" fn(libc::pthread_t, *mut *mut c_void, *const libc::timespec) -> c_int;
-type JoinByClock = unsafe extern "C" fn(
-    libc::pthread_t,
-    *mut *mut c_void,
-    libc::clockid_t,
-    *const libc::timespec,
-) -> c_int;
-type Detach = unsafe extern "C" fn(libc::pthread_t) -> c_int;
-
 /// How long a thread waits for the end of another one.
 #[derive(Clone, Copy)]
 enum Limit {
@@ -96,9 +85,7 @@ unsafe fn join(
         Ok(None) => return unknown().unwrap_or(libc::EINVAL),
         Err(error) => return error,
     };
-    let Some(original) = original!(c"pthread_join": Join) else {
-        return libc::EINVAL;
-    };
+    let original = original!(pthread_join(_, _) else return libc::EINVAL);
     // SAFETY: the caller's arguments, unchanged.
     let error = unsafe { original(handle, result) };
     if error == 0 && IS_ON.load(Ordering::Relaxed) {
@@ -112,7 +99,7 @@ unsafe extern "C" fn pthread_join(handle: libc::pthread_t, result: *mut *mut c_v
     // SAFETY: the caller's arguments, unchanged.
     unsafe {
         join(handle, result, Limit::Forever, || {
-            original!(c"pthread_join": Join).map(|original| original(handle, result))
+            original!(pthread_join(_, _)).map(|original| original(handle, result))
         })
     }
 }
@@ -125,7 +112,7 @@ unsafe extern "C" fn pthread_tryjoin_np(
     // SAFETY: the caller's arguments, unchanged.
     unsafe {
         join(handle, result, Limit::Now, || {
-            original!(c"pthread_tryjoin_np": Join).map(|original| original(handle, result))
+            original!(pthread_tryjoin_np(_, _)).map(|original| original(handle, result))
         })
     }
 }
@@ -139,8 +126,7 @@ unsafe extern "C" fn pthread_timedjoin_np(
     // SAFETY: the caller's arguments, unchanged. Without a time it waits for ever.
     unsafe {
         join(handle, result, limit(libc::CLOCK_REALTIME, time), || {
-            original!(c"pthread_timedjoin_np": JoinUntil)
-                .map(|original| original(handle, result, time))
+            original!(pthread_timedjoin_np(_, _, _)).map(|original| original(handle, result, time))
         })
     }
 }
@@ -155,7 +141,7 @@ unsafe extern "C" fn pthread_clockjoin_np(
     // SAFETY: the caller's arguments, with the time as the system's clock has it.
     unsafe {
         join(handle, result, limit(clock, time), || {
-            let original = original!(c"pthread_clockjoin_np": JoinByClock)?;
+            let original = original!(pthread_clockjoin_np(_, _, _, _))?;
             if time.is_null() {
                 return Some(original(handle, result, clock, time));
             }
@@ -193,9 +179,7 @@ unsafe extern "C" fn pthread_detach(handle: libc::pthread_t) -> c_int {
             }
         }
     }
-    let Some(original) = original!(c"pthread_detach": Detach) else {
-        return libc::EINVAL;
-    };
+    let original = original!(pthread_detach(_) else return libc::EINVAL);
     // SAFETY: the caller's arguments, unchanged.
     unsafe { original(handle) }
 }

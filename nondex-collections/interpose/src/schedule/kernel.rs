@@ -149,7 +149,7 @@ fn timespec(time: Duration) -> libc::timespec {
 /// The real time of a clock in nanoseconds.
 pub(super) fn clock(clock: libc::clockid_t) -> u64 {
     type Clock = unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> c_int;
-    let original = original!(c"clock_gettime": Clock).filter(|_| filter::is_there());
+    let original = original!(clock_gettime: Clock).filter(|_| filter::is_there());
     let Some(original) = original else {
         return clock_of_system(clock);
     };

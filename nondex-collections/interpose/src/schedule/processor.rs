@@ -202,16 +202,12 @@ pub(crate) fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c_long> 
     Some(len)
 }
 
-type Affinity<T> = unsafe extern "C" fn(T, usize, *mut c_void) -> c_int;
-
 /// Declares the functions that return the processors of a process or thread.
 macro_rules! reads {
-    ($($name:ident $c_name:literal $who:ty, missing $missing:expr;)*) => {$(
+    ($($name:ident $who:ty, missing $missing:expr;)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(who: $who, size: usize, set: *mut c_void) -> c_int {
-            let Some(original) = original!($c_name: Affinity<$who>) else {
-                return $missing;
-            };
+            let original = original!($name(_, _, _) else return $missing);
             // A thread that waited outside of the scheduler may have none back yet.
             give_back_to_this();
             // SAFETY: the caller's arguments, unchanged; libc fills in the whole set.
@@ -228,13 +224,11 @@ macro_rules! reads {
 
 /// Declares the functions that choose processors.
 macro_rules! chooses {
-    ($($name:ident $c_name:literal $who:ty, missing $missing:expr;)*) => {$(
+    ($($name:ident $who:ty, missing $missing:expr;)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(who: $who, size: usize, set: *mut c_void) -> c_int {
             release();
-            let Some(original) = original!($c_name: Affinity<$who>) else {
-                return $missing;
-            };
+            let original = original!($name(_, _, _) else return $missing);
             // SAFETY: the caller's arguments, unchanged.
             unsafe { original(who, size, set) }
         }
@@ -242,14 +236,14 @@ macro_rules! chooses {
 }
 
 reads! {
-    sched_getaffinity c"sched_getaffinity" libc::pid_t, missing -1;
-    pthread_getaffinity_np c"pthread_getaffinity_np" libc::pthread_t, missing libc::ENOSYS;
+    sched_getaffinity libc::pid_t, missing -1;
+    pthread_getaffinity_np libc::pthread_t, missing libc::ENOSYS;
 }
 
 chooses! {
-    sched_setaffinity c"sched_setaffinity" libc::pid_t, missing -1;
-    pthread_setaffinity_np c"pthread_setaffinity_np" libc::pthread_t, missing libc::ENOSYS;
-    pthread_attr_setaffinity_np c"pthread_attr_setaffinity_np" *mut libc::pthread_attr_t,
+    sched_setaffinity libc::pid_t, missing -1;
+    pthread_setaffinity_np libc::pthread_t, missing libc::ENOSYS;
+    pthread_attr_setaffinity_np *mut libc::pthread_attr_t,
         missing libc::ENOSYS;
 }
 

@@ -13,12 +13,6 @@ use super::{Busy, Object, Operation, epoch, futex, kernel, lateness, leaving, me
 use crate::{errno, libc, original, set_errno};
 
 type OfLock = unsafe extern "C" fn(*mut c_void) -> c_int;
-type OfTime = unsafe extern "C" fn(*mut c_void, *const libc::timespec) -> c_int;
-type OfClock = unsafe extern "C" fn(*mut c_void, libc::clockid_t, *const libc::timespec) -> c_int;
-type Wait = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
-type WaitTime = unsafe extern "C" fn(*mut c_void, *mut c_void, *const libc::timespec) -> c_int;
-type WaitClock =
-    unsafe extern "C" fn(*mut c_void, *mut c_void, libc::clockid_t, *const libc::timespec) -> c_int;
 
 /// How a function reports an error.
 #[derive(Clone, Copy)]
@@ -220,7 +214,7 @@ unsafe fn take_until(
 
 /// A function that takes a lock without a limit, by one that tries.
 macro_rules! taking {
-    ($name:ident $text:literal by $try:literal, $reports:ident) => {
+    ($name:ident by $try:ident, $reports:ident) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(lock: *mut c_void) -> c_int {
             if let Some(me) = me() {
@@ -233,19 +227,16 @@ macro_rules! taking {
                     }
                 }
             }
-            match original!($text: OfLock) {
-                // SAFETY: the caller's lock.
-                Some(original) => unsafe { original(lock) },
-                None => libc::EINVAL,
-            }
+            let original = original!($name(_) else return libc::EINVAL);
+            // SAFETY: the caller's lock.
+            unsafe { original(lock) }
         }
     };
 }
 
 /// The functions that take a lock until a time.
 macro_rules! taking_until {
-    ($timed:ident $timed_text:literal $clocked:ident $clocked_text:literal by $try:literal,
-        $reports:ident) => {
+    ($timed:ident $clocked:ident by $try:ident, $reports:ident) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $timed(lock: *mut c_void, time: *const libc::timespec) -> c_int {
             if let Some(me) = me() {
@@ -258,11 +249,9 @@ macro_rules! taking_until {
                     }
                 }
             }
-            match original!($timed_text: OfTime) {
-                // SAFETY: the caller's arguments.
-                Some(original) => unsafe { original(lock, time) },
-                None => libc::EINVAL,
-            }
+            let original = original!($timed(_, _) else return libc::EINVAL);
+            // SAFETY: the caller's arguments.
+            unsafe { original(lock, time) }
         }
 
         #[unsafe(no_mangle)]
@@ -281,22 +270,20 @@ macro_rules! taking_until {
                     }
                 }
             }
-            match original!($clocked_text: OfClock) {
-                // SAFETY: the caller's arguments.
-                Some(original) => unsafe { original(lock, clock, &for_system(clock, time)) },
-                None => libc::EINVAL,
-            }
+            let original = original!($clocked(_, _, _) else return libc::EINVAL);
+            // SAFETY: the caller's arguments.
+            unsafe { original(lock, clock, &for_system(clock, time)) }
         }
     };
 }
 
 /// A function that gives something free.
 macro_rules! giving {
-    ($name:ident $text:literal to $count:literal) => {
+    ($name:ident to $count:literal) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(lock: *mut c_void) -> c_int {
             super::point_on(Operation::Pthread, Object::Address(lock.addr()));
-            let result = match original!($text: OfLock) {
+            let result = match original!($name(_)) {
                 // SAFETY: the caller's lock.
                 Some(original) => unsafe { original(lock) },
                 None => libc::EINVAL,
@@ -307,25 +294,21 @@ macro_rules! giving {
     };
 }
 
-taking!(pthread_mutex_lock c"pthread_mutex_lock" by c"pthread_mutex_trylock", ByResult);
-taking_until!(pthread_mutex_timedlock c"pthread_mutex_timedlock"
-    pthread_mutex_clocklock c"pthread_mutex_clocklock" by c"pthread_mutex_trylock", ByResult);
-giving!(pthread_mutex_unlock c"pthread_mutex_unlock" to 1);
+taking!(pthread_mutex_lock by pthread_mutex_trylock, ByResult);
+taking_until!(pthread_mutex_timedlock pthread_mutex_clocklock by pthread_mutex_trylock, ByResult);
+giving!(pthread_mutex_unlock to 1);
 
-taking!(pthread_rwlock_rdlock c"pthread_rwlock_rdlock" by c"pthread_rwlock_tryrdlock", ByResult);
-taking_until!(pthread_rwlock_timedrdlock c"pthread_rwlock_timedrdlock"
-    pthread_rwlock_clockrdlock c"pthread_rwlock_clockrdlock" by c"pthread_rwlock_tryrdlock",
+taking!(pthread_rwlock_rdlock by pthread_rwlock_tryrdlock, ByResult);
+taking_until!(pthread_rwlock_timedrdlock pthread_rwlock_clockrdlock by pthread_rwlock_tryrdlock,
     ByResult);
-taking!(pthread_rwlock_wrlock c"pthread_rwlock_wrlock" by c"pthread_rwlock_trywrlock", ByResult);
-taking_until!(pthread_rwlock_timedwrlock c"pthread_rwlock_timedwrlock"
-    pthread_rwlock_clockwrlock c"pthread_rwlock_clockwrlock" by c"pthread_rwlock_trywrlock",
+taking!(pthread_rwlock_wrlock by pthread_rwlock_trywrlock, ByResult);
+taking_until!(pthread_rwlock_timedwrlock pthread_rwlock_clockwrlock by pthread_rwlock_trywrlock,
     ByResult);
-giving!(pthread_rwlock_unlock c"pthread_rwlock_unlock" to 2_147_483_647);
+giving!(pthread_rwlock_unlock to 2_147_483_647);
 
-taking!(sem_wait c"sem_wait" by c"sem_trywait", ByErrno);
-taking_until!(sem_timedwait c"sem_timedwait" sem_clockwait c"sem_clockwait" by c"sem_trywait",
-    ByErrno);
-giving!(sem_post c"sem_post" to 1);
+taking!(sem_wait by sem_trywait, ByErrno);
+taking_until!(sem_timedwait sem_clockwait by sem_trywait, ByErrno);
+giving!(sem_post to 1);
 
 /// Gives the mutex free, waits for the condition, and takes the mutex again.
 ///
@@ -338,9 +321,7 @@ unsafe fn wait(
     deadline: Option<u64>,
 ) -> c_int {
     super::operation_on(me, Operation::Pthread, Object::Address(condition.addr()));
-    let Some(unlock) = original!(c"pthread_mutex_unlock": OfLock) else {
-        return libc::EINVAL;
-    };
+    let unlock = original!(pthread_mutex_unlock(_) else return libc::EINVAL);
     let busy = Busy::begin(me);
     let deadline = lateness::later(me, deadline);
     let mut shared = SHARED.lock();
@@ -374,11 +355,9 @@ unsafe extern "C" fn pthread_cond_wait(condition: *mut c_void, mutex: *mut c_voi
         // SAFETY: the caller's arguments.
         return unsafe { wait(me, condition, mutex, None) };
     }
-    match original!(c"pthread_cond_wait": Wait) {
-        // SAFETY: the caller's arguments.
-        Some(original) => unsafe { original(condition, mutex) },
-        None => libc::EINVAL,
-    }
+    let original = original!(pthread_cond_wait(_, _) else return libc::EINVAL);
+    // SAFETY: the caller's arguments.
+    unsafe { original(condition, mutex) }
 }
 
 #[unsafe(no_mangle)]
@@ -398,13 +377,9 @@ unsafe extern "C" fn pthread_cond_timedwait(
             )
         };
     }
-    match original!(c"pthread_cond_timedwait": WaitTime) {
-        // SAFETY: the caller's arguments.
-        Some(original) => unsafe {
-            original(condition, mutex, &for_system(epoch::clock_of(time), time))
-        },
-        None => libc::EINVAL,
-    }
+    let original = original!(pthread_cond_timedwait(_, _, _) else return libc::EINVAL);
+    // SAFETY: the caller's arguments.
+    unsafe { original(condition, mutex, &for_system(epoch::clock_of(time), time)) }
 }
 
 #[unsafe(no_mangle)]
@@ -418,12 +393,10 @@ unsafe extern "C" fn pthread_cond_clockwait(
         // SAFETY: the caller's arguments.
         return unsafe { wait(me, condition, mutex, Some(deadline(clock, time))) };
     }
-    match original!(c"pthread_cond_clockwait": WaitClock) {
-        // SAFETY: the caller's arguments.
-        Some(original) => unsafe { original(condition, mutex, clock, &for_system(clock, time)) },
-        None => libc::EINVAL,
-    }
+    let original = original!(pthread_cond_clockwait(_, _, _, _) else return libc::EINVAL);
+    // SAFETY: the caller's arguments.
+    unsafe { original(condition, mutex, clock, &for_system(clock, time)) }
 }
 
-giving!(pthread_cond_signal c"pthread_cond_signal" to 1);
-giving!(pthread_cond_broadcast c"pthread_cond_broadcast" to 2_147_483_647);
+giving!(pthread_cond_signal to 1);
+giving!(pthread_cond_broadcast to 2_147_483_647);

@@ -74,7 +74,7 @@ pub(super) fn kind(fd: c_int) -> Kind {
 /// How a descriptor was opened.
 fn flags(fd: c_int) -> Option<c_int> {
     // SAFETY: the function takes any number, and this command has no argument.
-    let flags = original!(c"fcntl": Fcntl).map(|fcntl| unsafe { fcntl(fd, libc::F_GETFL) });
+    let flags = original!(fcntl: Fcntl).map(|fcntl| unsafe { fcntl(fd, libc::F_GETFL) });
     flags.filter(|flags| *flags != -1)
 }
 
@@ -97,7 +97,7 @@ pub(super) fn waits(fd: c_int) -> bool {
 pub(super) fn option<T: Default>(fd: c_int, name: c_int) -> Option<T> {
     let mut value = T::default();
     let mut len = size_of::<T>() as libc::socklen_t;
-    let getsockopt = original!(c"getsockopt": Getsockopt)?;
+    let getsockopt = original!(getsockopt: Getsockopt)?;
     // SAFETY: the kernel writes at most as many bytes as there is room for, and any are a value of
     // the requested types.
     let result = unsafe {
@@ -122,5 +122,5 @@ pub(super) fn is_ready(fd: c_int, events: c_short) -> bool {
         revents: 0,
     };
     // SAFETY: the list has one entry.
-    original!(c"poll": Poll).is_none_or(|poll| unsafe { poll(&raw mut entry, 1, 0) } != 0)
+    original!(poll: Poll).is_none_or(|poll| unsafe { poll(&raw mut entry, 1, 0) } != 0)
 }

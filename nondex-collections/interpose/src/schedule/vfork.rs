@@ -50,7 +50,7 @@ type Vfork = unsafe extern "C" fn() -> libc::pid_t;
 extern "C" fn before() -> Vfork {
     let _errno = Errno::save();
     child::before_vfork();
-    original!(c"vfork": Vfork).unwrap_or(missing)
+    original!(vfork: Vfork).unwrap_or(missing)
 }
 
 unsafe extern "C" fn missing() -> c_int {

@@ -39,18 +39,14 @@ unsafe fn execute(
 /// Declares one of the functions that run a program in place of this one. Those without an
 /// environment take our own.
 macro_rules! exec {
-    ($name:ident($($environment:ident)?), $original:literal, $find:path) => {
+    ($name:ident($($environment:ident)?), $original:ident, $find:path) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(
             program: *const c_char,
             arguments: Strings,
             $($environment: Strings,)?
         ) -> c_int {
-            let Some(original) =
-                original!($original: unsafe extern "C" fn(*const c_char, Strings, Strings) -> c_int)
-            else {
-                return -1;
-            };
+            let original = original!($original(_, _, _) else return -1);
             // SAFETY: the caller's arguments, with the environment that libc takes for them.
             unsafe {
                 let environment = [$($environment,)? environ][0];
@@ -62,10 +58,10 @@ macro_rules! exec {
     };
 }
 
-exec!(execve(environment), c"execve", program::by_path);
-exec!(execv(), c"execve", program::by_path);
-exec!(execvpe(environment), c"execvpe", program::by_name);
-exec!(execvp(), c"execvpe", program::by_name);
+exec!(execve(environment), execve, program::by_path);
+exec!(execv(), execve, program::by_path);
+exec!(execvpe(environment), execvpe, program::by_name);
+exec!(execvp(), execvpe, program::by_name);
 
 /// The path of an open file, and of what is found from there, for as long as this process has it
 /// open.
@@ -84,11 +80,7 @@ fn path_of<'a>(buffer: &'a mut [u8], file: c_int, rest: &[u8]) -> Option<&'a CSt
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn fexecve(file: c_int, arguments: Strings, environment: Strings) -> c_int {
-    let Some(original) =
-        original!(c"fexecve": unsafe extern "C" fn(c_int, Strings, Strings) -> c_int)
-    else {
-        return -1;
-    };
+    let original = original!(fexecve(_, _, _) else return -1);
     let mut buffer = [0; MAX_PATH];
     let path = path_of(&mut buffer, file, b"").map_or(::std::ptr::null(), CStr::as_ptr);
     // SAFETY: the caller's arguments, unchanged.
@@ -103,8 +95,6 @@ unsafe extern "C" fn fexecve(file: c_int, arguments: Strings, environment: Strin
     }
 }
 
-type Execveat = unsafe extern "C" fn(c_int, *const c_char, Strings, Strings, c_int) -> c_int;
-
 #[unsafe(no_mangle)]
 unsafe extern "C" fn execveat(
     folder: c_int,
@@ -113,7 +103,7 @@ unsafe extern "C" fn execveat(
     environment: Strings,
     flags: c_int,
 ) -> c_int {
-    let original = original!(c"execveat": Execveat);
+    let original = original!(execveat(_, _, _, _, _));
     let mut buffer = [0; MAX_PATH];
     let path = if name.is_null() || folder == libc::AT_FDCWD {
         name

@@ -88,9 +88,7 @@ unsafe fn run<R>(command: *const c_char, run: impl FnOnce(*const c_char) -> R) -
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn system(command: *const c_char) -> c_int {
-    let Some(original) = original!(c"system": unsafe extern "C" fn(*const c_char) -> c_int) else {
-        return -1;
-    };
+    let original = original!(system(_) else return -1);
     // SAFETY: the caller's argument, or one that does the same.
     unsafe {
         run(command, |command| {
@@ -99,13 +97,9 @@ unsafe extern "C" fn system(command: *const c_char) -> c_int {
     }
 }
 
-type Popen = unsafe extern "C" fn(*const c_char, *const c_char) -> *mut libc::FILE;
-
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popen(command: *const c_char, mode: *const c_char) -> *mut libc::FILE {
-    let Some(original) = original!(c"popen": Popen) else {
-        return ::std::ptr::null_mut();
-    };
+    let original = original!(popen(_, _) else return ::std::ptr::null_mut());
     // SAFETY: the caller's arguments, or a command that does the same.
     unsafe {
         run(command, |command| {
@@ -117,10 +111,7 @@ unsafe extern "C" fn popen(command: *const c_char, mode: *const c_char) -> *mut 
 /// Waits for the command, in the C library's own way.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pclose(file: *mut libc::FILE) -> c_int {
-    let Some(original) = original!(c"pclose": unsafe extern "C" fn(*mut libc::FILE) -> c_int)
-    else {
-        return -1;
-    };
+    let original = original!(pclose(_) else return -1);
     // SAFETY: the caller's argument, unchanged.
     schedule::child::wait(0, || (unsafe { original(file) }, true))
 }

@@ -17,7 +17,7 @@ type Spawn = unsafe extern "C" fn(
 
 /// The child of a process descriptor.
 fn child_of(descriptor: c_int) -> libc::pid_t {
-    match original!(c"pidfd_getpid": unsafe extern "C" fn(c_int) -> libc::pid_t) {
+    match original!(pidfd_getpid: unsafe extern "C" fn(c_int) -> libc::pid_t) {
         // SAFETY: it takes any number.
         Some(original) => unsafe { original(descriptor) },
         None => -1,
@@ -67,7 +67,7 @@ unsafe fn spawn_and_open(
 /// Declares one of the functions that start a child, and what is called where libc has none of that
 /// name. It returns the child's number, or a descriptor from which `$pid` knows it.
 macro_rules! spawn {
-    ($name:ident, $original:literal, $find:path, $pid:expr, $missing:expr) => {
+    ($name:ident, $find:path, $pid:expr, $missing:expr) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(
             child: *mut c_int,
@@ -81,11 +81,18 @@ macro_rules! spawn {
             let child = if child.is_null() { &raw mut own } else { child };
             // SAFETY: the caller's arguments, with a place for the child.
             unsafe {
-                let Some(original) = original!($original: Spawn) else {
+                let Some(original) = original!($name(_, _, _, _, _, _)) else {
                     let missing: Option<Spawn> = $missing;
                     return missing.map_or(libc::ENOSYS, |spawn| {
-                        spawn_and_open(spawn, child, name, actions, attributes, arguments,
-                            environment)
+                        spawn_and_open(
+                            spawn,
+                            child,
+                            name,
+                            actions,
+                            attributes,
+                            arguments,
+                            environment,
+                        )
                     });
                 };
                 let program = found(name, $find);
@@ -106,35 +113,11 @@ macro_rules! spawn {
     };
 }
 
-spawn!(
-    posix_spawn,
-    c"posix_spawn",
-    program::by_path,
-    |pid| pid,
-    None
-);
-spawn!(
-    posix_spawnp,
-    c"posix_spawnp",
-    program::by_name,
-    |pid| pid,
-    None
-);
+spawn!(posix_spawn, program::by_path, |pid| pid, None);
+spawn!(posix_spawnp, program::by_name, |pid| pid, None);
 // Since glibc 2.39. std takes it that they work where they are.
-spawn!(
-    pidfd_spawn,
-    c"pidfd_spawn",
-    program::by_path,
-    child_of,
-    Some(posix_spawn)
-);
-spawn!(
-    pidfd_spawnp,
-    c"pidfd_spawnp",
-    program::by_name,
-    child_of,
-    Some(posix_spawnp)
-);
+spawn!(pidfd_spawn, program::by_path, child_of, Some(posix_spawn));
+spawn!(pidfd_spawnp, program::by_name, child_of, Some(posix_spawnp));
 
 #[cfg(test)]
 mod tests {

@@ -217,28 +217,21 @@ unsafe fn waited(
 /// Declares one of the functions that wait for a child, and names the argument that is the place
 /// for its status.
 macro_rules! wait {
-    ($name:ident, $original:literal, $status:ident, $options:expr,
-        ($($argument:ident: $type:ty),*)) => {
+    ($name:ident, $status:ident, $options:expr, ($($argument:ident: $type:ty),*)) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($argument: $type),*) -> libc::pid_t {
-            let Some(original) =
-                original!($original: unsafe extern "C" fn($($type),*) -> libc::pid_t)
-            else {
-                return -1;
-            };
+            let original = original!($name($($type),*) else return -1);
             // SAFETY: the caller's arguments, with a place for the status.
             unsafe { waited($status, $options, |$status| original($($argument),*)) }
         }
     };
 }
 
-wait!(wait, c"wait", status, 0, (status: *mut c_int));
-wait!(waitpid, c"waitpid", status, options, (pid: libc::pid_t, status: *mut c_int, options: c_int));
-wait!(wait3, c"wait3", status, options, (status: *mut c_int, options: c_int, usage: *mut c_void));
-wait!(wait4, c"wait4", status, options, (pid: libc::pid_t, status: *mut c_int, options: c_int,
+wait!(wait, status, 0, (status: *mut c_int));
+wait!(waitpid, status, options, (pid: libc::pid_t, status: *mut c_int, options: c_int));
+wait!(wait3, status, options, (status: *mut c_int, options: c_int, usage: *mut c_void));
+wait!(wait4, status, options, (pid: libc::pid_t, status: *mut c_int, options: c_int,
     usage: *mut c_void));
-
-type Waitid = unsafe extern "C" fn(c_uint, libc::id_t, *mut libc::siginfo_t, c_int) -> c_int;
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn waitid(
@@ -247,9 +240,7 @@ unsafe extern "C" fn waitid(
     info: *mut libc::siginfo_t,
     options: c_int,
 ) -> c_int {
-    let Some(original) = original!(c"waitid": Waitid) else {
-        return -1;
-    };
+    let original = original!(waitid(_, _, _, _) else return -1);
     // SAFETY: the information is plain data, for which zeros are valid.
     let mut own = unsafe { ::std::mem::zeroed::<libc::siginfo_t>() };
     let info = if info.is_null() { &raw mut own } else { info };

@@ -8,14 +8,10 @@ use crate::libc;
 
 /// Declares functions that return a static entry.
 macro_rules! entries {
-    ($($function:ident $c_name:literal of $name:ident ($($argument:ident: $type:ty),*);)*) => {$(
+    ($($function:ident of $name:ident ($($argument:ident: $type:ty),*);)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $function($($argument: $type),*) -> *mut libc::hostent {
-            let Some(original) =
-                original!($c_name: unsafe extern "C" fn($($type),*) -> *mut libc::hostent)
-            else {
-                return ptr::null_mut();
-            };
+            let original = original!($function($($type),*) else return ptr::null_mut());
             // SAFETY: the caller gives a name that ends with NUL.
             let lookup = unsafe { look_up("gethostbyname", $name) };
             // SAFETY: the caller's arguments, unchanged.
@@ -26,8 +22,8 @@ macro_rules! entries {
 }
 
 entries! {
-    gethostbyname c"gethostbyname" of name (name: *const c_char);
-    gethostbyname2 c"gethostbyname2" of name (name: *const c_char, family: c_int);
+    gethostbyname of name (name: *const c_char);
+    gethostbyname2 of name (name: *const c_char, family: c_int);
 }
 
 /// Does a lookup by `call`, which puts an entry into `result`, or else its error into `reason`.
@@ -65,7 +61,7 @@ pub(super) unsafe fn reentrant(
 
 /// Declares functions that are given room for the entry.
 macro_rules! reentrant_entries {
-    ($($function:ident $c_name:literal of $name:ident ($($argument:ident: $type:ty),*);)*) => {$(
+    ($($function:ident of $name:ident ($($argument:ident: $type:ty),*);)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $function(
             $($argument: $type,)*
@@ -75,12 +71,8 @@ macro_rules! reentrant_entries {
             result: *mut *mut libc::hostent,
             reason: *mut c_int,
         ) -> c_int {
-            let Some(original) = original!($c_name: unsafe extern "C" fn(
-                $($type,)* *mut libc::hostent, *mut c_char, usize, *mut *mut libc::hostent,
-                    *mut c_int
-            ) -> c_int) else {
-                return libc::ENOSYS;
-            };
+            let original =
+                original!($function($($type,)* _, _, _, _, _) else return libc::ENOSYS);
             // SAFETY: the caller gives a name that ends with NUL, and places for the result and the
             // reason.
             unsafe {
@@ -94,6 +86,6 @@ macro_rules! reentrant_entries {
 }
 
 reentrant_entries! {
-    gethostbyname_r c"gethostbyname_r" of name (name: *const c_char);
-    gethostbyname2_r c"gethostbyname2_r" of name (name: *const c_char, family: c_int);
+    gethostbyname_r of name (name: *const c_char);
+    gethostbyname2_r of name (name: *const c_char, family: c_int);
 }

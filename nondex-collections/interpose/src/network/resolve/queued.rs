@@ -52,8 +52,6 @@ pub(in crate::network) fn after_fork() {
     QUEUED.after_fork();
 }
 
-type Queue = unsafe extern "C" fn(c_int, *mut *mut Request, c_int, *mut libc::sigevent) -> c_int;
-
 #[unsafe(no_mangle)]
 unsafe extern "C" fn getaddrinfo_a(
     mode: c_int,
@@ -61,9 +59,7 @@ unsafe extern "C" fn getaddrinfo_a(
     count: c_int,
     event: *mut libc::sigevent,
 ) -> c_int {
-    let Some(original) = original!(c"getaddrinfo_a": Queue) else {
-        return libc::EAI_SYSTEM;
-    };
+    let original = original!(getaddrinfo_a(_, _, _, _) else return libc::EAI_SYSTEM);
     let len = usize::try_from(count).unwrap_or(0);
     if list.is_null() || len == 0 {
         // SAFETY: the caller's arguments, unchanged.
@@ -129,8 +125,7 @@ unsafe fn begin(request: *mut Request) -> bool {
 /// # Safety
 /// `request` must be null or valid.
 unsafe fn look_at(request: *const Request) {
-    let Some(original) = original!(c"gai_error": unsafe extern "C" fn(*const Request) -> c_int)
-    else {
+    let Some(original) = original!(gai_error: unsafe extern "C" fn(*const Request) -> c_int) else {
         return;
     };
     if request.is_null() {
@@ -158,10 +153,7 @@ unsafe fn look_at(request: *const Request) {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn gai_error(request: *mut Request) -> c_int {
-    let Some(original) = original!(c"gai_error": unsafe extern "C" fn(*mut Request) -> c_int)
-    else {
-        return libc::EAI_SYSTEM;
-    };
+    let original = original!(gai_error(_) else return libc::EAI_SYSTEM);
     // SAFETY: the caller's argument, which is a request.
     unsafe {
         look_at(request);
@@ -169,17 +161,13 @@ unsafe extern "C" fn gai_error(request: *mut Request) -> c_int {
     }
 }
 
-type Suspend = unsafe extern "C" fn(*const *const Request, c_int, *const libc::timespec) -> c_int;
-
 #[unsafe(no_mangle)]
 unsafe extern "C" fn gai_suspend(
     list: *const *const Request,
     count: c_int,
     timeout: *const libc::timespec,
 ) -> c_int {
-    let Some(original) = original!(c"gai_suspend": Suspend) else {
-        return libc::EAI_SYSTEM;
-    };
+    let original = original!(gai_suspend(_, _, _) else return libc::EAI_SYSTEM);
     // SAFETY: the caller's arguments, unchanged.
     let result = unsafe { original(list, count, timeout) };
     for i in 0..usize::try_from(count).unwrap_or(0) {

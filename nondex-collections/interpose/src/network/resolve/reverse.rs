@@ -34,12 +34,7 @@ unsafe extern "C" fn getnameinfo(
     service_len: libc::socklen_t,
     flags: c_int,
 ) -> c_int {
-    let Some(original) = original!(c"getnameinfo": unsafe extern "C" fn(*const libc::sockaddr,
-        libc::socklen_t, *mut c_char, libc::socklen_t, *mut c_char, libc::socklen_t,
-        c_int) -> c_int)
-    else {
-        return libc::EAI_FAIL;
-    };
+    let original = original!(getnameinfo(_, _, _, _, _, _, _) else return libc::EAI_FAIL);
     // SAFETY: the caller's arguments, unchanged.
     let call = || unsafe {
         original(
@@ -91,11 +86,7 @@ unsafe extern "C" fn gethostbyaddr(
     address_len: libc::socklen_t,
     family: c_int,
 ) -> *mut libc::hostent {
-    let Some(original) = original!(c"gethostbyaddr": unsafe extern "C" fn(*const c_void,
-        libc::socklen_t, c_int) -> *mut libc::hostent)
-    else {
-        return ptr::null_mut();
-    };
+    let original = original!(gethostbyaddr(_, _, _) else return ptr::null_mut());
     // SAFETY: the caller gives an address of this length.
     let lookup = look_up("gethostbyaddr", unsafe {
         bare(address, address_len, family)
@@ -116,12 +107,7 @@ unsafe extern "C" fn gethostbyaddr_r(
     result: *mut *mut libc::hostent,
     reason: *mut c_int,
 ) -> c_int {
-    let Some(original) = original!(c"gethostbyaddr_r": unsafe extern "C" fn(*const c_void,
-        libc::socklen_t, c_int, *mut libc::hostent, *mut c_char, usize, *mut *mut libc::hostent,
-        *mut c_int) -> c_int)
-    else {
-        return libc::ENOSYS;
-    };
+    let original = original!(gethostbyaddr_r(_, _, _, _, _, _, _, _) else return libc::ENOSYS);
     // SAFETY: the caller gives an address of this length, and places for the result and the reason.
     unsafe {
         let lookup = look_up("gethostbyaddr", bare(address, address_len, family));
