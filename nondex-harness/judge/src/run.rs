@@ -57,7 +57,6 @@ pub struct Run {
     #[serde(default)]
     pub sources: Vec<Source>,
     /// What the scheduler did, if the test was scheduled.
-    #[serde(default)]
     pub schedule: Option<ScheduleRecord>,
     /// What it left changed, where the run recorded that.
     #[serde(default)]

@@ -46,7 +46,6 @@ pub struct Override {
     #[serde(default, deserialize_with = "one")]
     pub network: Option<NetworkMode>,
     /// Whether failures of theirs may be explained by the machine.
-    #[serde(default)]
     pub sanitise: Option<bool>,
     /// The time limit of one run.
     #[serde(default, deserialize_with = "one")]

@@ -93,11 +93,11 @@ pub struct Life {
     pub elapsed_ms: u64,
     /// The lines of the repository that any of its runs ran, by file: `3-7,9`. Null when that was
     /// not asked for, when some of it is lost, or when runs were left out as the budget was spent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ran: Option<BTreeMap<String, String>>,
     /// The files and folders of the repository that it, or a test that ran at the same time,
     /// opened. Null as [`Life::ran`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub opened: Option<BTreeSet<String>>,
 }
 

@@ -41,7 +41,6 @@ pub struct Runtime {
     /// The folder of all libraries, for `-L dependency=`.
     pub libraries: Utf8PathBuf,
     /// The library that observes the programs that tests start, where there is one.
-    #[serde(default)]
     pub preload: Option<Utf8PathBuf>,
 }
 

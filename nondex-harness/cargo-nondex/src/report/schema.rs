@@ -121,7 +121,6 @@ pub struct RunInfo {
     #[serde(default)]
     pub clean_runs: u32,
     /// Choices that were the same in every run, of `cargo nondex test`; null for a campaign.
-    #[serde(default)]
     pub world: Option<World>,
     /// Time limit of one run, in milliseconds.
     #[serde(default)]
@@ -142,10 +141,8 @@ pub struct RunInfo {
     #[serde(default)]
     pub elapsed_ms: u64,
     /// Accepted number of tests with verdict `network`.
-    #[serde(default)]
     pub max_sanitised: Option<Limit>,
     /// What was built, its folder relative to the workspace root. `replay` builds the same.
-    #[serde(default)]
     pub build: Option<BuildPlan>,
     /// Version text of the toolchain.
     #[serde(default)]
@@ -155,7 +152,6 @@ pub struct RunInfo {
     #[serde(default)]
     pub unbuilt: Vec<String>,
     /// Commit that was checked out; null if there is none.
-    #[serde(default)]
     pub commit: Option<String>,
     /// Whether the working tree differs from the commit.
     #[serde(default)]

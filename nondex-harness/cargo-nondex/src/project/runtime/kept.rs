@@ -21,7 +21,6 @@ const MANIFEST: &str = "runtime.json";
 pub(super) struct Manifest {
     std: String,
     test: String,
-    #[serde(default)]
     preload: Option<String>,
     libraries: Vec<Library>,
 }

@@ -21,7 +21,6 @@ pub struct Culprit {
     pub column: u32,
     /// Identity of a call without a place: `stack:` and a number that is the same for the same
     /// binary.
-    #[serde(default)]
     pub site: Option<String>,
     /// Kind of freedom of the API.
     pub kind: Kind,
@@ -37,25 +36,19 @@ pub struct Culprit {
     /// Family of the model.
     pub family: Family,
     /// File of the nearest frame in the workspace, if the call is in a dependency or in std.
-    #[serde(default)]
     pub user_file: Option<String>,
     /// Line of that frame, from 1.
-    #[serde(default)]
     pub user_line: Option<u32>,
     /// Which call at the site, if the search got that far.
-    #[serde(default)]
     pub call: Option<CallReport>,
     /// Details of each of [`elements`](Self::elements).
     #[serde(default)]
     pub element_details: Vec<ElementReport>,
     /// Decisive position, if the order of two elements is not what decides.
-    #[serde(default)]
     pub position: Option<Position>,
     /// Where the collection was created.
-    #[serde(default)]
     pub created: Option<PlaceReport>,
     /// For a number: from which value on it decides.
-    #[serde(default)]
     pub number: Option<NumberReport>,
 }
 
@@ -133,13 +126,10 @@ pub struct ElementReport {
     /// index in canonical order, from 0.
     pub index: u64,
     /// Name of a directory entry or of a variable.
-    #[serde(default)]
     pub name: Option<String>,
     /// Source file of the call that inserted it, as in [`Site::file`], if known.
-    #[serde(default)]
     pub file: Option<String>,
     /// Line of that call, from 1.
-    #[serde(default)]
     pub line: Option<u32>,
 }
 
@@ -151,6 +141,5 @@ pub struct PlaceReport {
     /// Line, from 1.
     pub line: u32,
     /// Column, from 1, if known.
-    #[serde(default)]
     pub column: Option<u32>,
 }

@@ -10,7 +10,6 @@ pub const MAX_FAILURES: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureReport {
     /// Id for `cargo nondex replay`: see [`report::id`](crate::report::id).
-    #[serde(default)]
     pub id: Option<String>,
     /// Level; null for a clean run.
     pub level: Option<Level>,
@@ -30,7 +29,7 @@ pub struct FailureReport {
     pub outcome: Outcome,
     /// Time that the run needs to end as it did, in milliseconds, if longer than the run's time
     /// limit. Absent otherwise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_ms: Option<u64>,
     /// Tests that ran before it in the same process, in order. Absent if it was the first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -39,7 +38,7 @@ pub struct FailureReport {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub scheduled: bool,
     /// Maximum number of operations of its scheduled threads. Absent for the default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_steps: Option<u64>,
 }
 

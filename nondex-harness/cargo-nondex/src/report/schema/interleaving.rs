@@ -15,7 +15,6 @@ pub struct InterleavingReport {
     /// Accesses of the delayed thread and another one to the same object, one for each known delay.
     pub conflicts: Vec<ConflictReport>,
     /// Where that run fails, if known; not always where the seed's run does.
-    #[serde(default)]
     pub failed: Option<Line>,
 }
 

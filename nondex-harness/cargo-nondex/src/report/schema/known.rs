@@ -10,7 +10,6 @@ pub struct KnownFlake {
     /// Last day on which it may be flaky, such as `2027-01-31`.
     pub expires: String,
     /// Address of a description, such as an issue.
-    #[serde(default)]
     pub link: Option<String>,
 }
 
@@ -39,10 +38,9 @@ pub struct Overdue {
     /// Last day.
     pub expires: String,
     /// For stable tests: failure rate that their runs leave possible, with 95 percent confidence.
-    #[serde(default)]
     pub failure_bound: Option<f64>,
     /// For missing tests: the only test that it may be now. Absent if there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub renamed: Option<String>,
 }
 

@@ -22,7 +22,6 @@ pub struct NetworkEvent {
     #[serde(default)]
     pub thread: String,
     /// Time until it failed, in milliseconds; null if it had not ended.
-    #[serde(default)]
     pub elapsed_ms: Option<u64>,
 }
 

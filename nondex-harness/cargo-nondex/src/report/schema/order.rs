@@ -86,7 +86,6 @@ pub struct Race {
     pub interrupt_at: u64,
     /// Access at which the inner test waits until the outer one has ended, from 0; `null` if it
     /// does not wait.
-    #[serde(default)]
     pub pause_at: Option<u64>,
     /// Shared state.
     pub state: SharedState,

@@ -61,7 +61,6 @@ pub struct WaitReport {
     /// Line, from 1.
     pub line: Option<u32>,
     /// Why it waits, if known.
-    #[serde(default)]
     pub cause: Option<WaitCause>,
 }
 

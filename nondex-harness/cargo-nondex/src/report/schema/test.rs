@@ -33,7 +33,6 @@ pub struct TestReport {
     pub verdict: Verdict,
     /// For `ND` by delays of threads alone: `race` if a thread is delayed while others continue,
     /// `time` if one wakes late.
-    #[serde(default)]
     pub reason: Option<Timing>,
     /// Choice points of its first clean run.
     pub choice_points: u64,
@@ -41,7 +40,6 @@ pub struct TestReport {
     pub weakest_level: Option<Level>,
     /// With a `reason`: weakest level that permits the shortest delays of one thread in all. It may
     /// be weaker or stronger than `weakest_level`.
-    #[serde(default)]
     pub delay_level: Option<Level>,
     /// Failing runs: clean ones, then by level and seed. At most
     /// [`MAX_FAILURES`](super::MAX_FAILURES), one of each spec, without those of the search.
@@ -50,7 +48,6 @@ pub struct TestReport {
     /// above the weakest failing one are absent unless requested.
     pub failure_rate: BTreeMap<Level, [u64; 2]>,
     /// What `failure_rate` counts. Null without a rate.
-    #[serde(default)]
     pub rate_of: Option<RateOf>,
     /// Whether it is known to fail by chance today: std or the platform draws the decisive value in
     /// every run, or a plain build failed.
@@ -58,7 +55,6 @@ pub struct TestReport {
     pub flaky_today: bool,
     /// With a `reason`: shortest delay of one thread, in all, that is known to suffice, in
     /// nanoseconds.
-    #[serde(default)]
     pub needed_delay_ns: Option<u64>,
     /// Responsible calls.
     pub culprits: Vec<Culprit>,
@@ -67,7 +63,7 @@ pub struct TestReport {
     /// For order-dependent tests: the tests that decide.
     pub order: Option<Order>,
     /// Another test that makes it fail when both run at the same time. Absent if none is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub race: Option<Race>,
     /// State that it leaves changed and other tests use, although none is known to fail. Absent if
     /// empty.
@@ -75,7 +71,6 @@ pub struct TestReport {
     pub leaves: Vec<LeftState>,
     /// Whether a second run in the same process has the same outcome. Null if not tried, or if it
     /// fails by chance.
-    #[serde(default)]
     pub idempotent: Option<bool>,
     /// Command that repeats the failure, if there is one.
     pub reproduce: Option<String>,
@@ -84,7 +79,6 @@ pub struct TestReport {
     pub notes: Vec<String>,
     /// Output of the failing run that is replayed, or else of the first. The middle of a long one
     /// is omitted.
-    #[serde(default)]
     pub output: Option<String>,
     /// Call sites with choices in the first clean run.
     #[serde(default)]
@@ -111,14 +105,12 @@ pub struct TestReport {
     pub search_runs: u64,
     /// Unified diff of the outputs of a passing and of that failing run, ignoring thread ids,
     /// addresses and times. Null if they agree, or if no passing one was kept.
-    #[serde(default)]
     pub difference: Option<String>,
     /// Levels at which it passed under all orders.
     #[serde(default)]
     pub verified: Vec<Level>,
     /// For a stable test with few thread decisions: the schedules, all of which passed. Null if
     /// they were not listed.
-    #[serde(default)]
     pub schedules: Option<Schedules>,
     /// Levels at which fewer seeds were tried, because one run already draws often at every place
     /// with a choice. A level without an entry in `failure_rate` had no run, because only
@@ -130,33 +122,27 @@ pub struct TestReport {
     #[serde(default)]
     pub sources: Vec<Source>,
     /// For a stable test: failure rate that its runs leave possible, with 95 percent confidence.
-    #[serde(default)]
     pub failure_bound: Option<f64>,
     /// For a stable test: choices that only its output depends on.
-    #[serde(default)]
     pub latent: Option<Latent>,
     /// Environment in which alone it fails: `addresses` (random ones), `one-core`, `load`,
     /// `clean-environment`, `time-zone` or `locale`. Absent if none is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub environment: Option<Circumstance>,
     /// Build script or proc macro that decides the outcome. Absent if none is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub build: Option<BuildCause>,
     /// Steps that were tried, in order.
     #[serde(default)]
     pub steps: Vec<Step>,
     /// Prerequisite that explains every failing run. Always present for `network`.
-    #[serde(default)]
     pub sanitised_by: Option<Sanitised>,
     /// Relation of its failure to a change, where requested.
-    #[serde(default)]
     pub change: Option<ChangeReport>,
     /// Entry of the known flakes that covers it.
-    #[serde(default)]
     pub known: Option<KnownFlake>,
     /// For a test that fails in canonical order: failing runs and all runs of a plain build. Null
     /// if not compared.
-    #[serde(default)]
     pub plain: Option<[u64; 2]>,
     /// Whether it ran but was not judged: the tool itself makes it fail, or a run could not be
     /// started. The notes state why.
@@ -169,21 +155,18 @@ pub struct TestReport {
     #[serde(default)]
     pub elapsed_ms: u64,
     /// Order of thread operations in a failure. Null unless delays are the culprits.
-    #[serde(default)]
     pub interleaving: Option<InterleavingReport>,
     /// What the scheduler did in the first failing run, otherwise in the first run. Null if nothing
     /// was scheduled.
-    #[serde(default)]
     pub scheduled: Option<Scheduled>,
     /// Why it was run with real threads and real time, though it was to be scheduled; null if it
     /// was scheduled, or threads of all tests are real.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub real_threads: Option<String>,
     /// Where two equal runs differ first; null if they do not, or were not compared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub parting: Option<Parting>,
     /// What its failing runs have in common; null if none failed.
-    #[serde(default)]
     pub replay: Option<Replay>,
 }
 
