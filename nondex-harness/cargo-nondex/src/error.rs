@@ -48,7 +48,6 @@ impl Error {
     }
 
     /// The code the process ends with.
-    #[must_use]
     pub const fn code(&self) -> ExitCode {
         self.code
     }

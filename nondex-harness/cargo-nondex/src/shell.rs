@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 /// The argument as a POSIX shell reads it: in single quotes, unless it has nothing to quote.
-#[must_use]
 pub fn quote(argument: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
     if !argument.is_empty() && argument.chars().all(plain) {

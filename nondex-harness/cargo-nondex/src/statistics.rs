@@ -14,7 +14,6 @@ const Z: f64 = 1.959_963_984_540_054;
 /// 209–212. Unlike the one that textbooks derive from the normal distribution it is right for few
 /// runs and near 0 and 1: see Brown, Cai and Das Gupta, "Interval estimation for a binomial
 /// proportion", Statistical Science 16 (2001), pages 101–133.
-#[must_use]
 pub fn wilson(failures: u64, runs: u64) -> [f64; 2] {
     if runs == 0 {
         return [0.0, 1.0];
@@ -53,7 +52,6 @@ pub struct Rate {
 
 impl Rate {
     /// The rate of `failures` in `runs`.
-    #[must_use]
     pub fn new(failures: u64, runs: u64) -> Self {
         Rate {
             failures,
@@ -63,7 +61,6 @@ impl Rate {
     }
 
     /// "7 of 10 runs failed: 39.7 % to 89.2 % with 95 % confidence".
-    #[must_use]
     pub fn text(self) -> String {
         let Rate {
             failures,

@@ -43,7 +43,6 @@ pub enum Next {
 
 /// The next step. `between` are the commits that lead to the oldest known flaky one, `flaky`, and
 /// to none that is known to be stable, the best to try first.
-#[must_use]
 pub fn next(flaky: &str, between: &[String], tried: &BTreeMap<String, Tried>) -> Next {
     // One that is known to be stable, or flaky, is answered at once.
     let is_skipped = |commit: &String| tried.get(commit) == Some(&Tried::Skipped);

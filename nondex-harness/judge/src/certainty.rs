@@ -39,7 +39,6 @@ const ERROR: f64 = 0.01;
 pub const MOST: usize = 500;
 
 /// What its runs used that no choice controls: each source once.
-#[must_use]
 pub fn sources(evidence: &Evidence) -> Vec<Source> {
     let is_used = |source: &Source| evidence.all().any(|(_, run)| run.sources.contains(source));
     Source::ALL.into_iter().filter(is_used).collect()
@@ -47,7 +46,6 @@ pub fn sources(evidence: &Evidence) -> Vec<Source> {
 
 /// The failure rate above which `runs` independent runs that all passed would be a surprise of one
 /// in twenty: 1 − 0.05^(1/n). 1 when there were none.
-#[must_use]
 pub fn bound(runs: usize) -> f64 {
     match runs {
         0 => 1.0,
@@ -57,7 +55,6 @@ pub fn bound(runs: usize) -> f64 {
 
 /// How many runs tell of chance: not those in which threads and time took the course that was
 /// chosen for them.
-#[must_use]
 pub fn samples(evidence: &Evidence) -> usize {
     let runs = evidence.all();
     let chosen = runs.filter(|(spec, _)| evidence.chooses_timing(spec));
@@ -210,7 +207,6 @@ pub(super) fn without_chance(evidence: &Evidence) -> usize {
 
 /// How many runs that all pass show, with a probability of error of at most 1 %, that a test does
 /// not fail as often as with `rate`.
-#[must_use]
 pub fn runs_without_failure(rate: f64) -> usize {
     if rate <= 0.0 {
         return usize::MAX;
@@ -222,7 +218,6 @@ pub fn runs_without_failure(rate: f64) -> usize {
 
 /// How many runs of `spec`, which fails in some of its runs, fail at least once with a probability
 /// of 99 %, as far as there is time for them. At least one.
-#[must_use]
 pub fn runs_until_failure(spec: &RunSpec, evidence: &Evidence) -> usize {
     let runs = evidence.of(spec).iter();
     let runs: Vec<_> = runs.filter(|run| !run.has_no_outcome()).collect();

@@ -99,7 +99,6 @@ pub struct Facts {
 /// That a test is flaky does not say that it was so before: a change may take away what put an
 /// order right, or bring a race in. The change is cleared only if the test is flaky without it, or
 /// runs nothing of it.
-#[must_use]
 pub const fn blame(facts: &Facts) -> (Blame, Option<Witness>) {
     let by_nature = match facts.kind {
         Kind::Explained => return (Blame::Flaky, Some(Witness::Network)),

@@ -115,26 +115,22 @@ impl Circumstance {
     }
 
     /// Its name, as serialised.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         self.traits().name
     }
 
     /// How runs under it are made, after their number: `together with busy threads`.
-    #[must_use]
     pub const fn under(self) -> &'static str {
         self.traits().under
     }
 
     /// The part of the environment that it changes, after "depends on"; `None` if it is none. Most
     /// parts are the same in every run on a machine.
-    #[must_use]
     pub const fn part(self) -> Option<&'static str> {
         self.traits().part
     }
 
     /// Whether a test that fails in every run under it depends on it, and not on chance.
-    #[must_use]
     pub const fn is_certain(self) -> bool {
         self.part().is_some() && !self.traits().is_chance
     }

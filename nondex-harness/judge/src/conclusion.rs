@@ -121,7 +121,6 @@ pub struct Dependence {
 impl Dependence {
     /// Why it is non-deterministic: nothing but delays of its threads is responsible or, where that
     /// is not known, nothing else varies in its failing run. `None` when orders or values are.
-    #[must_use]
     pub fn reason(&self, evidence: &Evidence) -> Option<Timing> {
         let families = self.families(evidence);
         let families = || families.iter().copied();
@@ -136,7 +135,6 @@ impl Dependence {
 
     /// Whether it is not known if delays of its threads are responsible or something else is: the
     /// search was stopped before, or confirmed nothing.
-    #[must_use]
     pub fn may_be_delays(&self, evidence: &Evidence) -> bool {
         let is_known = self.culprits.confirmed && !self.is_cut;
         !is_known && self.families(evidence).into_iter().any(is_of_timing)
@@ -158,7 +156,6 @@ impl Dependence {
 
     /// The weakest level whose delays are known to be long enough, when nothing but delays is
     /// responsible: a seed of a level with longer ones may be the first that shows it.
-    #[must_use]
     pub fn level_of_delays(&self, evidence: &Evidence) -> Option<Level> {
         self.level_of_shortest()
             .or_else(|| self.level_of_longest(evidence))
@@ -183,7 +180,6 @@ impl Dependence {
 
     /// Whether nothing but a delay or a clock is responsible, and such as other machines have and
     /// this one has not: a plain build never fails here then, if that is true.
-    #[must_use]
     pub fn is_of_other_machines(&self) -> bool {
         let mut sites = self.culprits.sites();
         let is_clock = sites.any(|site| Model::by_api(&site.api).is_some_and(clock::is_clock));

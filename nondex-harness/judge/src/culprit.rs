@@ -91,7 +91,6 @@ impl Group {
 impl Culprits {
     /// The calls that change the outcome by something else than their choice, if there is one in
     /// each group.
-    #[must_use]
     pub fn artefacts(&self) -> Option<Vec<&Call>> {
         let groups = self.groups.iter();
         let found: Option<Vec<&Call>> = groups
@@ -326,7 +325,6 @@ impl<'a> CulpritSearch<'a> {
 
 /// The run that shows the stacks of a group of culprits of `spec`: of the calls, of the insertion
 /// of elements, of the creation of collections.
-#[must_use]
 pub fn traced(spec: &RunSpec, group: &Group) -> RunSpec {
     let calls = &group.calls;
     let spec = if calls.is_empty() {
@@ -344,7 +342,6 @@ pub fn traced(spec: &RunSpec, group: &Group) -> RunSpec {
 }
 
 /// What the runs say of a call whose choice is given as steps.
-#[must_use]
 pub fn step<'a>(steps: &'a [StepRecord], call: &Call) -> Option<&'a StepRecord> {
     steps.iter().find(|step| {
         step.site == call.site && step.thread == call.thread && step.ordinal == call.ordinal

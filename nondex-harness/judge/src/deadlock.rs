@@ -22,7 +22,6 @@ const LEAST: Duration = Duration::from_secs(2);
 const PROPORTION: u32 = 4;
 
 /// Whether a run came to a proven deadlock.
-#[must_use]
 pub fn is_proven(run: &Run) -> bool {
     let end = run.schedule_end();
     end.is_some_and(|end| end.kind == ScheduleEndKind::Deadlock)
@@ -53,7 +52,6 @@ fn is_clean(spec: &RunSpec) -> bool {
 
 /// How long runs with real threads may take of a test that comes to a proven deadlock in base
 /// order, if that is less than usual.
-#[must_use]
 pub fn limit(usual: Duration, evidence: &Evidence) -> Option<Duration> {
     let clean = || {
         let runs = evidence.all();
@@ -79,7 +77,6 @@ fn needed(run: &Run) -> Duration {
 
 /// Time limit of a test with real threads, whose first scheduled run is given where it is known,
 /// when only runs to a proven deadlock matter: where the usual limit is less, that is meant.
-#[must_use]
 pub fn limit_together(run: Option<&Run>) -> Duration {
     const UNKNOWN: Duration = Duration::from_secs(8);
     LEAST + run.map_or(UNKNOWN, needed)

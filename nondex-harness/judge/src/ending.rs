@@ -57,7 +57,6 @@ pub(super) fn judge(
 
 /// Whether two runs of one spec did the same, as far as both recorded it: how they ended, the
 /// choices that they reached, what their threads did, and what they wrote.
-#[must_use]
 pub fn are_same(first: &Run, second: &Run) -> bool {
     let message = |run: &Run| run.failure.as_ref().map(|failure| failure.message.clone());
     let points = |run: &Run| -> Vec<PointRecord> {

@@ -21,7 +21,6 @@ const MAX_LEN: u64 = 8;
 
 /// Whether a run under `other` makes the very choices that `run`, under `made`, made. Both specs
 /// are of the same test. False when that cannot be known.
-#[must_use]
 pub fn decide_alike(made: &RunSpec, other: &RunSpec, run: &Run) -> bool {
     if !(made.given().is_empty() && other.given().is_empty()) {
         return made == other;
@@ -107,7 +106,6 @@ pub(super) fn are_scheduled_alike(a: &RunSpec, b: &RunSpec) -> bool {
 }
 
 /// Whether the seed decides at `site` in a run of `spec`, at least for some calls.
-#[must_use]
 pub fn is_made(spec: &RunSpec, site: &Site, thread: &str) -> bool {
     spec.selected(site, thread) != Selected::None
 }

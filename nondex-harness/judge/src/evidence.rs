@@ -62,7 +62,6 @@ fn key(spec: &RunSpec) -> Key {
 
 impl Evidence {
     /// No runs yet. With `prune`, a run that makes the choices of another one is not asked for.
-    #[must_use]
     pub fn new(prune: bool) -> Self {
         Evidence {
             prune,
@@ -77,7 +76,6 @@ impl Evidence {
     }
 
     /// The budgets that are spent.
-    #[must_use]
     pub const fn spent(&self) -> Spent {
         self.spent
     }
@@ -100,7 +98,6 @@ impl Evidence {
     }
 
     /// Whether the budget was spent before any of the choices was tried that a run reached.
-    #[must_use]
     pub fn is_untried(&self) -> bool {
         self.spent.exploring
             && self.all().any(|(_, run)| !run.points.is_empty())
@@ -108,7 +105,6 @@ impl Evidence {
     }
 
     /// Whether threads and time take the course that is chosen for them in runs of `spec`.
-    #[must_use]
     pub const fn chooses_timing(&self, spec: &RunSpec) -> bool {
         self.is_timed && spec.is_scheduled()
     }
@@ -244,14 +240,12 @@ impl Evidence {
     }
 
     /// How many runs there are.
-    #[must_use]
     pub fn count(&self) -> usize {
         let runs = self.runs.iter().map(|(_, runs)| runs.len());
         runs.sum::<usize>() + self.replaced
     }
 
     /// The runs without some of them.
-    #[must_use]
     pub fn without(&self, is_left_out: impl Fn(&RunSpec, &Run) -> bool) -> Self {
         let mut kept = Evidence {
             spent: self.spent,
@@ -264,7 +258,6 @@ impl Evidence {
     }
 
     /// The same runs with other outcomes: used to ask another question of the same runs.
-    #[must_use]
     pub fn with_outcomes(&self, outcome: impl Fn(&Run) -> Outcome) -> Self {
         let mut judged = self.clone();
         judged.implied.get_mut().clear();
@@ -276,7 +269,6 @@ impl Evidence {
 
     /// The first spec whose runs did not all end alike, with them. One that was cut has no end, and
     /// where a test is judged with real threads, its scheduled runs are no evidence.
-    #[must_use]
     pub fn contradiction(&self, is_scheduled: bool) -> Option<(&RunSpec, &[Run])> {
         let mut specs = self.specs();
         specs.find(|(spec, runs)| {
@@ -295,7 +287,6 @@ impl Evidence {
     }
 
     /// The runs of exactly this spec.
-    #[must_use]
     pub fn of(&self, spec: &RunSpec) -> &[Run] {
         self.place(spec).map_or(&[], |place| &self.runs[place].1)
     }

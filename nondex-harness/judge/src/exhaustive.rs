@@ -113,7 +113,6 @@ pub fn explore(
 /// The levels of those asked for at which a test that never changed its outcome, and has no other
 /// choices, has been run under all orders. All orders at FULL are all that there can be at the
 /// levels below it, but for STD, where more than orders changes.
-#[must_use]
 pub fn verified(test: &str, options: &Options, evidence: &Evidence) -> Vec<Level> {
     let clean = evidence.of(&clean_spec(test, options));
     let mut points = clean.iter().flat_map(|run| run.points.iter());
@@ -134,7 +133,6 @@ pub fn verified(test: &str, options: &Options, evidence: &Evidence) -> Vec<Level
 }
 
 /// How many orders of a test are all tried.
-#[must_use]
 pub fn limit(options: &Options) -> u64 {
     let limit = options.exhaustive.max(options.seeds.len() as u64);
     limit.min(MAX_ORDERS)

@@ -30,7 +30,6 @@ fn seeds(options: &Options) -> impl Iterator<Item = u64> {
 }
 
 /// The first seed after all that a campaign with these options may try.
-#[must_use]
 pub fn first_untried(options: &Options) -> u64 {
     let further = options.further_seeds.map(|_| seeds(options));
     let tried = options.seeds.iter().copied();
@@ -107,7 +106,6 @@ pub(super) fn answered_specs(
 }
 
 /// Those of the further seeds that were run at this level.
-#[must_use]
 pub fn made(test: &str, level: Level, options: &Options, evidence: &Evidence) -> Vec<RunSpec> {
     let specs = specs(test, true, options, evidence);
     let is_made = |spec: &RunSpec| spec.level() == level && !evidence.of(spec).is_empty();

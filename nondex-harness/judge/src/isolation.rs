@@ -31,7 +31,6 @@ use super::threads;
 use super::verdict::Fact;
 
 /// What a test needs before it can be judged.
-#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Need {
     /// Runs of it.
@@ -62,7 +61,6 @@ impl Need {
 
     /// The stage in which it is fulfilled, after all runs: what other tests do to a test may make a
     /// plain build needless, and both may explain what files would. `None` for runs.
-    #[must_use]
     pub const fn stage(&self) -> Option<usize> {
         match self {
             Need::Runs(_) => None,
@@ -110,7 +108,6 @@ pub struct Judgement {
 
 impl Judgement {
     /// What is known before the last run was made.
-    #[must_use]
     pub const fn provisional(conclusion: Conclusion) -> Self {
         Judgement {
             conclusion,
@@ -235,7 +232,6 @@ fn files(test: &str, options: &Options, runs: &Runs, judgement: &Judgement) -> O
 /// What is established about `test` when the campaign is stopped; see [`plan::so_far`]. Runs
 /// together with other tests that disagree establish nothing, because those tests may be the
 /// reason.
-#[must_use]
 pub fn so_far(test: &str, options: &Options, runs: &Runs) -> Option<Judgement> {
     let from_alone = runs.alone.count() > 0;
     let evidence = if from_alone {

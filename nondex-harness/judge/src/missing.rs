@@ -10,7 +10,6 @@ use nondex_core::RunSpec;
 
 /// Experiments that must be made before a question can be answered: runs of one test, or
 /// [processes](super::order::experiments::ProcessPlan) of several.
-#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing<E = RunSpec> {
     /// The experiments, in the order in which they should be made.
@@ -48,7 +47,6 @@ pub struct Spent {
 
 impl Spent {
     /// Whether experiments for this purpose are left out.
-    #[must_use]
     pub const fn leaves_out(self, purpose: Purpose) -> bool {
         match purpose {
             Purpose::Explore => self.exploring,

@@ -131,7 +131,6 @@ pub struct TestOptions {
 
 impl Options {
     /// What runs of its seeds serve.
-    #[must_use]
     pub const fn purpose_of_seeds(&self) -> Purpose {
         match self.every_seed {
             true => Purpose::Judge,
@@ -140,7 +139,6 @@ impl Options {
     }
 
     /// The defaults for the workspace at `workspace_root`.
-    #[must_use]
     pub fn new(workspace_root: impl Into<Utf8PathBuf>) -> Self {
         Options {
             command: "cargo nondex".to_owned(),
@@ -180,13 +178,11 @@ impl Options {
     }
 
     /// What a run of the test with this id takes of the job slots and of its test group.
-    #[must_use]
     pub fn required(&self, test_id: &str) -> Required {
         self.required.get(test_id).cloned().unwrap_or_default()
     }
 
     /// The options of a test that differ from these. Copies them.
-    #[must_use]
     pub fn with(&self, test: &TestOptions) -> Self {
         let mut options = Options {
             per_test: BTreeMap::new(),
@@ -217,7 +213,6 @@ impl Options {
     }
 
     /// The options of the test with this id.
-    #[must_use]
     pub fn of(&self, test_id: &str) -> Cow<'_, Options> {
         match self.per_test.get(test_id) {
             Some(test) => Cow::Owned(self.with(test)),
@@ -226,7 +221,6 @@ impl Options {
     }
 
     /// `spec` with what all runs of a campaign have in common.
-    #[must_use]
     pub fn apply(&self, spec: RunSpec) -> RunSpec {
         let spec = spec.with_schedule(self.schedule);
         let spec = match self.is_scheduled() {
@@ -243,7 +237,6 @@ impl Options {
     }
 
     /// Whether the threads and the time of a test are scheduled: unless all models of both are off.
-    #[must_use]
     pub fn is_scheduled(&self) -> bool {
         let timing = CATALOGUE.iter();
         let mut timing = timing.filter(|model| is_of_timing(model.family));
@@ -252,13 +245,11 @@ impl Options {
     }
 
     /// Whether seeds are tried at all, at any level.
-    #[must_use]
     pub const fn tries_seeds(&self) -> bool {
         !(self.seeds.is_empty() || self.levels.is_empty())
     }
 
     /// The same with further seeds for this purpose. Copies them.
-    #[must_use]
     pub fn with_further_seeds(&self, purpose: Purpose) -> Self {
         Options {
             further_seeds: Some(purpose),
@@ -267,7 +258,6 @@ impl Options {
     }
 
     /// The same with real threads and real time. Copies them.
-    #[must_use]
     pub fn with_real_threads(&self) -> Self {
         Options {
             real_threads: true,

@@ -46,7 +46,6 @@ const LEAST: Duration = Duration::from_secs(5);
 
 /// How long is enough for one more run of a test that has hung for its `usual` limit as often as it
 /// takes to know that.
-#[must_use]
 pub fn once_more(usual: Duration) -> Duration {
     usual / 10
 }

@@ -24,7 +24,6 @@ pub enum PlainBuild {
 }
 
 /// Whether a test is to be run in a plain build before its conclusion stands.
-#[must_use]
 pub fn is_wanted(conclusion: &Conclusion) -> bool {
     match conclusion {
         Conclusion::Broken | Conclusion::Artefact(_) => true,
@@ -42,7 +41,6 @@ fn may_be_no_delay(found: &Dependence) -> bool {
 
 /// Why runs of a plain build would be no evidence about a test whose runs, or whose failing ones,
 /// ended so.
-#[must_use]
 pub fn no_comparison<'o>(
     outcomes: impl IntoIterator<Item = &'o Outcome>,
     options: &Options,

@@ -252,7 +252,6 @@ fn weaker(
 
 /// What is established about `test` when the campaign is stopped before all runs are made. `None`
 /// for everything that a further run might refute: such a test is not judged.
-#[must_use]
 pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conclusion> {
     let evidence = &*patience::certain(options.timeout, evidence);
     let options = &*threads::known(test, options, evidence);

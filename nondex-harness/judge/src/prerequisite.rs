@@ -87,7 +87,6 @@ pub struct Explanation {
 
 impl Explanation {
     /// Whether it is the absence of the network.
-    #[must_use]
     pub fn is_of_network(&self) -> bool {
         self.name == Network::NAME
     }
@@ -95,14 +94,12 @@ impl Explanation {
 
 /// What explains every failed run by the network alone; `None` when one is not explained, or none
 /// failed.
-#[must_use]
 pub fn explained_by_network(evidence: &Evidence, policy: &Policy) -> Option<Explanation> {
     explain(evidence, policy, &[]).filter(Explanation::is_of_network)
 }
 
 /// What explains every failed run by one of `own`; the network only helps, as what it explains
 /// alone is a separate verdict.
-#[must_use]
 pub fn explained_by(
     evidence: &Evidence,
     policy: &Policy,
@@ -113,13 +110,11 @@ pub fn explained_by(
 
 /// Whether these runs, which all failed, are all explained by the network, or else by `own` and the
 /// network; no run of the test has passed.
-#[must_use]
 pub fn explains_all(runs: &[Run], policy: &Policy, own: &[Arc<dyn Prerequisite>]) -> bool {
     explain_runs(runs.iter(), &[], policy, own).is_some()
 }
 
 /// What explains one failed run by itself.
-#[must_use]
 pub fn explained_run(
     run: &Run,
     policy: &Policy,

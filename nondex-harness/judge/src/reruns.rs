@@ -54,7 +54,6 @@ impl Default for RerunCounts {
 
 impl RerunCounts {
     /// Number of runs alone, under each changed circumstance, and in a plain build.
-    #[must_use]
     pub const fn new(alone: u64, changed: u64, natural: u64) -> Self {
         RerunCounts {
             alone,
@@ -66,7 +65,6 @@ impl RerunCounts {
     }
 
     /// Maximum number of runs of all tests together.
-    #[must_use]
     pub const fn together(&self) -> u64 {
         self.changed
     }
@@ -88,7 +86,6 @@ impl RerunCounts {
 
     /// How often a test is run under `circumstance`. One that uses nothing that chance could act on
     /// is not run a hundred times.
-    #[must_use]
     pub fn of(&self, circumstance: Circumstance, reached: Reached) -> u64 {
         if self.forgotten & (1 << circumstance as u8) != 0 {
             return 0;
@@ -180,7 +177,6 @@ pub enum NextRerun {
 }
 
 /// What follows for a test that passed in every run before, from those that were `tried` since.
-#[must_use]
 pub fn next(limits: &RerunCounts, reached: Reached, tried: &[RerunsUnder]) -> NextRerun {
     let of = |circumstance| {
         let mut tried = tried.iter();

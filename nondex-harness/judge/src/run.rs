@@ -91,7 +91,6 @@ impl From<RunRecord> for Run {
 
 impl Run {
     /// A run that ended so and reached nothing.
-    #[must_use]
     pub fn ended(outcome: Outcome) -> Self {
         Run {
             outcome,
@@ -118,27 +117,23 @@ impl Run {
     }
 
     /// Whether the test passed.
-    #[must_use]
     pub const fn passed(&self) -> bool {
         self.outcome.passed()
     }
 
     /// Whether the scheduler had threads to choose among.
-    #[must_use]
     pub fn has_threads(&self) -> bool {
         let schedule = self.schedule.as_ref();
         schedule.is_some_and(|schedule| schedule.threads > 1)
     }
 
     /// Why the scheduler ended it, if it did.
-    #[must_use]
     pub fn schedule_end(&self) -> Option<&ScheduleEnd> {
         self.schedule.as_ref()?.end.as_ref()
     }
 
     /// Whether it neither passed nor failed: the scheduler ended it at the limit of operations, or
     /// [a child saw that time is virtual](Self::has_visible_lead).
-    #[must_use]
     pub fn has_no_outcome(&self) -> bool {
         let is_at_limit = |end: &ScheduleEnd| end.kind == ScheduleEndKind::Steps;
         self.schedule_end().is_some_and(is_at_limit) || self.has_visible_lead()
@@ -146,7 +141,6 @@ impl Run {
 
     /// Whether it failed after a child had started whose clock lagged virtual time by more than the
     /// scheduler waits for in real time. The test may have compared the two clocks.
-    #[must_use]
     pub fn has_visible_lead(&self) -> bool {
         let schedule = self.schedule.as_ref();
         !self.passed() && schedule.is_some_and(|schedule| schedule.visible_lead_us > 0)
@@ -154,14 +148,12 @@ impl Run {
 
     /// Whether it was ended because its threads only looked, for long, at what none of them
     /// changed.
-    #[must_use]
     pub fn spins(&self) -> bool {
         self.schedule_end()
             .is_some_and(|end| end.kind == ScheduleEndKind::Livelock)
     }
 
     /// How much virtual time passed in it, without delays that were chosen: none in real time.
-    #[must_use]
     pub fn virtual_time(&self) -> Duration {
         let schedule = self.schedule.as_ref();
         let own = schedule.map_or(0, |one| one.time_us.saturating_sub(one.delayed_us));
@@ -170,7 +162,6 @@ impl Run {
 
     /// Whether more virtual time passed in it than its limit allows of real time, without delays
     /// that were chosen.
-    #[must_use]
     pub fn oversleeps(&self) -> bool {
         let is_bounded = self.schedule_end().is_none() && !self.limit.is_zero();
         is_bounded && self.virtual_time() > self.limit
@@ -204,13 +195,11 @@ impl Run {
     }
 
     /// Whether its outcome differs from that of clean runs, which pass or not.
-    #[must_use]
     pub fn is_otherwise(&self, passes_clean: bool) -> bool {
         self.passed() != passes_clean && !self.has_no_outcome()
     }
 
     /// How it ended, for what its operations on other machines mean.
-    #[must_use]
     pub fn ending(&self) -> Ending<'_> {
         Ending::of(&self.outcome, self.failure.as_ref())
     }

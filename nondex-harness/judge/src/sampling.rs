@@ -53,7 +53,6 @@ fn seeds<'a>(test: &str, level: Level, options: &'a Options, evidence: &Evidence
 }
 
 /// The levels at which not all seeds are tried.
-#[must_use]
 pub fn levels(test: &str, options: &Options, evidence: &Evidence) -> Vec<Level> {
     let is_less =
         |level: &Level| seeds(test, *level, options, evidence).len() < options.seeds.len();

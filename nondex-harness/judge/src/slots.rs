@@ -34,7 +34,6 @@ impl Default for Required {
 
 impl Required {
     /// What a test takes that needs this number of threads, and is in this group.
-    #[must_use]
     pub fn new(threads: NonZeroUsize, group: Option<Arc<TestGroup>>) -> Self {
         let limited = group.filter(|group| group.max_threads < NonZeroUsize::MAX);
         Required {
@@ -58,7 +57,6 @@ impl Required {
     }
 
     /// What it takes where there are as many job slots as work.
-    #[must_use]
     pub fn in_groups(&self) -> Self {
         Required {
             threads: 0,
@@ -67,7 +65,6 @@ impl Required {
     }
 
     /// Whether the two never run at the same time, however many job slots there are.
-    #[must_use]
     pub fn excludes(&self, other: &Self) -> bool {
         let mut slots = Slots::new(usize::MAX);
         slots.take(&self.in_groups());
@@ -75,7 +72,6 @@ impl Required {
     }
 
     /// The name of the first group.
-    #[must_use]
     pub fn group(&self) -> Option<&str> {
         self.groups.keys().next().map(|group| group.name.as_str())
     }
@@ -91,7 +87,6 @@ pub struct Slots {
 
 impl Slots {
     /// This number of free job slots.
-    #[must_use]
     pub const fn new(jobs: usize) -> Self {
         Slots {
             jobs,
@@ -102,7 +97,6 @@ impl Slots {
 
     /// Whether work that takes this may begin. What takes more than there is may begin when it is
     /// alone.
-    #[must_use]
     pub fn fits(&self, required: &Required) -> bool {
         required.threads.min(self.jobs) <= self.jobs - self.used
             && required.groups.iter().all(|(group, threads)| {

@@ -6,7 +6,6 @@ use super::options::Options;
 use super::world::World;
 
 /// The levels from the most realistic one, each once.
-#[must_use]
 pub fn levels(levels: &[Level]) -> Vec<Level> {
     Level::ALL
         .into_iter()
@@ -28,13 +27,11 @@ pub(super) fn shown_spec(test: &str, options: &Options) -> RunSpec {
 }
 
 /// The spec of a run in canonical order with real threads and real time.
-#[must_use]
 pub fn natural_spec(test: &str, options: &Options) -> RunSpec {
     clean_spec(test, options).with_real_threads()
 }
 
 /// The spec of a run with these choices.
-#[must_use]
 pub fn world_spec(test: &str, world: &World, options: &Options) -> RunSpec {
     match world.seed {
         None => clean_spec(test, options),
@@ -43,7 +40,6 @@ pub fn world_spec(test: &str, world: &World, options: &Options) -> RunSpec {
 }
 
 /// The same, whose operations are recorded, to show where two runs part.
-#[must_use]
 pub fn shown_world_spec(test: &str, world: &World, options: &Options) -> RunSpec {
     world_spec(test, world, options).with_operations(OPERATIONS)
 }

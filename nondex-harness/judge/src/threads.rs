@@ -112,7 +112,6 @@ pub fn cut<'e>(
 }
 
 /// As [`settled`], as far as it is known.
-#[must_use]
 pub fn known<'o>(test: &str, options: &'o Options, evidence: &Evidence) -> Cow<'o, Options> {
     settled(test, options, evidence).unwrap_or(Cow::Borrowed(options))
 }

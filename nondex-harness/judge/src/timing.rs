@@ -18,7 +18,6 @@ pub enum Timing {
 
 impl Timing {
     /// The word, as serialised.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Timing::Race => "race",
@@ -28,19 +27,16 @@ impl Timing {
 }
 
 /// Whether the choices of a family are those of threads or time.
-#[must_use]
 pub const fn is_of_timing(family: Family) -> bool {
     matches!(family, Family::Schedule | Family::Time)
 }
 
 /// Whether a choice at `site` is one of threads or time.
-#[must_use]
 pub const fn is_timing(site: &Site) -> bool {
     is_of_timing(site.family)
 }
 
 /// Whether a run reached a choice of threads or time.
-#[must_use]
 pub fn has_timing(run: &Run) -> bool {
     run.points.iter().any(|point| is_timing(&point.site))
 }
@@ -53,7 +49,6 @@ pub(super) fn is_of_file_time(site: &Site) -> bool {
 
 /// How many choices of threads and time a run reached, without those that the kernel's tick
 /// decides.
-#[must_use]
 pub(super) fn delays(run: &Run) -> u64 {
     let points = run.points.iter();
     let delays = points.filter(|point| is_timing(&point.site) && !is_of_file_time(&point.site));

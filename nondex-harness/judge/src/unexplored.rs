@@ -8,7 +8,6 @@ use super::{certainty, exhaustive, sampling, specs};
 
 /// How many runs that a campaign without a budget makes of a `test` which passed in every run were
 /// left out, at least: of seeds, and for certainty. Schedules are not listed, so they do not count.
-#[must_use]
 pub fn runs(test: &str, options: &Options, evidence: &Evidence) -> u64 {
     if !evidence.spent().exploring {
         return 0;

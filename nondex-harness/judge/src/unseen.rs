@@ -12,7 +12,6 @@ use super::evidence::Evidence;
 use super::options::Options;
 
 /// Whether runs at `level` can show nothing that others do not.
-#[must_use]
 pub(super) fn adds_nothing(level: Level, options: &Options, evidence: &Evidence) -> bool {
     if !options.prune || evidence.all().any(|(_, run)| !run.passed()) {
         return false;

@@ -74,7 +74,6 @@ impl Verdict {
     ];
 
     /// The word, as serialised.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Verdict::Stable => "stable",
@@ -93,7 +92,6 @@ impl Verdict {
 
 impl Verdict {
     /// Meaning for the test, as one clause.
-    #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
             Verdict::Stable => "passed in every run, those under seeds included",
@@ -122,7 +120,6 @@ impl Verdict {
     }
 
     /// Whether the test may pass and may fail.
-    #[must_use]
     pub const fn is_flaky(self) -> bool {
         matches!(
             self,
@@ -135,13 +132,11 @@ impl Verdict {
     }
 
     /// Whether the test passed in every run.
-    #[must_use]
     pub const fn passes(self) -> bool {
         matches!(self, Verdict::Stable | Verdict::Passed)
     }
 
     /// Whether the tests that run before it make the difference.
-    #[must_use]
     pub const fn is_of_order(self) -> bool {
         matches!(
             self,
@@ -151,7 +146,6 @@ impl Verdict {
 
     /// Rank of a report on a test among others on it: first a choice that decides, whatever else
     /// was seen, then what is wrong, then what is right.
-    #[must_use]
     pub const fn rank(self, is_dependent: bool) -> u8 {
         match self {
             _ if is_dependent => 0,
@@ -225,7 +219,6 @@ pub struct Ruling {
 
 impl Fact {
     /// What follows from it.
-    #[must_use]
     pub fn ruling(self) -> Ruling {
         let of = |verdict| Ruling {
             verdict,
@@ -268,7 +261,6 @@ impl Fact {
 
     /// What a conclusion from the runs of a test alone is; `options` are those by which it was
     /// judged, and `evidence` the runs that it follows from.
-    #[must_use]
     pub fn of_conclusion(
         conclusion: &Conclusion,
         test: &str,
@@ -319,7 +311,6 @@ impl Fact {
     }
 
     /// What explains all failures of a test: only without a network no more is known of it.
-    #[must_use]
     pub fn of_explanation(explanation: &Explanation) -> Self {
         match explanation.is_of_network() {
             true => Fact::NoNetwork,
@@ -329,7 +320,6 @@ impl Fact {
 
     /// What runs of a test are that differ in nothing which decides: the number that failed, of
     /// all.
-    #[must_use]
     pub const fn of_failures([failed, all]: [usize; 2]) -> Self {
         match failed < all {
             true => Fact::Varies,
@@ -339,7 +329,6 @@ impl Fact {
 
     /// What reruns under other circumstances show of a test that passed before; `None` for one that
     /// passes still.
-    #[must_use]
     pub const fn of_reruns(next: NextRerun) -> Option<Self> {
         match next {
             NextRerun::Run(_) | NextRerun::Stable => None,
@@ -387,7 +376,6 @@ impl Combined {
     /// What holds of a test that has the verdict `known`, and by test orders the verdict `order`;
     /// `is_of_files` if other tests were proven to make it fail by a file. In a campaign, tests
     /// find files that others have left, in whatever order they come.
-    #[must_use]
     pub fn new(known: Verdict, order: Verdict, is_of_files: bool) -> Self {
         let overrules = match known {
             Verdict::NonDeterministic | Verdict::Unknown if is_of_files => order.is_of_order(),

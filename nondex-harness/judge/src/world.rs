@@ -13,7 +13,6 @@ pub struct World {
 
 impl World {
     /// How many runs of each test there are.
-    #[must_use]
     pub const fn runs(&self) -> usize {
         if self.verify { 2 } else { 1 }
     }

@@ -36,7 +36,6 @@ const RERUNS: usize = 5;
 const MAX_PAIRS: Duration = Duration::from_secs(60);
 
 /// Whether there are tests that can run before `case` in its process.
-#[must_use]
 pub fn has_others(suite: &Suite, case: &TestCase) -> bool {
     let mut others = suite.tests.iter();
     suite.binary.harness == Harness::Nondex

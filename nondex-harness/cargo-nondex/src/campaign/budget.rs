@@ -56,7 +56,6 @@ struct Took {
 impl Budget {
     /// That of a campaign that makes `jobs` runs at once, with this factor, if any, and that `stop`
     /// ends.
-    #[must_use]
     pub fn new(factor: Option<f64>, jobs: NonZeroUsize, stop: &StopFlag) -> Self {
         Budget {
             start: Instant::now(),
@@ -83,7 +82,6 @@ impl Budget {
     }
 
     /// How long the campaign explores, and explains, as far as it is known.
-    #[must_use]
     pub fn allowed(&self) -> Option<Duration> {
         let clean = self.took().clean;
         let suite = clean.div_f64(self.jobs.get() as f64);
@@ -92,14 +90,12 @@ impl Budget {
     }
 
     /// How long it still explores, as far as it is known.
-    #[must_use]
     pub fn left(&self) -> Option<Duration> {
         let allowed = self.allowed()?;
         Some(allowed.saturating_sub(self.start.elapsed()))
     }
 
     /// What it does no longer.
-    #[must_use]
     pub fn spent(&self) -> Spent {
         let explaining = self.took().explaining;
         Spent {

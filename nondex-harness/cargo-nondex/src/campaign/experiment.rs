@@ -13,7 +13,6 @@ const FAILED: Outcome = Outcome::Exited(101);
 ///
 /// How the process ended is the end of the first test that did not say how it ended itself, or else
 /// of the last one; tests after that were not started.
-#[must_use]
 pub fn records(spec: &RunSpec, events: Vec<Event>, process_end: Outcome) -> Vec<RunRecord> {
     if spec.before().is_empty() {
         return vec![RunRecord::fold(spec, events, process_end)];
@@ -52,7 +51,6 @@ pub fn records(spec: &RunSpec, events: Vec<Event>, process_end: Outcome) -> Vec<
 }
 
 /// The record of the test of `spec` in a fork that ended with `end`, from the events of the fork.
-#[must_use]
 pub fn record_of_fork(spec: &RunSpec, events: Vec<Event>, end: Outcome) -> RunRecord {
     // The exit code adds nothing to the test's outcome.
     let end = match (end_of(&events), end) {

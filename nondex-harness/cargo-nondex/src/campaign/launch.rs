@@ -70,7 +70,6 @@ pub(super) struct Launch<'l> {
 
 impl<'a> Launcher<'a> {
     /// A launcher whose tests write their records into `records`, an existing, absolute directory.
-    #[must_use]
     pub const fn new(records: Utf8PathBuf, timeout: Duration, stop: &'a StopFlag) -> Self {
         Launcher {
             records,

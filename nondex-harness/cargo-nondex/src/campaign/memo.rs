@@ -29,7 +29,6 @@ pub struct Memo {
 
 impl Memo {
     /// The runs of a test until now.
-    #[must_use]
     pub fn new(test: &str, evidence: &Evidence) -> Self {
         let runs = evidence.all();
         Memo {
@@ -43,7 +42,6 @@ impl Memo {
 
     /// Where the runs are kept of the test whose failing `spec` was searched, in the directory of a
     /// campaign's run.
-    #[must_use]
     pub fn path(run: &Utf8Path, test: &str, spec: &RunSpec) -> Utf8PathBuf {
         run.join("searches")
             .join(format!("{}.json", id::of(test, spec)))
@@ -59,7 +57,6 @@ impl Memo {
     }
 
     /// Reads the runs; `None` when there is no such file, or not of this version.
-    #[must_use]
     pub fn read(path: &Utf8Path) -> Option<Self> {
         let memo: Memo = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
         (memo.schema == SCHEMA).then_some(memo)

@@ -23,7 +23,6 @@ const ERROR: &str = "Error: ";
 /// The failure of a record, in the words of the output where the record has none: for a panic whose
 /// value is not text the last lines that the test wrote, for an error that it returned what std
 /// printed of it.
-#[must_use]
 pub fn clarify(failure: Failure, output: &str) -> Failure {
     let said = if failure.message == NOT_TEXT {
         last_lines(before_panic(output)).map(|lines| {
@@ -96,7 +95,6 @@ pub(super) fn of_trial(name: &str, output: &str) -> Option<String> {
 }
 
 /// Why the scheduler ended a run.
-#[must_use]
 pub fn of_schedule(end: &ScheduleEnd) -> Failure {
     let why = match end.kind {
         ScheduleEndKind::Deadlock => "deadlock: every thread waits for another one",
@@ -126,7 +124,6 @@ pub fn of_schedule(end: &ScheduleEnd) -> Failure {
 }
 
 /// Why a run failed whose record does not say: its last panic message, and how it ended.
-#[must_use]
 pub fn explain(outcome: &Outcome, output: &str, timeout: Duration) -> Failure {
     let panic = panic_in(output);
     let end = match outcome {
@@ -155,7 +152,6 @@ pub fn explain(outcome: &Outcome, output: &str, timeout: Duration) -> Failure {
 }
 
 /// The first panic before a deadlock: who waits for that thread waits for ever.
-#[must_use]
 pub fn panic_before_end(output: &str) -> Option<String> {
     let (_, panic) = output.split_once(PANICKED_AT)?;
     let Failure {

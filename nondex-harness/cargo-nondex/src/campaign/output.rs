@@ -39,20 +39,17 @@ impl Output {
     }
 
     /// Whether nothing was written.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.head.is_empty()
     }
 
     /// How many bytes of the middle were dropped.
-    #[must_use]
     pub const fn dropped(&self) -> u64 {
         self.dropped
     }
 
     /// The output as text, with a line in place of what was dropped. Bytes that are not UTF-8 are
     /// replaced.
-    #[must_use]
     pub fn to_text(&self) -> String {
         let tail: Vec<u8> = self.tail.iter().copied().collect();
         if self.dropped == 0 {

@@ -104,20 +104,17 @@ impl Recorded {
     }
 
     /// Whether nothing was recorded.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.text.is_empty() && self.lost == 0 && self.holes == 0
     }
 
     /// Whether all events are there.
-    #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.lost == 0 && self.holes == 0
     }
 
     /// Whether all events are there, and every thread that reached a choice point has reported how
     /// often.
-    #[must_use]
     pub fn is_complete(&self) -> bool {
         self.is_whole() && have_all_points(&self.events)
     }

@@ -62,7 +62,6 @@ struct Ended {
 impl<'a> Reruns<'a> {
     /// Reruns whose records, and whatever they need besides, are below `directory`, an existing,
     /// absolute one. What they leave in the folders of `tree` can be put back.
-    #[must_use]
     pub fn new(
         directory: camino::Utf8PathBuf,
         options: &'a Options,

@@ -13,13 +13,11 @@ pub struct StopFlag {
 
 impl StopFlag {
     /// A flag that is not set.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// The same flag, which is also set once this time has passed, or its own if that is sooner.
-    #[must_use]
     pub fn within(&self, time: Option<Duration>) -> Self {
         let deadline = time.and_then(|time| Instant::now().checked_add(time));
         StopFlag {
@@ -29,13 +27,11 @@ impl StopFlag {
     }
 
     /// The same flag, which is also set once half of the time that is left has passed.
-    #[must_use]
     pub fn half(&self) -> Self {
         self.within(self.left().map(|left| left / 2))
     }
 
     /// How much of its time is left, if it has one.
-    #[must_use]
     pub fn left(&self) -> Option<Duration> {
         let deadline = self.deadline;
         deadline.map(|end| end.saturating_duration_since(Instant::now()))
@@ -47,20 +43,17 @@ impl StopFlag {
     }
 
     /// Whether it is set.
-    #[must_use]
     pub fn is_set(&self) -> bool {
         self.flag.load(Ordering::Relaxed) || self.is_late()
     }
 
     /// Whether its time has passed.
-    #[must_use]
     pub fn is_late(&self) -> bool {
         self.deadline
             .is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// The flag itself, for `signal_hook::flag::register`.
-    #[must_use]
     pub fn handle(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.flag)
     }

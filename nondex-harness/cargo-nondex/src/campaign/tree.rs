@@ -93,7 +93,6 @@ pub struct Tree {
 
 impl Tree {
     /// The files below these folders now. What tests leave there is to go to `kept`.
-    #[must_use]
     pub fn of(folders: impl IntoIterator<Item = PathBuf>, kept: PathBuf) -> Self {
         let mut roots: Vec<PathBuf> = folders.into_iter().collect();
         roots.sort();
@@ -134,13 +133,11 @@ impl Tree {
     }
 
     /// No files at all.
-    #[must_use]
     pub fn none() -> Self {
         Tree::of([], PathBuf::new())
     }
 
     /// Whether there are no folders, of which files could be put back.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.roots.is_empty()
     }
@@ -157,7 +154,6 @@ impl Tree {
     }
 
     /// Whether tests were seen to leave files.
-    #[must_use]
     pub fn is_left(&self) -> bool {
         self.is_left.load(Ordering::Relaxed)
     }

@@ -21,7 +21,6 @@ pub struct BudgetArgs {
 
 impl BudgetArgs {
     /// For how many times as long as one run of all tests is explored; `None` without a limit.
-    #[must_use]
     pub fn factor(&self) -> Option<f64> {
         let is_limited = self.thorough != Some(true);
         is_limited.then(|| self.budget_factor.unwrap_or(DEFAULT_BUDGET_FACTOR))

@@ -149,7 +149,6 @@ pub struct BuildArgs {
 
 impl BuildArgs {
     /// Whether only some of the packages or targets are built that could be.
-    #[must_use]
     pub fn is_narrowed(&self) -> bool {
         let names = [
             &self.packages,
@@ -171,7 +170,6 @@ impl BuildArgs {
     }
 
     /// What is built when the command is given in `directory`.
-    #[must_use]
     pub fn plan(&self, directory: &Utf8Path) -> BuildPlan {
         BuildPlan {
             directory: directory.to_owned(),
@@ -231,7 +229,6 @@ impl BuildArgs {
     }
 
     /// Where the project is, for another command.
-    #[must_use]
     pub fn location(&self) -> LocationArgs {
         LocationArgs {
             manifest_path: self.manifest_path.clone(),

@@ -29,7 +29,6 @@ pub struct ClassifyArgs {
 
 impl ClassifyArgs {
     /// How often a test is run under each circumstance.
-    #[must_use]
     pub const fn limits(&self) -> RerunCounts {
         RerunCounts::new(self.alone, self.circumstances, self.natural)
     }

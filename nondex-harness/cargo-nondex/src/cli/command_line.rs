@@ -122,7 +122,6 @@ impl Command {
     }
 
     /// Whether tests are run and judged.
-    #[must_use]
     pub fn runs_tests(&self) -> bool {
         self.clone().testing().is_some()
     }

@@ -18,7 +18,6 @@ pub struct LocationArgs {
 
 impl LocationArgs {
     /// The flags by which another command finds the same.
-    #[must_use]
     pub fn words(&self) -> Vec<String> {
         let paths = [
             ("--manifest-path", &self.manifest_path),

@@ -39,7 +39,6 @@ pub fn model_names() -> impl Iterator<Item = String> {
 
 impl ModelArgs {
     /// Whose calls are choices.
-    #[must_use]
     pub fn files(&self) -> Files {
         Files {
             only: self.only_files.clone(),

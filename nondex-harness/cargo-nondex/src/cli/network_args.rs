@@ -36,7 +36,6 @@ pub struct NetworkArgs {
 
 impl NetworkArgs {
     /// What these options ask for.
-    #[must_use]
     pub fn policy(&self) -> Policy {
         let mode = self.network.unwrap_or_default();
         Policy {

@@ -64,7 +64,6 @@ pub struct OrderArgs {
 
 impl OrderArgs {
     /// What is tried.
-    #[must_use]
     pub fn options(&self) -> OrderOptions {
         let usual = OrderOptions::default();
         OrderOptions {

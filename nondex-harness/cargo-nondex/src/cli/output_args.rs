@@ -50,7 +50,6 @@ pub struct OutputArgs {
 
 impl OutputArgs {
     /// When to colour: the flag, then cargo's own variable.
-    #[must_use]
     pub fn color(&self) -> Color {
         self.color.unwrap_or_else(|| {
             let cargo = std::env::var("CARGO_TERM_COLOR").unwrap_or_default();
@@ -59,7 +58,6 @@ impl OutputArgs {
     }
 
     /// What `--color` means for cargo, which builds: a value for its `--config`.
-    #[must_use]
     pub fn cargo_config(&self) -> Option<String> {
         let when = match self.color? {
             Color::Auto => "auto",

@@ -24,7 +24,6 @@ pub struct Partition {
 
 impl Partition {
     /// Whether the test or binary with this id is in this part; `number` is its place among all.
-    #[must_use]
     pub fn contains(&self, number: usize, id: &str) -> bool {
         let place = match self.kind {
             Kind::Slice => number as u64,

@@ -127,13 +127,11 @@ pub struct ReplayArgs {
 
 impl ReplayArgs {
     /// Whether a run is requested, not a recorded finding.
-    #[must_use]
     pub const fn is_run(&self) -> bool {
         self.level.is_some() || self.clean || !self.after.is_empty()
     }
 
     /// What stands before the executable when it is debugged.
-    #[must_use]
     pub fn debugger(&self) -> Option<Vec<String>> {
         if self.gdb {
             return Some(vec!["gdb".to_owned(), "--args".to_owned()]);

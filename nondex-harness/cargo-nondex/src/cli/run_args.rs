@@ -91,7 +91,6 @@ pub struct RunArgs {
 
 impl RunArgs {
     /// The seeds: `--seed`, `--seeds`, or the default.
-    #[must_use]
     pub fn seeds(&self) -> Vec<u64> {
         match (self.seed, &self.seeds) {
             (Some(seed), _) => Seeds::one(seed),
@@ -102,25 +101,21 @@ impl RunArgs {
     }
 
     /// For how many times as long as one run of all tests it explores; `None` without a limit.
-    #[must_use]
     pub fn budget_factor(&self) -> Option<f64> {
         self.budget.factor().filter(|_| !self.no_prune)
     }
 
     /// Whether each seed is tried at each level, however long that takes.
-    #[must_use]
     pub fn wants_every_seed(&self) -> bool {
         self.budget_factor().is_none() || self.seed.is_some() || self.seeds.is_some()
     }
 
     /// Whether tests that few seeds say little about have more: unless these are given.
-    #[must_use]
     pub const fn wants_further_seeds(&self) -> bool {
         self.seed.is_none() && self.seeds.is_none() && !self.no_prune
     }
 
     /// The levels, from the most to the least realistic, each once; all when none is given.
-    #[must_use]
     pub fn levels(&self) -> Vec<Level> {
         Level::ALL
             .into_iter()

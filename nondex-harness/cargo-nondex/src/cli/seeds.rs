@@ -21,14 +21,12 @@ pub struct Seeds(Vec<u64>);
 
 impl Seeds {
     /// The seeds `0..count`.
-    #[must_use]
     pub fn first(count: u64) -> Self {
         Seeds((0..count).collect())
     }
 
     /// As many consecutive seeds as this, from a place that is another one in every call. They are
     /// consecutive so that a log has all of them.
-    #[must_use]
     pub fn fresh(count: u64) -> Self {
         // The keys are random bytes of the system and a counter.
         let drawn = RandomState::new().hash_one(std::process::id());
@@ -37,13 +35,11 @@ impl Seeds {
     }
 
     /// One seed.
-    #[must_use]
     pub fn one(seed: u64) -> Self {
         Seeds(vec![seed])
     }
 
     /// All of these, each once.
-    #[must_use]
     pub fn union(lists: Vec<Self>) -> Self {
         let mut known = std::collections::BTreeSet::new();
         let seeds = lists.into_iter().flat_map(|list| list.0);
@@ -51,7 +47,6 @@ impl Seeds {
     }
 
     /// The seeds.
-    #[must_use]
     pub fn into_vec(self) -> Vec<u64> {
         self.0
     }

@@ -52,7 +52,6 @@ pub struct TestArgs {
 
 impl TestArgs {
     /// Which choices are made.
-    #[must_use]
     pub const fn world(&self) -> World {
         World {
             seed: self.world.seed,
@@ -70,7 +69,6 @@ impl TestArgs {
     /// How many tests may fail until no other one is begun.
     ///
     /// Any number by default: which tests have begun when one fails depends on the machine.
-    #[must_use]
     pub fn max_fail(&self) -> MaxFail {
         if self.testing.project.build.no_fail_fast {
             MaxFail::ALL
@@ -83,7 +81,6 @@ impl TestArgs {
 
     /// The campaign that makes no choice but these: without seeds, with as many clean runs of each
     /// test as there are runs of it.
-    #[must_use]
     pub fn campaign(&self) -> RunArgs {
         let mut testing = self.testing.clone();
         let shows_output = testing.project.filter.take_no_capture();

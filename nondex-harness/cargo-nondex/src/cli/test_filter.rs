@@ -126,7 +126,6 @@ pub struct TestFilter {
 
 impl FilterArgs {
     /// Whether there is any filter.
-    #[must_use]
     pub fn is_given(&self) -> bool {
         let lists = [
             &self.names.filters,
@@ -221,13 +220,11 @@ pub enum Match {
 
 impl TestFilter {
     /// Whether [`resolve`](Self::resolve) looks at the workspace at all.
-    #[must_use]
     pub fn has_filtersets(&self) -> bool {
         !self.expressions.is_empty() || self.default.is_some()
     }
 
     /// The doctests that can be among what it selects.
-    #[must_use]
     pub fn doctests(&self) -> Doctests {
         Doctests::Named {
             names: self.names.clone(),
@@ -268,7 +265,6 @@ pub struct ResolvedFilter<'a> {
 
 impl ResolvedFilter<'_> {
     /// How many of these tests nextest's `default-filter` leaves out.
-    #[must_use]
     pub fn left_out(&self, suites: &[Suite]) -> usize {
         let Some(default) = &self.default else {
             return 0;
@@ -281,20 +277,17 @@ impl ResolvedFilter<'_> {
     }
 
     /// What happens if no test is selected.
-    #[must_use]
     pub const fn no_tests(&self) -> NoTests {
         self.filter.no_tests
     }
 
     /// The part of the tests that is run, if it is not all.
-    #[must_use]
     pub const fn partition(&self) -> Option<Partition> {
         self.filter.partition
     }
 
     /// The result for one test of a suite. A test must match one of the filtersets, if there are
     /// any, and one of the name filters, if there are any, and no `--skip`.
-    #[must_use]
     pub fn matches(&self, suite: &Suite, test: &TestCase) -> Match {
         let query = Query::of(suite, test);
         let filter = self.filter;
@@ -311,7 +304,6 @@ impl ResolvedFilter<'_> {
 
     /// The id that a shell made a filter of: without quotes, `$name` is a variable, and most often
     /// an empty one.
-    #[must_use]
     pub fn unquoted(&self, suites: &[Suite]) -> Option<String> {
         let tests = suites.iter().flat_map(|suite| {
             let tests = suite.tests.iter();

@@ -12,7 +12,6 @@ pub const DEFAULT_FILE: &str = ".config/nondex.toml";
 /// The root of the workspace that `manifest_path`, or the current folder, belongs to. `None` when
 /// cargo finds none: the command will fail with that error. Takes one call of cargo, which reads
 /// manifests only.
-#[must_use]
 pub fn workspace_root(manifest_path: Option<&Utf8Path>) -> Option<Utf8PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);

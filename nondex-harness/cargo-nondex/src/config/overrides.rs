@@ -156,7 +156,6 @@ impl<'a> PerTest<'a> {
     }
 
     /// A sentence about each override that is for none of the tests of `suites`.
-    #[must_use]
     pub fn unused(&self, suites: &[Suite]) -> Vec<String> {
         let has_test = |filter: &Filterset| {
             suites.iter().any(|suite| {
@@ -179,7 +178,6 @@ impl<'a> PerTest<'a> {
     }
 
     /// The options of those tests that differ from the defaults, by id.
-    #[must_use]
     pub fn of<'t>(
         &self,
         tests: impl Iterator<Item = (&'t Suite, &'t TestCase)>,
@@ -189,7 +187,6 @@ impl<'a> PerTest<'a> {
 
     /// What the runs of those tests take that take more than one job slot or are in a test group,
     /// by id.
-    #[must_use]
     pub fn required<'t>(
         &self,
         tests: impl Iterator<Item = (&'t Suite, &'t TestCase)>,

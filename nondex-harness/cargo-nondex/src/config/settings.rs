@@ -42,7 +42,6 @@ macro_rules! settings {
         impl Settings {
             /// These, with the values of `below` where they have none. Lists are replaced as a
             /// whole; overrides all count.
-            #[must_use]
             pub fn over(self, mut below: Settings) -> Settings {
                 // Packages that are named are not to be joined by the whole workspace, nor the
                 // other way round.

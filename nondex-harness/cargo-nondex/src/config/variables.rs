@@ -27,7 +27,6 @@ const OTHERS: [&str; 5] = [
 ];
 
 /// The variable of a key.
-#[must_use]
 pub fn variable(key: &str) -> String {
     format!("{PREFIX}{}", key.to_uppercase().replace('-', "_"))
 }
@@ -60,7 +59,6 @@ impl Variables {
     }
 
     /// The value of a variable.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
@@ -83,7 +81,6 @@ impl Variables {
     }
 
     /// A sentence about each that is none of ours.
-    #[must_use]
     pub fn unknown(&self) -> Vec<String> {
         self.0.keys().filter_map(|name| unknown(name)).collect()
     }

@@ -69,7 +69,6 @@ pub struct Binary {
 impl Finding {
     /// The failing runs of a report on the tests of `project`, which was just built. Reads the
     /// executables of tests that failed.
-    #[must_use]
     pub fn all_of(report: &Report, project: &Project) -> Vec<Finding> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let found = now.map_or(0, |since| since.as_secs());
@@ -108,7 +107,6 @@ impl Finding {
 
     /// A run of a test in `suite` that nobody has seen fail, so that it can be made as a finding
     /// is.
-    #[must_use]
     pub fn asked(
         suite: &Suite,
         spec: RunSpec,
@@ -144,7 +142,6 @@ impl Finding {
 
     /// The failing runs of a report that can be made again; those whose replay line it shows come
     /// first.
-    #[must_use]
     pub fn in_report(report: &Report) -> Vec<Finding> {
         let failures = report
             .tests
@@ -214,21 +211,18 @@ impl Finding {
     }
 
     /// Whether a level and a seed bring it about every time.
-    #[must_use]
     pub fn is_reproducible(&self) -> bool {
         let is_delayed = self.verdict == Verdict::NonDeterministic && !self.culprits.is_empty();
         self.verdict == Verdict::ImplementationDependent || is_delayed
     }
 
     /// The level and the seed, unless it was a run in canonical order.
-    #[must_use]
     pub fn choice(&self) -> Option<(Level, u64)> {
         let drawn = self.spec.drawn()?;
         Some((drawn.level, drawn.seed))
     }
 
     /// What was run, for people: `at STD with seed 3`, `in canonical order`.
-    #[must_use]
     pub fn conditions(&self) -> String {
         let before = match self.spec.before() {
             [] => String::new(),
@@ -241,7 +235,6 @@ impl Finding {
     }
 
     /// The calls that are responsible, as the runtime knows them.
-    #[must_use]
     pub fn culprit_sites(&self) -> Vec<Site> {
         let sites = self.culprits.iter().map(|culprit| {
             let (file, line, column) = match &culprit.site {
@@ -260,7 +253,6 @@ impl Finding {
     }
 
     /// The calls that are responsible, for people: `std::fs::read_dir at src/lib.rs:4`.
-    #[must_use]
     pub fn culprit_texts(&self) -> Vec<String> {
         let texts = self.culprits.iter().map(|culprit| {
             let (file, line, _) = culprit.place();

@@ -42,7 +42,6 @@ pub enum Difference {
 impl Fingerprint {
     /// The fingerprint of an executable in the workspace at `root`, as this program would run it.
     /// Reads both files.
-    #[must_use]
     pub fn take(root: &Utf8Path, toolchain: &str, executable: &Utf8Path) -> Self {
         Fingerprint {
             algorithm: ALGORITHM,
@@ -53,7 +52,6 @@ impl Fingerprint {
     }
 
     /// What is different in `now`. What is not known was not written down.
-    #[must_use]
     pub fn differences(&self, now: &Fingerprint) -> Vec<Difference> {
         let is_other = |before: &Option<String>, now| before.is_some() && before != now;
         [

@@ -67,7 +67,6 @@ pub struct Key {
 
 impl Key {
     /// Whether two runs differ in nothing but the content of the repository.
-    #[must_use]
     pub fn is_alike(&self, other: &Key) -> bool {
         let without_tree = |key: &Key| Key {
             tree: None,
@@ -103,7 +102,6 @@ pub struct Life {
 
 impl History {
     /// That in `folder`; it need not exist.
-    #[must_use]
     pub fn new(folder: &Utf8Path) -> Self {
         History {
             folder: folder.to_owned(),
@@ -111,7 +109,6 @@ impl History {
     }
 
     /// Where content is kept that is in no commit.
-    #[must_use]
     pub fn objects(&self) -> Utf8PathBuf {
         self.folder.join("objects")
     }
@@ -169,7 +166,6 @@ impl History {
 }
 
 /// Numbers of lines as text: `3-7,9`.
-#[must_use]
 pub fn to_text(lines: &BTreeSet<u32>) -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for &line in lines {
@@ -186,7 +182,6 @@ pub fn to_text(lines: &BTreeSet<u32>) -> String {
 }
 
 /// The lines that a text encodes; `None` when it is no such text.
-#[must_use]
 pub fn of_text(text: &str) -> Option<BTreeSet<u32>> {
     let mut lines = BTreeSet::new();
     for range in text.split(',').filter(|range| !range.is_empty()) {

@@ -95,7 +95,6 @@ pub fn apply(
 }
 
 /// Whether a verdict is one that an entry may cover: a flaky one, not a broken one.
-#[must_use]
 pub fn may_be_known(test: &TestReport) -> bool {
     test.verdict.is_flaky() && !test.is_sanitised()
 }

@@ -126,14 +126,12 @@ impl Regressions {
     }
 
     /// All of them.
-    #[must_use]
     pub fn all(&self) -> &[Regression] {
         &self.regressions
     }
 
     /// What to try, by the id of the test, and how many entries were made by another version of the
     /// algorithm, so that there is nothing to try.
-    #[must_use]
     pub fn by_test(&self) -> (BTreeMap<String, Vec<TriedSeed>>, usize) {
         let mut by_test: BTreeMap<String, Vec<TriedSeed>> = BTreeMap::new();
         let mut outdated = 0;

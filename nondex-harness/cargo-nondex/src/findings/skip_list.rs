@@ -26,7 +26,6 @@ impl Distribution {
     pub const ALL: [Self; 4] = [Self::Debian, Self::Nix, Self::Arch, Self::Gentoo];
 
     /// Its name in options.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Debian => "debian",
@@ -67,7 +66,6 @@ impl Distribution {
 
 /// The tests that may fail in a build of the package: those that fail the run, are known, or need
 /// what a machine may lack. Advice is left out. Empty if there are none.
-#[must_use]
 pub fn render(report: &Report, sources: &Sources, distribution: Distribution) -> String {
     let problems = problems(report, sources);
     let mut named = BTreeSet::new();

@@ -23,7 +23,6 @@ pub struct Store {
 
 impl Store {
     /// The store in a project's target directory; it need not exist.
-    #[must_use]
     pub fn new(target: &Utf8Path) -> Self {
         Store {
             directory: target.join("nondex/findings"),
@@ -31,7 +30,6 @@ impl Store {
     }
 
     /// Where it is.
-    #[must_use]
     pub fn directory(&self) -> &Utf8Path {
         &self.directory
     }

@@ -98,7 +98,6 @@ impl Around {
     }
 
     /// The folder in which everything is built.
-    #[must_use]
     pub fn build_dir(&self) -> &Utf8Path {
         &self.folder.path
     }

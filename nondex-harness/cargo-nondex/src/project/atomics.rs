@@ -153,7 +153,6 @@ fn has_calls(work: &Utf8Path) -> Result<bool, String> {
 
 /// Why programs over the runtime's `std` cannot be compiled with the pass for `target`, if they
 /// cannot.
-#[must_use]
 pub(super) fn obstacle(toolchain: &Toolchain, target: &str, std: &Utf8Path) -> Option<String> {
     try_pass(toolchain, target, std).err()
 }

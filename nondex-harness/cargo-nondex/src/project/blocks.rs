@@ -126,13 +126,11 @@ impl Blocks {
     }
 
     /// Whether all requested lines are in blocks.
-    #[must_use]
     pub const fn are_all(&self) -> bool {
         !self.is_missing
     }
 
     /// The lines of a block.
-    #[must_use]
     pub fn lines(&self, block: u64) -> &[SourceLine] {
         self.lines.get(&block).map_or(&[], Vec::as_slice)
     }

@@ -43,7 +43,6 @@ pub struct Project {
 impl Project {
     /// Exit code of a command that ran all tests that were built: not success when some could not
     /// be built.
-    #[must_use]
     pub const fn exit_code(&self) -> ExitCode {
         if self.unbuilt.is_empty() {
             ExitCode::Ok

@@ -30,7 +30,6 @@ pub struct SourceLine {
 impl DocPlace {
     /// The line of the source in the workspace at `root` that is a line of the program; `None` when
     /// `file` is not the program. Reads the source.
-    #[must_use]
     pub fn in_source(&self, root: &Utf8Path, file: &str, line: u32) -> Option<SourceLine> {
         let line = u32::try_from(i64::from(line) + self.offset).ok()?;
         (file == self.file && line > 0).then(|| SourceLine {
@@ -42,7 +41,6 @@ impl DocPlace {
 
     /// A call site of the program, which a report has as one of the source; `None` when it cannot
     /// be in the program.
-    #[must_use]
     pub fn in_program(&self, root: &Utf8Path, site: &Site) -> Option<Site> {
         let line = u32::try_from(i64::from(site.line) - self.offset).ok()?;
         let column = site.column.checked_sub(self.margin(root, site.line))?;

@@ -69,7 +69,6 @@ use std::process::ExitCode;
 
 /// Does the work of a call by cargo, rustdoc or a compiler and returns its exit code; `None` when
 /// this is an ordinary start.
-#[must_use]
 pub fn intercept() -> Option<ExitCode> {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     let result = atomics::intercept(&arguments)

@@ -13,7 +13,6 @@ pub struct Moved {
 
 impl Moved {
     /// The path of a source file that debug information names.
-    #[must_use]
     pub fn now(&self, file: &str) -> String {
         match Utf8Path::new(file).strip_prefix(&self.from) {
             Ok(inside) => self.to.join(inside).into_string(),

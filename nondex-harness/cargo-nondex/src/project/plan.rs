@@ -28,7 +28,6 @@ impl Mode {
     pub const ALL: [Mode; 2] = [Mode::Program, Mode::Swap];
 
     /// Its name there.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Mode::Program => "program",
@@ -52,7 +51,6 @@ pub struct Names {
 impl Names {
     /// Whether the test with this name in the binary with this id is selected. A pattern with `$`
     /// is compared with both, as reports join them: `shop::cart$adds_up`.
-    #[must_use]
     pub fn matches(&self, binary: &str, name: &str) -> bool {
         let named = |pattern: &String| {
             let text = match pattern.contains('$') {
@@ -96,7 +94,6 @@ impl Default for Doctests {
 
 impl Doctests {
     /// The one with this name, or those that share it and differ only in a number.
-    #[must_use]
     pub fn one(name: &str) -> Self {
         let name = name.rsplit_once(" #").map_or(name, |(shared, _)| shared);
         Doctests::Named {
@@ -184,7 +181,6 @@ pub struct BuildPlan {
 
 impl BuildPlan {
     /// The project of `manifest_path`, or the one around the current folder.
-    #[must_use]
     pub fn of(manifest_path: Option<&Utf8Path>) -> Self {
         BuildPlan {
             manifest_path: manifest_path.map(Utf8Path::to_owned),
@@ -193,13 +189,11 @@ impl BuildPlan {
     }
 
     /// A path of the command line. As the folder itself, it may be relative to the current one.
-    #[must_use]
     pub fn path(&self, path: &Utf8Path) -> Utf8PathBuf {
         self.directory.join(path)
     }
 
     /// The plan as it is written down: a folder inside the workspace is relative to its root.
-    #[must_use]
     pub fn written(&self, workspace_root: &Utf8Path) -> Self {
         let directory = self.directory.strip_prefix(workspace_root);
         BuildPlan {
@@ -209,7 +203,6 @@ impl BuildPlan {
     }
 
     /// The written plan in the workspace at `root`, wherever that is now.
-    #[must_use]
     pub fn in_workspace(&self, root: &Utf8Path) -> Self {
         BuildPlan {
             directory: root.join(&self.directory),
@@ -219,7 +212,6 @@ impl BuildPlan {
 
     /// The arguments of our own commands that build the same, where it can be fetched. Not what is
     /// a matter of the machine.
-    #[must_use]
     pub fn own_words(&self) -> Vec<String> {
         let plan = BuildPlan {
             jobs: None,
@@ -257,7 +249,6 @@ impl BuildPlan {
 
     /// The arguments of `cargo test` that select the same. The target, the target directory and the
     /// mode are the caller's.
-    #[must_use]
     pub fn cargo_words(&self) -> Vec<String> {
         let mut words = self.targets.clone();
         words.extend(self.flags.iter().cloned());
@@ -278,7 +269,6 @@ impl BuildPlan {
     }
 
     /// The arguments of a cargo that only finds out which packages there are.
-    #[must_use]
     pub fn resolution_words(&self) -> Vec<String> {
         let mut words = self.lock_words();
         if let Some(path) = &self.manifest_path {

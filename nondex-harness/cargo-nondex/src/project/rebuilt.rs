@@ -61,7 +61,6 @@ pub struct Variation {
 impl Variation {
     /// The first file that is not the same in builds in which a test passes and those in which it
     /// fails: in the folder `OUT_DIR` of a build script, its output, or the root of a proc macro.
-    #[must_use]
     pub fn file(&self, passes: &[u64], fails: &[u64]) -> Option<Utf8PathBuf> {
         if let Some(root) = &self.proc_macro {
             return Some(root.clone());
@@ -79,7 +78,6 @@ impl Variation {
     }
 
     /// The first file that is not the same in all builds.
-    #[must_use]
     pub fn first_file(&self) -> Option<Utf8PathBuf> {
         let (first, others) = self.seeds.split_first()?;
         others
@@ -173,7 +171,6 @@ impl Rebuilds {
 
     /// Waits until nobody else compares builds of the project, because each replaces the one
     /// before. Nobody else does while the file is held. `None` where the file system has no locks.
-    #[must_use]
     pub fn lock(&self) -> Option<File> {
         let file = File::create(self.home.join(format!("{REBUILT}.only"))).ok()?;
         file.lock().is_ok().then_some(file)

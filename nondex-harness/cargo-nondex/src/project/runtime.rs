@@ -82,14 +82,12 @@ impl Runtime {
 
     /// The note when the order of its collections is not known to be that of the toolchain's std.
     /// It is found out when it is first needed, in a second or two, and kept with the runtime.
-    #[must_use]
     pub(super) fn order_note(&self, toolchain: &Toolchain, target: &str) -> Option<String> {
         self.found_once(ORDER, || std_order::compare(toolchain, target, &self.std))
     }
 
     /// Why crates over it cannot be compiled so that their atomics are instrumented, if they
     /// cannot: found out and kept in the same way.
-    #[must_use]
     pub(super) fn atomics_obstacle(&self, toolchain: &Toolchain, target: &str) -> Option<String> {
         self.found_once(ATOMICS, || atomics::obstacle(toolchain, target, &self.std))
     }

@@ -21,7 +21,6 @@ const UNCLAIMED: &str = "level STD is not claimed for the order of maps and sets
 
 /// The note on the order, `None` where it is std's. `mirror` is the rlib of the runtime's std, next
 /// to its dependencies.
-#[must_use]
 pub(super) fn compare(toolchain: &Toolchain, target: &str, mirror: &Utf8Path) -> Option<String> {
     match difference(toolchain, target, mirror) {
         Ok(None) => None,

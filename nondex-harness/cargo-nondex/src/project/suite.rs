@@ -62,7 +62,6 @@ pub struct TestBinary {
 
 impl TestBinary {
     /// The executable that `test`, one of its tests, is in.
-    #[must_use]
     pub fn executable_of<'a>(&'a self, test: &'a TestCase) -> &'a Utf8Path {
         let own = test.doctest.as_ref().map(|doctest| &doctest.executable);
         own.unwrap_or(&self.executable)
@@ -94,7 +93,6 @@ pub struct TestCase {
 
 impl TestCase {
     /// A test of which only the name is known.
-    #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         TestCase {
             name: name.into(),
@@ -127,7 +125,6 @@ pub struct Suite {
 }
 
 /// The test of this name in the binary with this id, with its binary.
-#[must_use]
 pub fn find<'a>(
     suites: &'a [Suite],
     binary: &str,
@@ -139,13 +136,11 @@ pub fn find<'a>(
 
 impl Suite {
     /// The test of this name.
-    #[must_use]
     pub fn test(&self, name: &str) -> Option<&TestCase> {
         self.tests.iter().find(|case| case.name == name)
     }
 
     /// The id of a test in reports: `<binary-id>$<test name>`.
-    #[must_use]
     pub fn test_id(&self, test: &TestCase) -> String {
         format!("{}${}", self.binary.id, test.name)
     }

@@ -32,7 +32,6 @@ pub struct Static {
 
 impl Static {
     /// It as a part of the state that tests share: the same name in every run of the executable.
-    #[must_use]
     pub fn state(&self) -> StateId {
         StateId {
             kind: StateKind::Static,
@@ -42,7 +41,6 @@ impl Static {
 
     /// The file and line of its definition. The compiler knows only where a macro begins that
     /// defines several; the source, where it is there, shows the line.
-    #[must_use]
     pub fn place(&self) -> Option<(String, u32)> {
         let (file, line) = (self.file.clone()?, self.line?);
         let name = self.name.rsplit("::").next().unwrap_or_default();
@@ -59,7 +57,6 @@ impl Static {
 
     /// Whether it is only about how tests are run: this tool's own, std's books about threads,
     /// panics and output, and what a search of bytes keeps about the processor.
-    #[must_use]
     pub fn is_noise(&self) -> bool {
         let of_std = ["std", "core", "alloc", "std_detect", "memchr"];
         let is_std = of_std.contains(&self.krate.as_str());
@@ -137,7 +134,6 @@ impl Symbols {
     }
 
     /// Those that have any of these bytes, in their order; none for another kind of state.
-    #[must_use]
     pub fn at(&self, state: &StateId) -> Vec<&Static> {
         let bytes = state.bytes().filter(|_| state.kind == StateKind::Static);
         let Some((start, length)) = bytes else {
@@ -159,7 +155,6 @@ impl Symbols {
     }
 
     /// The static of this path.
-    #[must_use]
     pub fn named(&self, name: &str) -> Option<&Static> {
         self.statics.values().find(|found| found.name == name)
     }

@@ -15,7 +15,6 @@ pub(super) fn kind(target: &Target) -> &'static str {
 }
 
 /// The id of the test executable of a target.
-#[must_use]
 pub fn binary_id(package: &str, target: &Target) -> String {
     match kind(target) {
         "lib" | "proc-macro" => package.to_owned(),

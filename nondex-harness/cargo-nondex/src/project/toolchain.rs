@@ -145,7 +145,6 @@ impl Toolchain {
     }
 
     /// The rustdoc that cargo would run: the user's, or the compiler's neighbour.
-    #[must_use]
     pub fn rustdoc(&self) -> OsString {
         if let Some(own) = std::env::var_os("RUSTDOC") {
             return own;

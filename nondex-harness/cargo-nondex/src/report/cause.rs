@@ -6,7 +6,6 @@ use super::schema::TestReport;
 /// The cause of a flaky test's failures: the calls that are responsible, or the tests that it
 /// depends on, or else where it panics. Sorted. A line of the user's source is named by its text,
 /// not by its number, so that it stays the same when lines come before it.
-#[must_use]
 pub fn cause(test: &TestReport, sources: &Sources) -> Vec<String> {
     let at = |file: &str, line: u32| match sources.line(file, line) {
         Some(text) => format!("{file}: {}", text.trim()),

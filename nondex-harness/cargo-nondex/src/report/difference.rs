@@ -63,7 +63,6 @@ pub fn normalise(text: &str) -> String {
 }
 
 /// A number for an output, the same for outputs that differ only in what differs from run to run.
-#[must_use]
 pub fn fingerprint(output: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     normalise(output).hash(&mut hasher);
@@ -109,7 +108,6 @@ fn without_report(output: &str, message: &str) -> String {
 /// A unified diff from the output of a passing run to that of a failing one, without the report of
 /// `message`, the failure's. It has at most [`MAX_LINES`] lines and one with the number that is
 /// left out; `None` when there is no difference. Takes half a second at most.
-#[must_use]
 pub fn between(passing: &str, failing: &str, message: &str) -> Option<String> {
     let (passing, failing) = (normalise(passing), normalise(failing));
     let failing = without_report(&failing, normalise(message).trim_end());

@@ -12,7 +12,6 @@ use crate::exit_code::ExitCode;
 /// What is known to have nothing to do with the change at hand counts only in a strict run.
 /// A test that fails only with this tool is no success either. A report in which nothing was
 /// executed is [`ExitCode::NoTests`], unless what was left out is known to be stable.
-#[must_use]
 pub fn exit_code(report: &Report) -> ExitCode {
     let strict = report.run.strict;
     let held = || report.tests.iter().filter(|test| is_held(test, strict));
@@ -50,7 +49,6 @@ pub fn exit_code(report: &Report) -> ExitCode {
 }
 
 /// Whether a test alone fails a run.
-#[must_use]
 pub fn is_failure(test: &TestReport, strict: bool) -> bool {
     let fails = match test.verdict {
         Verdict::Broken => true,

@@ -9,7 +9,6 @@ use super::problem::{Severity, problems};
 use super::schema::Report;
 
 /// The findings as JSON. Paths are relative to the root of the repository.
-#[must_use]
 pub fn render(report: &Report, sources: &Sources) -> String {
     let problems = problems(report, sources);
     let violations = problems.iter().map(|problem| {

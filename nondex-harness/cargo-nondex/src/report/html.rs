@@ -36,7 +36,6 @@ pub struct Page<'a> {
 }
 
 /// The report as a page.
-#[must_use]
 pub fn render(report: &Report, view: &View<'_>, page: &Page<'_>) -> String {
     let view = View {
         brief: false,

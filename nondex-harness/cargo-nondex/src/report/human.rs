@@ -64,7 +64,6 @@ pub struct View<'a> {
 
 /// The report as styled text, which ends with a newline. Findings come first, the most important
 /// last, where they are seen; then the summary.
-#[must_use]
 pub fn render(report: &Report, view: &View<'_>) -> String {
     let causes = Cause::of(&report.tests);
     let mut entries = weighed(&report.tests, &causes, report.run.strict, view);
@@ -75,7 +74,6 @@ pub fn render(report: &Report, view: &View<'_>) -> String {
 }
 
 /// How many tests ended how: `25 tests: 22 stable, 3 ID (2 causes)`, without styles.
-#[must_use]
 pub fn counts(report: &Report) -> String {
     let counts = summary::counts(report, &Cause::of(&report.tests));
     strip_str(&counts).to_string()
@@ -83,7 +81,6 @@ pub fn counts(report: &Report) -> String {
 
 /// The entries of some tests, the most important first: a list of findings may be cut. Equally
 /// important ones have the same order as in the report for people.
-#[must_use]
 pub(super) fn entries<'r, 's>(
     tests: &'r [TestReport],
     strict: bool,
@@ -95,7 +92,6 @@ pub(super) fn entries<'r, 's>(
 }
 
 /// The lines of the summary.
-#[must_use]
 pub fn summary(report: &Report, view: &View<'_>) -> Vec<Row> {
     summary::rows(report, &Cause::of(&report.tests), view)
 }
@@ -147,7 +143,6 @@ fn weighed<'r, 's>(
 }
 
 /// The text about one test, as by [`render`]; empty for a stable one.
-#[must_use]
 pub fn render_test(test: &TestReport, strict: bool, view: &View<'_>) -> String {
     let entries = entries(std::slice::from_ref(test), strict, view);
     entries.into_iter().map(Entry::text).collect()
@@ -185,7 +180,6 @@ pub enum Tone {
 
 impl Tone {
     /// That of a test.
-    #[must_use]
     pub fn of(test: &TestReport) -> Self {
         match test.verdict {
             Verdict::Stable | Verdict::Passed if test.parting.is_some() => Tone::Mild,
@@ -199,7 +193,6 @@ impl Tone {
 
 /// The style of a test's verdict: green, yellow for advice and what was not judged, red for
 /// findings.
-#[must_use]
 pub fn verdict_style(test: &TestReport) -> Style {
     let color = match Tone::of(test) {
         Tone::Good => AnsiColor::Green,

@@ -16,7 +16,6 @@ const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// version of the algorithm. Of the run itself, level, seed, what the seed means, choices and
 /// models count, and whether the network is blocked and threads are scheduled. So it is the same on
 /// every machine and whenever the same run is made.
-#[must_use]
 pub fn of(test_id: &str, spec: &RunSpec) -> String {
     let mut hasher = FixedHasher::default();
     let mut feed = |text: &str| {

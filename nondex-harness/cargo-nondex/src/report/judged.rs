@@ -15,7 +15,6 @@ use crate::judge::{Options, certainty, further, sampling, specs, threads};
 use crate::project::{Suite, TestCase};
 
 /// What is written about a test that was not run.
-#[must_use]
 pub fn not_run(suite: &Suite, test: &TestCase) -> TestReport {
     TestReport {
         file: test.file.clone(),
@@ -26,7 +25,6 @@ pub fn not_run(suite: &Suite, test: &TestCase) -> TestReport {
 
 /// What is written about a test with these runs; without a judgement, because the campaign was
 /// stopped, it counts as not run.
-#[must_use]
 pub fn report(
     suite: &Suite,
     test: &TestCase,

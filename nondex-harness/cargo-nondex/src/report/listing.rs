@@ -3,14 +3,12 @@
 use std::fmt::Display;
 
 /// `1 test`, `2 tests`.
-#[must_use]
 pub fn plural<N: Copy + Display + From<u8> + PartialEq>(number: N, noun: &str) -> String {
     let ending = if number == N::from(1) { "" } else { "s" };
     format!("{number} {noun}{ending}")
 }
 
 /// The first characters of a text, up to a limit; `…` after them shows that there are more.
-#[must_use]
 pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -19,7 +17,6 @@ pub fn cut(text: &str, most: usize) -> String {
 }
 
 /// The first of these names, up to a limit, and how many more there are: `a, b and 7 more`.
-#[must_use]
 pub fn first(names: &[impl AsRef<str>], most: usize) -> String {
     let (shown, rest) = names.split_at(most.min(names.len()));
     let shown: Vec<&str> = shown.iter().map(AsRef::as_ref).collect();
@@ -31,7 +28,6 @@ pub fn first(names: &[impl AsRef<str>], most: usize) -> String {
 }
 
 /// Seeds as `--seeds` takes them.
-#[must_use]
 pub fn seeds(seeds: &[u64]) -> String {
     const LISTED: usize = 12;
     match seeds {

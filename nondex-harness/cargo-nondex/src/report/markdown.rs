@@ -14,7 +14,6 @@ use super::schema::Report;
 const ROWS: usize = 100;
 
 /// The report as Markdown.
-#[must_use]
 pub fn render(report: &Report, sources: &Sources) -> String {
     let problems = problems(report, sources);
     let mut text = format!("**{}**\n\n{}\n", headline(&problems), human::counts(report));
@@ -47,7 +46,6 @@ pub fn render(report: &Report, sources: &Sources) -> String {
 }
 
 /// How many tests failed, and how many of them need somebody: `4 failed; 1 needs you`.
-#[must_use]
 pub fn headline(problems: &[Problem<'_>]) -> String {
     let failed = problems.iter();
     let failed = failed.filter(|problem| problem.severity != Severity::Warning);

@@ -61,7 +61,6 @@ pub fn merge(reports: &[Report]) -> Result<Report, String> {
 }
 
 /// `before`, with the tests of `after` in place of its results for them.
-#[must_use]
 pub fn update(before: Report, after: &Report) -> Report {
     let mut tests = before.tests;
     for new in &after.tests {

@@ -60,20 +60,17 @@ pub struct Place {
 
 impl Problem<'_> {
     /// The test with the most evidence.
-    #[must_use]
     pub fn first(&self) -> &TestReport {
         self.tests[0]
     }
 
     /// Whether somebody has to do something: it fails the run, and is not known to have nothing to
     /// do with the change at hand.
-    #[must_use]
     pub fn needs_attention(&self) -> bool {
         self.severity == Severity::Error && !self.tests.iter().all(|test| test.is_of_before())
     }
 
     /// The sentence, with what decides, what to do and how to see it again on further lines.
-    #[must_use]
     pub fn text(&self) -> String {
         let label = Some(self.place.label.clone()).filter(|label| !label.is_empty());
         let help = self.help.iter().map(|help| format!("help: {help}"));
@@ -89,13 +86,11 @@ impl Problem<'_> {
 
 /// The findings of a report, the most important first. Advice is among them, and so are tests that
 /// do not fail the run because they are known, failed before the change, or lack a prerequisite.
-#[must_use]
 pub fn problems<'r>(report: &'r Report, sources: &Sources) -> Vec<Problem<'r>> {
     problems_of(&report.tests, report.run.strict, sources)
 }
 
 /// The findings about these tests, as by [`problems`].
-#[must_use]
 pub fn problems_of<'r>(
     tests: &'r [TestReport],
     strict: bool,

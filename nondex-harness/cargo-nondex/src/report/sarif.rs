@@ -19,7 +19,6 @@ const FINGERPRINT: &str = "nondexCause/v1";
 
 /// The report as a SARIF log. The files that it names are relative to `%SRCROOT%`, the root of the
 /// repository.
-#[must_use]
 pub fn render(report: &Report, sources: &Sources) -> String {
     let problems = problems(report, sources);
     // Results name their rule by its index.

@@ -80,7 +80,6 @@ pub struct Report {
 
 impl Report {
     /// What one command found of these tests, which reached these models.
-    #[must_use]
     pub fn new(run: RunInfo, tests: Vec<TestReport>, models_reached: Vec<String>) -> Self {
         Report {
             schema: SCHEMA,
@@ -216,7 +215,6 @@ pub struct Summary {
 
 impl Summary {
     /// Adds the tests up.
-    #[must_use]
     pub fn new(tests: &[TestReport], models_reached: Vec<String>) -> Self {
         let mut summary = Summary {
             models_reached,

@@ -83,19 +83,16 @@ impl RunDirectory {
     }
 
     /// The run's id: seconds since 1970 and the process.
-    #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
     /// The directory.
-    #[must_use]
     pub fn path(&self) -> Utf8PathBuf {
         self.root.join("runs").join(&self.id)
     }
 
     /// Where the records of its runs are written. Those of failing runs stay.
-    #[must_use]
     pub fn records(&self) -> Utf8PathBuf {
         self.path().join("records")
     }

@@ -202,7 +202,6 @@ pub struct RunFinished {
 
 impl RunStarted {
     /// The begin of this command line.
-    #[must_use]
     pub fn new(command: &str) -> Self {
         RunStarted {
             version: VERSION,
@@ -214,7 +213,6 @@ impl RunStarted {
 
 impl RunFinished {
     /// The end with this code, without a report.
-    #[must_use]
     pub const fn new(code: ExitCode) -> Self {
         RunFinished {
             exit_code: code as u8,
@@ -228,7 +226,6 @@ impl RunFinished {
 
 impl TestFinished {
     /// What is known of a test that this stage has judged.
-    #[must_use]
     pub fn new(test: &TestReport, stage: Stage) -> Self {
         TestFinished {
             test: test.id.clone(),
@@ -242,7 +239,6 @@ impl TestFinished {
 }
 
 /// The findings about one test, when it is judged.
-#[must_use]
 pub fn findings_of(test: &TestReport, strict: bool, sources: &Sources) -> Vec<Finding> {
     let problems = problems_of(std::slice::from_ref(test), strict, sources);
     problems
@@ -252,7 +248,6 @@ pub fn findings_of(test: &TestReport, strict: bool, sources: &Sources) -> Vec<Fi
 }
 
 /// The findings of a report.
-#[must_use]
 pub fn findings(report: &Report, sources: &Sources) -> Vec<Finding> {
     let problems = problems(report, sources);
     problems.iter().map(|one| Finding::new(one, true)).collect()

@@ -7,19 +7,16 @@ fn at<T>(items: &[T], number: u64) -> Option<&T> {
 }
 
 /// A thread.
-#[must_use]
 pub fn thread(trace: &Trace, number: u64) -> Option<&TracedThread> {
     at(&trace.threads, number)
 }
 
 /// The file, variable or channel that an operation is on.
-#[must_use]
 pub fn name<'t>(trace: &'t Trace, operation: &TracedOperation) -> Option<&'t str> {
     at(&trace.names, operation.name?).map(String::as_str)
 }
 
 /// The stack of an operation.
-#[must_use]
 pub fn frames<'t>(trace: &'t Trace, operation: &TracedOperation) -> &'t [Frame] {
     at(&trace.stacks, operation.stack).map_or(&[], |stack| &stack.frames)
 }

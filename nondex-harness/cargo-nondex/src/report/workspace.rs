@@ -14,19 +14,16 @@ pub struct Workspace {
 
 impl Workspace {
     /// The workspace at `root`, an absolute path.
-    #[must_use]
     pub const fn new(root: Utf8PathBuf) -> Self {
         Workspace { root }
     }
 
     /// Its root.
-    #[must_use]
     pub fn root(&self) -> &Utf8Path {
         &self.root
     }
 
     /// A path as it is shown: from the root where it is below it.
-    #[must_use]
     pub fn shown<'p>(&self, path: &'p str) -> &'p str {
         let inner = path.strip_prefix(self.root.as_str());
         inner
@@ -37,14 +34,12 @@ impl Workspace {
     /// Whether a [`Site`](nondex_core::Site)'s file is in the workspace. Its path is relative to
     /// the root if it is; the portable paths of dependencies and std are relative too, so the file
     /// is searched.
-    #[must_use]
     pub fn is_users(&self, file: &str) -> bool {
         self.user_file(file, &self.root).is_some()
     }
 
     /// The path, relative to the root, of a source file in the workspace; `None` for any other. A
     /// relative `file` is taken as relative to the root or else to `cwd`.
-    #[must_use]
     pub fn user_file(&self, file: &str, cwd: &Utf8Path) -> Option<String> {
         [&self.root, cwd].into_iter().find_map(|base| {
             let path = base.join(file);
@@ -59,7 +54,6 @@ impl Workspace {
     }
 
     /// The innermost frame in the workspace: file, relative to the root, and line.
-    #[must_use]
     pub fn nearest_of_users(&self, frames: &[Frame], cwd: &Utf8Path) -> Option<(String, u32)> {
         frames
             .iter()
@@ -67,7 +61,6 @@ impl Workspace {
     }
 
     /// The innermost frame in the workspace or, when there is none, in a dependency.
-    #[must_use]
     pub fn nearest(&self, frames: &[Frame], cwd: &Utf8Path) -> Option<(String, u32)> {
         self.nearest_of_users(frames, cwd).or_else(|| {
             let frame = frames.iter().find(|frame| is_dependency(&frame.file))?;

@@ -28,7 +28,6 @@ pub struct Additions {
 /// What the lines of a change add. Nothing is known of a source that cannot be parsed: that is
 /// distant. What is inside of a function that was there before is not looked at, but for lines that
 /// its head has now and did not have.
-#[must_use]
 pub fn additions(text: &str, change: &FileChange) -> Additions {
     let all: Vec<&str> = text.lines().collect();
     let is_code = |line: &u32| {

@@ -41,7 +41,6 @@ pub struct FileChange {
 
 impl FileChange {
     /// The first line of what is different, or of the file.
-    #[must_use]
     pub fn first(&self) -> u32 {
         let lines = self.lines.iter().chain(&self.deletions);
         lines.min().copied().unwrap_or(1)
@@ -149,7 +148,6 @@ impl Changes {
     }
 
     /// How many files of each kind there are; the test is, or was, in these files.
-    #[must_use]
     pub fn count(
         &self,
         kind: FileKind,
@@ -163,7 +161,6 @@ impl Changes {
     }
 
     /// The changed line of `file` that is nearest to `line`.
-    #[must_use]
     pub fn nearest(&self, file: &str, line: u32) -> Option<u32> {
         let lines = self.files.get(file)?.lines.iter().copied();
         lines.min_by_key(|changed| changed.abs_diff(line))

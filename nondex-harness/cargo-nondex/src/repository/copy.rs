@@ -64,7 +64,6 @@ impl Copy {
     }
 
     /// The root of the workspace in the copy.
-    #[must_use]
     pub fn workspace(&self) -> &Utf8Path {
         &self.workspace
     }

@@ -20,7 +20,6 @@ pub enum Enclosing {
 
 /// Whether a name is found again in a symbol as it stands in the source: it is of ASCII letters,
 /// digits and underscores.
-#[must_use]
 pub fn is_plain(name: &str) -> bool {
     name.bytes()
         .all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
@@ -28,7 +27,6 @@ pub fn is_plain(name: &str) -> bool {
 
 /// What holds these lines of a source, or all of them; and where one of them imports something,
 /// what the file has of items.
-#[must_use]
 pub fn enclosing(text: &str, lines: Option<&BTreeSet<u32>>) -> Enclosing {
     let Ok(file) = syn::parse_file(text) else {
         return Enclosing::Unknown;

@@ -32,7 +32,6 @@ pub struct Commit {
 const SHORT: usize = 10;
 
 /// The name of a commit as it is shown.
-#[must_use]
 pub fn short(commit: &str) -> &str {
     commit.get(..SHORT).unwrap_or(commit)
 }
@@ -67,7 +66,6 @@ impl Git {
     }
 
     /// The top folder of the checkout.
-    #[must_use]
     pub fn root(&self) -> &Utf8Path {
         &self.root
     }
@@ -157,7 +155,6 @@ impl Git {
     }
 
     /// Whether every commit that leads to `revision` is there.
-    #[must_use]
     pub fn is_complete(&self) -> bool {
         let shallow = self.read(&["rev-parse", "--is-shallow-repository"]);
         shallow.is_ok_and(|answer| answer.trim() == "false")
@@ -185,7 +182,6 @@ impl Git {
     }
 
     /// Whether `before` leads to `after`.
-    #[must_use]
     pub fn leads_to(&self, before: &str, after: &str) -> bool {
         self.read(&["merge-base", "--is-ancestor", before, after])
             .is_ok()
@@ -212,7 +208,6 @@ impl Git {
 
     /// Whether a source in these folders has one of these names in it in a commit, or one of these
     /// texts.
-    #[must_use]
     pub fn mentions<N: AsRef<str>>(
         &self,
         commit: &str,
@@ -235,7 +230,6 @@ impl Git {
 
     /// Whether a source of the working tree has this name of a file in it, outside of its
     /// documentation attributes.
-    #[must_use]
     pub fn is_named(&self, name: &str) -> bool {
         let words = [
             "grep",
@@ -256,7 +250,6 @@ impl Git {
     }
 
     /// The text of a file in a commit, if it is there.
-    #[must_use]
     pub fn text(&self, commit: &str, file: &str) -> Option<String> {
         self.read(&["show", &format!("{commit}:{file}")]).ok()
     }

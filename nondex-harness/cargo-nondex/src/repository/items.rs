@@ -43,7 +43,6 @@ pub enum Reach {
 
 impl Reach {
     /// Whether it acts on what runs none of its lines.
-    #[must_use]
     pub const fn is_beyond_lines(&self) -> bool {
         matches!(self, Reach::Crate | Reach::Named(_) | Reach::Module(_))
     }
@@ -61,7 +60,6 @@ pub struct Tracked {
 /// What is different in a source file acts on; `before` is the text that it is different from. A
 /// file that cannot be parsed acts on its crate. Blank lines and comments act on nothing, unless
 /// they are in a text of several lines, or are documentation that a macro may read.
-#[must_use]
 pub fn tracked(text: &str, before: &str, change: &FileChange) -> Vec<Tracked> {
     let FileChange {
         lines: changed,

@@ -39,7 +39,6 @@ impl Snapshots {
     }
 
     /// The repository.
-    #[must_use]
     pub fn git(&self) -> &Git {
         &self.git
     }
@@ -84,7 +83,6 @@ impl Snapshots {
     }
 
     /// Whether a tree is here.
-    #[must_use]
     pub fn has(&self, tree: &str) -> bool {
         self.git
             .read(&["cat-file", "-e", &format!("{tree}^{{tree}}")])
@@ -100,19 +98,16 @@ impl Snapshots {
     }
 
     /// The text of a file in a tree, if it is there.
-    #[must_use]
     pub fn text(&self, tree: &str, file: &str) -> Option<String> {
         self.git.text(tree, file)
     }
 
     /// Whether a source of the tree has one of these names in it, or one of these texts.
-    #[must_use]
     pub fn mentions<N: AsRef<str>>(&self, tree: &str, names: &[N]) -> bool {
         self.git.mentions(tree, names, &[self.git.root()])
     }
 
     /// Whether there are submodules, whose content is no part of a tree.
-    #[must_use]
     pub fn has_submodules(&self) -> bool {
         let modules = self.git.root().join(".gitmodules");
         modules.is_file()

@@ -48,7 +48,6 @@ pub enum Decisive {
 
 impl Call {
     /// The call's choice as the search left it.
-    #[must_use]
     pub fn given(&self) -> Option<Given> {
         let turn = self.turn.as_ref()?;
         Some(self.with(GivenChoice::Steps(turn.steps)))

@@ -52,13 +52,11 @@ impl Evidence {
     }
 
     /// Whether there is a result of a spec, or of one that makes the same choices.
-    #[must_use]
     pub fn has_answer(&self, spec: &RunSpec) -> bool {
         self.answer(spec).is_some()
     }
 
     /// The runs of this spec or, when there are none, of one that makes the same choices.
-    #[must_use]
     pub fn standing_for(&self, spec: &RunSpec) -> &[Run] {
         self.answer(spec).map_or(&[], |answer| self.of(answer.spec))
     }

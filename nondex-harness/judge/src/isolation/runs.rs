@@ -32,7 +32,6 @@ pub struct Runs {
 impl Runs {
     /// No runs yet. See [`Evidence::new`] for `prune`. Unless tests are run at once, every run is
     /// made alone, and none is repeated except for a random name.
-    #[must_use]
     pub fn new(prune: bool, is_shared: bool) -> Self {
         Runs {
             together: Evidence::new(prune),
@@ -60,7 +59,6 @@ impl Runs {
     }
 
     /// The runs that `judgement` follows from.
-    #[must_use]
     pub fn judged_by(&self, judgement: Option<&Judgement>) -> &Evidence {
         if judgement.is_some_and(|judgement| judgement.from_alone) {
             &self.alone
@@ -70,7 +68,6 @@ impl Runs {
     }
 
     /// How many there are.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.together.count() + self.alone.count()
     }
@@ -99,7 +96,6 @@ impl Runs {
     }
 
     /// How long they took together.
-    #[must_use]
     pub fn took(&self) -> Duration {
         self.all().map(|run| run.took).sum()
     }

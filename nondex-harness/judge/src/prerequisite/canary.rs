@@ -28,7 +28,6 @@ impl Canary {
     /// A canary that looks for itself. First at the routing table, for which no packet is sent:
     /// without a route to anywhere the machine is offline. With one, it looks up `example.com`, for
     /// three seconds at most.
-    #[must_use]
     pub const fn new() -> Self {
         Canary {
             machine: OnceLock::new(),
@@ -37,7 +36,6 @@ impl Canary {
     }
 
     /// A canary that knows the answer.
-    #[must_use]
     pub fn known(offline: bool) -> Self {
         Canary {
             machine: offline.into(),
@@ -56,14 +54,12 @@ impl Canary {
 
     /// Whether what tests do is offline. Takes up to three seconds when first asked, and nothing in
     /// a run that blocks the network.
-    #[must_use]
     pub fn is_offline(&self) -> bool {
         self.is_blocked || self.is_machine_offline()
     }
 
     /// Whether the machine is offline, for what no run can block. Takes up to three seconds when
     /// first asked.
-    #[must_use]
     pub fn is_machine_offline(&self) -> bool {
         *self.machine.get_or_init(|| !has_route() || !resolves())
     }

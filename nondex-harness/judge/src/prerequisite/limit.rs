@@ -17,7 +17,6 @@ pub enum Limit {
 
 impl Limit {
     /// Whether `sanitised` of `run` tests are more.
-    #[must_use]
     pub const fn is_exceeded(self, sanitised: u64, run: u64) -> bool {
         match self {
             Limit::Count(most) => sanitised > most,

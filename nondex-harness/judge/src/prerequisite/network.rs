@@ -28,7 +28,6 @@ impl<'a> Network<'a> {
     pub const REASON: &'static str = "there is no network";
 
     /// The network of runs with this policy.
-    #[must_use]
     pub fn new(policy: &'a Policy) -> Self {
         Network {
             canary: &policy.canary,
@@ -64,7 +63,6 @@ pub struct Seen {
 }
 
 /// What the runs of a test show of the network.
-#[must_use]
 pub fn seen(evidence: &Evidence, policy: &Policy) -> Seen {
     let runs = || evidence.all().map(|(_, run)| run);
     let passing: Vec<&Run> = runs().filter(|run| run.passed()).collect();

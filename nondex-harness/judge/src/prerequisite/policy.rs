@@ -24,7 +24,6 @@ pub struct Policy {
 impl Policy {
     /// The policy of a mode. When the network is blocked, tests are offline, whatever the machine
     /// is.
-    #[must_use]
     pub fn new(mode: NetworkMode, allow: Vec<String>, sanitise: bool) -> Self {
         let canary = match mode {
             NetworkMode::Block => Canary::new().blocked(),
@@ -41,7 +40,6 @@ impl Policy {
 
     /// The run that shows whether a failure under `spec`, in which the network was blocked, came
     /// from that: the same with the network. `None` unless requested.
-    #[must_use]
     pub fn verification(&self, spec: &RunSpec) -> Option<RunSpec> {
         let can_tell = self.verify && self.mode == NetworkMode::Block;
         can_tell.then(|| RunSpec {
@@ -51,7 +49,6 @@ impl Policy {
     }
 
     /// `spec` under this policy.
-    #[must_use]
     pub fn apply(&self, spec: RunSpec) -> RunSpec {
         RunSpec {
             network: Network::new(self.mode, &self.allow),

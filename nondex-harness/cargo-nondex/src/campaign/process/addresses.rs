@@ -18,7 +18,6 @@ fn disable_address_randomisation() -> bool {
 
 /// Switches address-space randomisation off for processes that this thread, and threads it starts,
 /// will start. Returns what the user should know where it stays on.
-#[must_use]
 pub fn without_randomisation() -> Option<String> {
     let why = "address-space randomisation could not be switched off: tests whose outcome depends \
                on addresses are not repeatable";

@@ -8,7 +8,6 @@ use crate::judge::circumstance::Circumstance;
 use crate::report::TestReport;
 
 /// The options of a campaign that explains this failing run: that seed, at that level.
-#[must_use]
 pub fn options(usual: &Options, test_id: &str, spec: &RunSpec) -> Options {
     let mut own = usual.of(test_id).into_owned();
     own.levels = vec![spec.level()];

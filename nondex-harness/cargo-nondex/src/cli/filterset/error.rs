@@ -21,7 +21,6 @@ impl FiltersetError {
     }
 
     /// The column of the place in its line, in characters, from 1.
-    #[must_use]
     pub fn column(&self) -> usize {
         let (line_start, _) = self.line();
         self.text[line_start..self.span.start].chars().count() + 1

@@ -32,7 +32,6 @@ impl Expression {
     }
 
     /// What was parsed.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -107,7 +106,6 @@ pub struct Filterset {
 
 impl Filterset {
     /// Whether the test belongs to the set.
-    #[must_use]
     pub fn contains(&self, query: &Query<'_>) -> bool {
         self.tree.holds(&|predicate| predicate.contains(query))
     }

@@ -22,14 +22,12 @@ pub use workspace::Workspace;
 use crate::project::{Suite, TestCase};
 
 /// An expression for one test.
-#[must_use]
 pub fn of_test(binary_id: &str, name: &str) -> String {
     let (binary_id, name) = (escaped(binary_id), escaped(name));
     format!("(binary_id(={binary_id}) & test(={name}))")
 }
 
 /// A name as an expression has it: what would end it is escaped.
-#[must_use]
 pub fn escaped(name: &str) -> String {
     let mut escaped = String::new();
     for c in name.chars() {
@@ -69,7 +67,6 @@ pub struct Query<'a> {
 
 impl<'a> Query<'a> {
     /// The properties of a test of a suite that a predicate reads.
-    #[must_use]
     pub fn of(suite: &'a Suite, test: &'a TestCase) -> Self {
         let binary = &suite.binary;
         Query {

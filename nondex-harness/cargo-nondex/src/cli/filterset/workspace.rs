@@ -24,7 +24,6 @@ impl Workspace {
     ///
     /// As in nextest a dependency of any kind counts: normal, build, dev, optional ones that are
     /// enabled. Costs a walk of the graph for each member.
-    #[must_use]
     pub fn new(metadata: &Metadata) -> Self {
         let edges: BTreeMap<&PackageId, &[PackageId]> = metadata
             .resolve
@@ -77,7 +76,6 @@ impl Workspace {
     }
 
     /// The members that those in `of` depend on, themselves included.
-    #[must_use]
     pub fn dependencies(&self, of: &BTreeSet<String>) -> BTreeSet<String> {
         of.iter()
             .filter_map(|name| self.dependencies.get(name))
@@ -87,7 +85,6 @@ impl Workspace {
     }
 
     /// The members that depend on one in `on`, themselves included.
-    #[must_use]
     pub fn dependents(&self, on: &BTreeSet<String>) -> BTreeSet<String> {
         self.dependencies
             .iter()

@@ -6,7 +6,6 @@ use std::time::SystemTime;
 use toml::value::{Date, Datetime};
 
 /// Today, in Greenwich.
-#[must_use]
 pub fn today() -> NaiveDate {
     DateTime::<Utc>::from(SystemTime::now()).date_naive()
 }

@@ -58,7 +58,6 @@ pub struct KnownEntry {
 
 impl KnownEntry {
     /// The test, or the filterset.
-    #[must_use]
     pub fn name(&self) -> &str {
         let name = self.test.as_ref().or(self.filterset.as_ref());
         name.map_or("", String::as_str)
@@ -66,7 +65,6 @@ impl KnownEntry {
 
     /// Whether this is what is known: nothing was `found` that is not. A search that ended early
     /// finds less.
-    #[must_use]
     pub(super) fn covers(&self, verdict: Verdict, found: &[String]) -> bool {
         let is_known = |cause: &String| self.cause.is_empty() || self.cause.contains(cause);
         self.verdict.is_none_or(|known| known == verdict) && found.iter().all(is_known)
@@ -132,7 +130,6 @@ impl Known {
     }
 
     /// The entries, in their order in the file.
-    #[must_use]
     pub fn entries(&self) -> &[KnownEntry] {
         &self.entries
     }

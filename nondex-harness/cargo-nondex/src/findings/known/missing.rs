@@ -11,7 +11,6 @@ const ALIKE: f64 = 0.85;
 
 /// The entries for one test that does not exist, where `tests` are the ids of all tests of some
 /// binaries, and `is_complete` returns whether all tests of a binary are among them.
-#[must_use]
 pub fn missing(
     known: &Known,
     tests: &BTreeSet<String>,

@@ -36,7 +36,6 @@ pub enum Severity {
 
 impl Severity {
     /// The word, as other formats have it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Severity::Error => "error",

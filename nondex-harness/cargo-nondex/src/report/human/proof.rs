@@ -3,7 +3,6 @@
 use crate::report::schema::TestReport;
 
 /// How the culprits of a test were confirmed; `None` without culprits.
-#[must_use]
 pub fn proof(test: &TestReport) -> Option<&'static str> {
     let proof = match test.has_confirmed_culprits() {
         true => {

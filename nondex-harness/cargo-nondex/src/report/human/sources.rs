@@ -16,7 +16,6 @@ pub struct Sources {
 impl Sources {
     /// The sources of the workspace at `root`, an absolute path, and of the dependencies in
     /// `cargo_home`. Reads the directory of registries.
-    #[must_use]
     pub fn new(root: &Utf8Path, cargo_home: Option<&Utf8Path>) -> Self {
         let mut dependencies = Vec::new();
         if let Some(home) = cargo_home {
@@ -35,7 +34,6 @@ impl Sources {
     }
 
     /// The sources of the workspace at `root` and of the dependencies in the user's cargo home.
-    #[must_use]
     pub fn of_user(root: &Utf8Path) -> Self {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let home = set("CARGO_HOME").map(Utf8PathBuf::from);
@@ -44,7 +42,6 @@ impl Sources {
     }
 
     /// The root of the workspace.
-    #[must_use]
     pub fn root(&self) -> &Utf8Path {
         &self.root
     }
@@ -60,7 +57,6 @@ impl Sources {
     }
 
     /// A line of `file`, from 1, if it is found.
-    #[must_use]
     pub fn line(&self, file: &str, line: u32) -> Option<String> {
         let index = (line as usize).checked_sub(1)?;
         self.read(file)?.lines().nth(index).map(str::to_owned)

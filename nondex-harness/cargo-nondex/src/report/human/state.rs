@@ -61,7 +61,6 @@ pub(super) fn leaves(test: &TestReport) -> impl Iterator<Item = String> {
 }
 
 /// The static `NAME`, the variable `NAME`.
-#[must_use]
 pub fn named(kind: &str, name: &str) -> String {
     match kind {
         "env" => format!("the variable `{name}`"),

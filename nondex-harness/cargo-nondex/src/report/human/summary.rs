@@ -51,7 +51,6 @@ impl Row {
     }
 
     /// The text without styles.
-    #[must_use]
     pub fn plain(&self) -> String {
         strip_str(&self.message).to_string()
     }

@@ -165,7 +165,6 @@ pub(super) fn level(level: Level, needed: Option<Level>, test: &TestReport) -> S
 
 /// What a failure at a level means for this test, or what delays it has. More is known of the
 /// weakest level at which it fails.
-#[must_use]
 pub fn level_meaning(level: Level, test: &TestReport) -> &'static str {
     match test.reason {
         None if level == Level::Std && !test.is_flaky_today() => "possible today, now reproducible",
@@ -289,7 +288,6 @@ pub struct Wait {
 
 /// How the threads ended, and what each waited for when the scheduler ended the process; `None` if
 /// no thread waited.
-#[must_use]
 pub fn waiting_threads(test: &TestReport) -> Option<(&'static str, Vec<Wait>)> {
     let scheduled = test
         .scheduled

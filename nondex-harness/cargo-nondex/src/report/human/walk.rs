@@ -43,7 +43,6 @@ pub struct WalkStep {
 impl Walk {
     /// The walk through the interleaving of a test; `None` if there is none, or if clocks alone
     /// decide.
-    #[must_use]
     pub fn of(test: &TestReport) -> Option<Self> {
         let found = test.interleaving.as_ref()?;
         if test.depends_on_clocks() {
@@ -72,14 +71,12 @@ impl Walk {
     }
 
     /// The files of the steps.
-    #[must_use]
     pub fn files(&self) -> BTreeSet<&str> {
         let places = self.steps.iter().filter_map(|step| step.place.as_ref());
         places.map(|(file, _)| file.as_str()).collect()
     }
 
     /// The condition under which it happens.
-    #[must_use]
     pub fn title(&self) -> String {
         let files = self.files();
         match files.first() {

@@ -15,7 +15,6 @@ pub(super) fn is_elsewhere(culprit: &Culprit) -> bool {
 }
 
 /// What is called there.
-#[must_use]
 pub fn called(culprit: &Culprit) -> &str {
     match is_elsewhere(culprit) {
         true => "readdir",

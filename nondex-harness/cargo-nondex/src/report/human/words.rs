@@ -5,7 +5,6 @@ use nondex_core::Outcome;
 use crate::report::schema::{TestReport, Verdict};
 
 /// How a test ended, in nextest's words.
-#[must_use]
 pub fn outcome(test: &TestReport) -> &'static str {
     let end = test.failures.first().map(|failure| &failure.outcome);
     match test.verdict {

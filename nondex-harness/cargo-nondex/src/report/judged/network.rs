@@ -8,7 +8,6 @@ use crate::report::{TestReport, Verdict};
 
 /// What a run of the test with the network told, a sentence for the report; `None` when there was
 /// none.
-#[must_use]
 pub fn verified(evidence: &Evidence, verification: &RunSpec, verdict: Verdict) -> Option<String> {
     let run = evidence.of(verification).first()?;
     let text = match (run.passed(), verdict) {
@@ -20,7 +19,6 @@ pub fn verified(evidence: &Evidence, verification: &RunSpec, verdict: Verdict) -
 }
 
 /// What is not known of the tests with verdict `network`, a sentence for the report.
-#[must_use]
 pub fn unknown(tests: &[TestReport], policy: &Policy) -> Option<String> {
     let sanitised = tests
         .iter()

@@ -21,7 +21,6 @@ pub struct Rule {
 
 impl Rule {
     /// The kind of a test's finding.
-    #[must_use]
     pub fn of(test: &TestReport) -> Self {
         if let Some(sanitised) = &test.sanitised_by {
             let title = format!("The test needs a prerequisite: {}", sanitised.name);

@@ -28,7 +28,6 @@ pub enum Advice {
 
 impl Advice {
     /// The reason, a sentence for the diagnostic.
-    #[must_use]
     pub const fn reason(self) -> &'static str {
         match self {
             Advice::ReadAgain => {
@@ -63,7 +62,6 @@ impl Advice {
 
 impl TestReport {
     /// Whether nothing is responsible but what a clock, or a file's time, shows.
-    #[must_use]
     pub fn depends_on_clocks(&self) -> bool {
         let is_clock = |culprit: &Culprit| {
             let model = Model::by_api(&culprit.api);
@@ -74,7 +72,6 @@ impl TestReport {
 
     /// Whether what is responsible is known, or all that is suspected is of one kind and family, so
     /// that the same statement holds for each.
-    #[must_use]
     pub fn has_one_kind_of_culprits(&self) -> bool {
         let kind = |culprit: &Culprit| (culprit.kind, culprit.family);
         let first = self.culprits.first().map(kind);
@@ -97,14 +94,12 @@ impl TestReport {
     }
 
     /// Whether a run without any choice failed.
-    #[must_use]
     pub fn fails_in_canonical_order(&self) -> bool {
         self.failures.iter().any(|failure| failure.level.is_none())
     }
 
     /// Why this finding is advice; `None` when it is none, or no finding. A test that fails in base
     /// order fails today, whatever else it depends on.
-    #[must_use]
     pub fn advice(&self) -> Option<Advice> {
         if !self.is_dependent() || self.fails_in_canonical_order() {
             return None;

@@ -54,7 +54,6 @@ pub struct Culprit {
 
 impl Culprit {
     /// A suspected culprit: all calls at a site, of which nothing else is known.
-    #[must_use]
     pub fn new(site: &Site) -> Self {
         Culprit {
             api: site.api.clone(),
@@ -79,7 +78,6 @@ impl Culprit {
 
     /// The place to show: file, line and, where known, column. The user's own frame if the call is
     /// not in their code.
-    #[must_use]
     pub fn place(&self) -> (&str, u32, Option<u32>) {
         match (&self.user_file, self.user_line) {
             (Some(file), Some(line)) => (file, line, None),

@@ -44,7 +44,6 @@ pub struct FailureReport {
 
 impl FailureReport {
     /// A clean run that ended so, for this reason.
-    #[must_use]
     pub fn new(outcome: Outcome, failure: Option<Failure>) -> Self {
         let failure = failure.unwrap_or_default();
         FailureReport {
@@ -56,7 +55,6 @@ impl FailureReport {
     }
 
     /// A run of `spec` that ended so, with its id.
-    #[must_use]
     pub fn of(id: String, spec: &RunSpec, outcome: Outcome, failure: Option<Failure>) -> Self {
         let drawn = spec.drawn();
         FailureReport {
@@ -72,7 +70,6 @@ impl FailureReport {
     }
 
     /// A clean run that ended so, of which nothing else is known.
-    #[must_use]
     pub fn clean(outcome: Outcome) -> Self {
         FailureReport {
             id: None,

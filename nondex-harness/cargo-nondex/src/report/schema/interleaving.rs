@@ -53,7 +53,6 @@ pub struct LaneStepReport {
 impl LaneStepReport {
     /// Whether it is a delay of a thread that has not called anything yet: its stack has no frame
     /// that is known.
-    #[must_use]
     pub fn is_before_all(&self) -> bool {
         self.delay_ns.is_some() && self.file.is_none() && self.what == DELAYED
     }

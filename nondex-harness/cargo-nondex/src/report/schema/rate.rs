@@ -31,7 +31,6 @@ impl TestReport {
     }
 
     /// Whether a delay of a thread, or an old time, is responsible or suspected.
-    #[must_use]
     pub fn needs_schedule(&self) -> bool {
         let mut culprits = self.culprits.iter();
         let is_of_level = self.verdict == Verdict::NonDeterministic && self.weakest_level.is_some();
@@ -40,7 +39,6 @@ impl TestReport {
 
     /// How long the most delayed thread must be delayed in all, in nanoseconds, each delay as short
     /// as possible, and how many delays these are; `None` when one is not known.
-    #[must_use]
     pub fn needed_delays(&self) -> Option<(u64, usize)> {
         if self.reason.is_none() || self.depends_on_clocks() {
             return None;
@@ -59,7 +57,6 @@ impl TestReport {
 
     /// Whether it is known to fail today by chance, as [`flaky_today`](Self::flaky_today) has it,
     /// which reports of earlier versions have not.
-    #[must_use]
     pub fn is_flaky_today(&self) -> bool {
         if self.plain.is_some_and(|[failures, _]| failures > 0) {
             return self.verdict.is_flaky();

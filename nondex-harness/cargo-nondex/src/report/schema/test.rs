@@ -172,7 +172,6 @@ pub struct TestReport {
 
 impl TestReport {
     /// A test that was not run, of which nothing else is known.
-    #[must_use]
     pub fn new(package: &str, binary: &str, name: &str) -> Self {
         TestReport {
             id: format!("{binary}${name}"),
@@ -214,7 +213,6 @@ impl TestReport {
 
     /// Whether its outcome depends on choices of a run: of orders and values (`ID`), or of threads
     /// and time (`ND` with a reason, or with a level where the search for the reason was stopped).
-    #[must_use]
     pub fn is_dependent(&self) -> bool {
         if self.environment.is_some() || self.build.is_some() {
             return false;
@@ -224,14 +222,12 @@ impl TestReport {
     }
 
     /// Whether it was run with other choices, or under other circumstances, than a clean run has.
-    #[must_use]
     pub fn is_searched(&self) -> bool {
         self.steps.iter().any(|step| step.name != "clean")
     }
 
     /// The lower end of the interval in which its rate of failures lies, by all of its runs, those
     /// in a plain build among them.
-    #[must_use]
     pub fn least_rate(&self) -> f64 {
         let steps = self.steps.iter().map(|step| [step.failures, step.runs]);
         let all = steps.chain(self.plain);
@@ -243,32 +239,27 @@ impl TestReport {
     }
 
     /// Whether what is responsible is known, and confirmed both ways.
-    #[must_use]
     pub fn has_confirmed_culprits(&self) -> bool {
         !self.culprits.is_empty() && self.culprits.iter().all(|culprit| culprit.confirmed)
     }
 
     /// Why the scheduler ended the process, as [`Scheduled::end`] has it.
-    #[must_use]
     pub fn end(&self) -> Option<&str> {
         self.scheduled.as_ref()?.end.as_deref()
     }
 
     /// Whether its failures are known to have nothing to do with the change at hand.
-    #[must_use]
     pub fn is_of_before(&self) -> bool {
         let change = self.change.as_ref();
         change.is_some_and(|change| change.verdict == Blame::Flaky)
     }
 
     /// Whether its failures do not count: they are sanitised, or a known flake's.
-    #[must_use]
     pub fn is_excused(&self) -> bool {
         self.is_sanitised() || self.known.is_some()
     }
 
     /// Whether its failures are not held against the code.
-    #[must_use]
     pub fn is_sanitised(&self) -> bool {
         self.sanitised_by.is_some() || self.verdict == Verdict::Network
     }
