@@ -76,6 +76,16 @@ pub struct Selected<'a> {
     pub tests: Vec<(TestCase, bool)>,
 }
 
+impl<'a> Selected<'a> {
+    /// One test, which is run.
+    pub fn one(suite: &'a Suite, test: &TestCase) -> Self {
+        Selected {
+            suite,
+            tests: vec![(test.clone(), true)],
+        }
+    }
+}
+
 /// Runs a campaign in the run directory `run` and returns its report, not yet written: see
 /// [`RunDirectory::write`].
 ///

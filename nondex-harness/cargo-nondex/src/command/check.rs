@@ -11,13 +11,8 @@ use crate::exit_code::ExitCode;
 use crate::judge::order::OrderOptions;
 use crate::report::{Report, combined};
 
-/// Runs a campaign, then the tests in other orders. `line` is the command line, for the report.
-pub(super) fn check(
-    args: &CheckArgs,
-    asked: &Asked,
-    line: &str,
-    console: &Console,
-) -> Result<ExitCode> {
+/// Runs a campaign, then the tests in other orders.
+pub(super) fn check(args: &CheckArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
     let usual = OrderOptions::default();
     let tried = OrderOptions {
         orders: args.orders.unwrap_or(usual.orders),
@@ -27,11 +22,11 @@ pub(super) fn check(
     let compared = args.base.as_deref().zip(asked.config.root.as_deref());
     let change = compared.map(|(base, root)| Change::since(Some(base), root));
     let change = change.transpose()?;
-    run::within(&args.run, asked, line, console, stages, |session| {
+    run::within(&args.run, asked, console, stages, |session| {
         let mut report = session.campaign()?;
         add_orders(&tried, session, &mut report)?;
         if let Some(change) = change {
-            change.blame(false, session, console, &mut report)?;
+            change.blame(false, session, &mut report)?;
         }
         Ok(report)
     })

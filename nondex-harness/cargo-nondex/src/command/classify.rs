@@ -19,32 +19,20 @@ use crate::project::{Suite, TestCase};
 use crate::report::{Report, TestReport, combined};
 use nondex_core::RunSpec;
 
-/// Runs a campaign and investigates what it calls stable. `line` is the command line, for the
-/// report.
-pub(super) fn classify(
-    args: &ClassifyArgs,
-    asked: &Asked,
-    line: &str,
-    console: &Console,
-) -> Result<ExitCode> {
+/// Runs a campaign and investigates what it calls stable.
+pub(super) fn classify(args: &ClassifyArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
     let is_named = args.run.testing.project.filter.is_given();
     let stages = Stages::ChoicesAndOrders;
-    run::within(&args.run, asked, line, console, stages, |session| {
+    run::within(&args.run, asked, console, stages, |session| {
         let mut report = session.campaign()?;
         check::add_orders(&OrderOptions::default(), session, &mut report)?;
-        investigate(args, is_named, session, &mut report, console);
+        investigate(args, is_named, session, &mut report);
         Ok(report)
     })
 }
 
 /// Investigates the stable tests; where none was named, mainly those that chance may act on.
-fn investigate(
-    args: &ClassifyArgs,
-    is_named: bool,
-    session: &Session<'_>,
-    report: &mut Report,
-    console: &Console,
-) {
+fn investigate(args: &ClassifyArgs, is_named: bool, session: &Session<'_>, report: &mut Report) {
     let reruns = Reruns::new(
         session.directory.records(),
         session.options,
@@ -61,7 +49,7 @@ fn investigate(
         if !test.verdict.passes() {
             continue;
         }
-        console.status("Rerunning", &test.id);
+        session.console.status("Rerunning", &test.id);
         if let Some(spec) = reruns.investigate(suite, case, is_named, test) {
             explain(session, suite, case, &spec, test);
         }
@@ -72,18 +60,18 @@ fn investigate(
         }
     }
     if !session.stop.is_set() {
-        together(&reruns, session, report, console);
+        together(&reruns, session, report);
     }
     combined::sum_up(report);
 }
 
 /// Runs the tests of each binary together, as `cargo test` does.
-fn together(reruns: &Reruns<'_>, session: &Session<'_>, report: &mut Report, console: &Console) {
+fn together(reruns: &Reruns<'_>, session: &Session<'_>, report: &mut Report) {
     let mut reports = report.tests.iter_mut();
     for selected in session.selected {
         let cases = selected.tests.iter().map(|(case, _)| case);
         let mut tests: Vec<_> = cases.zip(&mut reports).collect();
-        console.status(
+        session.console.status(
             "Running",
             &format!("all tests of {} together", selected.suite.binary.id),
         );
@@ -106,10 +94,7 @@ fn explain(
     report: &mut TestReport,
 ) {
     let options = explained::options(session.options, &report.id, spec);
-    let selected = [Selected {
-        suite,
-        tests: vec![(case.clone(), true)],
-    }];
+    let selected = [Selected::one(suite, case)];
     let found = campaign::run(
         &selected,
         &options,

@@ -6,12 +6,15 @@ use crate::cli::{BuildArgs, Command, CommandLine, FilterArgs, OutputArgs, RunArg
 use crate::config::{self, Config, Given, Settings, Variables};
 use crate::error::{Error, Result};
 use crate::project;
+use crate::shell;
 
 /// What is to be done, and by which configuration.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// What to do, with all options filled in.
     pub command: Command,
+    /// The command line as the user would write it again, for the report.
+    pub line: String,
     /// How results are shown.
     pub output: OutputArgs,
     /// The rest of the configuration.
@@ -40,6 +43,8 @@ pub fn understand(
     args: impl IntoIterator<Item = OsString>,
     variables: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> Result<Asked, Refusal> {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let line = written(&args);
     let (mut command, output) = CommandLine::parse(args).map_err(Refusal::Usage)?;
     let variables = Variables::new(variables).map_err(Refusal::Setup)?;
     extract(&mut command, output.quiet).map_err(Refusal::Setup)?;
@@ -82,11 +87,21 @@ pub fn understand(
     let warnings = [variables.unknown(), config.nextest.notes.clone()].concat();
     Ok(Asked {
         command,
+        line,
         output,
         config,
         given,
         warnings,
     })
+}
+
+fn written(args: &[OsString]) -> String {
+    let texts: Vec<_> = args.iter().map(|arg| arg.to_string_lossy()).collect();
+    let mut words: Vec<&str> = texts.iter().skip(1).map(AsRef::as_ref).collect();
+    if words.first() == Some(&"nondex") {
+        words.remove(0);
+    }
+    shell::join(["cargo", "nondex"].into_iter().chain(words))
 }
 
 /// The configuration, for commands that select tests.

@@ -30,32 +30,19 @@ use crate::repository::{self, Commit, Git, short};
 use camino::Utf8Path;
 use cargo_metadata::Metadata;
 
-/// Runs the tests, and decides whether the change is to blame for those that fail. `line` is the
-/// command line, for the report.
-pub(super) fn deflake(
-    args: &DeflakeArgs,
-    asked: &Asked,
-    line: &str,
-    console: &Console,
-) -> Result<ExitCode> {
+/// Runs the tests, and decides whether the change is to blame for those that fail.
+pub(super) fn deflake(args: &DeflakeArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
     // Before the build, which may take long. Without a workspace, that fails.
     let root = asked.config.root.as_deref();
     let change = root.map(|root| Change::since(args.base.as_deref(), root));
     let change = change.transpose()?;
-    run::within(
-        &args.run,
-        asked,
-        line,
-        console,
-        Stages::Choices,
-        |session| {
-            let mut report = session.campaign()?;
-            if let Some(change) = &change {
-                change.blame(args.delayed, session, console, &mut report)?;
-            }
-            Ok(report)
-        },
-    )
+    run::within(&args.run, asked, console, Stages::Choices, |session| {
+        let mut report = session.campaign()?;
+        if let Some(change) = &change {
+            change.blame(args.delayed, session, &mut report)?;
+        }
+        Ok(report)
+    })
 }
 
 /// A change that failures may come from.
@@ -82,12 +69,11 @@ impl Change {
         &self,
         delayed: bool,
         session: &Session<'_>,
-        console: &Console,
         report: &mut Report,
     ) -> Result<()> {
         let is_needed = !delayed || report.tests.iter().any(is_failing);
         if is_needed && !session.stop.is_set() {
-            judge(delayed, session, console, (&self.git, &self.base), report)?;
+            judge(delayed, session, (&self.git, &self.base), report)?;
         }
         Ok(())
     }
@@ -101,11 +87,10 @@ fn is_failing(test: &TestReport) -> bool {
 fn judge(
     delayed: bool,
     session: &Session<'_>,
-    console: &Console,
     (git, base): (&Git, &Commit),
     report: &mut Report,
 ) -> Result<()> {
-    let plan = &session.plain.plan;
+    let (plan, console) = (&session.plain.plan, session.console);
     let metadata = project::metadata(plan, true)?;
     let effects = Effects::of(git, &base.id, &metadata)?;
     console.status(
@@ -129,7 +114,7 @@ fn judge(
         true => {
             let is_whole = effects::outside(&metadata, git.root()).is_none();
             let of_base = (base.id.as_str(), is_whole);
-            Some(Base::of(git, of_base, &project, session, console))
+            Some(Base::of(git, of_base, &project, session))
         }
         false => None,
     };

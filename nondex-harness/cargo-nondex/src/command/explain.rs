@@ -57,10 +57,7 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
         console
             .note("the runs that were made before do not count any more: the search begins anew");
     }
-    let selected = [Selected {
-        suite,
-        tests: vec![(test.clone(), true)],
-    }];
+    let selected = [Selected::one(suite, test)];
     let before = options.known.values().map(Vec::len).sum::<usize>();
     console.status(
         "Explaining",

@@ -50,7 +50,6 @@ use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::project::RUN;
 use crate::report::stream::{Event, RunFinished, RunStarted};
-use crate::shell;
 use configuration::{Asked, Refusal};
 use console::Console;
 
@@ -75,7 +74,6 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         let written = Console::new(&OutputArgs::default()).product(&text);
         return written.map_or_else(|error| error.code(), |()| ExitCode::Ok);
     }
-    let line = written(&args);
     let asked = match configuration::understand(args, std::env::vars_os()) {
         Ok(asked) => asked,
         Err(Refusal::Setup(error)) => {
@@ -96,10 +94,10 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     for warning in &asked.warnings {
         console.warning(warning);
     }
-    let started = Event::RunStarted(RunStarted::new(&line));
+    let started = Event::RunStarted(RunStarted::new(&asked.line));
     let ended = console
         .event(&started)
-        .and_then(|()| execute(&asked, &line, &console));
+        .and_then(|()| execute(&asked, &console));
     match ended {
         Ok(code) => code,
         Err(error) => {
@@ -115,7 +113,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
+fn execute(asked: &Asked, console: &Console) -> Result<ExitCode> {
     if console.format == MessageFormat::JsonLines && !asked.command.runs_tests() {
         return Err(Error::usage(
             "`--message-format json-lines` is for commands that run and judge tests, such as \
@@ -123,24 +121,24 @@ fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
         ));
     }
     match &asked.command {
-        Command::Run(args) => run::run(args, asked, line, console),
-        Command::Test(args) => test::test(args, asked, line, console),
+        Command::Run(args) => run::run(args, asked, console),
+        Command::Test(args) => test::test(args, asked, console),
         // Any code of that command.
         Command::With(args) => std::process::exit(with::with(args, console)?),
-        Command::Check(args) => check::check(args, asked, line, console),
-        Command::Classify(args) => classify::classify(args, asked, line, console),
-        Command::Order(args) => order::order(args, asked, line, console),
+        Command::Check(args) => check::check(args, asked, console),
+        Command::Classify(args) => classify::classify(args, asked, console),
+        Command::Order(args) => order::order(args, asked, console),
         Command::Replay(args) => replay::replay(args, console),
-        Command::Explain(args) => explain::explain(args, line, console),
-        Command::Report(args) => report::report(args, line, console),
+        Command::Explain(args) => explain::explain(args, &asked.line, console),
+        Command::Report(args) => report::report(args, &asked.line, console),
         Command::Confirm(args) => confirm::confirm(args, asked, console),
-        Command::Deflake(args) => deflake::deflake(args, asked, line, console),
+        Command::Deflake(args) => deflake::deflake(args, asked, console),
         Command::Bisect(args) => bisect::bisect(args, console),
         Command::Known(args) => known::known(&args.action, console),
         Command::Init(args) => init::init(args, console),
         Command::Archive(args) => archive::archive(args, console),
         Command::List(args) => list::list(args, asked, console),
-        Command::Network(args) => network::network(args, line, console),
+        Command::Network(args) => network::network(args, &asked.line, console),
         Command::Mcp(args) => mcp::mcp(args),
         Command::Models(args) => models::models(args, console),
         Command::Clean(args) => clean::clean(args, console),
@@ -148,14 +146,4 @@ fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
         Command::Man => pages::man(console),
         Command::Schema(args) => schema::schema(args.of, console),
     }
-}
-
-/// The command line as the user would write it again.
-fn written(args: &[OsString]) -> String {
-    let texts: Vec<_> = args.iter().map(|arg| arg.to_string_lossy()).collect();
-    let mut words: Vec<&str> = texts.iter().skip(1).map(AsRef::as_ref).collect();
-    if words.first() == Some(&"nondex") {
-        words.remove(0);
-    }
-    shell::join(["cargo", "nondex"].into_iter().chain(words))
 }

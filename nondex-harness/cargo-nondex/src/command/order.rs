@@ -9,20 +9,15 @@ use crate::error::Result;
 use crate::exit_code::ExitCode;
 use crate::report::Verdict;
 
-/// Looks for tests that depend on those before them. `line` is the command line, for the report.
-pub(super) fn order(
-    args: &OrderArgs,
-    asked: &Asked,
-    line: &str,
-    console: &Console,
-) -> Result<ExitCode> {
+/// Looks for tests that depend on those before them.
+pub(super) fn order(args: &OrderArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
     let tried = args.options();
     let args = RunArgs {
         budget: args.budget.clone(),
         testing: args.testing.clone(),
         ..RunArgs::default()
     };
-    run::within(&args, asked, line, console, Stages::Orders, |session| {
+    run::within(&args, asked, console, Stages::Orders, |session| {
         let mut report = session.in_orders(&tried)?;
         let mut tests = report.tests.iter();
         if tests.any(|test| test.verdict == Verdict::Broken) {

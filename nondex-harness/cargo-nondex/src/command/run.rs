@@ -26,14 +26,9 @@ use crate::report::listing::plural;
 use crate::report::stream::{BuildFinished, Event};
 use crate::report::{Report, RunDirectory, TestReport, claim};
 
-/// Runs a campaign. `line` is the command line, for the report.
-pub(super) fn run(
-    args: &RunArgs,
-    asked: &Asked,
-    line: &str,
-    console: &Console,
-) -> Result<ExitCode> {
-    within(args, asked, line, console, Stages::Choices, |session| {
+/// Runs a campaign.
+pub(super) fn run(args: &RunArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
+    within(args, asked, console, Stages::Choices, |session| {
         session.campaign()
     })
 }
@@ -42,7 +37,6 @@ pub(super) fn run(
 pub(super) fn within(
     args: &RunArgs,
     asked: &Asked,
-    line: &str,
     console: &Console,
     stages: Stages,
     work: impl FnOnce(&Session<'_>) -> Result<Report>,
@@ -68,7 +62,7 @@ pub(super) fn within(
     if testing.no_run || selection::running(&selected) == 0 {
         return Ok(ExitCode::Ok);
     }
-    let options = request.options(line, &project, console)?;
+    let options = request.options(&project, console)?;
     let stop = stop.within(testing.max_time);
     let plain = outcome::PlainBuilder {
         plan: request.plain(),

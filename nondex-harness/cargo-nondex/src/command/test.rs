@@ -8,13 +8,8 @@ use crate::cli::TestArgs;
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 
-/// Runs the tests. `line` is the command line, for the report.
-pub(super) fn test(
-    args: &TestArgs,
-    asked: &Asked,
-    line: &str,
-    console: &Console,
-) -> Result<ExitCode> {
+/// Runs the tests.
+pub(super) fn test(args: &TestArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
     if args
         .retries
         .as_deref()
@@ -28,7 +23,7 @@ pub(super) fn test(
     }
     let stages = Stages::World(args.world());
     let campaign = args.campaign();
-    run::within(&campaign, asked, line, console, stages, |session| {
+    run::within(&campaign, asked, console, stages, |session| {
         session.campaign()
     })
 }

@@ -237,10 +237,7 @@ impl<'a> Oracle<'a> {
         level: Level,
         known: Vec<(Schedule, Level, u64)>,
     ) -> Result<Option<Trial>> {
-        let selected = Selected {
-            suite,
-            tests: vec![(case.clone(), true)],
-        };
+        let selected = Selected::one(suite, case);
         let options = Options {
             levels: vec![level],
             seeds: (0..self.seeds).collect(),

@@ -8,7 +8,6 @@ use super::Session;
 use super::trials::after;
 use crate::campaign::launch::Launcher;
 use crate::campaign::{self, Selected, Silent};
-use crate::command::console::Console;
 use crate::error::Result;
 use crate::judge::Options;
 use crate::judge::certainty::{MOST, runs_without_failure};
@@ -31,7 +30,6 @@ pub(super) struct Base<'a> {
     commit: &'a str,
     now: &'a Project,
     session: &'a Session<'a>,
-    console: &'a Console,
     /// Its content, if that is known.
     tree: Option<String>,
     /// Built when it is needed first.
@@ -46,14 +44,12 @@ impl<'a> Base<'a> {
         (commit, is_whole): (&'a str, bool),
         now: &'a Project,
         session: &'a Session<'a>,
-        console: &'a Console,
     ) -> Self {
         Base {
             git,
             commit,
             now,
             session,
-            console,
             tree: session.past.tree(commit).filter(|_| is_whole),
             project: OnceCell::new(),
         }
@@ -64,7 +60,7 @@ impl<'a> Base<'a> {
         let built = self.project.get_or_init(|| {
             let built = self.build();
             if let Err(error) = &built {
-                self.console.note(&format!(
+                self.session.console.note(&format!(
                     "the code before the change could not be tried: {error}"
                 ));
             }
@@ -88,7 +84,7 @@ impl<'a> Base<'a> {
                 .written(root)
                 .in_workspace(copy.workspace())
         };
-        project::build(&plan, self.console.quiet)
+        project::build(&plan, self.session.console.quiet)
     }
 
     /// How a test ends, which had one of these `names`: as it is remembered, or else it is tried.
@@ -141,10 +137,7 @@ impl<'a> Base<'a> {
                 _ => AtBase::Passes,
             });
         }
-        let selected = Selected {
-            suite,
-            tests: vec![(case.clone(), true)],
-        };
+        let selected = Selected::one(suite, case);
         if test.verdict != Verdict::Broken {
             options.clean_runs = options.clean_runs.max(CLEAN_RUNS);
         }

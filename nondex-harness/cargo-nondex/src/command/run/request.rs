@@ -157,18 +157,13 @@ impl<'a> Request<'a> {
         Ok(selected)
     }
 
-    /// How the tests of `project` are to be run. `line` is the command line, for the report.
+    /// How the tests of `project` are to be run.
     ///
     /// # Errors
     /// When the regressions cannot be read.
-    pub(super) fn options(
-        &self,
-        line: &str,
-        project: &Project,
-        console: &Console,
-    ) -> Result<Options> {
+    pub(super) fn options(&self, project: &Project, console: &Console) -> Result<Options> {
         let mut options = options(self.args, project.workspace_root.clone());
-        line.clone_into(&mut options.command);
+        options.command.clone_from(&self.asked.line);
         options.world = self.stages.world();
         options.models_off.clone_from(&self.models_off);
         options.files = self.args.testing.models.files();
