@@ -171,8 +171,8 @@ const fn position(name: &str) -> usize {
     panic!("the table `originals!` does not have this function")
 }
 
-/// The original of a function of libc: by its name and type, or by our function in its place and the
-/// places of its arguments. With `else`, what is done where no library has it.
+/// The original of a function of libc: by its name and type, or by our function in its place, with
+/// `_` for each argument. With `else`, what is done where no library has it.
 macro_rules! original {
     ($name:ident: $type:ty) => {{
         // SAFETY: the type is that of the function in libc's headers.

@@ -6,35 +6,25 @@ use nondex_core::hidden::Text;
 
 use crate::libc;
 
+/// The name of libc's constant with a value, `None` if it is none of these.
+macro_rules! name_of {
+    ($value:expr; $($name:ident)*) => {
+        match $value {
+            $(libc::$name => Some(stringify!($name)),)*
+            _ => None,
+        }
+    };
+}
+
 /// The name of an `errno`.
 pub(super) fn name(errno: c_int) -> Text {
-    let name = match errno {
-        libc::EACCES => "EACCES",
-        libc::EADDRINUSE => "EADDRINUSE",
-        libc::EADDRNOTAVAIL => "EADDRNOTAVAIL",
-        libc::EAFNOSUPPORT => "EAFNOSUPPORT",
-        libc::EBADF => "EBADF",
-        libc::ECONNABORTED => "ECONNABORTED",
-        libc::ECONNREFUSED => "ECONNREFUSED",
-        libc::ECONNRESET => "ECONNRESET",
-        libc::EDESTADDRREQ => "EDESTADDRREQ",
-        libc::EHOSTDOWN => "EHOSTDOWN",
-        libc::EHOSTUNREACH => "EHOSTUNREACH",
-        libc::EINVAL => "EINVAL",
-        libc::EMSGSIZE => "EMSGSIZE",
-        libc::ENETDOWN => "ENETDOWN",
-        libc::ENETRESET => "ENETRESET",
-        libc::ENETUNREACH => "ENETUNREACH",
-        libc::ENOBUFS => "ENOBUFS",
-        libc::ENOTCONN => "ENOTCONN",
-        libc::ENOTSOCK => "ENOTSOCK",
-        libc::EPERM => "EPERM",
-        libc::EPIPE => "EPIPE",
-        libc::EPROTOTYPE => "EPROTOTYPE",
-        libc::ETIMEDOUT => "ETIMEDOUT",
-        other => return Text::of(format_args!("errno {other}")),
-    };
-    Text::from(name)
+    let name = name_of!(
+        errno;
+        EACCES EADDRINUSE EADDRNOTAVAIL EAFNOSUPPORT EBADF ECONNABORTED ECONNREFUSED ECONNRESET
+        EDESTADDRREQ EHOSTDOWN EHOSTUNREACH EINVAL EMSGSIZE ENETDOWN ENETRESET ENETUNREACH ENOBUFS
+        ENOTCONN ENOTSOCK EPERM EPIPE EPROTOTYPE ETIMEDOUT
+    );
+    name.map_or_else(|| Text::of(format_args!("errno {errno}")), Text::from)
 }
 
 /// Whether an `errno` means that there is no answer yet.
@@ -47,22 +37,15 @@ pub(super) const fn is_wait(errno: c_int) -> bool {
 
 /// The name of what `getaddrinfo` returned.
 pub(super) fn resolver_name(code: c_int) -> Text {
-    let name = match code {
-        libc::EAI_AGAIN => "EAI_AGAIN",
-        libc::EAI_BADFLAGS => "EAI_BADFLAGS",
-        libc::EAI_FAIL => "EAI_FAIL",
-        libc::EAI_FAMILY => "EAI_FAMILY",
-        libc::EAI_MEMORY => "EAI_MEMORY",
-        libc::EAI_NODATA => "EAI_NODATA",
-        libc::EAI_NONAME => "EAI_NONAME",
-        libc::EAI_SERVICE => "EAI_SERVICE",
-        libc::EAI_SOCKTYPE => "EAI_SOCKTYPE",
-        libc::EAI_SYSTEM => "EAI_SYSTEM",
-        // Not in the libc crate.
-        -9 => "EAI_ADDRFAMILY",
-        other => return Text::of(format_args!("EAI {other}")),
-    };
-    Text::from(name)
+    /// Not in the libc crate.
+    const EAI_ADDRFAMILY: c_int = -9;
+    let name = name_of!(
+        code;
+        EAI_AGAIN EAI_BADFLAGS EAI_FAIL EAI_FAMILY EAI_MEMORY EAI_NODATA EAI_NONAME EAI_SERVICE
+        EAI_SOCKTYPE EAI_SYSTEM
+    );
+    let name = name.or((code == EAI_ADDRFAMILY).then_some("EAI_ADDRFAMILY"));
+    name.map_or_else(|| Text::of(format_args!("EAI {code}")), Text::from)
 }
 
 /// The code of `getaddrinfo` for what the older functions leave in `h_errno`.
