@@ -22,155 +22,48 @@ use seccompiler::{
     SeccompRule, apply_filter,
 };
 
+/// Constants of libc by their names.
+macro_rules! named {
+    ($($name:ident)*) => { &[$(libc::$name),*] };
+}
+
 /// The system calls that only the calling process notices, whatever their arguments. Executing a
 /// file is among them: a confined process has to begin, and stays confined.
-const HARMLESS: &[libc::c_long] = &[
+const HARMLESS: &[libc::c_long] = named![
     // Memory and threads.
-    libc::SYS_brk,
-    libc::SYS_madvise,
-    libc::SYS_membarrier,
-    libc::SYS_mincore,
-    libc::SYS_mlock,
-    libc::SYS_mmap,
-    libc::SYS_mprotect,
-    libc::SYS_mremap,
-    libc::SYS_munlock,
-    libc::SYS_munmap,
-    libc::SYS_futex,
-    libc::SYS_get_robust_list,
-    libc::SYS_getcpu,
-    libc::SYS_rseq,
-    libc::SYS_sched_getaffinity,
-    libc::SYS_sched_getparam,
-    libc::SYS_sched_getscheduler,
-    libc::SYS_sched_yield,
-    libc::SYS_set_robust_list,
-    libc::SYS_set_tid_address,
+    SYS_brk SYS_madvise SYS_membarrier SYS_mincore SYS_mlock SYS_mmap SYS_mprotect SYS_mremap
+    SYS_munlock SYS_munmap SYS_futex SYS_get_robust_list SYS_getcpu SYS_rseq SYS_sched_getaffinity
+    SYS_sched_getparam SYS_sched_getscheduler SYS_sched_yield SYS_set_robust_list
+    SYS_set_tid_address
     // The process itself.
-    libc::SYS_chdir,
-    libc::SYS_execve,
-    libc::SYS_exit,
-    libc::SYS_exit_group,
-    libc::SYS_fchdir,
-    libc::SYS_getcwd,
-    libc::SYS_getegid,
-    libc::SYS_geteuid,
-    libc::SYS_getgid,
-    libc::SYS_getgroups,
-    libc::SYS_getpgid,
-    libc::SYS_getpid,
-    libc::SYS_getppid,
-    libc::SYS_getpriority,
-    libc::SYS_getrandom,
-    libc::SYS_getrusage,
-    libc::SYS_getsid,
-    libc::SYS_gettid,
-    libc::SYS_getuid,
-    libc::SYS_prctl,
-    libc::SYS_sysinfo,
-    libc::SYS_times,
-    libc::SYS_umask,
-    libc::SYS_uname,
-    libc::SYS_wait4,
-    libc::SYS_waitid,
+    SYS_chdir SYS_execve SYS_exit SYS_exit_group SYS_fchdir SYS_getcwd SYS_getegid SYS_geteuid
+    SYS_getgid SYS_getgroups SYS_getpgid SYS_getpid SYS_getppid SYS_getpriority SYS_getrandom
+    SYS_getrusage SYS_getsid SYS_gettid SYS_getuid SYS_prctl SYS_sysinfo SYS_times SYS_umask
+    SYS_uname SYS_wait4 SYS_waitid
     // Signals to itself, and time.
-    libc::SYS_clock_getres,
-    libc::SYS_clock_gettime,
-    libc::SYS_clock_nanosleep,
-    libc::SYS_getitimer,
-    libc::SYS_gettimeofday,
-    libc::SYS_nanosleep,
-    libc::SYS_restart_syscall,
-    libc::SYS_rt_sigaction,
-    libc::SYS_rt_sigpending,
-    libc::SYS_rt_sigprocmask,
-    libc::SYS_rt_sigreturn,
-    libc::SYS_rt_sigsuspend,
-    libc::SYS_rt_sigtimedwait,
-    libc::SYS_setitimer,
-    libc::SYS_sigaltstack,
-    libc::SYS_timer_create,
-    libc::SYS_timer_delete,
-    libc::SYS_timer_getoverrun,
-    libc::SYS_timer_gettime,
-    libc::SYS_timer_settime,
+    SYS_clock_getres SYS_clock_gettime SYS_clock_nanosleep SYS_getitimer SYS_gettimeofday
+    SYS_nanosleep SYS_restart_syscall SYS_rt_sigaction SYS_rt_sigpending SYS_rt_sigprocmask
+    SYS_rt_sigreturn SYS_rt_sigsuspend SYS_rt_sigtimedwait SYS_setitimer SYS_sigaltstack
+    SYS_timer_create SYS_timer_delete SYS_timer_getoverrun SYS_timer_gettime SYS_timer_settime
     // Reading, and writing to what could be opened: no file that exists.
-    libc::SYS_close,
-    libc::SYS_close_range,
-    libc::SYS_copy_file_range,
-    libc::SYS_dup,
-    libc::SYS_dup3,
-    libc::SYS_epoll_create1,
-    libc::SYS_epoll_ctl,
-    libc::SYS_epoll_pwait,
-    libc::SYS_epoll_pwait2,
-    libc::SYS_eventfd2,
-    libc::SYS_faccessat,
-    libc::SYS_faccessat2,
-    libc::SYS_fadvise64,
-    libc::SYS_fallocate,
-    libc::SYS_fstat,
-    libc::SYS_fstatfs,
-    libc::SYS_ftruncate,
-    libc::SYS_getdents64,
-    libc::SYS_lseek,
-    libc::SYS_memfd_create,
-    libc::SYS_newfstatat,
-    libc::SYS_pipe2,
-    libc::SYS_ppoll,
-    libc::SYS_pread64,
-    libc::SYS_preadv,
-    libc::SYS_pselect6,
-    libc::SYS_pwrite64,
-    libc::SYS_pwritev,
-    libc::SYS_read,
-    libc::SYS_readahead,
-    libc::SYS_readlinkat,
-    libc::SYS_readv,
-    libc::SYS_sendfile,
-    libc::SYS_signalfd4,
-    libc::SYS_splice,
-    libc::SYS_statfs,
-    libc::SYS_statx,
-    libc::SYS_tee,
-    libc::SYS_timerfd_create,
-    libc::SYS_timerfd_gettime,
-    libc::SYS_timerfd_settime,
-    libc::SYS_write,
-    libc::SYS_writev,
+    SYS_close SYS_close_range SYS_copy_file_range SYS_dup SYS_dup3 SYS_epoll_create1 SYS_epoll_ctl
+    SYS_epoll_pwait SYS_epoll_pwait2 SYS_eventfd2 SYS_faccessat SYS_faccessat2 SYS_fadvise64
+    SYS_fallocate SYS_fstat SYS_fstatfs SYS_ftruncate SYS_getdents64 SYS_lseek SYS_memfd_create
+    SYS_newfstatat SYS_pipe2 SYS_ppoll SYS_pread64 SYS_preadv SYS_pselect6 SYS_pwrite64 SYS_pwritev
+    SYS_read SYS_readahead SYS_readlinkat SYS_readv SYS_sendfile SYS_signalfd4 SYS_splice SYS_statfs
+    SYS_statx SYS_tee SYS_timerfd_create SYS_timerfd_gettime SYS_timerfd_settime SYS_write
+    SYS_writev
     // Pairs of sockets: no other can be had.
-    libc::SYS_getpeername,
-    libc::SYS_getsockname,
-    libc::SYS_getsockopt,
-    libc::SYS_recvfrom,
-    libc::SYS_recvmsg,
-    libc::SYS_setsockopt,
-    libc::SYS_shutdown,
-    libc::SYS_socketpair,
+    SYS_getpeername SYS_getsockname SYS_getsockopt SYS_recvfrom SYS_recvmsg SYS_setsockopt
+    SYS_shutdown SYS_socketpair
 ];
 
 /// Older forms of the same that this architecture has besides.
 #[cfg(target_arch = "x86_64")]
-const OLDER: &[libc::c_long] = &[
-    libc::SYS_access,
-    libc::SYS_alarm,
-    libc::SYS_arch_prctl,
-    libc::SYS_dup2,
-    libc::SYS_epoll_create,
-    libc::SYS_epoll_wait,
-    libc::SYS_eventfd,
-    libc::SYS_getdents,
-    libc::SYS_getpgrp,
-    libc::SYS_getrlimit,
-    libc::SYS_lstat,
-    libc::SYS_pause,
-    libc::SYS_pipe,
-    libc::SYS_poll,
-    libc::SYS_readlink,
-    libc::SYS_select,
-    libc::SYS_signalfd,
-    libc::SYS_stat,
-    libc::SYS_time,
+const OLDER: &[libc::c_long] = named![
+    SYS_access SYS_alarm SYS_arch_prctl SYS_dup2 SYS_epoll_create SYS_epoll_wait SYS_eventfd
+    SYS_getdents SYS_getpgrp SYS_getrlimit SYS_lstat SYS_pause SYS_pipe SYS_poll SYS_readlink
+    SYS_select SYS_signalfd SYS_stat SYS_time
 ];
 #[cfg(not(target_arch = "x86_64"))]
 const OLDER: &[libc::c_long] = &[];
@@ -183,27 +76,14 @@ const CHANGES: libc::c_int = libc::O_WRONLY
     | (libc::O_TMPFILE & !libc::O_DIRECTORY);
 
 /// What may be done with a descriptor that ends with it: neither locks, nor leases, nor signals.
-const DESCRIPTOR: &[libc::c_int] = &[
-    libc::F_ADD_SEALS,
-    libc::F_DUPFD,
-    libc::F_DUPFD_CLOEXEC,
-    libc::F_GETFD,
-    libc::F_GETFL,
-    libc::F_GETPIPE_SZ,
-    libc::F_GET_SEALS,
-    libc::F_SETFD,
-    libc::F_SETFL,
-    libc::F_SETPIPE_SZ,
+const DESCRIPTOR: &[libc::c_int] = named![
+    F_ADD_SEALS F_DUPFD F_DUPFD_CLOEXEC F_GETFD F_GETFL F_GETPIPE_SZ F_GET_SEALS F_SETFD F_SETFL
+    F_SETPIPE_SZ
 ];
 
 /// Requests to a device that are allowed.
-const DEVICE: &[libc::Ioctl] = &[
-    libc::FIOCLEX,
-    libc::FIONBIO,
-    libc::FIONCLEX,
-    libc::FIONREAD,
-    libc::TCGETS,
-    libc::TIOCGWINSZ,
+const DEVICE: &[libc::Ioctl] = named![
+    FIOCLEX FIONBIO FIONCLEX FIONREAD TCGETS TIOCGWINSZ
 ];
 
 /// The filters: the first one makes newer libraries start threads in the older way, whose flags can
