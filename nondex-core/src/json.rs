@@ -19,6 +19,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 pub(crate) use define::{object, tagged, variants, words};
+#[doc(hidden)]
+pub use define::{unknown, variant};
 pub use object::Object;
 pub(crate) use write::string;
 

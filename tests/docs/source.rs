@@ -1,5 +1,6 @@
 //! The documentation of public types, read from their source.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -30,15 +31,20 @@ pub(crate) struct Item {
 /// The public types of a file that are serialised.
 pub(crate) fn types(file: &Path) -> Vec<Type> {
     let text = fs::read_to_string(file).unwrap();
-    let found = syn::parse_file(&text).unwrap().items.into_iter();
-    let types = found.filter_map(|item| match item {
+    let found = syn::parse_file(&text).unwrap().items;
+    let tables: BTreeMap<String, Names> = found.iter().filter_map(table).collect();
+    let types = found.into_iter().filter_map(|item| match item {
         syn::Item::Struct(found) if is_told(&found.vis, &found.attrs) => Some(Type {
             name: found.ident.to_string(),
             doc: doc(&found.attrs),
             is_struct: true,
             items: found.fields.iter().map(field).collect(),
         }),
-        syn::Item::Enum(found) if is_told(&found.vis, &found.attrs) => {
+        syn::Item::Enum(found)
+            if tables.contains_key(&found.ident.to_string())
+                || is_told(&found.vis, &found.attrs) =>
+        {
+            let names = tables.get(&found.ident.to_string());
             let is_kebab = serde(&found.attrs, "rename_all").is_some_and(|all| all == "kebab-case");
             Some(Type {
                 name: found.ident.to_string(),
@@ -47,13 +53,34 @@ pub(crate) fn types(file: &Path) -> Vec<Type> {
                 items: found
                     .variants
                     .iter()
-                    .map(|one| variant(one, is_kebab))
+                    .map(|one| variant(one, is_kebab, names))
                     .collect(),
             })
         }
         _ => None,
     });
     types.collect()
+}
+
+/// The names of an enumeration's variants.
+type Names = BTreeMap<String, String>;
+
+/// The enumeration that `words!` gives names, and these.
+fn table(item: &syn::Item) -> Option<(String, Names)> {
+    let syn::Item::Macro(found) = item else {
+        return None;
+    };
+    if found.mac.path.segments.last()?.ident != "words" {
+        return None;
+    }
+    let tokens = found.mac.tokens.to_string();
+    let (name, rows) = tokens.trim_end_matches('}').split_once('{')?;
+    let rows = rows.split(',').filter_map(|row| row.split_once('='));
+    let names = rows.map(|(variant, name)| {
+        let name = name.trim().trim_matches('"');
+        (variant.trim().to_owned(), name.to_owned())
+    });
+    Some((name.trim().to_owned(), names.collect()))
 }
 
 /// Whether a type is public and serialised.
@@ -80,14 +107,15 @@ fn field(field: &syn::Field) -> Item {
     }
 }
 
-fn variant(variant: &syn::Variant, is_kebab: bool) -> Item {
+fn variant(variant: &syn::Variant, is_kebab: bool, names: Option<&Names>) -> Item {
     let name = variant.ident.to_string();
+    let named = names.map(|names| names[&name].clone());
     let words = match is_kebab {
         true => kebab(&name),
         false => name.to_lowercase(),
     };
     Item {
-        name: serde(&variant.attrs, "rename").unwrap_or(words),
+        name: named.unwrap_or(words),
         doc: doc(&variant.attrs),
         kind: variant
             .fields

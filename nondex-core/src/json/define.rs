@@ -83,7 +83,7 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 /// A variant: its name, or an object with one field that is called so.
-pub(crate) fn variant(name: &str, value: Option<Value>) -> Value {
+pub fn variant(name: &str, value: Option<Value>) -> Value {
     match value {
         None => Value::String(name.to_owned()),
         Some(value) => Value::Object(vec![(name.to_owned(), value)]),
@@ -105,7 +105,8 @@ pub(crate) fn name_and_value(of: &str, value: Value) -> Result<(String, Option<V
     }
 }
 
-pub(crate) fn unknown(name: &str, known: &[&str]) -> Error {
+/// The error about a name that is none of the `known` ones.
+pub fn unknown(name: &str, known: &[&str]) -> Error {
     let known = known.join("`, `");
     Error(format!(
         "unknown variant `{name}`, expected one of `{known}`"
@@ -157,6 +158,7 @@ macro_rules! object {
 
 /// An enum without values is a name: `words!(Threads { Each = "each", One = "one" })` gives it
 /// `ALL` and `name`, unless it has them.
+#[macro_export]
 macro_rules! words {
     ($type:ident { $($variant:ident = $name:literal),* $(,)? }) => {
         impl $type {
@@ -172,13 +174,13 @@ macro_rules! words {
             }
         }
 
-        $crate::json::words!($type);
+        $crate::words!($type);
     };
     ($type:ident) => {
         impl $crate::json::Data for $type {
             #[inline]
             fn to_value(&self) -> $crate::json::Value {
-                $crate::json::define::variant(self.name(), None)
+                $crate::json::variant(self.name(), None)
             }
 
             #[inline]
@@ -186,12 +188,12 @@ macro_rules! words {
                 let name: String = $crate::json::Data::from_value(value)?;
                 let known = $type::ALL.into_iter().find(|known| known.name() == name);
                 known.ok_or_else(|| {
-                    $crate::json::define::unknown(&name, &$type::ALL.map($type::name))
+                    $crate::json::unknown(&name, &$type::ALL.map($type::name))
                 })
             }
         }
 
-        $crate::json::define::bridge!($type);
+        $crate::bridge!($type);
     };
 }
 
@@ -317,6 +319,8 @@ macro_rules! held {
 
 /// serde's traits of a type that is [`Data`].
 #[cfg(feature = "serde")]
+#[doc(hidden)]
+#[macro_export]
 macro_rules! bridge {
     ($type:ident) => {
         impl serde::Serialize for $type {
@@ -336,6 +340,8 @@ macro_rules! bridge {
 
 /// serde's traits are for the driver.
 #[cfg(not(feature = "serde"))]
+#[doc(hidden)]
+#[macro_export]
 macro_rules! bridge {
     ($type:ident) => {};
 }

@@ -1,10 +1,7 @@
 //! Circumstances under which a test is run again, and what follows from one that changes its end.
 
-use serde::{Deserialize, Serialize};
-
 /// Under what circumstances a test is run again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Circumstance {
     /// With choices from seeds that were not tried before.
     FurtherSeeds,
@@ -26,11 +23,22 @@ pub enum Circumstance {
     Natural,
 }
 
+// In the order in which they are tried.
+nondex_core::words!(Circumstance {
+    FurtherSeeds = "further-seeds",
+    Alone = "alone",
+    Addresses = "addresses",
+    OneCore = "one-core",
+    Load = "load",
+    CleanEnvironment = "clean-environment",
+    TimeZone = "time-zone",
+    Locale = "locale",
+    Natural = "natural",
+});
+
 /// What there is to know about one circumstance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Traits {
-    /// As serialised.
-    name: &'static str,
     /// "6 of 20 runs … failed".
     under: &'static str,
     /// The part of the environment that it changes, if it is one: "depends on …".
@@ -40,83 +48,48 @@ struct Traits {
 }
 
 impl Circumstance {
-    /// Every circumstance, in the order in which they are tried.
-    pub const ALL: [Circumstance; 9] = [
-        Circumstance::FurtherSeeds,
-        Circumstance::Alone,
-        Circumstance::Addresses,
-        Circumstance::OneCore,
-        Circumstance::Load,
-        Circumstance::CleanEnvironment,
-        Circumstance::TimeZone,
-        Circumstance::Locale,
-        Circumstance::Natural,
-    ];
-
     const fn traits(self) -> Traits {
-        let (name, under, part, is_chance) = match self {
-            Circumstance::FurtherSeeds => (
-                "further-seeds",
-                "with choices from further seeds",
-                None,
-                true,
-            ),
-            Circumstance::Alone => (
-                "alone",
-                "in canonical order, while no other test ran",
-                None,
-                true,
-            ),
+        let (under, part, is_chance) = match self {
+            Circumstance::FurtherSeeds => ("with choices from further seeds", None, true),
+            Circumstance::Alone => ("in canonical order, while no other test ran", None, true),
             Circumstance::Addresses => (
-                "addresses",
                 "at random addresses",
                 Some("addresses, which are random in plain runs"),
                 true,
             ),
             Circumstance::OneCore => (
-                "one-core",
                 "with all its threads on one processor",
                 Some("the number of processors"),
                 false,
             ),
             // A loaded machine only makes chance more likely.
             Circumstance::Load => (
-                "load",
                 "together with busy threads on all processors",
                 Some("what else the machine does"),
                 true,
             ),
             Circumstance::CleanEnvironment => (
-                "clean-environment",
                 "with an empty home and an empty folder for temporary files",
                 Some("what is in its home or in the temporary folder"),
                 false,
             ),
             Circumstance::TimeZone => (
-                "time-zone",
                 "in the time zone of the Chatham Islands (`TZ=CHADT-13:45`)",
                 Some("the time zone"),
                 false,
             ),
             Circumstance::Locale => (
-                "locale",
                 "with `LANG`, `LC_ALL` and `LANGUAGE` for Turkish",
                 Some("the locale"),
                 false,
             ),
-            Circumstance::Natural => ("natural", "in a plain build", None, true),
+            Circumstance::Natural => ("in a plain build", None, true),
         };
         Traits {
-            name,
             under,
             part,
             is_chance,
         }
-    }
-
-    /// Its name, as serialised.
-    pub const fn name(self) -> &'static str {
-        self.traits().name
     }
 
     /// How runs under it are made, after their number: `together with busy threads`.

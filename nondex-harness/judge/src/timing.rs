@@ -2,13 +2,11 @@
 //! wakes.
 
 use nondex_core::{Family, Site, model};
-use serde::{Deserialize, Serialize};
 
 use super::run::Run;
 
 /// Cause of non-determinism by threads or time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Timing {
     /// Order in which threads access what they share.
     Race,
@@ -16,15 +14,7 @@ pub enum Timing {
     Time,
 }
 
-impl Timing {
-    /// The word, as serialised.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Timing::Race => "race",
-            Timing::Time => "time",
-        }
-    }
-}
+nondex_core::words!(Timing { Race = "race", Time = "time" });
 
 /// Whether the choices of a family are those of threads or time.
 pub const fn is_of_timing(family: Family) -> bool {

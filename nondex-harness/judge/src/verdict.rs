@@ -5,7 +5,6 @@
 //! which of their verdicts holds, and [`Verdict::rank`] which knows more.
 
 use nondex_core::{Family, RunSpec, Site};
-use serde::{Deserialize, Serialize};
 
 use super::circumstance::Circumstance;
 use super::clock_start;
@@ -19,76 +18,45 @@ use super::specs::clean_spec;
 use super::timing::Timing;
 
 /// Verdict on a test, the same in every output.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
     /// Passed in every run, those under seeds included.
-    #[serde(rename = "stable")]
     Stable,
     /// Passed in every run; no seed was tried, or not all its choices are known.
-    #[serde(rename = "passed")]
     Passed,
     /// Implementation-dependent: the outcome depends reproducibly on a choice, or on the
     /// environment.
-    #[serde(rename = "ID")]
     ImplementationDependent,
     /// Order-dependent: passes alone and fails after another test.
-    #[serde(rename = "OD-victim")]
     OrderDependentVictim,
     /// Order-dependent: fails alone and passes after another test.
-    #[serde(rename = "OD-brittle")]
     OrderDependentBrittle,
     /// Non-deterministic: two runs with the same choices had different outcomes, or threads and
     /// time decide. Then it has a [reason](Ruling::reason).
-    #[serde(rename = "ND")]
     NonDeterministic,
     /// Flaky of unknown cause: fails now and then in a plain build.
-    #[serde(rename = "UD")]
     Unknown,
     /// Failed because there is no network.
-    #[serde(rename = "network")]
     Network,
     /// Fails in canonical order too, whatever is chosen.
-    #[serde(rename = "broken")]
     Broken,
     /// Not executed, not often enough to be judged, or fails only with this tool.
     #[default]
-    #[serde(rename = "not-run")]
     NotRun,
 }
 
-impl Verdict {
-    /// Every verdict.
-    pub const ALL: [Verdict; 10] = [
-        Verdict::Stable,
-        Verdict::Passed,
-        Verdict::ImplementationDependent,
-        Verdict::OrderDependentVictim,
-        Verdict::OrderDependentBrittle,
-        Verdict::NonDeterministic,
-        Verdict::Unknown,
-        Verdict::Network,
-        Verdict::Broken,
-        Verdict::NotRun,
-    ];
-
-    /// The word, as serialised.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Verdict::Stable => "stable",
-            Verdict::Passed => "passed",
-            Verdict::ImplementationDependent => "ID",
-            Verdict::OrderDependentVictim => "OD-victim",
-            Verdict::OrderDependentBrittle => "OD-brittle",
-            Verdict::NonDeterministic => "ND",
-            Verdict::Unknown => "UD",
-            Verdict::Network => "network",
-            Verdict::Broken => "broken",
-            Verdict::NotRun => "not-run",
-        }
-    }
-}
+nondex_core::words!(Verdict {
+    Stable = "stable",
+    Passed = "passed",
+    ImplementationDependent = "ID",
+    OrderDependentVictim = "OD-victim",
+    OrderDependentBrittle = "OD-brittle",
+    NonDeterministic = "ND",
+    Unknown = "UD",
+    Network = "network",
+    Broken = "broken",
+    NotRun = "not-run",
+});
 
 impl Verdict {
     /// Meaning for the test, as one clause.
