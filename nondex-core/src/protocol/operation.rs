@@ -12,40 +12,26 @@ use super::site::Frame;
 /// machine, starting a program, making a folder, opening and writing a file.
 pub const OPERATIONS: [&str; 6] = ["bind", "connect", "exec", "mkdir", "open", "write"];
 
-/// The errors that can be requested, by the names of `errno`.
-pub const ERRORS: [&str; 31] = [
-    "E2BIG",
-    "EACCES",
-    "EADDRINUSE",
-    "EADDRNOTAVAIL",
-    "EAFNOSUPPORT",
-    "EAGAIN",
-    "EBUSY",
-    "ECONNREFUSED",
-    "ECONNRESET",
-    "EDQUOT",
-    "EEXIST",
-    "EFBIG",
-    "EINVAL",
-    "EIO",
-    "EISDIR",
-    "ELOOP",
-    "EMFILE",
-    "ENAMETOOLONG",
-    "ENETUNREACH",
-    "ENFILE",
-    "ENODEV",
-    "ENOENT",
-    "ENOEXEC",
-    "ENOMEM",
-    "ENOSPC",
-    "ENOTDIR",
-    "ENXIO",
-    "EPERM",
-    "EROFS",
-    "ETIMEDOUT",
-    "ETXTBSY",
-];
+/// Gives the errors that can be requested, by the names of `errno`, to a macro.
+#[macro_export]
+macro_rules! observed_errors {
+    ($macro:ident) => {
+        $macro! {
+            E2BIG EACCES EADDRINUSE EADDRNOTAVAIL EAFNOSUPPORT EAGAIN EBUSY ECONNREFUSED ECONNRESET
+            EDQUOT EEXIST EFBIG EINVAL EIO EISDIR ELOOP EMFILE ENAMETOOLONG ENETUNREACH ENFILE
+            ENODEV ENOENT ENOEXEC ENOMEM ENOSPC ENOTDIR ENXIO EPERM EROFS ETIMEDOUT ETXTBSY
+        }
+    };
+}
+
+macro_rules! errors {
+    ($($name:ident)*) => {
+        /// The errors that can be requested, by the names of `errno`.
+        pub const ERRORS: [&str; 31] = [$(stringify!($name)),*];
+    };
+}
+
+observed_errors!(errors);
 
 /// A requested failure.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
