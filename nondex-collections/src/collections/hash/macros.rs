@@ -105,3 +105,116 @@ macro_rules! covariant {
         };
     };
 }
+
+/// The methods about the number of entries, and about the room for them.
+macro_rules! room {
+    ($collection:ident<$key:ident $(, $value:ident)?>) => {
+        impl<$key $(, $value)?, S> $collection<$key $(, $value)?, S> {
+            /// How many entries fit before it grows; as std's own collection.
+            #[inline]
+            pub fn capacity(&self) -> usize {
+                self.store.slots.capacity()
+            }
+
+            /// How many entries there are.
+            #[inline]
+            pub fn len(&self) -> usize {
+                self.store.len()
+            }
+
+            /// Whether there is no entry.
+            #[inline]
+            pub fn is_empty(&self) -> bool {
+                self.store.len() == 0
+            }
+
+            /// Drops all entries and keeps the room.
+            #[inline]
+            #[track_caller]
+            pub fn clear(&mut self) {
+                self.store.clear();
+            }
+
+            /// What the collection hashes with.
+            #[inline]
+            pub fn hasher(&self) -> &S {
+                &self.store.hash_builder
+            }
+        }
+
+        impl<$key $(, $value)?, S> $collection<$key $(, $value)?, S>
+        where
+            $key: Eq + ::std::hash::Hash,
+            S: ::std::hash::BuildHasher,
+        {
+            /// Makes room for at least `additional` more entries.
+            ///
+            /// # Panics
+            /// When the capacity overflows.
+            #[inline]
+            pub fn reserve(&mut self, additional: usize) {
+                self.store.reserve(additional);
+            }
+
+            /// Makes room for at least `additional` more entries.
+            ///
+            /// # Errors
+            /// When the capacity overflows or the allocator fails; std's own error.
+            #[inline]
+            pub fn try_reserve(
+                &mut self,
+                additional: usize,
+            ) -> Result<(), ::std::collections::TryReserveError> {
+                self.store.try_reserve(additional)
+            }
+
+            /// Gives up as much room as std's own collection would.
+            #[inline]
+            pub fn shrink_to_fit(&mut self) {
+                self.store.shrink_to(0);
+            }
+
+            /// Gives up as much room beyond `min_capacity` as std's own collection would.
+            #[inline]
+            pub fn shrink_to(&mut self, min_capacity: usize) {
+                self.store.shrink_to(min_capacity);
+            }
+        }
+    };
+}
+
+/// Traits that a collection has when its entries and its hasher have them, or its hasher alone.
+macro_rules! traits {
+    ($collection:ident<$($entry:ident),*>) => {
+        impl<$($entry: Clone,)* S: Clone> Clone for $collection<$($entry,)* S> {
+            #[inline]
+            #[track_caller]
+            fn clone(&self) -> Self {
+                $collection {
+                    store: self.store.clone(),
+                }
+            }
+
+            #[inline]
+            #[track_caller]
+            fn clone_from(&mut self, source: &Self) {
+                self.store.clone_from(&source.store);
+            }
+        }
+
+        impl<$($entry,)* S: Default> Default for $collection<$($entry,)* S> {
+            #[inline]
+            #[track_caller]
+            fn default() -> Self {
+                $collection::with_hasher(Default::default())
+            }
+        }
+
+        impl<$($entry,)* S> ::std::panic::UnwindSafe for $collection<$($entry,)* S>
+        where
+            $($entry: ::std::panic::UnwindSafe,)*
+            S: ::std::panic::UnwindSafe,
+        {
+        }
+    };
+}

@@ -145,12 +145,6 @@ impl<K, V, S> HashMap<K, V, S> {
         }
     }
 
-    /// How many entries fit before the map grows; as std's own map.
-    #[inline]
-    pub fn capacity(&self) -> usize {
-        self.store.slots.capacity()
-    }
-
     /// Visits the keys in the decided order.
     #[track_caller]
     pub fn keys(&self) -> Keys<'_, K, V> {
@@ -209,17 +203,6 @@ impl<K, V, S> HashMap<K, V, S> {
         }
     }
 
-    /// How many entries there are.
-    pub fn len(&self) -> usize {
-        self.store.len()
-    }
-
-    /// Whether there is no entry.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.store.len() == 0
-    }
-
     /// Takes all entries, in the decided order. The map is empty even if not all are consumed.
     #[inline]
     #[track_caller]
@@ -254,17 +237,6 @@ impl<K, V, S> HashMap<K, V, S> {
     {
         self.store.retain(&model::HASH_MAP_RETAIN, f);
     }
-
-    /// Drops all entries and keeps the room.
-    #[inline]
-    #[track_caller]
-    pub fn clear(&mut self) {
-        self.store.clear();
-    }
-
-    /// What the map hashes with.
-    #[inline]
-    pub fn hasher(&self) -> &S {
-        &self.store.hash_builder
-    }
 }
+
+room!(HashMap<K, V>);

@@ -11,7 +11,6 @@ mod operators;
 mod traits;
 
 use ::std::borrow::Borrow;
-use ::std::collections::TryReserveError;
 use ::std::hash::{BuildHasher, Hash};
 use ::std::marker::PhantomData;
 use ::std::mem;
@@ -124,12 +123,6 @@ impl<T, S> HashSet<T, S> {
         }
     }
 
-    /// How many elements fit before the set grows; as std's own set.
-    #[inline]
-    pub fn capacity(&self) -> usize {
-        self.store.slots.capacity()
-    }
-
     /// Visits the elements in the decided order.
     #[inline]
     #[track_caller]
@@ -137,18 +130,6 @@ impl<T, S> HashSet<T, S> {
         Iter {
             entries: self.store.entries(&model::HASH_SET_ITER),
         }
-    }
-
-    /// How many elements there are.
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.store.len()
-    }
-
-    /// Whether there is no element.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.store.len() == 0
     }
 
     /// Takes all elements, in the decided order. The set is empty even if not all are consumed.
@@ -185,56 +166,15 @@ impl<T, S> HashSet<T, S> {
         self.store
             .retain(&model::HASH_SET_RETAIN, |element, ()| f(element));
     }
-
-    /// Drops all elements and keeps the room.
-    #[inline]
-    #[track_caller]
-    pub fn clear(&mut self) {
-        self.store.clear();
-    }
-
-    /// What the set hashes with.
-    #[inline]
-    pub fn hasher(&self) -> &S {
-        &self.store.hash_builder
-    }
 }
+
+room!(HashSet<T>);
 
 impl<T, S> HashSet<T, S>
 where
     T: Eq + Hash,
     S: BuildHasher,
 {
-    /// Makes room for at least `additional` more elements.
-    ///
-    /// # Panics
-    /// When the capacity overflows.
-    #[inline]
-    pub fn reserve(&mut self, additional: usize) {
-        self.store.reserve(additional);
-    }
-
-    /// Makes room for at least `additional` more elements.
-    ///
-    /// # Errors
-    /// When the capacity overflows or the allocator fails; std's own error.
-    #[inline]
-    pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
-        self.store.try_reserve(additional)
-    }
-
-    /// Gives up as much room as std's own set would.
-    #[inline]
-    pub fn shrink_to_fit(&mut self) {
-        self.store.shrink_to(0);
-    }
-
-    /// Gives up as much room beyond `min_capacity` as std's own set would.
-    #[inline]
-    pub fn shrink_to(&mut self, min_capacity: usize) {
-        self.store.shrink_to(min_capacity);
-    }
-
     /// Visits what is in this set and not in `other`, in the decided order.
     #[inline]
     #[track_caller]

@@ -1,7 +1,6 @@
 //! What is done to one key of a [`HashMap`].
 
 use ::std::borrow::Borrow;
-use ::std::collections::TryReserveError;
 use ::std::hash::{BuildHasher, Hash};
 use ::std::mem;
 
@@ -19,36 +18,6 @@ where
     K: Eq + Hash,
     S: BuildHasher,
 {
-    /// Makes room for at least `additional` more entries.
-    ///
-    /// # Panics
-    /// When the capacity overflows.
-    #[inline]
-    pub fn reserve(&mut self, additional: usize) {
-        self.store.reserve(additional);
-    }
-
-    /// Makes room for at least `additional` more entries.
-    ///
-    /// # Errors
-    /// When the capacity overflows or the allocator fails; std's own error.
-    #[inline]
-    pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
-        self.store.try_reserve(additional)
-    }
-
-    /// Gives up as much room as std's own map would.
-    #[inline]
-    pub fn shrink_to_fit(&mut self) {
-        self.store.shrink_to(0);
-    }
-
-    /// Gives up as much room beyond `min_capacity` as std's own map would.
-    #[inline]
-    pub fn shrink_to(&mut self, min_capacity: usize) {
-        self.store.shrink_to(min_capacity);
-    }
-
     /// The place of `key`, whether it is there or not.
     #[inline]
     pub fn entry(&mut self, key: K) -> Entry<'_, K, V> {

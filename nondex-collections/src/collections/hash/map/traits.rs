@@ -4,7 +4,6 @@ use ::std::borrow::Borrow;
 use ::std::fmt::{self, Debug};
 use ::std::hash::{BuildHasher, Hash};
 use ::std::ops::Index;
-use ::std::panic::UnwindSafe;
 
 use nondex_core::model;
 
@@ -12,27 +11,6 @@ use super::super::store::Store;
 use super::keyed::replace;
 use super::{HashMap, IntoIter, Iter, IterMut};
 use crate::hash::RandomState;
-
-impl<K, V, S> Clone for HashMap<K, V, S>
-where
-    K: Clone,
-    V: Clone,
-    S: Clone,
-{
-    #[inline]
-    #[track_caller]
-    fn clone(&self) -> Self {
-        HashMap {
-            store: self.store.clone(),
-        }
-    }
-
-    #[inline]
-    #[track_caller]
-    fn clone_from(&mut self, source: &Self) {
-        self.store.clone_from(&source.store);
-    }
-}
 
 impl<K, V, S> PartialEq for HashMap<K, V, S>
 where
@@ -69,17 +47,6 @@ where
             entries: self.store.entries(&model::HASH_MAP_DEBUG),
         };
         f.debug_map().entries(entries).finish()
-    }
-}
-
-impl<K, V, S> Default for HashMap<K, V, S>
-where
-    S: Default,
-{
-    #[inline]
-    #[track_caller]
-    fn default() -> HashMap<K, V, S> {
-        HashMap::with_hasher(Default::default())
     }
 }
 
@@ -184,13 +151,7 @@ impl<K, V, S> IntoIterator for HashMap<K, V, S> {
     }
 }
 
-impl<K, V, S> UnwindSafe for HashMap<K, V, S>
-where
-    K: UnwindSafe,
-    V: UnwindSafe,
-    S: UnwindSafe,
-{
-}
+traits!(HashMap<K, V>);
 
 covariant!(<'new> HashMap<&'static str, u8> => HashMap<&'new str, u8>);
 covariant!(<'new> HashMap<u8, &'static str> => HashMap<u8, &'new str>);

@@ -2,32 +2,11 @@
 
 use ::std::fmt::{self, Debug};
 use ::std::hash::{BuildHasher, Hash};
-use ::std::panic::UnwindSafe;
 
 use nondex_core::model;
 
 use super::{HashSet, IntoIter, Iter};
 use crate::hash::RandomState;
-
-impl<T, S> Clone for HashSet<T, S>
-where
-    T: Clone,
-    S: Clone,
-{
-    #[inline]
-    #[track_caller]
-    fn clone(&self) -> Self {
-        HashSet {
-            store: self.store.clone(),
-        }
-    }
-
-    #[inline]
-    #[track_caller]
-    fn clone_from(&mut self, other: &Self) {
-        self.store.clone_from(&other.store);
-    }
-}
 
 impl<T, S> PartialEq for HashSet<T, S>
 where
@@ -57,17 +36,6 @@ where
             entries: self.store.entries(&model::HASH_SET_DEBUG),
         };
         f.debug_set().entries(elements).finish()
-    }
-}
-
-impl<T, S> Default for HashSet<T, S>
-where
-    S: Default,
-{
-    #[inline]
-    #[track_caller]
-    fn default() -> HashSet<T, S> {
-        HashSet::with_hasher(Default::default())
     }
 }
 
@@ -145,11 +113,6 @@ impl<T, S> IntoIterator for HashSet<T, S> {
     }
 }
 
-impl<T, S> UnwindSafe for HashSet<T, S>
-where
-    T: UnwindSafe,
-    S: UnwindSafe,
-{
-}
+traits!(HashSet<T>);
 
 covariant!(<'new> HashSet<&'static str> => HashSet<&'new str>);
