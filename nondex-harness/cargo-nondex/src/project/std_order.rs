@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use camino::Utf8Path;
 
 use super::scratch::Scratch;
-use super::toolchain::Toolchain;
+use super::toolchain::{Toolchain, compile};
 use crate::program;
 
 /// The program that compares them.
@@ -53,23 +53,17 @@ fn difference(
         .path()
         .join(format!("order{}", std::env::consts::EXE_SUFFIX));
     fs::write(&source, SOURCE).map_err(|e| format!("failed to write `{source}`: {e}"))?;
-    let run = |command: &mut Command| program::output(command.stdin(Stdio::null()));
-    let compiled = run(Command::new(&toolchain.rustc)
+    let mut compiler = Command::new(&toolchain.rustc);
+    compiler
         .args(["--edition", "2024", "--cap-lints", "allow", "-Cdebuginfo=0"])
         .arg("--extern")
         .arg(format!("mirror={mirror}"))
         .arg("-L")
         .arg(format!("dependency={libraries}"))
-        .args([source.as_str(), "-o", program.as_str()]))?;
-    if !compiled.status.success() {
-        let errors = String::from_utf8_lossy(&compiled.stderr);
-        let first = errors.lines().next().unwrap_or_default();
-        return Err(format!(
-            "the program that compares them does not compile: {first}"
-        ));
-    }
+        .args([source.as_str(), "-o", program.as_str()]);
+    compile("the program that compares them", &mut compiler)?;
     // Without what would switch the shims on.
-    let ran = run(Command::new(&program).env_clear())?;
+    let ran = program::output(Command::new(&program).env_clear().stdin(Stdio::null()))?;
     let said = String::from_utf8_lossy(&ran.stdout).trim().to_owned();
     match ran.status.code() {
         Some(0) => Ok(None),

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -185,6 +185,20 @@ pub(super) fn stdout(command: &mut Command) -> Result<String> {
     }
     String::from_utf8(output.stdout)
         .map_err(|_| Error::setup(format!("`{name}` printed something that is not UTF-8")))
+}
+
+/// Compiles what is called this for the user.
+///
+/// # Errors
+/// When the compiler cannot be run, and what it wrote first when that does not compile.
+pub(super) fn compile(what: &str, compiler: &mut Command) -> Result<(), String> {
+    let output = program::output(compiler.stdin(Stdio::null()))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let first = errors.lines().next().unwrap_or_default();
+    Err(format!("{what} does not compile: {first}"))
 }
 
 /// Where this program is, or another build of it that took its place.
