@@ -136,6 +136,15 @@ fn a_command_line_that_cannot_be_followed_is_refused() {
 }
 
 #[test]
+fn a_list_without_tests_warns_once() {
+    let project = Fixture::new("no-tests");
+    let list = Nondex::command(&project.path(""), "list");
+    let output = list.args(["--no-tests", "warn"]).run();
+    let warnings = output.stderr.matches("no tests to run").count();
+    assert_eq!(warnings, 1, "{}", output.stderr);
+}
+
+#[test]
 fn an_environment_that_cannot_be_followed_is_refused() {
     let project = Fixture::new("no-tests");
     for (name, value) in [

@@ -52,17 +52,14 @@ pub(super) fn list(args: &ListArgs, asked: &Asked, console: &Console) -> Result<
     let selected = selection::select(&project.suites, &filter, selection::Divided::Tests);
     let required = selection::required(asked, &plan, &project.suites)?;
     let tests = listed(&selected, &required);
-    match console.format {
-        MessageFormat::Json => console.json(&Listing {
-            test_count: selection::running(&selected),
-            tests,
-        })?,
-        MessageFormat::Human | MessageFormat::JsonLines => {
-            selection::expect_some(&project.suites, &selected, &filter, console)?;
-            console.product(&text(&tests, console.verbose > 0))?;
-        }
+    if console.format == MessageFormat::Json {
+        let test_count = selection::running(&selected);
+        console.json(&Listing { test_count, tests })?;
+        selection::expect_some(&project.suites, &selected, &filter, console)?;
+    } else {
+        selection::expect_some(&project.suites, &selected, &filter, console)?;
+        console.product(&text(&tests, console.verbose > 0))?;
     }
-    selection::expect_some(&project.suites, &selected, &filter, console)?;
     Ok(project.exit_code())
 }
 
