@@ -1,4 +1,4 @@
-//! Seeds beyond those that were asked for, of tests for which ten draws are little evidence.
+//! Seeds beyond the requested ones, of tests for which ten draws are little evidence.
 //!
 //! Ten draws are many of the order of a map, and few of the schedules of threads or of random
 //! bytes: what fails once in fifty runs on a busy machine fails in as few of these. So such a test
@@ -19,7 +19,7 @@ use super::run::Run;
 use super::specs::{clean_spec, natural_spec, seed_spec};
 use super::timing::is_timing;
 
-/// Number of seeds, with those that were asked for.
+/// Number of seeds, with the requested ones.
 const SEEDS: usize = 100;
 
 /// The further seeds.

@@ -117,7 +117,7 @@ pub(crate) fn wait(options: c_int, call: impl FnOnce() -> (c_int, bool)) -> c_in
     result
 }
 
-/// Whether this process has children, after so many of those that are counted have ended.
+/// Whether this process has children, after this number of the counted ones have ended.
 fn are_left(ended: u32) -> bool {
     // A filter of system calls may end a process that asks.
     if filter::is_there() {

@@ -16,7 +16,7 @@ use crate::libc;
 /// process ends.
 const OUTSIDE_LIMIT: u64 = 10_000_000_000;
 
-/// The same where the system cannot be asked, and no thread waits for a descriptor.
+/// The same where the system cannot answer, and no thread waits for a descriptor.
 const FILTERED_LIMIT: u64 = 1_000_000_000;
 
 /// Who is next.

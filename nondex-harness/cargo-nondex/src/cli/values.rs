@@ -7,7 +7,7 @@ use nondex_core::Schedule;
 
 /// An option that switches something on, or off as `--FLAG=false`.
 pub(super) trait Switch {
-    /// Makes this option one; `value_name` stands for `true` or `false` in the help text.
+    /// Makes this option one; `value_name` is what the help text shows for `true` or `false`.
     fn switch(self, value_name: &'static str) -> Self;
 }
 

@@ -57,7 +57,7 @@ pub(super) fn workspace(plan: &BuildPlan, is_needed: bool) -> Result<Workspace> 
     }
 }
 
-/// What runs of single tests take of the job slots and of test groups, as the configuration says.
+/// What runs of single tests take of the job slots and of test groups, by the configuration.
 ///
 /// # Errors
 /// When the workspace cannot be read, or the configuration names what is not in it.

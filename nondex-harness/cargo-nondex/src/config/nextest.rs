@@ -181,7 +181,7 @@ fn max_fail(setting: &Value) -> Option<MaxFail> {
     }
 }
 
-/// The time limit of a profile or an override: after so many periods a slow test is ended.
+/// The time limit of a profile or an override: after this number of periods a slow test is ended.
 fn limit(settings: &Table) -> Option<Duration> {
     let slow = settings.get("slow-timeout")?.as_table()?;
     let period = humantime::parse_duration(slow.get("period")?.as_str()?).ok()?;

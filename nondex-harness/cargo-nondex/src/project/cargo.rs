@@ -21,7 +21,7 @@ use super::toolchain::{self, Toolchain, own};
 use crate::error::{Error, Result};
 use crate::program;
 
-/// What is said when cargo has said why.
+/// The message when cargo itself has printed why.
 pub(super) const UNBUILT: &str = "the project's tests do not build";
 
 /// A test executable that cargo built.

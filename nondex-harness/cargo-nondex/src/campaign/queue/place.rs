@@ -29,7 +29,7 @@ pub(super) struct QueuePlace {
 
 impl QueuePlace {
     /// The place of `spec`, which is to be run alone or not, in the batch of this round of a test
-    /// that has spent so much.
+    /// that has spent this much.
     pub(super) const fn new(
         spec: &RunSpec,
         alone: bool,

@@ -31,7 +31,7 @@ pub(super) struct State {
     max_failures: Option<NonZeroUsize>,
 }
 
-/// One test, its runs so far, and those that it waits for.
+/// One test, its runs until now, and those that it waits for.
 pub(super) struct TestState {
     pub(super) runs: Runs,
     /// What a run of it takes.

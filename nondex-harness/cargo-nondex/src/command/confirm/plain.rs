@@ -149,7 +149,7 @@ impl PlainRuns<'_> {
     }
 }
 
-/// A test that failed so often, and so first.
+/// A test that failed this often, and in this way first.
 fn confirmed(id: String, rate: Rate, first: Option<Failed>) -> Confirmed {
     let (message, output) = first.map(|first| (first.message, first.output)).unzip();
     Confirmed {

@@ -133,7 +133,7 @@ struct Fence {
 }
 
 impl Fence {
-    /// The fence in a line that has nothing before it; `None` where it says something special.
+    /// The fence in a line that has nothing before it; `None` where it has a special word.
     fn opened(text: &str) -> Option<Self> {
         let mark = text.chars().next().filter(|c| ['`', '~'].contains(c))?;
         let words = text.trim_start_matches(mark);

@@ -27,7 +27,7 @@ pub(super) struct Card<'a> {
     pub(super) others: &'a [&'a TestReport],
     /// Earlier runs.
     pub(super) past: &'a [Moment],
-    /// Whether it is open at first.
+    /// Whether it is unfolded at first.
     pub(super) is_open: bool,
 }
 

@@ -112,7 +112,7 @@ impl Markup {
         }
     }
 
-    /// The page so far.
+    /// The page as it is until now.
     pub(super) fn finish(self) -> String {
         self.html
     }

@@ -17,7 +17,7 @@ use crate::statistics::wilson;
 /// How many lines of a failing run's output are shown, the last ones.
 const OUTPUT_LINES: usize = 40;
 
-/// The same of a brief finding, where no panic says why it fails.
+/// The same of a brief finding, where no panic shows why it fails.
 const BRIEF_OUTPUT_LINES: usize = 5;
 
 /// The characters of a panic's message that a brief finding has at the line that fails.
@@ -142,7 +142,7 @@ pub(super) fn failures(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view:
         0 => told,
         _ => &test.failures,
     };
-    // At the line that fails, its first line is told.
+    // At the line that fails, its first line is shown.
     let is_said = view.brief && (failing_place(test, view).is_some() || timing::has_waits(test));
     for failure in shown.iter().filter(|_| !is_said) {
         let mut text = message(test, failure);
@@ -159,7 +159,7 @@ fn brief(text: &str, most: usize) -> String {
     lines.join("\n")
 }
 
-/// The label of the line that fails: in a brief finding with the first line of what was said.
+/// The label of the line that fails: in a brief finding with the first line of the message.
 pub(super) fn fails_here(what: &str, test: &TestReport, view: &View<'_>) -> String {
     let said = told(test).map(|failure| failure.message.trim());
     let first = said.and_then(|said| said.lines().next());
@@ -328,7 +328,7 @@ fn other<'s>(test: &TestReport, what: &str, view: &View<'s>) -> Diagnostic<'s> {
     if let Some(race) = test.race.as_ref().filter(|_| view.brief) {
         state::lines(&mut diagnostic, &race.state, &test.name);
     }
-    // Where each thread waits says more than where the test begins.
+    // Where each thread waits shows more than where the test begins.
     if !has_waits {
         mark(&mut diagnostic, test, view);
     }

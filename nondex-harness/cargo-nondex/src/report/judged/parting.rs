@@ -18,7 +18,7 @@ use crate::report::listing::cut;
 use crate::report::schema::{FailureReport, Line, Parting, TestReport};
 use crate::report::{difference, trace};
 
-/// What stands for an event that only one of the runs has.
+/// What is shown for an event that only one of the runs has.
 const NOTHING: &str = "nothing";
 
 /// How many characters of a text are shown.
