@@ -152,26 +152,6 @@ fn a_process_that_another_thread_is_starting_is_no_child_that_is_left() {
 }
 
 #[test]
-fn what_was_written_before_the_end_is_no_child_that_is_left_however_late_it_is_read() {
-    let (reader, writer) = io::pipe().unwrap();
-    let mut command = shell("head -c 30000 /dev/zero");
-    command.stdout(writer).process_group(0);
-    let mut child = command.spawn().unwrap();
-    drop(command);
-    child.wait().unwrap();
-    let mut watch = Watch {
-        group: Pid::from_raw(i32::try_from(child.id()).unwrap()),
-        child,
-        reader: Some(reader),
-        small_reads: 0,
-        buffer: vec![0; BUFFER],
-        output: Output::default(),
-    };
-    assert!(watch.drain(Duration::ZERO).unwrap());
-    assert_eq!(watch.output.to_text().len(), 30000);
-}
-
-#[test]
 fn a_child_in_a_session_of_its_own_does_not_make_the_driver_hang() {
     let found = finished(
         "setsid sh -c 'echo $$; exec sleep 2' & sleep 0.2; exit 3",
