@@ -1,24 +1,25 @@
 //! The last lines: how many tests of each verdict, what was reached, and at what cost.
 
+mod details;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use anstream::adapter::strip_str;
 use anstyle::{AnsiColor, Style};
+use nondex_core::Family;
 use nondex_core::model::CATALOGUE;
-use nondex_core::{Family, Level, Source};
 
 use super::cause::Cause;
 use super::cost;
-use super::count::{NAMED, named};
+use super::count::named;
 use super::outcomes;
 use super::state::leaves;
-use super::wording::called;
 use super::{View, short};
 use crate::exit_code::ExitCode;
 use crate::report::exit::exit_code;
 use crate::report::listing::plural;
-use crate::report::schema::{Report, Scheduled, Schedules, TestReport, Timing, Verdict};
+use crate::report::schema::{Report, TestReport, Timing, Verdict};
 
 /// Counts.
 const BOLD: Style = Style::new().bold();
@@ -107,30 +108,15 @@ pub(super) fn rows(report: &Report, causes: &[Cause<'_>], view: &View<'_>) -> Ve
     if view.quiet {
         return rows;
     }
-    let at_levels = [
-        at_levels(report, "verified for all orders", |test, level| {
-            test.verified.contains(&level)
-        }),
-        at_levels(
-            report,
-            "three of ten seeds, as each run is a sample",
-            |test, level| test.sampled.contains(&level) && test.failure_rate.contains_key(&level),
-        ),
-        at_levels(
-            report,
-            "no seeds, as destructors, clones and comparisons alone see an order",
-            |test, level| test.sampled.contains(&level) && !test.failure_rate.contains_key(&level),
-        ),
-    ];
-    let mut sentences: Vec<String> = at_levels.into_iter().flatten().collect();
-    sentences.extend(schedules(report, all));
+    let mut sentences = details::levels(report);
+    sentences.extend(details::schedules(report, all));
     if let Some(left_out) = cost::left_out(report, all) {
         sentences.push(left_out);
         sentences.extend(cost::expensive(report));
     }
-    sentences.extend(beyond_seeds(report, all));
-    sentences.extend(latent(report, all));
-    sentences.extend(not_idempotent(report, all));
+    sentences.extend(details::beyond_seeds(report, all));
+    sentences.extend(details::latent(report, all));
+    sentences.extend(details::not_idempotent(report, all));
     if all {
         sentences.extend(report.tests.iter().flat_map(leaves));
     }
@@ -233,141 +219,6 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
     }
     let (tests, noun) = (summary.tests, noun(summary.tests, "test", "tests"));
     format!("{BOLD}{tests}{BOLD:#} {noun}: {}", words.join(", "))
-}
-
-/// The calls on which only the output of passing tests depends:
-/// `latent: tests::prints passes, but what it writes depends on HashMap::iter at src/lib.rs:4
-/// (ONE)`. Without `all` a few, and how many there are besides.
-fn latent(report: &Report, all: bool) -> Vec<String> {
-    let mut tests: BTreeMap<String, Vec<&TestReport>> = BTreeMap::new();
-    for test in &report.tests {
-        let Some(latent) = &test.latent else { continue };
-        for culprit in &latent.culprits {
-            let (file, line, _) = culprit.place();
-            let call = format!(
-                "{} at {file}:{line} ({})",
-                short(called(culprit)),
-                latent.level
-            );
-            tests.entry(call).or_default().push(test);
-        }
-    }
-    let shown = if all { usize::MAX } else { NAMED };
-    let more = tests.len().saturating_sub(shown);
-    let mut sentences: Vec<String> = tests
-        .into_iter()
-        .take(shown)
-        .map(|(call, tests)| {
-            let who = match tests.as_slice() {
-                [one] => format!("{} passes, but what it writes", one.id),
-                many => format!("{} pass, but what they write", plural(many.len(), "test")),
-            };
-            format!("latent: {who} depends on {call}")
-        })
-        .collect();
-    if more > 0 {
-        sentences.push(format!(
-            "latent: {} more, see the report or -v",
-            plural(more, "call")
-        ));
-    }
-    sentences
-}
-
-/// The tests whose second run in one process has another outcome; without `all` the first few.
-fn not_idempotent(report: &Report, all: bool) -> Option<String> {
-    let (count, names) = named(report, all, |test| test.idempotent == Some(false));
-    let sentence =
-        format!("not idempotent, its second run in one process has another outcome: {names}");
-    (count > 0).then_some(sentence)
-}
-
-/// Which tests passed in all schedules with few preemptions: how many or, if `all` is to be shown,
-/// each.
-fn schedules(report: &Report, all: bool) -> Vec<String> {
-    let tests = report.tests.iter();
-    let known = tests.filter_map(|test| Some((test, test.schedules?)));
-    if !all {
-        let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
-        for (_, known) in known.filter(|(_, known)| known.preemptions > 0) {
-            *counts.entry(known.preemptions).or_default() += 1;
-        }
-        let counts = counts.iter().map(|(preemptions, tests)| {
-            let tests = plural(*tests, "test");
-            format!("no failure in any schedule {}: {tests}", with(*preemptions))
-        });
-        return counts.collect();
-    }
-    let sentence = |(test, known): (&TestReport, Schedules)| {
-        let Schedules {
-            preemptions,
-            count,
-            beyond,
-        } = known;
-        let beyond = beyond.map_or(String::new(), |beyond| {
-            let more = preemptions + 1;
-            format!(
-                "; there are {beyond} or more {}, too many for --exhaustive",
-                with(more)
-            )
-        });
-        let (id, count) = (&test.id, plural(count, "schedule"));
-        format!(
-            "{id}: no failure in any schedule {} ({count}){beyond}",
-            with(preemptions)
-        )
-    };
-    known.map(sentence).collect()
-}
-
-/// Which tests are stable as far as real runs tell, because what they wait for has a time of its
-/// own:
-/// `1 stable test starts programs or waits for others, whose time no seed chooses, and may fail in
-/// up to 14 % of runs, with 95 % confidence: a`.
-fn beyond_seeds(report: &Report, all: bool) -> Option<String> {
-    let is_beyond = |test: &TestReport| {
-        let is_unsure = |scheduled: &Scheduled| !scheduled.repeatable;
-        let waits = test.scheduled.as_ref().is_some_and(is_unsure);
-        test.verdict == Verdict::Stable && (waits || test.sources.contains(&Source::Child))
-    };
-    let (count, names) = named(report, all, is_beyond);
-    let tests = report.tests.iter().filter(|test| is_beyond(test));
-    let bound = tests
-        .filter_map(|test| test.failure_bound)
-        .reduce(f64::max)?;
-    let (tests, starts, waits) = match count {
-        1 => ("1 stable test".to_owned(), "starts", "waits"),
-        many => (format!("{many} stable tests"), "start", "wait"),
-    };
-    let percent = (bound * 100.0).ceil();
-    Some(format!(
-        "{tests} {starts} programs or {waits} for others, whose time no seed chooses, and may fail \
-         in up to {percent} % of runs, with 95 % confidence: {names}"
-    ))
-}
-
-/// `with at most 2 preemptions`.
-fn with(preemptions: u32) -> String {
-    match preemptions {
-        0 => "without a preemption".to_owned(),
-        _ => format!("with at most {}", plural(preemptions, "preemption")),
-    }
-}
-
-/// At which levels something holds for how many tests:
-/// `verified for all orders: 3 tests at ONE, 1 test at FULL`.
-fn at_levels(
-    report: &Report,
-    what: &str,
-    holds: impl Fn(&TestReport, Level) -> bool,
-) -> Option<String> {
-    let counts = Level::ALL.into_iter().filter_map(|level| {
-        let tests = report.tests.iter();
-        let count = tests.filter(|test| holds(test, level)).count();
-        (count > 0).then(|| format!("{} at {level}", plural(count, "test")))
-    });
-    let counts: Vec<String> = counts.collect();
-    (!counts.is_empty()).then(|| format!("{what}: {}", counts.join(", ")))
 }
 
 /// Which tests other tests disturb:
