@@ -3,19 +3,23 @@
 //! Most flaky tests fail in clusters. Tests with the same culprits are one finding: the one with
 //! the most evidence is drawn in full, the others are listed under it.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod headline;
+mod lines;
+
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use indexmap::{IndexMap, IndexSet};
-use nondex_core::{Family, Kind, Level, Model, model};
+use nondex_core::{Family, Level, Model, model};
 
+use self::headline::headline;
 use super::diagnostic::{Diagnostic, Severity};
-use super::finding::{close, failing_place, fails_here, failures, output, rates};
+use super::finding::{close, failures, output, rates};
 use super::walk::Walk;
-use super::wording::{called, is_elsewhere, package, what};
+use super::wording::{is_elsewhere, what};
 use super::{View, fixes, interleaving, short, timing};
 use crate::report::listing::first;
-use crate::report::schema::{Advice, Culprit, ElementReport, TestReport};
+use crate::report::schema::{Advice, Culprit, TestReport};
 
 /// How many of the other tests with one cause a brief finding names.
 const NAMED: usize = 3;
@@ -119,70 +123,19 @@ impl<'r> Cause<'r> {
             test.verdict,
             headline(test, self.as_sure() - 1),
         );
-        let is_through = |culprit: &&Culprit| {
-            timing::is_of(culprit) && !view.sources.is_users(culprit.place().0)
-        };
-        let (through, own): (Vec<_>, Vec<_>) = test.culprits.iter().partition(is_through);
-        // Delays inside a library are lines only where no line of the user's code is better
-        // evidence.
-        let has_own_line = !own.is_empty() || failing_place(test, view).is_some();
-        let has_waits = view.brief && timing::has_waits(test);
-        let mut stopped = None;
-        if has_waits {
-            // Where its threads wait shows what a delay does, but no value and no order.
-            let is_shown = |one: &&Culprit| one.confirmed && one.kind != Kind::Extend;
-            if let Some(culprit) = test.culprits.iter().find(is_shown) {
-                draw(&mut diagnostic, culprit, test, view);
-            }
-            timing::mark_waits(&mut diagnostic, test);
-        } else {
-            // One side of a race, where there is another one to show.
-            let sides = interleaving::has_conflict(test) && view.brief;
-            let most = if sides { 1 } else { usize::MAX };
-            let drawn = if has_own_line { &own } else { &through };
-            for culprit in drawn.iter().take(most) {
-                draw(&mut diagnostic, culprit, test, view);
-            }
-            let first = drawn.first().filter(|_| sides);
-            stopped = first.and_then(|culprit| Some(culprit.call.as_ref()?.thread.as_str()));
-            if sides {
-                interleaving::mark(&mut diagnostic, test, stopped);
-            }
-        }
-        for culprit in &test.culprits {
-            origins(&mut diagnostic, culprit);
-        }
-        failing_line(&mut diagnostic, test, view);
-        if has_own_line {
-            reached_through(&mut diagnostic, &through, test);
-        }
+        let stopped = lines::all(&mut diagnostic, test, view);
         let mut fixes = promises(&mut diagnostic, test);
         if let Some(reason) = test.reason {
             interleaving::draw(&mut diagnostic, test, stopped);
             if let Some(walk) = Walk::of(test) {
                 diagnostic.detail("interleaving", &walk.picture());
             }
-            if !has_waits {
+            if !lines::are_waits(test, view) {
                 timing::waits(&mut diagnostic, test);
             }
             fixes = fixes::of_threads(test, reason);
         }
-        if let Some(level) = test.weakest_level {
-            let text = match test.reason {
-                Some(_) => timing::level(level, test.delay_level, test),
-                None if level == Level::Std && !test.is_flaky_today() => {
-                    format!("{level}: {}", of_platform(test))
-                }
-                None if test.fails_in_canonical_order() => {
-                    format!("{level}: {}", level.meaning_of_a_pass())
-                }
-                None if test.culprits.iter().any(|one| one.family.is_own()) => {
-                    format!("{level}: fails with another result that the project's code permits")
-                }
-                None => format!("{level}: {}", level.meaning()),
-            };
-            diagnostic.detail("level", &text);
-        }
+        level(&mut diagnostic, test);
         if let Some(advice) = advice {
             diagnostic.note("advice", advice.reason());
         }
@@ -209,6 +162,27 @@ impl<'r> Cause<'r> {
     }
 }
 
+/// What its level means.
+fn level(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
+    let Some(level) = test.weakest_level else {
+        return;
+    };
+    let text = match test.reason {
+        Some(_) => timing::level(level, test.delay_level, test),
+        None if level == Level::Std && !test.is_flaky_today() => {
+            format!("{level}: {}", of_platform(test))
+        }
+        None if test.fails_in_canonical_order() => {
+            format!("{level}: {}", level.meaning_of_a_pass())
+        }
+        None if test.culprits.iter().any(|one| one.family.is_own()) => {
+            format!("{level}: fails with another result that the project's code permits")
+        }
+        None => format!("{level}: {}", level.meaning()),
+    };
+    diagnostic.detail("level", &text);
+}
+
 /// What a finding at STD means that is not known to fail by chance in each run.
 fn of_platform(test: &TestReport) -> &'static str {
     let is_listed =
@@ -216,176 +190,6 @@ fn of_platform(test: &TestReport) -> &'static str {
     match !test.culprits.is_empty() && test.culprits.iter().all(is_listed) {
         true => "fails where the platform lists another order, now reproducible",
         false => "possible today, now reproducible",
-    }
-}
-
-fn headline(test: &TestReport, others: usize) -> String {
-    let id = &test.id;
-    let who = match others {
-        0 => format!("`{id}`"),
-        1 => format!("`{id}` and one other test"),
-        _ => format!("`{id}` and {others} other tests"),
-    };
-    if let Some(what) = timing::ends(test).or_else(|| interleaving::races(test)) {
-        return format!("{who}: {what}");
-    }
-    let who = match others {
-        0 => format!("{who} relies"),
-        _ => format!("{who} rely"),
-    };
-    if let Some(reason) = test.reason {
-        return format!("{who} on {}", timing::on(reason, test));
-    }
-    let calls = match test.culprits.as_slice() {
-        [] => return format!("{who} on an unspecified choice"),
-        [one] => format!("`{}`", called(one)),
-        [first, rest @ ..] if rest.iter().all(|other| called(other) == called(first)) => {
-            format!("{} calls of `{}`", rest.len() + 1, called(first))
-        }
-        [first, rest @ ..] => match rest.len() {
-            1 => format!("`{}` and one other call", called(first)),
-            many => format!("`{}` and {many} other calls", called(first)),
-        },
-    };
-    if !test.has_confirmed_culprits() {
-        return format!("{who} on an unspecified choice, suspected: {calls}");
-    }
-    format!("{who} on {} {calls}", unspecified(&test.culprits))
-}
-
-/// The line of a culprit, and that of the user's code which leads to it.
-fn draw(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit, test: &TestReport, view: &View<'_>) {
-    let api = short(called(culprit));
-    let mut label = timing::what_in(test, culprit).unwrap_or_else(|| what(culprit));
-    if !culprit.confirmed {
-        label = format!("suspected: {label}");
-    }
-    if let (true, false) = (timing::is_of(culprit), culprit.file.is_empty()) {
-        let (file, line, _) = culprit.place();
-        if culprit.user_file.is_some() {
-            let _ = write!(label, "; reached through {}:{}", culprit.file, culprit.line);
-        }
-        diagnostic.primary((file, line, None), label);
-        return;
-    }
-    if culprit.file.is_empty() {
-        diagnostic.note(
-            "call",
-            &format!("`{api}` (call site without debug information): {label}"),
-        );
-        return;
-    }
-    let own = (
-        culprit.file.as_str(),
-        culprit.line,
-        Some(culprit.column).filter(|&column| column > 0),
-    );
-    if culprit.site.is_some() {
-        let place = if interleaving::has_place(test, culprit) {
-            "here"
-        } else {
-            "(call site without debug information)"
-        };
-        diagnostic.primary(own, format!("leads to `{api}` {place}; {label}"));
-        return;
-    }
-    let (Some(user_file), Some(user_line)) = (&culprit.user_file, culprit.user_line) else {
-        diagnostic.primary(own, label);
-        return;
-    };
-    let user = (user_file.as_str(), user_line, None);
-    if !view.brief && view.sources.read(&culprit.file).is_some() {
-        diagnostic.primary(
-            user,
-            format!("leads to `{api}` in {}", package(&culprit.file)),
-        );
-        diagnostic.primary(own, label);
-    } else {
-        let Culprit {
-            file, line, column, ..
-        } = culprit;
-        let label = format!("leads to `{api}` at {file}:{line}:{column}; {label}");
-        diagnostic.primary(user, label);
-    }
-}
-
-/// Delays at lines of libraries, each with its place: the user's code leads there, and decides
-/// nothing else.
-fn reached_through(diagnostic: &mut Diagnostic<'_>, culprits: &[&Culprit], test: &TestReport) {
-    let lines: BTreeSet<String> = culprits
-        .iter()
-        .filter(|culprit| !culprit.file.is_empty())
-        .filter_map(|culprit| {
-            let what = timing::what_in(test, culprit)?;
-            Some(format!("{}:{}: {what}", culprit.file, culprit.line))
-        })
-        .collect();
-    if !lines.is_empty() {
-        let lines = lines.into_iter().collect::<Vec<_>>().join("\n");
-        diagnostic.detail("reached through", &lines);
-    }
-}
-
-/// Where the collection comes from, and the elements in it that decide.
-fn origins(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit) {
-    if let Some(created) = &culprit.created {
-        let place = (created.file.as_str(), created.line, created.column);
-        let kind = culprit.api.rsplit("::").nth(1).unwrap_or_default();
-        let is_type = kind.starts_with(char::is_uppercase);
-        diagnostic.context(
-            place,
-            if is_type {
-                format!("the `{kind}` is created here")
-            } else {
-                "created here".to_owned()
-            },
-        );
-    }
-    let mut places: BTreeMap<(&str, u32), Vec<&ElementReport>> = BTreeMap::new();
-    for element in &culprit.element_details {
-        if let (Some(file), Some(line)) = (&element.file, element.line) {
-            places.entry((file, line)).or_default().push(element);
-        }
-    }
-    for ((file, line), mut elements) in places {
-        elements.sort_unstable_by_key(|element| element.index);
-        let names = elements.iter().map(|element| match &element.name {
-            Some(name) => format!("`{name}`"),
-            None => element.index.to_string(),
-        });
-        let names = names.collect::<Vec<_>>().join(" and ");
-        let label = match elements.len() {
-            1 => format!("element {names} is inserted here"),
-            _ => format!("elements {names} are inserted here"),
-        };
-        diagnostic.context((file, line, None), label);
-    }
-}
-
-/// The user's line at which the test fails, unless that is a culprit's.
-fn failing_line(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
-    let Some(place) = failing_place(test, view) else {
-        return;
-    };
-    let is_culprit = test.culprits.iter().any(|culprit| {
-        let (file, line, _) = culprit.place();
-        (file, line) == (place.0, place.1)
-    });
-    if !is_culprit {
-        diagnostic.secondary(place, fails_here("the test fails here", test, view));
-    }
-}
-
-/// Which freedom of some calls is relied on, before their name.
-fn unspecified(culprits: &[Culprit]) -> &'static str {
-    let first = culprits.first().map(|culprit| culprit.kind);
-    let kind = first.filter(|kind| culprits.iter().all(|other| other.kind == *kind));
-    match kind {
-        Some(Kind::Permute) => "the order of",
-        Some(Kind::Random) => "the value of",
-        Some(Kind::Extend) => "the delay of",
-        Some(Kind::Short) => "how much is done at once by",
-        Some(Kind::Spurious) | None => "what is unspecified of",
     }
 }
 
@@ -489,7 +293,7 @@ mod tests {
 
     use anstream::adapter::strip_str;
     use camino::Utf8Path;
-    use nondex_core::{Caller, Site};
+    use nondex_core::{Caller, Kind, Site};
 
     use super::*;
     use crate::report::human::{Sources, render_test};

@@ -1,0 +1,55 @@
+//! The headline of a finding: who relies on what.
+
+use nondex_core::Kind;
+
+use crate::report::human::wording::called;
+use crate::report::human::{interleaving, timing};
+use crate::report::schema::{Culprit, TestReport};
+
+/// What a test relies on, and how many `others` do, too.
+pub(super) fn headline(test: &TestReport, others: usize) -> String {
+    let id = &test.id;
+    let who = match others {
+        0 => format!("`{id}`"),
+        1 => format!("`{id}` and one other test"),
+        _ => format!("`{id}` and {others} other tests"),
+    };
+    if let Some(what) = timing::ends(test).or_else(|| interleaving::races(test)) {
+        return format!("{who}: {what}");
+    }
+    let who = match others {
+        0 => format!("{who} relies"),
+        _ => format!("{who} rely"),
+    };
+    if let Some(reason) = test.reason {
+        return format!("{who} on {}", timing::on(reason, test));
+    }
+    let calls = match test.culprits.as_slice() {
+        [] => return format!("{who} on an unspecified choice"),
+        [one] => format!("`{}`", called(one)),
+        [first, rest @ ..] if rest.iter().all(|other| called(other) == called(first)) => {
+            format!("{} calls of `{}`", rest.len() + 1, called(first))
+        }
+        [first, rest @ ..] => match rest.len() {
+            1 => format!("`{}` and one other call", called(first)),
+            many => format!("`{}` and {many} other calls", called(first)),
+        },
+    };
+    if !test.has_confirmed_culprits() {
+        return format!("{who} on an unspecified choice, suspected: {calls}");
+    }
+    format!("{who} on {} {calls}", unspecified(&test.culprits))
+}
+
+/// Which freedom of some calls is relied on, before their name.
+fn unspecified(culprits: &[Culprit]) -> &'static str {
+    let first = culprits.first().map(|culprit| culprit.kind);
+    let kind = first.filter(|kind| culprits.iter().all(|other| other.kind == *kind));
+    match kind {
+        Some(Kind::Permute) => "the order of",
+        Some(Kind::Random) => "the value of",
+        Some(Kind::Extend) => "the delay of",
+        Some(Kind::Short) => "how much is done at once by",
+        Some(Kind::Spurious) | None => "what is unspecified of",
+    }
+}

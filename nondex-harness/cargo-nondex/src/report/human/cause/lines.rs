@@ -1,0 +1,184 @@
+//! The lines that a finding points at: of its culprits, of what leads to them, and where the test
+//! fails.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use nondex_core::Kind;
+
+use crate::report::human::diagnostic::Diagnostic;
+use crate::report::human::finding::{failing_place, fails_here};
+use crate::report::human::wording::{called, package, what};
+use crate::report::human::{View, interleaving, short, timing};
+use crate::report::schema::{Culprit, ElementReport, TestReport};
+
+/// Points at all lines. Returns the thread that one of them shows to be stopped.
+pub(super) fn all<'t>(
+    diagnostic: &mut Diagnostic<'_>,
+    test: &'t TestReport,
+    view: &View<'_>,
+) -> Option<&'t str> {
+    let is_through =
+        |culprit: &&Culprit| timing::is_of(culprit) && !view.sources.is_users(culprit.place().0);
+    let (through, own): (Vec<_>, Vec<_>) = test.culprits.iter().partition(is_through);
+    // Delays inside a library are lines only where no line of the user's code is better evidence.
+    let has_own_line = !own.is_empty() || failing_place(test, view).is_some();
+    let mut stopped = None;
+    if are_waits(test, view) {
+        // Where its threads wait shows what a delay does, but no value and no order.
+        let is_shown = |one: &&Culprit| one.confirmed && one.kind != Kind::Extend;
+        if let Some(culprit) = test.culprits.iter().find(is_shown) {
+            draw(diagnostic, culprit, test, view);
+        }
+        timing::mark_waits(diagnostic, test);
+    } else {
+        // One side of a race, where there is another one to show.
+        let sides = interleaving::has_conflict(test) && view.brief;
+        let most = if sides { 1 } else { usize::MAX };
+        let drawn = if has_own_line { &own } else { &through };
+        for culprit in drawn.iter().take(most) {
+            draw(diagnostic, culprit, test, view);
+        }
+        let first = drawn.first().filter(|_| sides);
+        stopped = first.and_then(|culprit| Some(culprit.call.as_ref()?.thread.as_str()));
+        if sides {
+            interleaving::mark(diagnostic, test, stopped);
+        }
+    }
+    for culprit in &test.culprits {
+        origins(diagnostic, culprit);
+    }
+    failing_line(diagnostic, test, view);
+    if has_own_line {
+        reached_through(diagnostic, &through, test);
+    }
+    stopped
+}
+
+/// Whether the lines are those at which its threads wait.
+pub(super) fn are_waits(test: &TestReport, view: &View<'_>) -> bool {
+    view.brief && timing::has_waits(test)
+}
+
+/// The line of a culprit, and that of the user's code which leads to it.
+fn draw(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit, test: &TestReport, view: &View<'_>) {
+    let api = short(called(culprit));
+    let mut label = timing::what_in(test, culprit).unwrap_or_else(|| what(culprit));
+    if !culprit.confirmed {
+        label = format!("suspected: {label}");
+    }
+    if let (true, false) = (timing::is_of(culprit), culprit.file.is_empty()) {
+        let (file, line, _) = culprit.place();
+        if culprit.user_file.is_some() {
+            let _ = write!(label, "; reached through {}:{}", culprit.file, culprit.line);
+        }
+        diagnostic.primary((file, line, None), label);
+        return;
+    }
+    if culprit.file.is_empty() {
+        diagnostic.note(
+            "call",
+            &format!("`{api}` (call site without debug information): {label}"),
+        );
+        return;
+    }
+    let own = (
+        culprit.file.as_str(),
+        culprit.line,
+        Some(culprit.column).filter(|&column| column > 0),
+    );
+    if culprit.site.is_some() {
+        let place = if interleaving::has_place(test, culprit) {
+            "here"
+        } else {
+            "(call site without debug information)"
+        };
+        diagnostic.primary(own, format!("leads to `{api}` {place}; {label}"));
+        return;
+    }
+    let (Some(user_file), Some(user_line)) = (&culprit.user_file, culprit.user_line) else {
+        diagnostic.primary(own, label);
+        return;
+    };
+    let user = (user_file.as_str(), user_line, None);
+    if !view.brief && view.sources.read(&culprit.file).is_some() {
+        diagnostic.primary(
+            user,
+            format!("leads to `{api}` in {}", package(&culprit.file)),
+        );
+        diagnostic.primary(own, label);
+    } else {
+        let Culprit {
+            file, line, column, ..
+        } = culprit;
+        let label = format!("leads to `{api}` at {file}:{line}:{column}; {label}");
+        diagnostic.primary(user, label);
+    }
+}
+
+/// Delays at lines of libraries, each with its place: the user's code leads there, and decides
+/// nothing else.
+fn reached_through(diagnostic: &mut Diagnostic<'_>, culprits: &[&Culprit], test: &TestReport) {
+    let lines: BTreeSet<String> = culprits
+        .iter()
+        .filter(|culprit| !culprit.file.is_empty())
+        .filter_map(|culprit| {
+            let what = timing::what_in(test, culprit)?;
+            Some(format!("{}:{}: {what}", culprit.file, culprit.line))
+        })
+        .collect();
+    if !lines.is_empty() {
+        let lines = lines.into_iter().collect::<Vec<_>>().join("\n");
+        diagnostic.detail("reached through", &lines);
+    }
+}
+
+/// Where the collection comes from, and the elements in it that decide.
+fn origins(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit) {
+    if let Some(created) = &culprit.created {
+        let place = (created.file.as_str(), created.line, created.column);
+        let kind = culprit.api.rsplit("::").nth(1).unwrap_or_default();
+        let is_type = kind.starts_with(char::is_uppercase);
+        diagnostic.context(
+            place,
+            if is_type {
+                format!("the `{kind}` is created here")
+            } else {
+                "created here".to_owned()
+            },
+        );
+    }
+    let mut places: BTreeMap<(&str, u32), Vec<&ElementReport>> = BTreeMap::new();
+    for element in &culprit.element_details {
+        if let (Some(file), Some(line)) = (&element.file, element.line) {
+            places.entry((file, line)).or_default().push(element);
+        }
+    }
+    for ((file, line), mut elements) in places {
+        elements.sort_unstable_by_key(|element| element.index);
+        let names = elements.iter().map(|element| match &element.name {
+            Some(name) => format!("`{name}`"),
+            None => element.index.to_string(),
+        });
+        let names = names.collect::<Vec<_>>().join(" and ");
+        let label = match elements.len() {
+            1 => format!("element {names} is inserted here"),
+            _ => format!("elements {names} are inserted here"),
+        };
+        diagnostic.context((file, line, None), label);
+    }
+}
+
+/// The user's line at which the test fails, unless that is a culprit's.
+fn failing_line(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
+    let Some(place) = failing_place(test, view) else {
+        return;
+    };
+    let is_culprit = test.culprits.iter().any(|culprit| {
+        let (file, line, _) = culprit.place();
+        (file, line) == (place.0, place.1)
+    });
+    if !is_culprit {
+        diagnostic.secondary(place, fails_here("the test fails here", test, view));
+    }
+}
