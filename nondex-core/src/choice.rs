@@ -32,5 +32,6 @@ pub use decision::{Decision, Element, Intermediate};
 pub use generator::{ChaCha8Rng, Xoshiro256};
 pub use hold::hold;
 pub use number::{entropy, foreign_keys, number, seen_key, table_key, unrecorded_entropy};
-pub use order::{Aspect, decide, decide_at, draw};
+pub use order::{Aspect, decide, decide_at, draw, key};
 pub use permutation::Permutation;
+pub use schedule::Key;

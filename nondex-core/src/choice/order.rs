@@ -221,9 +221,11 @@ pub fn draw(
     Some(schedule.order(seed, key(level, choice)?, len))
 }
 
-/// What an order is drawn from in addition to the seed. `None` at STD, and where it is not known.
+/// What the order of a choice is drawn from in addition to the seed. `None` at STD, and where it is
+/// not known.
 #[inline]
-fn key(level: Level, choice: &ChoiceRecord) -> Option<Key> {
+#[must_use]
+pub fn key(level: Level, choice: &ChoiceRecord) -> Option<Key> {
     let (a, b) = match level {
         Level::Std => return None,
         Level::One => (choice.len, 0),

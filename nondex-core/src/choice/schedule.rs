@@ -38,9 +38,10 @@ use crate::protocol::schedule::Schedule;
 /// sequence is read again and again.
 pub(super) const DESIGNED_LEN: usize = LONGEST;
 
-/// The level and the key of one choice.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Key {
+/// What an order is drawn from in addition to the seed: choices with the same one have the same
+/// order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
     pub(crate) tag: u64,
     pub(crate) a: u64,
     pub(crate) b: u64,

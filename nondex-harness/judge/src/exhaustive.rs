@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use nondex_core::choice::draw;
+use nondex_core::choice::{draw, key};
 use nondex_core::{ChoiceRecord, Level, RunSpec};
 
 use super::evidence::Evidence;
@@ -198,13 +198,7 @@ impl Tree {
             .iter()
             .filter(|choice| !choice.keeps_base(self.level))
         {
-            let key = match self.level {
-                Level::Std => return None,
-                Level::One => (choice.len, 0),
-                Level::Eq | Level::Id => (choice.aspect?, choice.len),
-                Level::Full => (choice.place, choice.ordinal),
-            };
-            if !made.insert(key) {
+            if !made.insert(key(self.level, choice)?) {
                 continue;
             }
             orders = orders.checked_mul(factorial(choice.len)?)?;
