@@ -4,6 +4,7 @@
 mod numbers;
 
 use std::cell::Cell;
+use std::ops::Range;
 use std::path::Path;
 
 use nondex_core::protocol::site::portable_path;
@@ -88,7 +89,8 @@ impl Part<'_> {
     }
 
     /// What is watched for its lines, one after the other: of what is larger than can be watched,
-    /// from where it was changed.
+    /// from where it was changed. Of the rest, what was changed comes first: a test that only looks
+    /// at what a lock protects writes to the lock.
     fn places(&self) -> Vec<StateId> {
         let Some(known) = self.known else {
             return vec![self.state.clone()];
@@ -97,7 +99,9 @@ impl Part<'_> {
             return self.poison_flags();
         }
         if known.bytes.len() <= WATCHED {
-            return vec![self.state.clone()];
+            let mut places = Vec::from_iter(self.changed_within(&known.bytes));
+            places.extend((!places.contains(&self.state)).then(|| self.state.clone()));
+            return places;
         }
         let mut places = Vec::new();
         let mut end = known.bytes.start;
@@ -111,6 +115,15 @@ impl Part<'_> {
             }
         }
         places
+    }
+
+    /// The bytes of a static from the first that was changed to the last.
+    fn changed_within(&self, bytes: &Range<usize>) -> Option<StateId> {
+        let changed = || self.changed.iter().filter_map(StateId::bytes);
+        let start = changed().map(|(start, _)| start).min()?.max(bytes.start);
+        let end = changed().map(|(start, length)| start + length).max()?;
+        let end = end.min(bytes.end);
+        (start < end).then(|| self.of_bytes(start, end - start))
     }
 
     fn of_bytes(&self, start: usize, length: usize) -> StateId {
