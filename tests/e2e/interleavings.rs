@@ -115,6 +115,17 @@ fn a_sleep_that_is_no_join_a_margin_and_a_missed_notification_are_blamed_on_thei
 }
 
 #[test]
+fn a_thread_may_begin_later_than_some_dozens_of_yields_take() {
+    let fixture = Fixture::shared("interleavings");
+    let report = run(fixture, &["-E", "test(yields)"]);
+    let found = test(&report, "race_some_dozens_of_yields");
+    assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
+    let begins = fixture.marked("src/lib.rs", "begins");
+    let mut places = found.culprits.iter().map(Culprit::place);
+    assert!(places.any(|(_, at, _)| at == begins), "{found:#?}");
+}
+
+#[test]
 fn what_another_thread_does_meanwhile_is_told_and_a_trace_is_the_same_under_a_debugger() {
     let fixture = Fixture::shared("interleavings");
     let output = Nondex::run_in(&fixture.path("."))

@@ -192,7 +192,10 @@ fn begin_operation(me: Ref, operation: Operation) {
     NOW.store(now, Ordering::Relaxed);
     match operation {
         Operation::Atomic | Operation::Act | Operation::Count | Operation::Clock => {}
-        Operation::Yield => me.idle.set(me.idle.get().saturating_add(SPIN / 2)),
+        Operation::Yield => {
+            let looks = me.looks_of_yield();
+            me.idle.set(me.idle.get().saturating_add(looks));
+        }
         _ => me.idle.set(0),
     }
     let yields = operation == Operation::Yield;

@@ -55,6 +55,12 @@ pub(super) const MARKS: usize = 10;
 /// How many looks at the same few places are a thread that waits for another by looking.
 pub(super) const SPIN: u32 = 128;
 
+/// How many such looks show that it does nothing else.
+const SPINNING: u32 = 8 * SPIN;
+
+/// How many yields do.
+const YIELDS: u32 = 256;
+
 /// What a waiting thread asks again and again; see [`wait_for`](super::wait_for).
 pub(super) type Question = *mut dyn FnMut() -> bool;
 
@@ -284,7 +290,17 @@ impl Thread {
 
     /// Whether it waits for another one by looking.
     pub(super) fn spins(&self) -> bool {
-        self.idle.get() >= 8 * SPIN
+        self.idle.get() >= SPINNING
+    }
+
+    /// How many looks a yield counts as. A loop may yield some dozens of times and then go on,
+    /// although the thread that it waits for is still delayed.
+    pub(super) fn looks_of_yield(&self) -> u32 {
+        if self.spins() {
+            SPIN / 2
+        } else {
+            SPINNING / YIELDS
+        }
     }
 
     /// How long it has looked at the same few places without reading a clock, which goes on.
