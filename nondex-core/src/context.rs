@@ -24,6 +24,7 @@ pub mod inheritance;
 mod journal;
 mod keys;
 pub mod network;
+mod numbered;
 pub mod operation;
 pub(crate) mod orders;
 pub(crate) mod points;

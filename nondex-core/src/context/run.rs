@@ -14,6 +14,7 @@ use super::failures::Failures;
 use super::inheritance::Child;
 use super::journal::{self, Journal};
 use super::keys::Keys;
+use super::numbered;
 use super::stack::Stack;
 use super::stacks::Stacks;
 use super::system::{Manner, Others};
@@ -76,8 +77,11 @@ pub(super) struct Shared {
 impl Context {
     /// A context for `spec`, which records to the file it names, or in memory.
     #[must_use]
-    pub fn new(spec: RunSpec) -> Arc<Self> {
-        Context::of_process(spec, String::new(), process_number::of_system())
+    pub fn new(mut spec: RunSpec) -> Arc<Self> {
+        let process = process_number::of_system();
+        let states = spec.execution.states_mut();
+        states.for_each(|state| numbered::place(state, process));
+        Context::of_process(spec, String::new(), process)
     }
 
     pub(super) fn of_child(child: Child) -> Arc<Self> {
@@ -239,7 +243,10 @@ impl Context {
     }
 
     /// Says what `test` has left changed.
-    pub fn note_states(&self, test: &str, changes: Vec<StateChange>) {
+    pub fn note_states(&self, test: &str, mut changes: Vec<StateChange>) {
+        for StateChange { state, .. } in &mut changes {
+            state.name = numbered::name(state.kind, &state.name, self.pid).to_string();
+        }
         self.journal.append(&Event::States {
             test: test.to_owned(),
             changes,
@@ -255,11 +262,12 @@ impl Context {
         manner: Manner,
         stack: &Stack,
     ) {
+        let name = numbered::name(kind, name, self.pid);
         self.journal.record("access", test, |event| {
             event.object("access", |object| {
                 object
                     .object("state", |object| {
-                        object.string("kind", kind.name()).string("name", name);
+                        object.string("kind", kind.name()).string("name", &name);
                     })
                     .boolean("writes", manner.writes);
                 stack.write("stack", object);
