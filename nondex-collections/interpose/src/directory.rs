@@ -25,7 +25,6 @@ use super::operations::text;
 use super::{Errno, errno, origin, original, own, set_errno};
 use crate::libc;
 
-#[cfg(target_pointer_width = "64")]
 pub(super) use raw::syscall;
 
 thread_local! {
@@ -80,12 +79,10 @@ static STREAMS: ForkLock<SortedMap<usize, Stream>> = ForkLock::new(SortedMap::ne
 
 pub(super) fn before_fork() {
     STREAMS.before_fork();
-    #[cfg(target_pointer_width = "64")]
     raw::before_fork();
 }
 
 pub(super) fn after_fork() {
-    #[cfg(target_pointer_width = "64")]
     raw::after_fork();
     STREAMS.after_fork();
 }
@@ -191,8 +188,7 @@ unsafe extern "C" fn readdir64(dir: *mut libc::DIR) -> *mut dirent64 {
     unsafe { read(dir) }
 }
 
-/// The same function on 64-bit Linux, where both have one layout.
-#[cfg(target_pointer_width = "64")]
+/// The same function: both have one layout.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn readdir(dir: *mut libc::DIR) -> *mut dirent64 {
     // SAFETY: the caller gives an open directory.
@@ -232,7 +228,6 @@ unsafe extern "C" fn readdir64_r(
     unsafe { read_into(dir, entry, result) }
 }
 
-#[cfg(target_pointer_width = "64")]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn readdir_r(
     dir: *mut libc::DIR,

@@ -115,7 +115,6 @@ extern "C" fn arc4random_uniform(bound: u32) -> u32 {
 ///
 /// # Safety
 /// The arguments must be those of the system call.
-#[cfg(target_pointer_width = "64")]
 pub(super) unsafe fn syscall(
     number: c_long,
     [buffer, len, flags, ..]: [c_long; 6],

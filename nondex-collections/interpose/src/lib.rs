@@ -48,15 +48,10 @@ mod original;
 mod own;
 mod polling;
 mod process;
-#[cfg(target_pointer_width = "64")]
-mod schedule;
-#[cfg(not(target_pointer_width = "64"))]
-#[path = "unscheduled.rs"]
 mod schedule;
 mod sockaddr;
 mod start;
 mod surroundings;
-#[cfg(target_pointer_width = "64")]
 mod syscall;
 mod system;
 mod thread;

@@ -119,7 +119,6 @@ fn caller() -> Caller {
 ///
 /// # Safety
 /// The arguments must be those of the system call.
-#[cfg(target_pointer_width = "64")]
 pub(crate) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c_long> {
     use ::std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 

@@ -415,7 +415,6 @@ unsafe extern "C" fn getentropy(buffer: *mut c_void, len: usize) -> c_int {
 /// Older crates make the system call by number; all other calls pass through. libc's `syscall`
 /// takes its variable arguments in the registers of a function with seven `long`s, on every 64-bit
 /// Linux.
-#[cfg(target_pointer_width = "64")]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn syscall(
     number: c_long,

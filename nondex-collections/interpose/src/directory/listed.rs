@@ -56,7 +56,7 @@ unsafe fn arrange_all(entries: &mut [*mut dirent64], model: &'static Model, call
     arrange_named(entries, model, caller, name);
 }
 
-/// Declares `scandir`, on 64-bit Linux also under the name that has another type on 32-bit systems.
+/// Declares `scandir` under both of its names.
 macro_rules! scan {
     ($name:ident, ($($argument:ident: $type:ty),*)) => {
         #[unsafe(no_mangle)]
@@ -76,7 +76,5 @@ macro_rules! scan {
 
 scan!(scandir64, (path: *const c_char));
 scan!(scandirat64, (folder: c_int, path: *const c_char));
-#[cfg(target_pointer_width = "64")]
 scan!(scandir, (path: *const c_char));
-#[cfg(target_pointer_width = "64")]
 scan!(scandirat, (folder: c_int, path: *const c_char));

@@ -172,7 +172,6 @@ unsafe extern "C" fn getdents64(folder: c_int, buffer: *mut c_void, len: usize) 
 ///
 /// # Safety
 /// The arguments must be those of the system call.
-#[cfg(target_pointer_width = "64")]
 pub(crate) unsafe fn syscall(
     number: c_long,
     [folder, buffer, len, ..]: [c_long; 6],

@@ -56,7 +56,6 @@ const fn is_for_writing(flags: c_int) -> bool {
 
 macro_rules! open {
     ($($name:ident)*) => {$(
-        #[cfg(target_pointer_width = "64")]
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(path: *const c_char, flags: c_int, mode: libc::mode_t) -> c_int {
             let original = original!($name(_, _, _) else return -1);
@@ -78,7 +77,6 @@ macro_rules! open {
 
 macro_rules! openat {
     ($($name:ident)*) => {$(
-        #[cfg(target_pointer_width = "64")]
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(
             folder: c_int,

@@ -39,7 +39,7 @@ pub(super) fn after_fork_in_child() {
 }
 
 /// Nothing is prohibited on this processor.
-#[cfg(not(all(target_arch = "x86_64", target_pointer_width = "64")))]
+#[cfg(not(target_arch = "x86_64"))]
 mod faults {
     pub(crate) const fn prepare() {}
 
@@ -53,7 +53,7 @@ mod faults {
     }
 }
 
-#[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
+#[cfg(target_arch = "x86_64")]
 mod faults {
     use ::std::arch::x86_64::_rdtsc;
     use ::std::ffi::{c_int, c_ulong, c_void};

@@ -6,20 +6,22 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::error::Error;
 
-/// Refuses a `target` whose C library is not glibc on Linux: whole-program mode takes the place of
-/// its functions.
+/// Refuses a `target` whose C library is not glibc on 64-bit Linux: whole-program mode takes the
+/// place of its functions.
 ///
 /// # Errors
 /// With what was found, what is needed, and what can be done there instead.
 pub(super) fn check(target: &str) -> crate::error::Result<()> {
-    // `x86_64-unknown-linux-gnu`, `armv7-unknown-linux-gnueabihf`.
-    let is_supported = target.contains("-linux-gnu");
-    if is_supported {
+    let architecture = target.split('-').next().unwrap_or_default();
+    let is_wide = architecture.contains("64") || architecture == "s390x";
+    // With another ABI, such as `gnux32`, pointers have 32 bits.
+    let is_glibc = ["-linux-gnu", "-linux-gnuabi64"].map(|end| target.ends_with(end));
+    if is_wide && is_glibc.contains(&true) {
         return Ok(());
     }
     Err(Error::setup(format!(
-        "whole-program mode needs Linux with glibc, and the tests would be built for {target}: \
-         depend on nondex-collections and use `--mode swap`"
+        "whole-program mode needs 64-bit Linux with glibc, and the tests would be built for \
+         {target}: depend on nondex-collections and use `--mode swap`"
     )))
 }
 
@@ -114,15 +116,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_linux_with_glibc_is_accepted() {
+    fn only_linux_of_64_bits_with_glibc_is_accepted() {
         for target in [
             "x86_64-unknown-linux-gnu",
             "aarch64-unknown-linux-gnu",
-            "armv7-unknown-linux-gnueabihf",
+            "s390x-unknown-linux-gnu",
+            "mips64-unknown-linux-gnuabi64",
         ] {
             assert!(check(target).is_ok(), "{target}");
         }
         for target in [
+            "armv7-unknown-linux-gnueabihf",
+            "i686-unknown-linux-gnu",
+            "x86_64-unknown-linux-gnux32",
             "x86_64-unknown-linux-musl",
             "aarch64-apple-darwin",
             "x86_64-pc-windows-gnu",

@@ -177,7 +177,7 @@ unsafe extern "C" fn gai_suspend(
     result
 }
 
-#[cfg(all(test, target_pointer_width = "64"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
