@@ -122,24 +122,10 @@ impl<'a> Launcher<'a> {
         test: &TestCase,
         spec: &RunSpec,
     ) -> Option<Run> {
-        self.experiment_fresh(0, &[timeout], binary, &[test], spec)?
-            .pop()
-    }
-
-    /// As [`experiment`](Self::experiment), each test with its own limit, and with a folder for
-    /// temporary files that is empty, and is removed afterwards. Of several at once each needs a
-    /// separate `place`.
-    pub fn experiment_fresh(
-        &self,
-        place: usize,
-        limits: &[Duration],
-        binary: &TestBinary,
-        tests: &[&TestCase],
-        spec: &RunSpec,
-    ) -> Option<Vec<Run>> {
-        Self::with_fresh(place, |folder| {
-            self.experiment_in(folder, limits, binary, tests, spec)
-        })
+        Self::with_fresh(0, |folder| {
+            self.experiment_in(folder, &[timeout], binary, &[test], spec)
+        })?
+        .pop()
     }
 
     /// As [`run_within`](Self::run_within), with a folder for temporary files that no other test

@@ -38,7 +38,7 @@ pub struct Pairs {
 impl Launcher<'_> {
     /// As [`pairs`](Self::pairs), each of `then` with its own limit, and with a folder for
     /// temporary files that is empty before the first test, and is removed afterwards; its forks
-    /// share it. See [`experiment_fresh`](Self::experiment_fresh).
+    /// share it. Of several at once each needs a separate `place`.
     pub fn pairs_fresh(
         &self,
         place: usize,
