@@ -73,6 +73,13 @@ impl Part<'_> {
         }
     }
 
+    /// Whether this is a folder with the other one somewhere in it.
+    fn is_folder_of(&self, other: &Part<'_>) -> bool {
+        let kinds = [&self.state, &other.state].map(|state| state.kind);
+        let [folder, file] = [&self.state, &other.state].map(|state| Path::new(&state.name));
+        kinds == [StateKind::File; 2] && folder != file && file.starts_with(folder)
+    }
+
     /// The poison flags among what was changed.
     fn poison_flags(&self) -> Vec<StateId> {
         let Some(known) = self.known else {
@@ -229,8 +236,16 @@ impl<'a> States<'a> {
             let flags: Vec<StateId> = part.poison_flags().iter().map(StateId::cleared).collect();
             part.is_poisoned = !proof.is_joint() && !flags.is_empty() && is_proven(flags)?;
         }
+        // A folder is put back with all that is in it.
+        let has_inside = |part: &Part<'_>| {
+            let mut others = all.iter().filter(|other| other.confirmed);
+            others.any(|other| part.is_folder_of(other))
+        };
         let mut shared = Vec::new();
         for part in all.iter().filter(|part| part.confirmed) {
+            if !proof.is_joint() && has_inside(part) {
+                continue;
+            }
             let mut found = self.named(part);
             found.joint = proof.is_joint();
             // It may be requested only where the others are as the test finds them alone.
