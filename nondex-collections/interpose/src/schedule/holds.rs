@@ -10,7 +10,16 @@ use super::thread::{Ref, State};
 /// longest hold of a loaded machine.
 const HOLD_STEPS: u64 = 200_000;
 
+/// Number of delays in a run which a thread that spins waits longer for.
+const PATIENT: u64 = 64;
+
 impl Shared {
+    /// Whether a thread that spins waits longer for those that are delayed: its loop may end after
+    /// some thousand looks. With many delays that would take too long.
+    pub(super) fn is_patient(&self) -> bool {
+        self.timers_of_sleep() == 0 && self.counts.holds <= PATIENT
+    }
+
     /// Whether another thread could go on, or is delayed and was not so just now, when there had
     /// been as many operations.
     pub(super) fn has_other(&self, steps: u64) -> bool {

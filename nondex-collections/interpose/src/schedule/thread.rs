@@ -293,6 +293,12 @@ impl Thread {
         self.idle.get() >= SPINNING
     }
 
+    /// Whether its loop may end after a number of looks: it reads no clock, and has not looked for
+    /// longer than such loops do.
+    pub(super) fn may_give_up(&self) -> bool {
+        (SPINNING..16 * SPINNING).contains(&self.idle_looks())
+    }
+
     /// How many looks a yield counts as. A loop may yield some dozens of times and then go on,
     /// although the thread that it waits for is still delayed.
     pub(super) fn looks_of_yield(&self) -> u32 {

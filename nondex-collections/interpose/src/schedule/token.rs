@@ -312,7 +312,8 @@ pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
     }
     if yields || NOW.load(Ordering::Relaxed) >= shared.slice_end {
         shared.ask();
-        if shared.ready.is_empty() && spins && !is_any_outside() {
+        let is_patient = me.may_give_up() && shared.is_patient();
+        if shared.ready.is_empty() && spins && !is_patient && !is_any_outside() {
             shared.pass_time();
         }
         if systematic::is_on() && yields {
