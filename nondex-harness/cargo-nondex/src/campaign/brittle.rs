@@ -117,6 +117,8 @@ impl BrittleSearch<'_> {
             experiments.add(experiment);
         }
         let original: Vec<usize> = (0..names.len()).collect();
+        let ends = |test: &usize| ending.contains(test);
+        let others: Vec<usize> = (0..names.len()).filter(|test| !ends(test)).collect();
         let reverse: Vec<usize> = original.iter().rev().copied().collect();
         let begun = Instant::now();
         let mut detection = processes.answer(&mut experiments, |experiments| {
@@ -142,14 +144,12 @@ impl BrittleSearch<'_> {
         let (left, mut unpaired): (Vec<usize>, Vec<usize>) = left.partition(&mut is_paired);
         if !left.is_empty() {
             let (found, _) = processes.answer(&mut experiments, |experiments| {
-                pairs(&original, &left, experiments)
+                pairs(&others, &left, experiments)
             })?;
             detection.orders.extend(found);
         }
-        let ends = |test: &usize| ending.contains(test);
         let fails = |test: &usize| !ends(test) && !detection.has_passed(*test, &experiments);
         let last: Vec<usize> = left.into_iter().filter(fails).collect();
-        let others: Vec<usize> = original.into_iter().filter(|test| !ends(test)).collect();
         // Two beginnings of complementary length take as long as one order.
         let number = u32::try_from(others.len().min(MAX_BEGINNINGS)).unwrap_or(u32::MAX);
         if (both / 2).saturating_mul(number) > room {
