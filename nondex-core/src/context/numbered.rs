@@ -1,10 +1,10 @@
-//! Paths that contain the number of the process, which each run has another one of: in their names,
-//! [`NUMBER`] stands in its place, so that the same file of two runs has the same name.
+//! Paths that contain the number of the process, which differs from run to run. Their names have
+//! [`NUMBER`] in its place, so that the same file of two runs has the same name.
 
 use crate::hidden::Text;
 use crate::protocol::state::{StateId, StateKind};
 
-/// What stands in the place of the number.
+/// What a name has in place of the number.
 const NUMBER: &str = "$PID";
 
 /// The name, in every run, of a part of the state that has this name in the process of this number.

@@ -282,7 +282,8 @@ impl Experiments {
         ends.find(|end| !end.outcome.passed())
     }
 
-    /// The fewest tests after which `test` ended so, if possible while no other process ran.
+    /// The fewest tests after which `test` passed, or else failed; of processes during which no
+    /// other ran, if there are such.
     #[must_use]
     pub fn before(&self, test: usize, passed: bool) -> Option<&[usize]> {
         let made = self.made.iter();

@@ -234,8 +234,8 @@ impl<'a> RoleSearch<'a> {
         }
         changed.sort_by_key(|before| before.len());
         let Some(&shortest) = changed.first() else {
-            // Of what ended otherwise beside others, the run that was repeated alone may have been
-            // lucky.
+            // Together with others it had the other outcome, and the repetition alone may have
+            // been lucky.
             return match self.experiments.before(self.test, !self.passes_alone) {
                 Some(before) => self.misled(before),
                 None => Ok(OrderConclusion::Independent),

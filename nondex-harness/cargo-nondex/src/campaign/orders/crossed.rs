@@ -39,11 +39,10 @@ pub(super) struct Crossed {
     pub(super) end: Option<End>,
 }
 
-/// A test that does not always end alike alone: its choices decide or chance does, not the tests
-/// before it.
+/// A test that both passes and fails alone: its choices or chance decide, not the tests before it.
 pub(super) struct Chance {
     pub(super) test: usize,
-    /// Whether it is its choices: under the same seed it always ends alike.
+    /// Whether its choices decide: under the same seed it always has the same outcome.
     pub(super) is_chosen: bool,
     /// Number of seeds under which it fails alone, and of all seeds that were tried.
     pub(super) failures: [u64; 2],
@@ -84,7 +83,7 @@ impl SeededExperiments {
 
 impl OrderCampaign<'_> {
     /// Runs each of these tests that reaches choices alone and after its tests under several seeds.
-    /// Returns those that do not always end alike alone.
+    /// Returns those that both pass and fail alone.
     pub(super) fn drawn(
         &self,
         processes: &Processes<'_>,
@@ -279,8 +278,8 @@ impl OrderCampaign<'_> {
         false
     }
 
-    /// What is said of a test that ends so alone in canonical order, and otherwise under some seed
-    /// that was tried.
+    /// Whether choices or chance decide a test whose outcome alone in canonical order, given as
+    /// `passes`, is another one under some seed that was tried.
     fn chance(
         &self,
         processes: &Processes<'_>,
