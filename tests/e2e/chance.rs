@@ -37,6 +37,7 @@ fn a_test_that_chance_may_decide_is_run_often_before_it_is_called_stable() {
             Source::ProcessNumber,
             20,
         ),
+        ("tests::uses_the_date", Source::Date, 60),
         ("tests::uses_a_random_file", Source::RandomFile, 60),
         ("tests::uses_a_random_file_of_c", Source::RandomFile, 60),
     ] {
@@ -55,8 +56,10 @@ fn a_test_that_chance_may_decide_is_run_often_before_it_is_called_stable() {
     assert_eq!((found.sources.as_slice(), found.runs), ([].as_slice(), 2));
     output.prints(&["chance$tests::uses_nothing (< 78 % at 95 %)"]);
 
-    let found = test(&report, "tests::fails_now_and_then");
-    assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
+    for name in ["fails_now_and_then", "fails_in_one_of_five_milliseconds"] {
+        let found = test(&report, &format!("tests::{name}"));
+        assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
+    }
 }
 
 #[test]

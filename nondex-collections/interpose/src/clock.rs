@@ -52,12 +52,16 @@ const fn is_monotonic(clock: libc::clockid_t) -> bool {
 /// delay before the reading is one of the model `by`.
 #[inline]
 fn virtual_time(clock: libc::clockid_t, by: &'static Model) -> Option<u64> {
+    let shown_as = shown_as(clock);
     // The schedule chooses some of what it may show, and not all.
-    note(Source::Clock);
+    note(match shown_as {
+        Some(libc::CLOCK_REALTIME) => Source::Date,
+        _ => Source::Clock,
+    });
     if !schedule::is_scheduled() {
         return None;
     }
-    shown_as(clock).map(|clock| schedule::read_clock(clock, by))
+    shown_as.map(|clock| schedule::read_clock(clock, by))
 }
 
 /// Sleeps until a virtual time, if this thread is scheduled; whether it did.

@@ -6,8 +6,10 @@ use crate::json;
 /// A source of non-determinism that no choice controls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Source {
-    /// It reads a clock.
+    /// It reads a clock whose start means nothing, such as that of `Instant`.
     Clock,
+    /// It reads the date or the time of day.
+    Date,
     /// It sleeps.
     Sleep,
     /// It starts threads, which the machine schedules.
@@ -39,5 +41,5 @@ impl Source {
     }
 }
 
-json::words!(Source { Clock = "clock", Sleep = "sleep", Thread = "thread", Child = "child",
-    RandomFile = "random-file", ProcessNumber = "process-number" });
+json::words!(Source { Clock = "clock", Date = "date", Sleep = "sleep", Thread = "thread",
+    Child = "child", RandomFile = "random-file", ProcessNumber = "process-number" });

@@ -20,8 +20,8 @@ use super::threads::NO_CHANCE;
 /// With this number of passing runs, the failure rate is below 14 percent at 95 percent confidence.
 pub const ENOUGH: usize = 20;
 
-/// The same for one that reads a file of random bytes, which may decide at any time, whatever the
-/// machine does: with this number, the rate is below 5 percent.
+/// The same for one that reads a file of random bytes, or the date, which may decide at any time,
+/// whatever the machine does: with this number, the rate is below 5 percent.
 const ENOUGH_RANDOM: usize = 60;
 
 /// Number of failures without a pass that rules out chance: of the tests that fail every other
@@ -103,7 +103,8 @@ fn enough(evidence: &Evidence) -> usize {
 
 /// As [`enough`], by what the test uses.
 fn enough_of_sources(evidence: &Evidence) -> usize {
-    match sources(evidence).contains(&Source::RandomFile) {
+    let is_random = |source: &Source| matches!(source, Source::RandomFile | Source::Date);
+    match sources(evidence).iter().any(is_random) {
         true => ENOUGH_RANDOM,
         false => ENOUGH,
     }
@@ -263,14 +264,16 @@ mod tests {
     }
 
     #[test]
-    fn a_test_that_reads_random_bytes_is_run_more_often() {
-        let (conclusion, evidence) = simulate(&options(), |_| Run {
-            sources: vec![Source::RandomFile],
-            ..run(true, [])
-        });
-        assert_eq!(conclusion, Conclusion::Stable);
-        assert_eq!(evidence.count(), ENOUGH_RANDOM);
-        assert!(bound(evidence.count()) < 0.05);
+    fn a_test_that_reads_random_bytes_or_the_date_is_run_more_often() {
+        for source in [Source::RandomFile, Source::Date] {
+            let (conclusion, evidence) = simulate(&options(), |_| Run {
+                sources: vec![source],
+                ..run(true, [])
+            });
+            assert_eq!(conclusion, Conclusion::Stable);
+            assert_eq!(evidence.count(), ENOUGH_RANDOM);
+            assert!(bound(evidence.count()) < 0.05);
+        }
     }
 
     #[test]

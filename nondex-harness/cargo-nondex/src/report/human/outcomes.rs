@@ -126,6 +126,7 @@ fn uncontrolled(test: &TestReport) -> Vec<&'static str> {
         .filter(|source| is_real || !is_timing(source))
         .map(|source| match source {
             Source::Clock => "the real clock",
+            Source::Date => "the date",
             Source::Sleep => "sleep in real time",
             Source::Thread => "real threads",
             Source::Child => "a child process",

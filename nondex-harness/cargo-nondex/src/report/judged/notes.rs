@@ -131,6 +131,7 @@ fn names(sources: &[Source]) -> Vec<&'static str> {
 const fn of_source(source: Source) -> &'static str {
     match source {
         Source::Clock => "a clock",
+        Source::Date => "the date or the time of day",
         Source::Sleep => "sleeping",
         Source::Thread => "threads that the machine schedules",
         Source::Child => "programs that it starts",
