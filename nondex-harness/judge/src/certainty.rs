@@ -12,9 +12,8 @@ use nondex_core::{RunSpec, Source};
 use super::deadlock;
 use super::evidence::Evidence;
 use super::missing::{Missing, Purpose};
-use super::options::Options;
+use super::question::Question;
 use super::run::Run;
-use super::specs::{clean_spec, natural_spec};
 use super::threads::NO_CHANCE;
 
 /// With this number of passing runs, the failure rate is below 14 percent at 95 percent confidence.
@@ -66,29 +65,27 @@ pub fn samples(evidence: &Evidence) -> usize {
 ///
 /// # Errors
 /// The runs with real threads to make first, which are optional unless the test was seen to fail.
-pub(super) fn is_confirmed(
-    test: &str,
-    options: &Options,
-    evidence: &Evidence,
-) -> Result<bool, Missing> {
-    let confirmed = confirm(test, options, evidence);
+pub(super) fn is_confirmed(question: Question<'_>) -> Result<bool, Missing> {
+    let confirmed = confirm(question);
     // It was seen to fail, so it is judged as without a budget.
-    if has_two_ends(evidence) {
+    if has_two_ends(question.evidence) {
         return confirmed;
     }
-    let confirmed = evidence.within_budget(Purpose::Explore, confirmed)?;
+    let confirmed = question
+        .evidence
+        .within_budget(Purpose::Explore, confirmed)?;
     Ok(confirmed.unwrap_or_else(|| {
-        let made = evidence.of(&natural_spec(test, options));
+        let made = question.natural();
         made.iter().all(Run::passed)
     }))
 }
 
 /// How many runs of `test` were not made for certainty, at most, as the budget was spent.
-pub(super) fn left_out(test: &str, options: &Options, evidence: &Evidence) -> usize {
-    let made = evidence.of(&natural_spec(test, options)).len();
-    match confirm(test, options, evidence) {
+pub(super) fn left_out(question: Question<'_>) -> usize {
+    let made = question.natural().len();
+    match confirm(question) {
         Ok(_) => 0,
-        Err(_) => enough(evidence).saturating_sub(made),
+        Err(_) => enough(question.evidence).saturating_sub(made),
     }
 }
 
@@ -119,17 +116,18 @@ fn has_two_ends(evidence: &Evidence) -> bool {
     runs().any(|(_, run)| run.passed()) && runs().any(|(_, run)| !run.passed())
 }
 
-fn confirm(test: &str, options: &Options, evidence: &Evidence) -> Result<bool, Missing> {
-    let clean = evidence.of(&clean_spec(test, options));
+fn confirm(question: Question<'_>) -> Result<bool, Missing> {
+    let evidence = question.evidence;
+    let clean = question.clean();
     if clean.iter().all(|run| run.sources.is_empty()) {
         return Ok(true);
     }
-    let natural = natural_spec(test, options);
+    let natural = question.natural_spec();
     // Which it may be though no clean run came to a choice of threads or time, but only another
     // one.
-    let is_timed = evidence.chooses_timing(&clean_spec(test, options));
+    let is_timed = evidence.chooses_timing(&question.clean_spec());
     // Those that were made for certainty before count among those that there may be.
-    let plain = if is_timed || natural == clean_spec(test, options) {
+    let plain = if is_timed || natural == question.clean_spec() {
         0
     } else {
         clean.len()
@@ -161,15 +159,12 @@ fn confirm(test: &str, options: &Options, evidence: &Evidence) -> Result<bool, M
 ///
 /// # Errors
 /// The runs with real threads to make first.
-pub(super) fn may_pass(
-    test: &str,
-    options: &Options,
-    evidence: &Evidence,
-) -> Result<bool, Missing> {
-    let natural = natural_spec(test, options);
+pub(super) fn may_pass(question: Question<'_>) -> Result<bool, Missing> {
+    let evidence = question.evidence;
+    let natural = question.natural_spec();
     let known = evidence.of(&natural);
     let passes = |runs: &[Run]| runs.iter().any(Run::passed);
-    let clean = evidence.of(&clean_spec(test, options));
+    let clean = question.clean();
     if deadlock::is_proven_of(clean) {
         // One that does not end is enough; otherwise further runs show whether the scheduler causes
         // the deadlock.
@@ -245,6 +240,8 @@ mod tests {
     use super::super::missing::Spent;
     use super::super::simulation::{options, run, simulate};
     use super::*;
+    use crate::specs::clean_spec;
+    use crate::specs::natural_spec;
 
     fn timed(passed: bool, took: Duration) -> Run {
         Run {
@@ -319,7 +316,7 @@ mod tests {
                 exploring: true,
                 ..Spent::default()
             });
-            is_confirmed("t", &options, &evidence).is_err()
+            is_confirmed(Question::new("t", &options, &evidence)).is_err()
         };
         assert_eq!([asks(true), asks(false)], [false, true]);
     }

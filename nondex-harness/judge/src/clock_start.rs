@@ -6,11 +6,9 @@
 use nondex_core::{Level, RunSpec, Scope, Selection, Site, model};
 
 use super::conclusion::Conclusion;
-use super::evidence::Evidence;
 use super::missing::Missing;
-use super::options::Options;
+use super::question::Question;
 use super::run::Run;
-use super::specs::seed_spec;
 
 /// Number of seeds whose start is tried.
 const SEEDS: usize = 10;
@@ -28,12 +26,8 @@ pub(super) fn is_read(run: &Run) -> bool {
 ///
 /// # Errors
 /// The runs to make first.
-pub(super) fn decides(
-    test: &str,
-    clean: &[Run],
-    options: &Options,
-    evidence: &Evidence,
-) -> Result<bool, Missing> {
+pub(super) fn decides(question: Question<'_>, clean: &[Run]) -> Result<bool, Missing> {
+    let (options, evidence) = (question.options, question.evidence);
     // One set of choices asks for no other.
     let first = clean.iter().find(|run| is_read(run));
     let Some(first) = first.filter(|_| options.world.is_none()) else {
@@ -44,7 +38,7 @@ pub(super) fn decides(
     let starts: Vec<Scope> = starts.map(Scope::from).collect();
     let seeds = options.seeds.iter().take(SEEDS);
     let specs = seeds.map(|&seed| {
-        let all = seed_spec(test, Level::Std, seed, options);
+        let all = question.seed_spec(Level::Std, seed);
         all.with_selection(Selection::Only(starts.clone()))
     });
     let specs: Vec<RunSpec> = specs.collect();
@@ -77,6 +71,8 @@ pub(super) fn is_start(site: &Site) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::evidence::Evidence;
+    use crate::options::Options;
     use nondex_core::{Family, PointRecord, Source};
 
     use super::*;
@@ -162,7 +158,7 @@ mod tests {
             let mut count = 0;
             settle(
                 &mut Evidence::new(true),
-                |evidence: &Evidence| decides("t", &clean, &options, evidence),
+                |evidence: &Evidence| decides(Question::new("t", &options, evidence), &clean),
                 |evidence, spec, _| {
                     count += 1;
                     let passes = passes(spec.seed(), count);

@@ -95,6 +95,7 @@ pub(super) fn limit_of(
 
 #[cfg(test)]
 mod tests {
+    use crate::question::Question;
     use nondex_core::choice::hold::longest;
     use nondex_core::{
         Family, Level, Outcome, PointRecord, ScheduleEnd, ScheduleRecord, Site, Source,
@@ -139,7 +140,7 @@ mod tests {
             .all()
             .filter(|(_, run)| run.outcome == Outcome::TimedOut);
         let waited = cut.map(|(_, run)| run.limit).sum();
-        let is_natural = known("t", &options, &evidence).real_threads;
+        let is_natural = known(Question::new("t", &options, &evidence)).real_threads;
         (conclusion, waited, is_natural)
     }
 

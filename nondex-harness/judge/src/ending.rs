@@ -9,11 +9,10 @@ use nondex_core::{PointRecord, ScheduleRecord};
 
 use super::conclusion::{Conclusion, Dependence};
 use super::culprit::Culprits;
-use super::evidence::Evidence;
 use super::missing::Missing;
-use super::options::Options;
+use super::question::Question;
 use super::run::Run;
-use super::specs::{clean_spec, shown_world_spec, world_spec};
+use super::specs::{shown_world_spec, world_spec};
 use super::timing::is_of_file_time;
 use super::world::World;
 
@@ -21,16 +20,14 @@ use super::world::World;
 ///
 /// # Errors
 /// The runs to make first.
-pub(super) fn judge(
-    test: &str,
-    world: &World,
-    options: &Options,
-    evidence: &Evidence,
-) -> Result<Conclusion, Missing> {
+pub(super) fn judge(question: Question<'_>, world: &World) -> Result<Conclusion, Missing> {
+    let test = question.test;
+    let (options, evidence) = (question.options, question.evidence);
     let spec = world_spec(test, world, options);
     let runs = evidence.made(&spec, world.runs())?;
     if options.is_scheduled() && runs.iter().any(Run::has_no_outcome) {
-        return judge(test, world, &options.with_real_threads(), evidence);
+        let options = &options.with_real_threads();
+        return judge(question.with_options(options), world);
     }
     let passes = runs[0].passed();
     if runs.iter().any(|run| run.passed() != passes) {
@@ -44,7 +41,7 @@ pub(super) fn judge(
         }
         return Ok(Conclusion::Stable);
     }
-    if spec.is_clean() || !evidence.made(&clean_spec(test, options), 1)?[0].passed() {
+    if spec.is_clean() || !evidence.made(&question.clean_spec(), 1)?[0].passed() {
         return Ok(Conclusion::Broken);
     }
     Ok(Conclusion::Dependent(Box::new(Dependence {
@@ -83,6 +80,7 @@ pub fn are_same(first: &Run, second: &Run) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::options::Options;
     use nondex_core::{Family, Site, model};
 
     use super::*;

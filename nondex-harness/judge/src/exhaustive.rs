@@ -12,11 +12,11 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use nondex_core::choice::{draw, key};
 use nondex_core::{ChoiceRecord, Level, RunSpec};
 
-use super::evidence::Evidence;
 use super::missing::Missing;
 use super::options::Options;
+use super::question::Question;
 use super::run::Run;
-use super::specs::{clean_spec, levels, seed_spec};
+use super::specs::levels;
 
 /// How many seeds are looked through for one that takes a missing branch, when there are at most so
 /// many orders: of `n` equally likely ones the last is drawn after about n·ln(n) seeds, and after
@@ -44,18 +44,14 @@ pub enum Exploration {
 ///
 /// # Errors
 /// The runs to make first.
-pub fn explore(
-    test: &str,
-    level: Level,
-    options: &Options,
-    evidence: &Evidence,
-) -> Result<Exploration, Missing> {
+pub fn explore(question: Question<'_>, level: Level) -> Result<Exploration, Missing> {
+    let (options, evidence) = (question.options, question.evidence);
     let limit = limit(options);
     if level == Level::Std || limit == 0 || !options.prune {
         return Ok(Exploration::Impossible);
     }
-    let of_seed = |seed| seed_spec(test, level, seed, options);
-    let clean = clean_spec(test, options);
+    let of_seed = |seed| question.seed_spec(level, seed);
+    let clean = question.clean_spec();
     if evidence
         .of(&clean)
         .iter()
@@ -113,18 +109,18 @@ pub fn explore(
 /// The levels of those asked for at which a test that never changed its outcome, and has no other
 /// choices, has been run under all orders. All orders at FULL are all that there can be at the
 /// levels below it, but for STD, where more than orders changes.
-pub fn verified(test: &str, options: &Options, evidence: &Evidence) -> Vec<Level> {
-    let clean = evidence.of(&clean_spec(test, options));
+pub fn verified(question: Question<'_>) -> Vec<Level> {
+    let clean = question.clean();
     let mut points = clean.iter().flat_map(|run| run.points.iter());
     // With other values there may be other orders.
     if points.any(|point| !point.site.family.is_of_orders()) {
         return Vec::new();
     }
     let is_complete = |level| {
-        let explored = explore(test, level, options, evidence);
+        let explored = explore(question, level);
         matches!(explored, Ok(Exploration::Complete(_)))
     };
-    let mut levels = levels(&options.levels);
+    let mut levels = levels(&question.options.levels);
     levels.retain(|&level| level != Level::Std);
     if !(levels.contains(&Level::Full) && is_complete(Level::Full)) {
         levels.retain(|&level| is_complete(level));

@@ -6,13 +6,12 @@
 use nondex_core::{Level, Outcome, RunSpec};
 
 use super::deadlock;
-use super::evidence::Evidence;
 use super::exhaustive::{Exploration, explore};
 use super::missing::{Missing, Purpose};
-use super::options::Options;
+use super::question::Question;
 use super::run::Run;
 use super::sampling::seed_specs;
-use super::specs::{levels, regressions, seed_spec};
+use super::specs::levels;
 use super::{systematic, unseen};
 
 /// Number of hangs at one level after which its other seeds are not tried: each costs the whole
@@ -29,16 +28,12 @@ const SURVEYS: [usize; 2] = [1, 3];
 /// Tries the first seeds at every level, and returns whether the outcome changes under one of them.
 /// So a little is known of each level when the budget is spent. A test whose outcome changes is run
 /// as without a budget.
-pub(super) fn survey(
-    test: &str,
-    passes_clean: bool,
-    options: &Options,
-    evidence: &Evidence,
-) -> Result<bool, Missing> {
-    let levels = levels(&options.levels);
+pub(super) fn survey(question: Question<'_>, passes_clean: bool) -> Result<bool, Missing> {
+    let evidence = question.evidence;
+    let levels = levels(&question.options.levels);
     let rounds = SURVEYS.into_iter();
     for (seeds, &level) in rounds.flat_map(|seeds| levels.iter().map(move |level| (seeds, level))) {
-        let mut specs = seed_specs(test, level, options, evidence);
+        let mut specs = seed_specs(question, level);
         specs.truncate(seeds);
         if evidence.spent().exploring {
             specs.retain(|spec| evidence.has_answer(spec));
@@ -59,26 +54,22 @@ pub(super) fn survey(
 /// where they are few. They are fewer if the test hangs, or if nothing more is made for this
 /// `purpose`.
 pub(super) fn answered_specs(
-    test: &str,
+    question: Question<'_>,
     level: Level,
     purpose: Purpose,
-    options: &Options,
-    evidence: &Evidence,
 ) -> Result<Vec<RunSpec>, Missing> {
-    let mut specs = regressions(test, &[level], options);
+    let (options, evidence) = (question.options, question.evidence);
+    let mut specs = question.regressions(&[level]);
     if systematic::level(options) == Some(level) {
-        specs.extend(systematic::explore(test, options, evidence)?.specs);
+        specs.extend(systematic::explore(question)?.specs);
     }
-    if !unseen::adds_nothing(level, options, evidence)
-        && let Exploration::Complete(seeds) = explore(test, level, options, evidence)?
+    if !unseen::adds_nothing(question, level)
+        && let Exploration::Complete(seeds) = explore(question, level)?
     {
-        specs.extend(
-            seeds
-                .into_iter()
-                .map(|seed| seed_spec(test, level, seed, options)),
-        );
+        let seeds = seeds.into_iter();
+        specs.extend(seeds.map(|seed| question.seed_spec(level, seed)));
     }
-    let mut seeds = seed_specs(test, level, options, evidence);
+    let mut seeds = seed_specs(question, level);
     seeds.retain(|spec| !specs.contains(spec));
     specs.append(&mut seeds);
     if evidence.spent().leaves_out(purpose) {

@@ -11,12 +11,12 @@
 use nondex_core::{Level, RunSpec, model};
 
 use super::clock_start;
-use super::evidence::Evidence;
 use super::exploration::is_long;
 use super::missing::Missing;
 use super::options::Options;
+use super::question::Question;
 use super::run::Run;
-use super::specs::{clean_spec, natural_spec, seed_spec};
+use super::sampling::seed_specs;
 use super::timing::is_timing;
 
 /// Number of seeds, with the requested ones.
@@ -52,39 +52,34 @@ fn has_values(run: &Run) -> bool {
 
 /// The specs of the further seeds of a test whose outcome changes at a stronger level, if it
 /// `is_found` there.
-fn specs<'a>(
-    test: &'a str,
-    is_found: bool,
-    options: &'a Options,
-    evidence: &Evidence,
-) -> impl Iterator<Item = RunSpec> + 'a {
-    let clean = evidence.of(&clean_spec(test, options)).first();
+fn specs<'a>(question: Question<'a>, is_found: bool) -> impl Iterator<Item = RunSpec> + 'a {
+    let options = question.options;
+    let clean = question.clean().first();
     let is_rare = |run: &Run| run.has_threads() || draws_bytes(run) || is_found && has_values(run);
     let is_rare = clean.is_some_and(is_rare);
     let takes_chances = clean.is_some_and(|clean| {
-        let natural = evidence.of(&natural_spec(test, options));
+        let natural = question.natural();
         let differs = natural.iter().any(|run| run.is_otherwise(clean.passed()));
         differs && clock_start::is_read(clean)
     });
     let is_wanted =
         options.tries_seeds() && options.levels.contains(&Level::Std) && (is_rare || takes_chances);
     let seeds = seeds(options).filter(move |_| is_wanted);
-    seeds.map(|seed| seed_spec(test, Level::Std, seed, options))
+    seeds.map(move |seed| question.seed_spec(Level::Std, seed))
 }
 
 /// Those of the further seeds that were tried: until the outcome changes, and none where the
 /// options ask for none.
 pub(super) fn answered_specs(
-    test: &str,
+    question: Question<'_>,
     passes_clean: bool,
     is_found: bool,
-    options: &Options,
-    evidence: &Evidence,
 ) -> Result<Vec<RunSpec>, Missing> {
-    let Some(purpose) = options.further_seeds else {
+    let evidence = question.evidence;
+    let Some(purpose) = question.options.further_seeds else {
         return Ok(Vec::new());
     };
-    let mut specs: Vec<RunSpec> = specs(test, is_found, options, evidence).collect();
+    let mut specs: Vec<RunSpec> = specs(question, is_found).collect();
     if evidence.spent().leaves_out(purpose) {
         specs.retain(|spec| evidence.has_answer(spec));
     }
@@ -105,15 +100,24 @@ pub(super) fn answered_specs(
     Ok(specs)
 }
 
+/// The seeds that are tried at this level, and those of the further ones that were run there.
+pub fn tried(question: Question<'_>, level: Level) -> Vec<RunSpec> {
+    let mut specs = seed_specs(question, level);
+    specs.extend(made(question, level));
+    specs
+}
+
 /// Those of the further seeds that were run at this level.
-pub fn made(test: &str, level: Level, options: &Options, evidence: &Evidence) -> Vec<RunSpec> {
-    let specs = specs(test, true, options, evidence);
-    let is_made = |spec: &RunSpec| spec.level() == level && !evidence.of(spec).is_empty();
+pub fn made(question: Question<'_>, level: Level) -> Vec<RunSpec> {
+    let specs = specs(question, true);
+    let is_made = |spec: &RunSpec| spec.level() == level && !question.evidence.of(spec).is_empty();
     specs.filter(is_made).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::evidence::Evidence;
+    use crate::specs::clean_spec;
     use nondex_core::{Family, Outcome, ScheduleRecord, Site};
 
     use super::*;
@@ -203,7 +207,7 @@ mod tests {
     }
 
     fn made_at(level: Level, options: &Options, evidence: &Evidence) -> usize {
-        super::made("t", level, options, evidence).len()
+        super::made(Question::new("t", options, evidence), level).len()
     }
 
     #[test]
@@ -219,7 +223,9 @@ mod tests {
                 exploring,
                 ..Spent::default()
             });
-            let ask = |evidence: &Evidence| answered_specs("t", true, false, &options, evidence);
+            let ask = |evidence: &Evidence| {
+                answered_specs(Question::new("t", &options, evidence), true, false)
+            };
             settle(&mut evidence, ask, |evidence, spec: RunSpec, _| {
                 let mut run = seldom(true, 2, &spec);
                 if !ends {

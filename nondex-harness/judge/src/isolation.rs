@@ -26,7 +26,7 @@ use super::options::Options;
 use super::patience::{of_real_time, once_more, patiently};
 use super::plain;
 use super::plan;
-use super::specs::clean_spec;
+use super::question::Question;
 use super::threads;
 use super::verdict::Fact;
 
@@ -152,12 +152,13 @@ pub fn conclude(
     runs: &Runs,
 ) -> Result<Judgement, Need> {
     let judgement = judge(test, options, runs).map_err(Need::Runs)?;
-    let evidence = runs.judged_by(Some(&judgement));
+    let question = Question::new(test, options, runs.judged_by(Some(&judgement)));
+    let evidence = question.evidence;
     let conclusion = judgement.conclusion.or_explained(evidence, options);
     if available.others && runs.after_others.is_none() && conclusion == Conclusion::Broken {
         return Err(Need::AfterOthers);
     }
-    let conclusion = conclusion.after_others(clean_spec(test, options), runs.after_others.as_ref());
+    let conclusion = conclusion.after_others(question.clean_spec(), runs.after_others.as_ref());
     if available.plain && runs.plain.is_none() && plain::is_wanted(&conclusion) {
         let usual = options.timeout;
         return Err(Need::Plain {
@@ -177,7 +178,8 @@ pub fn conclude(
         judgement = seldom.unwrap_or(judgement);
     }
     let needs_files = available.files && runs.files.is_none();
-    match files(test, options, runs, &judgement).filter(|_| needs_files) {
+    let question = Question::new(test, options, runs.judged_by(Some(&judgement)));
+    match files(question, runs, &judgement).filter(|_| needs_files) {
         Some(need) => Err(need),
         None => Ok(judgement),
     }
@@ -200,16 +202,14 @@ fn by_further_seeds(
 
 /// Whether files that nobody puts back may be why a test fails, or why one passes that failed
 /// together with others.
-fn files(test: &str, options: &Options, runs: &Runs, judgement: &Judgement) -> Option<Need> {
-    let evidence = runs.judged_by(Some(judgement));
-    let options = &*threads::known(test, options, evidence);
+fn files(question: Question<'_>, runs: &Runs, judgement: &Judgement) -> Option<Need> {
+    let options = &*threads::known(question);
+    let question = question.with_options(options);
     let conclusion = &judgement.conclusion;
-    let fact = Fact::of_conclusion(conclusion, test, options, runs.plain.as_ref(), evidence);
+    let fact = Fact::of_conclusion(conclusion, question, runs.plain.as_ref());
     let failing = || {
-        evidence
-            .all()
-            .map(|(_, run)| run)
-            .filter(|run| !run.passed())
+        let runs = question.evidence.all().map(|(_, run)| run);
+        runs.filter(|run| !run.passed())
     };
     let is_known = || {
         matches!(conclusion, Conclusion::Explained(_))
@@ -239,7 +239,7 @@ pub fn so_far(test: &str, options: &Options, runs: &Runs) -> Option<Judgement> {
     } else {
         &runs.together
     };
-    let conclusion = plan::so_far(test, options, evidence)?;
+    let conclusion = plan::so_far(Question::new(test, options, evidence))?;
     let may_be_others = !from_alone && (runs.is_shared || runs.draw());
     if may_be_others && matches!(conclusion, Conclusion::NonDeterministic { .. }) {
         return None;
@@ -252,9 +252,10 @@ pub fn so_far(test: &str, options: &Options, runs: &Runs) -> Option<Judgement> {
 
 /// As [`conclude`], of a machine that has everything.
 fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Missing> {
-    let together = plan::conclude(test, options, &runs.together)?;
+    let question = Question::new(test, options, &runs.together);
+    let together = plan::conclude(question)?;
     let is_contradicted = || {
-        let is_scheduled = threads::known(test, options, &runs.together).is_scheduled();
+        let is_scheduled = threads::known(question).is_scheduled();
         let contradiction = runs.together.contradiction(is_scheduled);
         contradiction.is_some_and(|(spec, _)| !clock_start::explains(&together, spec))
     };

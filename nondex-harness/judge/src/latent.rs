@@ -9,10 +9,9 @@ use nondex_core::Outcome;
 use super::clock_start;
 use super::conclusion::Dependence;
 use super::culprit::{self, Group};
-use super::evidence::Evidence;
 use super::missing::{Missing, Purpose};
-use super::options::Options;
-use super::specs::clean_spec;
+use super::question::Question;
+use super::run::Run;
 use super::timing::has_timing;
 
 /// How many runs the search may ask for: nothing fails yet.
@@ -23,18 +22,16 @@ const BUDGET: usize = 40;
 ///
 /// # Errors
 /// The runs to make first, which are optional.
-pub(super) fn search(
-    test: &str,
-    options: &Options,
-    evidence: &Evidence,
-) -> Result<Option<Dependence>, Missing> {
-    let found = evidence.within_budget(Purpose::Explore, find(test, options, evidence))?;
+pub(super) fn search(question: Question<'_>) -> Result<Option<Dependence>, Missing> {
+    let found = question
+        .evidence
+        .within_budget(Purpose::Explore, find(question))?;
     Ok(found.flatten())
 }
 
-fn find(test: &str, options: &Options, evidence: &Evidence) -> Result<Option<Dependence>, Missing> {
-    let clean_spec = clean_spec(test, options);
-    let [first, rest @ ..] = evidence.of(&clean_spec) else {
+fn find(question: Question<'_>) -> Result<Option<Dependence>, Missing> {
+    let (options, evidence) = (question.options, question.evidence);
+    let [first, rest @ ..] = question.clean() else {
         return Ok(None);
     };
     let usual = first.written;
@@ -45,23 +42,16 @@ fn find(test: &str, options: &Options, evidence: &Evidence) -> Result<Option<Dep
     if rest.is_empty() || rest.iter().any(|run| run.written != usual) {
         return Ok(None);
     }
-    let changed = evidence.specs().filter(|(spec, runs)| {
-        spec.draws_all()
-            && spec.trace.is_empty()
-            && spec.network == clean_spec.network
-            && runs.iter().all(|run| run.written != usual)
-    });
-    let place = |seed: u64| options.seeds.iter().position(|known| *known == seed);
-    let weakest = changed.min_by_key(|(spec, _)| (spec.level(), place(spec.seed())));
-    let Some((spec, _)) = weakest else {
+    let mut specs = question.of_seeds().into_iter();
+    let is_changed = |runs: &[Run]| runs.iter().all(|run| run.written != usual);
+    let Some((spec, _)) = specs.find(|(_, runs)| is_changed(runs)) else {
         return Ok(None);
     };
     let judged = evidence.with_outcomes(|run| match run.written == usual {
         true => Outcome::Passed,
         false => Outcome::Failed,
     });
-    let writes_the_same = |run: &super::run::Run| run.passed();
-    if judged.made(spec, 2)?.iter().any(writes_the_same) {
+    if judged.made(spec, 2)?.iter().any(Run::passed) {
         return Ok(None);
     }
     let mut culprits = culprit::search(&judged, spec, true, options.search_runs.min(BUDGET))?;

@@ -2,6 +2,7 @@
 //! records.
 //!
 //! [`isolation::conclude`] gives the [`conclusion`], or the runs that must be made first.
+//! A [`Question`] is a test with its options and its runs; most functions answer one.
 //! [`evidence`] is the runs that were made, and [`missing`] those that are not, for [`plan`].
 //! [`equivalence`] decides which runs are needless, [`patience`] how long they may take, and
 //! [`exhaustive`] which show all there is. [`sampling`] decides which tests need few seeds,
@@ -37,6 +38,7 @@ pub mod patience;
 pub mod plain;
 pub mod plan;
 pub mod prerequisite;
+pub mod question;
 pub mod reruns;
 pub mod run;
 pub mod sampling;
@@ -51,5 +53,6 @@ pub mod verdict;
 pub mod world;
 
 pub use options::{Options, TestOptions};
+pub use question::Question;
 
 pub mod simulation;

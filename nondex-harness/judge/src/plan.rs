@@ -22,12 +22,11 @@ use super::exploration::{answered_specs, survey};
 use super::further;
 use super::latent;
 use super::missing::{Missing, Purpose};
-use super::options::Options;
 use super::patience::{self, patiently};
 use super::prerequisite;
+use super::question::Question;
 use super::run::Run;
-use super::sampling::seed_specs;
-use super::specs::{clean_spec, levels, natural_spec, regressions, seed_spec, shown_spec};
+use super::specs::levels;
 use super::{ending, threads, timing};
 
 /// Number of failing specs that are run again before a test whose failures do not repeat is called
@@ -48,48 +47,47 @@ const REPETITIONS_OF_HANGS: usize = 2;
 ///
 /// # Errors
 /// The runs to make first.
-pub fn conclude(test: &str, options: &Options, evidence: &Evidence) -> Result<Conclusion, Missing> {
-    patiently(options.timeout, evidence, || judge(test, options, evidence))
+pub fn conclude(question: Question<'_>) -> Result<Conclusion, Missing> {
+    patiently(question.options.timeout, question.evidence, || {
+        judge(question)
+    })
 }
 
 /// As [`conclude`], of evidence in which no time-out is doubtful.
-pub(super) fn judge(
-    test: &str,
-    options: &Options,
-    evidence: &Evidence,
-) -> Result<Conclusion, Missing> {
-    let options = &*threads::settled(test, options, evidence)?;
+pub(super) fn judge(question: Question<'_>) -> Result<Conclusion, Missing> {
+    let options = &*threads::settled(question)?;
+    let question = question.with_options(options);
     if let Some(world) = &options.world {
-        return ending::judge(test, world, options, evidence);
+        return ending::judge(question, world);
     }
-    let conclusion = by_choices(test, options, evidence)?;
-    let natural = natural_spec(test, options);
-    let clean = evidence.of(&clean_spec(test, options));
+    let conclusion = by_choices(question)?;
+    let natural = question.natural_spec();
+    let clean = question.clean();
     if conclusion == Conclusion::Broken
         && !prerequisite::explains_all(clean, &options.network, &options.prerequisites)
-        && certainty::may_pass(test, options, evidence)?
+        && certainty::may_pass(question)?
     {
         return Ok(non_deterministic(natural));
     }
     // A deadlock was reported at once: one more run, to see why.
     if conclusion == Conclusion::Broken && clean.iter().any(deadlock::is_proven) {
-        evidence.made(&shown_spec(test, options), 1)?;
+        question.evidence.made(&question.shown_spec(), 1)?;
     }
     if conclusion != Conclusion::Stable {
         return Ok(conclusion);
     }
-    if !certainty::is_confirmed(test, options, evidence)? {
+    if !certainty::is_confirmed(question)? {
         return Ok(non_deterministic(natural));
     }
-    let latent = latent::search(test, options, evidence)?;
+    let latent = latent::search(question)?;
     Ok(latent.map_or(conclusion, |found| Conclusion::Latent(Box::new(found))))
 }
 
 /// What the clean runs and the seeds show.
-fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conclusion, Missing> {
-    let clean_spec = clean_spec(test, options);
-    let clean_runs = usize::try_from(options.clean_runs.get()).unwrap_or(usize::MAX);
-    let clean = evidence.repeat(&clean_spec, clean_runs)?;
+fn by_choices(question: Question<'_>) -> Result<Conclusion, Missing> {
+    let (options, evidence) = (question.options, question.evidence);
+    let clean_spec = question.clean_spec();
+    let clean = evidence.repeat(&clean_spec, question.clean_runs())?;
     let passes_clean = clean[0].passed();
     if clean.iter().any(|run| run.passed() != passes_clean) {
         return Ok(non_deterministic(clean_spec));
@@ -118,12 +116,11 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
         return Ok(unchanged);
     }
     // What failed before is tried before what may fail.
-    evidence.answers(&regressions(test, &options.levels, options))?;
+    evidence.answers(&question.regressions(&options.levels))?;
     let mut weakest = None;
-    let holds_for_all = holds_for_all(test, passes_clean, options, evidence)?;
+    let holds_for_all = holds_for_all(question, passes_clean)?;
     // What is found once is judged as without a budget.
-    let is_found =
-        !options.every_seed && !holds_for_all && survey(test, passes_clean, options, evidence)?;
+    let is_found = !options.every_seed && !holds_for_all && survey(question, passes_clean)?;
     let purpose = match is_found {
         true => Purpose::Judge,
         false => options.purpose_of_seeds(),
@@ -132,7 +129,7 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
         if holds_for_all && level != Level::Std {
             break;
         }
-        let specs = answered_specs(test, level, purpose, options, evidence)?;
+        let specs = answered_specs(question, level, purpose)?;
         if weakest.is_none() {
             match reproducible(&specs, passes_clean, evidence)? {
                 Reproduction::NothingChanged => {}
@@ -150,7 +147,7 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
         .is_none_or(|found| found.level() > Level::Std)
     {
         let is_found = weakest.is_some();
-        let specs = further::answered_specs(test, passes_clean, is_found, options, evidence)?;
+        let specs = further::answered_specs(question, passes_clean, is_found)?;
         match reproducible(&specs, passes_clean, evidence)? {
             Reproduction::NothingChanged => {}
             Reproduction::Always(spec) => weakest = Some(spec),
@@ -160,7 +157,7 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
     let Some(found) = weakest else {
         return Ok(unchanged);
     };
-    let spec = match weaker(test, found.level(), passes_clean, options, evidence)? {
+    let spec = match weaker(question, found.level(), passes_clean)? {
         None => found,
         Some(Reproduction::Always(spec)) => spec,
         Some(Reproduction::Never(spec)) => return Ok(non_deterministic(spec)),
@@ -178,9 +175,7 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
     }
     if !hangs {
         // A rate has only runs that were made.
-        let mut tried = seed_specs(test, spec.level(), options, evidence);
-        tried.extend(further::made(test, spec.level(), options, evidence));
-        evidence.each_made(&tried)?;
+        evidence.each_made(&further::tried(question, spec.level()))?;
     }
     let mut culprits = culprit::search(evidence, &spec, passes_clean, options.search_runs)?;
     if !culprits.confirmed
@@ -218,17 +213,16 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
 /// The failure at the first level below `found` that was not requested and changes the outcome: the
 /// level of a finding is the weakest of all, not of the requested ones.
 fn weaker(
-    test: &str,
+    question: Question<'_>,
     found: Level,
     passes_clean: bool,
-    options: &Options,
-    evidence: &Evidence,
 ) -> Result<Option<Reproduction>, Missing> {
+    let (options, evidence) = (question.options, question.evidence);
     let untried = Level::ALL
         .into_iter()
         .filter(|level| *level < found && !options.levels.contains(level));
     for level in untried {
-        let specs = answered_specs(test, level, Purpose::Judge, options, evidence)?;
+        let specs = answered_specs(question, level, Purpose::Judge)?;
         let found = match reproducible(&specs, passes_clean, evidence)? {
             Reproduction::NothingChanged => continue,
             Reproduction::Never(spec) => return Ok(Some(Reproduction::Never(spec))),
@@ -252,37 +246,27 @@ fn weaker(
 
 /// What is established about `test` when the campaign is stopped before all runs are made. `None`
 /// for everything that a further run might refute: such a test is not judged.
-pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conclusion> {
-    let evidence = &*patience::certain(options.timeout, evidence);
-    let options = &*threads::known(test, options, evidence);
+pub fn so_far(question: Question<'_>) -> Option<Conclusion> {
+    let evidence = &*patience::certain(question.options.timeout, question.evidence);
+    let question = Question::new(question.test, question.options, evidence);
+    let options = &*threads::known(question);
+    let question = question.with_options(options);
     if let Some((spec, _)) = evidence.contradiction(options.is_scheduled()) {
         return Some(non_deterministic(spec.clone()));
     }
-    let clean_spec = clean_spec(test, options);
-    let passes_clean = evidence.of(&clean_spec).first()?.passed();
+    let clean = question.clean();
     // A plain build may pass where the clean runs fail: only a whole campaign shows that.
-    let mut changed: Vec<&RunSpec> = evidence
-        .specs()
-        .filter(|(spec, runs)| {
-            spec.draws_all()
-                && spec.trace.is_empty()
-                && spec.network == clean_spec.network
-                && runs[0].is_otherwise(passes_clean)
-        })
-        .map(|(spec, _)| spec)
-        .collect();
-    let place = |seed: u64| options.seeds.iter().position(|known| *known == seed);
-    changed.sort_by_key(|spec| (spec.level(), place(spec.seed())));
+    let passes_clean = clean.first()?.passed();
     // As many runs as the campaign itself believes: fewer may agree by chance.
-    let is_established = |spec: &RunSpec| {
-        let runs = evidence.of(spec);
+    let is_established = |runs: &[Run]| {
         let hangs = runs.iter().any(|run| run.outcome == Outcome::TimedOut);
         runs.len() >= repetitions(hangs, REPETITIONS)
             && runs.iter().all(|run| run.is_otherwise(passes_clean))
     };
-    let spec = changed.into_iter().find(|spec| is_established(spec))?;
-    let hangs = evidence.of(spec)[0].outcome == Outcome::TimedOut;
-    if evidence.of(&clean_spec).len() < repetitions(hangs, REPETITIONS) {
+    let mut seeds = question.of_seeds().into_iter();
+    let (spec, runs) = seeds.find(|(_, runs)| is_established(runs))?;
+    let hangs = runs[0].outcome == Outcome::TimedOut;
+    if clean.len() < repetitions(hangs, REPETITIONS) {
         return None;
     }
     // As far as the search came.
@@ -312,21 +296,17 @@ fn non_deterministic(spec: RunSpec) -> Conclusion {
 
 /// Whether the test was run under all orders and never changed its outcome: no level but STD can
 /// then show anything new.
-fn holds_for_all(
-    test: &str,
-    passes_clean: bool,
-    options: &Options,
-    evidence: &Evidence,
-) -> Result<bool, Missing> {
+fn holds_for_all(question: Question<'_>, passes_clean: bool) -> Result<bool, Missing> {
+    let (options, evidence) = (question.options, question.evidence);
     if !options.prune || !options.levels.contains(&Level::Full) {
         return Ok(false);
     }
-    let Exploration::Complete(seeds) = explore(test, Level::Full, options, evidence)? else {
+    let Exploration::Complete(seeds) = explore(question, Level::Full)? else {
         return Ok(false);
     };
     let specs = seeds
         .into_iter()
-        .map(|seed| seed_spec(test, Level::Full, seed, options));
+        .map(|seed| question.seed_spec(Level::Full, seed));
     let answers = evidence.answers(&specs.collect::<Vec<_>>())?;
     Ok(answers
         .iter()

@@ -13,10 +13,9 @@ use std::collections::BTreeMap;
 
 use nondex_core::{Family, Level, RunSpec, Site};
 
-use super::evidence::Evidence;
-use super::options::Options;
+use super::question::Question;
 use super::run::Run;
-use super::specs::{self, clean_spec, seed_spec};
+use super::specs::{self};
 use super::unseen;
 
 /// Number of calls of each site that make a run a sample.
@@ -26,25 +25,19 @@ const SAMPLE: u64 = 64;
 const OF_TEN: usize = 3;
 
 /// The spec of each seed that is tried at `level`, as the campaign runs it.
-pub fn seed_specs(
-    test: &str,
-    level: Level,
-    options: &Options,
-    evidence: &Evidence,
-) -> Vec<RunSpec> {
-    let seeds = seeds(test, level, options, evidence).iter();
-    seeds
-        .map(|&seed| seed_spec(test, level, seed, options))
-        .collect()
+pub fn seed_specs(question: Question<'_>, level: Level) -> Vec<RunSpec> {
+    let seeds = seeds(question, level).iter();
+    seeds.map(|&seed| question.seed_spec(level, seed)).collect()
 }
 
 /// The seeds that are tried at `level`: all requested ones, or the first of them, or none.
-fn seeds<'a>(test: &str, level: Level, options: &'a Options, evidence: &Evidence) -> &'a [u64] {
+fn seeds<'a>(question: Question<'a>, level: Level) -> &'a [u64] {
+    let options = question.options;
     let all = options.seeds.as_slice();
-    if unseen::adds_nothing(level, options, evidence) {
+    if unseen::adds_nothing(question, level) {
         return &[];
     }
-    let clean = evidence.of(&clean_spec(test, options)).first();
+    let clean = question.clean().first();
     if options.prune && clean.is_some_and(|run| is_sample(run, level)) {
         &all[..(all.len() * OF_TEN).div_ceil(10)]
     } else {
@@ -53,10 +46,9 @@ fn seeds<'a>(test: &str, level: Level, options: &'a Options, evidence: &Evidence
 }
 
 /// The levels at which not all seeds are tried.
-pub fn levels(test: &str, options: &Options, evidence: &Evidence) -> Vec<Level> {
-    let is_less =
-        |level: &Level| seeds(test, *level, options, evidence).len() < options.seeds.len();
-    specs::levels(&options.levels)
+pub fn levels(question: Question<'_>) -> Vec<Level> {
+    let is_less = |level: &Level| seeds(question, *level).len() < question.options.seeds.len();
+    specs::levels(&question.options.levels)
         .into_iter()
         .filter(is_less)
         .collect()
@@ -137,12 +129,15 @@ mod tests {
         let sample = |_: &RunSpec| reached(&[(Family::HashKeys, 100), (Family::Entropy, 1)]);
         let (short, evidence) = simulate(&options, sample);
         assert_eq!(evidence.count(), 2 + 3);
-        assert_eq!(levels("t", &options, &evidence), [Level::Std]);
+        assert_eq!(
+            levels(Question::new("t", &options, &evidence)),
+            [Level::Std]
+        );
         options.prune = false;
         let (long, evidence) = simulate(&options, sample);
         assert_eq!(evidence.count(), 2 + 5 * 10);
         assert_eq!(
-            (short, levels("t", &options, &evidence)),
+            (short, levels(Question::new("t", &options, &evidence))),
             (long, Vec::new())
         );
     }

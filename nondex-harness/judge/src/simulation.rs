@@ -10,6 +10,7 @@ use super::evidence::Evidence;
 use super::missing::{Missing, answer};
 use super::options::Options;
 use super::plan::conclude;
+use super::question::Question;
 use super::run::Run;
 
 /// The call site on this line.
@@ -71,7 +72,7 @@ pub fn simulate_within(
     mut test: impl FnMut(&RunSpec, Duration) -> Run,
 ) -> (Conclusion, Evidence) {
     let mut evidence = Evidence::new(options.prune);
-    let ask = |evidence: &Evidence| conclude("t", options, evidence);
+    let ask = |evidence: &Evidence| conclude(Question::new("t", options, evidence));
     let conclusion = settle(&mut evidence, ask, |evidence, spec: RunSpec, missing| {
         let limit = missing.limit.unwrap_or(options.timeout);
         let run = Run {

@@ -21,11 +21,6 @@ pub fn clean_spec(test: &str, options: &Options) -> RunSpec {
 /// How many operations of threads are recorded of a run that is to be shown.
 pub(super) const OPERATIONS: u64 = 20_000;
 
-/// The spec of a clean run whose operations are to be shown.
-pub(super) fn shown_spec(test: &str, options: &Options) -> RunSpec {
-    clean_spec(test, options).with_operations(OPERATIONS)
-}
-
 /// The spec of a run in canonical order with real threads and real time.
 pub fn natural_spec(test: &str, options: &Options) -> RunSpec {
     clean_spec(test, options).with_real_threads()
@@ -47,15 +42,4 @@ pub fn shown_world_spec(test: &str, world: &World, options: &Options) -> RunSpec
 /// The spec of one seed at `level`, as the campaign runs it.
 pub fn seed_spec(test: &str, level: Level, seed: u64, options: &Options) -> RunSpec {
     options.apply(RunSpec::new(test, level, seed))
-}
-
-/// The specs that made the test fail before, of the requested levels.
-pub fn regressions(test: &str, levels: &[Level], options: &Options) -> Vec<RunSpec> {
-    let known = options.regressions.iter();
-    known
-        .filter(|(_, level, _)| levels.contains(level) && !options.seeds.is_empty())
-        .map(|&(schedule, level, seed)| {
-            seed_spec(test, level, seed, options).with_schedule(schedule)
-        })
-        .collect()
 }

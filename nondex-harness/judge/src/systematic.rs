@@ -13,12 +13,12 @@ use nondex_core::choice::stops::{self, Stop};
 use nondex_core::protocol::scheduling::Decision;
 use nondex_core::{Course, Family, Level, RunSpec, Schedule};
 
-use super::evidence::Evidence;
 use super::exhaustive;
 use super::missing::{Missing, Purpose};
 use super::options::Options;
+use super::question::Question;
 use super::run::Run;
-use super::specs::{clean_spec, levels, seed_spec};
+use super::specs::levels;
 
 /// With how many preemptions schedules are tried at most. Most defects need no more.
 pub const MAX_PREEMPTIONS: u32 = 2;
@@ -52,13 +52,13 @@ pub struct Bound {
 ///
 /// # Errors
 /// The runs to make first.
-pub fn explore(test: &str, options: &Options, evidence: &Evidence) -> Result<Explored, Missing> {
+pub fn explore(question: Question<'_>) -> Result<Explored, Missing> {
     let mut explored = Explored::default();
-    let Some(level) = level(options) else {
+    let Some(level) = level(question.options) else {
         return Ok(explored);
     };
-    let limit = limit(options);
-    let clean = evidence.of(&clean_spec(test, options)).first();
+    let limit = limit(question.options);
+    let clean = question.clean().first();
     if !clean.is_some_and(|run| has_few_decisions(run, limit)) {
         return Ok(explored);
     }
@@ -79,9 +79,11 @@ pub fn explore(test: &str, options: &Options, evidence: &Evidence) -> Result<Exp
             let Some(seed) = stops::seed(&layer[at]) else {
                 return Ok(explored);
             };
-            let spec = seed_spec(test, level, seed, options).with_schedule(Schedule::Systematic);
+            let spec = question
+                .seed_spec(level, seed)
+                .with_schedule(Schedule::Systematic);
             at += 1;
-            let Some(run) = evidence.of(&spec).first() else {
+            let Some(run) = question.evidence.of(&spec).first() else {
                 missing.push(spec);
                 continue;
             };
@@ -105,7 +107,9 @@ pub fn explore(test: &str, options: &Options, evidence: &Evidence) -> Result<Exp
         }
         if !missing.is_empty() {
             missing.truncate(WAVE.max(explored.specs.len()));
-            evidence.within_budget::<()>(Purpose::Explore, Err(Missing::new(missing)))?;
+            question
+                .evidence
+                .within_budget::<()>(Purpose::Explore, Err(Missing::new(missing)))?;
             return Ok(explored);
         }
         explored.all = Some(Bound {

@@ -20,8 +20,8 @@ use super::evidence::Evidence;
 use super::missing::Missing;
 use super::options::Options;
 use super::prerequisite;
+use super::question::Question;
 use super::run::Run;
-use super::specs::{clean_spec, natural_spec};
 use super::timing::has_timing;
 
 /// Number of failures in a row with real threads that rules out chance.
@@ -32,21 +32,18 @@ pub(super) const NO_CHANCE: usize = 2;
 ///
 /// # Errors
 /// The runs with real threads to make first.
-pub fn settled<'o>(
-    test: &str,
-    options: &'o Options,
-    evidence: &Evidence,
-) -> Result<Cow<'o, Options>, Missing> {
+pub fn settled<'o>(question: Question<'o>) -> Result<Cow<'o, Options>, Missing> {
+    let (options, evidence) = (question.options, question.evidence);
     let as_asked = Ok(Cow::Borrowed(options));
     if !options.is_scheduled() {
         return as_asked;
     }
-    let clean = evidence.of(&clean_spec(test, options));
-    let times = usize::try_from(options.clean_runs.get()).unwrap_or(usize::MAX);
+    let clean = question.clean();
+    let times = question.clean_runs();
     let Some(clean) = clean.get(..times) else {
         return as_asked;
     };
-    let natural = natural_spec(test, options);
+    let natural = question.natural_spec();
     let known = evidence.of(&natural);
     let fails_by_nature = known.len() >= NO_CHANCE && known.iter().all(|run| !run.passed());
     // A limit of ours is no end of the test's, and one that looks for ever may only look for very
@@ -68,10 +65,7 @@ pub fn settled<'o>(
             false => as_asked,
         };
     }
-    if clean.iter().all(Run::passed)
-        && fails_by_nature
-        && !clock_start::decides(test, clean, options, evidence)?
-    {
+    if clean.iter().all(Run::passed) && fails_by_nature && !clock_start::decides(question, clean)? {
         return Ok(Cow::Owned(options.with_real_threads()));
     }
     let failing = || clean.iter().filter(|run| !run.passed());
@@ -94,7 +88,7 @@ pub fn settled<'o>(
     let fails_alike = |run: &Run| failing().any(|other| is_same_failure(run, other));
     if natural.iter().all(Run::passed)
         && !known.iter().any(fails_alike)
-        && !clock_start::decides(test, clean, options, evidence)?
+        && !clock_start::decides(question, clean)?
     {
         return Ok(Cow::Owned(options.with_real_threads()));
     }
@@ -112,8 +106,8 @@ pub fn cut<'e>(
 }
 
 /// As [`settled`], as far as it is known.
-pub fn known<'o>(test: &str, options: &'o Options, evidence: &Evidence) -> Cow<'o, Options> {
-    settled(test, options, evidence).unwrap_or(Cow::Borrowed(options))
+pub fn known<'o>(question: Question<'o>) -> Cow<'o, Options> {
+    settled(question).unwrap_or(Cow::Borrowed(question.options))
 }
 
 /// Whether two runs failed in the same way, at the same line.

@@ -8,11 +8,12 @@
 
 use nondex_core::{Level, Model, Site};
 
-use super::evidence::Evidence;
 use super::options::Options;
+use super::question::Question;
 
 /// Whether runs at `level` can show nothing that others do not.
-pub(super) fn adds_nothing(level: Level, options: &Options, evidence: &Evidence) -> bool {
+pub(super) fn adds_nothing(question: Question<'_>, level: Level) -> bool {
+    let (options, evidence) = (question.options, question.evidence);
     if !options.prune || evidence.all().any(|(_, run)| !run.passed()) {
         return false;
     }

@@ -4,17 +4,16 @@
 //! one has its verdict from there. Where two reports are of the same test, [`Combined`] decides
 //! which of their verdicts holds, and [`Verdict::rank`] which knows more.
 
-use nondex_core::{Family, RunSpec, Site};
+use nondex_core::{Family, Site};
 
 use super::circumstance::Circumstance;
 use super::clock_start;
 use super::conclusion::{Conclusion, Dependence};
 use super::evidence::Evidence;
-use super::options::Options;
 use super::plain::PlainBuild;
 use super::prerequisite::Explanation;
+use super::question::Question;
 use super::reruns::NextRerun;
-use super::specs::clean_spec;
 use super::timing::Timing;
 
 /// Verdict on a test, the same in every output.
@@ -227,15 +226,13 @@ impl Fact {
         }
     }
 
-    /// What a conclusion from the runs of a test alone is; `options` are those by which it was
-    /// judged, and `evidence` the runs that it follows from.
+    /// What a conclusion from the runs of a test alone is, which answers this question.
     pub fn of_conclusion(
         conclusion: &Conclusion,
-        test: &str,
-        options: &Options,
+        question: Question<'_>,
         plain: Option<&PlainBuild>,
-        evidence: &Evidence,
     ) -> Self {
+        let (options, evidence) = (question.options, question.evidence);
         match conclusion {
             // Nobody knows how a test ends that cannot be started, because it is built anew for
             // instance, and `stable` would claim what nobody has seen.
@@ -248,7 +245,7 @@ impl Fact {
                     false => Fact::PassesUntried,
                 }
             }
-            Conclusion::Broken => match may_be_a_choice(test, options, plain, evidence) {
+            Conclusion::Broken => match may_be_a_choice(question, plain) {
                 true => Fact::Unjudged,
                 false => Fact::Fails,
             },
@@ -263,7 +260,7 @@ impl Fact {
                 Fact::NoNetwork => Fact::NoNetwork,
                 // Any other prerequisite leaves the verdict.
                 _ if found.shown == Conclusion::Broken => Fact::Fails,
-                _ => Fact::of_conclusion(&found.shown, test, options, plain, evidence),
+                _ => Fact::of_conclusion(&found.shown, question, plain),
             },
         }
     }
@@ -309,14 +306,9 @@ impl Fact {
 
 /// Whether a test that fails in canonical order reached choices of which no seed was tried, and is
 /// not known to fail always without this tool.
-fn may_be_a_choice(
-    test: &str,
-    options: &Options,
-    plain: Option<&PlainBuild>,
-    evidence: &Evidence,
-) -> bool {
-    let clean: RunSpec = clean_spec(test, options);
-    let mut points = evidence.of(&clean).iter().flat_map(|run| run.points.iter());
+fn may_be_a_choice(question: Question<'_>, plain: Option<&PlainBuild>) -> bool {
+    let options = question.options;
+    let mut points = question.clean().iter().flat_map(|run| run.points.iter());
     // What a seed does to threads, time and the network seldom lets a test pass.
     let is_drawn = |site: &Site| {
         !matches!(site.family, Family::Schedule | Family::Time | Family::Fault)
@@ -382,7 +374,8 @@ mod tests {
                 lost,
                 ..run(true, [1])
             });
-            let fact = Fact::of_conclusion(&conclusion, "t", &options(), None, &evidence);
+            let fact =
+                Fact::of_conclusion(&conclusion, Question::new("t", &options(), &evidence), None);
             assert_eq!(fact, expected);
         }
     }

@@ -11,7 +11,7 @@ use crate::judge::isolation::{Judgement, Runs};
 use crate::judge::plain::PlainBuild;
 use crate::judge::run::Run;
 use crate::judge::verdict::Fact;
-use crate::judge::{Options, certainty, further, sampling, specs, threads};
+use crate::judge::{Options, Question, certainty, further, specs, threads};
 use crate::project::{Suite, TestCase};
 
 /// What is written about a test that was not run.
@@ -34,10 +34,11 @@ pub fn report(
     judgement: Option<&Judgement>,
 ) -> TestReport {
     let evidence = runs.judged_by(judgement);
+    let question = Question::new(&test.name, options, evidence);
     let basis = Basis {
         suite,
         test,
-        options: &threads::known(&test.name, options, evidence),
+        options: &threads::known(question),
         asked: options,
         workspace,
         runs,
@@ -117,19 +118,17 @@ fn counts(report: &mut TestReport, basis: &Basis<'_>) {
 
 /// How often it failed at which level.
 fn rates(report: &mut TestReport, basis: &Basis<'_>) {
-    let (options, evidence) = (basis.options, basis.evidence);
     let is_found_below = |level: &Level| {
         matches!(basis.conclusion(),
         Some(Conclusion::Dependent(dependence)) if *level <= dependence.spec.level())
     };
     let levels = Level::ALL.into_iter();
-    let levels = levels.filter(|level| options.levels.contains(level) || is_found_below(level));
+    let levels =
+        levels.filter(|level| basis.options.levels.contains(level) || is_found_below(level));
     let highest = basis.highest();
     for level in levels.take_while(|level| *level <= highest) {
-        let test = &basis.test.name;
-        let mut specs = sampling::seed_specs(test, level, options, evidence);
-        specs.extend(further::made(test, level, options, evidence));
-        let (rate, implied) = runs::rate(&specs, evidence);
+        let specs = further::tried(basis.question(), level);
+        let (rate, implied) = runs::rate(&specs, basis.evidence);
         if rate[1] > 0 {
             report.failure_rate.insert(level, rate);
         }

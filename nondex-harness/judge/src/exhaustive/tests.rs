@@ -1,5 +1,7 @@
 //! Tests of the enumeration of all choices.
 
+use crate::evidence::Evidence;
+use crate::question::Question;
 use nondex_core::context::place;
 use nondex_core::{Family, PointRecord};
 
@@ -68,7 +70,7 @@ fn simulated(program: Program, spec: &RunSpec) -> Run {
 
 fn explored(program: Program, options: &Options) -> (Conclusion, Evidence, Vec<Level>) {
     let (conclusion, evidence) = simulate(options, |spec| simulated(program, spec));
-    let verified = verified("t", options, &evidence);
+    let verified = verified(Question::new("t", options, &evidence));
     (conclusion, evidence, verified)
 }
 
@@ -176,7 +178,7 @@ fn a_test_without_a_choice_or_with_random_bytes_is_not_called_verified() {
         run.points = points.into();
         run
     });
-    assert!(super::verified("t", &options(), &evidence).is_empty());
+    assert!(super::verified(Question::new("t", &options(), &evidence)).is_empty());
 }
 
 #[test]

@@ -10,8 +10,8 @@ use crate::evidence::Evidence;
 use crate::missing::Missing;
 use crate::options::Options;
 use crate::plan;
+use crate::question::Question;
 use crate::run::Run;
-use crate::specs::clean_spec;
 use crate::threads;
 
 /// How often the runs that disagreed are made again alone, at least.
@@ -39,8 +39,9 @@ pub(super) fn judge(
     together: Conclusion,
 ) -> Result<Judgement, Missing> {
     // With the same threads as together with the others.
-    let options = &*threads::known(test, options, &runs.together);
-    let clean = clean_spec(test, options);
+    let options = &*threads::known(Question::new(test, options, &runs.together));
+    let question = Question::new(test, options, &runs.alone);
+    let clean = question.clean_spec();
     let as_together = |conclusion| Judgement {
         conclusion,
         from_alone: false,
@@ -52,14 +53,13 @@ pub(super) fn judge(
         return Ok(as_together(together));
     }
     if matches!(together, Conclusion::NonDeterministic { .. }) {
-        let times = usize::try_from(options.clean_runs.get()).unwrap_or(usize::MAX);
-        let clean = runs.alone.repeat(&clean, times)?;
+        let clean = runs.alone.repeat(&clean, question.clean_runs())?;
         if clean.iter().all(|run| !run.passed()) {
             // Others are not what makes it fail; more likely what its own earlier runs left.
             return Ok(as_together(together));
         }
     }
-    let mut conclusion = plan::judge(test, options, &runs.alone)?;
+    let mut conclusion = plan::judge(question)?;
     let is_same = is_same_dependence(&together, &conclusion) && !is_disturbed(options, runs);
     if matches!(
         conclusion,
@@ -174,6 +174,7 @@ fn sufficient([failed, runs]: [usize; 2]) -> usize {
 mod tests {
     use super::*;
     use crate::simulation::{options, run};
+    use crate::specs::clean_spec;
 
     #[test]
     fn the_seldomer_it_failed_the_more_runs_alone_are_asked_for() {

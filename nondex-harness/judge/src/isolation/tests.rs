@@ -1,5 +1,6 @@
 //! Tests of judgements about tests that others may have disturbed.
 
+use crate::question::Question;
 use nondex_core::{Level, RunSpec, Source};
 
 use super::*;
@@ -195,7 +196,10 @@ fn what_only_differs_when_it_is_scheduled_says_nothing_of_a_test_that_is_judged_
             run
         };
         let (judgement, runs) = simulate(test, true);
-        assert!(is_natural_too || threads::known("t", &options(), &runs.together).real_threads);
+        assert!(
+            is_natural_too
+                || threads::known(Question::new("t", &options(), &runs.together)).real_threads
+        );
         assert!(runs.together.contradiction(true).is_some());
         judgement
     };

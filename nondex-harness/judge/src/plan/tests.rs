@@ -1,5 +1,6 @@
 //! Tests of what is run next, over simulated tests.
 
+use crate::specs::clean_spec;
 use nondex_core::context::place;
 use nondex_core::{
     ChoiceRecord, ElementRecord, Family, Given, PointRecord, Site, StepRecord, model,
@@ -36,7 +37,7 @@ fn many_seeds_are_requested_in_parts_until_each_is_tried() {
     let mut evidence = Evidence::new(false);
     let mut parts = Vec::new();
     let conclusion = loop {
-        match conclude("t", &options, &evidence) {
+        match conclude(Question::new("t", &options, &evidence)) {
             Ok(conclusion) => break conclusion,
             Err(missing) => {
                 parts.push(missing.experiments.len());

@@ -1,5 +1,7 @@
 //! Tests of the enumeration of schedules, against a search by brute force.
 
+use crate::evidence::Evidence;
+use crate::specs::clean_spec;
 use std::collections::BTreeSet;
 
 use nondex_core::{Outcome, ScheduleRecord};
@@ -199,7 +201,7 @@ fn explored(program: Program, exhaustive: u64) -> (Explored, Evidence) {
     let mut evidence = Evidence::new(true);
     let clean = clean_spec("t", &options);
     evidence.add(clean.clone(), simulated(program, &clean, &|_| true));
-    let ask = |evidence: &Evidence| explore("t", &options, evidence);
+    let ask = |evidence: &Evidence| explore(Question::new("t", &options, evidence));
     let explored = settle(&mut evidence, ask, |evidence, spec: RunSpec, _| {
         let run = simulated(program, &spec, &|_| true);
         evidence.add(spec, run);
@@ -322,7 +324,7 @@ fn of_a_run_that_is_not_certain_to_repeat_and_of_time_nothing_is_claimed() {
         let mut evidence = Evidence::new(true);
         let clean = clean_spec("t", &options);
         evidence.add(clean.clone(), simulated(program, &clean, &|_| true));
-        let ask = |evidence: &Evidence| explore("t", &options, evidence);
+        let ask = |evidence: &Evidence| explore(Question::new("t", &options, evidence));
         let explored = settle(&mut evidence, ask, |evidence, spec: RunSpec, _| {
             let mut run = simulated(program, &spec, &|_| true);
             spoil(&mut run);

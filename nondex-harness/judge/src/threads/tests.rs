@@ -2,6 +2,7 @@
 
 mod natural;
 
+use crate::specs::natural_spec;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -248,8 +249,11 @@ fn a_test_that_threads_cannot_make_fail_is_stable_and_nobody_has_seen_all_its_sc
     let (conclusion, evidence) = simulate(&options(), |spec| threads.run(spec, |_| true));
     assert_eq!(conclusion, Conclusion::Stable);
     let options = options();
-    assert_eq!(verified("t", &options, &evidence), []);
-    assert_eq!(sampling::levels("t", &options, &evidence), []);
+    assert_eq!(verified(Question::new("t", &options, &evidence)), []);
+    assert_eq!(
+        sampling::levels(Question::new("t", &options, &evidence)),
+        []
+    );
     for level in Level::ALL {
         // One more looks for all schedules, and finds no decision.
         let listed = usize::from(level == Level::Std);

@@ -9,7 +9,7 @@ use crate::judge::evidence::Evidence;
 use crate::judge::isolation::{Judgement, Runs};
 use crate::judge::prerequisite::Explanation;
 use crate::judge::run::Run;
-use crate::judge::{Options, specs};
+use crate::judge::{Options, Question};
 use crate::project::{Suite, TestCase};
 use crate::report::workspace::Workspace;
 
@@ -47,13 +47,18 @@ impl<'a> Basis<'a> {
         }
     }
 
+    /// What was asked about it.
+    pub(super) fn question(&self) -> Question<'a> {
+        Question::new(&self.test.name, self.options, self.evidence)
+    }
+
     pub(super) fn cwd(&self) -> &'a Utf8Path {
         &self.suite.binary.cwd
     }
 
     /// Its clean run.
     pub(super) fn clean(&self) -> RunSpec {
-        specs::clean_spec(&self.test.name, self.options)
+        self.question().clean_spec()
     }
 
     /// The strongest level of which runs tell a rate: above the weakest one that fails only what

@@ -4,12 +4,10 @@ use nondex_core::{RunSpec, Schedule};
 
 use super::basis::Basis;
 use super::{culprits, notes, order, scheduled};
-use crate::judge::Options;
 use crate::judge::conclusion::{Conclusion, Dependence};
-use crate::judge::evidence::Evidence;
 use crate::judge::plain::PlainBuild;
 use crate::judge::verdict::Fact;
-use crate::judge::{certainty, exhaustive, further, sampling, specs, unexplored};
+use crate::judge::{Question, certainty, exhaustive, further, sampling, unexplored};
 use crate::report::schema::{Latent, TestReport};
 use crate::shell;
 
@@ -24,10 +22,8 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
     };
     let fact = Fact::of_conclusion(
         &judgement.conclusion,
-        &basis.test.name,
-        basis.options,
+        basis.question(),
         basis.runs.plain.as_ref(),
-        basis.evidence,
     );
     report.rule(fact);
     // Whatever was concluded, from runs of which one is none: the executable is gone, for instance,
@@ -110,20 +106,20 @@ fn failing_runs(basis: &Basis<'_>) -> usize {
 }
 
 fn stable(report: &mut TestReport, basis: &Basis<'_>) {
-    let (test, options, evidence) = (&basis.test.name, basis.options, basis.evidence);
-    report.verified = exhaustive::verified(test, options, evidence);
-    report.schedules = scheduled::verified(test, options, evidence);
-    report.sampled = sampling::levels(test, options, evidence);
-    report.left_out = unexplored::runs(test, options, evidence);
+    let question = basis.question();
+    report.verified = exhaustive::verified(question);
+    report.schedules = scheduled::verified(question);
+    report.sampled = sampling::levels(question);
+    report.left_out = unexplored::runs(question);
     // Without a run that chance could change, nothing is known of chance.
-    let samples = Some(certainty::samples(evidence)).filter(|runs| *runs > 0);
+    let samples = Some(certainty::samples(basis.evidence)).filter(|runs| *runs > 0);
     report.failure_bound = samples.map(certainty::bound);
 }
 
 /// Writes the choices on which a test depends; the run that shows it.
 fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>) -> RunSpec {
-    let (test, options, evidence) = (&basis.test.name, basis.options, basis.evidence);
-    report.delay_level = dependence.level_of_delays(evidence);
+    let question = basis.question();
+    report.delay_level = dependence.level_of_delays(basis.evidence);
     report.weakest_level = Some(dependence.spec.level());
     report.culprits = culprits::report(
         &dependence.culprits,
@@ -131,20 +127,20 @@ fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>
         basis.cwd(),
         basis.workspace,
     );
-    report.search_runs = culprits::runs(evidence);
+    report.search_runs = culprits::runs(basis.evidence);
     report
         .notes
         .extend(dependence.culprits.notes.iter().cloned());
     let (level, seed) = (dependence.spec.level(), dependence.spec.seed());
-    let tried = sampling::seed_specs(test, level, options, evidence);
-    if options.world.is_some() {
+    let tried = sampling::seed_specs(question, level);
+    if basis.options.world.is_some() {
         report.notes.push(format!(
             "it passes in canonical order; `cargo nondex run --seed {seed} --exact {}` names what \
              decides",
-            shell::quote(test)
+            shell::quote(question.test)
         ));
     } else if !tried.contains(&dependence.spec) {
-        let note = unusual_seed(test, &dependence.spec, options, evidence);
+        let note = unusual_seed(question, &dependence.spec);
         report.notes.push(note);
     }
     if dependence.passes_clean {
@@ -157,9 +153,9 @@ fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>
 }
 
 /// Where a seed comes from that nobody asked for.
-fn unusual_seed(test: &str, spec: &RunSpec, options: &Options, evidence: &Evidence) -> String {
+fn unusual_seed(question: Question<'_>, spec: &RunSpec) -> String {
     let (level, seed) = (spec.level(), spec.seed());
-    if specs::regressions(test, &[level], options).contains(spec) {
+    if question.regressions(&[level]).contains(spec) {
         format!(
             "it is a regression of an earlier finding: level {level} with seed {seed} was kept and \
              tried first"
@@ -169,7 +165,7 @@ fn unusual_seed(test: &str, spec: &RunSpec, options: &Options, evidence: &Eviden
             "schedules with few preemptions are tried one after the other: {seed} is the number of \
              one that fails"
         )
-    } else if further::made(test, level, options, evidence).contains(spec) {
+    } else if further::made(question, level).contains(spec) {
         format!("more seeds were tried at level {level}: seed {seed} is the first that shows it")
     } else {
         format!(

@@ -7,15 +7,14 @@ use super::lock_owners;
 use crate::judge::conclusion::{Conclusion, Dependence};
 use crate::judge::culprit::Group;
 use crate::judge::evidence::Evidence;
-use crate::judge::options::Options;
 use crate::judge::run::Run;
-use crate::judge::systematic;
+use crate::judge::{Question, systematic};
 use crate::report::schema::{Scheduled, Schedules, WaitReport};
 use crate::report::workspace::Workspace;
 
 /// All schedules with few preemptions, if `test`, which never failed, was run under them.
-pub(super) fn verified(test: &str, options: &Options, evidence: &Evidence) -> Option<Schedules> {
-    let explored = systematic::explore(test, options, evidence).ok()?;
+pub(super) fn verified(question: Question<'_>) -> Option<Schedules> {
+    let explored = systematic::explore(question).ok()?;
     let all = explored.all?;
     Some(Schedules {
         preemptions: all.preemptions,

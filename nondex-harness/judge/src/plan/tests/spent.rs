@@ -1,5 +1,6 @@
 //! Conclusions about a test whose budget was spent, compared with those from all runs.
 
+use crate::options::Options;
 use std::collections::BTreeSet;
 
 use super::*;
@@ -30,7 +31,7 @@ fn spent_after(
         if evidence.count() >= runs {
             evidence.spend(spent);
         }
-        match conclude("t", options, &evidence) {
+        match conclude(Question::new("t", options, &evidence)) {
             Ok(conclusion) => return (conclusion, evidence),
             Err(missing) => {
                 assert!(!evidence.spent().leaves_out(missing.purpose), "{missing:?}");
@@ -121,7 +122,11 @@ fn what_was_left_out_of_a_test_is_counted() {
     for (runs, left) in [(2, 50), (10, 42), (52, 0), (100, 0)] {
         let (conclusion, evidence) = spent_after(runs, EXPLORING, &options, passes);
         assert_eq!(conclusion, Conclusion::Stable);
-        assert_eq!(unexplored::runs("t", &options, &evidence), left, "{runs}");
+        assert_eq!(
+            unexplored::runs(Question::new("t", &options, &evidence)),
+            left,
+            "{runs}"
+        );
         assert_eq!(evidence.is_untried(), runs == 2);
     }
 }
@@ -133,7 +138,7 @@ fn seeds_that_were_asked_for_are_all_tried() {
     let (conclusion, evidence) = spent_after(0, EXPLORING, &options, |_| run(true, [1]));
     assert_eq!(conclusion, Conclusion::Stable);
     assert_eq!(evidence.count(), 2 + 5 * 10);
-    assert_eq!(unexplored::runs("t", &options, &evidence), 0);
+    assert_eq!(unexplored::runs(Question::new("t", &options, &evidence)), 0);
 }
 
 #[test]
@@ -146,7 +151,10 @@ fn repetitions_for_certainty_stay_in_the_budget() {
     let (conclusion, evidence) = spent_after(0, EXPLORING, &options, timed);
     assert_eq!(conclusion, Conclusion::Stable);
     assert_eq!(evidence.count(), 2);
-    assert_eq!(unexplored::runs("t", &options, &evidence), 20);
+    assert_eq!(
+        unexplored::runs(Question::new("t", &options, &evidence)),
+        20
+    );
 }
 
 #[test]

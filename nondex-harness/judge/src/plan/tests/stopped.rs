@@ -20,7 +20,8 @@ fn known_after(
     let options = options();
     let mut evidence = Evidence::new(true);
     while evidence.count() < runs {
-        let Err(Missing { experiments, .. }) = conclude("t", &options, &evidence) else {
+        let Err(Missing { experiments, .. }) = conclude(Question::new("t", &options, &evidence))
+        else {
             panic!("all is known after {} runs", evidence.count());
         };
         for spec in experiments.into_iter().take(runs - evidence.count()) {
@@ -28,7 +29,7 @@ fn known_after(
             evidence.add(spec, run);
         }
     }
-    (so_far("t", &options, &evidence), evidence)
+    (so_far(Question::new("t", &options, &evidence)), evidence)
 }
 
 #[test]
@@ -44,7 +45,7 @@ fn a_time_out_that_is_doubtful_when_the_runs_are_stopped_contradicts_nothing() {
         for run in runs {
             evidence.add(options.apply(clean.clone()), run.clone());
         }
-        so_far("t", &options, &evidence)
+        so_far(Question::new("t", &options, &evidence))
     };
     let ends = || Run {
         took: Duration::from_secs(1),

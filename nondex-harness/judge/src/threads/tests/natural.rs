@@ -2,7 +2,14 @@
 //! ends.
 
 use super::*;
+use crate::question::Question;
 use crate::simulation::simulate_within;
+use crate::specs::natural_spec;
+
+/// Whether the test is judged with real threads.
+fn has_real_threads(options: &Options, evidence: &Evidence) -> bool {
+    known(Question::new("t", options, evidence)).real_threads
+}
 
 #[test]
 fn a_test_that_only_the_base_schedule_fails_is_judged_with_real_threads_as_without_a_scheduler() {
@@ -24,7 +31,7 @@ fn a_test_that_only_the_base_schedule_fails_is_judged_with_real_threads_as_witho
         assert_eq!(short.0, long.0);
         let clean = options().clean_runs.get() as usize;
         assert_eq!(short.1.count(), long.1.count() + clean);
-        assert!(known("t", &options(), &short.1).real_threads);
+        assert!(has_real_threads(&options(), &short.1));
         assert!(matches!(
             (orders_decide, short.0),
             (false, Conclusion::Stable) | (true, Conclusion::Dependent(_))
@@ -43,7 +50,7 @@ fn a_test_that_reads_random_bytes_and_ends_in_two_ways_is_not_the_schedulers_doi
             run.sources = vec![source];
             run
         });
-        assert_eq!(known("t", &options(), &evidence).real_threads, !is_decided);
+        assert_eq!(has_real_threads(&options(), &evidence), !is_decided);
         let differs = matches!(conclusion, Conclusion::NonDeterministic { .. });
         assert_eq!(differs, is_decided, "{conclusion:?}");
     }
@@ -71,7 +78,7 @@ fn a_test_that_fails_with_real_threads_too_is_judged_with_scheduled_ones() {
     let threads = Threads::new(40);
     let (conclusion, evidence) = simulate(&options(), |spec| threads.run(spec, |_| false));
     assert_eq!(conclusion, Conclusion::Broken);
-    assert!(!known("t", &options(), &evidence).real_threads);
+    assert!(!has_real_threads(&options(), &evidence));
     let natural = evidence.of(&natural_spec("t", &options()));
     assert_eq!(natural.len(), ENOUGH_FAILURES);
 }
@@ -109,7 +116,7 @@ fn a_test_that_sleeps_beyond_the_time_limit_may_do_so_in_real_time() {
             run
         });
         assert_eq!(conclusion, Conclusion::Stable, "{slept} s");
-        assert!(!known("t", &options, &evidence).real_threads);
+        assert!(!has_real_threads(&options, &evidence));
         let runs = evidence.of(&natural_spec("t", &options));
         let limits: Vec<u64> = runs.iter().map(|run| run.limit.as_secs()).collect();
         assert_eq!(limits, [limit], "{slept} s");
@@ -140,7 +147,7 @@ fn a_test_that_fails_with_real_threads_later_as_its_base_schedule_does_has_a_cul
             });
             run
         });
-        assert_eq!(known("t", &options(), &evidence).real_threads, !fails_alike);
+        assert_eq!(has_real_threads(&options(), &evidence), !fails_alike);
         match conclusion {
             Conclusion::Dependent(found) => assert!(fails_alike && found.culprits.confirmed),
             other => assert!(
@@ -180,7 +187,7 @@ fn a_test_that_only_passes_when_it_is_scheduled_is_broken() {
         threads.run(spec, |_| spec.is_scheduled())
     });
     assert_eq!(conclusion, Conclusion::Broken);
-    assert!(known("t", &options(), &evidence).real_threads);
+    assert!(has_real_threads(&options(), &evidence));
 }
 
 /// A run of these threads that the scheduler ends, if it does.
@@ -213,7 +220,7 @@ fn a_run_whose_child_saw_an_earlier_time_is_no_failure_of_the_test() {
         let (conclusion, evidence) = simulate(&options(), test);
         assert_eq!(conclusion, Conclusion::Stable);
         // What no scheduled run shows is seen with real threads.
-        assert_eq!(known("t", &options(), &evidence).real_threads, is_always);
+        assert_eq!(has_real_threads(&options(), &evidence), is_always);
     }
 }
 
@@ -226,7 +233,7 @@ fn a_run_of_a_seed_that_comes_to_our_limit_of_operations_is_no_failure_of_the_te
         ended(&threads, spec, end, true)
     });
     assert_eq!(conclusion, Conclusion::Stable);
-    assert!(!known("t", &options(), &evidence).real_threads);
+    assert!(!has_real_threads(&options(), &evidence));
     // Three of ten seeds, at each level.
     assert_eq!(cut(&evidence, &options()).count(), 3 * 5);
 }
@@ -243,7 +250,7 @@ fn a_test_whose_clean_run_comes_to_a_limit_of_ours_is_judged_with_real_threads()
             (&short.0, &long.0),
             (&Conclusion::Stable, &Conclusion::Stable)
         );
-        assert!(known("t", &options(), &short.1).real_threads);
+        assert!(has_real_threads(&options(), &short.1));
     }
 }
 

@@ -1,0 +1,99 @@
+//! What is asked about one test: its name, the options by which it is judged, and its runs.
+
+use nondex_core::{Level, RunSpec};
+
+use super::evidence::Evidence;
+use super::options::Options;
+use super::run::Run;
+use super::specs::{self, OPERATIONS};
+
+/// A question about one test. The functions of this crate answer it, or name the runs to make
+/// first.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// The test.
+    pub test: &'a str,
+    /// The options by which it is judged.
+    pub options: &'a Options,
+    /// Its runs.
+    pub evidence: &'a Evidence,
+}
+
+impl<'a> Question<'a> {
+    /// The question about `test`, judged by these options from these runs.
+    pub const fn new(test: &'a str, options: &'a Options, evidence: &'a Evidence) -> Self {
+        Question {
+            test,
+            options,
+            evidence,
+        }
+    }
+
+    /// The same, judged by other options.
+    pub const fn with_options<'b>(self, options: &'b Options) -> Question<'b>
+    where
+        'a: 'b,
+    {
+        Question { options, ..self }
+    }
+
+    /// The spec of a clean run, as the campaign runs it.
+    pub fn clean_spec(self) -> RunSpec {
+        specs::clean_spec(self.test, self.options)
+    }
+
+    /// The clean runs.
+    pub fn clean(self) -> &'a [Run] {
+        self.evidence.of(&self.clean_spec())
+    }
+
+    /// The spec of a run in canonical order with real threads and real time.
+    pub fn natural_spec(self) -> RunSpec {
+        specs::natural_spec(self.test, self.options)
+    }
+
+    /// The runs in canonical order with real threads and real time.
+    pub fn natural(self) -> &'a [Run] {
+        self.evidence.of(&self.natural_spec())
+    }
+
+    /// The spec of a clean run whose operations are to be shown.
+    pub(super) fn shown_spec(self) -> RunSpec {
+        self.clean_spec().with_operations(OPERATIONS)
+    }
+
+    /// The spec of one seed at `level`, as the campaign runs it.
+    pub fn seed_spec(self, level: Level, seed: u64) -> RunSpec {
+        specs::seed_spec(self.test, level, seed, self.options)
+    }
+
+    /// The runs whose specs draw every choice and are those of a seed that was tried, from the most
+    /// realistic level and the first seed, with all runs of each.
+    pub fn of_seeds(self) -> Vec<(&'a RunSpec, &'a [Run])> {
+        let network = self.clean_spec().network;
+        let is_seed =
+            |spec: &RunSpec| spec.draws_all() && spec.trace.is_empty() && spec.network == network;
+        let place = |seed: u64| self.options.seeds.iter().position(|known| *known == seed);
+        let mut specs: Vec<_> = self
+            .evidence
+            .specs()
+            .filter(|(spec, _)| is_seed(spec))
+            .collect();
+        specs.sort_by_key(|(spec, _)| (spec.level(), place(spec.seed())));
+        specs
+    }
+
+    /// The specs that made the test fail before, of these levels.
+    pub fn regressions(self, levels: &[Level]) -> Vec<RunSpec> {
+        let known = self.options.regressions.iter();
+        known
+            .filter(|(_, level, _)| levels.contains(level) && !self.options.seeds.is_empty())
+            .map(|&(schedule, level, seed)| self.seed_spec(level, seed).with_schedule(schedule))
+            .collect()
+    }
+
+    /// How many clean runs there must be.
+    pub fn clean_runs(self) -> usize {
+        usize::try_from(self.options.clean_runs.get()).unwrap_or(usize::MAX)
+    }
+}
