@@ -9,16 +9,14 @@ use std::process::Command;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::atomics::Atomics;
-use super::build::{key, runtime, rustix_backend};
 use super::config::runner_variable;
 use super::drawn;
 use super::folder::BuildFolder;
 use super::foundation::Foundation;
+use super::instrumentation::Instrumentation;
 use super::intercept::{Intercept, RUN};
 use super::plan::BuildPlan;
 use super::preload::EntropyLibrary;
-use super::rustix::Backend;
 use super::toolchain::own;
 use crate::error::{Error, Result};
 
@@ -60,13 +58,10 @@ impl Around {
             )));
         }
         let mut cargo = foundation.cargo(plan, true);
-        let runtime = runtime(&cargo, quiet)?;
         cargo.entropy = EntropyLibrary::of(toolchain).ok();
         let ours = foundation.ours();
-        let rustix = rustix_backend(&cargo, &ours)?;
-        let atomics = Atomics::of(runtime.atomics_obstacle(toolchain, target));
-        let key = key(Some(&runtime), &rustix, &atomics, &cargo);
-        let folder = BuildFolder::open(ours.join(FOLDER), &key, quiet)?;
+        let instrumentation = Instrumentation::of(&cargo, &ours, quiet)?;
+        let folder = BuildFolder::open(ours.join(FOLDER), &instrumentation.key(), quiet)?;
         let variables = vec![
             ("CARGO_BUILD_TARGET".to_owned(), target.clone().into()),
             ("CARGO_TARGET_DIR".to_owned(), folder.path.as_str().into()),
@@ -74,14 +69,9 @@ impl Around {
             ("RUSTDOC".to_owned(), own.clone().into()),
             (runner_variable(target), format!("{own} {RUN}").into()),
         ];
-        let mut intercept = Intercept {
-            atomics_are_calls: atomics == Atomics::Calls,
-            rustix_uses_libc: rustix == Backend::Libc,
-            starts: folder.path.clone(),
-            rustdoc: Some(toolchain.rustdoc().to_string_lossy().into_owned()),
-            runtime: Some(runtime),
-            ..cargo.intercept()
-        };
+        let starts = folder.path.clone();
+        let (mut intercept, _) = instrumentation.intercept(&folder.path, starts)?;
+        intercept.rustdoc = Some(toolchain.rustdoc().to_string_lossy().into_owned());
         for (name, _) in &variables {
             let before = std::env::var(name).ok();
             intercept.replaced.insert(name.clone(), before);
