@@ -115,6 +115,17 @@ fn by_choices(question: Question<'_>) -> Result<Conclusion, Missing> {
     if hangs || options.prune && !has_choice {
         return Ok(unchanged);
     }
+    match weakest(question, passes_clean)? {
+        Reproduction::NothingChanged => Ok(unchanged),
+        Reproduction::Always(spec) => explained(question, passes_clean, spec),
+        Reproduction::Never(spec) => Ok(non_deterministic(spec)),
+    }
+}
+
+/// The weakest spec of a seed, of all levels, with which the test ends otherwise than in its clean
+/// runs.
+fn weakest(question: Question<'_>, passes_clean: bool) -> Result<Reproduction, Missing> {
+    let (options, evidence) = (question.options, question.evidence);
     // What failed before is tried before what may fail.
     evidence.answers(&question.regressions(&options.levels))?;
     let mut weakest = None;
@@ -134,7 +145,7 @@ fn by_choices(question: Question<'_>) -> Result<Conclusion, Missing> {
             match reproducible(&specs, passes_clean, evidence)? {
                 Reproduction::NothingChanged => {}
                 Reproduction::Always(spec) => weakest = Some(spec),
-                Reproduction::Never(spec) => return Ok(non_deterministic(spec)),
+                never @ Reproduction::Never(_) => return Ok(never),
             }
         }
         if weakest.is_some() && !options.all_levels {
@@ -151,18 +162,26 @@ fn by_choices(question: Question<'_>) -> Result<Conclusion, Missing> {
         match reproducible(&specs, passes_clean, evidence)? {
             Reproduction::NothingChanged => {}
             Reproduction::Always(spec) => weakest = Some(spec),
-            Reproduction::Never(spec) => return Ok(non_deterministic(spec)),
+            never @ Reproduction::Never(_) => return Ok(never),
         }
     }
     let Some(found) = weakest else {
-        return Ok(unchanged);
+        return Ok(Reproduction::NothingChanged);
     };
-    let spec = match weaker(question, found.level(), passes_clean)? {
-        None => found,
-        Some(Reproduction::Always(spec)) => spec,
-        Some(Reproduction::Never(spec)) => return Ok(non_deterministic(spec)),
-        Some(Reproduction::NothingChanged) => found,
-    };
+    Ok(match weaker(question, found.level(), passes_clean)? {
+        Reproduction::NothingChanged => Reproduction::Always(found),
+        weaker => weaker,
+    })
+}
+
+/// What decides, of a test that ends otherwise with `spec` than in its clean runs.
+fn explained(
+    question: Question<'_>,
+    passes_clean: bool,
+    spec: RunSpec,
+) -> Result<Conclusion, Missing> {
+    let (options, evidence) = (question.options, question.evidence);
+    let clean_spec = question.clean_spec();
     // A run that hangs takes the whole time limit, and was made twice already.
     let hangs = evidence.answers(std::slice::from_ref(&spec))?[0]
         .run
@@ -216,7 +235,7 @@ fn weaker(
     question: Question<'_>,
     found: Level,
     passes_clean: bool,
-) -> Result<Option<Reproduction>, Missing> {
+) -> Result<Reproduction, Missing> {
     let (options, evidence) = (question.options, question.evidence);
     let untried = Level::ALL
         .into_iter()
@@ -225,7 +244,7 @@ fn weaker(
         let specs = answered_specs(question, level, Purpose::Judge)?;
         let found = match reproducible(&specs, passes_clean, evidence)? {
             Reproduction::NothingChanged => continue,
-            Reproduction::Never(spec) => return Ok(Some(Reproduction::Never(spec))),
+            Reproduction::Never(spec) => return Ok(Reproduction::Never(spec)),
             Reproduction::Always(spec) => spec,
         };
         // A run at a stronger level may represent it; the report and the replay use the weaker one.
@@ -235,13 +254,13 @@ fn weaker(
         let own = own.map_or(&found, |(spec, _)| spec);
         let runs = evidence.made(own, 2)?;
         let is_changed = runs.iter().all(|run| run.is_otherwise(passes_clean));
-        return Ok(Some(if is_changed {
+        return Ok(if is_changed {
             Reproduction::Always(own.clone())
         } else {
             Reproduction::Never(own.clone())
-        }));
+        });
     }
-    Ok(None)
+    Ok(Reproduction::NothingChanged)
 }
 
 /// What is established about `test` when the campaign is stopped before all runs are made. `None`

@@ -22,7 +22,7 @@ use crate::judge::Options;
 use crate::judge::deadlock;
 use crate::judge::order::experiments::{Experiment, Experiments};
 use crate::judge::order::{
-    self, Limits, MAX_BEGINNINGS, OrderConclusion, beginnings, conclude, detect, pairs,
+    self, Detection, Limits, MAX_BEGINNINGS, OrderConclusion, beginnings, conclude, detect, pairs,
 };
 use crate::judge::run::Run;
 use crate::project::{Harness, Suite, TestCase};
@@ -91,99 +91,143 @@ impl BrittleSearch<'_> {
             progress: self.progress,
             stop: self.stop,
         };
-        let mut experiments = Experiments::new(self.options.jobs.get() > 1);
-        let mut ending = Vec::new();
-        let mut took = BTreeMap::new();
-        for (test, run) in known.into_iter().enumerate() {
-            let Some(run) = run else { continue };
-            if asked.contains(&test) {
-                // What it finds in a folder for temporary files may come from earlier runs: it is
-                // run again with an empty one, if it passes after others. With real threads a
-                // deadlock does not end.
-                let is_ending =
-                    !matches!(run.outcome, Outcome::Failed) || deadlock::is_proven(&run);
-                ending.extend(is_ending.then_some(test));
-                // One that hangs may do so right after each other test, up to the whole limit.
-                let hangs = run.outcome == Outcome::TimedOut || deadlock::is_proven(&run);
-                took.extend((!hangs).then_some((test, run.took)));
-                continue;
-            }
-            let experiment = Experiment {
-                tests: vec![test],
-                ends: vec![processes.end(test, run, false)],
-                alone: false,
-            };
-            ending.extend(experiment.cut().map(|_| test));
-            experiments.add(experiment);
-        }
-        let original: Vec<usize> = (0..names.len()).collect();
-        let ends = |test: &usize| ending.contains(test);
-        let others: Vec<usize> = (0..names.len()).filter(|test| !ends(test)).collect();
-        let reverse: Vec<usize> = original.iter().rev().copied().collect();
-        let begun = Instant::now();
-        let mut detection = processes.answer(&mut experiments, |experiments| {
-            let detection = detect(std::slice::from_ref(&original), &ending, experiments)?;
-            let mut all = asked.iter();
-            if all.all(|test| detection.has_passed(*test, experiments)) {
-                return Ok(detection);
-            }
-            detect(&[original.clone(), reverse.clone()], &ending, experiments)
-        })?;
-        // The orders have every test once, with real threads and in real time.
-        let both = begun.elapsed();
-        let mut room = MAX_PAIRS.saturating_sub(both);
-        let mut is_paired = |test: &usize| {
-            let number = u32::try_from(names.len()).unwrap_or(u32::MAX);
-            let own = took.get(test).map(|own| own.saturating_mul(number));
-            let left = own.and_then(|own| room.checked_sub(own));
-            room = left.unwrap_or(room);
-            left.is_some()
+        let mut search = Search {
+            processes: &processes,
+            number: names.len(),
+            asked: &asked,
+            experiments: Experiments::new(self.options.jobs.get() > 1),
+            ending: Vec::new(),
+            took: BTreeMap::new(),
+            unpaired: Vec::new(),
         };
-        let left = asked.iter().copied();
-        let left = left.filter(|test| !detection.has_passed(*test, &experiments));
-        let (left, mut unpaired): (Vec<usize>, Vec<usize>) = left.partition(&mut is_paired);
-        if !left.is_empty() {
-            let (found, _) = processes.answer(&mut experiments, |experiments| {
-                pairs(&others, &left, experiments)
-            })?;
-            detection.orders.extend(found);
+        for (test, run) in known.into_iter().enumerate() {
+            if let Some(run) = run {
+                search.learn(test, run);
+            }
         }
-        let fails = |test: &usize| !ends(test) && !detection.has_passed(*test, &experiments);
-        let last: Vec<usize> = left.into_iter().filter(fails).collect();
-        // Two beginnings of complementary length take as long as one order.
-        let number = u32::try_from(others.len().min(MAX_BEGINNINGS)).unwrap_or(u32::MAX);
-        if (both / 2).saturating_mul(number) > room {
-            unpaired.extend(last);
-        } else if !last.is_empty() {
-            let found = processes.answer(&mut experiments, |experiments| {
-                beginnings(&others, &last, experiments)
-            })?;
-            detection.orders.extend(found);
-        }
-        let found = processes.answer(&mut experiments, |experiments| {
-            let passes = |test: &usize| detection.has_passed(*test, experiments);
-            let suspects: Vec<usize> = asked.iter().copied().filter(passes).collect();
-            let limits = Limits {
-                reruns: RERUNS,
-                questions: self.options.search_runs,
-                has_pairs: false,
-            };
-            let concluded = conclude(&suspects, names.len(), &detection, &limits, experiments)?;
-            Ok(suspects
-                .into_iter()
-                .zip(concluded)
-                .collect::<BTreeMap<_, _>>())
-        })?;
+        let detection = search.detect()?;
+        let found = search.conclude(&detection)?;
         let after = asked
             .iter()
             .enumerate()
             .map(|(number, test)| order::AfterOthers {
                 conclusion: found.get(test).cloned().unwrap_or(OrderConclusion::Unknown),
                 names: Arc::clone(&names),
-                is_paired: !unpaired.contains(test),
+                is_paired: !search.unpaired.contains(test),
                 // They are the price of all; the first one has them, for the sum to be right.
                 processes: if number == 0 { processes.started() } else { 0 },
             });
         Some(after.collect())
+    }
+}
+
+/// The search in one binary. Tests are places in its list of names.
+struct Search<'a> {
+    processes: &'a Processes<'a>,
+    /// How many tests the binary has.
+    number: usize,
+    /// The tests that fail alone.
+    asked: &'a [usize],
+    experiments: Experiments,
+    /// The tests that end the process.
+    ending: Vec<usize>,
+    /// How long each of `asked` takes alone, of those that come to an end.
+    took: BTreeMap<usize, Duration>,
+    /// Those of `asked` that could not be tried after each other test.
+    unpaired: Vec<usize>,
+}
+
+impl Search<'_> {
+    /// Takes what the clean run of a test shows.
+    fn learn(&mut self, test: usize, run: Run) {
+        if self.asked.contains(&test) {
+            // What it finds in a folder for temporary files may come from earlier runs: it is run
+            // again with an empty one, if it passes after others. With real threads a deadlock does
+            // not end.
+            let is_proven = deadlock::is_proven(&run);
+            if is_proven || !matches!(run.outcome, Outcome::Failed) {
+                self.ending.push(test);
+            }
+            // One that hangs may do so right after each other test, up to the whole limit.
+            if !is_proven && run.outcome != Outcome::TimedOut {
+                self.took.insert(test, run.took);
+            }
+            return;
+        }
+        let experiment = Experiment {
+            tests: vec![test],
+            ends: vec![self.processes.end(test, run, false)],
+            alone: false,
+        };
+        self.ending.extend(experiment.cut().map(|_| test));
+        self.experiments.add(experiment);
+    }
+
+    /// Runs the tests in orders until each of `asked` has passed, or there are no further ones that
+    /// it may take the time for. `None` if it was stopped.
+    fn detect(&mut self) -> Option<Detection> {
+        let (processes, asked, ending) = (self.processes, self.asked, &self.ending);
+        let original: Vec<usize> = (0..self.number).collect();
+        let reverse: Vec<usize> = original.iter().rev().copied().collect();
+        let ends = |test: &usize| ending.contains(test);
+        let others: Vec<usize> = (0..self.number).filter(|test| !ends(test)).collect();
+        let begun = Instant::now();
+        let mut detection = processes.answer(&mut self.experiments, |experiments| {
+            let detection = detect(std::slice::from_ref(&original), ending, experiments)?;
+            let mut all = asked.iter();
+            if all.all(|test| detection.has_passed(*test, experiments)) {
+                return Ok(detection);
+            }
+            detect(&[original.clone(), reverse.clone()], ending, experiments)
+        })?;
+        // The orders have every test once, with real threads and in real time.
+        let both = begun.elapsed();
+        let mut room = MAX_PAIRS.saturating_sub(both);
+        let mut is_paired = |test: &usize| {
+            let number = u32::try_from(self.number).unwrap_or(u32::MAX);
+            let own = self.took.get(test).map(|own| own.saturating_mul(number));
+            let left = own.and_then(|own| room.checked_sub(own));
+            room = left.unwrap_or(room);
+            left.is_some()
+        };
+        let left = asked.iter().copied();
+        let left = left.filter(|test| !detection.has_passed(*test, &self.experiments));
+        let (left, unpaired): (Vec<usize>, Vec<usize>) = left.partition(&mut is_paired);
+        self.unpaired = unpaired;
+        if !left.is_empty() {
+            let (found, _) = processes.answer(&mut self.experiments, |experiments| {
+                pairs(&others, &left, experiments)
+            })?;
+            detection.orders.extend(found);
+        }
+        let fails = |test: &usize| !ends(test) && !detection.has_passed(*test, &self.experiments);
+        let last: Vec<usize> = left.into_iter().filter(fails).collect();
+        // Two beginnings of complementary length take as long as one order.
+        let number = u32::try_from(others.len().min(MAX_BEGINNINGS)).unwrap_or(u32::MAX);
+        if (both / 2).saturating_mul(number) > room {
+            self.unpaired.extend(last);
+        } else if !last.is_empty() {
+            let found = processes.answer(&mut self.experiments, |experiments| {
+                beginnings(&others, &last, experiments)
+            })?;
+            detection.orders.extend(found);
+        }
+        Some(detection)
+    }
+
+    /// What decides of each of `asked` that passed in some order. `None` if it was stopped.
+    fn conclude(&mut self, detection: &Detection) -> Option<BTreeMap<usize, OrderConclusion>> {
+        let (asked, number) = (self.asked, self.number);
+        let limits = Limits {
+            reruns: RERUNS,
+            questions: self.processes.options.search_runs,
+            has_pairs: false,
+        };
+        self.processes.answer(&mut self.experiments, |experiments| {
+            let passes = |test: &usize| detection.has_passed(*test, experiments);
+            let suspects: Vec<usize> = asked.iter().copied().filter(passes).collect();
+            let concluded = conclude(&suspects, number, detection, &limits, experiments)?;
+            Ok(suspects.into_iter().zip(concluded).collect())
+        })
     }
 }
