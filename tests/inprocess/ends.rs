@@ -182,12 +182,14 @@ fn an_experiment_runs_its_tests_in_its_order_in_one_process_and_gives_a_record_f
     };
     let stop = StopFlag::new();
     let limit = Duration::from_secs(60);
-    let launcher = Launcher::new(folder.to_owned(), limit, &stop);
+    let launcher = Launcher::new(folder.to_owned(), &stop);
     let outcomes = |tests: &[&str]| {
         let cases: Vec<TestCase> = tests.iter().map(case).collect();
         let cases: Vec<&TestCase> = cases.iter().collect();
         let spec = RunSpec::clean(*tests.last().unwrap());
-        let runs = launcher.experiment(limit, &binary, &cases, &spec).unwrap();
+        let runs = launcher
+            .experiment(None, &[limit], &binary, &cases, &spec)
+            .unwrap();
         let outcomes = runs.into_iter().map(|run| run.outcome);
         outcomes.collect::<Vec<Outcome>>()
     };

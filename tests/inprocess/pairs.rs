@@ -53,26 +53,29 @@ pub(crate) fn records(folder: &Utf8Path) -> Utf8PathBuf {
 /// compares.
 fn compare(binary: &TestBinary, folder: &Utf8Path, first: &[&str], then: &[&str], spec: &RunSpec) {
     let stop = StopFlag::new();
-    let launcher = Launcher::new(records(folder), LIMIT, &stop);
+    let launcher = Launcher::new(records(folder), &stop);
     let first: Vec<TestCase> = first.iter().copied().map(case).collect();
     let first: Vec<&TestCase> = first.iter().collect();
     let then: Vec<TestCase> = then.iter().copied().map(case).collect();
-    let then: Vec<&TestCase> = then.iter().collect();
-    let pairs = launcher.pairs(LIMIT, binary, &first, &then, spec).unwrap();
+    let then: Vec<(&TestCase, Duration)> = then.iter().map(|test| (test, LIMIT)).collect();
+    let pairs = launcher.pairs(None, LIMIT, binary, &first, &then, spec);
+    let pairs = pairs.unwrap();
     assert_eq!(pairs.executions, 1);
     assert_eq!(pairs.forks, then.len() as u64);
     assert_eq!(
         (pairs.first.len(), pairs.then.len()),
         (first.len(), then.len())
     );
-    for (test, forked) in then.iter().zip(&pairs.then) {
+    for ((test, _), forked) in then.iter().zip(&pairs.then) {
         let forked = forked.as_ref().unwrap();
         let tests: Vec<&TestCase> = first.iter().copied().chain([*test]).collect();
         let own = RunSpec {
             test: test.name.clone(),
             ..spec.clone()
         };
-        let alone = launcher.experiment(LIMIT, binary, &tests, &own).unwrap();
+        let alone = launcher
+            .experiment(None, &[LIMIT], binary, &tests, &own)
+            .unwrap();
         let (last, before) = alone.split_last().unwrap();
         assert_eq!(told(forked), told(last), "{first:?}, then {test:?}");
         let before: Vec<_> = before.iter().map(told).collect();
@@ -172,7 +175,7 @@ fn a_test_in_a_fork_makes_the_choices_that_it_makes_in_a_process_of_its_own() {
 fn what_a_fork_would_not_have_is_left_to_processes() {
     let (binary, folder) = compiled();
     let stop = StopFlag::new();
-    let launcher = Launcher::new(records(utf8(&folder)), LIMIT, &stop);
+    let launcher = Launcher::new(records(utf8(&folder)), &stop);
     let (victim, brittle) = (case("victim"), case("brittle"));
     for (first, outcome) in [
         ("leaves_a_thread", Outcome::Passed),
@@ -186,10 +189,11 @@ fn what_a_fork_would_not_have_is_left_to_processes() {
         let first = case(first);
         let pairs = launcher
             .pairs(
+                None,
                 LIMIT,
                 &binary,
                 &[&first],
-                &[&victim, &brittle],
+                &[(&victim, LIMIT), (&brittle, LIMIT)],
                 &RunSpec::clean(""),
             )
             .unwrap();
@@ -207,10 +211,11 @@ fn what_a_fork_would_not_have_is_left_to_processes() {
     let (polluter, unknown) = (case("polluter"), case("no_such_test"));
     let pairs = launcher
         .pairs(
+            None,
             LIMIT,
             &binary,
             &[&polluter],
-            &[&unknown, &brittle],
+            &[(&unknown, LIMIT), (&brittle, LIMIT)],
             &RunSpec::clean(""),
         )
         .unwrap();

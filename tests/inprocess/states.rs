@@ -28,7 +28,7 @@ pub(crate) fn compiled() -> TestBinary {
 
 pub(crate) fn run(binary: &TestBinary, tests: &[&str], spec: &RunSpec) -> Vec<Run> {
     let stop = StopFlag::new();
-    let launcher = Launcher::new(records(&binary.cwd), LIMIT, &stop);
+    let launcher = Launcher::new(records(&binary.cwd), &stop);
     let cases: Vec<TestCase> = tests.iter().copied().map(TestCase::new).collect();
     let cases: Vec<&TestCase> = cases.iter().collect();
     let spec = RunSpec {
@@ -36,7 +36,9 @@ pub(crate) fn run(binary: &TestBinary, tests: &[&str], spec: &RunSpec) -> Vec<Ru
         ..spec.clone()
     };
     let _ = std::fs::remove_file(file(binary));
-    launcher.experiment(LIMIT, binary, &cases, &spec).unwrap()
+    launcher
+        .experiment(None, &[LIMIT], binary, &cases, &spec)
+        .unwrap()
 }
 
 fn file(binary: &TestBinary) -> camino::Utf8PathBuf {
@@ -132,11 +134,11 @@ fn each_kind_of_state_is_named_and_restoring_it_and_no_other_saves_the_victim() 
             );
             // In a fork, too.
             let stop = StopFlag::new();
-            let launcher = Launcher::new(records(&binary.cwd), LIMIT, &stop);
+            let launcher = Launcher::new(records(&binary.cwd), &stop);
             let _ = std::fs::remove_file(&file);
             let (first, then) = (TestCase::new(tests[0]), TestCase::new(tests[1]));
             let pairs = launcher
-                .pairs(LIMIT, &binary, &[&first], &[&then], &spec)
+                .pairs(None, LIMIT, &binary, &[&first], &[(&then, LIMIT)], &spec)
                 .unwrap();
             let forked = pairs.then[0].as_ref().unwrap();
             assert_eq!(
@@ -196,13 +198,14 @@ fn the_line_that_writes_and_the_line_that_reads_are_named() {
         );
         let runs = run(&binary, &[&first, &then], &spec);
         let stop = StopFlag::new();
-        let launcher = Launcher::new(records(&binary.cwd), LIMIT, &stop);
+        let launcher = Launcher::new(records(&binary.cwd), &stop);
         let pairs = launcher
             .pairs(
+                None,
                 LIMIT,
                 &binary,
                 &[&TestCase::new(&first)],
-                &[&TestCase::new(&then)],
+                &[(&TestCase::new(&then), LIMIT)],
                 &spec,
             )
             .unwrap();

@@ -42,7 +42,7 @@ pub fn run_after(
     let launcher = launcher.clone().noting(tree.written());
     let runs = Launcher::with_fresh(PLACE, |folder| {
         let run = |binary, tests: &[&TestCase], spec: &RunSpec| {
-            launcher.experiment_in(folder, &vec![limit; tests.len()], binary, tests, spec)
+            launcher.experiment(folder, &[limit], binary, tests, spec)
         };
         for (binary, tests) in before {
             let spec = RunSpec {

@@ -7,6 +7,7 @@ use super::Campaign;
 use super::brittle::BrittleSearch;
 use super::comparison::{Comparison, as_plain};
 use super::external_files::{self, Changed};
+use super::launch::Setting;
 use super::written_paths::WrittenPaths;
 use crate::judge::isolation::{ExternalFiles, Need, Runs};
 use crate::judge::order::AfterOthers;
@@ -95,7 +96,10 @@ impl Campaign<'_> {
             let run = || {
                 let spec = specs::clean_spec(&case.name, &self.options[*test]);
                 let spec = external_files::spec(spec);
-                self.launcher.run_fresh(*limit, &suite.binary, case, &spec)
+                let made = self
+                    .launcher
+                    .run(Setting::Fresh, *limit, &suite.binary, case, &spec);
+                made.ok()
             };
             let run = (!self.stop.is_set()).then(run).flatten();
             let note = |run: &Run| match fact {

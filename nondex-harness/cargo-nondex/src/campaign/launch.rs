@@ -40,11 +40,26 @@ pub enum Unmade {
     Unconfined,
 }
 
+/// What a run is made in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// What all runs share.
+    Shared,
+    /// The same, but for an empty folder for temporary files that is removed afterwards. It has the
+    /// same path in every run, so nothing that depends on it varies; two of these runs cannot be
+    /// made at once.
+    Fresh,
+    /// The same, with such a folder that no other test has: runs of several tests can be made at
+    /// once.
+    Private,
+    /// A process that ends before it does anything which another one could notice.
+    Confined,
+}
+
 /// Starts tests.
 #[derive(Clone, Debug)]
 pub struct Launcher<'a> {
     records: Utf8PathBuf,
-    timeout: Duration,
     stop: &'a StopFlag,
     is_shown: bool,
     has_backtraces: bool,
@@ -70,10 +85,9 @@ pub(super) struct Launch<'l> {
 
 impl<'a> Launcher<'a> {
     /// A launcher whose tests write their records into `records`, an existing, absolute directory.
-    pub const fn new(records: Utf8PathBuf, timeout: Duration, stop: &'a StopFlag) -> Self {
+    pub const fn new(records: Utf8PathBuf, stop: &'a StopFlag) -> Self {
         Launcher {
             records,
-            timeout,
             stop,
             is_shown: false,
             has_backtraces: false,
@@ -105,47 +119,46 @@ impl<'a> Launcher<'a> {
         self
     }
 
-    /// Runs `test` under `spec`, which names no record. `None` when it was stopped.
+    /// Runs `test` under `spec`, which names no record, within this time limit.
     ///
     /// The record is deleted again, unless the run failed.
-    pub fn run(&self, binary: &TestBinary, test: &TestCase, spec: &RunSpec) -> Option<Run> {
-        self.run_within(self.timeout, binary, test, spec)
-    }
-
-    /// As [`run_within`](Self::run_within), with a folder for temporary files that is empty, and is
-    /// removed afterwards. It has the same path in every run, so nothing that depends on it varies;
-    /// two of these runs cannot be made at once.
-    pub fn run_fresh(
+    ///
+    /// # Errors
+    /// When it was stopped. Where it is [confined](Setting::Confined), also when the test would
+    /// have done something that another process could notice, or processes cannot be confined here.
+    pub fn run(
         &self,
-        timeout: Duration,
+        setting: Setting,
+        limit: Duration,
         binary: &TestBinary,
         test: &TestCase,
         spec: &RunSpec,
-    ) -> Option<Run> {
-        Self::with_fresh(0, |folder| {
-            self.experiment_in(folder, &[timeout], binary, &[test], spec)
-        })?
-        .pop()
-    }
-
-    /// As [`run_within`](Self::run_within), with a folder for temporary files that no other test
-    /// has. It is empty, has the same path in every run of the test, and is removed afterwards.
-    pub fn run_private(
-        &self,
-        timeout: Duration,
-        binary: &TestBinary,
-        test: &TestCase,
-        spec: &RunSpec,
-    ) -> Option<Run> {
-        let own = private_folder(binary, test);
-        // Another campaign on the project may have it, or one that was killed may have left it.
-        let number = 1 + NEXT.fetch_add(1, Ordering::Relaxed);
-        let other = || made(fresh_folder(usize::try_from(number).unwrap_or(usize::MAX)));
-        let folder = made(own).or_else(other);
-        Self::with_folder(folder, |folder| {
-            self.experiment_in(folder, &[timeout], binary, &[test], spec)
-        })?
-        .pop()
+    ) -> Result<Run, Unmade> {
+        let launcher = Launcher {
+            is_confined: setting == Setting::Confined,
+            ..self.clone()
+        };
+        let run = |folder: Option<&Path>| {
+            let runs = launcher.experiment(folder, &[limit], binary, &[test], spec);
+            runs?.pop()
+        };
+        let run = match setting {
+            Setting::Shared | Setting::Confined => run(None),
+            Setting::Fresh => Self::with_fresh(0, run),
+            Setting::Private => {
+                let own = private_folder(binary, test);
+                // Another campaign on the project may have it, or one that was killed may have left
+                // it.
+                let number = 1 + NEXT.fetch_add(1, Ordering::Relaxed);
+                let other = || made(fresh_folder(usize::try_from(number).unwrap_or(usize::MAX)));
+                Self::with_folder(made(own).or_else(other), run)
+            }
+        };
+        let run = run.ok_or(Unmade::Stopped)?;
+        match launcher.is_confined && run.is_missing {
+            true => Err(Unmade::Unconfined),
+            false => Ok(run),
+        }
     }
 
     /// Does something with an empty folder for temporary files, or without one where it cannot be
@@ -163,57 +176,13 @@ impl<'a> Launcher<'a> {
         result
     }
 
-    /// As [`run_within`](Self::run_within), in a process that may do nothing which another one
-    /// could notice.
-    ///
-    /// # Errors
-    /// When it was stopped, and when the test would have done such a thing, or processes cannot be
-    /// confined here.
-    pub fn run_confined(
-        &self,
-        timeout: Duration,
-        binary: &TestBinary,
-        test: &TestCase,
-        spec: &RunSpec,
-    ) -> Result<Run, Unmade> {
-        let confined = Launcher {
-            is_confined: true,
-            ..self.clone()
-        };
-        match confined.run_within(timeout, binary, test, spec) {
-            None => Err(Unmade::Stopped),
-            Some(run) if run.is_missing => Err(Unmade::Unconfined),
-            Some(run) => Ok(run),
-        }
-    }
-
-    /// As [`run`](Self::run), with its own time limit.
-    pub fn run_within(
-        &self,
-        timeout: Duration,
-        binary: &TestBinary,
-        test: &TestCase,
-        spec: &RunSpec,
-    ) -> Option<Run> {
-        self.experiment(timeout, binary, &[test], spec)?.pop()
-    }
-
     /// Runs `tests` in one process, one after the other in this order, under `spec`, whose tests
-    /// they become. Each has this time limit. A run of each; `None` when it was stopped. Only our
+    /// they become, with this folder for temporary files. Each has its time limit, and those for
+    /// which there is none have the last one. A run of each; `None` when it was stopped. Only our
     /// own harness can run several.
     pub fn experiment(
         &self,
-        timeout: Duration,
-        binary: &TestBinary,
-        tests: &[&TestCase],
-        spec: &RunSpec,
-    ) -> Option<Vec<Run>> {
-        self.experiment_in(None, &vec![timeout; tests.len()], binary, tests, spec)
-    }
-
-    pub(super) fn experiment_in(
-        &self,
-        temporary: Option<&Path>,
+        folder: Option<&Path>,
         limits: &[Duration],
         binary: &TestBinary,
         tests: &[&TestCase],
@@ -222,6 +191,9 @@ impl<'a> Launcher<'a> {
         let [before @ .., test] = tests else {
             return Some(Vec::new());
         };
+        let last = *limits.last()?;
+        let limits = limits.iter().copied().chain(std::iter::repeat(last));
+        let limits: Vec<Duration> = limits.take(tests.len()).collect();
         let none_started = |why: &io::Error| {
             let runs = tests.iter().map(|test| not_started(binary, test, why));
             runs.collect()
@@ -231,13 +203,13 @@ impl<'a> Launcher<'a> {
             return Some(none_started(&why));
         }
         let (mut named, record) = self.named(spec, before);
-        if let Some(folder) = temporary {
+        if let Some(folder) = folder {
             let states = named.execution.states_mut();
             states.for_each(|state| temporary::place(state, folder));
         }
-        let progress = TestLimits::new(&record, limits);
+        let progress = TestLimits::new(&record, &limits);
         let launch = Launch {
-            temporary,
+            temporary: folder,
             timeout: progress.first(),
             binary,
             test,
@@ -249,7 +221,7 @@ impl<'a> Launcher<'a> {
             Ok(ended) => ended,
             Err(e) => return Some(none_started(&e)),
         };
-        Some(ended.runs(&named, tests, limits))
+        Some(ended.runs(&named, tests, &limits))
     }
 
     /// `spec` with these tests before its own, and a record.

@@ -51,9 +51,9 @@ use nondex_core::{ALGORITHM, RunSpec};
 
 use self::budget::Budget;
 use self::comparison::Builder;
-use self::launch::{Launcher, Unmade};
+use self::launch::{Launcher, Setting, Unmade};
 use self::memo::Memo;
-use self::queue::{Means, Setting, Workload, execute};
+use self::queue::{Means, Workload, execute};
 use self::tree::Tree;
 use crate::error::{Error, Result};
 use crate::judge::conclusion::Conclusion;
@@ -118,7 +118,7 @@ pub fn run(
     let stop = &stop.within(options.max_time);
     let records = absolute(&run.records())?;
     let mut notes: Vec<String> = process::without_randomisation().into_iter().collect();
-    let mut launcher = Launcher::new(records, options.timeout, stop);
+    let mut launcher = Launcher::new(records, stop);
     if options.no_capture {
         launcher = launcher.showing(false);
     }
@@ -371,18 +371,12 @@ impl Workload for Campaign<'_> {
         let (suite, case) = self.tests[test];
         let binary = &suite.binary;
         let limit = limit.unwrap_or(self.options[test].timeout);
-        let run = match setting {
+        let setting = match setting {
             // A random name is the same in every run: what one leaves, the next one finds.
-            Setting::Shared if self.options[test].world.is_some() => {
-                self.launcher.run_private(limit, binary, case, spec)
-            }
-            Setting::Shared => self.launcher.run_within(limit, binary, case, spec),
-            Setting::Fresh => self.launcher.run_fresh(limit, binary, case, spec),
-            Setting::Confined => {
-                return self.launcher.run_confined(limit, binary, case, spec);
-            }
+            Setting::Shared if self.options[test].world.is_some() => Setting::Private,
+            setting => setting,
         };
-        run.ok_or(Unmade::Stopped)
+        self.launcher.run(setting, limit, binary, case, spec)
     }
 
     fn required(&self, test: usize) -> Required {

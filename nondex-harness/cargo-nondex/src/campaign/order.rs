@@ -222,7 +222,9 @@ impl Processes<'_> {
         self.started.fetch_add(1, Ordering::Relaxed);
         let (limit, binary) = (self.limit(first), &self.suite.binary);
         let launcher = self.launcher;
-        let made = launcher.pairs_fresh(place, limit, binary, &[case], &cases, &spec)?;
+        let made = Launcher::with_fresh(place, |folder| {
+            launcher.pairs(folder, limit, binary, &[case], &cases, &spec)
+        })?;
         let run = made.first.into_iter().next()?;
         self.progress.finished(&id, &spec, &run.outcome);
         let experiment = Experiment {
@@ -311,7 +313,7 @@ impl Processes<'_> {
         let binary = &self.suite.binary;
         let runs = self
             .launcher
-            .experiment_in(folder, &limits, binary, &cases, spec)?;
+            .experiment(folder, &limits, binary, &cases, spec)?;
         self.hung.note(order, &runs);
         let ended = runs.last().map(|run| run.outcome.clone());
         self.progress

@@ -80,7 +80,7 @@ pub fn run(
     // What tests have left before this.
     tree.begin_anew();
     let campaign = OrderCampaign {
-        launcher: Launcher::new(records, options.timeout, stop).noting(tree.written()),
+        launcher: Launcher::new(records, stop).noting(tree.written()),
         options,
         asked,
         is_scheduled,

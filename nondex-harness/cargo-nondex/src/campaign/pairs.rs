@@ -36,41 +36,12 @@ pub struct Pairs {
 }
 
 impl Launcher<'_> {
-    /// As [`pairs`](Self::pairs), each of `then` with its own limit, and with a folder for
-    /// temporary files that is empty before the first test, and is removed afterwards; its forks
-    /// share it. Of several at once each needs a separate `place`.
-    pub fn pairs_fresh(
-        &self,
-        place: usize,
-        limit: Duration,
-        binary: &TestBinary,
-        first: &[&TestCase],
-        then: &[(&TestCase, Duration)],
-        spec: &RunSpec,
-    ) -> Option<Pairs> {
-        Self::with_fresh(place, |folder| {
-            self.pairs_in(folder, limit, binary, first, then, spec)
-        })
-    }
-
     /// Runs `first` in one process, one after the other, and each of `then` as if it came next, in
-    /// a fork; all under `spec`, whose tests they become. `limit` is that of all of `first`, and of
-    /// each of `then`. `None` when it was stopped.
+    /// a fork, within its limit; all under `spec`, whose tests they become, and with this folder
+    /// for temporary files. `limit` is that of all of `first`. `None` when it was stopped.
     pub fn pairs(
         &self,
-        limit: Duration,
-        binary: &TestBinary,
-        first: &[&TestCase],
-        then: &[&TestCase],
-        spec: &RunSpec,
-    ) -> Option<Pairs> {
-        let then: Vec<(&TestCase, Duration)> = then.iter().map(|test| (*test, limit)).collect();
-        self.pairs_in(None, limit, binary, first, &then, spec)
-    }
-
-    fn pairs_in(
-        &self,
-        temporary: Option<&Path>,
+        folder: Option<&Path>,
         limit: Duration,
         binary: &TestBinary,
         first: &[&TestCase],
@@ -85,12 +56,11 @@ impl Launcher<'_> {
             forks: 0,
         };
         if !then.is_empty() && binary.harness == Harness::Nondex && !first.is_empty() {
-            self.forked(temporary, limit, binary, (first, then), spec, &mut pairs)?;
+            self.forked(folder, limit, binary, (first, then), spec, &mut pairs)?;
         }
         pairs.then.resize(then.len(), None);
         if pairs.first.is_empty() {
-            pairs.first =
-                self.experiment_in(temporary, &vec![limit; first.len()], binary, first, spec)?;
+            pairs.first = self.experiment(folder, &[limit], binary, first, spec)?;
             pairs.executions += 1;
         }
         Some(pairs)
@@ -99,7 +69,7 @@ impl Launcher<'_> {
     /// As [`pairs`](Self::pairs), where there is something to fork for.
     fn forked(
         &self,
-        temporary: Option<&Path>,
+        folder: Option<&Path>,
         limit: Duration,
         binary: &TestBinary,
         (first, then): (&[&TestCase], &[(&TestCase, Duration)]),
@@ -131,7 +101,7 @@ impl Launcher<'_> {
         };
         pairs.executions += 1;
         let launch = Launch {
-            temporary,
+            temporary: folder,
             timeout: limit,
             binary,
             test,

@@ -28,7 +28,7 @@ use nondex_core::RunSpec;
 
 use self::state::{State, TestState};
 use super::budget::Budget;
-use super::launch::Unmade;
+use super::launch::{Setting, Unmade};
 use super::progress::Progress;
 use super::stop::StopFlag;
 use crate::judge::isolation::{Judgement, Need, Runs};
@@ -88,17 +88,6 @@ pub trait Workload: Sync {
 
     /// The maximum number of tests has failed: no other one is begun.
     fn cancelled(&self) {}
-}
-
-/// What a run is made in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Setting {
-    /// What all runs share.
-    Shared,
-    /// The same, but for an empty folder for temporary files.
-    Fresh,
-    /// A process that ends before it does anything which another one could notice.
-    Confined,
 }
 
 /// Maximum number of runs of one test at once: each needs as much memory as the others.

@@ -12,7 +12,7 @@ use nondex_core::{Failure, Family, Level, Outcome, RunSpec};
 use super::circumstance::under;
 use super::comparison::{Builder, Comparison, as_plain, once};
 use super::ended;
-use super::launch::Launcher;
+use super::launch::{Launcher, Setting};
 use super::stop::StopFlag;
 use super::tree::Tree;
 use super::written_paths::WrittenPaths;
@@ -71,7 +71,7 @@ impl<'a> Reruns<'a> {
         stop: &'a StopFlag,
     ) -> Self {
         let folder = directory.join("clean").into();
-        let launcher = Launcher::new(directory, options.timeout, stop);
+        let launcher = Launcher::new(directory, stop);
         Reruns {
             folder,
             launcher: launcher.noting(tree.written()),
@@ -218,10 +218,11 @@ impl<'a> Reruns<'a> {
             _ => specs::natural_spec(&case.name, self.options),
         };
         let run = under(circumstance, &suite.binary, &self.folder, |binary| {
-            self.launcher.run(binary, case, &spec)
+            self.launcher
+                .run(Setting::Shared, timeout, binary, case, &spec)
         });
         let run = run.map_err(|e| format!("the machine does not allow it: {e}"))?;
-        let run = run.ok_or_else(|| "the run was stopped before".to_owned())?;
+        let run = run.map_err(|_| "the run was stopped before".to_owned())?;
         Ok(Ended {
             outcome: run.outcome,
             failure: run.failure,

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use nondex_core::{ALGORITHM, Level, Schedule};
+use nondex_core::{ALGORITHM, Level, RunSpec, Schedule};
 use serde::{Deserialize, Serialize};
 
 use super::category::Category;
-use crate::campaign::launch::Launcher;
+use crate::campaign::launch::{Launcher, Setting};
 use crate::campaign::{self, Selected, Silent, StopFlag};
 use crate::cli::BisectArgs;
 use crate::command::folders::Folders;
@@ -297,14 +297,17 @@ impl<'a> Oracle<'a> {
         let before = cases.iter().map(|case| case.name.clone()).collect();
         cases.push(case);
         let options = self.options(project);
-        let launcher = Launcher::new(self.directory.records(), options.timeout, self.stop);
+        let launcher = Launcher::new(self.directory.records(), self.stop);
+        let limit = options.timeout;
         let alone = clean_spec(&case.name, &options);
         let after = alone.clone().after(before);
         let mut passed = [Vec::new(), Vec::new()];
         for _ in 0..2 {
-            passed[0].push(launcher.run(&suite.binary, case, &alone)?.passed());
-            let runs = launcher.experiment(options.timeout, &suite.binary, &cases, &after)?;
-            passed[1].push(runs.last()?.passed());
+            let orders: [(&[&TestCase], &RunSpec); 2] = [(&[case], &alone), (&cases, &after)];
+            for (passed, (tests, spec)) in passed.iter_mut().zip(orders) {
+                let runs = launcher.experiment(None, &[limit], &suite.binary, tests, spec)?;
+                passed.push(runs.last()?.passed());
+            }
             self.runs += 2;
         }
         let is = |passed: &[bool], expected: bool| passed.iter().all(|passed| *passed == expected);
@@ -332,11 +335,12 @@ impl<'a> Oracle<'a> {
         runs: usize,
     ) -> Option<Trial> {
         let options = self.options(project);
-        let launcher = Launcher::new(self.directory.records(), options.timeout, self.stop);
+        let launcher = Launcher::new(self.directory.records(), self.stop);
         let spec = natural_spec(&case.name, &options);
         let [mut passed, mut failed] = [0, 0];
         while passed + failed < runs && (passed == 0 || failed == 0) {
-            let run = launcher.run(&suite.binary, case, &spec)?;
+            let run = launcher.run(Setting::Shared, options.timeout, &suite.binary, case, &spec);
+            let run = run.ok()?;
             *if run.passed() {
                 &mut passed
             } else {

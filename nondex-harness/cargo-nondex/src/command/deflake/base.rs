@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::Session;
 use super::trials::after;
-use crate::campaign::launch::Launcher;
+use crate::campaign::launch::{Launcher, Setting};
 use crate::campaign::{self, Selected, Silent};
 use crate::error::Result;
 use crate::judge::Options;
@@ -127,7 +127,7 @@ impl<'a> Base<'a> {
         let mut options = self.session.options.of(&test.id).into_owned();
         let (directory, stop) = (self.session.directory, self.session.stop);
         if test.verdict == Verdict::OrderDependentVictim {
-            let launcher = Launcher::new(directory.records(), options.timeout, stop);
+            let launcher = Launcher::new(directory.records(), stop);
             let Some(runs) = after(&launcher, suite, case, test, &options, &[]) else {
                 return Ok(AtBase::Untried);
             };
@@ -164,7 +164,7 @@ impl<'a> Base<'a> {
         options: &Options,
     ) -> AtBase {
         let (records, stop) = (self.session.directory.records(), self.session.stop);
-        let launcher = Launcher::new(records, options.timeout, stop);
+        let launcher = Launcher::new(records, stop);
         let spec = natural_spec(&case.name, options);
         let wanted = runs_without_failure(test.least_rate());
         let begin = Instant::now();
@@ -172,10 +172,11 @@ impl<'a> Base<'a> {
             if made >= MOST || begin.elapsed() > MAX_TIME {
                 return AtBase::Passes;
             }
-            match launcher.run(&suite.binary, case, &spec) {
-                Some(run) if run.passed() => {}
-                Some(_) => return AtBase::Fails,
-                None => return AtBase::Untried,
+            let (limit, binary) = (options.timeout, &suite.binary);
+            match launcher.run(Setting::Shared, limit, binary, case, &spec) {
+                Ok(run) if run.passed() => {}
+                Ok(_) => return AtBase::Fails,
+                Err(_) => return AtBase::Untried,
             }
         }
         AtBase::PassesAlways

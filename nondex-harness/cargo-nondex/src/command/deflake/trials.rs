@@ -48,7 +48,7 @@ pub(super) fn after(
     let spec = clean_spec(&case.name, options)
         .after(before.cloned().unwrap_or_default())
         .watching(watch.to_vec());
-    launcher.experiment(options.timeout, &suite.binary, &cases, &spec)
+    launcher.experiment(None, &[options.timeout], &suite.binary, &cases, &spec)
 }
 
 /// What one test ran.
@@ -103,7 +103,7 @@ impl<'a> Trials<'a> {
         let mut options = self.session.options.of(&test.id).into_owned();
         options.cover = true;
         let records = self.session.directory.records();
-        let launcher = Launcher::new(records, options.timeout, self.session.stop);
+        let launcher = Launcher::new(records, self.session.stop);
         let own = suite.binary.executable_of(case);
         // What others opened meanwhile.
         let _ = self.watched.opened();
@@ -143,11 +143,12 @@ impl<'a> Trials<'a> {
         };
         let options = self.session.options.of(&test.id);
         let records = self.session.directory.records();
-        let launcher = Launcher::new(records, options.timeout, self.session.stop);
+        let launcher = Launcher::new(records, self.session.stop);
+        let limits = &[options.timeout];
         let spec = clean_spec(&case.name, &options);
         if suite.binary.harness == Harness::Nondex {
             let twice = spec.clone().after(vec![case.name.clone()]);
-            let runs = launcher.experiment(options.timeout, &suite.binary, &[case, case], &twice);
+            let runs = launcher.experiment(None, limits, &suite.binary, &[case, case], &twice);
             if runs.is_some_and(|runs| runs.last().is_some_and(Run::passed)) {
                 return Ok(Some(Witness::SameProcess));
             }
@@ -155,10 +156,10 @@ impl<'a> Trials<'a> {
         let folder = self.session.directory.path().join("clean");
         let clean = Circumstance::CleanEnvironment;
         let run = circumstance::under(clean, &suite.binary, folder.as_std_path(), |binary| {
-            launcher.run(binary, case, &spec)
+            launcher.experiment(None, limits, binary, &[case], &spec)
         });
         let run = run.map_err(|e| Error::setup(format!("failed to write in `{folder}`: {e}")))?;
-        let has_passed = run.is_some_and(|run| run.passed());
+        let has_passed = run.is_some_and(|runs| runs.iter().all(Run::passed));
         Ok(has_passed.then_some(Witness::CleanEnvironment))
     }
 }

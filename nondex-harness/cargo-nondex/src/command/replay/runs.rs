@@ -77,7 +77,7 @@ impl<'a> Runs<'a> {
     }
 
     fn launcher(&self) -> Launcher<'a> {
-        Launcher::new(Utf8PathBuf::from(self.records), self.timeout, self.stop)
+        Launcher::new(Utf8PathBuf::from(self.records), self.stop)
             .with_arguments(self.arguments.to_vec())
     }
 
@@ -122,7 +122,7 @@ impl<'a> Runs<'a> {
 
     fn run_by(&self, launcher: &Launcher<'_>) -> Option<Run> {
         let runs = if self.spec.before().is_empty() {
-            launcher.experiment(self.timeout, self.binary, &self.tests, self.spec)
+            launcher.experiment(None, &[self.timeout], self.binary, &self.tests, self.spec)
         } else {
             let own = (self.binary, &self.tests[..]);
             let kept = self.records.with_extension("left");

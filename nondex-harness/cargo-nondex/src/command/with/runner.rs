@@ -17,7 +17,7 @@ use nondex_core::Outcome;
 use super::super::interrupt;
 use super::{MANNER, Manner};
 use crate::campaign::StopFlag;
-use crate::campaign::launch::Launcher;
+use crate::campaign::launch::{Launcher, Setting};
 use crate::campaign::process::without_randomisation;
 use crate::judge::Options;
 use crate::judge::run::Run;
@@ -174,9 +174,10 @@ impl Runs<'_> {
     /// Runs a test. One that has no end while it is scheduled runs with real threads.
     fn run(&self, test: &TestCase, with: impl Fn(Launcher<'_>) -> Launcher<'_>) -> Option<Run> {
         let launch = |options: &Options| {
-            let launcher = Launcher::new(self.manner.records.clone(), LIMIT, &self.stop);
+            let launcher = Launcher::new(self.manner.records.clone(), &self.stop);
             let spec = world_spec(&test.name, &self.manner.world(), options);
-            with(launcher).run_private(LIMIT, self.binary, test, &spec)
+            let made = with(launcher).run(Setting::Private, LIMIT, self.binary, test, &spec);
+            made.ok()
         };
         let run = launch(&self.options)?;
         match self.options.is_scheduled() && run.has_no_outcome() {
