@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Store};
 use crate::judge::options::DEFAULT_TIMEOUT;
-use crate::project::{self, Mode};
+use crate::project::{self, Mode, Project};
 use crate::report::listing::plural;
 use crate::repro::{Repro, Subject};
 use crate::shell;
@@ -118,8 +118,14 @@ pub(super) fn confirm(args: &ConfirmArgs, asked: &Asked, console: &Console) -> R
             break;
         }
     }
+    finish(&confirmation, &project, console)
+}
+
+/// Shows what is known of all tests: 100 when one failed, or when fewer runs were made than
+/// requested.
+fn finish(confirmation: &Confirmation, project: &Project, console: &Console) -> Result<ExitCode> {
     if console.format == MessageFormat::Json {
-        console.json(&confirmation)?;
+        console.json(confirmation)?;
     }
     if confirmation.partial {
         console.warning("interrupted: fewer runs were made than requested");

@@ -40,10 +40,6 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
         None => Folders::find(&args.build.location())?,
     };
     let store = Store::new(&place.target_dir);
-    let asked = match args.is_run() {
-        true => None,
-        false => Some(asked(&args.id, args.report.as_deref(), &store, |_| true)?),
-    };
     let stop = match debugger {
         Some(_) => {
             interrupt::leave_to_debugger()?;
@@ -51,36 +47,12 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
         }
         None => interrupt::install()?,
     };
-    let (project, finding, is_recorded) = match asked {
-        Some(finding) => {
-            let plan = BuildPlan {
-                archive: args.archive.extracted.clone(),
-                ..plan_of(&finding, &place.workspace_root)
-            };
-            (project::build(&plan, console.quiet)?, finding, true)
-        }
-        None => {
-            let project = project::build(&request::plan(args, console)?, console.quiet)?;
-            let finding = request::finding_of(args, &project)?;
-            match store.find(&finding.id) {
-                Ok(mut known) => {
-                    // Where a static is, is not the same in every build.
-                    known.spec.execution = finding.spec.execution;
-                    (project, known, true)
-                }
-                Err(_) => (project, finding, false),
-            }
-        }
-    };
-    let sites = if args.trace {
-        let sites = finding.culprit_sites();
-        if sites.is_empty() && !finding.spec.is_scheduled() {
-            console.note("no responsible call is known, so there is none to trace");
-        }
-        sites
-    } else {
-        Vec::new()
-    };
+    let Requested {
+        project,
+        finding,
+        is_recorded,
+    } = Requested::of(args, &place, &store, console)?;
+    let sites = traced(args, &finding, console);
     let (suite, test) = find(&project, &finding)?;
     let binary = &suite.binary;
     let doctest = test.doctest.as_ref();
@@ -161,6 +133,61 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
         warnings,
         console,
     )
+}
+
+/// The run that is requested.
+struct Requested {
+    /// The project, built as the run needs it.
+    project: Project,
+    /// What is run, as a finding.
+    finding: Finding,
+    /// Whether a campaign has recorded it.
+    is_recorded: bool,
+}
+
+impl Requested {
+    /// The run of a finding, or that of the test and the options which are given.
+    fn of(args: &ReplayArgs, place: &Folders, store: &Store, console: &Console) -> Result<Self> {
+        if !args.is_run() {
+            let finding = asked(&args.id, args.report.as_deref(), store, |_| true)?;
+            let plan = BuildPlan {
+                archive: args.archive.extracted.clone(),
+                ..plan_of(&finding, &place.workspace_root)
+            };
+            return Ok(Requested {
+                project: project::build(&plan, console.quiet)?,
+                finding,
+                is_recorded: true,
+            });
+        }
+        let project = project::build(&request::plan(args, console)?, console.quiet)?;
+        let finding = request::finding_of(args, &project)?;
+        let known = store.find(&finding.id);
+        Ok(Requested {
+            project,
+            is_recorded: known.is_ok(),
+            finding: match known {
+                Ok(mut known) => {
+                    // Where a static is, is not the same in every build.
+                    known.spec.execution = finding.spec.execution;
+                    known
+                }
+                Err(_) => finding,
+            },
+        })
+    }
+}
+
+/// The calls whose work is to be shown.
+fn traced(args: &ReplayArgs, finding: &Finding, console: &Console) -> Vec<Site> {
+    if !args.trace {
+        return Vec::new();
+    }
+    let sites = finding.culprit_sites();
+    if sites.is_empty() && !finding.spec.is_scheduled() {
+        console.note("no responsible call is known, so there is none to trace");
+    }
+    sites
 }
 
 /// The finding that `text` means, of a report or else of those that are kept; one that

@@ -18,10 +18,10 @@ use super::session::{Session, Stages};
 use super::setup;
 use crate::campaign::tree::Tree;
 use crate::cli::RunArgs;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Store};
-use crate::project::Rebuilds;
+use crate::project::{BuildPlan, Project, Rebuilds};
 use crate::report::listing::plural;
 use crate::report::stream::{BuildFinished, Event};
 use crate::report::{Report, RunDirectory, TestReport, claim};
@@ -73,18 +73,14 @@ pub(super) fn within(
         &project,
         &plain.plan,
     )?;
-    let unchanged = match &testing.changed.changed {
-        Some(base) => {
-            let compared = Compared {
-                base: base.as_deref(),
-                plan: &plain.plan,
-                options: &options,
-                selected: &selected,
-            };
-            Unchanged::of(&past, &compared, stages, console)?
-        }
-        None => Unchanged::default(),
-    };
+    let compared = testing.changed.changed.as_ref().map(|base| Compared {
+        base: base.as_deref(),
+        plan: &plain.plan,
+        options: &options,
+        selected: &selected,
+    });
+    let unchanged = compared.map(|compared| Unchanged::of(&past, &compared, stages, console));
+    let unchanged = unchanged.transpose()?.unwrap_or_default();
     let in_order = selection::without(&selected, &unchanged.in_orders);
     let selected = selection::without(&selected, &unchanged.alone);
     let coverage = options
@@ -124,17 +120,7 @@ pub(super) fn within(
         console,
     })?;
     report.run.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    project.notes.retain(|note| !report.notes.contains(note));
-    report.notes.append(&mut project.notes);
-    if project.is_order_unknown {
-        claim::disclaim_std(&mut report);
-    }
-    report
-        .notes
-        .extend(obstacle.map(|error| format!("builds were not compared: {error}")));
-    report.run.build = Some(plain.plan.written(&project.workspace_root));
-    report.run.toolchain.clone_from(&project.toolchain);
-    report.run.unbuilt.append(&mut project.unbuilt);
+    describe(&mut report, &mut project, &plain.plan, obstacle);
     past.describe(&mut report);
     report.unchanged = unchanged.of_report(stages);
     request.mark_known(&project, &mut report);
@@ -157,6 +143,20 @@ pub(super) fn within(
         &testing.files,
         console,
     )
+}
+
+/// Adds to a report how its tests were built.
+fn describe(report: &mut Report, project: &mut Project, plan: &BuildPlan, obstacle: Option<Error>) {
+    project.notes.retain(|note| !report.notes.contains(note));
+    report.notes.append(&mut project.notes);
+    if project.is_order_unknown {
+        claim::disclaim_std(report);
+    }
+    let obstacle = obstacle.map(|error| format!("builds were not compared: {error}"));
+    report.notes.extend(obstacle);
+    report.run.build = Some(plan.written(&project.workspace_root));
+    report.run.toolchain.clone_from(&project.toolchain);
+    report.run.unbuilt.append(&mut project.unbuilt);
 }
 
 /// Tests that are left out, by id.
