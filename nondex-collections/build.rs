@@ -60,28 +60,17 @@ fn compiles(library: &str) -> bool {
     };
     let mut command = Command::new(rustc);
     command
-        .args([
-            "-",
-            "--crate-type=lib",
-            "--crate-name=probe",
-            "--edition=2021",
-        ])
+        .args(["-", "--crate-type=lib", "--crate-name=probe", "--edition=2021"])
         .args(["--emit=metadata", "--cap-lints=allow", "--out-dir"])
         .arg(folder);
     if let Some(target) = env::var_os("TARGET") {
         command.arg("--target").arg(target);
     }
-    let spawned = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
+    let spawned = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     spawned.is_ok_and(|mut rustc| {
         // Dropped at the end of the statement, which closes it.
-        let written = rustc
-            .stdin
-            .take()
-            .is_some_and(|mut stdin| stdin.write_all(library.as_bytes()).is_ok());
+        let written =
+            rustc.stdin.take().is_some_and(|mut stdin| stdin.write_all(library.as_bytes()).is_ok());
         rustc.wait().is_ok_and(|status| status.success()) && written
     })
 }

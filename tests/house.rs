@@ -31,53 +31,12 @@ const DRIVER: [(&str, &[&str]); 18] = [
         ],
     ),
     ("config", &["cli", "judge", "project", "error", "file"]),
-    (
-        "cli",
-        &["findings", "judge", "project", "error", "exit_code"],
-    ),
-    (
-        "repro",
-        &[
-            "campaign",
-            "findings",
-            "report",
-            "project",
-            "shell",
-            "error",
-            "statistics",
-        ],
-    ),
-    (
-        "campaign",
-        &["report", "pool", "judge", "project", "error", "atomic_file"],
-    ),
-    (
-        "findings",
-        &["report", "project", "shell", "error", "file", "atomic_file"],
-    ),
-    (
-        "report",
-        &[
-            "judge",
-            "project",
-            "shell",
-            "error",
-            "exit_code",
-            "statistics",
-            "atomic_file",
-        ],
-    ),
-    (
-        "project",
-        &[
-            "error",
-            "exit_code",
-            "pool",
-            "file",
-            "atomic_file",
-            "program",
-        ],
-    ),
+    ("cli", &["findings", "judge", "project", "error", "exit_code"]),
+    ("repro", &["campaign", "findings", "report", "project", "shell", "error", "statistics"]),
+    ("campaign", &["report", "pool", "judge", "project", "error", "atomic_file"]),
+    ("findings", &["report", "project", "shell", "error", "file", "atomic_file"]),
+    ("report", &["judge", "project", "shell", "error", "exit_code", "statistics", "atomic_file"]),
+    ("project", &["error", "exit_code", "pool", "file", "atomic_file", "program"]),
     ("repository", &["error"]),
     ("file", &["error"]),
     ("atomic_file", &["error"]),
@@ -128,13 +87,10 @@ fn imported<'a>(text: &'a str, start: &str) -> BTreeSet<&'a str> {
 /// A source file without its tests and comments.
 fn source(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
-    let end = [
-        "\n#[cfg(test)]\nmod tests {",
-        "\n#[cfg(test)]\npub(crate) mod tests {",
-    ]
-    .iter()
-    .filter_map(|start| text.find(start))
-    .min();
+    let end = ["\n#[cfg(test)]\nmod tests {", "\n#[cfg(test)]\npub(crate) mod tests {"]
+        .iter()
+        .filter_map(|start| text.find(start))
+        .min();
     let lines = text[..end.unwrap_or(text.len())].lines();
     let code = lines.filter(|line| !line.trim_start().starts_with("//"));
     code.collect::<Vec<_>>().join("\n")
@@ -170,13 +126,7 @@ fn folders(folder: &Path) -> BTreeSet<PathBuf> {
 /// The first name of a path below `root`, without its extension.
 fn room(root: &Path, file: &Path) -> String {
     let relative = file.strip_prefix(root).unwrap();
-    let first = relative
-        .components()
-        .next()
-        .unwrap()
-        .as_os_str()
-        .to_str()
-        .unwrap();
+    let first = relative.components().next().unwrap().as_os_str().to_str().unwrap();
     first.trim_end_matches(".rs").to_owned()
 }
 
@@ -185,10 +135,7 @@ fn arrows_between_folders_lead_downward_only() {
     for (floor, (name, below)) in DRIVER.iter().enumerate() {
         for other in *below {
             let found = DRIVER.iter().position(|(known, _)| known == other);
-            assert!(
-                found.unwrap() > floor,
-                "`{name}` may not know `{other}`: it is above it"
-            );
+            assert!(found.unwrap() > floor, "`{name}` may not know `{other}`: it is above it");
         }
     }
     let mut used = BTreeSet::new();
@@ -215,10 +162,7 @@ fn arrows_between_folders_lead_downward_only() {
     for (name, below) in DRIVER {
         for other in below {
             let arrow = (name.to_owned(), (*other).to_owned());
-            assert!(
-                used.contains(&arrow),
-                "no file of `{name}` uses `{other}` any more"
-            );
+            assert!(used.contains(&arrow), "no file of `{name}` uses `{other}` any more");
         }
     }
 }
@@ -245,33 +189,19 @@ fn files_of_one_folder_know_each_other_in_one_direction_only() {
 /// or by way of others.
 fn no_circle(root: &Path, folders: impl Iterator<Item = PathBuf>) {
     for folder in folders {
-        let name = folder
-            .strip_prefix(root)
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .replace('/', "::");
+        let name = folder.strip_prefix(root).unwrap().to_str().unwrap().replace('/', "::");
         // A file with its own folder is one room with it.
         let mut arrows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for file in files(&folder) {
             let own = room(&folder, &file);
             let text = source(&file);
             let is_in_folder = file.parent() == Some(&folder);
-            let siblings = if is_in_folder {
-                "super::"
-            } else {
-                "super::super::"
-            };
+            let siblings = if is_in_folder { "super::" } else { "super::super::" };
             let from_root = format!("crate::{name}::").replace("::::", "::");
-            let known = imported(&text, &from_root)
-                .into_iter()
-                .chain(imported(&text, siblings));
+            let known = imported(&text, &from_root).into_iter().chain(imported(&text, siblings));
             let known =
                 known.filter(|other| *other != own && !["mod", "lib"].contains(&own.as_str()));
-            arrows
-                .entry(own.clone())
-                .or_default()
-                .extend(known.map(str::to_owned));
+            arrows.entry(own.clone()).or_default().extend(known.map(str::to_owned));
         }
         for start in arrows.keys() {
             let mut open = vec![vec![start.clone()]];
@@ -316,10 +246,7 @@ fn only_the_judge_gives_a_verdict() {
 #[test]
 fn lines_end_at_column_100() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let root = root
-        .ancestors()
-        .find(|folder| folder.join("CHANGELOG.md").exists())
-        .unwrap();
+    let root = root.ancestors().find(|folder| folder.join("CHANGELOG.md").exists()).unwrap();
     let mut wide = Vec::new();
     for folder in [
         "docs",

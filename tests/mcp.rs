@@ -2,11 +2,7 @@
 
 #![cfg(target_os = "linux")]
 
-#[expect(
-    dead_code,
-    unused_imports,
-    reason = "shared with the other end-to-end tests"
-)]
+#[expect(dead_code, unused_imports, reason = "shared with the other end-to-end tests")]
 #[path = "e2e/support/mod.rs"]
 mod support;
 
@@ -45,12 +41,7 @@ impl Client {
             .spawn()
             .unwrap();
         let from = BufReader::new(server.stdout.take().unwrap());
-        let mut client = Client {
-            to: server.stdin.take(),
-            server,
-            from,
-            requests: 0,
-        };
+        let mut client = Client { to: server.stdin.take(), server, from, requests: 0 };
         let greeting = client.request(
             "initialize",
             &json!({
@@ -122,10 +113,7 @@ impl Client {
 /// A project with a test that relies on the order of a map, and one that does not.
 fn project() -> Fixture {
     let project = committed(&[
-        (
-            "Cargo.toml",
-            "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
-        ),
+        ("Cargo.toml", "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
         (
             "src/lib.rs",
             r#"
@@ -155,16 +143,9 @@ fn a_client_lists_explains_replays_and_confirms_findings_and_stdout_has_only_the
     let mut client = Client::of(&project);
     let tools = client.request("tools/list", &json!({}));
     let tools = tools["result"]["tools"].as_array().unwrap().clone();
-    let names: Vec<&str> = tools
-        .iter()
-        .map(|tool| tool["name"].as_str().unwrap())
-        .collect();
+    let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["findings", "why", "replay", "confirm"]);
-    assert!(
-        tools
-            .iter()
-            .all(|tool| tool["inputSchema"]["type"] == "object")
-    );
+    assert!(tools.iter().all(|tool| tool["inputSchema"]["type"] == "object"));
     let missing = client.failure("findings", &json!({}));
     assert!(missing.contains("report"), "{missing}");
 
@@ -184,30 +165,20 @@ fn a_client_lists_explains_replays_and_confirms_findings_and_stdout_has_only_the
     assert_eq!(event["verdict"], "ID");
 
     // The cause is known: nothing is run.
-    let runs = || {
-        fs::read_dir(project.path("target/nondex/runs"))
-            .unwrap()
-            .count()
-    };
+    let runs = || fs::read_dir(project.path("target/nondex/runs")).unwrap().count();
     let before = runs();
     let fingerprint = &event["fingerprint"];
     for name in [fingerprint, &event["tests"][0], &json!("first_is_a")] {
         let why = client.result("why", &json!({ "finding": name }));
         assert_eq!(why["finding"], event);
         let text = why["explanation"].as_str().unwrap();
-        assert!(
-            text.contains("HashMap::keys") && !text.contains('\u{1b}'),
-            "{text}"
-        );
+        assert!(text.contains("HashMap::keys") && !text.contains('\u{1b}'), "{text}");
     }
     assert_eq!(runs(), before);
 
     let again = json!({ "finding": fingerprint, "runs": 3 });
     let replayed = client.result("replay", &again);
-    assert_eq!(
-        (&replayed["failures"], &replayed["runs"]),
-        (&json!(3), &json!(3))
-    );
+    assert_eq!((&replayed["failures"], &replayed["runs"]), (&json!(3), &json!(3)));
     assert_eq!(replayed["ends"][0]["as_recorded"], true);
     let plain = json!({ "test": "shop$adds", "runs": 2, "options": ["--lib"] });
     let confirmed = client.result("confirm", &plain);
@@ -216,10 +187,7 @@ fn a_client_lists_explains_replays_and_confirms_findings_and_stdout_has_only_the
     assert_eq!(tests[0]["runs"], 2);
     client.end();
     let log = fs::read_to_string(project.path("target/server.log")).unwrap();
-    assert!(
-        log.contains("Replaying") && log.contains("Confirming"),
-        "{log}"
-    );
+    assert!(log.contains("Replaying") && log.contains("Confirming"), "{log}");
 }
 
 #[test]
@@ -236,13 +204,7 @@ fn a_finding_without_a_known_cause_is_explained_by_a_search() {
     );
     let run = Nondex::run_in(&project.path("")).args(["--search-runs", "1"]);
     let report = run.run().expect(ExitCode::Found).report();
-    assert!(
-        report
-            .tests
-            .iter()
-            .flat_map(|test| &test.culprits)
-            .all(|culprit| !culprit.confirmed)
-    );
+    assert!(report.tests.iter().flat_map(|test| &test.culprits).all(|culprit| !culprit.confirmed));
     let mut client = Client::of(&project);
     let found = client.result("findings", &json!({}));
     // By the fingerprint, which is another one once the cause is known.
@@ -263,10 +225,7 @@ fn what_is_not_there_is_an_error_that_names_what_is() {
     let message = client.failure("why", &json!({ "finding": "adds" }));
     assert!(message.contains("shop$first_is_a"), "{message}");
     let message = client.failure("replay", &json!({ "finding": "nothing" }));
-    assert!(
-        message.starts_with("error: ") && message.contains("nothing"),
-        "{message}"
-    );
+    assert!(message.starts_with("error: ") && message.contains("nothing"), "{message}");
     for (tool, arguments) in [("guess", json!({})), ("why", json!({ "finding": 3 }))] {
         let response = client.call(tool, &arguments);
         assert_eq!(response["error"]["code"], -32602, "{response:#}");

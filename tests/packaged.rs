@@ -16,10 +16,7 @@ const PACKAGES: [&str; 6] = [
 ];
 
 fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .canonicalize()
-        .unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
 /// Runs a command without what cargo set for this test, which must succeed.
@@ -34,11 +31,7 @@ fn succeed(command: &mut Command) -> Output {
         }
     }
     let output = command.output().unwrap();
-    assert!(
-        output.status.success(),
-        "{command:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     output
 }
 
@@ -118,19 +111,9 @@ fn the_driver_is_built_from_the_packaged_archives_and_finds_what_the_quickstart_
     // With the same sources it takes the runtime that other tests have built: the key of the cache
     // is their hash.
     let output = Command::new(folder.join("target/debug/cargo-nondex"))
-        .args([
-            "nondex",
-            "--seeds",
-            "10",
-            "--offline",
-            "--message-format",
-            "json",
-        ])
+        .args(["nondex", "--seeds", "10", "--offline", "--message-format", "json"])
         .env_remove("CARGO_MANIFEST_DIR")
-        .env(
-            "NONDEX_CACHE_DIR",
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join("nondex-cache"),
-        )
+        .env("NONDEX_CACHE_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("nondex-cache"))
         .current_dir(&quickstart)
         .output()
         .unwrap();

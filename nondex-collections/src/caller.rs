@@ -59,14 +59,9 @@ mod tests {
     #[test]
     fn the_mirror_and_std_are_nobodys_call_sites() {
         assert!(is_hidden(file!()));
-        assert!(is_hidden(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/src/env.rs"
-        )));
+        assert!(is_hidden(concat!(env!("CARGO_MANIFEST_DIR"), "/src/env.rs")));
         assert!(is_hidden("/rustc/59807616e/library/alloc/src/vec/mod.rs"));
-        assert!(is_hidden(
-            "/usr/src/rustc-1.85.0/library/alloc/src/vec/mod.rs"
-        ));
+        assert!(is_hidden("/usr/src/rustc-1.85.0/library/alloc/src/vec/mod.rs"));
         assert!(!is_hidden("src/caller.rs"));
         assert!(!is_hidden("/home/me/src/lib.rs"));
     }

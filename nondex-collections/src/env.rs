@@ -29,9 +29,7 @@ pub struct VarsOs {
 #[must_use]
 #[track_caller]
 pub fn vars() -> Vars {
-    Vars {
-        inner: snapshot(&model::ENV_VARS, crate::caller::caller()),
-    }
+    Vars { inner: snapshot(&model::ENV_VARS, crate::caller::caller()) }
 }
 
 /// As [`::std::env::vars_os`], in the order the run decides.
@@ -59,13 +57,8 @@ fn snapshot(model: &'static Model, caller: Caller) -> VarsOs {
     let _ = ::std::env::var_os("");
     let mut variables: Vec<_> = ::std::env::vars_os().collect();
     let own = variables.len() - system::given(&variables);
-    arrange(&mut variables, own, model, caller, |(name, _)| {
-        name.as_encoded_bytes()
-    });
-    VarsOs {
-        inner: variables.into_iter(),
-        local: PhantomData,
-    }
+    arrange(&mut variables, own, model, caller, |(name, _)| name.as_encoded_bytes());
+    VarsOs { inner: variables.into_iter(), local: PhantomData }
 }
 
 impl Iterator for Vars {
@@ -84,9 +77,7 @@ impl Iterator for Vars {
 
 impl fmt::Debug for Vars {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Vars")
-            .field("inner", &self.inner.inner.as_slice())
-            .finish()
+        f.debug_struct("Vars").field("inner", &self.inner.inner.as_slice()).finish()
     }
 }
 
@@ -104,8 +95,6 @@ impl Iterator for VarsOs {
 
 impl fmt::Debug for VarsOs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("VarsOs")
-            .field("inner", &self.inner.as_slice())
-            .finish()
+        f.debug_struct("VarsOs").field("inner", &self.inner.as_slice()).finish()
     }
 }

@@ -193,10 +193,7 @@ mod tests {
 
     #[test]
     fn a_message_of_many_pieces_is_one_write_and_a_long_one_loses_nothing() {
-        assert_eq!(
-            written(format_args!("{} is {:?}", 1, Some("x"))),
-            ["1 is Some(\"x\")\n"]
-        );
+        assert_eq!(written(format_args!("{} is {:?}", 1, Some("x"))), ["1 is Some(\"x\")\n"]);
         assert_eq!(written(format_args!("")), ["\n"]);
         for len in [ROOM - 1, ROOM, ROOM + 1, 5 * ROOM] {
             let long = "é".repeat(len / 2) + &"x".repeat(len % 2);

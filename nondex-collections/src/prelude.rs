@@ -1,11 +1,7 @@
 //! The preludes, with the macros that are ours.
 
 // What is newer than this mirror.
-#[allow(
-    unused_imports,
-    clippy::allow_attributes,
-    reason = "there may be nothing"
-)]
+#[allow(unused_imports, clippy::allow_attributes, reason = "there may be nothing")]
 pub use ::std::prelude::*;
 
 macro_rules! preludes {

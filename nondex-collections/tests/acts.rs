@@ -146,10 +146,9 @@ fn an_act_meets_the_entries_in_the_order_of_the_iterators_but_at_full() {
                     let agree = acts();
                     match level {
                         Level::Full => differ += agree.iter().filter(|agrees| !**agrees).count(),
-                        _ => assert!(
-                            agree.iter().all(|agrees| *agrees),
-                            "{level} {seed} {agree:?}"
-                        ),
+                        _ => {
+                            assert!(agree.iter().all(|agrees| *agrees), "{level} {seed} {agree:?}");
+                        }
                     }
                 });
             }
@@ -169,10 +168,7 @@ fn at_std_and_in_base_order_with_a_fixed_hasher_acts_have_the_order_of_std() {
     }
     let check = || {
         assert_eq!(trace(|| drop(map::<Fixed>())), trace(|| drop(of_std())));
-        assert_eq!(
-            trace(|| drop(map::<Fixed>().clone())),
-            trace(|| drop(of_std().clone()))
-        );
+        assert_eq!(trace(|| drop(map::<Fixed>().clone())), trace(|| drop(of_std().clone())));
         assert_eq!(
             trace(|| assert!(map::<Fixed>() == map())),
             trace(|| assert!(of_std() == of_std()))
@@ -193,17 +189,11 @@ fn the_choice_of_a_destructor_is_at_the_place_where_the_collection_was_created()
         let other = map.clone();
         assert_eq!(other.len(), 5);
     });
-    let drops = record
-        .points
-        .iter()
-        .filter(|p| p.site.api.ends_with("::drop"));
+    let drops = record.points.iter().filter(|p| p.site.api.ends_with("::drop"));
     let mut found: Vec<u32> = drops.map(|point| point.site.line).collect();
     found.sort_unstable();
     assert_eq!(found, lines);
-    let others = record
-        .points
-        .iter()
-        .filter(|p| !p.site.api.ends_with("::drop"));
+    let others = record.points.iter().filter(|p| !p.site.api.ends_with("::drop"));
     assert_eq!(
         others.map(|p| &*p.site.api).collect::<Vec<_>>(),
         ["std::collections::HashMap::clone"]

@@ -102,10 +102,7 @@ macro_rules! counts {
 
 #[test]
 fn outside_a_test_a_collection_allocates_as_stds() {
-    assert_eq!(
-        counts!(nondex_collections::collections),
-        counts!(std::collections)
-    );
+    assert_eq!(counts!(nondex_collections::collections), counts!(std::collections));
 }
 
 /// A spec whose record is a file, as in a run of the driver.
@@ -118,10 +115,7 @@ fn recorded(level: Level, seed: u64) -> RunSpec {
 
 #[test]
 fn in_base_order_and_at_std_a_collection_allocates_as_stds() {
-    let clean = RunSpec {
-        choices: Choices::Canonical,
-        ..recorded(Level::Std, 3)
-    };
+    let clean = RunSpec { choices: Choices::Canonical, ..recorded(Level::Std, 3) };
     for spec in [clean, recorded(Level::Std, 3)] {
         let run = Context::new(spec);
         let _test = context::enter(&run, "test");

@@ -123,34 +123,19 @@ fn methods_are_named_by_path() {
     assert_eq!(maps.iter().map(HashMap::len).sum::<usize>(), 1);
     assert_eq!(maps.iter().flat_map(HashMap::keys).count(), 1);
     assert_eq!(
-        maps.iter()
-            .flatten()
-            .map(|(key, value)| (*key, *value))
-            .collect::<Vec<_>>(),
+        maps.iter().flatten().map(|(key, value)| (*key, *value)).collect::<Vec<_>>(),
         [(1, 'a')]
     );
-    assert_eq!(
-        maps.into_iter()
-            .flat_map(HashMap::into_values)
-            .collect::<String>(),
-        "a"
-    );
+    assert_eq!(maps.into_iter().flat_map(HashMap::into_values).collect::<String>(), "a");
     let missing: Option<HashSet<u8>> = [].into_iter().next();
-    assert!(
-        std::iter::repeat_with(HashSet::<u8>::new)
-            .take(2)
-            .all(|set| set.is_empty())
-    );
+    assert!(std::iter::repeat_with(HashSet::<u8>::new).take(2).all(|set| set.is_empty()));
     assert!(missing.as_ref().is_none_or(HashSet::is_empty));
     assert!(missing.unwrap_or_default().is_empty());
     let mut groups: HashMap<bool, VecDeque<u8>> = HashMap::default();
     (0..4).for_each(|n| {
         groups.entry(n % 2 == 0).or_default().push_back(n);
     });
-    groups
-        .entry(true)
-        .or_insert_with(|| VecDeque::from([0]))
-        .push_back(4);
+    groups.entry(true).or_insert_with(|| VecDeque::from([0])).push_back(4);
     assert_eq!(groups[&true], [0, 2, 4]);
 }
 
@@ -219,14 +204,8 @@ fn types_of_ones_own_are_built_on_them() {
     index.words.entry("tree".into()).or_default().insert(3);
     index.stop.insert("the");
     assert_eq!(index.clone(), index);
-    assert_eq!(
-        format!("{index:?}"),
-        r#"Index { words: {"tree": {3}}, stop: {"the"} }"#
-    );
-    assert_eq!(
-        HashMap::from([(1, 2)]).pairs() + BTreeMap::from([(1, 2)]).pairs(),
-        2
-    );
+    assert_eq!(format!("{index:?}"), r#"Index { words: {"tree": {3}}, stop: {"the"} }"#);
+    assert_eq!(HashMap::from([(1, 2)]).pairs() + BTreeMap::from([(1, 2)]).pairs(), 2);
 
     let registry: Registry<u8, &str> = [(1, "a"), (2, "b")].into_iter().collect();
     assert_eq!(sorted(&registry), [(&1, &"a"), (&2, &"b")]);
@@ -243,12 +222,7 @@ fn types_of_ones_own_are_built_on_them() {
 
 #[test]
 fn statics_threads_and_panics_carry_them() {
-    SHARED
-        .lock()
-        .unwrap()
-        .entry("k".to_owned())
-        .or_default()
-        .push(1);
+    SHARED.lock().unwrap().entry("k".to_owned()).or_default().push(1);
     LAZY.lock().unwrap().insert("k", 1);
     SEEN.with_borrow_mut(|seen| seen.insert(1));
     assert_eq!(SEEN.with_borrow(HashSet::len), 1);
@@ -264,28 +238,16 @@ fn statics_threads_and_panics_carry_them() {
                 })
             })
             .collect();
-        handles
-            .into_iter()
-            .map(|handle| handle.join().unwrap())
-            .sum::<i32>()
+        handles.into_iter().map(|handle| handle.join().unwrap()).sum::<i32>()
     });
     assert_eq!(squares, totals.into_inner().unwrap().into_values().sum());
 
     let (sender, receiver) = mpsc::channel();
-    let worker = thread::Builder::new()
-        .name("worker".to_owned())
-        .spawn(move || {
-            sender
-                .send(HashSet::from([thread::current().name().map(str::to_owned)]))
-                .unwrap();
-        });
+    let worker = thread::Builder::new().name("worker".to_owned()).spawn(move || {
+        sender.send(HashSet::from([thread::current().name().map(str::to_owned)])).unwrap();
+    });
     worker.unwrap().join().unwrap();
-    assert!(
-        receiver
-            .recv()
-            .unwrap()
-            .contains(&Some("worker".to_owned()))
-    );
+    assert!(receiver.recv().unwrap().contains(&Some("worker".to_owned())));
     let answer: thread::Result<u8> =
         thread::spawn(|| panic::resume_unwind(Box::new("stop"))).join();
     assert_eq!(answer.unwrap_err().downcast_ref(), Some(&"stop"));
@@ -305,10 +267,7 @@ fn directories_and_environment_are_read() -> io::Result<()> {
     assert!(names.binary_search(&"dropin.rs".to_owned()).is_ok());
     let entries: fs::ReadDir = fs::read_dir(directory)?;
     assert_eq!(
-        entries
-            .filter_map(Result::ok)
-            .filter(|entry| entry.path().ends_with("dropin.rs"))
-            .count(),
+        entries.filter_map(Result::ok).filter(|entry| entry.path().ends_with("dropin.rs")).count(),
         1
     );
 

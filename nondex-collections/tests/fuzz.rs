@@ -288,10 +288,7 @@ fn fuzz(few: u64, panics: bool) {
         let std = program!(seed, panics, std::collections);
         let own = program!(seed, panics, nondex_collections::collections);
         compare(seed, &own, &std, "outside a test");
-        for spec in [
-            RunSpec::clean("test"),
-            RunSpec::new("test", Level::Std, seed),
-        ] {
+        for spec in [RunSpec::clean("test"), RunSpec::new("test", Level::Std, seed)] {
             let run = Context::new(spec);
             let _test = context::enter(&run, "test");
             let own = program!(seed, panics, nondex_collections::collections);

@@ -79,9 +79,7 @@ fn live() -> i32 {
 type Map = HashMap<Token, Token>;
 
 fn map(len: u32) -> Map {
-    (0..len)
-        .map(|n| (Token::new(n), Token::new(1000 + n)))
-        .collect()
+    (0..len).map(|n| (Token::new(n), Token::new(1000 + n))).collect()
 }
 
 /// Runs `body` with a map of ten entries outside a test and in a run at every level, and expects no
@@ -110,10 +108,7 @@ fn iterators_by_value_drop_what_they_did_not_yield() {
             assert_eq!(map.len(), 1);
         });
         leaves_nothing(|mut map| {
-            let taken = map
-                .extract_if(|key, _| key.0 % 2 == 0)
-                .take(consumed)
-                .count();
+            let taken = map.extract_if(|key, _| key.0 % 2 == 0).take(consumed).count();
             assert_eq!(map.len(), 10 - taken);
         });
     }
@@ -123,17 +118,12 @@ fn iterators_by_value_drop_what_they_did_not_yield() {
 fn overwriting_and_removing_drop_what_they_replace() {
     leaves_nothing(|mut map| {
         for n in 0..10 {
-            assert_eq!(
-                map.insert(Token::new(n), Token::new(n)).unwrap().0,
-                1000 + n
-            );
+            assert_eq!(map.insert(Token::new(n), Token::new(n)).unwrap().0, 1000 + n);
             assert_eq!(live(), 20);
         }
         map.remove(&Token::new(3));
         assert_eq!(live(), 18);
-        map.entry(Token::new(4))
-            .insert_entry(Token::new(5))
-            .remove();
+        map.entry(Token::new(4)).insert_entry(Token::new(5)).remove();
         assert_eq!(live(), 16);
         map.retain(|key, _| key.0 % 2 == 0);
         assert_eq!(live(), 2 * map.len() as i32);
@@ -179,9 +169,8 @@ macro_rules! leaks_of {
         let body: fn(&mut $map<Token, Token, Fixed>) = $body;
         let mut leaks = Vec::new();
         loop {
-            let mut map: $map<Token, Token, Fixed> = (0..10)
-                .map(|n| (Token::new(n), Token::new(1000 + n)))
-                .collect();
+            let mut map: $map<Token, Token, Fixed> =
+                (0..10).map(|n| (Token::new(n), Token::new(1000 + n))).collect();
             map.remove(&Token::new(2));
             FUSE.set(leaks.len() as u32);
             let panicked = catch_unwind(AssertUnwindSafe(|| body(&mut map))).is_err();

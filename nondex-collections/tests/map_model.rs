@@ -125,9 +125,7 @@ fn apply(own: &mut Own, model: &mut Model, step: Step) {
             model.clear();
         }
         Step::Disjoint(a, b) if a != b => {
-            let found = own
-                .get_disjoint_mut([&a, &b])
-                .map(Option::<&mut u32>::copied);
+            let found = own.get_disjoint_mut([&a, &b]).map(Option::<&mut u32>::copied);
             assert_eq!(found, [model.get(&a).copied(), model.get(&b).copied()]);
         }
         Step::Disjoint(..) => {}
@@ -158,23 +156,11 @@ fn compare(own: &Own, model: &Model) {
     assert_eq!(sorted(own.iter().map(|(&k, &v)| (k, v))), expected);
     assert_eq!(sorted(own.clone().into_iter()), expected);
     assert_eq!(sorted(own.clone().drain()), expected);
-    assert_eq!(
-        sorted(own.clone().iter_mut().map(|(&k, v)| (k, *v))),
-        expected
-    );
+    assert_eq!(sorted(own.clone().iter_mut().map(|(&k, v)| (k, *v))), expected);
     assert_eq!(sorted(own.keys().copied()), sorted(model.keys().copied()));
-    assert_eq!(
-        sorted(own.values().copied()),
-        sorted(model.values().copied())
-    );
-    assert_eq!(
-        sorted(own.clone().into_keys()),
-        sorted(model.keys().copied())
-    );
-    assert_eq!(
-        sorted(own.clone().into_values()),
-        sorted(model.values().copied())
-    );
+    assert_eq!(sorted(own.values().copied()), sorted(model.values().copied()));
+    assert_eq!(sorted(own.clone().into_keys()), sorted(model.keys().copied()));
+    assert_eq!(sorted(own.clone().into_values()), sorted(model.values().copied()));
     assert_eq!(own.iter().fold(0, |n, _| n + 1), model.len());
     assert_eq!(own.iter().count(), model.len());
     for key in 0..=u8::MAX {
@@ -185,16 +171,10 @@ fn compare(own: &Own, model: &Model) {
     let mut iterator = own.iter();
     iterator.next();
     assert!(iterator.clone().eq(iterator.clone()));
-    assert_eq!(
-        format!("{iterator:?}"),
-        format!("{:?}", iterator.collect::<Vec<_>>())
-    );
+    assert_eq!(format!("{iterator:?}"), format!("{:?}", iterator.collect::<Vec<_>>()));
     let mut iterator = own.clone().into_iter();
     iterator.next();
-    assert_eq!(
-        format!("{iterator:?}"),
-        format!("{:?}", iterator.collect::<Vec<_>>())
-    );
+    assert_eq!(format!("{iterator:?}"), format!("{:?}", iterator.collect::<Vec<_>>()));
 }
 
 /// Runs `body` outside a test and in a run at every level.

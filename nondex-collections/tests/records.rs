@@ -21,22 +21,14 @@ fn orders(of: u32) -> Vec<String> {
     vec![
         format!("{map:?}"),
         format!("{:?}", set.iter().collect::<Vec<_>>()),
-        format!(
-            "{:?}",
-            env::vars_os().map(|(name, _)| name).collect::<Vec<_>>()
-        ),
+        format!("{:?}", env::vars_os().map(|(name, _)| name).collect::<Vec<_>>()),
     ]
 }
 
 fn single_threaded() -> Vec<String> {
     let mut seen = orders(12);
     let sources = fs::read_dir(env!("CARGO_MANIFEST_DIR")).unwrap();
-    seen.push(format!(
-        "{:?}",
-        sources
-            .map(|entry| entry.unwrap().file_name())
-            .collect::<Vec<_>>()
-    ));
+    seen.push(format!("{:?}", sources.map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>()));
     seen
 }
 
@@ -44,21 +36,14 @@ fn threads_that_are_joined() -> Vec<String> {
     let spawned: Vec<_> = (3..6).map(|of| thread::spawn(move || orders(of))).collect();
     let mut seen = thread::scope(|scope| {
         let scoped: Vec<_> = (6..9).map(|of| scope.spawn(move || orders(of))).collect();
-        let named = thread::Builder::new()
-            .name("named".to_owned())
-            .spawn_scoped(scope, || orders(10));
-        let mut seen: Vec<String> = scoped
-            .into_iter()
-            .flat_map(|thread| thread.join().unwrap())
-            .collect();
+        let named =
+            thread::Builder::new().name("named".to_owned()).spawn_scoped(scope, || orders(10));
+        let mut seen: Vec<String> =
+            scoped.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
         seen.extend(named.unwrap().join().unwrap());
         seen
     });
-    seen.extend(
-        spawned
-            .into_iter()
-            .flat_map(|thread| thread.join().unwrap()),
-    );
+    seen.extend(spawned.into_iter().flat_map(|thread| thread.join().unwrap()));
     seen
 }
 
@@ -66,10 +51,7 @@ fn threads_that_are_joined() -> Vec<String> {
 /// identified by its whole stack.
 fn runs(specs: &[RunSpec], times: usize, body: fn() -> Vec<String>) -> Vec<(Vec<String>, String)> {
     let mut runs = Vec::new();
-    for spec in specs
-        .iter()
-        .flat_map(|spec| std::iter::repeat_n(spec, times))
-    {
+    for spec in specs.iter().flat_map(|spec| std::iter::repeat_n(spec, times)) {
         runs.push(run(spec, body));
     }
     runs

@@ -160,10 +160,7 @@ fn at_std_a_collection_keeps_its_order_until_it_is_built_again() {
 fn with_a_fixed_hasher_nothing_changes_at_std() {
     for seed in 0..100 {
         let rows = failures::<HashSet<u32, Fixed>>(Level::Std, seed);
-        assert_eq!(
-            rows,
-            failures::<HashMap<u32, char, Fixed>>(Level::Std, seed)
-        );
+        assert_eq!(rows, failures::<HashMap<u32, char, Fixed>>(Level::Std, seed));
         assert_eq!(rows, failures::<HashSet<u32, Fixed>>(Level::Std, 0));
         assert_eq!(rows[2..6], [false; 4]);
     }

@@ -59,6 +59,7 @@ impl Key for String {
     clippy::incompatible_msrv,
     reason = "std's `extract_if` is newer than the oldest toolchain of the runtime"
 )]
+#[expect(clippy::too_many_lines, reason = "one line or two for each operation of a map")]
 fn same_history<K: Key, V: Clone + Debug + Default + PartialEq, S>(
     seed: u64,
     hasher: S,
@@ -81,10 +82,7 @@ fn same_history<K: Key, V: Clone + Debug + Default + PartialEq, S>(
         let key = K::key(random.index(span));
         match random.index(100) {
             0..62 if growing => {
-                assert_eq!(
-                    std.insert(key.clone(), V::default()),
-                    own.insert(key, V::default())
-                );
+                assert_eq!(std.insert(key.clone(), V::default()), own.insert(key, V::default()));
             }
             0..62 => assert_eq!(std.remove(&key), own.remove(&key)),
             62..72 => {
@@ -158,23 +156,16 @@ fn same_history<K: Key, V: Clone + Debug + Default + PartialEq, S>(
                     *n % 4 > cut
                 };
                 let limit = random.index(20);
-                let a: Vec<K> = std
-                    .extract_if(|_, _| odd(&mut a))
-                    .take(limit)
-                    .map(|p| p.0)
-                    .collect();
-                let b: Vec<K> = own
-                    .extract_if(|_, _| odd(&mut b))
-                    .take(limit)
-                    .map(|p| p.0)
-                    .collect();
+                let a: Vec<K> =
+                    std.extract_if(|_, _| odd(&mut a)).take(limit).map(|p| p.0).collect();
+                let b: Vec<K> =
+                    own.extract_if(|_, _| odd(&mut b)).take(limit).map(|p| p.0).collect();
                 assert_eq!(a, b, "seed {seed} step {step}: extract_if");
             }
             _ => {
                 let len = random.index(12);
-                let keys: Vec<(K, V)> = (0..len)
-                    .map(|_| (K::key(random.index(span)), V::default()))
-                    .collect();
+                let keys: Vec<(K, V)> =
+                    (0..len).map(|_| (K::key(random.index(span)), V::default())).collect();
                 std.extend(keys.clone());
                 own.extend(keys);
             }
@@ -257,10 +248,7 @@ fn set_operations_have_the_order_and_the_capacity_of_std() {
         assert!(sa.union(&sb).eq(oa.union(&ob)));
         assert!(sa.intersection(&sb).eq(oa.intersection(&ob)));
         assert!(sa.difference(&sb).eq(oa.difference(&ob)));
-        assert!(
-            sa.symmetric_difference(&sb)
-                .eq(oa.symmetric_difference(&ob))
-        );
+        assert!(sa.symmetric_difference(&sb).eq(oa.symmetric_difference(&ob)));
         assert_eq!(sa.union(&sb).size_hint(), oa.union(&ob).size_hint());
         for (std, own) in [
             (&sa | &sb, &oa | &ob),

@@ -37,14 +37,8 @@ enum Bug {
     Disagreement([usize; 2]),
 }
 
-const KINDS: [&str; 6] = [
-    "pair order",
-    "first element",
-    "last element",
-    "triple order",
-    "position",
-    "two reads differ",
-];
+const KINDS: [&str; 6] =
+    ["pair order", "first element", "last element", "triple order", "position", "two reads differ"];
 
 impl Bug {
     /// A bug of that kind, which does not show in canonical order; `None` when this number of
@@ -167,13 +161,9 @@ pub(crate) fn tables(lens: &[usize]) -> [Table; 3] {
         })
         .collect();
     let parts: [(&str, Show); 3] = [
-        ("runs until it shows, mean", |needed| {
-            format!("{:.1}", needed.mean)
-        }),
+        ("runs until it shows, mean", |needed| format!("{:.1}", needed.mean)),
         ("runs that show 95 %", |needed| needed.quantile.to_string()),
-        ("shown by 10 seeds, %", |needed| {
-            format!("{:.1}", 100.0 * needed.usual)
-        }),
+        ("shown by 10 seeds, %", |needed| format!("{:.1}", 100.0 * needed.usual)),
     ];
     parts.map(|(title, show)| {
         let cell = |[covering, random]: &[Option<Needed>; 2]| match (covering, random) {

@@ -5,11 +5,7 @@
 
 #![cfg_attr(
     not(test),
-    warn(
-        clippy::disallowed_macros,
-        clippy::disallowed_methods,
-        clippy::disallowed_types
-    )
+    warn(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)
 )]
 
 mod arrange;

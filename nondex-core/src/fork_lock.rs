@@ -136,10 +136,7 @@ impl<T> ForkLock<T> {
                 value.write(Some((self.new)()));
             }
         }
-        Take::Taken(ForkGuard {
-            lock: self,
-            of_this_thread: PhantomData,
-        })
+        Take::Taken(ForkGuard { lock: self, of_this_thread: PhantomData })
     }
 
     /// Takes the lock for a `fork` by this thread, so that the child finds it free and whole. Gives

@@ -151,9 +151,7 @@ impl Data for u32 {
 
     fn from_value(value: Value) -> Result<Self, Error> {
         let value = u64::from_value(value)?;
-        value
-            .try_into()
-            .map_err(|_| Error(format!("expected a number of 32 bits, found {value}")))
+        value.try_into().map_err(|_| Error(format!("expected a number of 32 bits, found {value}")))
     }
 }
 

@@ -39,11 +39,7 @@ mod mapped {
     const READ_WRITE: c_int = 3;
     const SHARED: c_int = 1;
     /// `MAP_PRIVATE | MAP_ANONYMOUS`.
-    const PRIVATE_ANONYMOUS: c_int = if cfg!(target_os = "linux") {
-        0x22
-    } else {
-        0x1002
-    };
+    const PRIVATE_ANONYMOUS: c_int = if cfg!(target_os = "linux") { 0x22 } else { 0x1002 };
 
     /// Maps new pages of zeros; `None` where there is no room.
     pub(crate) fn anonymous(length: usize) -> Option<NonNull<u8>> {

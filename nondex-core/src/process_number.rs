@@ -7,10 +7,7 @@
 
 #![cfg_attr(
     target_os = "linux",
-    expect(
-        unsafe_code,
-        reason = "only the system can wipe a page in a forked child"
-    )
+    expect(unsafe_code, reason = "only the system can wipe a page in a forked child")
 )]
 
 /// Returns the number of this process, which is not 0.

@@ -16,9 +16,7 @@ impl<K: Ord, V> SortedMap<K, V> {
     /// An empty map.
     #[must_use]
     pub const fn new() -> Self {
-        SortedMap {
-            entries: hidden::vec(),
-        }
+        SortedMap { entries: hidden::vec() }
     }
 
     fn find(&self, key: &K) -> Result<usize, usize> {
@@ -86,10 +84,7 @@ impl<K: Ord, V> SortedMap<K, V> {
                 if after.is_some() {
                     another = right.next();
                 }
-                let values = (
-                    before.map(|(_, value)| value),
-                    after.map(|(_, value)| value),
-                );
+                let values = (before.map(|(_, value)| value), after.map(|(_, value)| value));
                 if values.0 != values.1 {
                     return before.or(after).map(|(key, _)| (key, values.0, values.1));
                 }

@@ -13,21 +13,13 @@ pub struct UnknownWord {
 
 impl UnknownWord {
     pub(crate) fn new(what: &'static str, found: &str, expected: &[&str]) -> Self {
-        UnknownWord {
-            what,
-            found: found.to_owned(),
-            expected: expected.join(", "),
-        }
+        UnknownWord { what, found: found.to_owned(), expected: expected.join(", ") }
     }
 }
 
 impl fmt::Display for UnknownWord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let UnknownWord {
-            what,
-            found,
-            expected,
-        } = self;
+        let UnknownWord { what, found, expected } = self;
         write!(f, "unknown {what} `{found}`, expected one of {expected}")
     }
 }

@@ -11,16 +11,8 @@ use nondex_core::{
 };
 use rand_core::Rng;
 
-const HERE: Caller = Caller {
-    file: "src/lib.rs",
-    line: 7,
-    column: 3,
-};
-const THERE: Caller = Caller {
-    file: "src/lib.rs",
-    line: 9,
-    column: 5,
-};
+const HERE: Caller = Caller { file: "src/lib.rs", line: 7, column: 3 };
+const THERE: Caller = Caller { file: "src/lib.rs", line: 9, column: 5 };
 
 /// What a shim over a collection of five elements would do.
 fn order(caller: Caller) -> String {
@@ -60,18 +52,13 @@ fn run(spec: &RunSpec) -> (Vec<String>, RunRecord) {
         orders.extend(threads.map(|thread| thread.join().unwrap()));
     });
     let mut bytes = [0; 4];
-    entropy(&model::GETRANDOM, HERE)
-        .unwrap()
-        .fill_bytes(&mut bytes);
+    entropy(&model::GETRANDOM, HERE).unwrap().fill_bytes(&mut bytes);
     orders.push(format!("{bytes:02x?}"));
     let table = table_key(&model::RANDOM_STATE_NEW, HERE).unwrap();
     let seen = seen_key(&model::RANDOM_STATE_NEW, HERE, table, false);
     orders.push(format!("{table:016x} {seen:016x}"));
     Entered::end(entered, &context, &spec.test, None, true);
-    (
-        orders,
-        RunRecord::fold(spec, context.take_events(), Outcome::Exited(0)),
-    )
+    (orders, RunRecord::fold(spec, context.take_events(), Outcome::Exited(0)))
 }
 
 #[test]
@@ -79,10 +66,8 @@ fn a_golden_record_pins_the_algorithm() {
     let mut text = format!("algorithm {ALGORITHM}\n");
     for level in Level::ALL {
         for seed in [0, 1, 2026] {
-            text += &format!(
-                "{level} {seed} {:?}\n",
-                run(&RunSpec::new("mod::test", level, seed)).0
-            );
+            text +=
+                &format!("{level} {seed} {:?}\n", run(&RunSpec::new("mod::test", level, seed)).0);
         }
     }
     for seed in [1, 5, 2026] {
@@ -121,9 +106,7 @@ fn turning_one_site_off_leaves_every_other_choice_as_it_was() {
         column: 3,
     };
     let spec = RunSpec::new("t", Level::Full, 5);
-    let except = spec
-        .clone()
-        .with_selection(Selection::except([site.clone()]));
+    let except = spec.clone().with_selection(Selection::except([site.clone()]));
     let without = run(&except);
     assert_eq!(without.0[2], all.0[2]);
     assert_eq!([&without.0[0], &without.0[1], &without.0[3]], ["base"; 3]);
@@ -139,31 +122,17 @@ fn turning_one_site_off_leaves_every_other_choice_as_it_was() {
 #[test]
 fn a_model_that_is_off_is_neither_chosen_nor_recorded() {
     let off = vec![model::HASH_MAP_ITER.name(Family::HashMap)];
-    let (orders, record) = run(&RunSpec {
-        models_off: off,
-        ..RunSpec::new("t", Level::Full, 5)
-    });
+    let (orders, record) = run(&RunSpec { models_off: off, ..RunSpec::new("t", Level::Full, 5) });
     assert!(orders[..5].iter().all(|order| order == "base"));
-    assert!(
-        record
-            .points
-            .iter()
-            .all(|point| !point.site.family.is_of_orders())
-    );
+    assert!(record.points.iter().all(|point| !point.site.family.is_of_orders()));
 }
 
 #[test]
 fn a_call_in_a_file_that_is_skipped_is_neither_chosen_nor_recorded() {
     let of = |only: &[&str], skip: &[&str]| {
         let paths = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
-        let files = Files {
-            only: paths(only),
-            skip: paths(skip),
-        };
-        run(&RunSpec {
-            files,
-            ..RunSpec::new("t", Level::Full, 5)
-        })
+        let files = Files { only: paths(only), skip: paths(skip) };
+        run(&RunSpec { files, ..RunSpec::new("t", Level::Full, 5) })
     };
     let all = run(&RunSpec::new("t", Level::Full, 5));
     assert_eq!(of(&["src"], &["other"]), all);
@@ -197,11 +166,7 @@ fn a_crash_keeps_the_sites_that_were_reached_and_the_panic_that_was_seen() {
     let entered = enter(&context, "t");
     order(HERE);
     order(HERE);
-    let failure = Failure {
-        message: "gone".to_owned(),
-        file: None,
-        line: None,
-    };
+    let failure = Failure { message: "gone".to_owned(), file: None, line: None };
     Entered::panicked("t", &context, failure.clone());
     let events = context.take_events();
     drop(entered);
@@ -215,23 +180,11 @@ fn a_crash_keeps_the_sites_that_were_reached_and_the_panic_that_was_seen() {
 #[test]
 fn a_test_that_ended_well_in_a_process_that_did_not_has_not_passed() {
     let spec = RunSpec::clean("t");
-    let end = |passed| {
-        [Event::End {
-            test: "t".to_owned(),
-            passed,
-            failure: None,
-        }]
-    };
+    let end = |passed| [Event::End { test: "t".to_owned(), passed, failure: None }];
     let outcome = |passed, process_end| RunRecord::fold(&spec, end(passed), process_end).outcome;
     assert_eq!(outcome(true, Outcome::Exited(0)), Outcome::Passed);
-    assert_eq!(
-        outcome(true, Outcome::Signalled(11)),
-        Outcome::Signalled(11)
-    );
+    assert_eq!(outcome(true, Outcome::Signalled(11)), Outcome::Signalled(11));
     assert_eq!(outcome(true, Outcome::TimedOut), Outcome::TimedOut);
     assert_eq!(outcome(false, Outcome::Exited(101)), Outcome::Failed);
-    assert_eq!(
-        RunRecord::fold(&spec, [], Outcome::Exited(0)).outcome,
-        Outcome::Exited(0)
-    );
+    assert_eq!(RunRecord::fold(&spec, [], Outcome::Exited(0)).outcome, Outcome::Exited(0));
 }

@@ -31,10 +31,7 @@ fn counts(context: &Context) -> Vec<(String, u64)> {
         Event::Points { points, .. } => Some(points),
         _ => None,
     });
-    points
-        .flatten()
-        .map(|point| (point.thread, point.count))
-        .collect()
+    points.flatten().map(|point| (point.thread, point.count)).collect()
 }
 
 #[test]

@@ -18,11 +18,7 @@ const INTERVAL: Duration = Duration::from_millis(5);
 /// Runs `test` of this executable by `spec`. `None` when that cannot be done, or takes too long.
 pub(crate) fn run(spec: &RunSpec, test: &str) -> Option<RunRecord> {
     let record = RecordFile::new();
-    let spec = RunSpec {
-        test: test.to_owned(),
-        record: Some(record.0.clone()),
-        ..spec.clone()
-    };
+    let spec = RunSpec { test: test.to_owned(), record: Some(record.0.clone()), ..spec.clone() };
     let mut command = Command::new(std::env::current_exe().ok()?);
     command
         .args(["--exact", test, "--include-ignored"])

@@ -58,8 +58,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// How many tests run at a time.
     pub(crate) fn threads(&self) -> usize {
-        self.test_threads
-            .unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
+        self.test_threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
     }
 }
 
@@ -164,11 +163,9 @@ impl Request {
         if arguments.listing == Listing::Json && !arguments.list {
             return Err("--format json is for --list only".to_owned());
         }
-        if let (None, false, Some(text)) = (
-            arguments.test_threads,
-            arguments.list,
-            env("RUST_TEST_THREADS"),
-        ) {
+        if let (None, false, Some(text)) =
+            (arguments.test_threads, arguments.list, env("RUST_TEST_THREADS"))
+        {
             arguments.test_threads = Some(threads("RUST_TEST_THREADS", &text)?);
         }
         Ok(Request::Run(Box::new(arguments)))
@@ -185,9 +182,7 @@ fn color(text: &str) -> Result<Color, String> {
         "auto" => Ok(Color::Auto),
         "always" => Ok(Color::Always),
         "never" => Ok(Color::Never),
-        _ => Err(format!(
-            "`--color` is `{text}`, expected auto, always or never"
-        )),
+        _ => Err(format!("`--color` is `{text}`, expected auto, always or never")),
     }
 }
 
@@ -196,9 +191,7 @@ fn listing(text: &str) -> Result<Listing, String> {
         "pretty" => Ok(Listing::Pretty),
         "terse" => Ok(Listing::Terse),
         "json" => Ok(Listing::Json),
-        _ => Err(format!(
-            "`--format` is `{text}`, expected pretty, terse or json"
-        )),
+        _ => Err(format!("`--format` is `{text}`, expected pretty, terse or json")),
     }
 }
 

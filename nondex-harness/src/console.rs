@@ -72,10 +72,7 @@ impl Console {
     /// A test has been running for [`SLOW_TEST`].
     pub(crate) fn test_is_slow(&mut self, desc: &TestDesc) -> io::Result<()> {
         let seconds = SLOW_TEST.as_secs();
-        self.out.plain(&format!(
-            "test {} has been running for over {seconds} seconds\n",
-            desc.name
-        ))
+        self.out.plain(&format!("test {} has been running for over {seconds} seconds\n", desc.name))
     }
 
     /// A test ended.
@@ -92,8 +89,7 @@ impl Console {
                 self.ignored += 1;
                 let reason = desc.ignore_message;
                 let reason = reason.map_or_else(String::new, |reason| format!(", {reason}"));
-                self.out
-                    .shaded(&format!("ignored{reason}"), Shade::Yellow)?;
+                self.out.shaded(&format!("ignored{reason}"), Shade::Yellow)?;
             }
             Verdict::Failed | Verdict::FailedBecause(_) => {
                 let note = match verdict {
@@ -142,18 +138,13 @@ impl Console {
         let mut text = "\nfailures:\n".to_owned();
         let noted = self.failures.iter();
         let noted = noted.filter_map(|(name, note)| Some((name, note.as_ref()?)));
-        let notes: Vec<String> = noted
-            .map(|(name, note)| format!("---- {name} stdout ----\nnote: {note}\n"))
-            .collect();
+        let notes: Vec<String> =
+            noted.map(|(name, note)| format!("---- {name} stdout ----\nnote: {note}\n")).collect();
         if !notes.is_empty() {
             text += &format!("\n{}", notes.concat());
         }
         text += "\nfailures:\n";
-        let mut names: Vec<&str> = self
-            .failures
-            .iter()
-            .map(|(name, _)| name.as_str())
-            .collect();
+        let mut names: Vec<&str> = self.failures.iter().map(|(name, _)| name.as_str()).collect();
         names.sort_unstable();
         for name in names {
             text += &format!("    {name}\n");

@@ -182,11 +182,7 @@ impl TestDescAndFn {
                 start_col: 0,
                 end_line: 0,
                 end_col: 0,
-                should_panic: if should_panic {
-                    ShouldPanic::Yes
-                } else {
-                    ShouldPanic::No
-                },
+                should_panic: if should_panic { ShouldPanic::Yes } else { ShouldPanic::No },
                 compile_fail: false,
                 no_run,
                 test_type: TestType::DocTest,

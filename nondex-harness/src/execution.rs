@@ -104,9 +104,9 @@ fn explain(
     };
     let place = match thrown {
         // A panic that was resumed on this thread began on another thread; an error was returned.
-        Some(thrown) => last_panic
-            .filter(|panic| panic.message == thrown)
-            .map(|panic| (panic.file, panic.line)),
+        Some(thrown) => {
+            last_panic.filter(|panic| panic.message == thrown).map(|panic| (panic.file, panic.line))
+        }
         None if desc.source_file.is_empty() => None,
         None => Some((
             Some(portable_path(desc.source_file).to_owned()),
@@ -114,11 +114,7 @@ fn explain(
         )),
     };
     let (file, line) = place.unwrap_or_default();
-    Some(Failure {
-        message,
-        file,
-        line,
-    })
+    Some(Failure { message, file, line })
 }
 
 /// The context of this process, with our panic hook in place when there is one.

@@ -27,9 +27,7 @@ impl Experiment {
         }
         let mut all = std::mem::take(tests);
         let mut take = |name: &str| {
-            let place = all
-                .iter()
-                .position(|test| test.desc.name.as_slice() == name)?;
+            let place = all.iter().position(|test| test.desc.name.as_slice() == name)?;
             let mut test = again(&all[place]).unwrap_or_else(|| all.swap_remove(place));
             // It was requested by its name.
             test.desc.ignore = false;
@@ -41,11 +39,7 @@ impl Experiment {
         let forks = forks.filter_map(|name| take(name)).collect();
         let interleaving = spec.interleaving().filter(|_| tests.len() == 2);
         let place = interleaving.map(|tests| usize::from(tests.is_inner));
-        Some(Experiment {
-            between: place.map(|place| tests.remove(place)),
-            forks,
-            tests,
-        })
+        Some(Experiment { between: place.map(|place| tests.remove(place)), forks, tests })
     }
 }
 
@@ -56,8 +50,5 @@ fn again(test: &TestDescAndFn) -> Option<TestDescAndFn> {
         TestFn::StaticBenchFn(function) => TestFn::StaticBenchFn(function),
         TestFn::DynTestFn(_) | TestFn::DynBenchFn(_) => return None,
     };
-    Some(TestDescAndFn {
-        desc: test.desc.clone(),
-        testfn,
-    })
+    Some(TestDescAndFn { desc: test.desc.clone(), testfn })
 }

@@ -33,10 +33,7 @@ pub(crate) fn run(
     let limits = || forks.tests.iter().zip(&forks.limits_ms);
     for test in tests {
         let name = test.desc.name.as_slice().to_owned();
-        let spec = RunSpec {
-            record: Some(record.clone()),
-            ..context.spec().in_fork(&name)
-        };
+        let spec = RunSpec { record: Some(record.clone()), ..context.spec().in_fork(&name) };
         let mut test = Some(test);
         let limit = limits().find(|(limited, _)| **limited == name);
         let limit = Duration::from_millis(limit.map_or(u64::MAX, |(_, limit)| *limit));

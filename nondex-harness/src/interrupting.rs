@@ -89,11 +89,7 @@ pub(crate) fn interrupt() -> bool {
     }
     let _ = STATE.compare_exchange(WAITS, RUNS, Ordering::AcqRel, Ordering::Acquire);
     let is_blocked = is_blocked(&THREAD, || STATE.load(Ordering::Acquire) != RUNS);
-    proof(if is_blocked {
-        Moment::InVain
-    } else {
-        Moment::Ends
-    });
+    proof(if is_blocked { Moment::InVain } else { Moment::Ends });
     is_blocked
 }
 
@@ -154,11 +150,7 @@ pub(crate) fn wait() -> bool {
     STATE.store(STOPS, Ordering::Release);
     let is_blocked = is_blocked(&OTHER, || IS_OVER.load(Ordering::Acquire));
     STATE.store(RUNS, Ordering::Release);
-    proof(if is_blocked {
-        Moment::InVain
-    } else {
-        Moment::GoesOn
-    });
+    proof(if is_blocked { Moment::InVain } else { Moment::GoesOn });
     is_blocked
 }
 
@@ -192,11 +184,7 @@ fn is_blocked(thread: &Mutex<Option<String>>, is_done: impl Fn() -> bool) -> boo
 
 /// What a thread waits for, if it waits for another thread.
 fn waiting(thread: &Mutex<Option<String>>) -> Option<String> {
-    const FUTEX: &str = if cfg!(target_arch = "aarch64") {
-        "98 "
-    } else {
-        "202 "
-    };
+    const FUTEX: &str = if cfg!(target_arch = "aarch64") { "98 " } else { "202 " };
     let path = thread.lock().ok()?.clone()?;
     let text = std::fs::read_to_string(path).ok()?;
     text.starts_with(FUTEX).then_some(text)

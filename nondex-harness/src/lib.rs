@@ -65,15 +65,10 @@ pub use trial::{TestReturn, Trial};
 /// Returns when all tests passed, or ends the process with code 101, also when two trials have the
 /// same name: `--exact` could not tell them apart.
 pub fn main<T: Into<Trial>>(trials: impl IntoIterator<Item = T>) {
-    let tests: Vec<TestDescAndFn> = trials
-        .into_iter()
-        .map(|trial| trial.into().into())
-        .collect();
+    let tests: Vec<TestDescAndFn> = trials.into_iter().map(|trial| trial.into().into()).collect();
     let mut names = BTreeSet::new();
-    if let Some(twice) = tests
-        .iter()
-        .map(|test| test.desc.name.as_slice())
-        .find(|name| !names.insert(*name))
+    if let Some(twice) =
+        tests.iter().map(|test| test.desc.name.as_slice()).find(|name| !names.insert(*name))
     {
         eprintln!("error: two tests are called `{twice}`");
         std::process::exit(ERROR_EXIT_CODE);

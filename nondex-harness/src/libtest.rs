@@ -153,10 +153,7 @@ fn owned(test: &TestDescAndFn) -> TestDescAndFn {
         StaticBenchFn(f) => StaticBenchFn(f),
         _ => panic!("non-static tests passed to test::test_main_static"),
     };
-    TestDescAndFn {
-        desc: test.desc.clone(),
-        testfn,
-    }
+    TestDescAndFn { desc: test.desc.clone(), testfn }
 }
 
 #[cfg(test)]

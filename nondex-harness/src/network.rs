@@ -40,19 +40,13 @@ impl<'a> Watch<'a> {
     pub(crate) fn start(context: &'a Arc<Context>) -> Option<Self> {
         let is_ours = context.is_own_process() && context.spec().record.is_none();
         let is_off = std::env::var_os(NO_SANITISE).is_some_and(|value| value != "0");
-        (is_ours && !is_off).then(|| Watch {
-            context,
-            before: context.kept(),
-        })
+        (is_ours && !is_off).then(|| Watch { context, before: context.kept() })
     }
 
     /// The judgement of the failure of `test`, which has ended with this message. Runs it again,
     /// alone, when it may be the network's.
     pub(crate) fn remark(&self, test: &str, message: &str) -> Option<Remark> {
-        let ending = Ending {
-            is_hang: false,
-            message,
-        };
+        let ending = Ending { is_hang: false, message };
         let own = self.context.network_of(test);
         let suspected = reason(&own, ending)
             .or_else(|| reason(&self.context.network_of_nobody(self.before), ending))?;
@@ -73,10 +67,7 @@ fn remark(alone: &RunRecord, suspected: &str) -> Option<Remark> {
             "passes alone, so that it does not need the network ({suspected})"
         )));
     }
-    let reason = reason(
-        &alone.network,
-        Ending::of(&alone.outcome, alone.failure.as_ref()),
-    )?;
+    let reason = reason(&alone.network, Ending::of(&alone.outcome, alone.failure.as_ref()))?;
     Some(Remark::Excuse(format!("needs the network: {reason}")))
 }
 
@@ -118,10 +109,7 @@ mod tests {
         let reached = || record("192.0.2.1:80", NetworkOutcome::Answered);
         assert_eq!(reason(&[], Ending::default()), None);
         assert_eq!(
-            reason(
-                &[record("192.0.2.1:80", failed("ECONNREFUSED"))],
-                Ending::default()
-            ),
+            reason(&[record("192.0.2.1:80", failed("ECONNREFUSED"))], Ending::default()),
             None
         );
         assert_eq!(
@@ -131,10 +119,7 @@ mod tests {
         assert_eq!(reason(&[unreachable(), reached()], Ending::default()), None);
         // Whether this machine is offline would have to be asked.
         for outcome in [failed("exit status 1"), NetworkOutcome::Pending] {
-            let child = NetworkRecord {
-                operation: CHILD.to_owned(),
-                ..record("program", outcome)
-            };
+            let child = NetworkRecord { operation: CHILD.to_owned(), ..record("program", outcome) };
             assert_eq!(reason(&[child], Ending::default()), None);
         }
     }
@@ -143,10 +128,7 @@ mod tests {
     fn a_failure_beside_others_is_judged_by_the_run_alone() {
         let alone = |outcome, network: &[NetworkRecord]| {
             let spec = RunSpec::new("t", Level::Full, 1);
-            RunRecord {
-                network: network.to_vec(),
-                ..RunRecord::fold(&spec, [], outcome)
-            }
+            RunRecord { network: network.to_vec(), ..RunRecord::fold(&spec, [], outcome) }
         };
         let failed = NetworkOutcome::Failed("ENETUNREACH".to_owned());
         let unreachable = [record("192.0.2.1:80", failed)];

@@ -12,10 +12,8 @@ use nondex_core::protocol::site::portable_path;
 use crate::verdict::message_of;
 
 /// The message of std when a second panic ends the process: not why the test failed.
-const CONSEQUENCES: [&str; 2] = [
-    "panic in a destructor during cleanup",
-    "panic in a function that cannot unwind",
-];
+const CONSEQUENCES: [&str; 2] =
+    ["panic in a destructor during cleanup", "panic in a function that cannot unwind"];
 
 /// What is called when a thread panics.
 type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
@@ -53,11 +51,7 @@ pub(crate) fn install_hook() {
 
 /// From here on, panics of this thread belong to `test`.
 pub(crate) fn watch(context: &Arc<Context>, test: &str) {
-    WATCHED.set(Some(Watched {
-        context: Arc::clone(context),
-        test: test.to_owned(),
-        last: None,
-    }));
+    WATCHED.set(Some(Watched { context: Arc::clone(context), test: test.to_owned(), last: None }));
 }
 
 /// The end of what [`watch`] began: the last panic of this thread, caught or not.
@@ -80,9 +74,7 @@ fn note(info: &PanicHookInfo<'_>) {
         }
         let failure = Failure {
             message: message.to_owned(),
-            file: info
-                .location()
-                .map(|at| portable_path(at.file()).to_owned()),
+            file: info.location().map(|at| portable_path(at.file()).to_owned()),
             line: info.location().map(panic::Location::line),
         };
         // Property tests panic thousands of times with the same words.

@@ -65,22 +65,11 @@ pub(crate) fn run(arguments: &Arguments, mut tests: Vec<TestDescAndFn>) -> io::R
     let experiment = own.and_then(|context| Experiment::of(context.spec(), &mut tests));
     let (selected, forks, between, at_a_time) = match experiment {
         // One after the other, in its order and no other's.
-        Some(Experiment {
-            tests,
-            forks,
-            between,
-        }) => (tests, forks, between, 1),
-        None => (
-            select(arguments, tests),
-            Vec::new(),
-            None,
-            arguments.threads(),
-        ),
+        Some(Experiment { tests, forks, between }) => (tests, forks, between, 1),
+        None => (select(arguments, tests), Vec::new(), None, arguments.threads()),
     };
     console.run_start(selected.len(), total.saturating_sub(selected.len()))?;
-    let sharing = own
-        .filter(|_| at_a_time == 1)
-        .and_then(|_| Sharing::begin());
+    let sharing = own.filter(|_| at_a_time == 1).and_then(|_| Sharing::begin());
     let interrupting = between.and_then(|test| {
         let name = test.desc.name.as_slice().to_owned();
         InterruptingTest::prepare(name, move || {
@@ -132,15 +121,7 @@ struct Runner<'a> {
 impl<'a> Runner<'a> {
     fn new(arguments: &'a Arguments, console: &'a mut Console, sharing: Option<Sharing>) -> Self {
         let (sender, receiver) = mpsc::channel();
-        Runner {
-            arguments,
-            console,
-            sender,
-            receiver,
-            started: Vec::new(),
-            next_id: 0,
-            sharing,
-        }
+        Runner { arguments, console, sender, receiver, started: Vec::new(), next_id: 0, sharing }
     }
 
     /// Runs `tests`, `at_a_time` of them at once.
@@ -179,10 +160,7 @@ impl<'a> Runner<'a> {
         let sender = self.sender.clone();
         let not_run = desc.ignore || self.arguments.only_benchmarks && !testfn.is_benchmark();
         let thread = if not_run {
-            let ended = Ended {
-                verdict: Verdict::Ignored,
-                excuse: None,
-            };
+            let ended = Ended { verdict: Verdict::Ignored, excuse: None };
             report(&sender, id, ended);
             None
         } else {
@@ -215,9 +193,9 @@ impl<'a> Runner<'a> {
                 .map(|started| started.since + SLOW_TEST)
                 .min();
             let result = match slow_at {
-                Some(at) => self
-                    .receiver
-                    .recv_timeout(at.saturating_duration_since(Instant::now())),
+                Some(at) => {
+                    self.receiver.recv_timeout(at.saturating_duration_since(Instant::now()))
+                }
                 None => self.receiver.recv().map_err(RecvTimeoutError::from),
             };
             match result {
@@ -239,15 +217,9 @@ impl<'a> Runner<'a> {
     }
 
     fn finish(&mut self, completed: Completed) -> io::Result<()> {
-        let Completed {
-            id,
-            mut verdict,
-            excuse,
-        } = completed;
+        let Completed { id, mut verdict, excuse } = completed;
         let place = self.started.iter().position(|started| started.id == id);
-        let mut started = self
-            .started
-            .remove(place.expect("a test ends once, after it started"));
+        let mut started = self.started.remove(place.expect("a test ends once, after it started"));
         started.join();
         if started.panicked && verdict == Verdict::Ok {
             verdict = Verdict::FailedBecause("panicked after reporting success".to_owned());
@@ -266,11 +238,7 @@ impl<'a> Runner<'a> {
 fn report(sender: &Sender<Completed>, id: usize, ended: Ended) {
     let Ended { verdict, excuse } = ended;
     // The runner may have ended because the console cannot be written.
-    let _ = sender.send(Completed {
-        id,
-        verdict,
-        excuse,
-    });
+    let _ = sender.send(Completed { id, verdict, excuse });
 }
 
 /// Runs `work` on a new thread called `name`, or on this one when the system has no more threads to

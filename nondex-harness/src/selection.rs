@@ -8,11 +8,7 @@ use super::descriptor::TestDescAndFn;
 pub(crate) fn select(arguments: &Arguments, mut tests: Vec<TestDescAndFn>) -> Vec<TestDescAndFn> {
     let matches = |test: &TestDescAndFn, filter: &String| {
         let name = test.desc.name.as_slice();
-        if arguments.exact {
-            name == filter
-        } else {
-            name.contains(filter.as_str())
-        }
+        if arguments.exact { name == filter } else { name.contains(filter.as_str()) }
     };
     tests.retain(|test| {
         let chosen = arguments.filters.is_empty()
@@ -42,13 +38,7 @@ mod tests {
         ];
         select(arguments, tests)
             .iter()
-            .map(|test| {
-                format!(
-                    "{}{}",
-                    test.desc.name,
-                    if test.desc.ignore { "!" } else { "" }
-                )
-            })
+            .map(|test| format!("{}{}", test.desc.name, if test.desc.ignore { "!" } else { "" }))
             .collect()
     }
 
@@ -64,10 +54,7 @@ mod tests {
 
     #[test]
     fn exact_holds_for_filters_and_skips() {
-        let mut arguments = Arguments {
-            exact: true,
-            ..Arguments::default()
-        };
+        let mut arguments = Arguments { exact: true, ..Arguments::default() };
         arguments.filters = vec!["a".to_owned(), "c".to_owned()];
         arguments.skip = vec!["a:".to_owned()];
         assert_eq!(selected(&arguments), ["a", "c"]);
@@ -75,15 +62,9 @@ mod tests {
 
     #[test]
     fn ignored_tests_are_run_when_asked_for() {
-        let only = Arguments {
-            run_ignored: RunIgnored::Only,
-            ..Arguments::default()
-        };
+        let only = Arguments { run_ignored: RunIgnored::Only, ..Arguments::default() };
         assert_eq!(selected(&only), ["a::b"]);
-        let also = Arguments {
-            run_ignored: RunIgnored::Yes,
-            ..Arguments::default()
-        };
+        let also = Arguments { run_ignored: RunIgnored::Yes, ..Arguments::default() };
         assert_eq!(selected(&also), ["a", "a::b", "c"]);
     }
 }

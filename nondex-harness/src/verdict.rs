@@ -63,10 +63,8 @@ pub(crate) fn judge(desc: &TestDesc, thrown: Option<&(dyn Any + Send)>) -> Verdi
         (ShouldPanic::Yes | ShouldPanic::YesWithMessage(_), None) => {
             let mut message = "test did not panic as expected".to_owned();
             if !desc.source_file.is_empty() {
-                message += &format!(
-                    " at {}:{}:{}",
-                    desc.source_file, desc.start_line, desc.start_col
-                );
+                message +=
+                    &format!(" at {}:{}:{}", desc.source_file, desc.start_line, desc.start_col);
             }
             return Verdict::FailedBecause(message);
         }
@@ -109,10 +107,7 @@ mod tests {
     fn an_expected_text_must_be_part_of_the_message() {
         let expecting = || test().with_expected_panic("two");
         assert_eq!(judged(expecting(), Some(&"one two")), Verdict::Ok);
-        assert_eq!(
-            judged(expecting(), Some(&"one two".to_owned())),
-            Verdict::Ok
-        );
+        assert_eq!(judged(expecting(), Some(&"one two".to_owned())), Verdict::Ok);
         assert_eq!(
             judged(expecting(), Some(&"one")),
             Verdict::FailedBecause(

@@ -19,10 +19,7 @@ fn nondex(dir: &Path) -> Command {
 }
 
 fn fixture() -> &'static Path {
-    Path::new(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../tests/fixtures/filterset"
-    ))
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/filterset"))
 }
 
 /// Runs with words split at spaces.
@@ -46,20 +43,11 @@ fn a_command_line_that_cannot_be_understood_ends_with_2_and_says_what_was_expect
         ("--seed -1", "unexpected argument '-1'"),
         ("--seed 1 --seeds 3", "cannot be used with"),
         ("run --seed 1 --seeds 3", "cannot be used with"),
-        (
-            "--levels FUL",
-            "unknown level `FUL`, expected one of STD, ONE, EQ, ID, FULL",
-        ),
+        ("--levels FUL", "unknown level `FUL`, expected one of STD, ONE, EQ, ID, FULL"),
         ("--levels STD,,ONE", "unknown level ``"),
         ("-E test(one", "expected `)`, found the end"),
-        (
-            "-E package(nope)",
-            "no package of the workspace matches this",
-        ),
-        (
-            "list -E binary(nope)",
-            "no binary name of the workspace matches this",
-        ),
+        ("-E package(nope)", "no package of the workspace matches this"),
+        ("list -E binary(nope)", "no binary name of the workspace matches this"),
         ("-- --nocapture", "expected test filters, --exact, --skip"),
         (
             "-- --nocapture",
@@ -85,18 +73,12 @@ fn a_command_line_that_cannot_be_understood_ends_with_2_and_says_what_was_expect
         ("replay", "<ID|TEST>"),
         ("replay x --gdb --debugger y", "cannot be used with"),
         ("replay x --gdb -q", "cannot be used with"),
-        (
-            "replay x --timeout 0",
-            "expected a number of seconds above 0",
-        ),
+        ("replay x --timeout 0", "expected a number of seconds above 0"),
         ("replay x --debugger=", "the debugger's command is empty"),
         ("report --list --export", "cannot be used with"),
         ("report 1-2 --list", "cannot be used with"),
         ("confirm", "name the tests to confirm"),
-        (
-            "confirm x --runs 0",
-            "expected a whole number of at least 1",
-        ),
+        ("confirm x --runs 0", "expected a whole number of at least 1"),
         ("confirm x --runs 3 --seeds 4", "cannot be used with"),
         ("confirm x --seeds 0", "`--seeds 0` leaves nothing to run"),
         ("-q replay", "`cargo nondex replay [OPTIONS]`"),
@@ -106,11 +88,7 @@ fn a_command_line_that_cannot_be_understood_ends_with_2_and_says_what_was_expect
     ] {
         let output = run(line);
         assert_eq!(output.status.code(), Some(2), "{line}: {}", stderr(&output));
-        assert!(
-            stderr(&output).contains(part),
-            "{line}: {}",
-            stderr(&output)
-        );
+        assert!(stderr(&output).contains(part), "{line}: {}", stderr(&output));
         assert_eq!(stdout(&output), "", "{line}");
     }
 }
@@ -131,12 +109,7 @@ fn a_variable_is_checked_as_its_option_is_and_named() {
         ("NONDEX_JOBS", "0"),
     ] {
         let output = nondex(fixture()).env(name, value).output().unwrap();
-        assert_eq!(
-            output.status.code(),
-            Some(96),
-            "{name}: {}",
-            stderr(&output)
-        );
+        assert_eq!(output.status.code(), Some(96), "{name}: {}", stderr(&output));
         assert!(
             stderr(&output).contains(&format!("`{name}` is `{value}`: ")),
             "{name}: {}",
@@ -147,22 +120,14 @@ fn a_variable_is_checked_as_its_option_is_and_named() {
 
 #[test]
 fn the_command_line_wins_over_the_environment() {
-    expect_accepted(
-        nondex(fixture())
-            .env("NONDEX_SEEDS", "3")
-            .args(["--seed", "7"]),
-    );
+    expect_accepted(nondex(fixture()).env("NONDEX_SEEDS", "3").args(["--seed", "7"]));
 }
 
 /// Expects that all that this call has is understood.
 fn expect_accepted(call: &mut Command) {
     // A wrong filter is met only after the other options were accepted.
     let output = call.args(["-E", "("]).output().unwrap();
-    assert!(
-        stderr(&output).contains("invalid filterset"),
-        "{}",
-        stderr(&output)
-    );
+    assert!(stderr(&output).contains("invalid filterset"), "{}", stderr(&output));
 }
 
 #[test]
@@ -179,25 +144,12 @@ fn a_project_that_is_not_there_ends_with_96() {
         "clean --manifest-path /nonexistent/Cargo.toml",
     ] {
         let output = run(line);
-        assert_eq!(
-            output.status.code(),
-            Some(96),
-            "{line}: {}",
-            stderr(&output)
-        );
-        assert!(
-            stderr(&output).contains("/nonexistent/Cargo.toml"),
-            "{}",
-            stderr(&output)
-        );
+        assert_eq!(output.status.code(), Some(96), "{line}: {}", stderr(&output));
+        assert!(stderr(&output).contains("/nonexistent/Cargo.toml"), "{}", stderr(&output));
     }
     let output = nondex(empty.path()).arg("--offline").output().unwrap();
     assert_eq!(output.status.code(), Some(96), "{}", stderr(&output));
-    assert!(
-        stderr(&output).contains("could not find `Cargo.toml`"),
-        "{}",
-        stderr(&output)
-    );
+    assert!(stderr(&output).contains("could not find `Cargo.toml`"), "{}", stderr(&output));
 }
 
 #[test]
@@ -225,11 +177,7 @@ fn help_and_version_go_to_stdout_and_end_with_0() {
     ] {
         let output = run(line);
         assert_eq!(output.status.code(), Some(0), "{line}");
-        assert!(
-            stdout(&output).contains("Usage: cargo nondex"),
-            "{line}: {}",
-            stdout(&output)
-        );
+        assert!(stdout(&output).contains("Usage: cargo nondex"), "{line}: {}", stdout(&output));
         assert_eq!(stderr(&output), "", "{line}");
     }
     assert!(stdout(&run("--version")).starts_with("cargo-nondex "));
@@ -242,10 +190,7 @@ fn events_are_for_commands_that_run_tests() {
     assert!(stderr(&output).contains("`run`, `test`, `check` and `order`"));
     let lines = stdout(&output);
     let last: serde_json::Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
-    assert_eq!(
-        (&last["event"], &last["exit_code"]),
-        (&"run-finished".into(), &2.into())
-    );
+    assert_eq!((&last["event"], &last["exit_code"]), (&"run-finished".into(), &2.into()));
 }
 
 #[test]
@@ -258,12 +203,8 @@ fn models_lists_each_api_with_what_is_open_and_the_fix() {
     }
     let json: serde_json::Value =
         serde_json::from_slice(&run("models --message-format json").stdout).unwrap();
-    let names: Vec<&str> = json
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|m| m["name"].as_str().unwrap())
-        .collect();
+    let names: Vec<&str> =
+        json.as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect();
     assert!(names.contains(&"fixed_hasher/std::collections::HashMap::iter"));
     assert!(json[0]["levels"]["STD"].is_string());
 }
@@ -289,48 +230,28 @@ fn colours_follow_the_flag_then_the_variables() {
     assert!(!coloured(&run("models")), "not a terminal");
     assert!(coloured(&run("models --color always")));
     let with = |variables: &[(&str, &str)], line: &str| {
-        nondex(fixture())
-            .envs(variables.iter().copied())
-            .args(line.split(' '))
-            .output()
-            .unwrap()
+        nondex(fixture()).envs(variables.iter().copied()).args(line.split(' ')).output().unwrap()
     };
     assert!(coloured(&with(&[("CARGO_TERM_COLOR", "always")], "models")));
-    assert!(!coloured(&with(
-        &[("CARGO_TERM_COLOR", "always")],
-        "models --color never"
-    )));
+    assert!(!coloured(&with(&[("CARGO_TERM_COLOR", "always")], "models --color never")));
 }
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let (mut reader, writer) = std::io::pipe().unwrap();
-    let mut child = nondex(fixture())
-        .arg("models")
-        .stdout(writer)
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        nondex(fixture()).arg("models").stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
     let mut first = [0; 4];
     reader.read_exact(&mut first).unwrap();
     drop(reader);
     let mut said = String::new();
-    child
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut said)
-        .unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""));
 
     // With nobody to tell, the exit code still does.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let status = nondex(fixture())
-        .args(["-E", "("])
-        .stderr(writer)
-        .status()
-        .unwrap();
+    let status = nondex(fixture()).args(["-E", "("]).stderr(writer).status().unwrap();
     assert_eq!(status.code(), Some(2));
 }
 
@@ -338,17 +259,9 @@ fn a_reader_that_goes_away_is_no_error() {
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_an_error() {
     let full = File::options().write(true).open("/dev/full").unwrap();
-    let output = nondex(fixture())
-        .arg("models")
-        .stdout(full)
-        .output()
-        .unwrap();
+    let output = nondex(fixture()).arg("models").stdout(full).output().unwrap();
     assert_eq!(output.status.code(), Some(96));
-    assert!(
-        stderr(&output).contains("failed to write to stdout"),
-        "{}",
-        stderr(&output)
-    );
+    assert!(stderr(&output).contains("failed to write to stdout"), "{}", stderr(&output));
 }
 
 #[test]
@@ -360,10 +273,7 @@ fn completions_and_a_manual_page_know_every_command() {
         assert!(text.contains("max-time") || shell == "elvish", "{shell}");
     }
     let page = stdout(&run("man"));
-    assert!(
-        page.starts_with(".ie") && page.contains(".TH cargo-nondex"),
-        "{page}"
-    );
+    assert!(page.starts_with(".ie") && page.contains(".TH cargo-nondex"), "{page}");
     assert!(commands.iter().all(|name| page.contains(name)), "{page}");
     assert_eq!(run("completions").status.code(), Some(2));
 }

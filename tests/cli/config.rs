@@ -41,10 +41,7 @@ impl Configured {
         let mut words = vec!["cargo-nondex".to_owned()];
         words.extend(line.split(' ').filter(|w| !w.is_empty()).map(str::to_owned));
         let at = words.iter().position(|word| word == "confirm");
-        words.insert(
-            at.map_or(1, |at| at + 1),
-            format!("--config-file={}", self.file()),
-        );
+        words.insert(at.map_or(1, |at| at + 1), format!("--config-file={}", self.file()));
         let variables = variables.iter();
         let variables =
             variables.map(|(name, value)| (OsString::from(name), OsString::from(value)));
@@ -98,10 +95,7 @@ fn the_command_line_wins_over_a_variable_over_the_profile_over_the_default_profi
     assert_eq!(file.run("", &[]).seeds().len(), 7);
     // A replaced list is replaced as a whole.
     assert_eq!(file.run("--levels FULL", &[]).levels(), [Level::Full]);
-    assert_eq!(
-        file.run("", &[("NONDEX_LEVELS", "FULL,ID")]).levels(),
-        [Level::Id, Level::Full]
-    );
+    assert_eq!(file.run("", &[("NONDEX_LEVELS", "FULL,ID")]).levels(), [Level::Id, Level::Full]);
 }
 
 #[test]
@@ -125,10 +119,7 @@ fn an_option_that_cannot_be_used_with_a_more_important_one_is_left_out() {
     assert_eq!(args.seeds(), [9]);
     assert_eq!(args.testing.project.build.cargo_profile, None);
     assert_eq!(
-        (
-            args.testing.project.build.workspace,
-            args.testing.project.build.packages.len()
-        ),
+        (args.testing.project.build.workspace, args.testing.project.build.packages.len()),
         (None, 1)
     );
     assert_eq!(args.testing.project.build.exclude, [""; 0]);
@@ -137,10 +128,7 @@ fn an_option_that_cannot_be_used_with_a_more_important_one_is_left_out() {
     assert_eq!(args.testing.project.build.exclude, ["y"]);
     let args = file.run("", &[("NONDEX_PACKAGE", "a")]);
     assert_eq!(
-        (
-            args.testing.project.build.workspace,
-            args.testing.project.build.packages.len()
-        ),
+        (args.testing.project.build.workspace, args.testing.project.build.packages.len()),
         (None, 1)
     );
 }
@@ -157,20 +145,11 @@ fn every_kind_of_value_is_read_as_on_the_command_line() {
     assert_eq!(args.testing.project.build.packages, ["a", "b"]);
     assert_eq!(args.testing.project.build.features, ["x y"]);
     assert_eq!(args.testing.project.filter.filtersets.len(), 2);
-    assert_eq!(
-        args.testing.network.network_allow,
-        ["a.example", "b.example"]
-    );
-    assert_eq!(
-        args.testing.network.max_sanitised.unwrap().to_string(),
-        "5%"
-    );
+    assert_eq!(args.testing.network.network_allow, ["a.example", "b.example"]);
+    assert_eq!(args.testing.network.max_sanitised.unwrap().to_string(), "5%");
     assert_eq!(args.testing.project.build.jobs.unwrap().get(), 3);
     // Where the workspace of these tests is.
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .canonicalize()
-        .unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     let regressions = args.regressions.unwrap().into_std_path_buf();
     assert_eq!(regressions, root.join("known.json"));
 }
@@ -186,6 +165,7 @@ fn other_commands_take_what_means_the_same_there() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of files and messages")]
 fn a_file_that_is_wrong_is_refused_with_its_place_and_what_was_expected() {
     for (text, expected) in [
         (
@@ -196,10 +176,7 @@ fn a_file_that_is_wrong_is_refused_with_its_place_and_what_was_expected() {
             "[profile.ci]\nclean_runs = 3\n",
             "nondex.toml:2:1: unknown key `clean_runs`: did you mean `clean-runs`?",
         ),
-        (
-            "[profil.default]\n",
-            "nondex.toml:1:2: unknown key `profil`: did you mean `profile`?",
-        ),
+        ("[profil.default]\n", "nondex.toml:1:2: unknown key `profil`: did you mean `profile`?"),
         (
             "[profile.default]\nlevels = ['STD', 'FUL']\n",
             "nondex.toml:2:18: `levels = ['STD', 'FUL']`: unknown level `FUL`, expected one of \

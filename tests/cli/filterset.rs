@@ -8,19 +8,13 @@ use std::process::Command;
 use cargo_metadata::MetadataCommand;
 use cargo_nondex::cli::filterset::{Expression, Platform, Query, Workspace, of_test};
 
-const FIXTURE: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../tests/fixtures/filterset"
-);
+const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/filterset");
 
 /// What nextest printed: each expression with its tests, `None` where it refused the expression.
 fn recorded() -> Vec<(String, Option<BTreeSet<String>>)> {
     let text = std::fs::read_to_string(Path::new(FIXTURE).join("nextest.txt")).unwrap();
     let mut cases: Vec<(String, Option<BTreeSet<String>>)> = Vec::new();
-    for line in text
-        .lines()
-        .filter(|line| !line.starts_with('#') && !line.is_empty())
-    {
+    for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
         match (line.strip_prefix("  "), cases.last_mut()) {
             (Some("!"), Some((_, tests))) => *tests = None,
             (Some(test), Some((_, Some(tests)))) => {
@@ -35,8 +29,7 @@ fn recorded() -> Vec<(String, Option<BTreeSet<String>>)> {
 /// `\n` means a line break where a word begins or ends; at other places it would be an escape of
 /// the language.
 fn with_line_breaks(text: &str) -> String {
-    text.replace("\\n or\\n ", "\n or\n ")
-        .replace("not\\n", "not\n")
+    text.replace("\\n or\\n ", "\n or\n ").replace("not\\n", "not\n")
 }
 
 fn workspace() -> Workspace {
@@ -55,9 +48,7 @@ fn selected(
     all: &BTreeSet<String>,
 ) -> Result<BTreeSet<String>, String> {
     let expression = Expression::parse(text).map_err(|error| error.to_string())?;
-    let filterset = expression
-        .resolve(workspace)
-        .map_err(|error| error.to_string())?;
+    let filterset = expression.resolve(workspace).map_err(|error| error.to_string())?;
     let contains = |line: &&String| {
         let (id, test) = line.split_once(' ').unwrap();
         let (package, rest) = id.split_once("::").unwrap_or((id, ""));
@@ -72,11 +63,7 @@ fn selected(
             binary: &binary,
             binary_id: id,
             kind,
-            platform: if package == "pm" {
-                Platform::Host
-            } else {
-                Platform::Target
-            },
+            platform: if package == "pm" { Platform::Host } else { Platform::Target },
             test,
         })
     };
@@ -104,24 +91,14 @@ fn the_record_is_what_the_installed_nextest_says() {
     let target = tempfile::tempdir().unwrap();
     for (text, expected) in recorded() {
         let output = Command::new(env!("CARGO"))
-            .args([
-                "nextest",
-                "list",
-                "--offline",
-                "--cargo-quiet",
-                "--run-ignored",
-                "all",
-            ])
+            .args(["nextest", "list", "--offline", "--cargo-quiet", "--run-ignored", "all"])
             .args(["--color", "never", "-T", "oneline", "-E", &text])
             .env("CARGO_TARGET_DIR", target.path())
             .current_dir(FIXTURE)
             .output()
             .unwrap();
         let stdout = String::from_utf8(output.stdout).unwrap();
-        let found = output
-            .status
-            .success()
-            .then(|| stdout.lines().map(str::to_owned).collect());
+        let found = output.status.success().then(|| stdout.lines().map(str::to_owned).collect());
         assert_eq!(found, expected, "{text}");
     }
 }
@@ -132,32 +109,20 @@ fn an_error_points_at_the_place() {
         ("", 1, "expected a predicate or `(`, found the end"),
         ("  ", 3, "expected a predicate or `(`, found the end"),
         ("test(one", 9, "expected `)`, found the end"),
-        (
-            "test(one))",
-            10,
-            "expected an operator or the end, found `)`",
-        ),
+        ("test(one))", 10, "expected an operator or the end, found `)`"),
         ("test(one) AND all()", 11, "operators are lower-case"),
         ("all() && all()", 7, "expected `&` or `and`, found `&&`"),
         ("all() || all()", 7, "expected `|`, `+` or `or`, found `||`"),
         ("tset(one)", 1, "unknown predicate `tset`"),
         ("not group(x)", 5, "group() is not supported"),
-        (
-            "test(a) or",
-            11,
-            "expected a predicate or `(`, found the end",
-        ),
+        ("test(a) or", 11, "expected a predicate or `(`, found the end"),
         ("test()", 6, "expected a name, found `)`"),
         ("test(a, b)", 7, "takes one argument"),
         (r"test(é\q)", 7, "unknown escape"),
         ("test(/a)", 9, "expected `/`"),
         ("test(/a(/)", 7, "unclosed group"),
         ("package(#[)", 10, "unclosed character class"),
-        (
-            "platform(mars)",
-            10,
-            "expected `host` or `target`, found `mars`",
-        ),
+        ("platform(mars)", 10, "expected `host` or `target`, found `mars`"),
         ("all(x)", 5, "takes no argument"),
         ("all() é", 7, "found `é`"),
         ("test é", 6, "expected `(` after `test`, found `é`"),
@@ -168,12 +133,7 @@ fn an_error_points_at_the_place() {
         assert!(error.to_string().contains(part), "{text}: {error}");
     }
     let deep = "(".repeat(100_000);
-    assert!(
-        Expression::parse(&deep)
-            .unwrap_err()
-            .to_string()
-            .contains("nested too deeply")
-    );
+    assert!(Expression::parse(&deep).unwrap_err().to_string().contains("nested too deeply"));
     assert!(Expression::parse(&"not ".repeat(100_000)).is_err());
 }
 
@@ -186,10 +146,8 @@ fn a_chain_of_any_length_is_evaluated() {
 
 #[test]
 fn a_mistyped_package_is_an_error_that_names_those_there_are() {
-    let error = Expression::parse("all() & package(alhpa)")
-        .unwrap()
-        .resolve(&workspace())
-        .unwrap_err();
+    let error =
+        Expression::parse("all() & package(alhpa)").unwrap().resolve(&workspace()).unwrap_err();
     assert_eq!(
         error.to_string(),
         "no package of the workspace matches this, there are: alpha, beta, gamma-x, pm\n  \

@@ -10,14 +10,9 @@ fn what_fails_the_run_is_an_error_advice_is_a_warning_and_the_rest_is_left_out()
     let (_folder, sources) = sources();
     let text = github::annotations(&all_kinds(), &sources);
     let lines: Vec<&str> = text.lines().collect();
-    let commands: Vec<&str> = lines
-        .iter()
-        .map(|line| line.split(" file=").next().unwrap())
-        .collect();
-    assert_eq!(
-        commands,
-        ["::error", "::error", "::warning", "::error", "::error"]
-    );
+    let commands: Vec<&str> =
+        lines.iter().map(|line| line.split(" file=").next().unwrap()).collect();
+    assert_eq!(commands, ["::error", "::error", "::warning", "::error", "::error"]);
     assert_eq!(
         lines[0],
         "::error file=src/lib.rs,line=2,col=9,title=nondex[ID]%3A relies on the order of \
@@ -26,16 +21,8 @@ fn what_fails_the_run_is_an_error_advice_is_a_warning_and_the_rest_is_left_out()
          unspecified%0Ahelp: sort what was collected, compare as maps, or use BTreeMap or \
          IndexMap%0Areproduce: cargo nondex replay 0123abcd"
     );
-    assert!(
-        lines[4].contains("::`shop$broken` fails in canonical order too%0A"),
-        "{}",
-        lines[4]
-    );
-    assert!(
-        lines[4].ends_with("it fails here: 50 %25 broken: a,b|c"),
-        "{}",
-        lines[4]
-    );
+    assert!(lines[4].contains("::`shop$broken` fails in canonical order too%0A"), "{}", lines[4]);
+    assert!(lines[4].ends_with("it fails here: 50 %25 broken: a,b|c"), "{}", lines[4]);
     assert!(!text.contains('\u{1b}'));
 }
 

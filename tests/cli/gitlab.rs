@@ -17,16 +17,7 @@ fn each_finding_has_the_properties_that_gitlab_requires_and_no_others() {
     let mut fingerprints = BTreeSet::new();
     for violation in &violations {
         let keys: Vec<&String> = violation.as_object().unwrap().keys().collect();
-        assert_eq!(
-            keys,
-            [
-                "check_name",
-                "description",
-                "fingerprint",
-                "location",
-                "severity"
-            ]
-        );
+        assert_eq!(keys, ["check_name", "description", "fingerprint", "location", "severity"]);
         let text = |name: &str| violation[name].as_str().filter(|text| !text.is_empty());
         assert!(text("description").is_some() && text("check_name").is_some());
         assert!(fingerprints.insert(text("fingerprint").unwrap()));
@@ -36,10 +27,7 @@ fn each_finding_has_the_properties_that_gitlab_requires_and_no_others() {
         assert!(violation["location"]["lines"]["begin"].as_u64().unwrap() > 0);
     }
     let names = &violations[0];
-    assert_eq!(
-        names["location"],
-        json!({"path": "src/lib.rs", "lines": {"begin": 2}})
-    );
+    assert_eq!(names["location"], json!({"path": "src/lib.rs", "lines": {"begin": 2}}));
     let description = names["description"].as_str().unwrap();
     assert!(
         description.starts_with(
@@ -50,10 +38,7 @@ fn each_finding_has_the_properties_that_gitlab_requires_and_no_others() {
     );
     let severities = violations.iter().map(|one| one["severity"].as_str());
     let severities: Vec<&str> = severities.flatten().collect();
-    assert_eq!(
-        severities,
-        ["major", "major", "minor", "major", "major", "info", "info"]
-    );
+    assert_eq!(severities, ["major", "major", "minor", "major", "major", "info", "info"]);
 }
 
 #[test]

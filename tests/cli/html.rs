@@ -61,10 +61,8 @@ fn hostile() -> Report {
         failure.file = Some(text());
     }
     let mut named = known();
-    named.element_details = vec![
-        element(0, Some(HOSTILE), Some(7)),
-        element(1, Some(HOSTILE), None),
-    ];
+    named.element_details =
+        vec![element(0, Some(HOSTILE), Some(7)), element(1, Some(HOSTILE), None)];
     all.culprits = vec![named];
     let mut raced = race();
     if let Some(found) = &mut raced.interleaving {
@@ -161,56 +159,26 @@ fn a_page_loads_nothing_and_each_of_its_links_leads_somewhere() {
     }
     let style = &document.all("style").next().unwrap().text;
     assert!(!style.contains("url(") && !style.contains("@import"));
-    let policy = document
-        .all("meta")
-        .find_map(|meta| meta.attribute("content"));
+    let policy = document.all("meta").find_map(|meta| meta.attribute("content"));
     assert!(policy.unwrap().starts_with("default-src 'none'"));
 }
 
 #[test]
 fn tests_are_grouped_by_verdict_those_that_need_the_reader_first() {
-    let mut tests: Vec<TestReport> = ["a", "b", "c"]
-        .map(|name| test(name, Verdict::Stable))
-        .into();
+    let mut tests: Vec<TestReport> = ["a", "b", "c"].map(|name| test(name, Verdict::Stable)).into();
     tests.extend([race(), victim(), dependent(), test("off", Verdict::NotRun)]);
     let document = document(&report(tests));
     let groups = document.all("details").filter(|one| one.has_class("group"));
     let groups: Vec<_> = groups
-        .map(|one| {
-            (
-                one.attribute("data-v").unwrap(),
-                one.attribute("open").is_some(),
-            )
-        })
+        .map(|one| (one.attribute("data-v").unwrap(), one.attribute("open").is_some()))
         .collect();
-    let expected = [
-        ("ID", true),
-        ("OD-victim", true),
-        ("ND", true),
-        ("not-run", true),
-        ("stable", false),
-    ];
+    let expected =
+        [("ID", true), ("OD-victim", true), ("ND", true), ("not-run", true), ("stable", false)];
     assert_eq!(groups, expected);
     let chips = document.all("a").filter(|one| one.has_class("chip"));
     let chips: Vec<&str> = chips.map(|one| one.text.as_str()).collect();
-    assert_eq!(
-        chips,
-        [
-            "7 all",
-            "1 ID",
-            "1 OD-victim",
-            "1 ND",
-            "1 not-run",
-            "3 stable"
-        ]
-    );
-    for id in [
-        "shop$a",
-        "shop$tills",
-        "shop$is_closed",
-        "shop$names",
-        "shop$off",
-    ] {
+    assert_eq!(chips, ["7 all", "1 ID", "1 OD-victim", "1 ND", "1 not-run", "3 stable"]);
+    for id in ["shop$a", "shop$tills", "shop$is_closed", "shop$names", "shop$off"] {
         document.by_id(id);
     }
 }
@@ -241,16 +209,11 @@ fn a_finding_has_its_line_both_orders_the_message_the_rate_the_fix_and_the_comma
 #[test]
 fn a_test_that_fails_in_canonical_order_passes_with_the_order_that_decides() {
     let mut finding = because_of(vec![known()]);
-    finding
-        .failures
-        .insert(0, FailureReport::clean(Outcome::Failed));
+    finding.failures.insert(0, FailureReport::clean(Outcome::Failed));
     let document = document(&report(vec![finding]));
     let text = &document.by_id("shop$names").text;
     assert!(text.contains("Canonical order: the test fails"), "{text}");
-    assert!(
-        text.contains("The order that decides: the test passes"),
-        "{text}"
-    );
+    assert!(text.contains("The order that decides: the test passes"), "{text}");
 }
 
 #[test]
@@ -265,10 +228,7 @@ fn a_level_is_called_flaky_today_only_where_std_or_the_platform_draws_in_every_r
     assert!(!text.contains("flaky today"), "{text}");
     let platform = "1 of 10 failedfails where the platform lists another order";
     assert!(text.contains(platform), "{text}");
-    assert!(
-        text.contains("a failure means: breaks on another platform"),
-        "{text}"
-    );
+    assert!(text.contains("a failure means: breaks on another platform"), "{text}");
 }
 
 #[test]
@@ -302,10 +262,7 @@ fn a_deadlock_shows_where_each_thread_waits_and_who_has_what_it_waits_for() {
     let waits = "the 1st thread that the test starts in Mutex::lock, for what the 2nd thread that \
                  the test starts took at src/lib.rs:6";
     assert!(text.contains(waits), "{text}");
-    assert!(
-        text.contains("waits here") && text.contains("taken here"),
-        "{text}"
-    );
+    assert!(text.contains("waits here") && text.contains("taken here"), "{text}");
 }
 
 #[test]
@@ -324,18 +281,11 @@ fn a_victim_stands_alone_and_after_its_polluter_with_the_lines_that_share_state(
 
 #[test]
 fn tests_with_one_cause_are_described_once_and_link_to_each_other() {
-    let second = TestReport {
-        name: "second".to_owned(),
-        id: "shop$second".to_owned(),
-        ..dependent()
-    };
+    let second =
+        TestReport { name: "second".to_owned(), id: "shop$second".to_owned(), ..dependent() };
     let document = document(&report(vec![dependent(), second]));
     let (first, second) = (document.by_id("shop$names"), document.by_id("shop$second"));
-    assert!(
-        first
-            .text
-            .contains("Other tests with the same cause: 1shop$second")
-    );
+    assert!(first.text.contains("Other tests with the same cause: 1shop$second"));
     assert!(second.text.contains("described in full at shop$names"));
     assert!(second.text.contains("cargo nondex replay 0123abcd"));
 }
@@ -374,13 +324,7 @@ fn a_page_of_two_thousand_tests_has_less_than_a_megabyte() {
     let page = page(&report(tests));
     assert!(page.len() < 1_000_000, "{}", page.len());
     let document = Document::parse(&page);
-    assert_eq!(
-        document
-            .all("li")
-            .filter(|row| row.attribute("id").is_some())
-            .count(),
-        2000
-    );
+    assert_eq!(document.all("li").filter(|row| row.attribute("id").is_some()).count(), 2000);
     let cards = document.all("details").filter(|one| one.has_class("card"));
     assert_eq!(cards.count(), 20);
 }

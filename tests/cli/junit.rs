@@ -38,11 +38,7 @@ fn dependent(name: &str, level: Level) -> TestReport {
             ..FailureReport::clean(Outcome::Failed)
         }],
         failure_rate: [(level, [3, 10])].into(),
-        culprits: vec![Culprit {
-            len: 2,
-            confirmed: true,
-            ..Culprit::new(&site)
-        }],
+        culprits: vec![Culprit { len: 2, confirmed: true, ..Culprit::new(&site) }],
         output: Some("it said \u{0}<this>\n".to_owned()),
         reproduce: Some("cargo nondex replay 0123abcd".to_owned()),
         ..test("shop", name, Verdict::ImplementationDependent)
@@ -84,10 +80,7 @@ fn report() -> Report {
         broken,
         test("shop::web", "ignored", Verdict::NotRun),
     ];
-    let run = RunInfo {
-        elapsed_ms: 1234,
-        ..RunInfo::default()
-    };
+    let run = RunInfo { elapsed_ms: 1234, ..RunInfo::default() };
     Report::new(run, tests, Vec::new())
 }
 

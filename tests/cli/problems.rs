@@ -24,23 +24,13 @@ pub(crate) fn race() -> TestReport {
         delay_ns: None,
         skipped: 0,
     };
-    let delay = LaneStepReport {
-        delay_ns: Some(500),
-        ..step(0, 6)
-    };
-    let lane = |thread: &str| LaneReport {
-        thread: thread.to_owned(),
-        name: None,
-    };
+    let delay = LaneStepReport { delay_ns: Some(500), ..step(0, 6) };
+    let lane = |thread: &str| LaneReport { thread: thread.to_owned(), name: None };
     TestReport {
         reason: Some(Timing::Race),
         weakest_level: Some(Level::Std),
         failures: vec![failure(Some(Level::Std), Some(1), "lost")],
-        culprits: vec![culprit(
-            "std::sync::Mutex::lock",
-            Family::Schedule,
-            ("src/lib.rs", 6, 0),
-        )],
+        culprits: vec![culprit("std::sync::Mutex::lock", Family::Schedule, ("src/lib.rs", 6, 0))],
         interleaving: Some(InterleavingReport {
             threads: vec![lane("0"), lane("0.0")],
             steps: vec![delay, step(1, 8), step(0, 6)],
@@ -124,11 +114,7 @@ fn a_cause_is_one_problem_and_the_most_important_comes_first_then_the_first_test
     assert_eq!(
         found,
         [
-            (
-                "names",
-                "hash_map/std::collections::HashMap::keys",
-                Severity::Error
-            ),
+            ("names", "hash_map/std::collections::HashMap::keys", Severity::Error),
             ("race", "race", Severity::Error),
             ("listing", "directory/std::fs::read_dir", Severity::Warning),
             ("victim", "OD-victim", Severity::Error),
@@ -166,10 +152,8 @@ fn the_place_is_the_responsible_line_and_the_rest_is_related_to_it() {
     assert_eq!(places("broken"), (20, vec![12]));
     // Nothing but the test is known.
     assert_eq!(places("known"), (12, vec![]));
-    let unknown = TestReport {
-        verdict: Verdict::Broken,
-        ..TestReport::new("shop", "shop", "somewhere")
-    };
+    let unknown =
+        TestReport { verdict: Verdict::Broken, ..TestReport::new("shop", "shop", "somewhere") };
     let place = one(&crate::sample::report(vec![unknown]), &sources).place;
     assert_eq!((place.file.as_str(), place.line), ("Cargo.toml", 1));
 }
@@ -178,22 +162,11 @@ fn the_place_is_the_responsible_line_and_the_rest_is_related_to_it() {
 fn a_cause_names_no_test_so_that_a_table_can_name_it_once() {
     let (_folder, sources) = sources();
     let report = all_kinds();
-    let causes: Vec<String> = problems(&report, &sources)
-        .into_iter()
-        .map(|problem| problem.cause)
-        .collect();
-    assert_eq!(
-        causes[0],
-        "relies on the order of `std::collections::HashMap::keys`"
-    );
-    assert_eq!(
-        causes[5],
-        "known to be flaky until 9999-12-31: the clock is read twice"
-    );
-    assert!(
-        causes.iter().all(|cause| !cause.contains("shop$")),
-        "{causes:?}"
-    );
+    let causes: Vec<String> =
+        problems(&report, &sources).into_iter().map(|problem| problem.cause).collect();
+    assert_eq!(causes[0], "relies on the order of `std::collections::HashMap::keys`");
+    assert_eq!(causes[5], "known to be flaky until 9999-12-31: the clock is read twice");
+    assert!(causes.iter().all(|cause| !cause.contains("shop$")), "{causes:?}");
 }
 
 #[test]
@@ -218,10 +191,8 @@ fn a_fingerprint_outlives_moved_lines_and_new_seeds_but_not_another_cause() {
         ..moved.clone()
     };
     let both = report(vec![moved.clone(), again]);
-    let both: Vec<String> = problems(&both, &sources)
-        .into_iter()
-        .map(|problem| problem.fingerprint)
-        .collect();
+    let both: Vec<String> =
+        problems(&both, &sources).into_iter().map(|problem| problem.fingerprint).collect();
     assert_eq!(both.len(), 2);
     assert_ne!(both[0], both[1]);
     moved.culprits[0].api = "std::collections::HashMap::values".to_owned();
@@ -244,12 +215,7 @@ fn what_has_nothing_to_do_with_the_change_needs_nobody() {
         let report = report(vec![test]);
         let found = one(&report, &sources);
         assert_eq!(found.needs_attention(), needs);
-        assert_eq!(
-            found.severity == Severity::Error,
-            needs,
-            "{}",
-            found.headline
-        );
+        assert_eq!(found.severity == Severity::Error, needs, "{}", found.headline);
     }
     assert!(one(&report(vec![dependent()]), &sources).needs_attention());
     assert!(!one(&report(vec![advice()]), &sources).needs_attention());

@@ -38,24 +38,16 @@ fn a_finding_with_a_fixed_hasher_that_no_implementation_would_show_is_advice() {
     }
     let text = shown(&report(vec![finding.clone()]), 0, false);
     assert!(text.starts_with("warning[ID]"), "{text}");
-    assert!(
-        text.contains("= advice: the hasher is not `RandomState`"),
-        "{text}"
-    );
+    assert!(text.contains("= advice: the hasher is not `RandomState`"), "{text}");
     finding.weakest_level = Some(Level::One);
     let text = shown(&report(vec![finding]), 0, false);
-    assert!(
-        text.starts_with("error[ID]") && !text.contains("advice"),
-        "{text}"
-    );
+    assert!(text.starts_with("error[ID]") && !text.contains("advice"), "{text}");
 }
 
 #[test]
 fn a_test_that_fails_in_base_order_too_is_told_where_it_passes_and_is_no_advice() {
     let mut finding = advice();
-    finding
-        .failures
-        .insert(0, FailureReport::clean(Outcome::Failed));
+    finding.failures.insert(0, FailureReport::clean(Outcome::Failed));
     let text = shown(&report(vec![finding]), 0, false);
     assert!(text.starts_with("error[ID]"), "{text}");
     let level = "FULL: fails in each order of today's that was tried, and passed where what \
@@ -81,15 +73,10 @@ fn the_line_at_which_a_test_fails_is_that_of_the_run_that_is_explained() {
     });
     let failing = |finding: &TestReport| {
         let text = findings(vec![finding.clone()], 0);
-        assert!(
-            text.contains("message: STD, seed 2, at src/lib.rs:20"),
-            "{text}"
-        );
+        assert!(text.contains("message: STD, seed 2, at src/lib.rs:20"), "{text}");
         assert!(!text.contains("another one"), "{text}");
         let lines: Vec<&str> = text.lines().collect();
-        let label = lines
-            .iter()
-            .position(|line| line.ends_with("the test fails here"));
+        let label = lines.iter().position(|line| line.ends_with("the test fails here"));
         let source = lines[label.expect("it is shown where") - 1];
         source.split_whitespace().next().unwrap().to_owned()
     };
@@ -99,10 +86,7 @@ fn the_line_at_which_a_test_fails_is_that_of_the_run_that_is_explained() {
         threads: Vec::new(),
         steps: Vec::new(),
         conflicts: Vec::new(),
-        failed: Some(Line {
-            file: "src/lib.rs".to_owned(),
-            line: 9,
-        }),
+        failed: Some(Line { file: "src/lib.rs".to_owned(), line: 9 }),
     });
     assert_eq!(failing(&finding), "9");
 }
@@ -138,24 +122,15 @@ fn every_other_verdict_has_its_line_and_the_output_of_the_failing_run() {
             ..test("races", Verdict::NonDeterministic)
         },
         TestReport {
-            order: Some(Order {
-                polluters: vec!["sets_locale".to_owned()],
-                ..Order::default()
-            }),
+            order: Some(Order { polluters: vec!["sets_locale".to_owned()], ..Order::default() }),
             ..test("victim", Verdict::OrderDependentVictim)
         },
-        TestReport {
-            network: vec![network],
-            ..test("fetches", Verdict::Network)
-        },
+        TestReport { network: vec![network], ..test("fetches", Verdict::Network) },
         TestReport {
             failures: vec![failure(None, None, "exited with code 3")],
             ..test("unexplained", Verdict::Unknown)
         },
-        TestReport {
-            notes: vec!["it is ignored".to_owned()],
-            ..test("slow", Verdict::NotRun)
-        },
+        TestReport { notes: vec!["it is ignored".to_owned()], ..test("slow", Verdict::NotRun) },
     ];
     insta::assert_snapshot!(shown(&report(tests), 1, false));
 }
@@ -166,43 +141,24 @@ fn the_headline_of_a_race_names_the_test_that_it_races_with() {
         (false, "fails when `other` runs in the middle of it"),
         (true, "fails in the middle of `other`"),
     ] {
-        let race = Race {
-            with: "other".to_owned(),
-            inner,
-            ..Race::default()
-        };
-        let failure = FailureReport {
-            before: vec!["other".to_owned()],
-            ..failure(None, None, "seen")
-        };
+        let race = Race { with: "other".to_owned(), inner, ..Race::default() };
+        let failure =
+            FailureReport { before: vec!["other".to_owned()], ..failure(None, None, "seen") };
         let test = TestReport {
             failures: vec![failure],
             race: Some(race),
             ..test("races", Verdict::NonDeterministic)
         };
         let shown = shown(&report(vec![test]), 0, false);
-        assert!(
-            shown.contains(&format!("`shop$races` {expected}\n")),
-            "{shown}"
-        );
-        assert!(
-            shown.contains("message: at the same time as `other`"),
-            "{shown}"
-        );
+        assert!(shown.contains(&format!("`shop$races` {expected}\n")), "{shown}");
+        assert!(shown.contains("message: at the same time as `other`"), "{shown}");
     }
 }
 
 #[test]
 fn a_flaky_test_whose_cause_was_not_searched_is_not_called_unexplained() {
-    let clean = FailureReport {
-        id: Some("rgv36bdx".to_owned()),
-        ..failure(None, None, "seen")
-    };
-    let step = |name: &str| Step {
-        name: name.to_owned(),
-        runs: 1,
-        failures: 1,
-    };
+    let clean = FailureReport { id: Some("rgv36bdx".to_owned()), ..failure(None, None, "seen") };
+    let step = |name: &str| Step { name: name.to_owned(), runs: 1, failures: 1 };
     let flaky = |steps| TestReport {
         failures: vec![clean.clone()],
         plain: Some([1, 3]),
@@ -231,14 +187,8 @@ fn a_brief_finding_has_its_two_lines_and_no_more_than_fifteen_lines_of_text() {
     let [mut other, mut several] = [dependent(), dependent()];
     other.name = "other".to_owned();
     other.id = "shop$other".to_owned();
-    several.culprits = vec![
-        known(),
-        culprit(
-            "std::fs::read_dir",
-            Family::Directory,
-            ("src/lib.rs", 4, 14),
-        ),
-    ];
+    several.culprits =
+        vec![known(), culprit("std::fs::read_dir", Family::Directory, ("src/lib.rs", 4, 14))];
     let tests = vec![dependent(), other, several, advice()];
     let shown = briefly(&report(tests));
     insta::assert_snapshot!(shown);
@@ -251,9 +201,7 @@ fn a_brief_finding_has_its_two_lines_and_no_more_than_fifteen_lines_of_text() {
 #[test]
 fn a_green_run_says_what_it_reached() {
     let mut report = report(vec![test("a", Verdict::Stable)]);
-    report
-        .notes
-        .push("the doctests of 1 package were not run".to_owned());
+    report.notes.push("the doctests of 1 package were not run".to_owned());
     insta::assert_snapshot!(shown(&report, 0, false));
 }
 
@@ -268,10 +216,7 @@ fn of_stable_tests_that_start_programs_it_is_said_how_often_they_may_fail() {
         one("git", Source::Child, 0.139),
         one("sleeps", Source::Sleep, 0.5),
         one("server", Source::Child, 0.283),
-        TestReport {
-            sources: vec![Source::Child],
-            ..dependent()
-        },
+        TestReport { sources: vec![Source::Child], ..dependent() },
     ];
     let said = |tests: &[TestReport]| {
         let shown = shown(&report(tests.to_vec()), 0, false);
@@ -300,10 +245,7 @@ fn a_partial_report_says_so_even_when_quiet() {
 fn tests_that_were_run_alone_are_named_and_models_that_are_off_are_not_missed() {
     let mut report = report(
         ["a", "b", "c", "d"]
-            .map(|name| TestReport {
-                run_alone: true,
-                ..test(name, Verdict::Stable)
-            })
+            .map(|name| TestReport { run_alone: true, ..test(name, Verdict::Stable) })
             .to_vec(),
     );
     report.run.models_off.extend(
@@ -332,11 +274,8 @@ fn tests_with_one_cause_are_one_finding() {
     suspected.culprits[0].position = Some(Position::First);
     suspected.culprits[0].user_file = Some("src/main.rs".to_owned());
     suspected.culprits[0].user_line = Some(7);
-    let other = because_of(vec![culprit(
-        "std::fs::read_dir",
-        Family::Directory,
-        ("src/lib.rs", 4, 14),
-    )]);
+    let other =
+        because_of(vec![culprit("std::fs::read_dir", Family::Directory, ("src/lib.rs", 4, 14))]);
     let tests = vec![
         named("later", Level::Eq, [10, 10]),
         other,
@@ -346,10 +285,7 @@ fn tests_with_one_cause_are_one_finding() {
     ];
     let report = report(tests);
     let shown = shown(&report, 0, false);
-    assert!(
-        shown.contains("5 tests: 5 ID (2 causes, 1 advice)"),
-        "{shown}"
-    );
+    assert!(shown.contains("5 tests: 5 ID (2 causes, 1 advice)"), "{shown}");
     assert_eq!(shown.matches("error[ID]").count(), 2);
     let (_, cause) = shown.split_once("shop$nearer").unwrap();
     insta::assert_snapshot!(cause.split_once("     Summary").unwrap().0);
@@ -375,10 +311,7 @@ fn a_short_difference_of_outputs_is_always_shown_and_a_long_one_when_asked_for()
         // The output shows what was only added.
         (&added, 1, false),
     ] {
-        let test = TestReport {
-            difference: Some(difference.to_owned()),
-            ..dependent()
-        };
+        let test = TestReport { difference: Some(difference.to_owned()), ..dependent() };
         let shown = findings(vec![test], verbose);
         assert_eq!(shown.contains(" = difference: "), is_shown, "{shown}");
         if difference == short {
@@ -390,15 +323,9 @@ fn a_short_difference_of_outputs_is_always_shown_and_a_long_one_when_asked_for()
 
 #[test]
 fn tests_that_passed_with_every_order_are_counted() {
-    let verified = TestReport {
-        verified: vec![Level::Std, Level::Full],
-        ..test("a", Verdict::Stable)
-    };
-    let shown = shown(
-        &report(vec![verified, test("b", Verdict::Stable)]),
-        0,
-        false,
-    );
+    let verified =
+        TestReport { verified: vec![Level::Std, Level::Full], ..test("a", Verdict::Stable) };
+    let shown = shown(&report(vec![verified, test("b", Verdict::Stable)]), 0, false);
     for expected in [
         "2 tests: 2 stable (1 verified)\n",
         " verified for all orders: 1 test at STD, 1 test at FULL\n",
@@ -409,11 +336,7 @@ fn tests_that_passed_with_every_order_are_counted() {
 
 #[test]
 fn the_cost_of_a_search_is_told_to_who_asks() {
-    let test = || TestReport {
-        search_runs: 31,
-        runs: 58,
-        ..dependent()
-    };
+    let test = || TestReport { search_runs: 31, runs: 58, ..dependent() };
     let note = " = search: 31 of its 58 runs searched for the cause\n";
     assert!(!findings(vec![test()], 0).contains(note));
     assert!(findings(vec![test()], 1).contains(note));

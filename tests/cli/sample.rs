@@ -39,19 +39,11 @@ fn sold_out() {
 const DEPENDENCY: &str = "// walkdir\n\nfn open(path: &Path) {\n    fs::read_dir(path)\n}\n";
 
 pub(crate) fn report(tests: Vec<TestReport>) -> Report {
-    let models = [
-        "directory/std::fs::read_dir",
-        "hash_map/std::collections::HashMap::keys",
-    ];
+    let models = ["directory/std::fs::read_dir", "hash_map/std::collections::HashMap::keys"];
     let models = models.map(str::to_owned).to_vec();
     let report = Report::new(RunInfo::default(), tests, models);
     Report {
-        summary: Summary {
-            choice_points: 213,
-            runs: 87,
-            implied: 40,
-            ..report.summary
-        },
+        summary: Summary { choice_points: 213, runs: 87, implied: 40, ..report.summary },
         ..report
     }
 }
@@ -84,13 +76,7 @@ pub(crate) fn culprit(
     Culprit {
         len: 2,
         confirmed: true,
-        ..Culprit::new(&Site {
-            api: api.to_owned(),
-            family,
-            file: file.to_owned(),
-            line,
-            column,
-        })
+        ..Culprit::new(&Site { api: api.to_owned(), family, file: file.to_owned(), line, column })
     }
 }
 
@@ -117,19 +103,12 @@ pub(crate) fn dependent() -> TestReport {
 
 /// A test that fails at FULL only, because of a call in a dependency.
 pub(crate) fn advice() -> TestReport {
-    let mut inner = culprit(
-        "std::fs::read_dir",
-        Family::Directory,
-        ("walkdir-2.5.0/src/lib.rs", 900, 23),
-    );
+    let mut inner =
+        culprit("std::fs::read_dir", Family::Directory, ("walkdir-2.5.0/src/lib.rs", 900, 23));
     inner.user_file = Some("src/lib.rs".to_owned());
     inner.user_line = Some(4);
     inner.confirmed = false;
-    let mut own = culprit(
-        "std::fs::read_dir",
-        Family::Directory,
-        ("src/lib.rs", 4, 14),
-    );
+    let mut own = culprit("std::fs::read_dir", Family::Directory, ("src/lib.rs", 4, 14));
     own.elements = Some([0, 1]);
     TestReport {
         weakest_level: Some(Level::Full),
@@ -157,10 +136,7 @@ pub(crate) fn sources() -> (TempDir, Sources) {
     let (root, home) = (directory.join("shop"), directory.join("home"));
     for (file, source) in [
         (root.join("src/lib.rs"), SOURCE),
-        (
-            home.join("registry/src/index-1/walkdir-2.5.0/src/lib.rs"),
-            DEPENDENCY,
-        ),
+        (home.join("registry/src/index-1/walkdir-2.5.0/src/lib.rs"), DEPENDENCY),
     ] {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(file, source).unwrap();
@@ -196,17 +172,9 @@ pub(crate) fn findings(tests: Vec<TestReport>, verbose: u8) -> String {
 pub(crate) fn known() -> Culprit {
     Culprit {
         elements: Some([0, 1]),
-        call: Some(CallReport {
-            thread: "0.1".to_owned(),
-            ordinal: 2,
-            of: 12,
-        }),
+        call: Some(CallReport { thread: "0.1".to_owned(), ordinal: 2, of: 12 }),
         element_details: vec![element(0, None, Some(7)), element(1, None, Some(8))],
-        created: Some(PlaceReport {
-            file: "src/lib.rs".to_owned(),
-            line: 6,
-            column: Some(19),
-        }),
+        created: Some(PlaceReport { file: "src/lib.rs".to_owned(), line: 6, column: Some(19) }),
         ..dependent().culprits[0].clone()
     }
 }
@@ -221,8 +189,5 @@ pub(crate) fn element(index: u64, name: Option<&str>, line: Option<u32>) -> Elem
 }
 
 pub(crate) fn because_of(culprits: Vec<Culprit>) -> TestReport {
-    TestReport {
-        culprits,
-        ..dependent()
-    }
+    TestReport { culprits, ..dependent() }
 }

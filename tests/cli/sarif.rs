@@ -34,22 +34,15 @@ fn message() -> Type {
 }
 
 fn location() -> Object {
-    let artifact = vec![
-        ("uri", true, Type::Uri),
-        ("uriBaseId", true, Type::Word(&["%SRCROOT%"])),
-    ];
-    let region = vec![
-        ("startLine", true, Type::Number(1)),
-        ("startColumn", false, Type::Number(1)),
-    ];
+    let artifact = vec![("uri", true, Type::Uri), ("uriBaseId", true, Type::Word(&["%SRCROOT%"]))];
+    let region =
+        vec![("startLine", true, Type::Number(1)), ("startColumn", false, Type::Number(1))];
     let physical = vec![
         ("artifactLocation", true, Type::Object(artifact)),
         ("region", true, Type::Object(region)),
     ];
-    let logical = vec![
-        ("fullyQualifiedName", true, Type::Text),
-        ("kind", true, Type::Word(&["function"])),
-    ];
+    let logical =
+        vec![("fullyQualifiedName", true, Type::Text), ("kind", true, Type::Word(&["function"]))];
     vec![
         ("id", false, Type::Number(0)),
         ("physicalLocation", true, Type::Object(physical)),
@@ -67,11 +60,7 @@ fn log() -> Type {
         ("fullDescription", false, message()),
         ("help", false, message()),
         ("helpUri", false, Type::Uri),
-        (
-            "defaultConfiguration",
-            true,
-            Type::Object(vec![("level", true, level())]),
-        ),
+        ("defaultConfiguration", true, Type::Object(vec![("level", true, level())])),
     ];
     let driver = vec![
         ("name", true, Type::Text),
@@ -86,11 +75,7 @@ fn log() -> Type {
     ];
     let suppression = vec![
         ("kind", true, Type::Word(&["inSource", "external"])),
-        (
-            "status",
-            true,
-            Type::Word(&["accepted", "underReview", "rejected"]),
-        ),
+        ("status", true, Type::Word(&["accepted", "underReview", "rejected"])),
         ("justification", true, Type::Text),
     ];
     let result = vec![
@@ -131,13 +116,11 @@ fn check(value: &Value, expected: &Type, at: &str) -> Result<(), String> {
                 return Err(format!("{at}.{name} is unknown"));
             }
         }
-        known
-            .iter()
-            .try_for_each(|(name, is_required, expected)| match found.get(*name) {
-                Some(value) => check(value, expected, &format!("{at}.{name}")),
-                None if *is_required => Err(format!("{at}.{name} is missing")),
-                None => Ok(()),
-            })
+        known.iter().try_for_each(|(name, is_required, expected)| match found.get(*name) {
+            Some(value) => check(value, expected, &format!("{at}.{name}")),
+            None if *is_required => Err(format!("{at}.{name} is missing")),
+            None => Ok(()),
+        })
     };
     match expected {
         Type::Text => match value.as_str() {
@@ -164,9 +147,7 @@ fn check(value: &Value, expected: &Type, at: &str) -> Result<(), String> {
             None => wrong(),
         },
         Type::Map(expected) => match value.as_object() {
-            Some(map) => map
-                .values()
-                .try_for_each(|value| check(value, expected, at)),
+            Some(map) => map.values().try_for_each(|value| check(value, expected, at)),
             None => wrong(),
         },
         Type::Bag if value.is_object() => Ok(()),
@@ -178,10 +159,7 @@ fn check(value: &Value, expected: &Type, at: &str) -> Result<(), String> {
 fn check_references(log: &Value) -> Result<(), String> {
     for run in log["runs"].as_array().unwrap() {
         let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
-        let ids: BTreeSet<&str> = rules
-            .iter()
-            .filter_map(|rule| rule["id"].as_str())
-            .collect();
+        let ids: BTreeSet<&str> = rules.iter().filter_map(|rule| rule["id"].as_str()).collect();
         if ids.len() != rules.len() {
             return Err("two rules have one id".to_owned());
         }
@@ -232,23 +210,15 @@ fn a_report_with_every_kind_of_finding_keeps_the_rules_of_sarif() {
     let of = |name: &str| {
         let id = format!("shop${name}");
         let mut results = results.iter();
-        results
-            .find(|one| one["properties"]["tests"][0] == *id)
-            .unwrap()
+        results.find(|one| one["properties"]["tests"][0] == *id).unwrap()
     };
     assert_eq!(of("names")["level"], "error");
     assert_eq!(of("listing")["level"], "warning");
     assert_eq!(of("known")["level"], "note");
-    assert_eq!(
-        of("known")["suppressions"][0]["justification"],
-        "the clock is read twice"
-    );
+    assert_eq!(of("known")["suppressions"][0]["justification"], "the clock is read twice");
     assert_eq!(of("names").get("suppressions"), None);
     let related = of("race")["relatedLocations"].as_array().unwrap();
-    assert_eq!(
-        related[0]["physicalLocation"]["region"],
-        json!({"startLine": 8})
-    );
+    assert_eq!(related[0]["physicalLocation"]["region"], json!({"startLine": 8}));
 }
 
 /// The objects without others in them.
@@ -297,14 +267,8 @@ fn every_way_to_break_a_document_is_found() {
         (format!("{result}/message"), json!({})),
         (format!("{result}/message/text"), json!("")),
         (format!("{result}/locations"), json!([])),
-        (
-            format!("{result}/locations/0/physicalLocation/region/startLine"),
-            json!(0),
-        ),
-        (
-            format!("{result}/locations/0/physicalLocation/artifactLocation/uri"),
-            json!("a b"),
-        ),
+        (format!("{result}/locations/0/physicalLocation/region/startLine"), json!(0)),
+        (format!("{result}/locations/0/physicalLocation/artifactLocation/uri"), json!("a b")),
         (format!("{result}/relatedLocations/0/id"), json!(2)),
         (
             format!("{result}/partialFingerprints"),

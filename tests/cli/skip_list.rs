@@ -42,10 +42,7 @@ fn each_test_that_may_fail_is_there_once_with_its_reason_and_advice_is_not() {
 
 /// What bash makes of a list: one word on each line.
 fn words(script: &str) -> Vec<String> {
-    let output = Command::new("bash")
-        .args(["-euc", script])
-        .output()
-        .unwrap();
+    let output = Command::new("bash").args(["-euc", script]).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{script}: {stderr}");
     let text = String::from_utf8(output.stdout).unwrap();
@@ -54,15 +51,7 @@ fn words(script: &str) -> Vec<String> {
 
 #[test]
 fn the_lists_are_what_their_languages_read() {
-    let names = [
-        "names",
-        "more_names",
-        "race",
-        "victim",
-        "broken",
-        "known",
-        "sanitised",
-    ];
+    let names = ["names", "more_names", "race", "victim", "broken", "known", "sanitised"];
     let flags = names.map(|name| format!("--skip={name}"));
     let shown = "printf '%s\\n'";
     let gentoo = of(Distribution::Gentoo);

@@ -85,11 +85,7 @@ fn refusal(line: &str) -> Option<String> {
     }
     let end = words.iter().position(|word| word == "--");
     words.insert(end.unwrap_or(words.len()), "--help".to_owned());
-    let output = binary::run(
-        ["nondex"]
-            .into_iter()
-            .chain(words.iter().map(String::as_str)),
-    );
+    let output = binary::run(["nondex"].into_iter().chain(words.iter().map(String::as_str)));
     (!output.status.success()).then(|| String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
@@ -99,10 +95,7 @@ fn lines(page: &Page) -> BTreeSet<&str> {
     let spans = page.spans();
     lines.extend(spans.filter(|span| span.starts_with("cargo nondex ")));
     if page.name.ends_with(".yml") {
-        let steps = page
-            .text
-            .lines()
-            .map(|line| line.trim_start_matches([' ', '-']));
+        let steps = page.text.lines().map(|line| line.trim_start_matches([' ', '-']));
         let steps = steps.map(|line| line.strip_prefix("run: ").unwrap_or(line));
         let steps = steps.filter(|line| line.starts_with("cargo nondex"));
         lines.extend(steps.map(|line| line.split(" || ").next().unwrap_or(line)));
@@ -137,10 +130,7 @@ fn a_command_line_that_is_wrong_is_found() {
     ] {
         assert!(refusal(line).is_some(), "{line}");
     }
-    assert_eq!(
-        refusal("cargo nondex -E 'not test(/a b/)' -- --skip slow"),
-        None
-    );
+    assert_eq!(refusal("cargo nondex -E 'not test(/a b/)' -- --skip slow"), None);
 }
 
 #[test]
@@ -196,9 +186,7 @@ fn every_variable_that_a_page_names_is_read() {
     // Of the protocol between driver and test process, for contributors.
     known.extend([SPEC_VARIABLE, CHILD_VARIABLE].map(str::to_owned));
     for page in Page::all() {
-        let parts = page
-            .text
-            .split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let parts = page.text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         for name in parts.filter(|part| part.starts_with("NONDEX_") && *part != "NONDEX_") {
             assert!(known.contains(name), "{}: {name}", page.name);
         }
@@ -235,11 +223,7 @@ fn every_exit_code_that_a_page_names_is_one() {
                 continue;
             };
             let mut codes = ExitCode::ALL.iter();
-            assert!(
-                codes.any(|(code, _)| *code as u8 == number),
-                "{}: code {number}",
-                page.name
-            );
+            assert!(codes.any(|(code, _)| *code as u8 == number), "{}: code {number}", page.name);
         }
     }
 }
@@ -252,14 +236,8 @@ fn said_of(text: &str) -> String {
     // The file is read first; nothing is built, because there is no project.
     let manifest = folder.path().join("Cargo.toml");
     let paths = [&file, &manifest].map(|path| path.to_str().unwrap());
-    let output = binary::run([
-        "nondex",
-        "list",
-        "--config-file",
-        paths[0],
-        "--manifest-path",
-        paths[1],
-    ]);
+    let output =
+        binary::run(["nondex", "list", "--config-file", paths[0], "--manifest-path", paths[1]]);
     String::from_utf8(output.stderr).unwrap()
 }
 

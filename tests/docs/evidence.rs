@@ -16,9 +16,7 @@ fn list(name: &str) -> Vec<Value> {
 fn rows(page: &Page, header: &str) -> Vec<Vec<String>> {
     let start = page.text.find(&format!("{header}\n"));
     let start = start.unwrap_or_else(|| panic!("{}: no table `{header}`", page.name));
-    let lines = page.text[start..]
-        .lines()
-        .take_while(|line| line.starts_with('|'));
+    let lines = page.text[start..].lines().take_while(|line| line.starts_with('|'));
     let cells = |line: &str| {
         let cells = line.trim_matches('|').split('|');
         cells.map(|cell| cell.trim().to_owned()).collect()
@@ -27,9 +25,7 @@ fn rows(page: &Page, header: &str) -> Vec<Vec<String>> {
 }
 
 fn sum(rows: &[Vec<String>], column: usize) -> u64 {
-    rows.iter()
-        .map(|row| row[column].parse::<u64>().unwrap())
-        .sum()
+    rows.iter().map(|row| row[column].parse::<u64>().unwrap()).sum()
 }
 
 /// Asserts that the page has this text, wherever its lines are broken.
@@ -49,10 +45,7 @@ fn what_is_said_of_the_published_crates_adds_up() {
     );
     let tests = sum(&all, 3);
     let thousands = format!("{},{:03}", tests / 1000, tests % 1000);
-    shows(
-        &page,
-        &format!("{} crates with {thousands} tests", all.len()),
-    );
+    shows(&page, &format!("{} crates with {thousands} tests", all.len()));
     let expected = list("crates.json");
     for row in &all {
         let mut known = expected.iter().filter(|known| known["crate"] == *row[0]);
@@ -78,10 +71,7 @@ fn what_is_said_of_the_published_crates_adds_up() {
                 let places: Vec<String> =
                     lines.iter().map(|line| format!("{file}:{line}")).collect();
                 let mut shown = row[5].split([' ', ',', '(', ')']);
-                assert!(
-                    shown.any(|shown| places.iter().any(|place| place == shown)),
-                    "{row:?}"
-                );
+                assert!(shown.any(|shown| places.iter().any(|place| place == shown)), "{row:?}");
             }
         }
     }
@@ -107,24 +97,15 @@ fn what_is_said_of_tests_without_a_network_adds_up() {
     assert_eq!(table.len(), expected.len());
     let (labelled, sanitised, rightly) = (sum(&table, 2), sum(&table, 3), sum(&table, 4));
     let share = |of: u64| format!("{:.2}", rightly as f64 / of as f64);
-    shows(
-        &page,
-        &format!("precision {}, recall {}", share(sanitised), share(labelled)),
-    );
+    shows(&page, &format!("precision {}, recall {}", share(sanitised), share(labelled)));
     shows(&page, &format!("The {labelled} tests that are labelled so"));
-    shows(
-        &page,
-        &format!("the {} that fail for another reason", sum(&table, 5)),
-    );
+    shows(&page, &format!("the {} that fail for another reason", sum(&table, 5)));
 }
 
 #[test]
 fn what_is_said_of_tests_that_depend_on_each_other_is_what_is_looked_for() {
     let page = Page::of_book("evidence");
-    let table = rows(
-        &page,
-        "| crate | version | tests | found | what reading the source shows |",
-    );
+    let table = rows(&page, "| crate | version | tests | found | what reading the source shows |");
     let expected = list("order.json");
     assert_eq!(table.len(), expected.len());
     for (row, known) in table.iter().zip(&expected) {
@@ -165,9 +146,7 @@ fn what_is_said_of_the_schedules_is_what_is_measured() {
         let table = &page.text[start.unwrap_or_else(|| panic!("no table {title}"))..];
         for (kind, cells) in measured {
             let row = format!("| {kind} | {} | ", cells.join(" | "));
-            let shown = table
-                .lines()
-                .find(|line| line.starts_with(&format!("| {kind} | ")));
+            let shown = table.lines().find(|line| line.starts_with(&format!("| {kind} | ")));
             let shown = shown.unwrap_or_default();
             assert!(shown.starts_with(&row), "{title}: {row} is not {shown}");
         }

@@ -39,11 +39,7 @@ fn row(option: &OptionHelp) -> String {
     let key = KEYS.into_iter().find(|key| *key == name);
     let variable = key.map(config::variable).or(option.variable.clone());
     let code = |name: Option<&str>| name.map_or_else(|| "-".to_owned(), |name| format!("`{name}`"));
-    let space = if option.value.starts_with('<') {
-        " "
-    } else {
-        ""
-    };
+    let space = if option.value.starts_with('<') { " " } else { "" };
     let usage = [&option.name, space, &option.value].concat();
     let mut meaning = cell(&option.meaning);
     if let Some(values) = &option.values {
@@ -52,12 +48,7 @@ fn row(option: &OptionHelp) -> String {
     if let Some(default) = &option.default {
         let _ = write!(meaning, " (default: {})", cell(default));
     }
-    format!(
-        "| `{}` | {} | {} | {meaning} |",
-        cell(&usage),
-        code(key),
-        code(variable.as_deref())
-    )
+    format!("| `{}` | {} | {} | {meaning} |", cell(&usage), code(key), code(variable.as_deref()))
 }
 
 #[test]

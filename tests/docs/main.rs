@@ -20,11 +20,8 @@ use nondex_core::protocol::spec::{LEVEL_VARIABLE, SEED_VARIABLE};
 use page::Page;
 
 /// The variables without an option.
-const OTHER_VARIABLES: [&str; 3] = [
-    cargo_nondex::project::runtime::CACHE_VARIABLE,
-    SEED_VARIABLE,
-    LEVEL_VARIABLE,
-];
+const OTHER_VARIABLES: [&str; 3] =
+    [cargo_nondex::project::runtime::CACHE_VARIABLE, SEED_VARIABLE, LEVEL_VARIABLE];
 
 #[test]
 fn the_book_has_every_exit_code_with_its_meaning() {
@@ -85,9 +82,7 @@ fn every_key_is_an_option_and_every_other_variable_is_named_in_the_help_text() {
         let name = format!("--{key}");
         assert!(options.iter().any(|option| option.name == name), "{key}");
     }
-    let named = options
-        .iter()
-        .filter_map(|option| option.variable.as_deref());
+    let named = options.iter().filter_map(|option| option.variable.as_deref());
     let named: BTreeSet<&str> = named.collect();
     assert_eq!(named, BTreeSet::from(OF_NO_KEY));
 }
@@ -105,20 +100,14 @@ fn the_book_has_every_key_of_a_sanitiser_and_every_operation() {
     let found: Vec<&str> = rows.iter().map(|row| row[0].as_str()).collect();
     assert_eq!(found, SANITISE_KEYS);
     let operations = OPERATIONS.map(|name| format!("`{name}`")).join(", ");
-    assert!(
-        rows[2][1].contains(operations.trim_matches('`')),
-        "{rows:?}"
-    );
+    assert!(rows[2][1].contains(operations.trim_matches('`')), "{rows:?}");
 }
 
 #[test]
 fn the_book_has_every_variable_that_stands_for_no_option() {
     for name in OTHER_VARIABLES {
         let mut keys = KEYS.into_iter();
-        assert!(
-            keys.all(|key| variable(key) != name),
-            "{name} has two meanings"
-        );
+        assert!(keys.all(|key| variable(key) != name), "{name} has two meanings");
     }
     let page = Page::of_book("configuration");
     let found = page.section("Environment variables").first_column();
@@ -134,10 +123,7 @@ fn the_book_keeps_as_much_as_the_program() {
         let words: Vec<&str> = page.text.split_whitespace().collect();
         assert!(words.join(" ").contains(&text), "{}: {text}", page.name);
     };
-    shows(
-        "replay-and-regressions",
-        format!("`target/nondex/findings`, the last {KEPT_FINDINGS}"),
-    );
+    shows("replay-and-regressions", format!("`target/nondex/findings`, the last {KEPT_FINDINGS}"));
     shows("report", format!("The last {KEPT_RUNS} runs are kept"));
 }
 
@@ -145,10 +131,7 @@ fn the_book_keeps_as_much_as_the_program() {
 fn the_help_text_has_every_exit_code() {
     let help = binary::stdout(["--help"]);
     for (code, meaning) in ExitCode::ALL {
-        assert!(
-            help.contains(&format!("{:>3}  {meaning}", code as u8)),
-            "{meaning}"
-        );
+        assert!(help.contains(&format!("{:>3}  {meaning}", code as u8)), "{meaning}");
     }
 }
 
@@ -166,9 +149,7 @@ fn the_readme_the_guide_for_contributors_and_continuous_integration_run_the_test
     for command in guide.commands("cargo ") {
         assert!(checked.contains(&command), "`.ci/run` has no `{command}`");
     }
-    let ran = checked
-        .iter()
-        .filter(|command| command.starts_with("cargo test"));
+    let ran = checked.iter().filter(|command| command.starts_with("cargo test"));
     assert!(ran.eq(&tests), "{checked:?}");
 }
 
@@ -193,9 +174,7 @@ fn continuous_integration_runs_the_same_script_with_the_oldest_and_the_newest_to
 fn a_release_attaches_the_archives_that_binstall_downloads() {
     let script = include_str!("../../.ci/archive");
     let name = script.lines().find_map(|line| line.strip_prefix("name="));
-    let name = name
-        .expect("the script names the archive")
-        .trim_matches('"');
+    let name = name.expect("the script names the archive").trim_matches('"');
     let name = name
         .replace("cargo-nondex", "{ name }")
         .replace("$version", "{ version }")
@@ -234,11 +213,9 @@ fn what_pages_say_of_a_summary_is_what_a_summary_says_today() {
         }
     }
     let page = Page::of_book("getting-started");
-    let explained = page.spans().filter(|span| {
-        [" models reached", " more implied"]
-            .iter()
-            .any(|end| span.ends_with(end))
-    });
+    let explained = page
+        .spans()
+        .filter(|span| [" models reached", " more implied"].iter().any(|end| span.ends_with(end)));
     let explained: Vec<&str> = explained.collect();
     assert!(!explained.is_empty());
     for span in explained {
@@ -269,16 +246,10 @@ fn every_item_of_the_library_that_a_page_names_is_there() {
     ];
     for page in Page::all() {
         let starts = ["cargo_nondex::", "nondex_core::", "nondex_harness::"];
-        let named = page
-            .spans()
-            .filter(|span| starts.iter().any(|start| span.starts_with(start)));
+        let named = page.spans().filter(|span| starts.iter().any(|start| span.starts_with(start)));
         for span in named {
             let path = span.split('(').next().unwrap_or_default();
-            assert!(
-                items.iter().any(|item| item == path),
-                "{}: `{span}`",
-                page.name
-            );
+            assert!(items.iter().any(|item| item == path), "{}: `{span}`", page.name);
         }
     }
 }
@@ -286,11 +257,8 @@ fn every_item_of_the_library_that_a_page_names_is_there() {
 #[test]
 fn the_picture_of_the_house_has_every_room() {
     let page = Page::of_book("contributing/house");
-    for folder in [
-        "nondex-harness/cargo-nondex/src",
-        "nondex-harness/judge/src",
-        "nondex-core/src",
-    ] {
+    for folder in ["nondex-harness/cargo-nondex/src", "nondex-harness/judge/src", "nondex-core/src"]
+    {
         for entry in std::fs::read_dir(page::repository().join(folder)).unwrap() {
             let entry = entry.unwrap();
             let name = format!("{}/", entry.file_name().to_string_lossy());

@@ -28,10 +28,7 @@ impl Page {
     pub(crate) fn open(name: &str) -> Self {
         let path = repository().join(name);
         let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        Page {
-            name: name.to_owned(),
-            text,
-        }
+        Page { name: name.to_owned(), text }
     }
 
     /// A page of the book.
@@ -77,10 +74,7 @@ impl Page {
     pub(crate) fn expect_generated(&self, name: &str, expected: &str) {
         let begin = format!("<!-- generated: {name} -->\n");
         let start = self.text.find(&begin).expect("the page has the mark") + begin.len();
-        let end = start
-            + self.text[start..]
-                .find("<!-- end -->")
-                .expect("it has an end");
+        let end = start + self.text[start..].find("<!-- end -->").expect("it has an end");
         let expected = format!("\n{}\n\n", expected.trim());
         if std::env::var_os("INSTA_UPDATE").is_some_and(|update| update == "always") {
             let text = [&self.text[..start], &expected, &self.text[end..]].concat();
@@ -105,9 +99,7 @@ impl Page {
                 is_generated = line.starts_with("<!-- generated:");
             } else if !is_generated {
                 let words = line.split_whitespace();
-                count += words
-                    .filter(|word| word.contains(char::is_alphanumeric))
-                    .count();
+                count += words.filter(|word| word.contains(char::is_alphanumeric)).count();
             }
         }
         count
@@ -115,14 +107,12 @@ impl Page {
 
     /// The code spans outside of blocks of code.
     pub(crate) fn spans(&self) -> impl Iterator<Item = &str> {
-        self.prose()
-            .flat_map(|line| line.split('`').skip(1).step_by(2))
+        self.prose().flat_map(|line| line.split('`').skip(1).step_by(2))
     }
 
     /// The lines outside of blocks of code.
     pub(crate) fn prose(&self) -> impl Iterator<Item = &str> {
-        self.lines_with_language()
-            .filter_map(|(language, line)| language.is_none().then_some(line))
+        self.lines_with_language().filter_map(|(language, line)| language.is_none().then_some(line))
     }
 
     /// The blocks of code in a language.
@@ -174,9 +164,7 @@ impl Section<'_> {
             .skip(2)
             .map(|line| {
                 let cells = line.trim_matches('|').split(" | ");
-                cells
-                    .map(|cell| cell.trim().trim_matches('`').to_owned())
-                    .collect()
+                cells.map(|cell| cell.trim().trim_matches('`').to_owned()).collect()
             })
             .collect()
     }
@@ -190,10 +178,8 @@ impl Section<'_> {
 
 /// The pages below a folder, in the order of their names.
 fn collect(folder: &Path, pages: &mut Vec<PathBuf>) {
-    let mut entries: Vec<PathBuf> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let mut entries: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
     for path in entries {
         if path.is_dir() {

@@ -30,11 +30,7 @@ fn expect_kept(name: &str, schema: &Value) {
         fs::write(&path, &expected).unwrap();
     }
     let kept = fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        kept == expected,
-        "{} is not what the code has",
-        path.display()
-    );
+    assert!(kept == expected, "{} is not what the code has", path.display());
 }
 
 fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> Value {
@@ -89,22 +85,12 @@ fn of_type(kind: &str, known: &[&Type]) -> Value {
 fn definition(found: &Type, known: &[&Type]) -> Value {
     if !found.is_struct {
         let is_word = |item: &&crate::source::Item| item.kind.is_empty();
-        let plain = found
-            .items
-            .iter()
-            .filter(is_word)
-            .map(|item| item.name.as_str());
+        let plain = found.items.iter().filter(is_word).map(|item| item.name.as_str());
         let mut any = vec![words(plain)];
-        any.extend(
-            found
-                .items
-                .iter()
-                .filter(|item| !is_word(item))
-                .map(|item| {
-                    json!({ "type": "object", "required": [item.name],
+        any.extend(found.items.iter().filter(|item| !is_word(item)).map(|item| {
+            json!({ "type": "object", "required": [item.name],
                 "properties": { &item.name: of_type(&item.kind, known) } })
-                }),
-        );
+        }));
         return json!({ "description": found.doc, "anyOf": any });
     }
     let mut properties = Map::new();
@@ -130,9 +116,7 @@ fn definition(found: &Type, known: &[&Type]) -> Value {
 }
 
 fn definitions(types: &[&Type]) -> Value {
-    let all = types
-        .iter()
-        .map(|one| (one.name.clone(), definition(one, types)));
+    let all = types.iter().map(|one| (one.name.clone(), definition(one, types)));
     Value::Object(all.collect())
 }
 
@@ -160,23 +144,19 @@ fn the_schema_of_events_is_that_of_their_types() {
         syn::Item::Enum(found) if found.ident == "Event" => Some(found),
         _ => None,
     });
-    let any = event
-        .expect("there are events")
-        .variants
-        .iter()
-        .map(|variant| {
-            let name = crate::source::kebab(&variant.ident.to_string());
-            let tag = json!({
-                "type": "object",
-                "required": ["event"],
-                "properties": { "event": { "const": name } },
-            });
-            let fields = variant.fields.iter().next();
-            match fields.map(|field| field.ty.to_token_stream().to_string().replace(' ', "")) {
-                Some(kind) => json!({ "allOf": [tag, of_type(&kind, &types)] }),
-                None => tag,
-            }
+    let any = event.expect("there are events").variants.iter().map(|variant| {
+        let name = crate::source::kebab(&variant.ident.to_string());
+        let tag = json!({
+            "type": "object",
+            "required": ["event"],
+            "properties": { "event": { "const": name } },
         });
+        let fields = variant.fields.iter().next();
+        match fields.map(|field| field.ty.to_token_stream().to_string().replace(' ', "")) {
+            Some(kind) => json!({ "allOf": [tag, of_type(&kind, &types)] }),
+            None => tag,
+        }
+    });
     let schema = json!({
         "$schema": DRAFT,
         "title": "Event of cargo nondex, a line of --message-format json-lines",
@@ -221,9 +201,7 @@ fn of_value(kind: &str) -> Value {
 
 /// The keys of a struct of the configuration, each with the type of its value.
 fn keys(file: &str, name: &str) -> BTreeMap<String, String> {
-    let path = repository()
-        .join("nondex-harness/cargo-nondex/src/config")
-        .join(file);
+    let path = repository().join("nondex-harness/cargo-nondex/src/config").join(file);
     let file = syn::parse_file(&fs::read_to_string(path).unwrap()).unwrap();
     let found = file.items.into_iter().find_map(|item| match item {
         syn::Item::Struct(found) if found.ident == name => Some(found),
@@ -232,9 +210,7 @@ fn keys(file: &str, name: &str) -> BTreeMap<String, String> {
     let fields = found.expect("it is there").fields.into_iter();
     let typed = fields.map(|field| {
         let kind = field.ty.to_token_stream().to_string().replace(' ', "");
-        let inner = kind
-            .strip_prefix("Option<")
-            .and_then(|kind| kind.strip_suffix('>'));
+        let inner = kind.strip_prefix("Option<").and_then(|kind| kind.strip_suffix('>'));
         let name = field.ident.unwrap().to_string().replace('_', "-");
         (name, inner.unwrap_or(&kind).to_owned())
     });
@@ -275,13 +251,8 @@ fn object<'a>(
 /// Description of a key in a table of a page, without marks.
 fn meaning(page: &Page, key: &str) -> String {
     let start = format!("| `{key}` | ");
-    let mut rows = page
-        .text
-        .lines()
-        .filter_map(|line| line.strip_prefix(&start));
-    let row = rows
-        .next()
-        .unwrap_or_else(|| panic!("{} has no row `{key}`", page.name));
+    let mut rows = page.text.lines().filter_map(|line| line.strip_prefix(&start));
+    let row = rows.next().unwrap_or_else(|| panic!("{} has no row `{key}`", page.name));
     row.trim_end_matches(" |").replace('`', "")
 }
 
@@ -300,11 +271,8 @@ fn the_schema_of_the_configuration_has_every_key() {
     );
     let types = keys("overrides.rs", "Override");
     let page = Page::of_book("configuration");
-    let mut overrides = object(
-        OVERRIDE_KEYS,
-        |key| of_value(&types[key]),
-        |key| meaning(&page, key),
-    );
+    let mut overrides =
+        object(OVERRIDE_KEYS, |key| of_value(&types[key]), |key| meaning(&page, key));
     overrides["required"] = json!(["filter"]);
     profile["properties"]["overrides"] = json!({
         "description": "Settings for single tests; the first that matches has precedence",

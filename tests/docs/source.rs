@@ -50,11 +50,7 @@ pub(crate) fn types(file: &Path) -> Vec<Type> {
                 name: found.ident.to_string(),
                 doc: doc(&found.attrs),
                 is_struct: false,
-                items: found
-                    .variants
-                    .iter()
-                    .map(|one| variant(one, is_kebab, names))
-                    .collect(),
+                items: found.variants.iter().map(|one| variant(one, is_kebab, names)).collect(),
             })
         }
         _ => None,
@@ -85,19 +81,14 @@ fn table(item: &syn::Item) -> Option<(String, Names)> {
 
 /// Whether a type is public and serialised.
 fn is_told(visibility: &syn::Visibility, attributes: &[syn::Attribute]) -> bool {
-    let mut derives = attributes
-        .iter()
-        .filter(|one| one.path().is_ident("derive"));
+    let mut derives = attributes.iter().filter(|one| one.path().is_ident("derive"));
     matches!(visibility, syn::Visibility::Public(_))
         && derives.any(|one| one.to_token_stream().to_string().contains("Serialize"))
 }
 
 fn field(field: &syn::Field) -> Item {
     Item {
-        name: field
-            .ident
-            .as_ref()
-            .map_or_else(String::new, ToString::to_string),
+        name: field.ident.as_ref().map_or_else(String::new, ToString::to_string),
         doc: doc(&field.attrs),
         kind: field.ty.to_token_stream().to_string().replace(' ', ""),
         is_optional: field.attrs.iter().any(|one| {
@@ -117,13 +108,9 @@ fn variant(variant: &syn::Variant, is_kebab: bool, names: Option<&Names>) -> Ite
     Item {
         name: named.unwrap_or(words),
         doc: doc(&variant.attrs),
-        kind: variant
-            .fields
-            .iter()
-            .next()
-            .map_or_else(String::new, |field| {
-                field.ty.to_token_stream().to_string().replace(' ', "")
-            }),
+        kind: variant.fields.iter().next().map_or_else(String::new, |field| {
+            field.ty.to_token_stream().to_string().replace(' ', "")
+        }),
         is_optional: false,
     }
 }
@@ -167,10 +154,7 @@ fn serde(attributes: &[syn::Attribute], key: &str) -> Option<String> {
 /// A literal text.
 fn text(expression: &syn::Expr) -> Option<String> {
     match expression {
-        syn::Expr::Lit(syn::ExprLit {
-            lit: syn::Lit::Str(text),
-            ..
-        }) => Some(text.value()),
+        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),
         _ => None,
     }
 }
@@ -231,8 +215,6 @@ pub(crate) fn json_type(kind: &str) -> String {
 
 /// Replaces a word, not a part of one.
 pub(crate) fn replace_word(text: &str, word: &str, by: &str) -> String {
-    let words = text
-        .split(' ')
-        .map(|found| if found == word { by } else { found });
+    let words = text.split(' ').map(|found| if found == word { by } else { found });
     words.collect::<Vec<_>>().join(" ")
 }

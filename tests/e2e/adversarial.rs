@@ -9,9 +9,8 @@ use crate::support::{Fixture, Nondex};
 #[test]
 fn no_choice_is_confirmed_to_do_what_the_clock_does() {
     let project = Fixture::new("adversarial");
-    let output = Nondex::run_in(&project.path(""))
-        .args(["--seeds", "4", "clock::", "race::"])
-        .run();
+    let output =
+        Nondex::run_in(&project.path("")).args(["--seeds", "4", "clock::", "race::"]).run();
     let report: Report = output.report();
     assert_eq!(report.tests.len(), 37);
     for test in &report.tests {
@@ -21,10 +20,7 @@ fn no_choice_is_confirmed_to_do_what_the_clock_does() {
             |culprit: &Culprit| matches!(culprit.family, Family::Schedule | Family::Time);
         assert!(confirmed.all(is_delay), "{test:#?}");
     }
-    let flaky = report
-        .tests
-        .iter()
-        .filter(|test| test.verdict == Verdict::NonDeterministic);
+    let flaky = report.tests.iter().filter(|test| test.verdict == Verdict::NonDeterministic);
     // Most fail between 6 and 94 times of 100.
     assert!(flaky.count() > 15, "{:#?}", report.summary);
 }

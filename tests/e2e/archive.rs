@@ -15,13 +15,7 @@ const JSON: [&str; 2] = ["--message-format", "json"];
 fn on_another_machine(dir: &Path, name: &str) -> Nondex {
     let call = Nondex::command(dir, name).env("PATH", "/usr/bin:/bin");
     let none = dir.join("none");
-    let names = [
-        "CARGO",
-        "RUSTC",
-        "CARGO_HOME",
-        "RUSTUP_HOME",
-        "NONDEX_CACHE_DIR",
-    ];
+    let names = ["CARGO", "RUSTC", "CARGO_HOME", "RUSTUP_HOME", "NONDEX_CACHE_DIR"];
     names.iter().fold(call, |call, name| call.env(name, &none))
 }
 
@@ -33,25 +27,18 @@ fn all(report: &Report) -> BTreeSet<String> {
 fn pack(project: &Fixture, file: &Path, more: &[&str]) {
     let call = Nondex::command(&project.path(""), "archive").args(["--offline", "--workspace"]);
     let call = call.args(more).arg("--archive-file").arg(file);
-    call.run()
-        .expect(ExitCode::Ok)
-        .prints(&["Archived 8 tests of 5 executables"]);
+    call.run().expect(ExitCode::Ok).prints(&["Archived 8 tests of 5 executables"]);
 }
 
 #[test]
 fn parts_that_run_from_an_archive_are_together_what_a_run_at_home_is() {
     let project = Fixture::new("packed");
     let few = ["--seeds", "3"];
-    let whole = Nondex::run_in(&project.path(""))
-        .arg("--workspace")
-        .args(few);
+    let whole = Nondex::run_in(&project.path("")).arg("--workspace").args(few);
     let whole = whole.run().expect(ExitCode::Found).report();
     let order = "tests::the_order_of_a_map_decides";
     let broken = "tests::it_fails_with_and_without_this_tool";
-    assert_eq!(
-        test(&whole, order).verdict,
-        Verdict::ImplementationDependent
-    );
+    assert_eq!(test(&whole, order).verdict, Verdict::ImplementationDependent);
     assert_eq!(test(&whole, broken).verdict, Verdict::Broken);
     assert_eq!((whole.summary.stable, whole.summary.tests), (6, 8));
 
@@ -64,14 +51,8 @@ fn parts_that_run_from_an_archive_are_together_what_a_run_at_home_is() {
     fs::rename(project.path("app"), away.path().join("app")).unwrap();
 
     let run = |name: &str, file: &Path, to: &str, arguments: &[&str]| {
-        let call = on_another_machine(away.path(), name)
-            .args(JSON)
-            .arg("--archive-file")
-            .arg(file);
-        call.arg("--extract-to")
-            .arg(away.path().join(to))
-            .args(arguments)
-            .run()
+        let call = on_another_machine(away.path(), name).args(JSON).arg("--archive-file").arg(file);
+        call.arg("--extract-to").arg(away.path().join(to)).args(arguments).run()
     };
     let parts = ["1/2", "2/2"].map(|part| {
         let arguments = ["--seeds", "3", "--partition", part];
@@ -90,21 +71,11 @@ fn parts_that_run_from_an_archive_are_together_what_a_run_at_home_is() {
     assert_eq!(parts.iter().map(|part| part.tests.len()).sum::<usize>(), 8);
 
     // What is extracted is used again, by another command.
-    let again = run(
-        "test",
-        &file,
-        "1-2",
-        &["-E", "package(app)", "--no-fail-fast"],
-    );
+    let again = run("test", &file, "1-2", &["-E", "package(app)", "--no-fail-fast"]);
     let tests = again.expect(ExitCode::Found).report();
     // Doctests are left out, as by any `test`.
     assert_eq!((tests.summary.tests, tests.summary.passed), (6, 5));
-    let replayed = run(
-        "replay",
-        &file,
-        "1-2",
-        &[&format!("app${order}"), "--clean"],
-    );
+    let replayed = run("replay", &file, "1-2", &[&format!("app${order}"), "--clean"]);
     replayed.expect(ExitCode::Ok);
 
     // Tests need their files, and a failure is judged by the plain build.
@@ -127,36 +98,18 @@ fn parts_that_run_from_an_archive_are_together_what_a_run_at_home_is() {
 fn what_an_archive_cannot_do_is_refused_before_it_is_looked_at() {
     let here = tempfile::tempdir().unwrap();
     for (arguments, expected) in [
-        (
-            &["run", "--release"][..],
-            "'--release' cannot be used with '--archive-file <FILE>'",
-        ),
-        (
-            &["confirm"],
-            "`confirm` does not work on an archive: it builds the tests",
-        ),
+        (&["run", "--release"][..], "'--release' cannot be used with '--archive-file <FILE>'"),
+        (&["confirm"], "`confirm` does not work on an archive: it builds the tests"),
         (&["deflake"], "`deflake` does not work on an archive"),
-        (
-            &["check", "--base", "HEAD"],
-            "`--base` does not work on an archive",
-        ),
-        (
-            &["run", "--changed"],
-            "`--changed` does not work on an archive",
-        ),
+        (&["check", "--base", "HEAD"], "`--base` does not work on an archive"),
+        (&["run", "--changed"], "`--changed` does not work on an archive"),
     ] {
         let call = Nondex::command(here.path(), arguments[0]).args(&arguments[1..]);
         let output = call.args(["--archive-file", "none.tar.gz"]).run();
         output.expect(ExitCode::Usage).prints(&[expected]);
     }
     let missing = Nondex::command(here.path(), "run").args(["--archive-file", "none.tar.gz"]);
-    missing
-        .run()
-        .expect(ExitCode::Setup)
-        .prints(&["failed to read `none.tar.gz`"]);
+    missing.run().expect(ExitCode::Setup).prints(&["failed to read `none.tar.gz`"]);
     let named = Nondex::command(here.path(), "archive").args(["--archive-file", "it.zip"]);
-    named
-        .run()
-        .expect(ExitCode::Usage)
-        .prints(&["ends in one of .tar.zst, .tar.gz"]);
+    named.run().expect(ExitCode::Usage).prints(&["ends in one of .tar.zst, .tar.gz"]);
 }

@@ -39,52 +39,24 @@ const LETTERS: Option<(&str, &str)> = Some((CALLS, "letters"));
 const NUMBERS: Option<(&str, &str)> = Some((ELEMENTS, "numbers"));
 
 const fn letters(mark: &'static str, call: (u64, u64)) -> Choice {
-    Choice {
-        at: (CALLS, mark),
-        thread: "0",
-        call,
-        decides: FIRST,
-        made: LETTERS,
-    }
+    Choice { at: (CALLS, mark), thread: "0", call, decides: FIRST, made: LETTERS }
 }
 
 const fn numbers(decides: Decides) -> Choice {
-    Choice {
-        at: (ELEMENTS, "numbers"),
-        thread: "0",
-        call: (0, 1),
-        decides,
-        made: NUMBERS,
-    }
+    Choice { at: (ELEMENTS, "numbers"), thread: "0", call: (0, 1), decides, made: NUMBERS }
 }
 
 const EXPECTED: [(&str, &[Choice]); 14] = [
-    (
-        "calls::one_of_many_calls_decides",
-        &[letters("one", (117, 300))],
-    ),
+    ("calls::one_of_many_calls_decides", &[letters("one", (117, 300))]),
     (
         "calls::two_choices_decide_together",
-        &[
-            letters("two, the first", (0, 1)),
-            letters("two, the second", (0, 1)),
-        ],
+        &[letters("two, the first", (0, 1)), letters("two, the second", (0, 1))],
     ),
     (
         "calls::three_choices_decide_together",
-        &[
-            letters("three", (3, 40)),
-            letters("three", (20, 40)),
-            letters("three", (31, 40)),
-        ],
+        &[letters("three", (3, 40)), letters("three", (20, 40)), letters("three", (31, 40))],
     ),
-    (
-        "calls::a_spawned_thread_decides",
-        &[Choice {
-            thread: "0.1",
-            ..letters("thread", (0, 1))
-        }],
-    ),
+    ("calls::a_spawned_thread_decides", &[Choice { thread: "0.1", ..letters("thread", (0, 1)) }]),
     (
         "calls::a_dependency_decides",
         &[Choice {
@@ -103,10 +75,7 @@ const EXPECTED: [(&str, &[Choice]); 14] = [
     ),
     (
         "calls::a_closure_with_state_decides",
-        &[Choice {
-            decides: Decides::Position(Position::Last),
-            ..letters("retain", (0, 1))
-        }],
+        &[Choice { decides: Decides::Position(Position::Last), ..letters("retain", (0, 1)) }],
     ),
     (
         "calls::a_destructor_decides",
@@ -117,20 +86,11 @@ const EXPECTED: [(&str, &[Choice]); 14] = [
     ),
     (
         "elements::a_pair_decides",
-        &[numbers(Decides::Pair(
-            [5, 17],
-            [Some((ELEMENTS, "numbers")); 2],
-        ))],
+        &[numbers(Decides::Pair([5, 17], [Some((ELEMENTS, "numbers")); 2]))],
     ),
     ("elements::the_first_one_decides", &[numbers(FIRST)]),
-    (
-        "elements::the_last_one_decides",
-        &[numbers(Decides::Position(Position::Last))],
-    ),
-    (
-        "elements::the_seventh_one_decides",
-        &[numbers(Decides::Position(Position::Nth(6)))],
-    ),
+    ("elements::the_last_one_decides", &[numbers(Decides::Position(Position::Last))]),
+    ("elements::the_seventh_one_decides", &[numbers(Decides::Position(Position::Nth(6)))]),
     (
         "elements::the_two_elements_come_from_different_lines",
         &[Choice {
@@ -160,11 +120,7 @@ fn a_finding_names_the_call_the_elements_and_where_they_are_from() {
     let report = output.report();
     for (name, choices) in EXPECTED {
         let found = test(&report, name);
-        assert_eq!(
-            found.verdict,
-            Verdict::ImplementationDependent,
-            "{found:#?}"
-        );
+        assert_eq!(found.verdict, Verdict::ImplementationDependent, "{found:#?}");
         assert_eq!(found.culprits.len(), choices.len(), "{found:#?}");
         for (culprit, choice) in found.culprits.iter().zip(choices) {
             compare(&fixture, culprit, choice);
@@ -185,47 +141,27 @@ fn few_orders_are_all_run(fixture: &Fixture, report: &Report) {
     // Which tests the seeds of a schedule do not find is no promise, but there must be room to find
     // more.
     assert!(test(report, rare).verified.is_empty());
-    let output = Nondex::run_in(&fixture.path(""))
-        .args(["--exhaustive", "120", rare])
-        .run();
+    let output = Nondex::run_in(&fixture.path("")).args(["--exhaustive", "120", rare]).run();
     output.expect(ExitCode::Found);
     let report = output.report();
     let found = test(&report, rare);
-    assert_eq!(
-        found.verdict,
-        Verdict::ImplementationDependent,
-        "{found:#?}"
-    );
+    assert_eq!(found.verdict, Verdict::ImplementationDependent, "{found:#?}");
     let line = fixture.line("src/orders.rs", "rare");
     assert_eq!(found.culprits[0].line, line, "{found:#?}");
     assert!(found.culprits[0].confirmed, "{found:#?}");
     let note = "all its orders at level";
-    assert!(
-        found.notes.iter().any(|text| text.starts_with(note)),
-        "{found:#?}"
-    );
+    assert!(found.notes.iter().any(|text| text.starts_with(note)), "{found:#?}");
 }
 
 fn a_search_goes_on_from_where_its_budget_ended(fixture: &Fixture) {
     let name = "calls::three_choices_decide_together";
-    let output = Nondex::run_in(&fixture.path(""))
-        .args(["--search-runs", "6", name])
-        .run();
+    let output = Nondex::run_in(&fixture.path("")).args(["--search-runs", "6", name]).run();
     output.expect(ExitCode::Found);
     let report = output.report();
     let stopped = test(&report, name);
-    assert!(
-        stopped
-            .culprits
-            .iter()
-            .all(|culprit| culprit.call.is_none()),
-        "{stopped:#?}"
-    );
+    assert!(stopped.culprits.iter().all(|culprit| culprit.call.is_none()), "{stopped:#?}");
     let goes_on = format!("`cargo nondex explain {name}` goes on");
-    assert!(
-        stopped.notes.iter().any(|note| note.contains(&goes_on)),
-        "{stopped:#?}"
-    );
+    assert!(stopped.notes.iter().any(|note| note.contains(&goes_on)), "{stopped:#?}");
 
     let output = Nondex::command(&fixture.path(""), "explain")
         .args([name, "--message-format", "json"])
@@ -239,12 +175,8 @@ fn a_search_goes_on_from_where_its_budget_ended(fixture: &Fixture) {
     assert_eq!(explained.failure_rate, stopped.failure_rate);
     assert!(explained.runs > stopped.runs, "{explained:#?}");
 
-    let output = Nondex::command(&fixture.path(""), "explain")
-        .arg("no_such_test")
-        .run();
-    output
-        .expect(ExitCode::Usage)
-        .prints(&["no finding `no_such_test`"]);
+    let output = Nondex::command(&fixture.path(""), "explain").arg("no_such_test").run();
+    output.expect(ExitCode::Usage).prints(&["no finding `no_such_test`"]);
 }
 
 fn compare(fixture: &Fixture, culprit: &Culprit, choice: &Choice) {
@@ -257,15 +189,9 @@ fn compare(fixture: &Fixture, culprit: &Culprit, choice: &Choice) {
         "{culprit:#?}"
     );
     let (ordinal, of) = choice.call;
-    let call = CallReport {
-        thread: choice.thread.to_owned(),
-        ordinal,
-        of,
-    };
+    let call = CallReport { thread: choice.thread.to_owned(), ordinal, of };
     assert_eq!(culprit.call, Some(call), "{culprit:#?}");
-    let made = choice
-        .made
-        .map(|(file, mark)| place((file, &format!("made: {mark}"))));
+    let made = choice.made.map(|(file, mark)| place((file, &format!("made: {mark}"))));
     let created = culprit.created.as_ref();
     let created = created.map(|place| (place.file.as_str(), place.line));
     assert_eq!(created, made, "{culprit:#?}");
@@ -284,14 +210,9 @@ fn compare(fixture: &Fixture, culprit: &Culprit, choice: &Choice) {
                 "{culprit:#?}"
             );
             for (element, inserted) in culprit.element_details.iter().zip(inserted) {
-                let (file, line) = inserted
-                    .map(|(file, mark)| place((file, &insertion(mark))))
-                    .unzip();
-                assert_eq!(
-                    (element.file.as_deref(), element.line),
-                    (file, line),
-                    "{culprit:#?}"
-                );
+                let (file, line) =
+                    inserted.map(|(file, mark)| place((file, &insertion(mark)))).unzip();
+                assert_eq!((element.file.as_deref(), element.line), (file, line), "{culprit:#?}");
             }
         }
         Decides::Names(expected) => {

@@ -19,66 +19,31 @@ static COMMAND_LINES: &[Bad] = &[
     Bad {
         args: &["--levels", "FUL"],
         code: ExitCode::Usage,
-        stderr: &[
-            "unknown level `FUL`",
-            "expected one of STD, ONE, EQ, ID, FULL",
-        ],
+        stderr: &["unknown level `FUL`", "expected one of STD, ONE, EQ, ID, FULL"],
     },
-    Bad {
-        args: &["--seeds", "many"],
-        code: ExitCode::Usage,
-        stderr: &["many", "--seeds"],
-    },
-    Bad {
-        args: &["--seeds", "9..3"],
-        code: ExitCode::Usage,
-        stderr: &["9..3"],
-    },
-    Bad {
-        args: &["--seed", "-1"],
-        code: ExitCode::Usage,
-        stderr: &["-1"],
-    },
+    Bad { args: &["--seeds", "many"], code: ExitCode::Usage, stderr: &["many", "--seeds"] },
+    Bad { args: &["--seeds", "9..3"], code: ExitCode::Usage, stderr: &["9..3"] },
+    Bad { args: &["--seed", "-1"], code: ExitCode::Usage, stderr: &["-1"] },
     Bad {
         args: &["--seed", "1", "--seeds", "2"],
         code: ExitCode::Usage,
         stderr: &["cannot be used with"],
     },
-    Bad {
-        args: &["--clean-runs", "0"],
-        code: ExitCode::Usage,
-        stderr: &["--clean-runs"],
-    },
+    Bad { args: &["--clean-runs", "0"], code: ExitCode::Usage, stderr: &["--clean-runs"] },
     Bad {
         args: &["--timeout", "0"],
         code: ExitCode::Usage,
         stderr: &["expected a number of seconds above 0"],
     },
-    Bad {
-        args: &["--no-such-flag"],
-        code: ExitCode::Usage,
-        stderr: &["--no-such-flag"],
-    },
-    Bad {
-        args: &["-E", "test(("],
-        code: ExitCode::Usage,
-        stderr: &["invalid filterset"],
-    },
+    Bad { args: &["--no-such-flag"], code: ExitCode::Usage, stderr: &["--no-such-flag"] },
+    Bad { args: &["-E", "test(("], code: ExitCode::Usage, stderr: &["invalid filterset"] },
     Bad {
         args: &["-E", "package(nowhere)"],
         code: ExitCode::Usage,
         stderr: &["invalid filterset", "nowhere"],
     },
-    Bad {
-        args: &["--models", "("],
-        code: ExitCode::Usage,
-        stderr: &["--models"],
-    },
-    Bad {
-        args: &["--models", "no_such_model"],
-        code: ExitCode::Usage,
-        stderr: &["no_such_model"],
-    },
+    Bad { args: &["--models", "("], code: ExitCode::Usage, stderr: &["--models"] },
+    Bad { args: &["--models", "no_such_model"], code: ExitCode::Usage, stderr: &["no_such_model"] },
     Bad {
         args: &["--files", "src/nowhere.rs"],
         code: ExitCode::Usage,
@@ -104,11 +69,7 @@ static COMMAND_LINES: &[Bad] = &[
         code: ExitCode::Usage,
         stderr: &["no feature is called `nowhere`"],
     },
-    Bad {
-        args: &[],
-        code: ExitCode::NoTests,
-        stderr: &["no tests to run"],
-    },
+    Bad { args: &[], code: ExitCode::NoTests, stderr: &["no tests to run"] },
     Bad {
         args: &["--no-tests", "warn"],
         code: ExitCode::Ok,
@@ -129,10 +90,7 @@ fn a_command_line_that_cannot_be_followed_is_refused() {
         output.expect(bad.code).prints(bad.stderr);
         assert_eq!(output.stdout, "", "{:?}", bad.args);
     }
-    assert!(
-        !project.path("target/nondex/runs").exists(),
-        "nothing was run"
-    );
+    assert!(!project.path("target/nondex/runs").exists(), "nothing was run");
 }
 
 #[test]
@@ -147,11 +105,9 @@ fn a_list_without_tests_warns_once() {
 #[test]
 fn an_environment_that_cannot_be_followed_is_refused() {
     let project = Fixture::new("no-tests");
-    for (name, value) in [
-        ("NONDEX_LEVELS", "FUL"),
-        ("NONDEX_SEEDS", "many"),
-        ("NONDEX_TIMEOUT", "soon"),
-    ] {
+    for (name, value) in
+        [("NONDEX_LEVELS", "FUL"), ("NONDEX_SEEDS", "many"), ("NONDEX_TIMEOUT", "soon")]
+    {
         let output = Nondex::run_in(&project.path("")).env(name, value).run();
         output.expect(ExitCode::Setup).prints(&[name, value]);
     }
@@ -161,9 +117,7 @@ fn an_environment_that_cannot_be_followed_is_refused() {
 fn a_project_that_does_not_compile_is_said_to() {
     let project = Fixture::new("does-not-compile");
     let output = Nondex::run_in(&project.path("")).run();
-    output
-        .expect(ExitCode::BuildFailed)
-        .prints(&["error[E0308]", "src/lib.rs:1", "do not build"]);
+    output.expect(ExitCode::BuildFailed).prints(&["error[E0308]", "src/lib.rs:1", "do not build"]);
 }
 
 #[test]
@@ -177,9 +131,8 @@ fn what_a_change_is_compared_with_is_looked_for_before_anything_is_built() {
             ("order", "--changed"),
             ("test", "--changed"),
         ] {
-            let output = Nondex::reported(&project.path(""), command)
-                .arg(format!("{option}={base}"))
-                .run();
+            let output =
+                Nondex::reported(&project.path(""), command).arg(format!("{option}={base}")).run();
             output.expect(code).prints(&[words]);
         }
     };
@@ -203,10 +156,7 @@ fn a_folder_without_a_manifest_is_said_to_have_none() {
 fn a_manifest_that_is_none_is_said_to_be() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("Cargo.toml"), "this is no manifest").unwrap();
-    Nondex::run_in(folder.path())
-        .run()
-        .expect(ExitCode::Setup)
-        .prints(&["Cargo.toml"]);
+    Nondex::run_in(folder.path()).run().expect(ExitCode::Setup).prints(&["Cargo.toml"]);
 }
 
 #[test]
@@ -218,21 +168,16 @@ fn folders_that_cannot_be_written_are_named() {
     let below = file.join("below");
     let below = below.to_str().unwrap();
 
-    let target = Nondex::run_in(&project.path(""))
-        .args(["--target-dir", below])
-        .run();
+    let target = Nondex::run_in(&project.path("")).args(["--target-dir", below]).run();
     target.expect(ExitCode::Setup).prints(&[below]);
-    let cache = Nondex::with_cache(&project.path(""), Path::new(below))
-        .args(["run", "--offline"])
-        .run();
+    let cache =
+        Nondex::with_cache(&project.path(""), Path::new(below)).args(["run", "--offline"]).run();
     cache.expect(ExitCode::Setup).prints(&[below]);
     let reports = project.path("target/nondex");
     fs::create_dir_all(&reports).unwrap();
     fs::write(reports.join("runs"), "").unwrap();
     let report = Nondex::run_in(&project.path("")).arg("a_quick_one").run();
-    report
-        .expect(ExitCode::Setup)
-        .prints(&[reports.join("runs").to_str().unwrap()]);
+    report.expect(ExitCode::Setup).prints(&[reports.join("runs").to_str().unwrap()]);
 }
 
 /// A cargo that builds no runtime, but copies the one that is in `cache`, and is cargo otherwise.
@@ -273,9 +218,7 @@ fn over_a_damaged_cache(check: impl FnOnce(&dyn Fn(&Path) -> Nondex, &Path)) {
 
 /// Asserts that this run found the damage and that the next one finds none.
 fn expect_healed(healed: &Output, next: &Output) {
-    healed
-        .expect(ExitCode::Ok)
-        .prints(&["the cached runtime is damaged", "building it again"]);
+    healed.expect(ExitCode::Ok).prints(&["the cached runtime is damaged", "building it again"]);
     let whole = &next.expect(ExitCode::Ok).stderr;
     assert!(!whole.contains("damaged"), "{whole}");
 }
@@ -304,13 +247,9 @@ fn a_damaged_cache_is_built_again_and_so_is_what_was_built_over_another_copy_of_
 
 /// The files one folder down: those of every runtime.
 fn files(cache: &Path) -> impl Iterator<Item = std::path::PathBuf> {
-    let runtimes = fs::read_dir(cache)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
+    let runtimes = fs::read_dir(cache).unwrap().map(|entry| entry.unwrap().path());
     let folders = runtimes.filter(|path| path.is_dir());
-    folders
-        .flat_map(|folder| fs::read_dir(folder).unwrap())
-        .map(|entry| entry.unwrap().path())
+    folders.flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path())
 }
 
 /// Copies the finished runtimes of a cache, and not one that another process is building.

@@ -46,11 +46,7 @@ impl Source {
              READY.store(true, Ordering::SeqCst);\n}}\n\npub fn ready() -> bool {{\n    \
              READY.load(Ordering::SeqCst)\n}}\n"
         );
-        let sort = if self.is_unsorted {
-            "names.truncate(9);"
-        } else {
-            "names.sort();"
-        };
+        let sort = if self.is_unsorted { "names.truncate(9);" } else { "names.sort();" };
         let count = if self.is_racy {
             "counter.store(counter.load(SeqCst) + 1, SeqCst);"
         } else {
@@ -86,11 +82,7 @@ impl Source {
         );
         test(
             self.has_names,
-            if self.is_renamed {
-                "names_are_sorted"
-            } else {
-                "reads_names"
-            },
+            if self.is_renamed { "names_are_sorted" } else { "reads_names" },
             "    let folder = std::env::temp_dir().join(format!(\"names-{}\", \
              std::process::id()));\n    std::fs::create_dir_all(&folder).unwrap();\n    \
              for name in [\"b\", \"a\", \"c\", \"d\"] {\n        \
@@ -98,16 +90,8 @@ impl Source {
              let names = names(&folder);\n    std::fs::remove_dir_all(&folder).unwrap();\n    \
              assert_eq!(names, [\"a\", \"b\", \"c\", \"d\"]);\n",
         );
-        test(
-            self.has_victim,
-            "mode_is_clean",
-            "    assert_eq!(MODE.load(Ordering::SeqCst), 0);\n",
-        );
-        test(
-            self.has_polluter,
-            "a_mode_is_set",
-            "    MODE.store(1, Ordering::SeqCst);\n",
-        );
+        test(self.has_victim, "mode_is_clean", "    assert_eq!(MODE.load(Ordering::SeqCst), 0);\n");
+        test(self.has_polluter, "a_mode_is_set", "    MODE.store(1, Ordering::SeqCst);\n");
         test(self.has_brittle, "b_init", "    dep::init();\n");
         test(self.has_brittle, "is_ready", "    assert!(dep::ready());\n");
         test(
@@ -118,11 +102,7 @@ impl Source {
              \x20       scope.spawn(|| count(&counter));\n    });\n    \
              assert_eq!(counter.load(Ordering::SeqCst), 2);\n",
         );
-        let third = if self.is_flaky {
-            "now % 3 > 0"
-        } else {
-            "now < 1_000_000_000"
-        };
+        let third = if self.is_flaky { "now % 3 > 0" } else { "now < 1_000_000_000" };
         test(
             self.has_chance,
             "takes_its_time",
@@ -179,13 +159,7 @@ impl Repository {
         source.write(&self.project.path(""));
         self.commits += 1;
         self.git(&["add", "--all"]);
-        self.git(&[
-            "commit",
-            "--quiet",
-            "--allow-empty",
-            "--message",
-            notable.unwrap_or("filler"),
-        ]);
+        self.git(&["commit", "--quiet", "--allow-empty", "--message", notable.unwrap_or("filler")]);
         if let Some(name) = notable {
             self.notable.insert(name, self.git(&["rev-parse", "HEAD"]));
         }
@@ -201,11 +175,7 @@ impl Repository {
                 fs::remove_file(path).unwrap();
             }
         }
-        let mut repository = Repository {
-            project,
-            commits: 0,
-            notable: BTreeMap::new(),
-        };
+        let mut repository = Repository { project, commits: 0, notable: BTreeMap::new() };
         repository.git(&["init", "--quiet", "--initial-branch", "main"]);
         let mut source = Source::default();
         for number in 0..COMMITS {
@@ -279,11 +249,7 @@ fn expect_found(repository: &Repository, tests: &[&str]) {
         .arg("--offline")
         .run()
         .expect(ExitCode::Found);
-    let test_and_code = FileCounts {
-        test: 1,
-        code: 1,
-        ..FileCounts::default()
-    };
+    let test_and_code = FileCounts { test: 1, code: 1, ..FileCounts::default() };
     let known = [
         (
             "names_are_sorted",
@@ -291,30 +257,16 @@ fn expect_found(repository: &Repository, tests: &[&str]) {
             "names",
             "unsorted",
             8,
-            FileCounts {
-                code: 1,
-                ..FileCounts::default()
-            },
+            FileCounts { code: 1, ..FileCounts::default() },
         ),
-        (
-            "mode_is_clean",
-            "OD-victim",
-            "victim",
-            "polluter",
-            8,
-            test_and_code,
-        ),
+        ("mode_is_clean", "OD-victim", "victim", "polluter", 8, test_and_code),
         (
             "is_ready",
             "OD-brittle",
             "brittle",
             "later",
             8,
-            FileCounts {
-                code: 2,
-                build: 1,
-                ..FileCounts::default()
-            },
+            FileCounts { code: 2, build: 1, ..FileCounts::default() },
         ),
         (
             "counts_all",
@@ -323,10 +275,7 @@ fn expect_found(repository: &Repository, tests: &[&str]) {
             "racy",
             // Two commits without the test lie in the middle.
             10,
-            FileCounts {
-                code: 1,
-                ..FileCounts::default()
-            },
+            FileCounts { code: 1, ..FileCounts::default() },
         ),
         ("takes_its_time", "ND", "chance", "flaky", 10, test_and_code),
     ];
@@ -340,25 +289,12 @@ fn expect_found(repository: &Repository, tests: &[&str]) {
         // Which of the two it is, chance decides.
         let is_chance = category == "ND" && found.category == "UD";
         assert!(found.category == category || is_chance, "{found:#?}");
-        assert_eq!(
-            found.introduced.unwrap().commit,
-            repository.notable[introduced],
-            "{test}"
-        );
+        assert_eq!(found.introduced.unwrap().commit, repository.notable[introduced], "{test}");
         let flaky = found.flaky_since.unwrap();
-        assert_eq!(
-            flaky.commit.commit, repository.notable[since],
-            "{test}: {:?}",
-            found.steps
-        );
+        assert_eq!(flaky.commit.commit, repository.notable[since], "{test}: {:?}", found.steps);
         assert_eq!(flaky.files, files, "{test}");
         assert_eq!(found.remaining, Vec::<String>::new(), "{test}");
-        assert!(
-            found.builds <= builds,
-            "{test}: {} builds: {:?}",
-            found.builds,
-            found.steps
-        );
+        assert!(found.builds <= builds, "{test}: {} builds: {:?}", found.builds, found.steps);
         let line = flaky.line.map(|line| (line.file, line.line));
         let expected = match test {
             "names_are_sorted" => Some(6),
@@ -374,10 +310,7 @@ fn expect_found(repository: &Repository, tests: &[&str]) {
 #[test]
 #[ignore = "second tier: more tests in the same history"]
 fn a_history_tells_what_made_brittle_and_racy_tests_flaky_and_those_of_chance() {
-    expect_found(
-        &Repository::new(),
-        &["is_ready", "counts_all", "takes_its_time"],
-    );
+    expect_found(&Repository::new(), &["is_ready", "counts_all", "takes_its_time"]);
 }
 
 #[test]
@@ -393,14 +326,8 @@ fn a_history_tells_which_commit_introduced_a_test_and_which_made_it_flaky() {
     assert_eq!(repository.kept(), before);
 
     // Where the commit itself cannot be tried, the possible commits are reported.
-    let (good, bad) = (
-        &repository.notable["moved"],
-        &repository.notable["unsorted"],
-    );
-    let output = repository
-        .bisect("names_are_sorted")
-        .args(["--good", good, "--bad", bad])
-        .run();
+    let (good, bad) = (&repository.notable["moved"], &repository.notable["unsorted"]);
+    let output = repository.bisect("names_are_sorted").args(["--good", good, "--bad", bad]).run();
     let found: Bisection = serde_json::from_str(&output.stdout).unwrap();
     assert_eq!(found.flaky_since.unwrap().commit.commit, *bad);
     for (arguments, code, expected) in [

@@ -17,10 +17,7 @@ fn a_test_that_its_build_decides_depends_on_the_program_that_the_build_ran() {
     // Random keys were drawn, but what the program makes does not depend on them.
     let output = campaign(&fixture, "lookup").run();
     let report = output.expect(ExitCode::CleanRunFailed).report();
-    assert_eq!(
-        test(&report, "tests::time_has_passed").verdict,
-        Verdict::Stable
-    );
+    assert_eq!(test(&report, "tests::time_has_passed").verdict, Verdict::Stable);
     assert_eq!(test(&report, "tests::is_broken").verdict, Verdict::Broken);
     assert!(!rebuilt.exists());
 
@@ -38,17 +35,10 @@ fn a_test_that_its_build_decides_depends_on_the_program_that_the_build_ran() {
         let found = test(&report, &format!("tests::{name}"));
         let build = found.build.as_ref().unwrap_or_else(|| panic!("{found:#?}"));
         let named = (&*build.package, &*build.kind, build.file.as_deref());
-        assert_eq!(
-            found.verdict,
-            Verdict::ImplementationDependent,
-            "{found:#?}"
-        );
+        assert_eq!(found.verdict, Verdict::ImplementationDependent, "{found:#?}");
         assert_eq!(named, cause, "{found:#?}");
         assert_eq!(build.passes.is_some(), passes, "{found:#?}");
-        assert!(
-            build.fails.is_some() && build.passes != build.fails,
-            "{found:#?}"
-        );
+        assert!(build.fails.is_some() && build.passes != build.fails, "{found:#?}");
     }
     let script = test(&report, "tests::a_name_is_not_last");
     let failure = &script.failures[0];
@@ -64,9 +54,5 @@ fn a_test_that_its_build_decides_depends_on_the_program_that_the_build_ran() {
         "depends on how it was built: the build script of `builds` may write another `names.rs`",
         "Note the proc macro `macros` (macros/src/lib.rs) may expand to other code in each build",
     ]);
-    assert!(
-        !output.stderr.contains("broken builds$tests::two"),
-        "{}",
-        output.stderr
-    );
+    assert!(!output.stderr.contains("broken builds$tests::two"), "{}", output.stderr);
 }

@@ -22,21 +22,9 @@ fn a_test_that_chance_may_decide_is_run_often_before_it_is_called_stable() {
         ("tests::uses_thread", Source::Thread, 20),
         ("tests::uses_child", Source::Child, 20),
         ("tests::uses_a_file_with_the_time", Source::Clock, 20),
-        (
-            "tests::uses_the_number_of_the_process",
-            Source::ProcessNumber,
-            20,
-        ),
-        (
-            "tests::uses_a_number_by_a_system_call",
-            Source::ProcessNumber,
-            20,
-        ),
-        (
-            "tests::uses_a_file_with_the_number_of_the_process",
-            Source::ProcessNumber,
-            20,
-        ),
+        ("tests::uses_the_number_of_the_process", Source::ProcessNumber, 20),
+        ("tests::uses_a_number_by_a_system_call", Source::ProcessNumber, 20),
+        ("tests::uses_a_file_with_the_number_of_the_process", Source::ProcessNumber, 20),
         ("tests::uses_the_date", Source::Date, 60),
         ("tests::uses_a_random_file", Source::RandomFile, 60),
         ("tests::uses_a_random_file_of_c", Source::RandomFile, 60),
@@ -46,10 +34,7 @@ fn a_test_that_chance_may_decide_is_run_often_before_it_is_called_stable() {
         assert!(found.sources.contains(&source), "{found:#?}");
         // Runs whose threads and time were chosen tell nothing of chance, and come besides.
         let interleaved = found.steps.iter().any(|step| step.name == "interleavings");
-        assert!(
-            found.runs == runs || found.runs > runs && interleaved,
-            "{found:#?}"
-        );
+        assert!(found.runs == runs || found.runs > runs && interleaved, "{found:#?}");
         assert!(found.failure_bound.is_some_and(|bound| bound < 0.14));
     }
     let found = test(&report, "tests::uses_nothing");
@@ -65,15 +50,11 @@ fn a_test_that_chance_may_decide_is_run_often_before_it_is_called_stable() {
 #[test]
 fn only_runs_that_were_made_count_where_a_test_has_randomness_of_its_own() {
     let fixture = Fixture::new("chance");
-    let output = Nondex::run_in(&fixture.path("."))
-        .args(["-E", "test(fails_in_two_of_three)"])
-        .run();
+    let output =
+        Nondex::run_in(&fixture.path(".")).args(["-E", "test(fails_in_two_of_three)"]).run();
     output.expect(ExitCode::Found);
     let report = output.report();
-    let found = test(
-        &report,
-        "tests::fails_in_two_of_three_runs_with_a_random_file",
-    );
+    let found = test(&report, "tests::fails_in_two_of_three_runs_with_a_random_file");
     assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
     assert_eq!(found.sources, [Source::RandomFile]);
     let made = fs::read_dir(fixture.path(".")).unwrap().flatten();
@@ -91,14 +72,8 @@ fn only_runs_that_were_made_count_where_a_test_has_randomness_of_its_own() {
 #[test]
 fn what_an_address_decides_is_no_other_test_s_doing() {
     let fixture = Fixture::new("chance");
-    let shown = [
-        "--message-format",
-        "json",
-        "--reruns",
-        "30",
-        "-E",
-        "test(address) + test(counts)",
-    ];
+    let shown =
+        ["--message-format", "json", "--reruns", "30", "-E", "test(address) + test(counts)"];
     let order = Nondex::command(&fixture.path("."), "order").args(shown);
     let report = order.run().expect(ExitCode::Found).report();
     for name in ["depends_on_an_address", "depends_on_an_address_otherwise"] {
@@ -111,33 +86,22 @@ fn what_an_address_decides_is_no_other_test_s_doing() {
 #[test]
 fn a_passing_test_whose_output_depends_on_a_choice_is_listed_with_the_call() {
     let fixture = Fixture::new("chance");
-    let output = Nondex::run_in(&fixture.path("."))
-        .args(["-E", "test(prints)"])
-        .run();
+    let output = Nondex::run_in(&fixture.path(".")).args(["-E", "test(prints)"]).run();
     output.expect(ExitCode::Ok);
     let report = output.report();
     let found = test(&report, "tests::prints_a_map");
     assert_eq!(found.verdict, Verdict::Stable);
-    let latent = found
-        .latent
-        .as_ref()
-        .expect("its output depends on the map");
+    let latent = found.latent.as_ref().expect("its output depends on the map");
     assert_eq!(latent.level, Level::Std);
     let line = fixture.marked("src/lib.rs", "printed");
-    let places: Vec<_> = latent
-        .culprits
-        .iter()
-        .map(|culprit| (culprit.file.as_str(), culprit.line))
-        .collect();
+    let places: Vec<_> =
+        latent.culprits.iter().map(|culprit| (culprit.file.as_str(), culprit.line)).collect();
     assert_eq!(places, [("src/lib.rs", line)]);
     output.prints(&[&format!(
         "latent: chance$tests::prints_a_map passes, but what it writes depends on HashMap::fmt at \
          src/lib.rs:{line} (STD)"
     )]);
-    for silent in [
-        "tests::prints_a_map_and_the_time",
-        "tests::prints_a_sorted_map",
-    ] {
+    for silent in ["tests::prints_a_map_and_the_time", "tests::prints_a_sorted_map"] {
         assert_eq!(test(&report, silent).latent, None, "{silent}");
     }
 }

@@ -77,15 +77,8 @@ const ALL: [&str; 4] = ["adds", "has_an_area", "is_in_another_order", "reads"];
 
 /// A repository with two commits.
 fn repository() -> Fixture {
-    let project = committed(&[
-        ("src/lib.rs", LIB),
-        ("data.txt", "1\n"),
-        ("README.md", "One.\n"),
-    ]);
-    git_at_noon(
-        &project,
-        &["commit", "--quiet", "--allow-empty", "--message", "y"],
-    );
+    let project = committed(&[("src/lib.rs", LIB), ("data.txt", "1\n"), ("README.md", "One.\n")]);
+    git_at_noon(&project, &["commit", "--quiet", "--allow-empty", "--message", "y"]);
     project
 }
 
@@ -99,9 +92,7 @@ fn command(project: &Fixture, name: &str) -> Nondex {
 /// The tests that were run.
 fn ran(report: &Report) -> BTreeSet<&str> {
     let names = report.tests.iter().map(|test| test.name.as_str());
-    names
-        .map(|name| name.rsplit("::").next().unwrap())
-        .collect()
+    names.map(|name| name.rsplit("::").next().unwrap()).collect()
 }
 
 /// A file, a text in it, the one in its place, and the tests that run again for that.
@@ -163,12 +154,7 @@ fn what_affects_the_whole_crate_runs_all_tests_again() {
             &ALL,
         ),
         ("data.txt", "1", "2", &ALL),
-        (
-            "Cargo.toml",
-            "2024\"\n",
-            "2024\"\n\n[profile.test]\noverflow-checks = false\n",
-            &ALL,
-        ),
+        ("Cargo.toml", "2024\"\n", "2024\"\n\n[profile.test]\noverflow-checks = false\n", &ALL),
     ];
     expect_to_run(&project, edits);
 }
@@ -183,21 +169,12 @@ fn only_what_may_end_otherwise_runs_again_and_all_else_ends_as_it_did() {
     let again = changed().run().expect(ExitCode::Ok).report();
     assert_eq!((again.tests.len(), again.unchanged.len()), (0, 4));
     // Without a value it is the parent, when nothing is different since.
-    let bare = command(&project, "run")
-        .arg("--changed")
-        .run()
-        .expect(ExitCode::Ok)
-        .report();
+    let bare = command(&project, "run").arg("--changed").run().expect(ExitCode::Ok).report();
     assert_eq!(bare.tests.len(), 0);
 
     let edits: &[Edit<'_>] = &[
         ("src/lib.rs", "    a + b\n", "    b + a\n", &["adds"]),
-        (
-            "src/lib.rs",
-            "    a + b\n",
-            "    // The sum.\n    a + b\n",
-            &[],
-        ),
+        ("src/lib.rs", "    a + b\n", "    // The sum.\n    a + b\n", &[]),
         ("README.md", "One.", "Two.", &[]),
         // A test that was there before does not see a new one, nor what only that one names.
         (
@@ -222,24 +199,10 @@ fn only_what_may_end_otherwise_runs_again_and_all_else_ends_as_it_did() {
 
     // What is known is known by content: of a commit that was written anew, too, and after the next
     // one, of which it is a part.
-    git_at_noon(
-        &project,
-        &[
-            "commit",
-            "--quiet",
-            "--amend",
-            "--allow-empty",
-            "--message",
-            "z",
-        ],
-    );
+    git_at_noon(&project, &["commit", "--quiet", "--amend", "--allow-empty", "--message", "z"]);
     assert_eq!(changed().run().expect(ExitCode::Ok).report().tests.len(), 0);
     // Other options are other runs.
-    let more = changed()
-        .args(["--clean-runs", "3"])
-        .run()
-        .expect(ExitCode::Ok)
-        .report();
+    let more = changed().args(["--clean-runs", "3"]).run().expect(ExitCode::Ok).report();
     assert_eq!(more.tests.len(), 4);
     // A failure is not left out.
     fs::write(project.path("data.txt"), "2\n").unwrap();
@@ -247,10 +210,9 @@ fn only_what_may_end_otherwise_runs_again_and_all_else_ends_as_it_did() {
     changed().run().expect(ExitCode::CleanRunFailed);
     let still = changed().run().expect(ExitCode::CleanRunFailed).report();
     assert_eq!(ran(&still), BTreeSet::from(["reads"]));
-    for (bad, words) in [
-        ("--changed=nowhere", "`nowhere` names no commit"),
-        ("--changed=", "`` names no commit"),
-    ] {
+    for (bad, words) in
+        [("--changed=nowhere", "`nowhere` names no commit"), ("--changed=", "`` names no commit")]
+    {
         let output = command(&project, "run").arg(bad).run();
         output.expect(ExitCode::Usage);
         assert!(output.stderr.contains(words), "{}", output.stderr);
@@ -274,10 +236,7 @@ fn what_a_test_opens_runs_it_again_though_nothing_that_it_ran_is_different() {
     // Who of several tests it was that opened a file is not known.
     let changed = || command(&project, "run").args(["--changed=HEAD", "-j", "1"]);
     assert_eq!(changed().run().expect(ExitCode::Ok).report().tests.len(), 3);
-    for (file, expected) in [
-        ("src/other.rs", "reads_sources"),
-        ("pages/one.md", "reads_pages"),
-    ] {
+    for (file, expected) in [("src/other.rs", "reads_sources"), ("pages/one.md", "reads_pages")] {
         let edited = Edited::new(&project, file, ("1", "2"));
         let report = changed().run().expect(ExitCode::Ok).report();
         assert_eq!(ran(&report), BTreeSet::from([expected]), "{file}");
@@ -305,22 +264,12 @@ fn what_became_of_a_test_is_shown_and_tells_deflake_how_it_was() {
     let kept = |name: &str| command(&project, name).args(["--history-dir", keep.to_str().unwrap()]);
     let report = kept("run").run().expect(ExitCode::Ok).report();
     let head = git_at_noon(&project, &["rev-parse", "HEAD"]);
-    assert_eq!(
-        (report.run.commit, report.run.modified),
-        (Some(head), false)
-    );
+    assert_eq!((report.run.commit, report.run.modified), (Some(head), false));
     assert_eq!(report.run.tool, env!("CARGO_PKG_VERSION"));
     edit(&project, "    a + b\n", "    a + b + 1\n");
-    let report = kept("deflake")
-        .run()
-        .expect(ExitCode::CleanRunFailed)
-        .report();
+    let report = kept("deflake").run().expect(ExitCode::CleanRunFailed).report();
     assert!(report.run.modified);
-    let change = report
-        .tests
-        .iter()
-        .find_map(|test| test.change.as_ref())
-        .unwrap();
+    let change = report.tests.iter().find_map(|test| test.change.as_ref()).unwrap();
     assert_eq!(change.verdict, Blame::Regression);
     edit(&project, "    a + b + 1\n", "    a + b\n");
     edit(
@@ -333,45 +282,26 @@ fn what_became_of_a_test_is_shown_and_tells_deflake_how_it_was() {
     edit(&project, "    a + b\n", "    a + b + 1 - 1\n");
     // It is not tried without the change, because that is known.
     fs::remove_dir_all(project.path("target/nondex/deflake")).unwrap();
-    let flaky = || {
-        kept("deflake")
-            .args(["--delayed", "-E", "test(has_an_area)"])
-            .env("SIDE", "4")
-    };
+    let flaky = || kept("deflake").args(["--delayed", "-E", "test(has_an_area)"]).env("SIDE", "4");
     let report = flaky().run().expect(ExitCode::Ok).report();
     let of = |report: &Report| {
-        let change = report
-            .tests
-            .iter()
-            .find_map(|test| test.change.clone())
-            .unwrap();
+        let change = report.tests.iter().find_map(|test| test.change.clone()).unwrap();
         (change.verdict, change.witness)
     };
     assert_eq!(of(&report), (Blame::Flaky, Some(Witness::Coverage)));
     assert!(!project.path("target/nondex/deflake").exists());
     // It ran the change, but fails without it, too, which it did not when that was run before.
-    edit(
-        &project,
-        "self.side() * self.side()",
-        "self.side() * self.side() * 1",
-    );
+    edit(&project, "self.side() * self.side()", "self.side() * self.side() * 1");
     let report = flaky().run().expect(ExitCode::Ok).report();
     assert_eq!(of(&report), (Blame::Flaky, Some(Witness::History)));
 
     let show = |arguments: &[&str]| {
         let usual = ["--history-dir", keep.to_str().unwrap(), "--history"];
-        Nondex::command(&project.path(""), "report")
-            .args(usual)
-            .args(arguments)
-            .run()
+        Nondex::command(&project.path(""), "report").args(usual).args(arguments).run()
     };
     let all = show(&[]);
     all.expect(ExitCode::Ok);
-    assert!(
-        all.stderr.contains(".x.  project$tests::adds\n"),
-        "{}",
-        all.stderr
-    );
+    assert!(all.stderr.contains(".x.  project$tests::adds\n"), "{}", all.stderr);
     assert!(
         all.stderr.contains("..xx  project$tests::has_an_area\n")
             || all.stderr.contains("...xx  project$tests::has_an_area\n"),
@@ -383,20 +313,10 @@ fn what_became_of_a_test_is_shown_and_tells_deflake_how_it_was() {
     assert_eq!(lives[0]["runs"][0]["verdict"], "stable");
     let unknown = show(&["nothing"]);
     unknown.expect(ExitCode::Usage);
-    assert!(
-        unknown.stderr.contains("no test `nothing` in the history"),
-        "{}",
-        unknown.stderr
-    );
-    let nowhere = Nondex::command(&project.path(""), "report")
-        .arg("--history")
-        .run();
+    assert!(unknown.stderr.contains("no test `nothing` in the history"), "{}", unknown.stderr);
+    let nowhere = Nondex::command(&project.path(""), "report").arg("--history").run();
     nowhere.expect(ExitCode::Usage);
-    assert!(
-        nowhere.stderr.contains("there is no history in"),
-        "{}",
-        nowhere.stderr
-    );
+    assert!(nowhere.stderr.contains("there is no history in"), "{}", nowhere.stderr);
 }
 
 fn edit(project: &Fixture, old: &str, new: &str) {

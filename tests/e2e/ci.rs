@@ -72,9 +72,7 @@ fn a_job_of_github_is_annotated_and_summarised_and_json_stays_json() {
 fn scripts(workflow: &str) -> Vec<&str> {
     let lines = workflow.lines().map(str::trim);
     let scripts = lines.filter_map(|line| line.strip_prefix("run: "));
-    scripts
-        .filter(|script| script.starts_with("cargo nondex "))
-        .collect()
+    scripts.filter(|script| script.starts_with("cargo nondex ")).collect()
 }
 
 fn latest(project: &Path) -> Report {
@@ -104,17 +102,9 @@ fn a_new_project_gets_a_workflow_that_is_green_until_something_new_is_found() {
 
     // Nothing is overwritten, unless that is requested.
     let config = project.path(".config/nondex.toml");
-    fs::write(
-        &config,
-        "[profile.nightly]\nseeds = 'random:6'\nmodels = 'never'\n",
-    )
-    .unwrap();
+    fs::write(&config, "[profile.nightly]\nseeds = 'random:6'\nmodels = 'never'\n").unwrap();
     let said = init(&[]);
-    assert_eq!(
-        said.matches("is there already: --force overwrites it")
-            .count(),
-        2
-    );
+    assert_eq!(said.matches("is there already: --force overwrites it").count(), 2);
     assert!(fs::read_to_string(&config).unwrap().contains("never"));
     let said = init(&["--force"]);
     assert_eq!(said.matches("Wrote").count(), 2, "{said}");
@@ -152,9 +142,6 @@ fn a_new_project_gets_a_workflow_that_is_green_until_something_new_is_found() {
     let added = Nondex::command(&root, "known").args(add).run();
     let text = fs::read_to_string(project.path(".config/nondex-known.toml")).unwrap();
     let entries = text.matches("[[known]]").count();
-    assert_eq!(
-        added.expect(ExitCode::Ok).stderr.matches("Added").count(),
-        entries
-    );
+    assert_eq!(added.expect(ExitCode::Ok).stderr.matches("Added").count(), entries);
     assert!(entries > 0);
 }

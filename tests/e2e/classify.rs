@@ -12,9 +12,7 @@ use crate::support::{Fixture, Nondex, test};
 /// The steps of a test: their names, runs and failures.
 fn steps<'a>(report: &'a Report, name: &str) -> Vec<(&'a str, u64, u64)> {
     let steps = test(report, name).steps.iter();
-    steps
-        .map(|step| (step.name.as_str(), step.runs, step.failures))
-        .collect()
+    steps.map(|step| (step.name.as_str(), step.runs, step.failures)).collect()
 }
 
 #[test]
@@ -45,11 +43,7 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
     assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
 
     let found = test(&report, "tests::wants_two_processors");
-    assert_eq!(
-        found.verdict,
-        Verdict::ImplementationDependent,
-        "{found:#?}"
-    );
+    assert_eq!(found.verdict, Verdict::ImplementationDependent, "{found:#?}");
     assert_eq!(found.environment, Some(Circumstance::OneCore));
     assert_eq!(
         steps(&report, "tests::wants_two_processors"),
@@ -68,35 +62,16 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
     let found = test(&report, "tests::wants_its_usual_place");
     assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
     assert_eq!(found.environment, Some(Circumstance::Addresses));
-    assert_eq!(
-        steps(&report, "tests::wants_its_usual_place").last(),
-        Some(&("addresses", 3, 3))
-    );
+    assert_eq!(steps(&report, "tests::wants_its_usual_place").last(), Some(&("addresses", 3, 3)));
     output.prints(&["depends on addresses, which are random in plain runs"]);
 
     for (name, part, what) in [
-        (
-            "tests::wants_a_home",
-            Circumstance::CleanEnvironment,
-            "an empty home",
-        ),
-        (
-            "tests::wants_a_zone_of_whole_hours",
-            Circumstance::TimeZone,
-            "TZ=CHADT-13:45",
-        ),
-        (
-            "tests::wants_a_decimal_point",
-            Circumstance::Locale,
-            "`LC_ALL`",
-        ),
+        ("tests::wants_a_home", Circumstance::CleanEnvironment, "an empty home"),
+        ("tests::wants_a_zone_of_whole_hours", Circumstance::TimeZone, "TZ=CHADT-13:45"),
+        ("tests::wants_a_decimal_point", Circumstance::Locale, "`LC_ALL`"),
     ] {
         let found = test(&report, name);
-        assert_eq!(
-            found.verdict,
-            Verdict::ImplementationDependent,
-            "{found:#?}"
-        );
+        assert_eq!(found.verdict, Verdict::ImplementationDependent, "{found:#?}");
         assert_eq!(found.environment, Some(part));
         assert_eq!(steps(&report, name).last(), Some(&(part.name(), 3, 3)));
         let mut notes = found.notes.iter();
@@ -107,18 +82,12 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
 
     // No seed of the campaign makes it fail, a later one does, and that is explained.
     let found = test(&report, "tests::fails_for_one_key_of_many");
-    assert_eq!(
-        found.verdict,
-        Verdict::ImplementationDependent,
-        "{found:#?}"
-    );
+    assert_eq!(found.verdict, Verdict::ImplementationDependent, "{found:#?}");
     assert_eq!(found.environment, None);
     assert_eq!(found.culprits[0].api, "std::hash::RandomState::new");
     assert!(found.culprits[0].confirmed);
     let of_seeds = steps(&report, "tests::fails_for_one_key_of_many");
-    let of_seeds = of_seeds
-        .iter()
-        .find(|(name, _, _)| *name == "further-seeds");
+    let of_seeds = of_seeds.iter().find(|(name, _, _)| *name == "further-seeds");
     let &(_, runs, failures) = of_seeds.unwrap();
     assert!(failures > 0 && runs <= 3 * 30);
     assert_eq!(
@@ -129,10 +98,7 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
 
     let found = test(&report, "tests::fails_without_the_tool");
     assert_eq!(found.verdict, Verdict::Unknown, "{found:#?}");
-    assert_eq!(
-        steps(&report, "tests::fails_without_the_tool").last(),
-        Some(&("natural", 3, 3))
-    );
+    assert_eq!(steps(&report, "tests::fails_without_the_tool").last(), Some(&("natural", 3, 3)));
 
     let found = test(&report, "tests::passes");
     assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
@@ -235,10 +201,6 @@ fn a_test_that_fails_only_together_with_others_is_found_as_cargo_test_runs_them(
         let found = test(&report, name);
         assert_eq!(found.verdict, Verdict::Unknown, "{found:#?}");
         assert_eq!(steps(&report, name).last(), Some(&("together", 2, 2)));
-        assert_eq!(
-            found.failures[0].line,
-            found.line.map(|line| line + 1),
-            "{found:#?}"
-        );
+        assert_eq!(found.failures[0].line, found.line.map(|line| line + 1), "{found:#?}");
     }
 }

@@ -14,10 +14,7 @@ fn each_test_that_relies_on_a_clock_is_found_at_the_level_of_its_name_and_no_oth
     let output = Nondex::run_in(&fixture.path("."))
         .args(["--seeds", "8"])
         // Who is delayed between two readings misses every margin.
-        .args([
-            "--skip-models",
-            "^time/(std::time::.*::elapsed|gettimeofday|time)$",
-        ])
+        .args(["--skip-models", "^time/(std::time::.*::elapsed|gettimeofday|time)$"])
         .run();
     output.expect(ExitCode::Found);
     let report = output.report();
@@ -28,10 +25,7 @@ fn each_test_that_relies_on_a_clock_is_found_at_the_level_of_its_name_and_no_oth
             // Nearly each plain run fails. Here two readings are more than a microsecond apart, so
             // that a coarser clock shows it: that is not what is reported then.
             let is_of_today = found.weakest_level.is_none() && found.culprits.is_empty();
-            assert!(
-                is_of_today && found.verdict != Verdict::Stable,
-                "{found:#?}"
-            );
+            assert!(is_of_today && found.verdict != Verdict::Stable, "{found:#?}");
             continue;
         }
         let mut notes = found.notes.iter();
@@ -50,21 +44,9 @@ fn each_test_that_relies_on_a_clock_is_found_at_the_level_of_its_name_and_no_oth
         assert!(found.depends_on_clocks() && found.culprits[0].confirmed);
     }
     for (name, api, mark) in [
-        (
-            "one_two_instants_differ",
-            "std::time::Instant::now",
-            "second instant",
-        ),
-        (
-            "one_an_id_made_of_the_time_is_new",
-            "std::time::SystemTime::now",
-            "id",
-        ),
-        (
-            "std_a_change_after_two_milliseconds_is_noticed",
-            "std::fs::Metadata::modified",
-            "look",
-        ),
+        ("one_two_instants_differ", "std::time::Instant::now", "second instant"),
+        ("one_an_id_made_of_the_time_is_new", "std::time::SystemTime::now", "id"),
+        ("std_a_change_after_two_milliseconds_is_noticed", "std::fs::Metadata::modified", "look"),
     ] {
         let found = test(&report, name);
         let culprit = &found.culprits[0];
@@ -97,22 +79,11 @@ fn a_thread_that_is_alone_may_be_held_back_before_it_reads_a_clock_again() {
         .args(["-E", "test(/^margin|one_reading|never_go_back/)"])
         .run();
     output.expect(ExitCode::Found);
-    output.prints(&[
-        "relies on how much time passes",
-        "or longer before it reads the clock",
-    ]);
+    output.prints(&["relies on how much time passes", "or longer before it reads the clock"]);
     let report = output.report();
     for (name, api, mark) in [
-        (
-            "margin_that_a_thread_misses_which_is_held_back",
-            "std::time::Instant::elapsed",
-            "margin",
-        ),
-        (
-            "margin_of_the_system_time",
-            "std::time::SystemTime::elapsed",
-            "system time",
-        ),
+        ("margin_that_a_thread_misses_which_is_held_back", "std::time::Instant::elapsed", "margin"),
+        ("margin_of_the_system_time", "std::time::SystemTime::elapsed", "system time"),
         ("margin_of_a_time_of_day", "gettimeofday", "time of day"),
         ("margin_of_seconds_that_c_counts", "time", "seconds"),
     ] {
@@ -123,10 +94,7 @@ fn a_thread_that_is_alone_may_be_held_back_before_it_reads_a_clock_again() {
         let line = fixture.marked("src/lib.rs", mark);
         assert_eq!((culprit.api.as_str(), culprit.line), (api, line));
     }
-    for name in [
-        "stable_instants_never_go_back",
-        "stable_one_reading_is_no_choice",
-    ] {
+    for name in ["stable_instants_never_go_back", "stable_one_reading_is_no_choice"] {
         assert_eq!(test(&report, name).verdict, Verdict::Stable);
     }
 }

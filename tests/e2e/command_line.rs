@@ -10,13 +10,8 @@ use crate::support::{Fixture, Nondex, ONE_FINDING, test};
 #[test]
 fn help_and_version_go_to_stdout() {
     let folder = tempfile::tempdir().unwrap();
-    for (arg, text) in [
-        ("--help", "Exit codes:"),
-        ("--version", env!("CARGO_PKG_VERSION")),
-    ] {
-        let output = Nondex::with_cache(folder.path(), folder.path())
-            .arg(arg)
-            .run();
+    for (arg, text) in [("--help", "Exit codes:"), ("--version", env!("CARGO_PKG_VERSION"))] {
+        let output = Nondex::with_cache(folder.path(), folder.path()).arg(arg).run();
         output.expect(ExitCode::Ok);
         assert!(output.stdout.contains(text), "{}", output.stdout);
         assert_eq!(output.stderr, "");
@@ -28,9 +23,7 @@ fn help_and_version_go_to_stdout() {
 #[test]
 fn without_its_feature_the_server_for_agents_shows_how_to_build_it() {
     let folder = tempfile::tempdir().unwrap();
-    let output = Nondex::with_cache(folder.path(), folder.path())
-        .arg("mcp")
-        .run();
+    let output = Nondex::with_cache(folder.path(), folder.path()).arg("mcp").run();
     output.expect(ExitCode::Usage).prints(&["--features mcp"]);
     assert_eq!(output.stdout, "");
 }
@@ -38,17 +31,10 @@ fn without_its_feature_the_server_for_agents_shows_how_to_build_it() {
 #[test]
 fn every_model_is_listed() {
     let folder = tempfile::tempdir().unwrap();
-    let output = Nondex::with_cache(folder.path(), folder.path())
-        .arg("models")
-        .run();
+    let output = Nondex::with_cache(folder.path(), folder.path()).arg("models").run();
     output.expect(ExitCode::Ok);
     for model in CATALOGUE {
-        assert!(
-            output.stdout.contains(model.api),
-            "{} in {}",
-            model.api,
-            output.stdout
-        );
+        assert!(output.stdout.contains(model.api), "{} in {}", model.api, output.stdout);
     }
 }
 
@@ -71,17 +57,8 @@ fn a_run_leaves_its_report_and_clean_removes_it() {
     assert_eq!(human.stdout, "");
 
     let report = store::read_latest(&target).unwrap();
-    assert_eq!(
-        test(&report, "tests::std_own_map").verdict,
-        Verdict::ImplementationDependent
-    );
-    assert!(
-        target
-            .join("nondex/runs")
-            .join(&report.run.id)
-            .join("report.json")
-            .is_file()
-    );
+    assert_eq!(test(&report, "tests::std_own_map").verdict, Verdict::ImplementationDependent);
+    assert!(target.join("nondex/runs").join(&report.run.id).join("report.json").is_file());
     let outside = std::fs::read_dir(&app)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -94,9 +71,8 @@ fn a_run_leaves_its_report_and_clean_removes_it() {
     );
 
     // Without the models that reveal it, nothing is found.
-    let skipped = Nondex::run_in(&app)
-        .args(["--lib", "--skip-models", "^hash_map/", "std_own_map"])
-        .run();
+    let skipped =
+        Nondex::run_in(&app).args(["--lib", "--skip-models", "^hash_map/", "std_own_map"]).run();
     let report = skipped.expect(ExitCode::Ok).report();
     assert_eq!(test(&report, "tests::std_own_map").choice_points, 0);
 
@@ -115,10 +91,7 @@ fn a_terminal_shows_a_bar_that_counts_tests_and_is_gone_in_the_end() {
     assert_eq!(code, Some(ExitCode::Ok as i32), "{drawn}");
     let (before, after) = drawn.rsplit_once("/1 tests, ").expect(&drawn);
     let bar = before.rsplit('\r').next().unwrap();
-    assert!(
-        bar.contains("Running [00:0") && bar.contains("] ["),
-        "{bar}"
-    );
+    assert!(bar.contains("Running [00:0") && bar.contains("] ["), "{bar}");
     assert!(after.contains("Summary ["), "{after}");
     // Nobody looks at a bar in a log.
     let plain = run().run();
@@ -131,13 +104,7 @@ fn a_filterset_asks_for_no_crate_of_another_platform() {
     let absent =
         r#"{"name":"absent","vers":"1.0.0","deps":[],"cksum":"0","features":{},"yanked":false}"#;
     let project = repository(&[
-        (
-            "Cargo.toml",
-            manifest(
-                "app",
-                "[target.'cfg(windows)'.dependencies]\nabsent = \"1\"\n",
-            ),
-        ),
+        ("Cargo.toml", manifest("app", "[target.'cfg(windows)'.dependencies]\nabsent = \"1\"\n")),
         ("src/lib.rs", String::new()),
         // A registry that knows of the crate and does not have it.
         ("registry/index/ab/se/absent", format!("{absent}\n")),

@@ -74,9 +74,7 @@ fn sanitised(test: &TestReport) -> &str {
 #[test]
 fn missing_prerequisites_are_told_from_failures_of_the_code() {
     let fixture = Fixture::new("prerequisites");
-    let output = Nondex::run_in(&fixture.path(""))
-        .args(["--test", "missing"])
-        .run();
+    let output = Nondex::run_in(&fixture.path("")).args(["--test", "missing"]).run();
     let report = output.expect(ExitCode::Ok).report();
     assert_eq!(report.summary.sanitised, report.summary.tests);
     for test in &report.tests {
@@ -87,18 +85,13 @@ fn missing_prerequisites_are_told_from_failures_of_the_code() {
     assert_eq!(program.reason, "the program is not installed");
     let event = &program.operations[0];
     assert_eq!(
-        (
-            event.operation.as_str(),
-            event.address.as_str(),
-            event.error.as_str()
-        ),
+        (event.operation.as_str(), event.address.as_str(), event.error.as_str()),
         ("exec", "no-such-program", "ENOENT")
     );
     assert_eq!(event.file.as_deref(), Some("tests/missing.rs"));
 
-    let output = Nondex::run_in(&fixture.path(""))
-        .args(["--test", "real", "--test", "passes"])
-        .run();
+    let output =
+        Nondex::run_in(&fixture.path("")).args(["--test", "real", "--test", "passes"]).run();
     let report = output.expect(ExitCode::CleanRunFailed).report();
     assert_eq!(report.summary.sanitised, 0);
     assert_eq!((report.summary.passed, report.summary.broken), (1, 4));
@@ -107,10 +100,7 @@ fn missing_prerequisites_are_told_from_failures_of_the_code() {
 #[test]
 fn what_nextest_is_told_about_the_tests_holds_here_too() {
     let project = committed(&[
-        (
-            "Cargo.toml",
-            "[package]\nname = \"told\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
-        ),
+        ("Cargo.toml", "[package]\nname = \"told\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
         (
             "src/lib.rs",
             "#[test]\nfn needs_the_script() {\n    \
@@ -134,6 +124,5 @@ fn what_nextest_is_told_about_the_tests_holds_here_too() {
         "1 test run: 1 passed",
     ]);
     let all = run().arg("--ignore-default-filter").run();
-    all.expect(ExitCode::Found)
-        .prints(&["2 tests run: 1 passed, 1 failed"]);
+    all.expect(ExitCode::Found).prints(&["2 tests run: 1 passed, 1 failed"]);
 }

@@ -39,10 +39,8 @@ static FLAKY: &[(&str, Level)] = &[
 /// Runs all of them with these arguments.
 fn expect_plain_verdicts(arguments: &[&str]) {
     let fixture = Fixture::new("hostile");
-    let output = Nondex::run_in(&fixture.path(""))
-        .args(["--test", "confined"])
-        .args(arguments)
-        .run();
+    let output =
+        Nondex::run_in(&fixture.path("")).args(["--test", "confined"]).args(arguments).run();
     let report = output.expect(ExitCode::Found).report();
     for name in STABLE {
         let found = test(&report, name);
@@ -52,18 +50,10 @@ fn expect_plain_verdicts(arguments: &[&str]) {
     for (name, level) in FLAKY {
         let found = test(&report, name);
         let verdict = (found.verdict, found.weakest_level);
-        assert_eq!(
-            verdict,
-            (Verdict::ImplementationDependent, Some(*level)),
-            "{found:#?}"
-        );
+        assert_eq!(verdict, (Verdict::ImplementationDependent, Some(*level)), "{found:#?}");
     }
     let killed = test(&report, "confined_to_die_while_threads_read_sets");
-    assert_eq!(
-        killed.failures[0].outcome,
-        Outcome::Signalled(9),
-        "{killed:#?}"
-    );
+    assert_eq!(killed.failures[0].outcome, Outcome::Signalled(9), "{killed:#?}");
     assert_eq!(report.tests.len(), STABLE.len() + FLAKY.len());
     assert!(!report.partial);
 }

@@ -174,11 +174,8 @@ fn main() {
 
 #[test]
 fn what_a_test_ran_is_known_however_it_or_a_program_that_it_started_ended() {
-    let project = committed(&[
-        ("src/lib.rs", LIB),
-        ("src/bin/serve.rs", SERVE),
-        ("tests/ends.rs", ENDS),
-    ]);
+    let project =
+        committed(&[("src/lib.rs", LIB), ("src/bin/serve.rs", SERVE), ("tests/ends.rs", ENDS)]);
     edit(&project, "src/lib.rs", &[("    a + 1", "    1 + a")]);
     let output = deflake(&project)
         // Most of them wait.
@@ -202,12 +199,8 @@ fn what_a_test_ran_is_known_however_it_or_a_program_that_it_started_ended() {
     // Nothing is left of it.
     let runs = fs::read_dir(project.path("target/nondex/runs")).unwrap();
     for run in runs.flatten() {
-        let left = fs::read_dir(run.path().join("records"))
-            .into_iter()
-            .flatten();
-        let names = left
-            .flatten()
-            .map(|file| file.file_name().into_string().unwrap());
+        let left = fs::read_dir(run.path().join("records")).into_iter().flatten();
+        let names = left.flatten().map(|file| file.file_name().into_string().unwrap());
         let flags: Vec<String> = names.filter(|name| name.contains("flags")).collect();
         assert_eq!(flags, Vec::<String>::new());
     }
@@ -254,16 +247,7 @@ fn lets_a_program_run_the_change_to_its_end() {
     edit(&project, "src/lib.rs", &[("    a + 1", "    1 + a")]);
     let filter = "test(kills_what) | test(is_killed) | test(fork) | test(to_its_end)";
     let output = deflake(&project)
-        .args([
-            "--test",
-            "ends",
-            "--timeout",
-            "2",
-            "--jobs",
-            "4",
-            "-E",
-            filter,
-        ])
+        .args(["--test", "ends", "--timeout", "2", "--jobs", "4", "-E", filter])
         .env("RUSTFLAGS", format!("-Clinker={}", link.display()))
         .run();
     let unknown = || (Blame::Unknown, None, Vec::new());
@@ -273,10 +257,7 @@ fn lets_a_program_run_the_change_to_its_end() {
         ("kills_what_runs_the_change", unknown()),
         ("kills_what_runs_other_code", unknown()),
         ("ends_a_fork_at_once_behind_the_change", unknown()),
-        (
-            "lets_a_program_run_the_change_to_its_end",
-            blamed(Witness::Coverage, &["3"]),
-        ),
+        ("lets_a_program_run_the_change_to_its_end", blamed(Witness::Coverage, &["3"])),
     ]);
     assert_eq!(said(&output.report()), expected, "{}", output.stderr);
 }
@@ -324,14 +305,8 @@ fn what_a_doctest_ran_is_known_and_that_it_is_another_one_itself() {
     let report = output.report();
     let expected = BTreeMap::from([
         ("src/lib.rs - (line 5)", cleared()),
-        (
-            "src/lib.rs - changed (line 12)",
-            blamed(Witness::Coverage, &["17"]),
-        ),
-        (
-            "src/lib.rs - other (line 22)",
-            blamed(Witness::Coverage, &["22"]),
-        ),
+        ("src/lib.rs - changed (line 12)", blamed(Witness::Coverage, &["17"])),
+        ("src/lib.rs - other (line 22)", blamed(Witness::Coverage, &["22"])),
     ]);
     assert_eq!(said(&report), expected, "{}", output.stderr);
 }

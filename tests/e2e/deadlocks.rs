@@ -21,11 +21,8 @@ fn told(found: &TestReport) -> String {
 }
 
 /// Tests that deadlock under every schedule, and at once.
-const AT_ONCE: [&str; 3] = [
-    "always_join_under_the_lock",
-    "always_a_lock_taken_twice",
-    "always_left_alone",
-];
+const AT_ONCE: [&str; 3] =
+    ["always_join_under_the_lock", "always_a_lock_taken_twice", "always_left_alone"];
 
 /// They wait, each for its limit: all at the same time.
 const ALWAYS: [&str; 7] = ["--seeds", "2", "--levels", "STD", "--jobs", "4", "always"];
@@ -58,10 +55,7 @@ fn a_deadlock_under_every_schedule_is_waited_for_once() {
         assert_ne!(waited.message, "no end after 60s");
     }
     let waits = |name| test(&short, name).scheduled.as_ref().unwrap().waits.clone();
-    let lines: Vec<_> = waits("always_join_under_the_lock")
-        .iter()
-        .map(|wait| wait.line)
-        .collect();
+    let lines: Vec<_> = waits("always_join_under_the_lock").iter().map(|wait| wait.line).collect();
     let marked = |mark| Some(fixture.marked("tests/always.rs", mark));
     assert_eq!(lines, [marked("joins"), marked("locks")]);
     // It sleeps for longer than the short limit before.
@@ -77,16 +71,8 @@ fn a_deadlock_under_some_schedules_is_a_race_whatever_base_order_does() {
         let found = test(&report, name);
         assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
         assert_eq!(found.reason, Some(Timing::Race), "{found:#?}");
-        assert!(
-            found
-                .failures
-                .iter()
-                .all(|failure| failure.outcome != Outcome::TimedOut)
-        );
-        let end = found
-            .scheduled
-            .as_ref()
-            .and_then(|scheduled| scheduled.end.as_deref());
+        assert!(found.failures.iter().all(|failure| failure.outcome != Outcome::TimedOut));
+        let end = found.scheduled.as_ref().and_then(|scheduled| scheduled.end.as_deref());
         assert_eq!(end, Some("deadlock"), "{found:#?}");
     }
 }
@@ -94,10 +80,7 @@ fn a_deadlock_under_some_schedules_is_a_race_whatever_base_order_does() {
 #[test]
 fn who_is_woken_by_somebody_that_the_scheduler_does_not_see_is_in_no_deadlock() {
     let fixture = Fixture::shared("deadlocks");
-    let report = run(
-        fixture,
-        &["--seeds", "2", "--levels", "STD", "--jobs", "4", "right"],
-    );
+    let report = run(fixture, &["--seeds", "2", "--levels", "STD", "--jobs", "4", "right"]);
     assert!(report.tests.len() >= 7);
     for found in &report.tests {
         assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");

@@ -90,11 +90,7 @@ fn aborts() {
 
 /// A repository with one commit of these sources.
 fn repository() -> Fixture {
-    committed(&[
-        ("src/lib.rs", LIB),
-        ("tests/it.rs", IT),
-        ("data.txt", "1\n"),
-    ])
+    committed(&[("src/lib.rs", LIB), ("tests/it.rs", IT), ("data.txt", "1\n")])
 }
 
 fn deflake(project: &Fixture) -> Nondex {
@@ -136,31 +132,17 @@ fn a_failure_is_blamed_on_a_change_only_if_the_test_ran_it() {
         ("doubles", (Blame::Regression, coverage, vec![13])),
         ("aborts", (Blame::Regression, coverage, vec![8])),
         ("tests::is_in_its_place", (Blame::Flaky, coverage, vec![])),
-        (
-            "tests::is_sometimes_in_time",
-            (Blame::Flaky, Some(Witness::Rerun), vec![]),
-        ),
+        ("tests::is_sometimes_in_time", (Blame::Flaky, Some(Witness::Rerun), vec![])),
         // The call that is responsible was left as it was, and what put its order right is gone.
-        (
-            "tests::sorts_names",
-            (Blame::Regression, coverage, vec![18]),
-        ),
-        (
-            "tests::lists_names",
-            (Blame::Flaky, Some(Witness::Culprit), vec![]),
-        ),
+        ("tests::sorts_names", (Blame::Regression, coverage, vec![18])),
+        ("tests::lists_names", (Blame::Flaky, Some(Witness::Culprit), vec![])),
     ]);
     assert_eq!(blamed(&report), expected);
     let uncovered: Vec<u32> = report.uncovered.iter().map(|line| line.line).collect();
     assert_eq!(uncovered, [6]);
     assert_eq!(fs::read(project.path(".git/index")).unwrap(), before);
     let sentence = "the change may be to blame: the test runs into src/lib.rs:8";
-    assert!(
-        test(&report, "tests::adds")
-            .notes
-            .iter()
-            .any(|note| note == sentence)
-    );
+    assert!(test(&report, "tests::adds").notes.iter().any(|note| note == sentence));
 
     // The same change, committed; and what acts at a distance.
     commit(&project);
@@ -169,54 +151,31 @@ fn a_failure_is_blamed_on_a_change_only_if_the_test_ran_it() {
     let again = again.expect(ExitCode::CleanRunFailed).report();
     assert_eq!(blamed(&again)["tests::adds"].0, Blame::Regression);
     assert_eq!(blamed(&again)["tests::is_in_its_place"].0, Blame::Flaky);
-    edit(
-        &project,
-        "src/lib.rs",
-        &[("LIMIT: u32 = 10", "LIMIT: u32 = 11")],
-    );
+    edit(&project, "src/lib.rs", &[("LIMIT: u32 = 10", "LIMIT: u32 = 11")]);
     let distant = deflake(&project).args(filter).run().report();
-    assert_eq!(
-        blamed(&distant)["tests::is_in_its_place"],
-        (Blame::Regression, coverage, vec![2])
-    );
-    assert_eq!(
-        blamed(&distant)["tests::adds"],
-        (Blame::Unknown, Some(Witness::Base), vec![2])
-    );
+    assert_eq!(blamed(&distant)["tests::is_in_its_place"], (Blame::Regression, coverage, vec![2]));
+    assert_eq!(blamed(&distant)["tests::adds"], (Blame::Unknown, Some(Witness::Base), vec![2]));
 
     // What it ran itself comes first.
     edit(&project, "src/lib.rs", &[("    y * 3", "    y * 5")]);
     let doubles = ["--delayed", "-E", "test(doubles)"];
     let both = deflake(&project).args(doubles).run().report();
-    assert_eq!(
-        blamed(&both)["doubles"],
-        (Blame::Unknown, Some(Witness::Base), vec![13, 2])
-    );
+    assert_eq!(blamed(&both)["doubles"], (Blame::Unknown, Some(Witness::Base), vec![13, 2]));
 
     // What is no code is only held against a test that opens it.
     git_at_noon(&project, &["checkout", "--quiet", "."]);
     fs::write(project.path("data.txt"), "2\n").unwrap();
     let data = deflake(&project).args(filter).run().report();
-    assert_eq!(
-        blamed(&data)["tests::is_in_its_place"],
-        (Blame::Flaky, coverage, vec![])
-    );
+    assert_eq!(blamed(&data)["tests::is_in_its_place"], (Blame::Flaky, coverage, vec![]));
     git_at_noon(&project, &["checkout", "--quiet", "."]);
     fs::write(project.path("data.bin"), [0, 1]).unwrap();
     commit(&project);
     fs::write(project.path("data.bin"), [0, 2]).unwrap();
     let bytes = deflake(&project).args(filter).run().report();
-    assert_eq!(
-        blamed(&bytes)["tests::is_in_its_place"],
-        (Blame::Flaky, coverage, vec![])
-    );
+    assert_eq!(blamed(&bytes)["tests::is_in_its_place"], (Blame::Flaky, coverage, vec![]));
     let nowhere = deflake(&project).args(["--base", "nowhere"]).run();
     nowhere.expect(ExitCode::Usage);
-    assert!(
-        nowhere.stderr.contains("names no commit"),
-        "{}",
-        nowhere.stderr
-    );
+    assert!(nowhere.stderr.contains("names no commit"), "{}", nowhere.stderr);
 }
 
 #[test]
@@ -231,12 +190,7 @@ fn a_call_that_moved_to_another_file_was_as_flaky_before() {
     edit(&project, "src/lib.rs", &renamed);
     let report = deflake(&project).run().expect(ExitCode::Ok).report();
     let (verdict, witness, _) = blamed(&report)["is_in_order"];
-    assert_eq!(
-        (verdict, witness),
-        (Blame::Flaky, Some(Witness::Culprit)),
-        "{:?}",
-        blamed(&report)
-    );
+    assert_eq!((verdict, witness), (Blame::Flaky, Some(Witness::Culprit)), "{:?}", blamed(&report));
 }
 
 #[test]
@@ -247,19 +201,12 @@ fn lines_that_moved_with_a_changed_one_to_another_file_are_not_blamed() {
         assert_eq!(sum(&[1, 2]), 3);\n}\n";
     let project = committed(&[("src/lib.rs", library), ("src/list.rs", list)]);
     fs::rename(project.path("src/list.rs"), project.path("src/sums.rs")).unwrap();
-    edit(
-        &project,
-        "src/sums.rs",
-        &[("sum += number", "sum *= number")],
-    );
+    edit(&project, "src/sums.rs", &[("sum += number", "sum *= number")]);
     let renamed = [("mod list;", "mod sums;"), ("use list::", "use sums::")];
     edit(&project, "src/lib.rs", &renamed);
     let report = deflake(&project).run().report();
     let change = report.tests[0].change.as_ref().unwrap();
-    let lines = change
-        .lines
-        .iter()
-        .filter(|line| line.file == "src/sums.rs");
+    let lines = change.lines.iter().filter(|line| line.file == "src/sums.rs");
     let lines: Vec<u32> = lines.map(|line| line.line).collect();
     assert_eq!((change.verdict, &lines[..]), (Blame::Regression, &[4][..]));
 }
@@ -277,27 +224,11 @@ fn a_check_says_of_a_victim_what_the_change_has_to_do_with_those_before_it() {
     fs::write(project.path("tests/it.rs"), tests("assert_eq!(1 + 1, 2);")).unwrap();
     commit(&project);
     let check = || {
-        let arguments = [
-            "--offline",
-            "--message-format",
-            "json",
-            "--seeds",
-            "0",
-            "--test",
-            "it",
-        ];
+        let arguments = ["--offline", "--message-format", "json", "--seeds", "0", "--test", "it"];
         Nondex::command(&project.path(""), "check").args(arguments)
     };
-    fs::write(
-        project.path("tests/it.rs"),
-        tests("COUNT.store(1, SeqCst);"),
-    )
-    .unwrap();
-    let report = check()
-        .args(["--base", "HEAD"])
-        .run()
-        .expect(ExitCode::Found)
-        .report();
+    fs::write(project.path("tests/it.rs"), tests("COUNT.store(1, SeqCst);")).unwrap();
+    let report = check().args(["--base", "HEAD"]).run().expect(ExitCode::Found).report();
     // The victim is as it was; the one before it is not.
     let coverage = Some(Witness::Coverage);
     let expected = BTreeMap::from([("b_second", (Blame::Regression, coverage, vec![6]))]);
@@ -305,22 +236,14 @@ fn a_check_says_of_a_victim_what_the_change_has_to_do_with_those_before_it() {
 
     commit(&project);
     edit(&project, "src/lib.rs", &[("    a + b", "    b + a")]);
-    let report = check()
-        .args(["--base", "HEAD"])
-        .run()
-        .expect(ExitCode::Ok)
-        .report();
+    let report = check().args(["--base", "HEAD"]).run().expect(ExitCode::Ok).report();
     let expected = BTreeMap::from([("b_second", (Blame::Flaky, Some(Witness::Order), vec![]))]);
     assert_eq!(blamed(&report), expected);
     let without = check().run().expect(ExitCode::Found).report();
     assert_eq!(blamed(&without), BTreeMap::new());
     let nowhere = check().args(["--base", "nowhere"]).run();
     nowhere.expect(ExitCode::Usage);
-    assert!(
-        nowhere.stderr.contains("`nowhere` names no commit"),
-        "{}",
-        nowhere.stderr
-    );
+    assert!(nowhere.stderr.contains("`nowhere` names no commit"), "{}", nowhere.stderr);
 }
 
 #[test]
@@ -336,24 +259,12 @@ fn what_always_fails_for_no_known_reason_runs_again_in_the_same_process_and_a_cl
     edit(&project, "src/lib.rs", &[("    a + b", "    b + a")]);
     let left = project.path("target/left");
     fs::create_dir_all(left.join("left")).unwrap();
-    let output = deflake(&project)
-        .args(["--delayed", "--test", "it"])
-        .env("TMPDIR", &left)
-        .run();
+    let output = deflake(&project).args(["--delayed", "--test", "it"]).env("TMPDIR", &left).run();
     let report = output.expect(ExitCode::CleanRunFailed).report();
     let expected = BTreeMap::from([
-        (
-            "passes_when_warm",
-            (Blame::Flaky, Some(Witness::SameProcess), vec![]),
-        ),
-        (
-            "needs_an_empty_folder",
-            (Blame::Flaky, Some(Witness::CleanEnvironment), vec![]),
-        ),
-        (
-            "never_passes",
-            (Blame::Unknown, Some(Witness::Base), vec![8]),
-        ),
+        ("passes_when_warm", (Blame::Flaky, Some(Witness::SameProcess), vec![])),
+        ("needs_an_empty_folder", (Blame::Flaky, Some(Witness::CleanEnvironment), vec![])),
+        ("never_passes", (Blame::Unknown, Some(Witness::Base), vec![8])),
     ]);
     assert_eq!(blamed(&report), expected);
 }
@@ -384,30 +295,15 @@ fn expect_met(changed: &[(&str, &str)]) {
     let test = "\n#[test]\nfn is_small_test() {\n    assert!(is_small(1));\n    \
         assert!(!is_small(200));\n}\n";
     let text = fs::read_to_string(project.path("src/lib.rs")).unwrap();
-    fs::write(
-        project.path("src/lib.rs"),
-        format!("{is_small}{test}{text}"),
-    )
-    .unwrap();
+    fs::write(project.path("src/lib.rs"), format!("{is_small}{test}{text}")).unwrap();
     commit(&project);
     for (before, after) in changed {
         edit(&project, "src/lib.rs", &[(*before, *after)]);
         let filter = ["--delayed", "-E", "test(is_small)"];
-        let report = deflake(&project)
-            .args(filter)
-            .run()
-            .expect(ExitCode::CleanRunFailed)
-            .report();
+        let report = deflake(&project).args(filter).run().expect(ExitCode::CleanRunFailed).report();
         let (blame, witness, lines) = &blamed(&report)["is_small_test"];
-        assert_eq!(
-            (*blame, *witness),
-            (Blame::Regression, Some(Witness::Coverage)),
-            "{after}"
-        );
-        assert!(
-            !lines.is_empty() && lines.iter().all(|line| (1..8).contains(line)),
-            "{lines:?}"
-        );
+        assert_eq!((*blame, *witness), (Blame::Regression, Some(Witness::Coverage)), "{after}");
+        assert!(!lines.is_empty() && lines.iter().all(|line| (1..8).contains(line)), "{lines:?}");
         git_at_noon(&project, &["checkout", "--quiet", "."]);
     }
 }
@@ -421,18 +317,13 @@ fn what_begins_on_the_first_line_of_a_crate_is_run_by_the_tests_that_call_it_and
     let always = "#[test]\nfn calls_it() {\n    assert_eq!(first(), 1);\n}\n";
     let program = "fn main() {}\n#[test]\nfn calls_main() {\n    main();\n    \
         assert!(option_env!(\"PATH\").is_none());\n}\n";
-    let project = committed(&[
-        ("src/lib.rs", &format!("{first}{chance}{always}")),
-        ("src/main.rs", program),
-    ]);
+    let project =
+        committed(&[("src/lib.rs", &format!("{first}{chance}{always}")), ("src/main.rs", program)]);
     edit(&project, "src/lib.rs", &[("{ 1 }", "{ 2 }")]);
     edit(&project, "src/main.rs", &[("main() {}", "main() { ; }")]);
     let report = deflake(&project).run().report();
     let blamed = blamed(&report);
-    assert_eq!(
-        blamed["is_even"],
-        (Blame::Flaky, Some(Witness::Rerun), vec![])
-    );
+    assert_eq!(blamed["is_even"], (Blame::Flaky, Some(Witness::Rerun), vec![]));
     let regression = (Blame::Regression, Some(Witness::Coverage), vec![1]);
     assert_eq!(blamed["calls_it"], regression);
     // It fails without the change, too: what counts is that its run of `main` is seen.

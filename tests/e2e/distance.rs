@@ -61,6 +61,7 @@ pub(super) const REGRESSION: (Blame, Option<Witness>) =
 const FILE: (Blame, Option<Witness>) = (Blame::Regression, Some(Witness::File));
 pub(super) const FLAKY: (Blame, Option<Witness>) = (Blame::Flaky, Some(Witness::Coverage));
 
+#[expect(clippy::too_many_lines, reason = "a table of packages")]
 fn packages() -> Vec<(&'static str, String)> {
     let library = |first: &str, code: &str| {
         format!("{code}\n#[cfg(test)]\nmod tests {{\n{}}}\n", failing(first))
@@ -89,25 +90,16 @@ fn packages() -> Vec<(&'static str, String)> {
     let list = members.map(|name| format!("\"{name}\"")).join(", ");
     let number = "pub fn number() -> u32 {\n    7\n}\n".to_owned();
     vec![
-        (
-            "ws/Cargo.toml",
-            format!("[workspace]\nresolver = \"3\"\nmembers = [{list}]\n"),
-        ),
+        ("ws/Cargo.toml", format!("[workspace]\nresolver = \"3\"\nmembers = [{list}]\n")),
         ("outside/Cargo.toml", manifest("outside", "[workspace]")),
         ("outside/src/lib.rs", number.clone()),
         ("common/linked.rs", number.clone()),
         // A macro, and what it depends on.
         (
             "ws/helped/Cargo.toml",
-            manifest(
-                "helped",
-                "[dependencies]\nderive = { path = \"../derive\" }",
-            ),
+            manifest("helped", "[dependencies]\nderive = { path = \"../derive\" }"),
         ),
-        (
-            "ws/helped/src/lib.rs",
-            library("assert_eq!(derive::number!(), 7)", ""),
-        ),
+        ("ws/helped/src/lib.rs", library("assert_eq!(derive::number!(), 7)", "")),
         (
             "ws/derive/Cargo.toml",
             manifest(
@@ -127,20 +119,14 @@ fn packages() -> Vec<(&'static str, String)> {
         // A build script, and what it depends on.
         (
             "ws/built/Cargo.toml",
-            manifest(
-                "built",
-                "[build-dependencies]\ntools = { path = \"../tools\" }",
-            ),
+            manifest("built", "[build-dependencies]\ntools = { path = \"../tools\" }"),
         ),
         (
             "ws/built/build.rs",
             "fn main() {\n    println!(\"cargo::rustc-env=NUMBER={}\", tools::number());\n}\n"
                 .to_owned(),
         ),
-        (
-            "ws/built/src/lib.rs",
-            library("assert!(!env!(\"NUMBER\").is_empty())", ""),
-        ),
+        ("ws/built/src/lib.rs", library("assert!(!env!(\"NUMBER\").is_empty())", "")),
         ("ws/tools/Cargo.toml", manifest("tools", "")),
         ("ws/tools/src/lib.rs", number.clone()),
         // A module of a build script.
@@ -152,19 +138,13 @@ fn packages() -> Vec<(&'static str, String)> {
                 .to_owned(),
         ),
         ("ws/scripted/more.rs", number.clone()),
-        (
-            "ws/scripted/src/lib.rs",
-            library("assert!(!env!(\"NUMBER\").is_empty())", ""),
-        ),
+        ("ws/scripted/src/lib.rs", library("assert!(!env!(\"NUMBER\").is_empty())", "")),
         // A test that is a module of another one.
         ("ws/shared/Cargo.toml", manifest("shared", "")),
         ("ws/shared/src/lib.rs", String::new()),
         (
             "ws/shared/tests/it.rs",
-            format!(
-                "mod common_numbers;\n{}",
-                failing("assert!(common_numbers::N > 1)")
-            ),
+            format!("mod common_numbers;\n{}", failing("assert!(common_numbers::N > 1)")),
         ),
         (
             "ws/shared/tests/common_numbers.rs",
@@ -172,10 +152,7 @@ fn packages() -> Vec<(&'static str, String)> {
         ),
         // A folder of tests that is a module.
         ("ws/numbered/Cargo.toml", manifest("numbered", "")),
-        (
-            "ws/numbered/src/lib.rs",
-            "#[cfg(test)]\nmod tests;\n".to_owned(),
-        ),
+        ("ws/numbered/src/lib.rs", "#[cfg(test)]\nmod tests;\n".to_owned()),
         (
             "ws/numbered/src/tests.rs",
             format!(
@@ -186,22 +163,13 @@ fn packages() -> Vec<(&'static str, String)> {
                 )
             ),
         ),
-        (
-            "ws/numbered/src/tests/numbers.rs",
-            "pub const N: u32 = 7;\n".to_owned(),
-        ),
+        ("ws/numbered/src/tests/numbers.rs", "pub const N: u32 = 7;\n".to_owned()),
         // A package outside of the workspace.
         (
             "ws/outer/Cargo.toml",
-            manifest(
-                "outer",
-                "[dependencies]\noutside = { path = \"../../outside\" }",
-            ),
+            manifest("outer", "[dependencies]\noutside = { path = \"../../outside\" }"),
         ),
-        (
-            "ws/outer/src/lib.rs",
-            library("assert!(outside::number() > 1)", ""),
-        ),
+        ("ws/outer/src/lib.rs", library("assert!(outside::number() > 1)", "")),
         // A new constant in the place of one that came from another file.
         ("ws/shadowed/Cargo.toml", manifest("shadowed", "")),
         (
@@ -216,18 +184,12 @@ fn packages() -> Vec<(&'static str, String)> {
         // A source that git does not compare as text.
         ("ws/attributed/Cargo.toml", manifest("attributed", "")),
         ("ws/attributed/.gitattributes", "*.rs -diff\n".to_owned()),
-        (
-            "ws/attributed/src/lib.rs",
-            library("assert!(super::number() > 1)", &number),
-        ),
+        ("ws/attributed/src/lib.rs", library("assert!(super::number() > 1)", &number)),
         // A name with a sign that git puts into quotation marks.
         ("ws/quoted/Cargo.toml", manifest("quoted", "")),
         (
             "ws/quoted/src/lib.rs",
-            library(
-                "assert!(super::odd::number() > 1)",
-                "#[path = \"a\\\"b.rs\"]\npub mod odd;\n",
-            ),
+            library("assert!(super::odd::number() > 1)", "#[path = \"a\\\"b.rs\"]\npub mod odd;\n"),
         ),
         ("ws/quoted/src/a\"b.rs", number.clone()),
         ("ws/linked/Cargo.toml", manifest("linked", "")),
@@ -239,10 +201,7 @@ fn packages() -> Vec<(&'static str, String)> {
         ("ws/read/Cargo.toml", manifest("read", "")),
         (
             "ws/read/src/lib.rs",
-            library(
-                "assert!(!std::fs::read(\"README.md\").unwrap().is_empty())",
-                "",
-            ),
+            library("assert!(!std::fs::read(\"README.md\").unwrap().is_empty())", ""),
         ),
         ("ws/read/README.md", "One.\n".to_owned()),
         ("ws/hidden/Cargo.toml", manifest("hidden", "")),
@@ -254,17 +213,11 @@ fn packages() -> Vec<(&'static str, String)> {
         ("ws/documented/Cargo.toml", manifest("documented", "")),
         (
             "ws/documented/src/lib.rs",
-            format!(
-                "#![doc = include_str!(\"../NOTES.md\")]\n{}",
-                library("()", "")
-            ),
+            format!("#![doc = include_str!(\"../NOTES.md\")]\n{}", library("()", "")),
         ),
         ("ws/documented/NOTES.md", "One.\n".to_owned()),
         // What the compiler reads for a macro.
-        (
-            "ws/letters/Cargo.toml",
-            manifest("letters", "[lib]\nproc-macro = true"),
-        ),
+        ("ws/letters/Cargo.toml", manifest("letters", "[lib]\nproc-macro = true")),
         (
             "ws/letters/src/lib.rs",
             "#[proc_macro]\n\
@@ -275,15 +228,9 @@ fn packages() -> Vec<(&'static str, String)> {
         ("ws/letters/src/number.in", "7\n".to_owned()),
         (
             "ws/spelled/Cargo.toml",
-            manifest(
-                "spelled",
-                "[dependencies]\nletters = { path = \"../letters\" }",
-            ),
+            manifest("spelled", "[dependencies]\nletters = { path = \"../letters\" }"),
         ),
-        (
-            "ws/spelled/src/lib.rs",
-            library("assert!(letters::number!() > 1)", ""),
-        ),
+        ("ws/spelled/src/lib.rs", library("assert!(letters::number!() > 1)", "")),
         ("ws/plain/Cargo.toml", manifest("plain", "")),
         ("ws/plain/src/lib.rs", library("()", "")),
     ]
@@ -292,11 +239,7 @@ fn packages() -> Vec<(&'static str, String)> {
 /// The packages, each changed where it acts on itself or another one.
 fn changed() -> Fixture {
     let project = repository(&packages());
-    symlink(
-        "../../../common/linked.rs",
-        project.path("ws/linked/src/linked.rs"),
-    )
-    .unwrap();
+    symlink("../../../common/linked.rs", project.path("ws/linked/src/linked.rs")).unwrap();
     commit(&project);
     let seven = [("    7\n", "    8 - 1\n")];
     for file in [
@@ -310,21 +253,14 @@ fn changed() -> Fixture {
     ] {
         edit(&project, file, &seven);
     }
-    for file in [
-        "ws/shared/tests/common_numbers.rs",
-        "ws/numbered/src/tests/numbers.rs",
-    ] {
+    for file in ["ws/shared/tests/common_numbers.rs", "ws/numbered/src/tests/numbers.rs"] {
         edit(&project, file, &[("= 7", "= 8")]);
     }
     fs::write(project.path("ws/letters/src/number.in"), "8\n").unwrap();
     let shadow = "    #[allow(dead_code)]\n    pub fn n()";
     let shadowing = format!("    const N: u32 = 8;\n{shadow}");
     edit(&project, "ws/shadowed/src/lib.rs", &[(shadow, &shadowing)]);
-    for file in [
-        "ws/read/README.md",
-        "ws/hidden/.env",
-        "ws/documented/NOTES.md",
-    ] {
+    for file in ["ws/read/README.md", "ws/hidden/.env", "ws/documented/NOTES.md"] {
         fs::write(project.path(file), "Two=2\n").unwrap();
     }
     project
@@ -380,21 +316,11 @@ fn what_acts_at_a_distance_is_held_against_those_that_it_may_act_on_by_another_p
 #[test]
 fn a_changed_submodule_is_held_against_every_test() {
     let inner = repository(&[("lib.rs", "pub fn number() -> u32 {\n    7\n}\n".to_owned())]);
-    let lib = format!(
-        "#[path = \"../inner/lib.rs\"]\npub mod inner;\n{}",
-        failing("inner::number()")
-    );
+    let lib =
+        format!("#[path = \"../inner/lib.rs\"]\npub mod inner;\n{}", failing("inner::number()"));
     let project = repository(&[("Cargo.toml", manifest("plain", "")), ("src/lib.rs", lib)]);
     let from = inner.path("").display().to_string();
-    let add = [
-        "-c",
-        "protocol.file.allow=always",
-        "submodule",
-        "--quiet",
-        "add",
-        &from,
-        "inner",
-    ];
+    let add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &from, "inner"];
     git_at_noon(&project, &add);
     commit(&project);
     edit(&project, "inner/lib.rs", &[("    7", "    8 - 1")]);

@@ -50,30 +50,19 @@ fn doctests_are_listed_and_selected_as_tests_are() {
     assert_eq!(listed(&project, &["--lib"]), ["older$unit"]);
     assert_eq!(listed(&project, &["--ignored"]), [ignored]);
     assert_eq!(
-        listed(
-            &project,
-            &["-E", "kind(doc) & test(Words)", "--skip", "ordered"]
-        ),
+        listed(&project, &["-E", "kind(doc) & test(Words)", "--skip", "ordered"]),
         newer[..1]
     );
     assert_eq!(
-        listed(
-            &project,
-            &["-E", "binary_id(newer::doc/newer)", "--doc", "three"]
-        ),
+        listed(&project, &["-E", "binary_id(newer::doc/newer)", "--doc", "three"]),
         newer[2..]
     );
     assert_eq!(
-        listed(
-            &project,
-            &["--exact", "newer/src/lib.rs - Words::ordered (line 13)"]
-        ),
+        listed(&project, &["--exact", "newer/src/lib.rs - Words::ordered (line 13)"]),
         newer[1..2]
     );
     let both = Nondex::command(&project.path(""), "list").args(["--doc", "--lib"]);
-    both.run()
-        .expect(ExitCode::Usage)
-        .prints(&["cannot be used with"]);
+    both.run().expect(ExitCode::Usage).prints(&["cannot be used with"]);
 }
 
 /// The outcome of each doctest that plain `cargo test` ran, as it prints it.
@@ -101,16 +90,8 @@ fn doctests_are_judged_as_tests_are() {
     let report = output.expect(ExitCode::Found).report();
 
     for (name, file, api) in [
-        (
-            "older/src/lib.rs - two (line 8)",
-            OLDER,
-            "std::collections::HashMap::keys",
-        ),
-        (
-            "newer/src/lib.rs - Words::ordered (line 13)",
-            NEWER,
-            "std::collections::HashSet::iter",
-        ),
+        ("older/src/lib.rs - two (line 8)", OLDER, "std::collections::HashMap::keys"),
+        ("newer/src/lib.rs - Words::ordered (line 13)", NEWER, "std::collections::HashSet::iter"),
     ] {
         let found = test(&report, name);
         assert_eq!(found.verdict, Verdict::ImplementationDependent, "{name}");
@@ -124,10 +105,7 @@ fn doctests_are_judged_as_tests_are() {
         let text = fs::read_to_string(project.path(file)).unwrap();
         let line = text.lines().nth(culprit.line as usize - 1).unwrap();
         let method = api.rsplit("::").next().unwrap();
-        assert!(
-            line[culprit.column as usize - 1..].starts_with(method),
-            "{culprit:?}"
-        );
+        assert!(line[culprit.column as usize - 1..].starts_with(method), "{culprit:?}");
     }
     let ordered = test(&report, "older/src/lib.rs - two (line 8)");
     let failure = &ordered.failures[0];
@@ -142,14 +120,8 @@ fn doctests_are_judged_as_tests_are() {
         assert_eq!(broken.verdict, Verdict::Broken, "{name}");
         broken.failures[0].message.as_str()
     };
-    assert_eq!(
-        message("older/src/lib.rs - fails (line 28)"),
-        "test did not panic as expected"
-    );
-    assert_eq!(
-        message("older/src/lib.rs - returns (line 53)"),
-        "Error: \"out of luck\""
-    );
+    assert_eq!(message("older/src/lib.rs - fails (line 28)"), "test did not panic as expected");
+    assert_eq!(message("older/src/lib.rs - returns (line 53)"), "Error: \"out of luck\"");
     assert!(message("older/src/lib.rs - returns (line 59)").starts_with("assertion"));
     let broken = &test(&report, "older/src/lib.rs - returns (line 59)").failures[0];
     assert_eq!(broken.line, Some(project.line(OLDER, "broken")));
@@ -162,16 +134,11 @@ fn doctests_are_judged_as_tests_are() {
     expect_as_plainly(&report, &project);
 
     let junit = fs::read_to_string(junit).unwrap();
-    assert!(
-        junit.contains("newer/src/lib.rs - three (line 3)"),
-        "{junit}"
-    );
+    assert!(junit.contains("newer/src/lib.rs - three (line 3)"), "{junit}");
     // The program that is compiled for one of them is the one that was compiled for all.
     let replay = Nondex::command(&project.path(""), "replay").arg("Words::ordered");
     let output = replay.run();
-    output
-        .expect(ExitCode::Found)
-        .prints(&["again as recorded"]);
+    output.expect(ExitCode::Found).prints(&["again as recorded"]);
     assert!(!output.stderr.contains("warning"), "{}", output.stderr);
     // They are large, and compiled again the next time.
     let folder = project.path("target/nondex/build/doctests");
@@ -188,14 +155,10 @@ fn expect_as_plainly(report: &Report, project: &Fixture) {
         );
         test.binary.contains("::doc/") && !is_open
     });
-    let ours: BTreeMap<String, bool> = tests
-        .map(|test| (test.name.clone(), test.verdict != Verdict::Broken))
-        .collect();
+    let ours: BTreeMap<String, bool> =
+        tests.map(|test| (test.name.clone(), test.verdict != Verdict::Broken)).collect();
     let mut plain = plainly(project);
-    for open in [
-        "older/src/lib.rs - two (line 8)",
-        "newer/src/lib.rs - Words::ordered (line 13)",
-    ] {
+    for open in ["older/src/lib.rs - two (line 8)", "newer/src/lib.rs - Words::ordered (line 13)"] {
         assert!(plain.remove(open).is_some(), "{open}: {plain:?}");
     }
     assert_eq!(ours, plain);
@@ -223,15 +186,11 @@ fn a_finding_in_a_doctest_is_replayed_explained_and_confirmed() {
 
     let explain = Nondex::command(&project.path(""), "explain").arg("latest");
     let output = explain.run();
-    output
-        .expect(ExitCode::Found)
-        .prints(&[&format!("newer/src/lib.rs:{line}:")]);
+    output.expect(ExitCode::Found).prints(&[&format!("newer/src/lib.rs:{line}:")]);
 
     let confirm = Nondex::command(&project.path(""), "confirm").args(["--offline", "--doc"]);
     let output = confirm.args(["--runs", "20", "ordered"]).run();
-    output
-        .expect(ExitCode::Found)
-        .prints(&["Flaky", "scripts for doctests are not written"]);
+    output.expect(ExitCode::Found).prints(&["Flaky", "scripts for doctests are not written"]);
 }
 
 #[test]
@@ -244,38 +203,21 @@ fn a_doctest_that_does_not_compile_fails_the_run_but_does_not_end_it() {
     let [unbuilt] = &report.run.unbuilt[..] else {
         panic!("{:?}", report.run);
     };
-    assert!(
-        unbuilt.starts_with("newer::doc/newer$newer/src/lib.rs - wrong"),
-        "{unbuilt}"
-    );
+    assert!(unbuilt.starts_with("newer::doc/newer$newer/src/lib.rs - wrong"), "{unbuilt}");
     output.prints(&[&format!("`{unbuilt}` does not build"), "mismatched types"]);
     assert!(report.notes.iter().any(|note| note.contains(unbuilt)));
 
     let only = Nondex::command(&project.path(""), "list");
-    let output = only
-        .args(["--offline", "--doc", "wrong"])
-        .args(&wrong[..4])
-        .run();
-    output
-        .expect(ExitCode::BuildFailed)
-        .prints(&["doctests do not build"]);
+    let output = only.args(["--offline", "--doc", "wrong"]).args(&wrong[..4]).run();
+    output.expect(ExitCode::BuildFailed).prints(&["doctests do not build"]);
 }
 
 #[test]
 fn of_doctests_it_is_said_that_no_order_is_tried_and_not_that_they_do_not_run() {
     let project = Fixture::new("doctests");
     let check = Nondex::command(&project.path(""), "check");
-    let output = check
-        .args([
-            "--offline",
-            "-p",
-            "newer",
-            "--seeds",
-            "0",
-            "--message-format",
-            "json",
-        ])
-        .run();
+    let output =
+        check.args(["--offline", "-p", "newer", "--seeds", "0", "--message-format", "json"]).run();
     output.prints(&["the tests of `newer::doc/newer` were not tried in other orders"]);
     let report = output.report();
     assert_eq!((report.summary.passed, report.summary.not_run), (3, 0));
@@ -286,14 +228,9 @@ fn of_doctests_it_is_said_that_no_order_is_tried_and_not_that_they_do_not_run() 
 fn a_package_that_rustdoc_cannot_read_does_not_end_the_run() {
     let project = Fixture::new("doctests");
     let run = Nondex::run_in(&project.path("")).args(["--seeds", "0", "--features"]);
-    let output = run
-        .args(["newer/unreadable", "-E", "package(newer) + test(unit)"])
-        .run();
+    let output = run.args(["newer/unreadable", "-E", "package(newer) + test(unit)"]).run();
     let report = output.expect(ExitCode::BuildFailed).report();
     assert_eq!(report.summary.passed, 1, "{report:#?}");
     assert_eq!(report.run.unbuilt, ["newer::doc/newer"]);
-    output.prints(&[
-        "`newer::doc/newer` does not build",
-        "rustdoc comes no further",
-    ]);
+    output.prints(&["`newer::doc/newer` does not build", "rustdoc comes no further"]);
 }

@@ -15,16 +15,11 @@ const LINES: [&str; 2] = ["--message-format", "json-lines"];
 /// The events that were written.
 fn events(stdout: &str) -> Vec<Value> {
     let lines = stdout.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn names(events: &[Value]) -> Vec<&str> {
-    events
-        .iter()
-        .map(|event| event["event"].as_str().unwrap())
-        .collect()
+    events.iter().map(|event| event["event"].as_str().unwrap()).collect()
 }
 
 /// Asserts that a value is as the schema of this name has it.
@@ -39,35 +34,17 @@ fn expect_valid(app: &Path, of: &str, value: &Value) {
 fn a_program_reads_what_happens_and_each_finding_with_what_proves_and_disproves_it() {
     let fixture = Fixture::new("findings");
     let app = fixture.path("app");
-    let run = Nondex::command(&app, "run")
-        .args(ONE_FINDING)
-        .args(LINES)
-        .run();
-    run.expect(ExitCode::Found)
-        .prints(&["reproduce: cargo nondex"]);
+    let run = Nondex::command(&app, "run").args(ONE_FINDING).args(LINES).run();
+    run.expect(ExitCode::Found).prints(&["reproduce: cargo nondex"]);
     let events = events(&run.stdout);
-    events
-        .iter()
-        .for_each(|event| expect_valid(&app, "events", event));
+    events.iter().for_each(|event| expect_valid(&app, "events", event));
     let names = names(&events);
-    assert_eq!(
-        names[..4],
-        [
-            "run-started",
-            "build-started",
-            "build-finished",
-            "test-started"
-        ]
-    );
+    assert_eq!(names[..4], ["run-started", "build-started", "build-finished", "test-started"]);
     assert_eq!(events[0]["version"], 1);
     assert_eq!(events[2]["tests"], 1);
     let number = |name: &str| names.iter().filter(|found| **found == name).count();
     assert_eq!((number("test-started"), number("test-finished")), (1, 1));
-    assert_eq!(
-        number("finding"),
-        2,
-        "when its test is judged, and at the end"
-    );
+    assert_eq!(number("finding"), 2, "when its test is judged, and at the end");
 
     let findings = || events.iter().filter(|event| event["event"] == "finding");
     let of = |is_final: bool| {
@@ -80,10 +57,7 @@ fn a_program_reads_what_happens_and_each_finding_with_what_proves_and_disproves_
     assert_eq!(last["verdict"], "ID");
     let line = fixture.line("app/src/lib.rs", "own_map");
     let lines = last["lines"].as_array().unwrap();
-    assert_eq!(
-        (&lines[0]["file"], &lines[0]["line"]),
-        (&"src/lib.rs".into(), &line.into())
-    );
+    assert_eq!((&lines[0]["file"], &lines[0]["line"]), (&"src/lib.rs".into(), &line.into()));
     assert!(lines.len() > 1, "and where it fails: {lines:#?}");
     assert_eq!(last["proof"]["confirmed"], true);
     let disproved = last["disproved_by"].as_array().unwrap();
@@ -96,10 +70,7 @@ fn a_program_reads_what_happens_and_each_finding_with_what_proves_and_disproves_
 
     let last = events.last().unwrap();
     assert_eq!(names.last(), Some(&"run-finished"));
-    assert_eq!(
-        (&last["exit_code"], &last["summary"]["id"]),
-        (&100.into(), &1.into())
-    );
+    assert_eq!((&last["exit_code"], &last["summary"]["id"]), (&100.into(), &1.into()));
     let report = last["report"].as_str().unwrap();
     let report: Value = serde_json::from_str(&fs::read_to_string(report).unwrap()).unwrap();
     expect_valid(&app, "report", &report);
@@ -109,15 +80,7 @@ fn a_program_reads_what_happens_and_each_finding_with_what_proves_and_disproves_
 fn nothing_is_lost_when_nobody_reads_any_more() {
     let fixture = Fixture::new("findings");
     let app = fixture.path("app");
-    let args = [
-        "--offline",
-        "--lib",
-        "--seeds",
-        "1",
-        "--levels",
-        "STD",
-        "std_own_map",
-    ];
+    let args = ["--offline", "--lib", "--seeds", "1", "--levels", "STD", "std_own_map"];
     let run = Nondex::command(&app, "run").args(args).args(LINES);
     let mut child = run.spawn();
     let mut stdout = child.stdout.take().unwrap();
@@ -133,10 +96,7 @@ fn the_last_event_says_why_there_is_no_report() {
     let fixture = Fixture::new("does-not-compile");
     let run = Nondex::command(&fixture.path(""), "run").args(LINES).run();
     let events = events(&run.expect(ExitCode::BuildFailed).stdout);
-    assert_eq!(
-        names(&events),
-        ["run-started", "build-started", "run-finished"]
-    );
+    assert_eq!(names(&events), ["run-started", "build-started", "run-finished"]);
     assert_eq!(events[2]["exit_code"], 101);
     assert!(events[2]["error"].is_string(), "{:#?}", events[2]);
 }

@@ -17,20 +17,13 @@ use crate::support::{
 
 /// The findings of a report: test, the level and the place that are shown.
 fn findings(report: &Report) -> Vec<(&str, Option<Level>, String)> {
-    let found = report
-        .tests
-        .iter()
-        .filter(|test| test.verdict != Verdict::Stable);
+    let found = report.tests.iter().filter(|test| test.verdict != Verdict::Stable);
     found
         .map(|test| {
             let is_of_order = test.verdict == Verdict::ImplementationDependent;
             assert!(is_of_order || test.reason.is_some(), "{test:#?}");
             let (file, line, _) = test.culprits[0].place();
-            (
-                test.name.as_str(),
-                test.delay_level.or(test.weakest_level),
-                format!("{file}:{line}"),
-            )
+            (test.name.as_str(), test.delay_level.or(test.weakest_level), format!("{file}:{line}"))
         })
         .collect()
 }
@@ -41,21 +34,9 @@ fn quickstart_has_three_findings_and_six_stable_tests() {
     let output = Nondex::run_in(&example.path("")).run();
     let report = output.expect(ExitCode::Found).report();
     let expected = [
-        (
-            "rotated_logs_are_read_in_order",
-            Some(Level::Std),
-            "src/logs.rs:11",
-        ),
-        (
-            "the_busiest_page_is_named",
-            Some(Level::One),
-            "src/report.rs:35",
-        ),
-        (
-            "the_first_visitor_is_named",
-            Some(Level::Std),
-            "src/report.rs:56",
-        ),
+        ("rotated_logs_are_read_in_order", Some(Level::Std), "src/logs.rs:11"),
+        ("the_busiest_page_is_named", Some(Level::One), "src/report.rs:35"),
+        ("the_first_visitor_is_named", Some(Level::Std), "src/report.rs:56"),
     ];
     assert_eq!(
         findings(&report),
@@ -69,16 +50,9 @@ fn quickstart_has_three_findings_and_six_stable_tests() {
             readme.contains(&format!("| `{name}` | ID at {level} |")),
             "{name} at {level} in {readme}"
         );
-        assert!(
-            readme.contains(&format!("`{place}`")),
-            "{place} in {readme}"
-        );
+        assert!(readme.contains(&format!("`{place}`")), "{place} in {readme}");
     }
-    for page in [
-        "README.md",
-        "docs/src/reading-a-finding.md",
-        "examples/quickstart/README.md",
-    ] {
+    for page in ["README.md", "docs/src/reading-a-finding.md", "examples/quickstart/README.md"] {
         expect_diagnostics(&repository().join(page), &output.stderr);
     }
     let page = repository().join("docs/src/getting-started.md");

@@ -129,11 +129,7 @@ fn every_known_finding_is_found_at_its_level_and_at_its_line() {
 
     for expected in FINDINGS {
         let found = test(&report, expected.test);
-        assert_eq!(
-            found.verdict,
-            Verdict::ImplementationDependent,
-            "{found:#?}"
-        );
+        assert_eq!(found.verdict, Verdict::ImplementationDependent, "{found:#?}");
         assert_eq!(found.weakest_level, Some(expected.weakest), "{found:#?}");
         assert!(
             !found.culprits.is_empty() && found.culprits.iter().all(|culprit| culprit.confirmed),
@@ -149,11 +145,7 @@ fn every_known_finding_is_found_at_its_level_and_at_its_line() {
         if let Some((file, mark)) = expected.place {
             assert_eq!(found.culprits.len(), 1, "{found:#?}");
             let line = fixture.line(&format!("app/{file}"), mark);
-            assert_eq!(
-                (culprit.file.as_str(), culprit.line),
-                (file, line),
-                "{found:#?}"
-            );
+            assert_eq!((culprit.file.as_str(), culprit.line), (file, line), "{found:#?}");
         }
     }
     a_call_in_a_dependency_is_named_with_the_user_s_own_line(&fixture, &report);
@@ -161,18 +153,11 @@ fn every_known_finding_is_found_at_its_level_and_at_its_line() {
     what_is_outside_every_choice_is_nondeterministic(&report);
     what_no_order_explains_is_broken(&report);
 
-    for name in [
-        "tests::stable_sorted",
-        "tests::stable_without_a_choice",
-        "stable_entropy",
-    ] {
+    for name in ["tests::stable_sorted", "tests::stable_without_a_choice", "stable_entropy"] {
         let found = test(&report, name);
         assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
     }
-    assert_eq!(
-        test(&report, "std_entropy").verdict,
-        Verdict::ImplementationDependent
-    );
+    assert_eq!(test(&report, "std_entropy").verdict, Verdict::ImplementationDependent);
     assert_eq!(
         test(&report, "tests::stable_without_a_choice").runs,
         2,
@@ -192,18 +177,11 @@ fn a_call_in_a_dependency_is_named_with_the_user_s_own_line(fixture: &Fixture, r
     let line = fixture.line("dependency/src/lib.rs", "dependency");
     let file = fixture.path("dependency/src/lib.rs");
     assert_eq!(culprit.api, "std::collections::HashSet::into_iter");
-    assert_eq!(
-        (file.to_str(), line),
-        (Some(culprit.file.as_str()), culprit.line),
-        "{found:#?}"
-    );
+    assert_eq!((file.to_str(), line), (Some(culprit.file.as_str()), culprit.line), "{found:#?}");
     let user = (culprit.user_file.as_deref(), culprit.user_line);
     assert_eq!(
         user,
-        (
-            Some("src/lib.rs"),
-            Some(fixture.line("app/src/lib.rs", "dependency_user"))
-        ),
+        (Some("src/lib.rs"), Some(fixture.line("app/src/lib.rs", "dependency_user"))),
         "{found:#?}"
     );
 }
@@ -219,17 +197,13 @@ fn a_call_that_has_no_line_is_named_by_the_user_s_own(fixture: &Fixture, report:
 }
 
 fn what_is_outside_every_choice_is_nondeterministic(report: &Report) {
-    for (name, message) in [
-        ("nd_in_clean_runs", "every other run"),
-        ("nd_after_clean_runs", "every third run"),
-    ] {
+    for (name, message) in
+        [("nd_in_clean_runs", "every other run"), ("nd_after_clean_runs", "every third run")]
+    {
         let found = test(report, name);
         assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
         assert!(
-            found
-                .failures
-                .iter()
-                .any(|failure| failure.message.contains(message)),
+            found.failures.iter().any(|failure| failure.message.contains(message)),
             "{found:#?}"
         );
         assert!(found.culprits.is_empty(), "{found:#?}");
@@ -239,12 +213,7 @@ fn what_is_outside_every_choice_is_nondeterministic(report: &Report) {
 fn what_no_order_explains_is_broken(report: &Report) {
     let found = test(report, "tests::broken_always");
     assert_eq!(found.verdict, Verdict::Broken, "{found:#?}");
-    assert!(
-        found.failures[0]
-            .message
-            .contains("a failure that no order explains"),
-        "{found:#?}"
-    );
+    assert!(found.failures[0].message.contains("a failure that no order explains"), "{found:#?}");
     assert_eq!(found.failures[0].level, None, "{found:#?}");
 }
 
@@ -252,14 +221,9 @@ fn the_summary_adds_up(report: &Report) {
     let summary = &report.summary;
     assert_eq!(summary.tests, report.tests.len() as u64);
     assert_eq!((summary.nd, summary.broken, summary.not_run), (2, 1, 0));
-    assert_eq!(
-        summary.stable + summary.id + summary.nd + summary.broken,
-        summary.tests
-    );
+    assert_eq!(summary.stable + summary.id + summary.nd + summary.broken, summary.tests);
     assert!(
-        summary
-            .models_reached
-            .contains(&"directory/std::fs::read_dir".to_owned()),
+        summary.models_reached.contains(&"directory/std::fs::read_dir".to_owned()),
         "{summary:#?}"
     );
     assert!(!report.partial);
@@ -315,7 +279,5 @@ fn the_reproducing_command_reproduces(fixture: &Fixture, report: &Report) {
         .collect();
     let own = Nondex::with_cache(&fixture.path("app"), &crate::support::cache());
     let output = own.args(arguments).run();
-    output
-        .expect(ExitCode::Found)
-        .prints(&["Failed again as recorded"]);
+    output.expect(ExitCode::Found).prints(&["Failed again as recorded"]);
 }

@@ -11,10 +11,7 @@ use crate::support::{Fixture, Nondex, committed, test};
 /// counter, and one of them fails after another one. The configuration is as given.
 fn project(configuration: &str) -> Fixture {
     committed(&[
-        (
-            "Cargo.toml",
-            "[package]\nname = \"locks\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
-        ),
+        ("Cargo.toml", "[package]\nname = \"locks\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
         (
             "src/lib.rs",
             r#"
@@ -106,11 +103,7 @@ fn tests_of_a_group_that_use_one_file_never_overlap_and_are_still_tried_in_other
     let expected = "file_one at src/lib.rs:20 in test group file";
     assert!(listed.stdout.contains(expected), "{}", listed.stdout);
     for command in ["test", "run"] {
-        let report = nondex(command)
-            .arg("file")
-            .run()
-            .expect(ExitCode::Ok)
-            .report();
+        let report = nondex(command).arg("file").run().expect(ExitCode::Ok).report();
         assert_eq!(report.summary.tests, 3);
     }
     let report = nondex("check").run().expect(ExitCode::Found).report();

@@ -15,9 +15,7 @@ use crate::support::{Fixture, Nondex};
 fn differences(pruned: &Report, whole: &Report) -> Vec<String> {
     let places = |test: &TestReport| -> Vec<(String, String, u32)> {
         let culprits = test.culprits.iter();
-        culprits
-            .map(|culprit| (culprit.api.clone(), culprit.file.clone(), culprit.line))
-            .collect()
+        culprits.map(|culprit| (culprit.api.clone(), culprit.file.clone(), culprit.line)).collect()
     };
     let mut found = Vec::new();
     for (pruned, whole) in pruned.tests.iter().zip(&whole.tests) {
@@ -44,13 +42,7 @@ fn differences(pruned: &Report, whole: &Report) -> Vec<String> {
 
 /// Asserts that a run that leaves runs out concludes what one does that makes all.
 fn expect_alike(dir: &Path, arguments: &[&str]) -> Report {
-    let run = |flags: &[&str]| {
-        Nondex::run_in(dir)
-            .args(arguments)
-            .args(flags)
-            .run()
-            .report()
-    };
+    let run = |flags: &[&str]| Nondex::run_in(dir).args(arguments).args(flags).run().report();
     let (pruned, whole) = (run(&[]), run(&["--no-prune"]));
     let found = differences(&pruned, &whole);
     assert!(found.is_empty(), "{found:#?}");
@@ -106,15 +98,7 @@ fn at_std_a_test_fails_as_often_as_without_this_tool() {
     let fixture = Fixture::new("keys");
     let app = fixture.path("app");
     let report = Nondex::run_in(&app)
-        .args([
-            "--levels",
-            "STD",
-            "--seeds",
-            RUNS,
-            "--search-runs",
-            "1",
-            "--tests",
-        ])
+        .args(["--levels", "STD", "--seeds", RUNS, "--search-runs", "1", "--tests"])
         .run()
         .report();
     let natural = Nondex::command(&app, "confirm")

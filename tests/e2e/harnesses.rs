@@ -9,36 +9,20 @@ use crate::support::{Fixture, Nondex};
 #[test]
 fn a_harness_with_a_pool_of_threads_runs_its_test_on_the_main_thread() {
     let fixture = Fixture::new("pooled");
-    let output = Nondex::run_in(&fixture.path("."))
-        .args(["--test", "pool"])
-        .run();
+    let output = Nondex::run_in(&fixture.path(".")).args(["--test", "pool"]).run();
     let report = output.expect(ExitCode::Found).report();
     assert_eq!(report.tests.len(), 5);
     for found in &report.tests {
-        let is_stable = [
-            "depends_on_nothing",
-            "opens_a_random_file",
-            "starts_a_thread",
-        ];
+        let is_stable = ["depends_on_nothing", "opens_a_random_file", "starts_a_thread"];
         if is_stable.contains(&&*found.name) {
             assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
             continue;
         }
-        assert_eq!(
-            found.verdict,
-            Verdict::ImplementationDependent,
-            "{found:#?}"
-        );
+        assert_eq!(found.verdict, Verdict::ImplementationDependent, "{found:#?}");
         assert_eq!(found.weakest_level, Some(Level::Std));
         // Nothing disturbs it: which of two threads took it was chance.
-        assert!(
-            !found.run_alone && found.culprits[0].confirmed,
-            "{found:#?}"
-        );
-        let mark = found
-            .name
-            .rsplit_once("_an_")
-            .or(found.name.rsplit_once("_on_"));
+        assert!(!found.run_alone && found.culprits[0].confirmed, "{found:#?}");
+        let mark = found.name.rsplit_once("_an_").or(found.name.rsplit_once("_on_"));
         let line = fixture.marked("tests/pool.rs", mark.unwrap().1);
         assert_eq!(found.culprits[0].line, line, "{found:#?}");
     }

@@ -23,12 +23,7 @@ const fn failing(
     message: &'static str,
     output: &'static [&'static str],
 ) -> Failing {
-    Failing {
-        test,
-        outcome,
-        message,
-        output,
-    }
+    Failing { test, outcome, message, output }
 }
 
 const SIGABRT: Outcome = Outcome::Signalled(6);
@@ -53,24 +48,9 @@ static FAILING: &[Failing] = &[
         "exited with code 0",
         &["last words of an exit"],
     ),
-    failing(
-        "exits_with_three",
-        Outcome::Exited(3),
-        "exited with code 3",
-        &[],
-    ),
-    failing(
-        "overflows_the_stack",
-        SIGABRT,
-        "SIGABRT",
-        &["has overflowed its stack"],
-    ),
-    failing(
-        "panics_while_panicking",
-        SIGABRT,
-        "second panic",
-        &["first panic", "second panic"],
-    ),
+    failing("exits_with_three", Outcome::Exited(3), "exited with code 3", &[]),
+    failing("overflows_the_stack", SIGABRT, "SIGABRT", &["has overflowed its stack"]),
+    failing("panics_while_panicking", SIGABRT, "second panic", &["first panic", "second panic"]),
     failing("kills_itself", SIGKILL, "SIGKILL", &[]),
     failing("kills_its_process_group", SIGKILL, "SIGKILL", &[]),
     failing(
@@ -79,22 +59,13 @@ static FAILING: &[Failing] = &[
         "told to the hook only",
         &["a hook of its own"],
     ),
-    failing(
-        "panics_with_a_value_that_is_no_text",
-        Outcome::Failed,
-        "Any",
-        &[],
-    ),
+    failing("panics_with_a_value_that_is_no_text", Outcome::Failed, "Any", &[]),
     // What it prints.
     failing(
         "floods_stdout_and_fails",
         Outcome::Failed,
         "after the flood",
-        &[
-            "first line of a flood",
-            "last line of a flood",
-            "after the flood",
-        ],
+        &["first line of a flood", "last line of a flood", "after the flood"],
     ),
     failing(
         "prints_what_libtest_prints_for_a_pass_and_fails",
@@ -114,56 +85,16 @@ static FAILING: &[Failing] = &[
         "odd bytes",
         &["before ", " after"],
     ),
-    failing(
-        "closes_stdio_and_fails",
-        Outcome::Failed,
-        "said behind closed doors",
-        &[],
-    ),
+    failing("closes_stdio_and_fails", Outcome::Failed, "said behind closed doors", &[]),
     // What is around it.
-    failing(
-        "changes_the_directory_and_fails",
-        Outcome::Failed,
-        "elsewhere",
-        &[],
-    ),
-    failing(
-        "leaves_a_child_behind_and_fails",
-        Outcome::Failed,
-        "and it still runs",
-        &[],
-    ),
+    failing("changes_the_directory_and_fails", Outcome::Failed, "elsewhere", &[]),
+    failing("leaves_a_child_behind_and_fails", Outcome::Failed, "and it still runs", &[]),
     // What kind of test it is.
-    failing(
-        "returns_an_error",
-        Outcome::Failed,
-        "",
-        &["the reason it returned"],
-    ),
-    failing(
-        "should_panic_and_does_not",
-        Outcome::Failed,
-        "did not panic",
-        &[],
-    ),
-    failing(
-        "should_panic_with_words_and_says_others",
-        Outcome::Failed,
-        "these are others",
-        &[],
-    ),
-    failing(
-        "vec_of_pairs::is_small_of_type",
-        Outcome::Failed,
-        "is large",
-        &[],
-    ),
-    failing(
-        "codec::Option<T>::round trip [case: a/b]",
-        Outcome::Failed,
-        "",
-        &["FAILED"],
-    ),
+    failing("returns_an_error", Outcome::Failed, "", &["the reason it returned"]),
+    failing("should_panic_and_does_not", Outcome::Failed, "did not panic", &[]),
+    failing("should_panic_with_words_and_says_others", Outcome::Failed, "these are others", &[]),
+    failing("vec_of_pairs::is_small_of_type", Outcome::Failed, "is large", &[]),
+    failing("codec::Option<T>::round trip [case: a/b]", Outcome::Failed, "", &["FAILED"]),
 ];
 
 static PASSING: &[&str] = &[
@@ -195,10 +126,7 @@ static IGNORED: &[&str] = &["is_ignored", "is_ignored_for_a_reason"];
 fn each_hostile_test_is_a_result_of_its_own() {
     let fixture = Fixture::new("hostile");
     let run = |args: &[&str]| {
-        Nondex::run_in(&fixture.path(""))
-            .args(["--seeds", "1", "--levels", "STD"])
-            .args(args)
-            .run()
+        Nondex::run_in(&fixture.path("")).args(["--seeds", "1", "--levels", "STD"]).args(args).run()
     };
 
     let output = run(&["--skip", "hangs", "--skip", "confined"]);
@@ -213,36 +141,16 @@ fn each_hostile_test_is_a_result_of_its_own() {
     }
     for name in IGNORED {
         let found = test(&report, name);
-        assert_eq!(
-            (found.verdict, found.runs),
-            (Verdict::NotRun, 0),
-            "{found:#?}"
-        );
+        assert_eq!((found.verdict, found.runs), (Verdict::NotRun, 0), "{found:#?}");
     }
-    assert_eq!(
-        report.tests.len(),
-        FAILING.len() + PASSING.len() + IGNORED.len()
-    );
+    assert_eq!(report.tests.len(), FAILING.len() + PASSING.len() + IGNORED.len());
     assert!(!report.partial);
     for name in ["leaves_a_child_behind", "leaves_a_child_behind_and_fails"] {
         let found = test(&report, name);
-        assert!(
-            found
-                .notes
-                .iter()
-                .any(|note| note.contains("child process")),
-            "{found:#?}"
-        );
+        assert!(found.notes.iter().any(|note| note.contains("child process")), "{found:#?}");
     }
-    let flood = test(&report, "floods_stdout_and_fails")
-        .output
-        .as_deref()
-        .unwrap_or_default();
-    assert!(
-        flood.len() < 1 << 20,
-        "{} bytes of output are kept",
-        flood.len()
-    );
+    let flood = test(&report, "floods_stdout_and_fails").output.as_deref().unwrap_or_default();
+    assert!(flood.len() < 1 << 20, "{} bytes of output are kept", flood.len());
 
     ignored_tests_run_when_they_are_asked_for(&run(&["--test", "kinds", "--ignored"]).report());
     a_test_that_does_not_end_is_killed(&run(&["--test", "hangs", "--timeout", "1"]).report());
@@ -256,21 +164,14 @@ fn expect_failing(report: &Report, expected: &Failing) {
     assert!(failure.message.contains(expected.message), "{found:#?}");
     let output = found.output.as_deref().unwrap_or_default();
     for text in expected.output {
-        assert!(
-            output.contains(text),
-            "`{}` does not show `{text}`: {output}",
-            expected.test
-        );
+        assert!(output.contains(text), "`{}` does not show `{text}`: {output}", expected.test);
     }
 }
 
 fn ignored_tests_run_when_they_are_asked_for(report: &Report) {
     assert_eq!(report.tests.len(), IGNORED.len());
     assert_eq!(test(report, "is_ignored").verdict, Verdict::Broken);
-    assert_eq!(
-        test(report, "is_ignored_for_a_reason").verdict,
-        Verdict::Stable
-    );
+    assert_eq!(test(report, "is_ignored_for_a_reason").verdict, Verdict::Stable);
 }
 
 fn a_test_that_does_not_end_is_killed(report: &Report) {

@@ -21,9 +21,7 @@ fn run(fixture: &Fixture, arguments: &[&str]) -> Report {
 #[test]
 fn a_race_is_found_with_the_thread_that_is_held_back_and_made_again_every_time() {
     let fixture = Fixture::shared("interleavings");
-    let output = Nondex::run_in(&fixture.path("."))
-        .args(["-E", "test(/channel/)"])
-        .run();
+    let output = Nondex::run_in(&fixture.path(".")).args(["-E", "test(/channel/)"]).run();
     output.expect(ExitCode::Found);
     output.prints(&[
         "error[ND]: `interleavings$race_channel_order`: races: two threads use the same channel",
@@ -47,18 +45,14 @@ fn a_race_is_found_with_the_thread_that_is_held_back_and_made_again_every_time()
         replayed.expect(ExitCode::Found);
         replayed.prints(&["Failed again as recorded"]);
     }
-    assert_eq!(
-        test(&report, "stable_channel_sorted").verdict,
-        Verdict::Stable
-    );
+    assert_eq!(test(&report, "stable_channel_sorted").verdict, Verdict::Stable);
 }
 
 #[test]
 fn of_schedules_that_were_chosen_a_number_is_reported_and_no_probability() {
     let fixture = Fixture::shared("interleavings");
-    let output = Nondex::run_in(&fixture.path("."))
-        .args(["-E", "test(/^race_lost_update$/)"])
-        .run();
+    let output =
+        Nondex::run_in(&fixture.path(".")).args(["-E", "test(/^race_lost_update$/)"]).run();
     output.expect(ExitCode::Found);
     output.prints(&["of 10 schedules tried; needs a delay of "]);
     for probability in ["flaky today", " %)"] {
@@ -118,10 +112,9 @@ fn a_sleep_that_is_no_join_a_margin_and_a_missed_notification_are_blamed_on_thei
 fn a_thread_may_begin_later_than_some_dozens_of_yields_or_some_thousand_looks_take() {
     let fixture = Fixture::shared("interleavings");
     let report = run(fixture, &["-E", "test(some)"]);
-    for (name, mark) in [
-        ("race_some_dozens_of_yields", "begins"),
-        ("race_some_thousand_looks", "starts"),
-    ] {
+    for (name, mark) in
+        [("race_some_dozens_of_yields", "begins"), ("race_some_thousand_looks", "starts")]
+    {
         let found = test(&report, name);
         assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
         let begins = fixture.marked("src/lib.rs", mark);
@@ -170,10 +163,7 @@ fn what_another_thread_does_meanwhile_is_told_and_a_trace_is_the_same_under_a_de
     let plain = replayed("");
     let is_load = |line: &&String| line.contains(": load #") && line.contains(&format!(":{load}"));
     assert_eq!(plain.iter().filter(is_load).count(), 2, "{plain:#?}");
-    assert!(
-        plain.iter().any(|line| line.contains("held back")),
-        "{plain:#?}"
-    );
+    assert!(plain.iter().any(|line| line.contains("held back")), "{plain:#?}");
     assert_eq!(replayed(""), plain);
     assert_eq!(replayed_with("1", ""), plain);
     let has_gdb = Command::new("gdb").arg("--version").output();
@@ -195,10 +185,7 @@ fn what_a_test_does_after_it_has_failed_is_not_shown_as_a_reason() {
     let interleaving = found.interleaving.as_ref().expect("it is known");
     let afterwards = ["farewell", "the end"].map(|mark| fixture.marked("src/lib.rs", mark));
     let mut lines = interleaving.steps.iter().filter_map(|step| step.line);
-    assert!(
-        lines.all(|line| !afterwards.contains(&line)),
-        "{interleaving:#?}"
-    );
+    assert!(lines.all(|line| !afterwards.contains(&line)), "{interleaving:#?}");
     let failed = interleaving.failed.as_ref().map(|place| place.line);
     assert_eq!(failed, Some(fixture.marked("src/lib.rs", "too early")));
 }
@@ -238,16 +225,12 @@ fn schedule(output: &str) -> Vec<String> {
 #[test]
 fn of_a_deadlock_it_is_told_who_took_what_the_others_wait_for_and_where() {
     let fixture = Fixture::shared("interleavings");
-    let report = run(
-        fixture,
-        &["--seeds", "60", "--levels", "STD", "-E", "test(orders)"],
-    );
+    let report = run(fixture, &["--seeds", "60", "--levels", "STD", "-E", "test(orders)"]);
     let found = test(&report, "race_locks_in_two_orders");
     let waits = &found.scheduled.as_ref().unwrap().waits;
-    for (thread, wants, other, takes) in [
-        ("0", "wants", "0.0", "other takes"),
-        ("0.0", "other wants", "0", "takes"),
-    ] {
+    for (thread, wants, other, takes) in
+        [("0", "wants", "0.0", "other takes"), ("0.0", "other wants", "0", "takes")]
+    {
         let line = |mark| Some(fixture.marked("src/lib.rs", mark));
         let wait = waits.iter().find(|wait| wait.thread == thread).unwrap();
         assert_eq!(wait.line, line(wants), "{waits:#?}");
@@ -286,10 +269,7 @@ fn plain_accesses_without_a_lock_are_raced_for_where_that_is_asked_for() {
     for found in &report.tests {
         assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
     }
-    let output = Nondex::run_in(&fixture.path("."))
-        .args(seeds)
-        .arg("--races")
-        .run();
+    let output = Nondex::run_in(&fixture.path(".")).args(seeds).arg("--races").run();
     let report = output.report();
     for (name, marks) in [
         ("plain_lost_update", &["plain load", "plain store"][..]),
@@ -298,10 +278,7 @@ fn plain_accesses_without_a_lock_are_raced_for_where_that_is_asked_for() {
         let found = test(&report, name);
         assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
         assert_eq!(found.reason, Some(Timing::Race));
-        let lines: Vec<u32> = marks
-            .iter()
-            .map(|mark| fixture.marked("src/lib.rs", mark))
-            .collect();
+        let lines: Vec<u32> = marks.iter().map(|mark| fixture.marked("src/lib.rs", mark)).collect();
         let mut places = found.culprits.iter().map(Culprit::place);
         assert!(
             places.all(|(_, at, _)| lines.iter().any(|line| line.abs_diff(at) <= 1)),
@@ -311,10 +288,7 @@ fn plain_accesses_without_a_lock_are_raced_for_where_that_is_asked_for() {
         let conflict = &interleaving.conflicts[0];
         assert_eq!(conflict.object, "memory");
         let meanwhile = &interleaving.steps[conflict.meanwhile];
-        assert!(
-            ["read", "write"].contains(&&*meanwhile.what),
-            "{interleaving:#?}"
-        );
+        assert!(["read", "write"].contains(&&*meanwhile.what), "{interleaving:#?}");
         let reproduce = found.reproduce.as_deref().unwrap();
         assert!(reproduce.contains("--races"), "{reproduce}");
         let replayed = Nondex::pasted(&fixture.path("."), reproduce).run();
@@ -327,25 +301,20 @@ fn plain_accesses_without_a_lock_are_raced_for_where_that_is_asked_for() {
 #[test]
 fn of_a_deadlock_under_any_schedule_it_is_told_who_has_what_too() {
     let fixture = Fixture::shared("interleavings");
-    let output = Nondex::run_in(&fixture.path("."))
-        .args(["--timeout", "2", "-E", "test(deadlock)"])
-        .run();
+    let output =
+        Nondex::run_in(&fixture.path(".")).args(["--timeout", "2", "-E", "test(deadlock)"]).run();
     let report = output.report();
     let found = test(&report, "deadlock_under_any_schedule");
     assert_eq!(found.verdict, Verdict::Broken, "{found:#?}");
     let waits = &found.scheduled.as_ref().unwrap().waits;
     let cause = |thread: &str| {
         let wait = waits.iter().find(|wait| wait.thread == thread);
-        wait.and_then(|wait| wait.cause.clone())
-            .expect("it is known")
+        wait.and_then(|wait| wait.cause.clone()).expect("it is known")
     };
     assert_eq!(cause("0").kind, WaitCauseKind::Runs);
     assert_eq!(cause("0").thread, "0.0");
     assert_eq!(cause("0.0").kind, WaitCauseKind::Has);
-    assert_eq!(
-        cause("0.0").line,
-        Some(fixture.marked("src/lib.rs", "held"))
-    );
+    assert_eq!(cause("0.0").line, Some(fixture.marked("src/lib.rs", "held")));
     output.prints(&[
         "for the end of the 1st thread that the test starts",
         "for what the test's own thread took at src/lib.rs:",
@@ -369,10 +338,7 @@ fn what_holds_under_every_schedule_is_stable() {
 #[test]
 fn with_real_threads_nothing_is_chosen_for_them() {
     let fixture = Fixture::shared("interleavings");
-    for off in [
-        &["--real-threads"][..],
-        &["--skip-models", "^(schedule|time)/"],
-    ] {
+    for off in [&["--real-threads"][..], &["--skip-models", "^(schedule|time)/"]] {
         let arguments = [&["-E", "test(stable_wait_in_a_loop)"], off].concat();
         let report = run(fixture, &arguments);
         let found = test(&report, "stable_wait_in_a_loop");

@@ -99,9 +99,7 @@ fn what_another_version_built_is_removed_when_nobody_uses_it_any_more() {
     assert!(kept.exists());
     drop(in_use);
     let output = Output::of(child);
-    output
-        .expect(ExitCode::Ok)
-        .prints(&["Blocking waiting for another version of cargo nondex"]);
+    output.expect(ExitCode::Ok).prints(&["Blocking waiting for another version of cargo nondex"]);
     assert!(!kept.exists());
 }
 
@@ -180,9 +178,8 @@ fn a_signal_for_the_driver_alone_ends_its_command_and_shows_in_the_exit_code() {
     ] {
         let path = started.display();
         let script = format!("{script}\necho > '{path}'\nwhile :; do sleep 0.1; done");
-        let child = Nondex::command(&fixture.path(""), "with")
-            .args(["--", "sh", "-c", &script])
-            .spawn();
+        let child =
+            Nondex::command(&fixture.path(""), "with").args(["--", "sh", "-c", &script]).spawn();
         wait_until("the command is started", || started.exists());
         let driver = Pid::from_raw(i32::try_from(child.id()).unwrap());
         kill(driver, Signal::SIGTERM).unwrap();
@@ -207,9 +204,7 @@ fn ctrl_c_while_the_runtime_is_built_ends_the_command() {
     });
     killpg(id, Signal::SIGINT).unwrap();
     let output = Output::of(child);
-    output
-        .expect(ExitCode::BuildFailed)
-        .prints(&["interrupted while"]);
+    output.expect(ExitCode::BuildFailed).prints(&["interrupted while"]);
     let builds = output.stderr.matches("Compiling nondex-core").count();
     assert!(builds <= 1, "{}", output.stderr);
     assert_eq!(folders().count(), 0, "nothing half built is left");
@@ -243,10 +238,7 @@ fn two_runs_on_one_project_do_not_disturb_each_other() {
     let [first, second] = &reports;
     assert_ne!(first.run.id, second.run.id);
     for report in &reports {
-        assert_eq!(
-            test(report, "tests::std_own_map").verdict,
-            Verdict::ImplementationDependent
-        );
+        assert_eq!(test(report, "tests::std_own_map").verdict, Verdict::ImplementationDependent);
         assert_eq!(report.summary.stable, 2);
     }
     let places = [first, second].map(|report| test(report, "tests::std_own_map").culprits.clone());

@@ -31,21 +31,13 @@ fn keys_of_hashers_are_found_at_the_line_that_makes_them() {
     let report = output.report();
     let dependent = |name: &str| {
         let found = test(&report, name);
-        assert_eq!(
-            found.verdict,
-            Verdict::ImplementationDependent,
-            "{found:#?}"
-        );
+        assert_eq!(found.verdict, Verdict::ImplementationDependent, "{found:#?}");
         assert_eq!(found.weakest_level, Some(Level::Std), "{found:#?}");
         assert!(found.culprits.iter().all(|culprit| culprit.confirmed));
         found
     };
     for mark in MARKED {
-        let name = if mark == "choose" {
-            "chosen_at_random"
-        } else {
-            mark
-        };
+        let name = if mark == "choose" { "chosen_at_random" } else { mark };
         let found = dependent(name);
         let culprit = &found.culprits[0];
         assert_eq!(culprit.family, Family::HashKeys, "{found:#?}");
@@ -63,11 +55,7 @@ fn keys_of_hashers_are_found_at_the_line_that_makes_them() {
     assert_eq!(found.culprits.len(), 1, "{found:#?}");
     dependent("two_of_three");
 
-    for name in [
-        "stable_fixed_keys",
-        "stable_same_state",
-        "stable_without_a_choice",
-    ] {
+    for name in ["stable_fixed_keys", "stable_same_state", "stable_without_a_choice"] {
         assert_eq!(test(&report, name).verdict, Verdict::Stable);
     }
     assert_eq!(test(&report, "stable_without_a_choice").choice_points, 0);

@@ -56,9 +56,7 @@ fn a_known_flake_does_not_fail_the_run_until_its_cause_or_its_date_changes() {
     assert_eq!(found.known.as_ref().unwrap().expires, "9999-12-31");
     assert_eq!(report.summary.known, 1);
     assert!(
-        output
-            .stderr
-            .contains("known to be flaky until 9999-12-31: logs are not sorted"),
+        output.stderr.contains("known to be flaky until 9999-12-31: logs are not sorted"),
         "{}",
         output.stderr
     );
@@ -72,23 +70,12 @@ fn a_known_flake_does_not_fail_the_run_until_its_cause_or_its_date_changes() {
 
     // Another cause.
     let text = fs::read_to_string(project.path(FILE)).unwrap();
-    fs::write(
-        project.path(FILE),
-        text.replace("src/logs.rs: ", "src/logs.rs: not "),
-    )
-    .unwrap();
+    fs::write(project.path(FILE), text.replace("src/logs.rs: ", "src/logs.rs: not ")).unwrap();
     let output = run(&project).run();
     let report = output.expect(ExitCode::Found).report();
     let found = test(&report, TEST);
     assert!(found.known.is_none());
-    assert!(
-        found
-            .notes
-            .iter()
-            .any(|note| note.contains("by another cause")),
-        "{:?}",
-        found.notes
-    );
+    assert!(found.notes.iter().any(|note| note.contains("by another cause")), "{:?}", found.notes);
     known(&project, &["prune"]).run().expect(ExitCode::Ok);
     assert_eq!(fs::read_to_string(project.path(FILE)).unwrap(), "");
 }
@@ -99,10 +86,7 @@ fn a_file_of_known_flakes_that_cannot_be_understood_is_said_before_anything_is_b
     fs::create_dir_all(project.path(".config")).unwrap();
     for (text, expected) in [
         ("[[known]]\ntest = \"a$b\"\nreason = \"x\"\n", "expires"),
-        (
-            "[[known]]\nfilterset = \"test(\"\nreason = \"x\"\nexpires = 2027-01-31\n",
-            "test(",
-        ),
+        ("[[known]]\nfilterset = \"test(\"\nreason = \"x\"\nexpires = 2027-01-31\n", "test("),
         (
             "[[known]]\nfilterset = \"package(nowhere)\"\nreason = \"x\"\nexpires = 2027-01-31\n",
             "no package",
@@ -114,14 +98,8 @@ fn a_file_of_known_flakes_that_cannot_be_understood_is_said_before_anything_is_b
         assert!(output.stderr.contains(expected), "{}", output.stderr);
     }
     for (arguments, expected) in [
-        (
-            vec!["add", "x", "--reason", "y", "--expires", "soon"],
-            ExitCode::Usage,
-        ),
-        (
-            vec!["add", "x", "--reason", "y", "--expires", "2027-01-31"],
-            ExitCode::Setup,
-        ),
+        (vec!["add", "x", "--reason", "y", "--expires", "soon"], ExitCode::Usage),
+        (vec!["add", "x", "--reason", "y", "--expires", "2027-01-31"], ExitCode::Setup),
         (vec!["check"], ExitCode::Setup),
         (vec![], ExitCode::Usage),
     ] {

@@ -26,10 +26,8 @@ fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() 
     assert_eq!((slow.runs, slow.implied), (2 + 1 + 2, 0));
     assert_eq!(
         slow.notes,
-        [
-            "some of its runs took longer than the time limit of 1s and were given up to 5s, \
-             because the clean runs end: see `--timeout`"
-        ]
+        ["some of its runs took longer than the time limit of 1s and were given up to 5s, \
+             because the clean runs end: see `--timeout`"]
     );
 
     let hangs = test(&report, "tests::hangs_in_another_order");
@@ -42,10 +40,7 @@ fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() 
     let reproduce = hangs.reproduce.as_deref().unwrap();
     assert!(reproduce.ends_with(" --timeout 5"), "{reproduce}");
     let limits = hangs.failures.iter().map(|failure| failure.limit_ms);
-    assert!(
-        limits.clone().all(|limit| limit == Some(5_000)),
-        "{hangs:?}"
-    );
+    assert!(limits.clone().all(|limit| limit == Some(5_000)), "{hangs:?}");
 
     // What ends nowhere is not waited for longer.
     let always = test(&report, "tests::always_hangs");
@@ -61,20 +56,11 @@ fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() 
     let report = output.expect(ExitCode::Found).report();
     let sometimes = test(&report, "tests::sleeps_for_an_hour_in_another_order");
     assert_eq!(sometimes.verdict, Verdict::ImplementationDependent);
-    assert_eq!(
-        sometimes.culprits[0].line,
-        fixture.line("src/lib.rs", "order")
-    );
+    assert_eq!(sometimes.culprits[0].line, fixture.line("src/lib.rs", "order"));
     let line = fixture.line("src/lib.rs", "hour");
     let failure = &sometimes.failures[0];
-    assert_eq!(
-        failure.message,
-        "timed out: 3600s of virtual time were slept at once"
-    );
-    assert_eq!(
-        (failure.file.as_deref(), failure.line),
-        (Some("src/lib.rs"), Some(line))
-    );
+    assert_eq!(failure.message, "timed out: 3600s of virtual time were slept at once");
+    assert_eq!((failure.file.as_deref(), failure.line), (Some("src/lib.rs"), Some(line)));
     let replayed = Nondex::pasted(&fixture.path(""), sometimes.reproduce.as_deref().unwrap());
     replayed.run().expect(ExitCode::Found);
 }
@@ -120,13 +106,7 @@ fn every_command_that_fixes_addresses_says_so_where_it_cannot() {
         let replay = Nondex::pasted(&fixture.path("."), &reproduce.unwrap()).run();
         let command = |name| Nondex::command(&fixture.path("."), name).arg("--offline");
         let confirm = command("confirm").args(["takes_the_first", "--seeds", "2"]);
-        [
-            run,
-            replay,
-            confirm.run(),
-            command("check").args(few).run(),
-            command("order").run(),
-        ]
+        [run, replay, confirm.run(), command("check").args(few).run(), command("order").run()]
     };
     for output in calls() {
         let shown = format!("{}{}", output.stdout, output.stderr);

@@ -9,16 +9,8 @@ fn expect_the_reason(output: &Output) {
     output.expect(ExitCode::Setup);
     assert!(output.stderr.contains("+crt-static"), "{}", output.stderr);
     assert!(output.stderr.contains("--mode swap"), "{}", output.stderr);
-    assert!(
-        !output.stderr.contains("could not compile"),
-        "{}",
-        output.stderr
-    );
-    assert!(
-        !output.stderr.contains("duplicate symbol"),
-        "{}",
-        output.stderr
-    );
+    assert!(!output.stderr.contains("could not compile"), "{}", output.stderr);
+    assert!(!output.stderr.contains("duplicate symbol"), "{}", output.stderr);
 }
 
 #[test]
@@ -64,10 +56,7 @@ fn tests_that_are_to_be_optimised_at_link_time_are_built_without_it() {
 
 /// The triple that tests are built for.
 fn target_triple() -> String {
-    let version = plain_command("rustc", std::path::Path::new("/"))
-        .arg("-vV")
-        .output()
-        .unwrap();
+    let version = plain_command("rustc", std::path::Path::new("/")).arg("-vV").output().unwrap();
     let text = String::from_utf8(version.stdout).unwrap();
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     host.unwrap().to_owned()

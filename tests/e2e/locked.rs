@@ -27,23 +27,14 @@ fn workspace() -> Fixture {
         ("kept/one/Cargo.toml", of_version(1)),
         ("kept/one/src/lib.rs", lib(1)),
         ("kept/one/.cargo-checksum.json", sums.to_owned()),
-        (
-            "asks/Cargo.toml",
-            manifest("asks", "[dependencies]\ndep = \"1\"\n"),
-        ),
+        ("asks/Cargo.toml", manifest("asks", "[dependencies]\ndep = \"1\"\n")),
         ("asks/src/lib.rs", String::new()),
         ("asks/tests/it.rs", failing("assert!(dep::number() < 2)")),
-        (
-            "asks/tests/calm.rs",
-            "#[test]\nfn asks_nothing() {}\n".to_owned(),
-        ),
+        ("asks/tests/calm.rs", "#[test]\nfn asks_nothing() {}\n".to_owned()),
         ("other/Cargo.toml", manifest("other", "")),
         ("other/src/lib.rs", String::new()),
         ("other/tests/it.rs", failing("assert!(true)")),
-        (
-            "other/tests/calm.rs",
-            "#[test]\nfn is_another() {}\n".to_owned(),
-        ),
+        ("other/tests/calm.rs", "#[test]\nfn is_another() {}\n".to_owned()),
     ]);
     let lock = "version = 4\n\n[[package]]\nname = \"asks\"\nversion = \"0.1.0\"\n\
         dependencies = [\n \"dep\",\n]\n\n[[package]]\nname = \"dep\"\nversion = \"1.0.0\"\n\
@@ -61,10 +52,7 @@ fn another_version_of_a_dependency_acts_on_those_that_depend_on_it() {
     let changed = || {
         let arguments = ["--workspace", "--seeds", "0", "--tests", "--changed=HEAD"];
         let run = Nondex::reported(&project.path(""), "run").args(arguments);
-        run.args(["-E", "binary(calm)"])
-            .run()
-            .expect(ExitCode::Ok)
-            .report()
+        run.args(["-E", "binary(calm)"]).run().expect(ExitCode::Ok).report()
     };
     assert_eq!(changed().tests.len(), 2);
     assert_eq!(changed().tests.len(), 0);

@@ -42,10 +42,7 @@ const PACKAGES: &[Package] = &[
         files: &[
             ("src/lib.rs", "mod numbers;\npub mod user;\n"),
             ("src/numbers.rs", NUMBERS),
-            (
-                "src/user.rs",
-                "pub use crate::numbers::one::number;\npub fn other() {}\n",
-            ),
+            ("src/user.rs", "pub use crate::numbers::one::number;\npub fn other() {}\n"),
         ],
         test: ("tests/it.rs", "assert!(exported::user::number() > 0)"),
         change: ("src/user.rs", "one::number", "two::number"),
@@ -78,10 +75,7 @@ const PACKAGES: &[Package] = &[
              impl Speak for A {\n    #[cfg(unix)]\n    fn speak(&self) -> u8 {\n        2\n    }\n\
              }\n",
         )],
-        test: (
-            "tests/it.rs",
-            "assert!(configured::Speak::speak(&configured::A) > 0)",
-        ),
+        test: ("tests/it.rs", "assert!(configured::Speak::speak(&configured::A) > 0)"),
         change: ("src/lib.rs", "cfg(unix)", "cfg(windows)"),
     },
     Package {
@@ -113,17 +107,10 @@ const PACKAGES: &[Package] = &[
         files: &[
             ("src/lib.rs", "pub mod user;\n"),
             ("src/user.rs", "pub struct A;\n"),
-            (
-                "src/waits.rs",
-                "impl Drop for crate::user::A {\n    fn drop(&mut self) {}\n}\n",
-            ),
+            ("src/waits.rs", "impl Drop for crate::user::A {\n    fn drop(&mut self) {}\n}\n"),
         ],
         test: ("tests/it.rs", "std::mem::needs_drop::<adopted::user::A>()"),
-        change: (
-            "src/lib.rs",
-            "pub mod user;\n",
-            "pub mod user;\nmod waits;\n",
-        ),
+        change: ("src/lib.rs", "pub mod user;\n", "pub mod user;\nmod waits;\n"),
     },
     Package {
         name: "listed",
@@ -143,10 +130,7 @@ const PACKAGES: &[Package] = &[
     },
     Package {
         name: "numbered",
-        files: &[(
-            "src/lib.rs",
-            "pub fn before() {}\npub fn number() -> u32 {\n    line!()\n}\n",
-        )],
+        files: &[("src/lib.rs", "pub fn before() {}\npub fn number() -> u32 {\n    line!()\n}\n")],
         test: ("tests/it.rs", "assert!(numbered::number() > 0)"),
         change: ("src/lib.rs", "pub fn before", "// New.\npub fn before"),
     },
@@ -163,10 +147,7 @@ const PACKAGES: &[Package] = &[
     },
     Package {
         name: "lent",
-        files: &[
-            ("src/lib.rs", ""),
-            ("tests/numbers.rs", "pub const N: u8 = 7;\n"),
-        ],
+        files: &[("src/lib.rs", ""), ("tests/numbers.rs", "pub const N: u8 = 7;\n")],
         test: (
             "tests/deep/main.rs",
             "#[path = \"../numbers.rs\"]\n    mod numbers;\n    assert!(numbers::N > 0)",
@@ -196,10 +177,8 @@ fn workspace() -> Fixture {
         add(file, failing(first));
     }
     let members = PACKAGES.iter().map(|package| package.name);
-    let members: Vec<String> = members
-        .chain(["user", "asks"])
-        .map(|name| format!("{name:?}"))
-        .collect();
+    let members: Vec<String> =
+        members.chain(["user", "asks"]).map(|name| format!("{name:?}")).collect();
     let root = format!(
         "[workspace]\nresolver = \"3\"\nmembers = [{}]\nexclude = [\"kept\"]\n",
         members.join(", ")
@@ -208,10 +187,7 @@ fn workspace() -> Fixture {
     for (file, text) in [
         ("Cargo.toml", manifest("whole", &root)),
         ("src/lib.rs", String::new()),
-        (
-            "kept/Cargo.toml",
-            manifest("kept", "[features]\nloud = []\n"),
-        ),
+        ("kept/Cargo.toml", manifest("kept", "[features]\nloud = []\n")),
         (
             "kept/src/lib.rs",
             "pub const N: u8 = 7;\npub fn is_loud() -> bool {\n    cfg!(feature = \"loud\")\n}\n"
@@ -225,21 +201,14 @@ fn workspace() -> Fixture {
     ] {
         files.push((file.to_owned(), text));
     }
-    let files: Vec<(&str, String)> = files
-        .iter()
-        .map(|(file, text)| (file.as_str(), text.clone()))
-        .collect();
+    let files: Vec<(&str, String)> =
+        files.iter().map(|(file, text)| (file.as_str(), text.clone())).collect();
     repository(&files)
 }
 
 /// Changes all packages, and asserts the reports on those with these names.
 fn expect_blamed(project: &Fixture, names: &[&str]) {
-    for Package {
-        name,
-        change: (file, old, new),
-        ..
-    } in PACKAGES
-    {
+    for Package { name, change: (file, old, new), .. } in PACKAGES {
         let file = format!("{name}/{file}");
         if old.is_empty() {
             fs::write(project.path(&file), new).unwrap();
@@ -278,13 +247,6 @@ fn whatever_gives_other_code_another_meaning_is_held_against_those_that_run_that
     let feature = "kept = { path = \"../kept\"";
     let asked = format!("{feature}, features = [\"loud\"]");
     edit(&project, "asks/Cargo.toml", &[(feature, &asked)]);
-    let output = deflake(&project, "")
-        .args(["--workspace", "-E", "package(user)"])
-        .run();
-    assert_eq!(
-        said(&output.report())["user"],
-        REGRESSION,
-        "{}",
-        output.stderr
-    );
+    let output = deflake(&project, "").args(["--workspace", "-E", "package(user)"]).run();
+    assert_eq!(said(&output.report())["user"], REGRESSION, "{}", output.stderr);
 }

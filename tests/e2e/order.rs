@@ -21,10 +21,7 @@ use crate::support::{Fixture, Nondex, Output};
 
 /// A call with a folder for temporary files that nothing was left in.
 fn nondex(fixture: &Fixture, command: &str, args: &[&str]) -> Output {
-    called(
-        fixture,
-        Nondex::command(&fixture.path(""), command).args(args),
-    )
+    called(fixture, Nondex::command(&fixture.path(""), command).args(args))
 }
 
 /// The same, whose report is read.
@@ -87,11 +84,7 @@ fn expect_state(fixture: &Fixture, found: &[SharedState], truth: &Value, test: &
     assert_eq!(found.len(), expected.len() - 1, "{test}: {found:?}");
     let is_set = |what: &str, usually: bool| truth[what].as_bool().unwrap_or(usually);
     for (found, name) in found.iter().zip(&expected[1..]) {
-        assert_eq!(
-            found.confirmed,
-            is_set("confirmed", true),
-            "{test}: {found:?}"
-        );
+        assert_eq!(found.confirmed, is_set("confirmed", true), "{test}: {found:?}");
         assert_eq!(found.joint, is_set("joint", false), "{test}: {found:?}");
         let name = name.as_str().unwrap();
         let kind = expected[0].as_str().unwrap();
@@ -125,10 +118,7 @@ fn expect_lines(fixture: &Fixture, found: &SharedState, test: &str) {
     if is_static {
         let defined = found.defined.as_ref().expect(test);
         let text = line(&defined.file, defined.line);
-        assert!(
-            text.contains("static") && text.contains(symbol),
-            "{test}: {text}"
-        );
+        assert!(text.contains("static") && text.contains(symbol), "{test}: {text}");
     }
     // The registers that watch it are not everywhere to be had.
     if cfg!(not(target_arch = "x86_64")) && (is_static || found.kind == "hook") {
@@ -144,8 +134,5 @@ fn expect_lines(fixture: &Fixture, found: &SharedState, test: &str) {
     let written = found.written.as_ref().expect(test);
     let text = line(&written.file, written.line);
     // A guard poisons its lock where it is dropped.
-    assert!(
-        text.contains(symbol) || found.kind == "lock",
-        "{test}: {text}"
-    );
+    assert!(text.contains(symbol) || found.kind == "lock", "{test}: {text}");
 }

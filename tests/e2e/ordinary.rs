@@ -12,18 +12,14 @@ fn run(fixture: &Fixture) -> Nondex {
     let folder = fixture.path("target/folder");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
-    Nondex::run_in(&fixture.path(""))
-        .args(["--seeds", "4"])
-        .env("FIXTURE_FOLDER", folder)
+    Nondex::run_in(&fixture.path("")).args(["--seeds", "4"]).env("FIXTURE_FOLDER", folder)
 }
 
 /// The names in the project's folder, but for what cargo makes there.
 fn names(fixture: &Fixture) -> BTreeSet<String> {
     let entries = fs::read_dir(fixture.path("")).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    names
-        .filter(|name| name != "target" && name != "Cargo.lock")
-        .collect()
+    names.filter(|name| name != "target" && name != "Cargo.lock").collect()
 }
 
 fn note(test: &TestReport) -> &str {
@@ -69,10 +65,7 @@ fn what_fails_only_for_what_this_tool_adds_is_not_broken_and_no_success() {
     );
     assert_eq!(note(broken), "it fails in a plain build too");
     let flaky = test(&report, "tests::is_flaky_in_an_ordinary_build");
-    assert_eq!(
-        (flaky.verdict, flaky.plain),
-        (Verdict::Unknown, Some([3, 4]))
-    );
+    assert_eq!((flaky.verdict, flaky.plain), (Verdict::Unknown, Some([3, 4])));
     // No order decides how often keys are compared, but the keys of std's hasher do.
     let chance = test(&report, "tests::counts_comparisons");
     assert_eq!(chance.verdict, Verdict::Unknown, "{chance:#?}");
@@ -97,9 +90,7 @@ fn what_is_not_judged_has_a_code_of_its_own(fixture: &Fixture) {
     let alone = only("tests::asks_for_the_environment").run();
     let report: Report = alone.expect(ExitCode::Setup).report();
     assert_eq!((report.summary.not_run, report.summary.broken), (1, 0));
-    only("tests::is_broken")
-        .run()
-        .expect(ExitCode::CleanRunFailed);
+    only("tests::is_broken").run().expect(ExitCode::CleanRunFailed);
     only("tests::passes").run().expect(ExitCode::Ok);
 }
 

@@ -10,24 +10,9 @@ use crate::support::{Fixture, Nondex, Output, cargo, plain_command, test};
 
 /// Tests that rely on a choice, each with its API, the comment at its line, and its level.
 const FOUND: [(&str, &str, &str, Level); 3] = [
-    (
-        "the_first_replica_answers",
-        "nondex_collections::choose",
-        "choose",
-        Level::One,
-    ),
-    (
-        "two_requests_have_one_replica",
-        "nondex_collections::choose",
-        "choose",
-        Level::Full,
-    ),
-    (
-        "rows_come_as_they_were_inserted",
-        "nondex_collections::permute",
-        "permute",
-        Level::One,
-    ),
+    ("the_first_replica_answers", "nondex_collections::choose", "choose", Level::One),
+    ("two_requests_have_one_replica", "nondex_collections::choose", "choose", Level::Full),
+    ("rows_come_as_they_were_inserted", "nondex_collections::permute", "permute", Level::One),
 ];
 
 fn expect_found(report: &Report, fixture: &Fixture) {
@@ -87,10 +72,8 @@ fn own_choices_follow_the_seed_in_both_modes_and_are_canonical_without() {
         let report = run(&folder, &[option, value]).expect(ExitCode::Ok).report();
         assert_eq!(report.summary.choice_points, 0, "{option}");
     }
-    let plain = plain_command(cargo(), &folder)
-        .args(["test", "--offline", "--lib"])
-        .output()
-        .unwrap();
+    let plain =
+        plain_command(cargo(), &folder).args(["test", "--offline", "--lib"]).output().unwrap();
     let text = String::from_utf8_lossy(&plain.stdout);
     assert!(plain.status.success(), "{text}");
 }

@@ -297,26 +297,17 @@ fn changed_code_is_met_wherever_it_runs() {
 #[ignore = "second tier: builds with other profiles"]
 fn changed_code_is_met_whatever_the_profile_makes_of_it() {
     let project = project();
-    for profile in [
-        &[("OPT_LEVEL", "3"), ("DEBUG", "0")][..],
-        &[("STRIP", "symbols"), ("LTO", "thin")],
-    ] {
+    for profile in
+        [&[("OPT_LEVEL", "3"), ("DEBUG", "0")][..], &[("STRIP", "symbols"), ("LTO", "thin")]]
+    {
         let mut call = deflake(&project);
         for (name, value) in profile {
             call = call.env(&format!("CARGO_PROFILE_DEV_{name}"), value);
         }
         let output = call
-            .env(
-                "RUSTFLAGS",
-                "--remap-path-prefix=/=/elsewhere/ -Csymbol-mangling-version=v0",
-            )
+            .env("RUSTFLAGS", "--remap-path-prefix=/=/elsewhere/ -Csymbol-mangling-version=v0")
             .run();
-        assert_eq!(
-            said(&output.report()),
-            expected(),
-            "{profile:?}: {}",
-            output.stderr
-        );
+        assert_eq!(said(&output.report()), expected(), "{profile:?}: {}", output.stderr);
     }
 }
 

@@ -72,9 +72,8 @@ fn nothing_waits_for_ever_and_nothing_more_is_seen() {
 #[test]
 fn a_binary_whose_allocator_draws_random_bytes_is_listed() {
     let fixture = Fixture::shared("processes");
-    let output = Nondex::command(&fixture.path(""), "list")
-        .args(["--offline", "--test", "stands"])
-        .run();
+    let output =
+        Nondex::command(&fixture.path(""), "list").args(["--offline", "--test", "stands"]).run();
     let text = &output.expect(ExitCode::Ok).stdout;
     assert_eq!(text.lines().count(), 7, "{text}");
 }
@@ -100,9 +99,6 @@ fn a_directory_is_met_however_it_is_read() {
     let is_wrong = |name: &str| name.starts_with("sorted::") && !name.ends_with("in_order");
     let found = Verdict::ImplementationDependent;
     assert_eq!(expect_all(&report, is_wrong, found), 6);
-    let removed = test(
-        &report,
-        "whole::nothing_is_chosen_where_a_tree_is_only_removed",
-    );
+    let removed = test(&report, "whole::nothing_is_chosen_where_a_tree_is_only_removed");
     assert_eq!(removed.choice_points, 0);
 }

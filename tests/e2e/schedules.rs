@@ -13,15 +13,7 @@ use crate::support::{Fixture, Nondex, test};
 fn what_needs_a_preemption_or_two_is_found_and_replayed_and_what_is_right_is_verified() {
     let fixture = Fixture::new("schedules");
     let output = Nondex::run_in(&fixture.path("."))
-        .args([
-            "-v",
-            "--seeds",
-            "1",
-            "--levels",
-            "STD",
-            "--exhaustive",
-            "300",
-        ])
+        .args(["-v", "--seeds", "1", "--levels", "STD", "--exhaustive", "300"])
         .run();
     output.expect(ExitCode::Found);
     let report = output.report();

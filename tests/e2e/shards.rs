@@ -62,25 +62,17 @@ fn expect_the_same(levels: &[&str]) {
     let by_seeds = ["2..4", "0..2"].map(|seeds| run(&app, &["--seeds", seeds]));
     let together = merged(&app, &by_seeds);
     assert_eq!(together.run.seeds, whole.run.seeds);
-    assert_eq!(
-        together.tests.iter().map(judged).collect::<Vec<_>>(),
-        expected
-    );
+    assert_eq!(together.tests.iter().map(judged).collect::<Vec<_>>(), expected);
 
     let line = test(&together, TESTS[0]).reproduce.as_deref().unwrap();
     Nondex::pasted(&app, line).run().expect(ExitCode::Found);
 
     let by_levels = levels.iter();
-    let by_levels: Vec<Report> = by_levels
-        .map(|levels| run(&app, &["--seeds", "4", "--levels", levels]))
-        .collect();
+    let by_levels: Vec<Report> =
+        by_levels.map(|levels| run(&app, &["--seeds", "4", "--levels", levels])).collect();
     for report in &by_levels {
         let asked = report.run.levels[0];
-        for found in report
-            .tests
-            .iter()
-            .filter(|test| test.weakest_level.is_some())
-        {
+        for found in report.tests.iter().filter(|test| test.weakest_level.is_some()) {
             let whole = test(&whole, &found.name);
             assert_eq!(found.weakest_level, whole.weakest_level, "at {asked}");
             assert_eq!(found.advice(), whole.advice(), "at {asked}");
@@ -88,10 +80,7 @@ fn expect_the_same(levels: &[&str]) {
     }
     let together = merged(&app, &by_levels);
     assert_eq!(together.run.levels, whole.run.levels);
-    assert_eq!(
-        together.tests.iter().map(judged).collect::<Vec<_>>(),
-        expected
-    );
+    assert_eq!(together.tests.iter().map(judged).collect::<Vec<_>>(), expected);
     assert_eq!(together.summary.id, whole.summary.id);
 }
 

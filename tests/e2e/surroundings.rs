@@ -13,15 +13,7 @@ fn a_test_meets_what_cargo_gives_it() {
     let dump = |name: &str| project.path(format!("{name}.txt"));
 
     let mut plain = plain_command(cargo(), &root);
-    plain.args([
-        "test",
-        "--quiet",
-        "--offline",
-        "-p",
-        "app",
-        "--test",
-        "surroundings",
-    ]);
+    plain.args(["test", "--quiet", "--offline", "-p", "app", "--test", "surroundings"]);
     // Variables of ours and of the shell are the same in both.
     plain
         .env("NONDEX_CACHE_DIR", crate::support::cache())
@@ -33,18 +25,8 @@ fn a_test_meets_what_cargo_gives_it() {
     fs::rename(dump("dump"), dump("plain")).unwrap();
 
     let ours = Nondex::run_in(&root).env("FIXTURE_DUMP", dump("dump"));
-    let output = ours
-        .args([
-            "-p",
-            "app",
-            "--test",
-            "surroundings",
-            "--seeds",
-            "0",
-            "-j",
-            "1",
-        ])
-        .run();
+    let output =
+        ours.args(["-p", "app", "--test", "surroundings", "--seeds", "0", "-j", "1"]).run();
     let report = output.expect(ExitCode::Ok).report();
     assert_eq!(report.tests.len(), 3);
 
@@ -57,15 +39,9 @@ fn a_test_meets_what_cargo_gives_it() {
         .max_by_key(|path| path.as_os_str().len())
         .unwrap();
     let text = fs::read_to_string(dump("dump")).unwrap();
-    let text = text.replace(
-        build.to_str().unwrap(),
-        project.path("target").to_str().unwrap(),
-    );
+    let text = text.replace(build.to_str().unwrap(), project.path("target").to_str().unwrap());
     let host = project.path("target/nondex/build");
-    let text = text.replace(
-        host.to_str().unwrap(),
-        project.path("target").to_str().unwrap(),
-    );
+    let text = text.replace(host.to_str().unwrap(), project.path("target").to_str().unwrap());
     let plain = fs::read_to_string(dump("plain")).unwrap();
     assert_eq!(without_hashes(&text), without_hashes(&plain));
     assert!(plain.contains("CARGO_MANIFEST_DIR"), "{plain}");
@@ -84,10 +60,8 @@ fn a_runner_of_the_users_is_run_in_whichever_form_it_is_written() {
         let text = format!("[target.{}]\nrunner = {runner}\n", host.trim());
         fs::write(project.path(".cargo/config.toml"), text).unwrap();
         // Tests start in the folder of their package.
-        let script = format!(
-            "echo >>{:?}\nexec \"$@\"\n",
-            project.path("runs.txt").to_str().unwrap()
-        );
+        let script =
+            format!("echo >>{:?}\nexec \"$@\"\n", project.path("runs.txt").to_str().unwrap());
         fs::write(project.path("library/runner.sh"), script).unwrap();
 
         let ours =
@@ -104,15 +78,7 @@ fn without_hashes(dump: &str) -> String {
     let is_hash =
         |part: &str| part.len() == 16 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
     let parts = dump.split_inclusive(['-', '/', '\n', '"']);
-    parts
-        .map(|part| {
-            if is_hash(&part[..part.len() - 1]) {
-                "<hash>"
-            } else {
-                part
-            }
-        })
-        .collect()
+    parts.map(|part| if is_hash(&part[..part.len() - 1]) { "<hash>" } else { part }).collect()
 }
 
 /// The one doctest of the project.
@@ -122,10 +88,7 @@ const DOCTEST: &str = "library::doc/library$library/src/lib.rs - greet (line 5)"
 fn packages_features_and_targets_are_selected_as_cargo_selects_them() {
     let project = Fixture::new("project");
     let names = |args: &[&str]| {
-        let output = Nondex::command(&project.path(""), "list")
-            .arg("--offline")
-            .args(args)
-            .run();
+        let output = Nondex::command(&project.path(""), "list").arg("--offline").args(args).run();
         let text = output.expect(ExitCode::Ok).stdout.clone();
         text.lines().map(str::to_owned).collect::<Vec<_>>()
     };
@@ -146,10 +109,7 @@ fn packages_features_and_targets_are_selected_as_cargo_selects_them() {
         names(&["-p", "library", "--lib", "--features", "shout"]),
         ["library$greets", "library$shouts"]
     );
-    assert_eq!(
-        names(&["--workspace", "--exclude", "app"]),
-        ["library$greets", DOCTEST]
-    );
+    assert_eq!(names(&["--workspace", "--exclude", "app"]), ["library$greets", DOCTEST]);
     assert_eq!(names(&["--bins"]), ["app::bin/lister$in_the_binary"]);
     assert_eq!(
         names(&["-E", "package(library) | binary(lister)"]),

@@ -101,10 +101,7 @@ const CHANGES: &[&[(&str, &str)]] = &[
     ],
     &[
         ("n.wrapping_add(1)", "n.wrapping_add(2)"),
-        (
-            "let text = self.0.to_string();",
-            "let text = format!(\"{}\", self.0);",
-        ),
+        ("let text = self.0.to_string();", "let text = format!(\"{}\", self.0);"),
         (".filter(|n| **n > 1)", ".filter(|n| **n >= 2)"),
         ("0 => \"none\"", "0 => \"zero\""),
     ],

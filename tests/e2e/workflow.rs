@@ -42,15 +42,10 @@ fn matrix<'a>(workflow: &'a str, name: &str) -> Vec<&'a str> {
 
 /// Runs a step as GitHub does: the code it ends with.
 fn run(script: &str, dir: &Path) -> Option<i32> {
-    let own = Path::new(env!("CARGO_BIN_EXE_cargo-nondex"))
-        .parent()
-        .unwrap();
+    let own = Path::new(env!("CARGO_BIN_EXE_cargo-nondex")).parent().unwrap();
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let path = std::env::join_paths(
-        [own.to_owned()]
-            .into_iter()
-            .chain(std::env::split_paths(&path)),
-    );
+    let path =
+        std::env::join_paths([own.to_owned()].into_iter().chain(std::env::split_paths(&path)));
     let mut shell = plain_command("bash", dir);
     shell
         .args(["--noprofile", "--norc", "-eo", "pipefail", "-c", script])
@@ -59,10 +54,7 @@ fn run(script: &str, dir: &Path) -> Option<i32> {
         .env("NONDEX_CACHE_DIR", cache());
     let output = shell.output().unwrap();
     let code = output.status.code();
-    println!(
-        "{script}: {code:?}\n{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    println!("{script}: {code:?}\n{}", String::from_utf8_lossy(&output.stderr));
     code
 }
 
@@ -109,10 +101,7 @@ fn the_jobs_of_the_workflow_do_their_work_and_the_last_one_is_red_for_what_they_
 
     // A job that cannot do its work fails.
     let broken = Fixture::new("does-not-compile");
-    assert_eq!(
-        run(pack, &broken.path("")),
-        Some(ExitCode::BuildFailed as i32)
-    );
+    assert_eq!(run(pack, &broken.path("")), Some(ExitCode::BuildFailed as i32));
     assert_eq!(run(&of_level("STD"), &broken.path("")), Some(1));
     let none = Nondex::command(&broken.path(""), "report").run();
     none.expect(ExitCode::Setup);

@@ -8,9 +8,7 @@ use crate::support::{Fixture, Nondex, Output, cargo, commit, committed, edit, te
 
 fn run(arguments: &[&str]) -> Output {
     let fixture = Fixture::shared("world");
-    Nondex::reported(&fixture.path(""), "test")
-        .args(arguments)
-        .run()
+    Nondex::reported(&fixture.path(""), "test").args(arguments).run()
 }
 
 #[test]
@@ -27,9 +25,7 @@ fn tests_pass_in_canonical_order_and_sleep_in_no_time() {
     let report = output.report();
     assert_eq!(report.summary.passed, 3);
     assert_eq!(report.summary.runs, 3);
-    let scheduled = test(&report, "tests::sleeps_for_an_hour")
-        .scheduled
-        .as_ref();
+    let scheduled = test(&report, "tests::sleeps_for_an_hour").scheduled.as_ref();
     assert!(scheduled.is_some_and(|scheduled| scheduled.time_us >= 3_600_000_000));
     assert!(report.run.world.is_some_and(|world| world.seed.is_none()));
 }
@@ -43,21 +39,14 @@ fn a_failure_is_compared_with_a_plain_build_and_shows_what_the_test_printed() {
         "it fails in a plain build too",
         "1 test run: 0 passed, 1 failed",
     ]);
-    assert_eq!(
-        test(&output.report(), "tests::fails").verdict,
-        Verdict::Broken
-    );
+    assert_eq!(test(&output.report(), "tests::fails").verdict, Verdict::Broken);
 }
 
 #[test]
 fn what_a_test_prints_is_shown_at_once_if_that_is_requested() {
     let output = run(&["--no-capture", "--ignored", "tests::fails"]);
     output.expect(ExitCode::Found);
-    assert!(
-        output.stdout.contains("what it printed"),
-        "{}",
-        output.stdout
-    );
+    assert!(output.stdout.contains("what it printed"), "{}", output.stdout);
     output.prints(&["1 test run: 0 passed, 1 failed"]);
 }
 
@@ -79,14 +68,10 @@ fn after_a_failure_no_other_test_is_begun_if_that_is_requested() {
 
     for more in [&[][..], &["--no-fail-fast"], &["--max-fail", "2"]] {
         let output = run(more);
-        output
-            .expect(ExitCode::Found)
-            .prints(&["8 tests run: 7 passed, 1 failed"]);
+        output.expect(ExitCode::Found).prints(&["8 tests run: 7 passed, 1 failed"]);
     }
     let refused = run(&["--retries", "2"]);
-    refused
-        .expect(ExitCode::Usage)
-        .prints(&["each run of a test makes the same choices"]);
+    refused.expect(ExitCode::Usage).prints(&["each run of a test makes the same choices"]);
 }
 
 #[test]
@@ -106,9 +91,7 @@ fn another_seed_makes_other_choices_and_says_what_names_the_call() {
 #[test]
 fn two_runs_are_compared_and_the_first_event_that_differs_is_named() {
     let output = run(&["--verify", "--include-ignored", "--skip", "fails"]);
-    output
-        .expect(ExitCode::Ok)
-        .prints(&["twice each", "DIFFERS ["]);
+    output.expect(ExitCode::Ok).prints(&["twice each", "DIFFERS ["]);
     let report = output.report();
     let parting = |name: &str| test(&report, name).parting.as_ref();
     for same in ["sleeps_for_an_hour", "needs_the_keys_in_order"] {
@@ -116,12 +99,7 @@ fn two_runs_are_compared_and_the_first_event_that_differs_is_named() {
     }
     let printed = parting("tests::prints_the_number_of_its_process").unwrap();
     assert_eq!(printed.event, "output");
-    assert!(
-        printed
-            .values
-            .iter()
-            .all(|value| value.starts_with("`number "))
-    );
+    assert!(printed.values.iter().all(|value| value.starts_with("`number ")));
 }
 
 #[test]
@@ -158,11 +136,7 @@ fn another_command_has_tests_with_the_same_choices_and_its_own_exit_code() {
     };
     let passed = with(&[], &[]);
     assert_eq!(passed.code, Some(0), "{}", passed.stderr);
-    let lines = [
-        "running 8 tests",
-        "tests::sleeps_for_an_hour ... ok",
-        "3 passed; 0 failed; 5",
-    ];
+    let lines = ["running 8 tests", "tests::sleeps_for_an_hour ... ok", "3 passed; 0 failed; 5"];
     for line in lines {
         assert!(passed.stdout.contains(line), "{}", passed.stdout);
     }
@@ -172,11 +146,7 @@ fn another_command_has_tests_with_the_same_choices_and_its_own_exit_code() {
     let named = ["--", "--exact", "tests::fails", "--nocapture", "--ignored"];
     let failed = with(&[], &named);
     assert_eq!(failed.code, Some(101), "{}", failed.stdout);
-    assert!(
-        failed.stdout.contains("what it printed"),
-        "{}",
-        failed.stdout
-    );
+    assert!(failed.stdout.contains("what it printed"), "{}", failed.stdout);
 }
 
 #[test]
@@ -188,10 +158,7 @@ fn what_two_runs_did_differently_is_a_failure_when_strict() {
 #[test]
 fn only_tests_that_run_what_is_changed_run_again_and_only_for_the_same_choices() {
     let project = committed(&[
-        (
-            "Cargo.toml",
-            "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
-        ),
+        ("Cargo.toml", "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
         (".gitignore", "target\n"),
         (
             "src/lib.rs",

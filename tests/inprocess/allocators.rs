@@ -42,25 +42,14 @@ fn what_an_allocator_calls_with_its_lock_does_not_call_the_allocator() {
 #[test]
 fn operations_that_fail_and_their_stacks_are_recorded_without_memory() {
     const TEST: &str = "wrong_operations_that_fail";
-    let observe = [
-        "bind EADDRNOTAVAIL",
-        "exec ENOENT",
-        "mkdir ENOENT",
-        "open ENOENT",
-    ];
+    let observe = ["bind EADDRNOTAVAIL", "exec ENOENT", "mkdir ENOENT", "open ENOENT"];
     let observed = observe.map(|observed| {
         let (operation, error) = observed.split_once(' ').unwrap();
-        Observed {
-            operation: operation.to_owned(),
-            error: error.to_owned(),
-        }
+        Observed { operation: operation.to_owned(), error: error.to_owned() }
     });
     for spec in specs(TEST, 2) {
-        let spec = RunSpec {
-            network: Network::Block(Vec::new()),
-            observe: observed.to_vec(),
-            ..spec
-        };
+        let spec =
+            RunSpec { network: Network::Block(Vec::new()), observe: observed.to_vec(), ..spec };
         let record = run(&spec, &Outcome::Failed);
         let network: Vec<&str> = record.network.iter().map(|one| &*one.operation).collect();
         assert_eq!(network, ["connect", "getaddrinfo", "send"]);

@@ -15,19 +15,13 @@ const HARNESS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const TEMPORARY: &str = env!("CARGO_TARGET_TMPDIR");
 
 pub(crate) fn fixture(name: &str) -> PathBuf {
-    Path::new(HARNESS)
-        .join("../tests/fixtures/libtest")
-        .join(name)
+    Path::new(HARNESS).join("../tests/fixtures/libtest").join(name)
 }
 
 /// Runs a compiler, which must succeed.
 pub(crate) fn succeed(command: &mut Command) {
     let output = command.output().unwrap();
-    assert!(
-        output.status.success(),
-        "{command:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// The directory with the stand-in for the crate `test`, built once, by itself or with the mirror
@@ -35,11 +29,7 @@ pub(crate) fn succeed(command: &mut Command) {
 pub(crate) fn stand_in(is_interposed: bool) -> &'static Path {
     static BUILT: [OnceLock<PathBuf>; 2] = [const { OnceLock::new() }; 2];
     BUILT[usize::from(is_interposed)].get_or_init(|| {
-        let name = if is_interposed {
-            "interposed"
-        } else {
-            "stand-in"
-        };
+        let name = if is_interposed { "interposed" } else { "stand-in" };
         let workspace = Path::new(TEMPORARY).join(name);
         let source = Path::new(HARNESS).join("cargo-nondex/runtime");
         fs::create_dir_all(workspace.join("src")).unwrap();
@@ -56,17 +46,9 @@ pub(crate) fn stand_in(is_interposed: bool) -> &'static Path {
                 &format!("nondex-collections = {{ path = {path:?}, features = [\"nondex\"] }}\n");
             library += "\npub use nondex_collections as mirror;\n";
         }
-        fs::write(
-            workspace.join("Cargo.toml"),
-            format!("{manifest}\n[workspace]\n"),
-        )
-        .unwrap();
+        fs::write(workspace.join("Cargo.toml"), format!("{manifest}\n[workspace]\n")).unwrap();
         fs::write(workspace.join("src/lib.rs"), library).unwrap();
-        fs::copy(
-            Path::new(HARNESS).join("../Cargo.lock"),
-            workspace.join("Cargo.lock"),
-        )
-        .unwrap();
+        fs::copy(Path::new(HARNESS).join("../Cargo.lock"), workspace.join("Cargo.lock")).unwrap();
         succeed(
             Command::new(env!("CARGO"))
                 .args(["build", "--offline", "--quiet"])
@@ -98,11 +80,8 @@ pub(crate) fn compile(name: &str, edition: &str, harness: Harness) -> PathBuf {
 /// functions with the stand-in, in which they are not.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn compile_threads(source: &Path) -> PathBuf {
-    let flags = [
-        "-Copt-level=2",
-        "-Cpasses=tsan",
-        "-Cllvm-args=-tsan-instrument-func-entry-exit=false",
-    ];
+    let flags =
+        ["-Copt-level=2", "-Cpasses=tsan", "-Cllvm-args=-tsan-instrument-func-entry-exit=false"];
     compile_with(source, "2024", Harness::Interposed, &flags)
 }
 
@@ -144,9 +123,7 @@ fn compile_with(source: &Path, edition: &str, harness: Harness, flags: &[&str]) 
 
 /// The library of the mirror among those of the stand-in.
 fn mirror(libraries: &Path) -> PathBuf {
-    let paths = fs::read_dir(libraries)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
+    let paths = fs::read_dir(libraries).unwrap().map(|entry| entry.unwrap().path());
     let is_it = |path: &PathBuf| {
         let name = path.file_name().unwrap().to_string_lossy();
         name.starts_with("libnondex_collections-") && name.ends_with(".rlib")

@@ -19,16 +19,8 @@ type Told = (&'static str, Option<&'static str>);
 /// How a run of each test in `ends.rs` is recorded.
 const ENDS: &[(&str, Outcome, Option<Told>)] = &[
     ("passes", Outcome::Passed, None),
-    (
-        "panics",
-        Outcome::Failed,
-        Some(("told so", Some("panic!(\"told so\")"))),
-    ),
-    (
-        "panics_with_a_number",
-        Outcome::Failed,
-        Some(("Box<dyn Any>", Some("panic_any(7)"))),
-    ),
+    ("panics", Outcome::Failed, Some(("told so", Some("panic!(\"told so\")")))),
+    ("panics_with_a_number", Outcome::Failed, Some(("Box<dyn Any>", Some("panic_any(7)")))),
     ("panics_on_another_thread", Outcome::Passed, None),
     (
         "fails_after_a_caught_panic",
@@ -36,21 +28,9 @@ const ENDS: &[(&str, Outcome, Option<Told>)] = &[
         Some(("not caught", Some("panic!(\"not caught\")"))),
     ),
     ("catches_its_panic", Outcome::Passed, None),
-    (
-        "has_a_hook_of_its_own",
-        Outcome::Failed,
-        Some(("unheard", None)),
-    ),
-    (
-        "takes_the_hook_away",
-        Outcome::Failed,
-        Some(("unheard", None)),
-    ),
-    (
-        "resumes_a_panic_from_elsewhere",
-        Outcome::Failed,
-        Some(("carried over", None)),
-    ),
+    ("has_a_hook_of_its_own", Outcome::Failed, Some(("unheard", None))),
+    ("takes_the_hook_away", Outcome::Failed, Some(("unheard", None))),
+    ("resumes_a_panic_from_elsewhere", Outcome::Failed, Some(("carried over", None))),
     (
         "returns_an_error",
         Outcome::Failed,
@@ -63,10 +43,7 @@ const ENDS: &[(&str, Outcome, Option<Told>)] = &[
     (
         "should_panic_and_does_not",
         Outcome::Failed,
-        Some((
-            "test did not panic as expected at ",
-            Some("fn should_panic_and_does_not()"),
-        )),
+        Some(("test did not panic as expected at ", Some("fn should_panic_and_does_not()"))),
     ),
     (
         "should_panic_with_other_words",
@@ -79,40 +56,24 @@ const ENDS: &[(&str, Outcome, Option<Told>)] = &[
     ),
     ("exits_with_0", Outcome::Exited(0), None),
     ("aborts", Outcome::Signalled(6), None),
-    (
-        "panics_while_panicking",
-        Outcome::Signalled(6),
-        Some(("second", Some("panic!(\"second\")"))),
-    ),
+    ("panics_while_panicking", Outcome::Signalled(6), Some(("second", Some("panic!(\"second\")")))),
     (
         "throws_what_panics_when_dropped",
         Outcome::Failed,
         Some(("Box<dyn Any>", Some("panic_any(Bomb)"))),
     ),
     ("overflows_the_stack", Outcome::Signalled(6), None),
-    (
-        "changes_the_directory",
-        Outcome::Failed,
-        Some(("far away", Some("panic!(\"far away\")"))),
-    ),
+    ("changes_the_directory", Outcome::Failed, Some(("far away", Some("panic!(\"far away\")")))),
     ("closes_all_of_stdio", Outcome::Passed, None),
     // What it did is known although no file can be opened or written any more.
-    (
-        "nothing_left::leaves_no_descriptor_free",
-        Outcome::Passed,
-        None,
-    ),
+    ("nothing_left::leaves_no_descriptor_free", Outcome::Passed, None),
     (
         "nothing_left::fails_while_no_descriptor_is_free",
         Outcome::Failed,
         Some(("nothing is left", Some("panic!(\"nothing is left\")"))),
     ),
     ("nothing_left::may_write_no_file", Outcome::Passed, None),
-    (
-        "nothing_left::closes_all_descriptors",
-        Outcome::Passed,
-        None,
-    ),
+    ("nothing_left::closes_all_descriptors", Outcome::Passed, None),
     ("nothing_left::may_open_nothing", Outcome::Passed, None),
     (
         "prints_what_looks_like_a_result",
@@ -154,11 +115,7 @@ fn however_a_test_ends_its_record_says_so() {
         match (failure, record.failure) {
             (None, None) => {}
             (Some((message, place)), Some(found)) => {
-                let Failure {
-                    message: words,
-                    file,
-                    line,
-                } = found;
+                let Failure { message: words, file, line } = found;
                 assert!(words.starts_with(message), "{test}: {words}");
                 assert_eq!(file.is_some(), place.is_some(), "{test}: {file:?}");
                 if let (Some(place), Some(line)) = (place, line) {
@@ -176,10 +133,7 @@ fn an_experiment_runs_its_tests_in_its_order_in_one_process_and_gives_a_record_f
     let executable = compile("order.rs", "2021", Harness::Ours);
     let binary = binary(&executable);
     let folder = &binary.cwd;
-    let case = |name: &&str| TestCase {
-        ignored: *name == "setter",
-        ..TestCase::new(*name)
-    };
+    let case = |name: &&str| TestCase { ignored: *name == "setter", ..TestCase::new(*name) };
     let stop = StopFlag::new();
     let limit = Duration::from_secs(60);
     let launcher = Launcher::new(folder.to_owned(), &stop);
@@ -187,37 +141,19 @@ fn an_experiment_runs_its_tests_in_its_order_in_one_process_and_gives_a_record_f
         let cases: Vec<TestCase> = tests.iter().map(case).collect();
         let cases: Vec<&TestCase> = cases.iter().collect();
         let spec = RunSpec::clean(*tests.last().unwrap());
-        let runs = launcher
-            .experiment(None, &[limit], &binary, &cases, &spec)
-            .unwrap();
+        let runs = launcher.experiment(None, &[limit], &binary, &cases, &spec).unwrap();
         let outcomes = runs.into_iter().map(|run| run.outcome);
         outcomes.collect::<Vec<Outcome>>()
     };
     let (passed, failed, exited) = (Outcome::Passed, Outcome::Failed, Outcome::Exited(7));
     for (tests, expected) in [
-        (
-            &["setter", "alone", "last"][..],
-            vec![&passed, &passed, &passed],
-        ),
-        (
-            &["alone", "setter", "last"],
-            vec![&failed, &failed, &failed],
-        ),
-        (
-            &["setter", "last", "alone"],
-            vec![&passed, &failed, &failed],
-        ),
+        (&["setter", "alone", "last"][..], vec![&passed, &passed, &passed]),
+        (&["alone", "setter", "last"], vec![&failed, &failed, &failed]),
+        (&["setter", "last", "alone"], vec![&passed, &failed, &failed]),
         (&["setter"], vec![&passed]),
         (&["alone"], vec![&failed]),
-        (
-            &["setter", "ends_the_process", "alone"],
-            vec![&passed, &exited, &exited],
-        ),
+        (&["setter", "ends_the_process", "alone"], vec![&passed, &exited, &exited]),
     ] {
-        assert_eq!(
-            outcomes(tests).iter().collect::<Vec<_>>(),
-            expected,
-            "{tests:?}"
-        );
+        assert_eq!(outcomes(tests).iter().collect::<Vec<_>>(), expected, "{tests:?}");
     }
 }

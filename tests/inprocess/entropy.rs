@@ -71,10 +71,7 @@ fn threads_that_make_their_first_system_call_at_once_both_come_back() {
     let program = compile(folder, "program", &write("program.rs", PROGRAM), &[]);
     let output = Command::new(program)
         .env("NONDEX_ENTROPY", "1")
-        .env(
-            "LD_PRELOAD",
-            format!("{}:{}", entropy.display(), slow.display()),
-        )
+        .env("LD_PRELOAD", format!("{}:{}", entropy.display(), slow.display()))
         .output()
         .unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);

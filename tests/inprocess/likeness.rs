@@ -7,20 +7,14 @@ use std::process::{Command, Output};
 use crate::compile::{Harness, compile, fixture, stand_in};
 
 fn run(executable: &Path, args: &str, bootstrap: bool) -> Output {
-    let mut command = Command::new(format!(
-        "./{}",
-        executable.file_name().unwrap().to_str().unwrap()
-    ));
+    let mut command =
+        Command::new(format!("./{}", executable.file_name().unwrap().to_str().unwrap()));
     command
         .current_dir(executable.parent().unwrap())
         .args(args.split_whitespace())
         .env("RUST_BACKTRACE", "0")
         .env("TERM", "xterm");
-    for variable in [
-        "RUST_TEST_THREADS",
-        "RUST_TEST_NOCAPTURE",
-        "RUSTC_BOOTSTRAP",
-    ] {
+    for variable in ["RUST_TEST_THREADS", "RUST_TEST_NOCAPTURE", "RUSTC_BOOTSTRAP"] {
         command.env_remove(variable);
     }
     if bootstrap {
@@ -38,9 +32,7 @@ fn normalised(bytes: &[u8]) -> String {
             match line.split_once(before) {
                 Some((start, rest)) => match rest.split_once(after) {
                     Some((number, end))
-                        if number
-                            .chars()
-                            .all(|c| c.is_ascii_digit() || ".e-".contains(c)) =>
+                        if number.chars().all(|c| c.is_ascii_digit() || ".e-".contains(c)) =>
                     {
                         result += &format!("{start}{before}_{after}{end}");
                     }
@@ -58,16 +50,8 @@ fn assert_same(libtest: &Path, ours: &Path, args: &str, bootstrap: bool) {
     let expected = run(libtest, args, bootstrap);
     let found = run(ours, args, bootstrap);
     let context = format!("{} {args}", ours.display());
-    assert_eq!(
-        normalised(&found.stdout),
-        normalised(&expected.stdout),
-        "{context}"
-    );
-    assert_eq!(
-        normalised(&found.stderr),
-        normalised(&expected.stderr),
-        "{context}"
-    );
+    assert_eq!(normalised(&found.stdout), normalised(&expected.stdout), "{context}");
+    assert_eq!(normalised(&found.stderr), normalised(&expected.stderr), "{context}");
     assert_eq!(found.status.code(), expected.status.code(), "{context}");
 }
 
@@ -135,10 +119,7 @@ fn our_harness_prints_and_ends_as_libtest_does() {
     for args in lines(REFUSED) {
         let [expected, found] = [&libtest, &ours].map(|executable| run(executable, args, false));
         assert_eq!(found.status.code(), expected.status.code(), "{args}");
-        assert!(
-            found.stdout.is_empty() && !found.stderr.is_empty(),
-            "{args}"
-        );
+        assert!(found.stdout.is_empty() && !found.stderr.is_empty(), "{args}");
     }
 }
 
@@ -176,14 +157,7 @@ fn a_listing_has_the_place_of_each_test_without_unstable_options() {
         let event: serde_json::Value = serde_json::from_str(line).unwrap();
         let name = event["name"].as_str().unwrap().rsplit("::").next().unwrap();
         let number = event["start_line"].as_u64().unwrap() as usize;
-        assert!(
-            source
-                .lines()
-                .nth(number - 1)
-                .unwrap()
-                .contains(&format!("fn {name}(")),
-            "{line}"
-        );
+        assert!(source.lines().nth(number - 1).unwrap().contains(&format!("fn {name}(")), "{line}");
         found += 1;
     }
     assert_eq!(found, source.matches("#[test]").count());
@@ -194,20 +168,12 @@ fn doctests_that_rustdoc_compiles_together_run_in_our_harness() {
     for edition in ["2021", "2024"] {
         let test = |harness: Harness| {
             let mut rustdoc = Command::new("rustdoc");
-            rustdoc.args([
-                "--test",
-                "--edition",
-                edition,
-                "--test-args=--test-threads=1",
-            ]);
+            rustdoc.args(["--test", "--edition", edition, "--test-args=--test-threads=1"]);
             rustdoc.arg(fixture("documented.rs"));
             if let Harness::Ours = harness {
                 let library = stand_in(false).join("libtest.rlib");
                 rustdoc.arg(format!("--extern=test={}", library.display()));
-                rustdoc.arg(format!(
-                    "-Ldependency={}",
-                    stand_in(false).join("deps").display()
-                ));
+                rustdoc.arg(format!("-Ldependency={}", stand_in(false).join("deps").display()));
             }
             let output = rustdoc.output().unwrap();
             let text = String::from_utf8(output.stdout).unwrap();

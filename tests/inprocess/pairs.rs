@@ -16,10 +16,7 @@ use crate::compile::{Harness, binary, compile};
 
 /// What a test of `tests/fixtures/libtest/pairs.rs` is called, and whether it is ignored.
 fn case(name: &str) -> TestCase {
-    TestCase {
-        ignored: name == "is_ignored",
-        ..TestCase::new(name)
-    }
+    TestCase { ignored: name == "is_ignored", ..TestCase::new(name) }
 }
 
 /// The limit of a test in these tests. What hangs, hangs for ever.
@@ -30,13 +27,7 @@ const LIMIT: Duration = Duration::from_secs(4);
 fn told(run: &Run) -> impl PartialEq + std::fmt::Debug + use<> {
     let fails = run.outcome == Outcome::Failed;
     let message = run.failure.as_ref().filter(|_| fails);
-    (
-        run.outcome.clone(),
-        message.cloned(),
-        run.points.clone(),
-        run.choices.clone(),
-        run.complete,
-    )
+    (run.outcome.clone(), message.cloned(), run.points.clone(), run.choices.clone(), run.complete)
 }
 
 /// A new folder for records.
@@ -62,20 +53,12 @@ fn compare(binary: &TestBinary, folder: &Utf8Path, first: &[&str], then: &[&str]
     let pairs = pairs.unwrap();
     assert_eq!(pairs.executions, 1);
     assert_eq!(pairs.forks, then.len() as u64);
-    assert_eq!(
-        (pairs.first.len(), pairs.then.len()),
-        (first.len(), then.len())
-    );
+    assert_eq!((pairs.first.len(), pairs.then.len()), (first.len(), then.len()));
     for ((test, _), forked) in then.iter().zip(&pairs.then) {
         let forked = forked.as_ref().unwrap();
         let tests: Vec<&TestCase> = first.iter().copied().chain([*test]).collect();
-        let own = RunSpec {
-            test: test.name.clone(),
-            ..spec.clone()
-        };
-        let alone = launcher
-            .experiment(None, &[LIMIT], binary, &tests, &own)
-            .unwrap();
+        let own = RunSpec { test: test.name.clone(), ..spec.clone() };
+        let alone = launcher.experiment(None, &[LIMIT], binary, &tests, &own).unwrap();
         let (last, before) = alone.split_last().unwrap();
         assert_eq!(told(forked), told(last), "{first:?}, then {test:?}");
         let before: Vec<_> = before.iter().map(told).collect();
@@ -126,13 +109,7 @@ fn a_test_in_a_fork_ends_as_in_a_process_of_its_own_whatever_came_before() {
     let (binary, folder) = compiled();
     let folder = utf8(&folder);
     compare(&binary, folder, &["polluter"], &ENDS, &RunSpec::clean(""));
-    let some = [
-        "victim",
-        "brittle",
-        "chooses",
-        "panics",
-        "exits_as_a_failing_test",
-    ];
+    let some = ["victim", "brittle", "chooses", "panics", "exits_as_a_failing_test"];
     for first in [
         &["failing_polluter"][..],
         &["poisons"],
@@ -160,13 +137,7 @@ fn a_test_in_a_fork_makes_the_choices_that_it_makes_in_a_process_of_its_own() {
         for seed in 0..3 {
             let spec = RunSpec::new("", level, seed);
             compare(&binary, utf8(&folder), &["polluter"], &["chooses"], &spec);
-            compare(
-                &binary,
-                utf8(&folder),
-                &["chooses"],
-                &["polluter", "chooses"],
-                &spec,
-            );
+            compare(&binary, utf8(&folder), &["chooses"], &["polluter", "chooses"], &spec);
         }
     }
 }

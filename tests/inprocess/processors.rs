@@ -12,16 +12,9 @@ fn threads_that_share_a_processor_see_what_they_had() {
     let executable = compile_threads(&fixture(FIXTURE));
     for test in tests_of(FIXTURE, "") {
         for processor in [None, Some(0), Some(1), Some(100_000)] {
-            let spec = RunSpec {
-                processor,
-                ..RunSpec::clean(&*test)
-            };
+            let spec = RunSpec { processor, ..RunSpec::clean(&*test) };
             let (events, record) = run_in(&executable, &spec);
-            assert_eq!(
-                record.outcome,
-                Outcome::Passed,
-                "{test} {processor:?}: {events}"
-            );
+            assert_eq!(record.outcome, Outcome::Passed, "{test} {processor:?}: {events}");
         }
     }
 }
@@ -33,15 +26,9 @@ fn a_seed_is_the_same_schedule_whichever_processor_the_threads_share() {
     let executable = compile_threads(&fixture(FIXTURE));
     for test in ["right_mutex", "right_channels", "wrong_if"] {
         let events = [None, Some(0), Some(1), Some(100_000)].map(|processor| {
-            let spec = RunSpec {
-                processor,
-                ..RunSpec::new(test, Level::Std, 1)
-            };
+            let spec = RunSpec { processor, ..RunSpec::new(test, Level::Std, 1) };
             run_in(&executable, &spec).0
         });
-        assert!(
-            events.iter().all(|one| *one == events[0]),
-            "{test}: {events:#?}"
-        );
+        assert!(events.iter().all(|one| *one == events[0]), "{test}: {events:#?}");
     }
 }

@@ -31,14 +31,9 @@ pub(crate) fn run(binary: &TestBinary, tests: &[&str], spec: &RunSpec) -> Vec<Ru
     let launcher = Launcher::new(records(&binary.cwd), &stop);
     let cases: Vec<TestCase> = tests.iter().copied().map(TestCase::new).collect();
     let cases: Vec<&TestCase> = cases.iter().collect();
-    let spec = RunSpec {
-        test: tests.last().unwrap().to_string(),
-        ..spec.clone()
-    };
+    let spec = RunSpec { test: tests.last().unwrap().to_string(), ..spec.clone() };
     let _ = std::fs::remove_file(file(binary));
-    launcher
-        .experiment(None, &[LIMIT], binary, &cases, &spec)
-        .unwrap()
+    launcher.experiment(None, &[LIMIT], binary, &cases, &spec).unwrap()
 }
 
 fn file(binary: &TestBinary) -> camino::Utf8PathBuf {
@@ -88,10 +83,7 @@ fn each_kind_of_state_is_named_and_restoring_it_and_no_other_saves_the_victim() 
         ("umask", Umask, ""),
         ("signal", Signal, "10"),
     ] {
-        let tests = [
-            &*format!("pollutes_{polluted}"),
-            &format!("victim_of_{polluted}"),
-        ];
+        let tests = [&*format!("pollutes_{polluted}"), &format!("victim_of_{polluted}")];
         let spec = RunSpec::clean("").in_order(|tests| tests.changes = true);
         let alone = run(&binary, &tests[1..], &spec);
         assert_eq!(alone[0].outcome, Outcome::Passed, "{polluted}");
@@ -99,10 +91,8 @@ fn each_kind_of_state_is_named_and_restoring_it_and_no_other_saves_the_victim() 
         assert_eq!(runs[0].outcome, Outcome::Passed, "{polluted}");
         assert_eq!(runs[1].outcome, Outcome::Failed, "{polluted}");
         let changes = named(&symbols, &runs[0].states);
-        let names: Vec<(StateKind, &str)> = changes
-            .iter()
-            .map(|(kind, name, _)| (*kind, name.as_str()))
-            .collect();
+        let names: Vec<(StateKind, &str)> =
+            changes.iter().map(|(kind, name, _)| (*kind, name.as_str())).collect();
         assert_eq!(names, [(kind, name)], "{polluted}: {:?}", runs[0].states);
         let state = changes[0].2.clone();
         if name.starts_with("states::") {
@@ -113,33 +103,23 @@ fn each_kind_of_state_is_named_and_restoring_it_and_no_other_saves_the_victim() 
             let word = format!("static {}", name.rsplit("::").next().unwrap());
             let word = word.replace("MUTABLE", "mut MUTABLE");
             let text = source.lines().nth(line as usize - 1).unwrap();
-            assert!(
-                text.contains(&word),
-                "{name} is reported in line {line}: {text}"
-            );
+            assert!(text.contains(&word), "{name} is reported in line {line}: {text}");
             assert!(place.ends_with("libtest/states.rs"), "{place}");
         }
         let other = symbols.named("states::NEIGHBOUR").unwrap().state();
-        let other = if other == state {
-            symbols.named("states::ATOMIC").unwrap().state()
-        } else {
-            other
-        };
+        let other =
+            if other == state { symbols.named("states::ATOMIC").unwrap().state() } else { other };
         for (restored, expected) in [(other, Outcome::Failed), (state, Outcome::Passed)] {
             let spec = RunSpec::clean("").in_order(|tests| tests.put_back = vec![restored.clone()]);
             let runs = run(&binary, &tests, &spec);
-            assert_eq!(
-                runs[1].outcome, expected,
-                "{polluted}, with {restored:?} put back"
-            );
+            assert_eq!(runs[1].outcome, expected, "{polluted}, with {restored:?} put back");
             // In a fork, too.
             let stop = StopFlag::new();
             let launcher = Launcher::new(records(&binary.cwd), &stop);
             let _ = std::fs::remove_file(&file);
             let (first, then) = (TestCase::new(tests[0]), TestCase::new(tests[1]));
-            let pairs = launcher
-                .pairs(None, LIMIT, &binary, &[&first], &[(&then, LIMIT)], &spec)
-                .unwrap();
+            let pairs =
+                launcher.pairs(None, LIMIT, &binary, &[&first], &[(&then, LIMIT)], &spec).unwrap();
             let forked = pairs.then[0].as_ref().unwrap();
             assert_eq!(
                 forked.outcome, expected,
@@ -156,46 +136,23 @@ fn the_line_that_writes_and_the_line_that_reads_are_named() {
     let symbols = Symbols::of(&binary.executable).unwrap();
     let source = std::fs::read_to_string(fixture("states.rs")).unwrap();
     for (polluted, name, writes, reads) in [
-        (
-            "atomic",
-            "states::ATOMIC",
-            "ATOMIC.store(3",
-            "ATOMIC.load(Ordering::Relaxed), 0",
-        ),
+        ("atomic", "states::ATOMIC", "ATOMIC.store(3", "ATOMIC.load(Ordering::Relaxed), 0"),
         (
             "neighbour",
             "states::NEIGHBOUR",
             "NEIGHBOUR.store(3",
             "NEIGHBOUR.load(Ordering::Relaxed), 0",
         ),
-        (
-            "list",
-            "states::LIST",
-            "LIST.lock().unwrap().push(4)",
-            "LIST.lock().unwrap().len()",
-        ),
-        (
-            "mutable",
-            "states::MUTABLE",
-            "MUTABLE[2] = 9",
-            "MUTABLE.iter()",
-        ),
-        (
-            "within",
-            "states::module::count::WITHIN",
-            "WITHIN.fetch_add",
-            "WITHIN.fetch_add",
-        ),
+        ("list", "states::LIST", "LIST.lock().unwrap().push(4)", "LIST.lock().unwrap().len()"),
+        ("mutable", "states::MUTABLE", "MUTABLE[2] = 9", "MUTABLE.iter()"),
+        ("within", "states::module::count::WITHIN", "WITHIN.fetch_add", "WITHIN.fetch_add"),
     ] {
         let state = symbols.named(name).unwrap().state();
         let spec = RunSpec::clean("").in_order(|tests| {
             tests.watch = vec![state.clone()];
             tests.lines = true;
         });
-        let (first, then) = (
-            format!("pollutes_{polluted}"),
-            format!("victim_of_{polluted}"),
-        );
+        let (first, then) = (format!("pollutes_{polluted}"), format!("victim_of_{polluted}"));
         let runs = run(&binary, &[&first, &then], &spec);
         let stop = StopFlag::new();
         let launcher = Launcher::new(records(&binary.cwd), &stop);
@@ -229,18 +186,9 @@ fn the_line_that_writes_and_the_line_that_reads_are_named() {
                 .collect();
             let is_it =
                 |(writes, text): &(bool, &str)| text.contains(line) && (*writes || !is_written);
-            assert!(
-                lines.iter().any(is_it),
-                "{test}: {lines:?}, {:?}",
-                run.accesses
-            );
+            assert!(lines.iter().any(is_it), "{test}: {lines:?}, {:?}", run.accesses);
             let stack = &run.accesses[0].stack;
-            assert!(
-                stack
-                    .iter()
-                    .any(|frame| frame.function.contains(test.as_str())),
-                "{stack:?}"
-            );
+            assert!(stack.iter().any(|frame| frame.function.contains(test.as_str())), "{stack:?}");
         }
     }
 }
@@ -252,41 +200,17 @@ fn the_calls_that_write_and_read_the_environment_the_directory_and_files_are_nam
     let file = file(&binary);
     use StateKind::{Cwd, Env, File};
     for (polluted, kind, name, writes, reads) in [
-        (
-            "env",
-            Env,
-            "STATES_VARIABLE",
-            "env::set_var(",
-            "env::var(\"STATES_VARIABLE\")",
-        ),
-        (
-            "env_by_removing",
-            Env,
-            "STATES_GIVEN",
-            "env::remove_var(",
-            "env::var(\"STATES_GIVEN\")",
-        ),
-        (
-            "cwd",
-            Cwd,
-            "",
-            "env::set_current_dir(",
-            "env::current_dir()",
-        ),
+        ("env", Env, "STATES_VARIABLE", "env::set_var(", "env::var(\"STATES_VARIABLE\")"),
+        ("env_by_removing", Env, "STATES_GIVEN", "env::remove_var(", "env::var(\"STATES_GIVEN\")"),
+        ("cwd", Cwd, "", "env::set_current_dir(", "env::current_dir()"),
         ("file", File, file.as_str(), "fs::write(", "file().exists()"),
     ] {
-        let state = StateId {
-            kind,
-            name: name.to_owned(),
-        };
+        let state = StateId { kind, name: name.to_owned() };
         let spec = RunSpec::clean("").in_order(|tests| {
             tests.watch = vec![state.clone()];
             tests.lines = true;
         });
-        let (first, then) = (
-            format!("pollutes_{polluted}"),
-            format!("victim_of_{polluted}"),
-        );
+        let (first, then) = (format!("pollutes_{polluted}"), format!("victim_of_{polluted}"));
         let runs = run(&binary, &[&first, &then], &spec);
         for (run, line, writes) in [(&runs[0], writes, true), (&runs[1], reads, false)] {
             let [access, ..] = &run.accesses[..] else {
@@ -306,11 +230,7 @@ fn a_test_that_shares_nothing_changes_nothing_and_a_port_that_stays_open_is_name
     let binary = compiled();
     let symbols = Symbols::of(&binary.executable).unwrap();
     let spec = RunSpec::clean("").in_order(|tests| tests.changes = true);
-    let runs = run(
-        &binary,
-        &["victim_of_atomic", "victim_of_cwd", "listens"],
-        &spec,
-    );
+    let runs = run(&binary, &["victim_of_atomic", "victim_of_cwd", "listens"], &spec);
     assert_eq!(named(&symbols, &runs[0].states), []);
     assert_eq!(named(&symbols, &runs[1].states), []);
     let changes = named(&symbols, &runs[2].states);
@@ -327,9 +247,8 @@ fn without_debug_information_there_are_names_and_stripped_there_are_offsets() {
     let copy = binary.cwd.join("stripped");
     let symbols = |argument: &str| {
         let mut strip = std::process::Command::new("strip");
-        let status = strip
-            .args([argument, "-o", copy.as_str(), binary.executable.as_str()])
-            .status();
+        let status =
+            strip.args([argument, "-o", copy.as_str(), binary.executable.as_str()]).status();
         assert!(status.unwrap().success());
         Symbols::of(Utf8Path::new(copy.as_str())).unwrap()
     };

@@ -72,10 +72,7 @@ fn the_statics_that_a_test_uses_are_those_that_the_registers_see_it_use() {
                 "{test} uses {name}: {used:?}, {alone:?}"
             );
             let is_written = alone.accesses.iter().any(|access| access.writes);
-            assert!(
-                written.contains(name) || !is_written,
-                "{test} writes {name}"
-            );
+            assert!(written.contains(name) || !is_written, "{test} writes {name}");
         }
         changed_in_vain += usize::from(test.starts_with("leaves") && written.contains(STATICS[0]));
     }

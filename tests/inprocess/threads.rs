@@ -110,12 +110,7 @@ fn right_programs_pass_under_every_schedule_without_a_leak() {
 
 #[test]
 fn the_same_spec_is_the_same_schedule() {
-    for test in [
-        "right_mutex",
-        "right_channels",
-        "wrong_if",
-        "wrong_order_of_locks",
-    ] {
+    for test in ["right_mutex", "right_channels", "wrong_if", "wrong_order_of_locks"] {
         for seed in 0..4 {
             let spec = RunSpec::new(test, Level::Std, seed);
             let records: BTreeSet<String> = (0..12).map(|_| run(&spec).0).collect();
@@ -134,9 +129,7 @@ fn is_another_function() {
     assert_eq!(names["7"], 7);
 }
 "#;
-    let folder = executable()
-        .with_file_name("another folder")
-        .join("and longer");
+    let folder = executable().with_file_name("another folder").join("and longer");
     fs::create_dir_all(&folder).unwrap();
     let source = folder.join("threads.rs");
     let text = fs::read_to_string(fixture("threads.rs")).unwrap();
@@ -193,9 +186,8 @@ fn a_run_that_is_shown_has_the_schedule_of_one_that_is_not() {
 fn the_memory_of_a_test_lies_at_the_same_place_however_its_thread_is_started() {
     // Locks that are found by their address wake another thread when it is another one.
     let spec = RunSpec::clean("tells_where_its_memory_lies");
-    let places: BTreeSet<_> = (0..40)
-        .map(|_| run(&spec).1.failure.expect("it always fails").message)
-        .collect();
+    let places: BTreeSet<_> =
+        (0..40).map(|_| run(&spec).1.failure.expect("it always fails").message).collect();
     assert_eq!(places.len(), 1, "{places:?}");
 }
 
@@ -209,20 +201,13 @@ fn other_seeds_are_other_schedules_and_a_clean_run_holds_nobody_back() {
     assert_eq!(clean.2, 0);
     let seeds = (0..8).map(|seed| switches(&RunSpec::new("right_mutex", Level::Std, seed)));
     let seeds: BTreeSet<_> = seeds.collect();
-    assert!(
-        seeds.len() > 6 && seeds.iter().all(|seed| seed.2 > 0),
-        "{seeds:?}"
-    );
+    assert!(seeds.len() > 6 && seeds.iter().all(|seed| seed.2 > 0), "{seeds:?}");
 }
 
 #[test]
 fn wrong_programs_fail_under_some_seed_and_then_always() {
     for test in tests("wrong_") {
-        assert_eq!(
-            run(&RunSpec::clean(&*test)).1.outcome,
-            Outcome::Passed,
-            "{test}"
-        );
+        assert_eq!(run(&RunSpec::clean(&*test)).1.outcome, Outcome::Passed, "{test}");
         let seeds = (0..300).map(|seed| RunSpec::new(&*test, Level::Std, seed));
         let failing = seeds
             .map(|spec| (run(&spec), spec))
@@ -259,11 +244,8 @@ fn a_deadlock_is_said_at_once_with_what_each_thread_waits_for() {
     let locks = (0..100).map(|seed| RunSpec::new("wrong_order_of_locks", Level::Std, seed));
     let end = locks.map(|spec| run(&spec).1.schedule.unwrap().end);
     let end = end.flatten().next().expect("some seed makes it lock");
-    let on: BTreeMap<&str, _> = end
-        .waits
-        .iter()
-        .map(|wait| (wait.name.as_deref().unwrap_or_default(), wait.on))
-        .collect();
+    let on: BTreeMap<&str, _> =
+        end.waits.iter().map(|wait| (wait.name.as_deref().unwrap_or_default(), wait.on)).collect();
     assert_eq!(on.len(), 2);
     assert!(on["other"].is_some() && on["other"] != on["wrong_order_of_locks"]);
 }
@@ -275,10 +257,7 @@ fn threads_that_wait_for_pipes_and_sockets_that_nobody_else_has_are_a_deadlock()
         assert_eq!(record.outcome, Outcome::Failed, "{events}");
         let end = record.schedule.unwrap().end.unwrap();
         let waits: Vec<_> = end.waits.iter().map(|wait| &*wait.operation).collect();
-        assert_eq!(
-            (end.kind, &*waits),
-            (ScheduleEndKind::Deadlock, &["read", "read"][..])
-        );
+        assert_eq!((end.kind, &*waits), (ScheduleEndKind::Deadlock, &["read", "read"][..]));
     }
 }
 
@@ -295,11 +274,7 @@ fn a_test_that_never_ends_is_ended_at_its_limit() {
 #[test]
 fn a_thread_that_counts_its_looks_may_come_to_its_end() {
     for test in tests("looks_for_long") {
-        assert_eq!(
-            run(&RunSpec::clean(&*test)).1.outcome,
-            Outcome::Passed,
-            "{test}"
-        );
+        assert_eq!(run(&RunSpec::clean(&*test)).1.outcome, Outcome::Passed, "{test}");
     }
 }
 

@@ -31,20 +31,14 @@ fn what_is_waited_for_comes_under_every_schedule_and_in_virtual_time() {
                 continue;
             }
             // A clock that goes back does not show how long was waited.
-            let spec = RunSpec {
-                models_off: vec!["time/std::time::SystemTime::now".to_owned()],
-                ..spec
-            };
+            let spec =
+                RunSpec { models_off: vec!["time/std::time::SystemTime::now".to_owned()], ..spec };
             let (events, record) = run_in(executable, &spec);
             let about = format!("{test} {} {} {events}", spec.level(), spec.seed());
             assert_eq!(record.outcome, Outcome::Passed, "{about}");
             let schedule = record.schedule.expect(test);
             // What is outside may take another course the next time, and nothing else.
-            assert_eq!(
-                schedule.is_repeatable(),
-                !test.starts_with("outside_"),
-                "{about}"
-            );
+            assert_eq!(schedule.is_repeatable(), !test.starts_with("outside_"), "{about}");
             if spec.is_clean() && test.starts_with("an_hour") {
                 assert!(schedule.time_us >= 59 * 60 * 1_000_000, "{about}");
             }
@@ -95,11 +89,7 @@ fn a_pipe_that_somebody_else_begins_to_read_at_any_time_is_no_deadlock() {
 
 /// Ends what takes longer than any of these runs does.
 fn wait_for_long(command: &mut Command) -> ExitStatus {
-    let mut child = command
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     for _ in 0..600 {
         if let Some(status) = child.try_wait().unwrap() {
             return status;
@@ -126,16 +116,11 @@ fn a_stack_is_captured_while_a_thread_that_waits_for_its_turn_has_the_lock_of_ba
     let executable = &compile_threads(&fixture("panics.rs"));
     for spec in specs("threads_panic_beside_others", 8) {
         let found = run_as(executable, &spec, wait_for_long).1;
-        let traced = RunSpec {
-            trace: found.points.into_iter().map(|point| point.site).collect(),
-            ..spec
-        };
+        let traced =
+            RunSpec { trace: found.points.into_iter().map(|point| point.site).collect(), ..spec };
         let (events, record) = run_as(executable, &traced, wait_for_long);
         let about = format!("{} {} {events}", traced.level(), traced.seed());
         assert_eq!(record.outcome, Outcome::Passed, "{about}");
-        assert!(
-            record.points.iter().any(|point| !point.stack.is_empty()),
-            "{about}"
-        );
+        assert!(record.points.iter().any(|point| !point.stack.is_empty()), "{about}");
     }
 }

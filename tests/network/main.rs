@@ -4,11 +4,7 @@
 
 #![cfg(target_os = "linux")]
 
-#[expect(
-    dead_code,
-    unused_imports,
-    reason = "shared with the other end-to-end tests"
-)]
+#[expect(dead_code, unused_imports, reason = "shared with the other end-to-end tests")]
 #[path = "../e2e/support/mod.rs"]
 mod support;
 
@@ -56,10 +52,7 @@ fn expect_the_labels(report: &Report) {
             ("network::real", vec![Verdict::Broken]),
         ])
     );
-    for name in [
-        "a_name_that_is_waited_for",
-        "a_name_that_is_asked_for_later",
-    ] {
+    for name in ["a_name_that_is_waited_for", "a_name_that_is_asked_for_later"] {
         let event = &test(report, name).network[0];
         assert_eq!(
             (&*event.operation, &*event.address, &*event.error),
@@ -80,11 +73,7 @@ fn with_the_network_blocked_exactly_the_tests_that_need_it_are_sanitised() {
     let literal = test(&report, "a_literal_address");
     let event = &literal.network[0];
     assert_eq!(
-        (
-            event.operation.as_str(),
-            event.address.as_str(),
-            event.error.as_str()
-        ),
+        (event.operation.as_str(), event.address.as_str(), event.error.as_str()),
         ("connect", "192.0.2.1:80", "ENETUNREACH")
     );
     assert_eq!(event.file.as_deref(), Some("tests/needs.rs"));
@@ -94,10 +83,7 @@ fn with_the_network_blocked_exactly_the_tests_that_need_it_are_sanitised() {
     assert_eq!(name.hosts, ["name.example.com"]);
 
     let ignores = test(&report, "expects_the_failure");
-    assert_eq!(
-        ignores.notes,
-        ["it passes without the network that it asks for (192.0.2.1)"]
-    );
+    assert_eq!(ignores.notes, ["it passes without the network that it asks for (192.0.2.1)"]);
     assert!(test(&report, "uses_the_loopback").hosts.is_empty());
 }
 
@@ -123,18 +109,14 @@ fn the_tests_that_need_the_network_are_listed_with_their_hosts_and_as_filters() 
     let list = |format: &str| {
         let nondex = Nondex::command(&project.path(""), "network");
         let args = ["--offline", "--format", format, "--", "--exact"];
-        let output = nondex
-            .args(args)
-            .args(["a_name", "expects_the_failure", "uses_nothing"])
-            .run();
+        let output =
+            nondex.args(args).args(["a_name", "expects_the_failure", "uses_nothing"]).run();
         output.expect(ExitCode::Ok);
         output.stdout
     };
     let table = list("table");
-    let lines: Vec<Vec<&str>> = table
-        .lines()
-        .map(|line| line.split_whitespace().collect())
-        .collect();
+    let lines: Vec<Vec<&str>> =
+        table.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(
         lines,
         [
@@ -143,10 +125,7 @@ fn the_tests_that_need_the_network_are_listed_with_their_hosts_and_as_filters() 
         ]
     );
     assert_eq!(list("skip"), "--exact --skip a_name\n");
-    assert_eq!(
-        list("filterset"),
-        "not ((binary_id(=network::needs) & test(=a_name)))\n"
-    );
+    assert_eq!(list("filterset"), "not ((binary_id(=network::needs) & test(=a_name)))\n");
 
     // What fails for another reason is not compared with a plain build, which would not block the
     // network, and shows it.
@@ -158,9 +137,7 @@ fn the_tests_that_need_the_network_are_listed_with_their_hosts_and_as_filters() 
         .prints(&["1 test failed for another reason than the network"]);
     // It tries no seed, so that its report is none for `report` to show.
     let latest = Nondex::command(&root, "report").run();
-    latest
-        .expect(ExitCode::Setup)
-        .prints(&["there is no report at"]);
+    latest.expect(ExitCode::Setup).prints(&["there is no report at"]);
 }
 
 #[test]
@@ -184,15 +161,8 @@ fn system_calls_of_rustix_are_seen() {
     ] {
         assert_eq!(test(&report, name).verdict, verdict, "{name}");
     }
-    assert_eq!(
-        test(&report, "needs_the_network").network[0].address,
-        "192.0.2.1:80"
-    );
-    assert!(
-        !report.notes.iter().any(|note| note.contains("rustix")),
-        "{:?}",
-        report.notes
-    );
+    assert_eq!(test(&report, "needs_the_network").network[0].address, "192.0.2.1:80");
+    assert!(!report.notes.iter().any(|note| note.contains("rustix")), "{:?}", report.notes);
 }
 
 #[test]
@@ -228,30 +198,14 @@ fn a_run_with_the_network_tells_what_failed_because_it_was_blocked() {
     assert_eq!((needs.verdict, needs.notes.len()), (Verdict::Network, 0));
     let fails = test(&blocked, "fails_with_the_network_too");
     assert_eq!(fails.verdict, Verdict::Network);
-    assert!(
-        blocked.notes.iter().any(|note| note.contains("not known")),
-        "{:?}",
-        blocked.notes
-    );
+    assert!(blocked.notes.iter().any(|note| note.contains("not known")), "{:?}", blocked.notes);
 
     let args = [&args[..], &["--network-verify"]].concat();
     let verified = report_in_namespace(&root, ANOTHER_MACHINE, &args).unwrap();
-    assert!(
-        !verified.notes.iter().any(|note| note.contains("not known")),
-        "{:?}",
-        verified.notes
-    );
+    assert!(!verified.notes.iter().any(|note| note.contains("not known")), "{:?}", verified.notes);
     for (name, verdict, note) in [
-        (
-            "passes_with_the_network",
-            Verdict::Network,
-            "it passes with the network",
-        ),
-        (
-            "fails_with_the_network_too",
-            Verdict::Broken,
-            "it fails with the network too",
-        ),
+        ("passes_with_the_network", Verdict::Network, "it passes with the network"),
+        ("fails_with_the_network_too", Verdict::Broken, "it fails with the network too"),
         (
             "does_not_mind",
             Verdict::Passed,
@@ -261,11 +215,7 @@ fn a_run_with_the_network_tells_what_failed_because_it_was_blocked() {
         let test = test(&verified, name);
         assert_eq!(test.verdict, verdict);
         assert_eq!(test.notes[0], note);
-        assert_eq!(
-            test.notes.len() > 1,
-            verdict == Verdict::Broken,
-            "{test:#?}"
-        );
+        assert_eq!(test.notes.len() > 1, verdict == Verdict::Broken, "{test:#?}");
     }
 }
 
@@ -284,9 +234,7 @@ fn a_call_that_does_not_expect_an_error_is_found_by_errors_from_the_seed() {
         panic!("{:?}", found.culprits);
     };
     let source = fs::read_to_string(project.path("tests/reached.rs")).unwrap();
-    let call = source
-        .lines()
-        .position(|line| line.contains("TcpStream::connect(server).unwrap()"));
+    let call = source.lines().position(|line| line.contains("TcpStream::connect(server).unwrap()"));
     assert_eq!(
         (&*culprit.api, &*culprit.file, culprit.line as usize),
         ("connect", "tests/reached.rs", call.unwrap() + 1)
@@ -314,18 +262,13 @@ fn failures_of_tests_that_share_a_process_are_judged_by_runs_alone() {
     let executable = executable.expect("cargo names the test's executable");
     let run = |threads: &str, variables: &[(&str, &str)]| {
         let mut command = in_namespace(&root, LOOPBACK, Path::new(&executable))?;
-        command
-            .env("NONDEX_SEED", "1")
-            .envs(variables.iter().copied());
+        command.env("NONDEX_SEED", "1").envs(variables.iter().copied());
         command.args(["--test-threads", threads]);
         let output = command.output().unwrap();
         let [stdout, stderr] =
             [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-        let mut lines: Vec<String> = stdout
-            .lines()
-            .filter(|line| line.contains(" ... "))
-            .map(str::to_owned)
-            .collect();
+        let mut lines: Vec<String> =
+            stdout.lines().filter(|line| line.contains(" ... ")).map(str::to_owned).collect();
         lines.sort();
         Some((lines, stderr))
     };
@@ -352,8 +295,5 @@ fn failures_of_tests_that_share_a_process_are_judged_by_runs_alone() {
         assert!(stderr.lines().any(|line| line == note), "{stderr}");
     }
     let (lines, _) = run("1", &[("NONDEX_NO_SANITISE", "1")]).unwrap();
-    assert!(
-        lines.iter().all(|line| !line.contains("ignored")),
-        "{lines:?}"
-    );
+    assert!(lines.iter().all(|line| !line.contains("ignored")), "{lines:?}");
 }

@@ -12,10 +12,7 @@ use crate::support::{self, Fixture, Nondex};
 pub(super) fn built(name: &str) -> &'static Fixture {
     let project = Fixture::shared(name);
     // Cargo builds it once, for whoever comes first.
-    Nondex::command(&project.path(""), "list")
-        .arg("--offline")
-        .run()
-        .expect(ExitCode::Ok);
+    Nondex::command(&project.path(""), "list").arg("--offline").run().expect(ExitCode::Ok);
     project
 }
 
@@ -42,15 +39,10 @@ pub(super) const ANOTHER_MACHINE: &str = r#"
 pub(super) fn report_in_namespace(root: &Path, network: &str, args: &[&str]) -> Option<Report> {
     let mut nondex = in_namespace(root, network, Path::new(env!("CARGO_BIN_EXE_cargo-nondex")))?;
     nondex.args(["nondex", "run", "--offline", "--message-format", "json"]);
-    nondex
-        .env("NONDEX_CACHE_DIR", support::cache())
-        .env("NO_COLOR", "1");
+    nondex.env("NONDEX_CACHE_DIR", support::cache()).env("NO_COLOR", "1");
     let output = nondex.args(args).output().unwrap();
     let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|e| {
-        panic!(
-            "no report: {e}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        panic!("no report: {e}: {}", String::from_utf8_lossy(&output.stderr));
     });
     Some(report)
 }

@@ -17,33 +17,19 @@ fn what_is_read_and_written_through_descriptors_counts_as_what_is_received_and_s
         ("no_answer_to_what_is_written", "send", "no answer"),
         ("no_answer_to_what_is_written_in_parts", "send", "no answer"),
         ("an_error_that_is_read", "send", "ECONNREFUSED"),
-        (
-            "a_connection_that_is_read_from_before_it_is_there",
-            "connect",
-            "ECONNREFUSED",
-        ),
-        (
-            "a_connection_that_is_written_to_before_it_is_there",
-            "connect",
-            "ECONNREFUSED",
-        ),
+        ("a_connection_that_is_read_from_before_it_is_there", "connect", "ECONNREFUSED"),
+        ("a_connection_that_is_written_to_before_it_is_there", "connect", "ECONNREFUSED"),
     ] {
         let test = test(&report, name);
-        let events: Vec<(&str, &str)> = test
-            .network
-            .iter()
-            .map(|event| (&*event.operation, &*event.error))
-            .collect();
+        let events: Vec<(&str, &str)> =
+            test.network.iter().map(|event| (&*event.operation, &*event.error)).collect();
         assert_eq!(
             (test.verdict, &*events),
             (Verdict::Network, &[(operation, error)][..]),
             "{name}"
         );
     }
-    for name in [
-        "an_answer_that_is_read_and_a_bug",
-        "an_answer_that_is_read_in_parts_and_a_bug",
-    ] {
+    for name in ["an_answer_that_is_read_and_a_bug", "an_answer_that_is_read_in_parts_and_a_bug"] {
         assert_eq!(test(&report, name).verdict, Verdict::Broken, "{name}");
     }
 }
@@ -55,14 +41,7 @@ fn a_datagram_explains_a_failure_only_if_its_answer_was_waited_for_in_vain() {
         &ONCE[..],
         // Most of them wait.
         &["--timeout", "3", "--jobs", "4"],
-        &[
-            "--test",
-            "answered",
-            "--test",
-            "unanswered",
-            "--test",
-            "unasked",
-        ],
+        &["--test", "answered", "--test", "unanswered", "--test", "unasked"],
     ]
     .concat();
     let Some(report) = report_in_namespace(&project.path(""), ANOTHER_MACHINE, &args) else {
@@ -124,12 +103,6 @@ fn expect_no_fork_to_hang(network: &str) {
     };
     assert_eq!(report.tests.len(), 2);
     for test in &report.tests {
-        assert_eq!(
-            test.verdict,
-            Verdict::Passed,
-            "{}: {:?}",
-            test.name,
-            test.failures
-        );
+        assert_eq!(test.verdict, Verdict::Passed, "{}: {:?}", test.name, test.failures);
     }
 }

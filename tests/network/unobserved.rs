@@ -30,27 +30,15 @@ fn a_program_that_cannot_be_observed_is_judged_by_how_it_ended_and_that_is_said(
         );
         for (name, host, end) in [
             ("a_url", "192.0.2.1", "ended with exit status 1"),
-            (
-                "a_path_on_another_machine",
-                "name.example.com",
-                "ended with exit status 1",
-            ),
+            ("a_path_on_another_machine", "name.example.com", "ended with exit status 1"),
             (
                 "a_child_that_was_forked_by_the_test_itself",
                 "name.example.com",
                 "ended with exit status 1",
             ),
-            (
-                "a_child_that_was_forked_by_a_shell",
-                "name.example.com",
-                "ended with exit status 1",
-            ),
+            ("a_child_that_was_forked_by_a_shell", "name.example.com", "ended with exit status 1"),
             ("a_child_that_is_killed", "192.0.2.1", "ended with signal 9"),
-            (
-                "a_child_that_is_not_waited_for",
-                "192.0.2.1",
-                "had not ended",
-            ),
+            ("a_child_that_is_not_waited_for", "192.0.2.1", "had not ended"),
         ] {
             let test = test(&report, name);
             let note =

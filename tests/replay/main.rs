@@ -2,11 +2,7 @@
 
 #![cfg(target_os = "linux")]
 
-#[expect(
-    dead_code,
-    unused_imports,
-    reason = "shared with the other end-to-end tests"
-)]
+#[expect(dead_code, unused_imports, reason = "shared with the other end-to-end tests")]
 #[path = "../e2e/support/mod.rs"]
 mod support;
 
@@ -26,21 +22,14 @@ const TEST: &str = "tests::std_own_map";
 
 /// One test of the fixture at STD, with these seeds.
 fn run(app: &Path, seeds: &str) -> Nondex {
-    Nondex::run_in(app).args([
-        "--lib", "--levels", "STD", "--seeds", seeds, "--exact", TEST,
-    ])
+    Nondex::run_in(app).args(["--lib", "--levels", "STD", "--seeds", seeds, "--exact", TEST])
 }
 
 /// The id in the command that the report shows.
 fn id(test: &TestReport) -> String {
     let replay = test.replay.as_ref().expect("a finding can be replayed");
     let id = replay.primary.as_deref().expect("it fails");
-    assert!(
-        test.failures
-            .iter()
-            .any(|failure| failure.id.as_deref() == Some(id)),
-        "{test:#?}"
-    );
+    assert!(test.failures.iter().any(|failure| failure.id.as_deref() == Some(id)), "{test:#?}");
     id.to_owned()
 }
 
@@ -84,25 +73,15 @@ fn it_fails_again_when_replayed(app: &Path, id: &str) {
         assert!(!output.stderr.contains("warning:"), "{}", output.stderr);
     }
     let quiet = replay(&[id, "-q"]);
-    quiet
-        .expect(ExitCode::Found)
-        .prints(&["Failed again as recorded"]);
+    quiet.expect(ExitCode::Found).prints(&["Failed again as recorded"]);
     assert!(!quiet.stderr.contains("panicked at"), "{}", quiet.stderr);
 
     let json = replay(&[id, "--trace", "--message-format", "json"]);
     let value: Value = serde_json::from_str(&json.expect(ExitCode::Found).stdout).unwrap();
-    assert_eq!(
-        (&value["reproduced"], &value["id"]),
-        (&true.into(), &id.into())
-    );
-    let frames = value["trace"][0]["stack"]
-        .as_array()
-        .expect("the culprit is traced");
-    let is_ours = |frame: &Value| {
-        frame["function"]
-            .as_str()
-            .is_some_and(|f| f.contains("findings::names"))
-    };
+    assert_eq!((&value["reproduced"], &value["id"]), (&true.into(), &id.into()));
+    let frames = value["trace"][0]["stack"].as_array().expect("the culprit is traced");
+    let is_ours =
+        |frame: &Value| frame["function"].as_str().is_some_and(|f| f.contains("findings::names"));
     assert!(frames.iter().any(is_ours), "{frames:#?}");
 
     let often = replay(&[id, "--runs", "3"]);
@@ -123,26 +102,15 @@ fn it_fails_again_when_replayed(app: &Path, id: &str) {
         "the test executable is given what stands after `--`: {}",
         after.stderr
     );
-    replay(&["nothing"])
-        .expect(ExitCode::Usage)
-        .prints(&["no finding `nothing`", "report --list"]);
+    replay(&["nothing"]).expect(ExitCode::Usage).prints(&["no finding `nothing`", "report --list"]);
 }
 
 fn what_is_watched_otherwise_fails_as_well(app: &Path, id: &str) {
-    let debug = |command: &str| {
-        Nondex::command(app, "replay")
-            .args([id, "--debugger", command])
-            .run()
-    };
-    debug("env A=1")
-        .expect(ExitCode::Found)
-        .prints(&["Failed again as recorded"]);
-    debug("true")
-        .expect(ExitCode::Setup)
-        .prints(&["the debugger ended before the test did"]);
-    debug("/nonexistent/debugger")
-        .expect(ExitCode::Setup)
-        .prints(&["/nonexistent/debugger"]);
+    let debug =
+        |command: &str| Nondex::command(app, "replay").args([id, "--debugger", command]).run();
+    debug("env A=1").expect(ExitCode::Found).prints(&["Failed again as recorded"]);
+    debug("true").expect(ExitCode::Setup).prints(&["the debugger ended before the test did"]);
+    debug("/nonexistent/debugger").expect(ExitCode::Setup).prints(&["/nonexistent/debugger"]);
 }
 
 fn it_is_listed_and_reported(app: &Path, id: &str, report: &Report) {
@@ -150,10 +118,7 @@ fn it_is_listed_and_reported(app: &Path, id: &str, report: &Report) {
     let list = show(&["--list"]);
     let stdout = &list.expect(ExitCode::Ok).stdout;
     assert!(stdout.starts_with(id), "{stdout}");
-    assert!(
-        stdout.contains("std::collections::HashMap::keys at src/lib.rs:"),
-        "{stdout}"
-    );
+    assert!(stdout.contains("std::collections::HashMap::keys at src/lib.rs:"), "{stdout}");
     let all = show(&["--list", "--message-format", "json", "-v"]);
     let all: Value = serde_json::from_str(&all.expect(ExitCode::Ok).stdout).unwrap();
     let failures = report.tests.iter().map(|test| test.failures.len());
@@ -167,36 +132,22 @@ fn it_is_listed_and_reported(app: &Path, id: &str, report: &Report) {
         .expect(ExitCode::Ok)
         .prints(&[&format!("reproduce: {}", reproduce(test(report, TEST)))]);
     for name in ["7-7", "..", "."] {
-        show(&[name])
-            .expect(ExitCode::Usage)
-            .prints(&["there is no run", &report.run.id]);
+        show(&[name]).expect(ExitCode::Usage).prints(&["there is no run", &report.run.id]);
     }
 }
 
 fn it_is_tried_first_once_exported(app: &Path, found: &TestReport, report: &Report) {
-    let fails = |seed: &u64| {
-        found
-            .failures
-            .iter()
-            .any(|failure| failure.seed == Some(*seed))
-    };
+    let fails = |seed: &u64| found.failures.iter().any(|failure| failure.seed == Some(*seed));
     let seeds = &report.run.seeds;
-    let passing = seeds
-        .iter()
-        .find(|seed| !fails(seed))
-        .expect("one order in 24 passes");
+    let passing = seeds.iter().find(|seed| !fails(seed)).expect("one order in 24 passes");
     let seeds = format!("{passing}..={passing}");
     run(app, &seeds).run().expect(ExitCode::Ok);
 
     let export = || Nondex::command(app, "report").arg("--export").run();
-    export()
-        .expect(ExitCode::Ok)
-        .prints(&["1 new regression to"]);
+    export().expect(ExitCode::Ok).prints(&["1 new regression to"]);
     let file = app.join(".config/nondex-regressions.json");
     let text = fs::read_to_string(&file).unwrap();
-    export()
-        .expect(ExitCode::Ok)
-        .prints(&["0 new regressions to"]);
+    export().expect(ExitCode::Ok).prints(&["0 new regressions to"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
 
     // A regression keeps its own schedule.
@@ -204,22 +155,11 @@ fn it_is_tried_first_once_exported(app: &Path, found: &TestReport, report: &Repo
     let again = again.run().expect(ExitCode::Found).report();
     let again = test(&again, TEST);
     assert_eq!(again.reproduce, found.reproduce);
-    assert_eq!(
-        again.failure_rate[&Level::Std],
-        [0, 1],
-        "the rate is that of the seeds"
-    );
-    assert!(
-        again.notes.iter().any(|note| note.contains("regression")),
-        "{:?}",
-        again.notes
-    );
+    assert_eq!(again.failure_rate[&Level::Std], [0, 1], "the rate is that of the seeds");
+    assert!(again.notes.iter().any(|note| note.contains("regression")), "{:?}", again.notes);
 
     fs::write(&file, "<<<<<<< HEAD\n").unwrap();
-    run(app, "1")
-        .run()
-        .expect(ExitCode::Setup)
-        .prints(&["nondex-regressions.json", "not JSON"]);
+    run(app, "1").run().expect(ExitCode::Setup).prints(&["nondex-regressions.json", "not JSON"]);
     fs::remove_file(&file).unwrap();
     run(app, "1")
         .args(["--regressions", "other.json"])
@@ -237,18 +177,12 @@ fn a_change_is_said_and_what_no_longer_applies_is_refused(fixture: &Fixture, id:
     fs::write(&source, format!("{original}\n#[test]\nfn another() {{}}\n")).unwrap();
     let changed =
         "warning: the test executable has changed since this was found: the result may differ";
-    replay()
-        .expect(ExitCode::Found)
-        .prints(&[changed, "Failed again as recorded"]);
+    replay().expect(ExitCode::Found).prints(&[changed, "Failed again as recorded"]);
 
-    let fixed = original.replace(
-        "register.keys().copied()",
-        "[\"ada\", \"bob\", \"cleo\", \"dan\"].into_iter()",
-    );
+    let fixed = original
+        .replace("register.keys().copied()", "[\"ada\", \"bob\", \"cleo\", \"dan\"].into_iter()");
     fs::write(&source, fixed).unwrap();
-    replay()
-        .expect(ExitCode::Ok)
-        .prints(&[changed, "Passed it did not fail this time"]);
+    replay().expect(ExitCode::Ok).prints(&[changed, "Passed it did not fail this time"]);
 
     fs::write(&source, original.replace("fn std_own_map", "fn renamed")).unwrap();
     replay()
@@ -259,16 +193,11 @@ fn a_change_is_said_and_what_no_longer_applies_is_refused(fixture: &Fixture, id:
         let own = format!("\"algorithm\": {}", nondex_core::ALGORITHM);
         text.replace(&own, "\"algorithm\": 99")
     });
-    replay()
-        .expect(ExitCode::Setup)
-        .prints(&["version 99 of the algorithm", "cannot be replayed"]);
+    replay().expect(ExitCode::Setup).prints(&["version 99 of the algorithm", "cannot be replayed"]);
     edit(fixture, id, |text| text[..text.len() / 2].to_owned());
-    replay()
-        .expect(ExitCode::Setup)
-        .prints(&["failed to read the finding", "it is not JSON"]);
+    replay().expect(ExitCode::Setup).prints(&["failed to read the finding", "it is not JSON"]);
     let list = Nondex::command(&app, "report").args(["--list", "-v"]).run();
-    list.expect(ExitCode::Ok)
-        .prints(&["failed to read the finding"]);
+    list.expect(ExitCode::Ok).prints(&["failed to read the finding"]);
 }
 
 #[test]
@@ -283,10 +212,7 @@ fn a_log_and_a_report_are_enough_in_a_fresh_clone() {
             && line.contains("'findings$tests::std_own_map' --level STD --seed "),
         "{line}"
     );
-    Nondex::pasted(&app, line)
-        .run()
-        .expect(ExitCode::Found)
-        .prints(&["Failed again as recorded"]);
+    Nondex::pasted(&app, line).run().expect(ExitCode::Found).prints(&["Failed again as recorded"]);
 
     let clone = Fixture::new("findings");
     let app = clone.path("app");
@@ -310,16 +236,11 @@ fn a_log_and_a_report_are_enough_in_a_fresh_clone() {
         .run()
         .expect(ExitCode::Usage)
         .prints(&["--seed"]);
-    Nondex::pasted(&app, "cargo nondex replay own_map --clean --lib")
-        .run()
-        .expect(ExitCode::Ok);
+    Nondex::pasted(&app, "cargo nondex replay own_map --clean --lib").run().expect(ExitCode::Ok);
     Nondex::pasted(&app, "cargo nondex replay tests:: --clean --lib")
         .run()
         .expect(ExitCode::Usage)
-        .prints(&[
-            "`tests::` may be several tests:\n",
-            "\n  findings$tests::std_own_map\n",
-        ]);
+        .prints(&["`tests::` may be several tests:\n", "\n  findings$tests::std_own_map\n"]);
     Nondex::pasted(&app, "cargo nondex replay nowhere --clean --lib")
         .run()
         .expect(ExitCode::Usage)
@@ -331,25 +252,13 @@ fn a_log_and_a_report_are_enough_in_a_fresh_clone() {
         let command = Nondex::command(&app, command).args(["--report", "downloaded.json"]);
         command.args((!name.is_empty()).then_some(name)).run()
     };
-    for name in [
-        TEST,
-        "latest",
-        &id(found),
-        "findings$tests::std_own_map",
-        "s::std_own",
-    ] {
+    for name in [TEST, "latest", &id(found), "findings$tests::std_own_map", "s::std_own"] {
         let output = with_report("replay", name);
-        output
-            .expect(ExitCode::Found)
-            .prints(&["Failed again as recorded"]);
+        output.expect(ExitCode::Found).prints(&["Failed again as recorded"]);
         assert!(!output.stderr.contains("warning"), "{}", output.stderr);
     }
-    with_report("replay", "nothing")
-        .expect(ExitCode::Usage)
-        .prints(&["no failing run `nothing`"]);
-    with_report("report", "")
-        .expect(ExitCode::Ok)
-        .prints(&[&format!("reproduce: {line}")]);
+    with_report("replay", "nothing").expect(ExitCode::Usage).prints(&["no failing run `nothing`"]);
+    with_report("report", "").expect(ExitCode::Ok).prints(&[&format!("reproduce: {line}")]);
     with_report("explain", TEST)
         .expect(ExitCode::Found)
         .prints(&["std::collections::HashMap::keys"]);
@@ -363,10 +272,9 @@ fn a_test_that_is_explained_stays_among_the_others() {
     let before = run.arg("tests::").run().expect(ExitCode::Found).report();
     assert!(before.tests.len() > 1);
     let explain = |name: &str| Nondex::command(&app, "explain").arg(name).run();
-    explain("tests::").expect(ExitCode::Usage).prints(&[
-        "`tests::` may be several findings:\n",
-        " of findings$tests::std_own_map\n",
-    ]);
+    explain("tests::")
+        .expect(ExitCode::Usage)
+        .prints(&["`tests::` may be several findings:\n", " of findings$tests::std_own_map\n"]);
     let explained = explain("own_map");
     explained.expect(ExitCode::Found).prints(&[
         "1 test: 1 ID",
@@ -385,10 +293,7 @@ fn a_test_that_is_explained_stays_among_the_others() {
     // Once it fails whatever is chosen, it is compared with a plain build as in any other campaign.
     let source = app.join("src/lib.rs");
     let text = fs::read_to_string(&source).unwrap();
-    let text = text.replace(
-        "register.keys().copied()",
-        "register.keys().copied().take(1)",
-    );
+    let text = text.replace("register.keys().copied()", "register.keys().copied().take(1)");
     fs::write(&source, text).unwrap();
     let broken = explain("own_map");
     broken.expect(ExitCode::CleanRunFailed).prints(&[

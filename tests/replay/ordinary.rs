@@ -23,55 +23,29 @@ fn ordinary_builds_confirm_what_fails_without_the_tool() {
     };
     let broken = json(confirm("tests::broken_always", "8"), ExitCode::Found);
     let broken = &broken["tests"][0];
-    assert_eq!(
-        (&broken["failures"], &broken["runs"]),
-        (&8.into(), &8.into())
-    );
-    assert!(
-        broken["message"]
-            .as_str()
-            .unwrap()
-            .contains("a failure that no order explains")
-    );
+    assert_eq!((&broken["failures"], &broken["runs"]), (&8.into(), &8.into()));
+    assert!(broken["message"].as_str().unwrap().contains("a failure that no order explains"));
 
     let stable = json(confirm("tests::stable_sorted", "8"), ExitCode::Ok);
     let stable = &stable["tests"][0];
-    assert_eq!(
-        (&stable["failures"], &stable["runs"]),
-        (&0.into(), &8.into())
-    );
+    assert_eq!((&stable["failures"], &stable["runs"]), (&0.into(), &8.into()));
     assert_eq!(stable["interval"][0], 0.0);
 
     // 23 orders of 24 fail: that 30 runs pass happens less than once in 10^41.
     let flaky = confirm(TEST, "30").run();
-    flaky
-        .expect(ExitCode::Found)
-        .prints(&["runs failed:", "with 95 % confidence"]);
+    flaky.expect(ExitCode::Found).prints(&["runs failed:", "with 95 % confidence"]);
     let seeded = || {
         let words = ["--offline", "--lib", "--exact", TEST, "--seeds", "7..17"];
-        json(
-            Nondex::command(&app, "confirm").args(words),
-            ExitCode::Found,
-        )
+        json(Nondex::command(&app, "confirm").args(words), ExitCode::Found)
     };
     let seeded = [seeded(), seeded()];
-    let [first, second] = seeded
-        .each_ref()
-        .map(|value| &value["tests"][0]["failing_seeds"]);
-    assert!(
-        first.as_array().is_some_and(|seeds| !seeds.is_empty()),
-        "{first}"
-    );
+    let [first, second] = seeded.each_ref().map(|value| &value["tests"][0]["failing_seeds"]);
+    assert!(first.as_array().is_some_and(|seeds| !seeds.is_empty()), "{first}");
     assert_eq!(first, second, "a seed decides");
     let unrepeated = &seeded[0]["tests"][0]["unrepeated_seeds"];
     assert_eq!(*unrepeated, Value::Array(Vec::new()));
-    confirm("tests::nothing", "1")
-        .run()
-        .expect(ExitCode::NoTests);
-    assert!(
-        !app.join("target/debug").exists(),
-        "the user's own build is left alone"
-    );
+    confirm("tests::nothing", "1").run().expect(ExitCode::NoTests);
+    assert!(!app.join("target/debug").exists(), "the user's own build is left alone");
 }
 
 /// Runs a script of a repro, and returns its exit code.
@@ -88,14 +62,7 @@ fn what_a_finding_says_is_reproduced_without_the_tool_where_that_is_possible() {
     let root = fixture.path("");
     let report = Nondex::run_in(&root).run().expect(ExitCode::Found).report();
     assert_eq!(report.summary.id, 4, "{report:#?}");
-    let words = [
-        "--offline",
-        "--runs",
-        "40",
-        "--message-format",
-        "json",
-        "::",
-    ];
+    let words = ["--offline", "--runs", "40", "--message-format", "json", "::"];
     let output = Nondex::command(&root, "confirm").args(words).run();
     let confirmed: Value = serde_json::from_str(&output.expect(ExitCode::Found).stdout).unwrap();
     let repro = |name: &str| {
@@ -127,13 +94,7 @@ fn what_a_finding_says_is_reproduced_without_the_tool_where_that_is_possible() {
 
     let script = environment["script"].as_str().unwrap();
     fs::write(script, "the old one").unwrap();
-    let words = [
-        "--offline",
-        "--runs",
-        "2",
-        "--exact",
-        "elsewhere::the_environment",
-    ];
+    let words = ["--offline", "--runs", "2", "--exact", "elsewhere::the_environment"];
     let confirm = || Nondex::command(&root, "confirm").args(words);
     confirm().arg("--no-repro").run().expect(ExitCode::Ok);
     assert_eq!(fs::read_to_string(script).unwrap(), "the old one");

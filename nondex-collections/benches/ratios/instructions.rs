@@ -61,15 +61,8 @@ pub(super) fn measure(filter: &str) -> Result<Table, Box<dyn Error>> {
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
     let output = Command::new("valgrind")
-        .args([
-            "--tool=callgrind",
-            "--quiet",
-            "--dump-before=*instructions*mark*",
-        ])
-        .arg(format!(
-            "--callgrind-out-file={}",
-            folder.join("part").display()
-        ))
+        .args(["--tool=callgrind", "--quiet", "--dump-before=*instructions*mark*"])
+        .arg(format!("--callgrind-out-file={}", folder.join("part").display()))
         // A copy is to count as many instructions as vectors, not as many as bytes.
         .env(
             "GLIBC_TUNABLES",

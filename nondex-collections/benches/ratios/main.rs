@@ -34,11 +34,7 @@ impl Row {
         let rows = [(OPERATIONS, false), (FIXED, true)].into_iter();
         let rows = rows.flat_map(|(operations, is_fixed)| {
             operations.iter().flat_map(move |&(operation, lens)| {
-                lens.iter().map(move |&len| Row {
-                    operation,
-                    len,
-                    is_fixed,
-                })
+                lens.iter().map(move |&len| Row { operation, len, is_fixed })
             })
         });
         rows.filter(|row| row.name().contains(filter)).collect()
@@ -87,11 +83,7 @@ type Table = Vec<(Row, Vec<f64>)>;
 fn print(unit: &str, rows: &Table) {
     let names: Vec<&str> = runs().iter().map(|run| run.0).collect();
     for is_fixed in [false, true] {
-        let hasher = if is_fixed {
-            "repeatable hasher"
-        } else {
-            "`RandomState`"
-        };
+        let hasher = if is_fixed { "repeatable hasher" } else { "`RandomState`" };
         println!("\n| {hasher} | std | {} |", names.join(" | "));
         println!("|{}", "---|".repeat(names.len() + 2));
         for (row, measured) in rows.iter().filter(|(row, _)| row.is_fixed == is_fixed) {
@@ -110,9 +102,7 @@ fn print(unit: &str, rows: &Table) {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |option: &str| arguments.iter().any(|argument| argument == option);
-    let filter = arguments
-        .iter()
-        .find(|argument| !argument.starts_with("--"));
+    let filter = arguments.iter().find(|argument| !argument.starts_with("--"));
     let filter = filter.map_or("", String::as_str);
     if has(instructions::CHILD) {
         instructions::execute(filter);

@@ -3,10 +3,7 @@
 use super::operations::{keys, mirror, of_std};
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[expect(
-    unsafe_code,
-    reason = "the C library reports how much memory is in use"
-)]
+#[expect(unsafe_code, reason = "the C library reports how much memory is in use")]
 fn in_use() -> usize {
     #[repr(C)]
     struct Info([usize; 10]);

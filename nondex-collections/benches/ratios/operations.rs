@@ -34,11 +34,8 @@ pub(super) const OPERATIONS: &[(&str, &[u64])] = &[
 ];
 
 /// The same with a hasher that is repeatable.
-pub(super) const FIXED: &[(&str, &[u64])] = &[
-    ("insert", &[1_000]),
-    ("iter", &[10, 1_000, 100_000]),
-    ("pop", &[20_000]),
-];
+pub(super) const FIXED: &[(&str, &[u64])] =
+    &[("insert", &[1_000]), ("iter", &[10, 1_000, 100_000]), ("pop", &[20_000])];
 
 /// Keys that are not in order.
 pub(super) fn keys(len: u64) -> impl Iterator<Item = u64> + Clone {
@@ -58,6 +55,7 @@ macro_rules! operations {
             use super::{Meter, keys};
 
             /// Measures an operation on a map with this number of entries.
+            #[expect(clippy::too_many_lines, reason = "a few lines for each operation")]
             pub(crate) fn measure<S: BuildHasher + Clone>(
                 meter: &mut impl Meter,
                 operation: &str,

@@ -73,10 +73,7 @@ pub(super) fn print() -> Result<(), Box<dyn Error>> {
         |channel| channel.append(black_box(&EVENT)),
     );
     let enter = || {
-        let spec = RunSpec {
-            record: Some(new_path()),
-            ..RunSpec::clean("bench")
-        };
+        let spec = RunSpec { record: Some(new_path()), ..RunSpec::clean("bench") };
         context::enter(&Context::new(spec), "bench")
     };
     let recorded = least(enter, |_| network::received(black_box(7)));

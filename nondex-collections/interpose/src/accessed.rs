@@ -25,11 +25,7 @@ struct Watched {
 
 impl Watched {
     const fn nothing() -> Self {
-        Watched {
-            states: hidden::vec(),
-            accesses: hidden::vec(),
-            tell: None,
-        }
+        Watched { states: hidden::vec(), accesses: hidden::vec(), tell: None }
     }
 }
 
@@ -52,17 +48,11 @@ static WATCHED: ForkLock<Watched> = ForkLock::new(Watched::nothing);
 /// Watches those of `states` that functions access, for all threads; `tell` hears of each that is
 /// kept.
 pub(crate) fn begin(states: &[StateId], tell: Option<Tell>) {
-    let states = states
-        .iter()
-        .filter(|state| state.kind != StateKind::Static);
+    let states = states.iter().filter(|state| state.kind != StateKind::Static);
     let states = hidden::collect(states.cloned());
     let is_watching = !states.is_empty();
     if let Some(mut watched) = WATCHED.lock() {
-        *watched = Watched {
-            states,
-            accesses: hidden::vec(),
-            tell,
-        };
+        *watched = Watched { states, accesses: hidden::vec(), tell };
     }
     IS_OF_TEST.set(is_watching);
     IS_WATCHING.store(is_watching, Ordering::Relaxed);
@@ -81,21 +71,14 @@ pub(crate) fn end() -> Vec<Access> {
     take()
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "asked by the harness"
-)]
+#[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "asked by the harness")]
 fn take() -> Vec<Access> {
     IS_OF_TEST.set(false);
     let watched = WATCHED.lock();
     let accesses =
         watched.map(|mut watched| ::std::mem::replace(&mut watched.accesses, hidden::vec()));
     let access = |(State { kind, name }, manner): (State, Manner)| Access {
-        state: StateId {
-            kind,
-            name: (*name).to_owned(),
-        },
+        state: StateId { kind, name: (*name).to_owned() },
         manner,
     };
     accesses.into_iter().flatten().map(access).collect()
@@ -125,10 +108,7 @@ fn note(kind: StateKind, writes: bool, name: &dyn Fn() -> Text) {
     }
     let state = State { kind, name };
     let is_wanted = is_watched(&state);
-    let in_folder = State {
-        kind: StateKind::Cwd,
-        name: Text::new(),
-    };
+    let in_folder = State { kind: StateKind::Cwd, name: Text::new() };
     // It is searched in the current directory.
     let is_of_folder = is_relative && is_watched(&in_folder);
     if !is_wanted && !is_of_folder {
@@ -165,14 +145,7 @@ fn port(address: &str) -> Option<&str> {
 /// A relative path as one from the root.
 fn in_current_directory(path: &str) -> Text {
     let mut room = [0_u8; libc::PATH_MAX as usize];
-    let arguments = [
-        room.as_mut_ptr().addr() as c_long,
-        room.len() as c_long,
-        0,
-        0,
-        0,
-        0,
-    ];
+    let arguments = [room.as_mut_ptr().addr() as c_long, room.len() as c_long, 0, 0, 0, 0];
     // SAFETY: no more is written than there is room for.
     let len = unsafe { system::call(libc::SYS_getcwd, arguments) };
     let written = usize::try_from(len).unwrap_or(0).saturating_sub(1);
@@ -202,11 +175,7 @@ fn keep(state: &State, writes: bool, interrupted: bool, is_next: bool) {
     if !is_kept {
         return;
     }
-    let manner = Manner {
-        writes,
-        interrupted,
-        own: IS_OF_TEST.get(),
-    };
+    let manner = Manner { writes, interrupted, own: IS_OF_TEST.get() };
     let tell = WATCHED.lock().and_then(|mut watched| {
         watched.accesses.push((state.clone(), manner));
         watched.tell

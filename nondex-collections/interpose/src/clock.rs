@@ -13,10 +13,7 @@ const SECOND: u64 = 1_000_000_000;
 
 /// Looks up the clock's original before a signal handler or an allocator may ask for the time.
 pub(crate) fn prepare() {
-    let mut now = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the time is written to a place of this function.
     let _ = unsafe { clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
 }
@@ -81,9 +78,7 @@ unsafe fn nanoseconds(time: *const libc::timespec) -> Option<u64> {
     // SAFETY: as the caller promises.
     let time = unsafe { time.as_ref() }?;
     let seconds = u64::try_from(time.tv_sec).ok()?;
-    let rest = u64::try_from(time.tv_nsec)
-        .ok()
-        .filter(|rest| *rest < SECOND)?;
+    let rest = u64::try_from(time.tv_nsec).ok().filter(|rest| *rest < SECOND)?;
     Some(seconds.saturating_mul(SECOND).saturating_add(rest))
 }
 

@@ -104,9 +104,7 @@ pub(crate) fn covered(object: &mut Object<'_>) -> bool {
     let mut blocks =
         hidden::collect(ran.filter_map(|(_, [block, _])| Some(block.checked_sub(base)? as u64)));
     blocks.sort_unstable();
-    object
-        .string("program", PROGRAM.get().map_or("", |program| program))
-        .numbers("blocks", blocks);
+    object.string("program", PROGRAM.get().map_or("", |program| program)).numbers("blocks", blocks);
     true
 }
 
@@ -146,14 +144,9 @@ fn share(record: &Path) -> Option<()> {
     }
     let (base, _) = origin::executable();
     let process = process_number::of_system();
-    let addresses: Vec<u64> = blocks
-        .iter()
-        .map(|[block, _]| block.saturating_sub(base) as u64)
-        .collect();
-    let flags: Vec<u8> = flags
-        .iter()
-        .map(|flag| flag.load(Ordering::Relaxed))
-        .collect();
+    let addresses: Vec<u64> =
+        blocks.iter().map(|[block, _]| block.saturating_sub(base) as u64).collect();
+    let flags: Vec<u8> = flags.iter().map(|flag| flag.load(Ordering::Relaxed)).collect();
     let tail = CoveredRecord::tail(flags.len(), &addresses, program());
     let (mut file, path) = created(record, process)?;
     if file.write_all(&[&flags[..], &tail].concat()).is_err() {
@@ -188,26 +181,14 @@ unsafe fn replace(
 
 /// Lets this process, which was forked for one test, have separate flags.
 pub(crate) fn keep_apart() {
-    let is_shared = SHARED
-        .get()
-        .is_some_and(|(own, _)| *own != process_number::of_system());
+    let is_shared = SHARED.get().is_some_and(|(own, _)| *own != process_number::of_system());
     let Some((flags, _)) = instrumented().filter(|_| is_shared) else {
         return;
     };
     let start = flags.as_ptr().expose_provenance();
-    let ran: Vec<u8> = flags
-        .iter()
-        .map(|flag| flag.load(Ordering::Relaxed))
-        .collect();
+    let ran: Vec<u8> = flags.iter().map(|flag| flag.load(Ordering::Relaxed)).collect();
     // SAFETY: a process that was just forked has one thread, and what it ran until now is put back.
-    if unsafe {
-        replace(
-            start,
-            ran.len(),
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-            -1,
-        )
-    } {
+    if unsafe { replace(start, ran.len(), libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1) } {
         for (flag, ran) in flags.iter().zip(ran) {
             flag.store(ran, Ordering::Relaxed);
         }
@@ -241,9 +222,7 @@ pub(crate) fn note() {
             is_noted |= context.note_covered(test, covered);
         }
     }
-    let own = SHARED
-        .get()
-        .filter(|(own, _)| *own == process_number::of_system());
+    let own = SHARED.get().filter(|(own, _)| *own == process_number::of_system());
     let private = || PRIVATE.lock().and_then(|mut private| private.take());
     // Not dropped: that would call the program's allocator.
     let private = ManuallyDrop::new(if own.is_none() { private() } else { None });

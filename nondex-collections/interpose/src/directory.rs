@@ -65,13 +65,7 @@ struct Stream {
 
 impl Stream {
     fn new((model, caller): (&'static Model, Caller)) -> Self {
-        Stream {
-            model,
-            caller,
-            entries: None,
-            next: 0,
-            error: 0,
-        }
+        Stream { model, caller, entries: None, next: 0, error: 0 }
     }
 }
 

@@ -26,9 +26,7 @@ fn fill(buffer: &mut [u8], flags: c_uint) -> bool {
     } else {
         entropy(&model::GETRANDOM, origin::caller())
     };
-    generator
-        .map(|mut generator| generator.fill_bytes(buffer))
-        .is_some()
+    generator.map(|mut generator| generator.fill_bytes(buffer)).is_some()
 }
 
 /// # Safety
@@ -37,10 +35,7 @@ unsafe fn fill_raw(buffer: *mut c_void, len: usize, flags: c_uint) -> bool {
     // SAFETY: bytes have no invalid values, and the caller vouches for the range.
     !buffer.is_null()
         && len > 0
-        && fill(
-            unsafe { slice::from_raw_parts_mut(buffer.cast(), len) },
-            flags,
-        )
+        && fill(unsafe { slice::from_raw_parts_mut(buffer.cast(), len) }, flags)
 }
 
 #[unsafe(no_mangle)]

@@ -14,10 +14,7 @@ const SECOND: u64 = 1_000_000_000;
 
 /// A time in nanoseconds; `None` before 1970.
 fn nanoseconds(seconds: i64, rest: u64) -> Option<u64> {
-    u64::try_from(seconds)
-        .ok()?
-        .checked_mul(SECOND)?
-        .checked_add(rest)
+    u64::try_from(seconds).ok()?.checked_mul(SECOND)?.checked_add(rest)
 }
 
 /// What of a file's times is shown as virtual ones.
@@ -104,13 +101,8 @@ unsafe extern "C" fn statx(
 /// The structure must be valid.
 unsafe fn show_extended(result: *mut Extended) {
     // SAFETY: as the caller promises.
-    let (mode, size, written) = unsafe {
-        (
-            u32::from((*result).mode),
-            (*result).size,
-            &(*result).modified,
-        )
-    };
+    let (mode, size, written) =
+        unsafe { (u32::from((*result).mode), (*result).size, &(*result).modified) };
     let Some(written) = nanoseconds(written.seconds, written.rest.into()) else {
         return;
     };
@@ -122,11 +114,7 @@ unsafe fn show_extended(result: *mut Extended) {
         // SAFETY: as the caller promises.
         let result = unsafe { &mut *result };
         put_extended(&mut result.modified, |time| show(shown.modified(time)));
-        for time in [
-            &mut result.changed,
-            &mut result.created,
-            &mut result.accessed,
-        ] {
+        for time in [&mut result.changed, &mut result.created, &mut result.accessed] {
             put_extended(time, |time| show(FileTime::Other(time)));
         }
     });
@@ -329,10 +317,7 @@ mod tests {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).unwrap();
         let all = [empty, shown(&file), shown(&folder), shown(&link)];
         fs::remove_dir_all(&folder).unwrap();
-        assert_eq!(
-            all,
-            [Shown::Chosen, Shown::Chosen, Shown::Clock, Shown::Clock]
-        );
+        assert_eq!(all, [Shown::Chosen, Shown::Chosen, Shown::Clock, Shown::Clock]);
         for path in ["/proc/self/maps", "/proc/self/task", "/dev/null"] {
             assert_eq!(shown(path.as_ref()), Shown::Nothing, "{path}");
         }

@@ -25,10 +25,7 @@ pub fn given(variables: &[(OsString, OsString)]) -> usize {
     let mut words = words().split(|byte| *byte == 0);
     let is_given = |(name, _): &&(OsString, OsString)| {
         let name = name.as_bytes();
-        words.any(|word| {
-            word.strip_prefix(name)
-                .is_some_and(|rest| rest.starts_with(b"="))
-        })
+        words.any(|word| word.strip_prefix(name).is_some_and(|rest| rest.starts_with(b"=")))
     };
     variables.iter().take_while(is_given).count()
 }
@@ -81,10 +78,8 @@ mod tests {
     #[test]
     fn what_a_process_sets_or_takes_away_is_told_from_what_it_was_given() {
         let replaced = c"BC=other";
-        let stack = Box::leak(Box::new(Stack {
-            list: [ptr::null(); 4],
-            words: *b"A=1\0BC=2\0A_LONG=\0",
-        }));
+        let stack =
+            Box::leak(Box::new(Stack { list: [ptr::null(); 4], words: *b"A=1\0BC=2\0A_LONG=\0" }));
         let word = |at: usize| stack.words[at..].as_ptr().cast::<c_char>();
         stack.list = [word(0), replaced.as_ptr(), word(9), ptr::null()];
         // SAFETY: it stays, and is as the system's list; a word was replaced by one that stays,

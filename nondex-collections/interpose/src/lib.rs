@@ -22,11 +22,7 @@
 #![expect(unsafe_code, reason = "interposed functions have C's signatures")]
 #![cfg_attr(
     not(test),
-    warn(
-        clippy::disallowed_macros,
-        clippy::disallowed_methods,
-        clippy::disallowed_types
-    )
+    warn(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)
 )]
 
 mod accessed;

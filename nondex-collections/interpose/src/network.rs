@@ -151,11 +151,10 @@ pub(crate) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c
                 with_exposed_provenance_mut(address(d)),
                 with_exposed_provenance_mut(address(e)),
             ) as c_long),
-            libc::SYS_sendmsg => Some(send::sendmsg(
-                fd as c_int,
-                with_exposed_provenance(address(a)),
-                b as c_int,
-            ) as c_long),
+            libc::SYS_sendmsg => {
+                Some(send::sendmsg(fd as c_int, with_exposed_provenance(address(a)), b as c_int)
+                    as c_long)
+            }
             libc::SYS_recvmsg => Some(receive::recvmsg(
                 fd as c_int,
                 with_exposed_provenance_mut(address(a)),

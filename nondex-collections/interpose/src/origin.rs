@@ -25,11 +25,7 @@ static NAMES: ForkLock<hidden::Vec<(u64, &'static str)>> = ForkLock::new(hidden:
 /// observed, which has no place in the project's source. Costs some microseconds.
 pub fn caller() -> Caller {
     if !own::is_standing() {
-        return Caller {
-            file: "",
-            line: 0,
-            column: 0,
-        };
+        return Caller { file: "", line: 0, column: 0 };
     }
     let stack = stack();
     let known = NAMES.lock().and_then(|names| {
@@ -52,11 +48,7 @@ pub fn caller() -> Caller {
             }
         }
     });
-    Caller {
-        file,
-        line: 0,
-        column: 0,
-    }
+    Caller { file, line: 0, column: 0 }
 }
 
 pub(super) fn before_fork() {
@@ -76,12 +68,7 @@ struct Walk {
 
 fn stack() -> u64 {
     let (base, end) = executable();
-    let mut walk = Walk {
-        base,
-        end,
-        hash: 0,
-        left: DEPTH,
-    };
+    let mut walk = Walk { base, end, hash: 0, left: DEPTH };
     // SAFETY: `frame` has the signature the unwinder expects, and `walk` outlives the call.
     unsafe { _Unwind_Backtrace(frame, (&raw mut walk).cast()) };
     walk.hash
@@ -126,11 +113,7 @@ pub(crate) fn addresses(found: &mut [u64]) -> &[u64] {
         }
         NO_REASON
     }
-    let mut found = Addresses {
-        range: executable(),
-        addresses: found,
-        len: 0,
-    };
+    let mut found = Addresses { range: executable(), addresses: found, len: 0 };
     // SAFETY: `frame` has the signature the unwinder expects, and `found` outlives the call.
     unsafe { _Unwind_Backtrace(frame, (&raw mut found).cast()) };
     let Addresses { addresses, len, .. } = found;
@@ -146,11 +129,7 @@ extern "C" fn frame(context: *mut c_void, walk: *mut c_void) -> c_int {
         walk.hash = hash::mix(walk.hash ^ (ip - walk.base) as u64);
     }
     walk.left -= 1;
-    if walk.left == 0 {
-        END_OF_STACK
-    } else {
-        NO_REASON
-    }
+    if walk.left == 0 { END_OF_STACK } else { NO_REASON }
 }
 
 /// Where the executable is loaded, and where its last segment ends.
@@ -168,13 +147,9 @@ pub(crate) fn executable() -> (usize, usize) {
             let info = &*info;
             let base = info.dlpi_addr as usize;
             let headers = ::std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
-            let loaded = headers
-                .iter()
-                .filter(|header| header.p_type == libc::PT_LOAD);
-            let end = loaded
-                .map(|header| (header.p_vaddr + header.p_memsz) as usize)
-                .max()
-                .unwrap_or(0);
+            let loaded = headers.iter().filter(|header| header.p_type == libc::PT_LOAD);
+            let end =
+                loaded.map(|header| (header.p_vaddr + header.p_memsz) as usize).max().unwrap_or(0);
             *range.cast::<(usize, usize)>() = (base, base + end);
         }
         1

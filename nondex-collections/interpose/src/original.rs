@@ -128,9 +128,7 @@ impl Original {
     /// Each type with which it is taken must be that of a function pointer with the signature that
     /// libc gives `name`.
     pub(crate) const unsafe fn new(name: &str) -> Self {
-        Original {
-            position: position(name),
-        }
+        Original { position: position(name) }
     }
 
     /// Returns the function, `None` when no library has it.
@@ -265,11 +263,7 @@ mod tests {
                 let other = unsafe {
                     libc::dlvsym(libc::RTLD_NEXT, original.name.as_ptr(), version.as_ptr())
                 };
-                assert!(
-                    other.is_null() || other == found,
-                    "{:?} {version:?}",
-                    original.name
-                );
+                assert!(other.is_null() || other == found, "{:?} {version:?}", original.name);
             }
         }
     }

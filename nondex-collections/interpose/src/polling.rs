@@ -113,10 +113,7 @@ fn with_limit<R>(
         Some(Limit::Zero) => (0, 0),
         Some(Limit::Time(time)) => (time / 1_000_000_000, time % 1_000_000_000),
     };
-    call(&libc::timespec {
-        tv_sec: seconds as _,
-        tv_nsec: rest as _,
-    })
+    call(&libc::timespec { tv_sec: seconds as _, tv_nsec: rest as _ })
 }
 
 #[unsafe(no_mangle)]
@@ -131,11 +128,8 @@ unsafe extern "C" fn ppoll(
     // returns.
     unsafe {
         let own = limit_of(timeout);
-        let call = |limit| {
-            with_limit(limit, timeout, |timeout| {
-                original(list, count, timeout, signals)
-            })
-        };
+        let call =
+            |limit| with_limit(limit, timeout, |timeout| original(list, count, timeout, signals));
         let is_ready = || has_ready(list, count);
         let is_masked = !signals.is_null();
         wait_for(|| listed(list, count), own, is_masked, is_ready, call)
@@ -160,17 +154,13 @@ unsafe fn members(set: *const libc::fd_set, count: c_int) -> hidden::Vec<c_int> 
 /// # Safety
 /// Each set must be null or valid.
 unsafe fn has_selected(count: c_int, sets: [*mut libc::fd_set; 3]) -> bool {
-    let now = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: as the caller promises; the copies are written to.
     unsafe {
         let mut copies = sets.map(|set| set.as_ref().map(|set| ::std::ptr::read(set)));
-        let [read, write, except] = copies.each_mut().map(|copy| {
-            copy.as_mut()
-                .map_or(::std::ptr::null_mut(), ::std::ptr::from_mut)
-        });
+        let [read, write, except] = copies
+            .each_mut()
+            .map(|copy| copy.as_mut().map_or(::std::ptr::null_mut(), ::std::ptr::from_mut));
         let signals = ::std::ptr::null();
         original!(pselect(_, _, _, _, _, _))
             .is_none_or(|pselect| pselect(count, read, write, except, &raw const now, signals) != 0)
@@ -200,9 +190,7 @@ unsafe extern "C" fn select(
                     tv_sec: limit.tv_sec,
                     tv_usec: limit.tv_nsec / 1_000,
                 });
-                let limit = limit
-                    .as_mut()
-                    .map_or(::std::ptr::null_mut(), ::std::ptr::from_mut);
+                let limit = limit.as_mut().map_or(::std::ptr::null_mut(), ::std::ptr::from_mut);
                 original(count, read, write, except, limit)
             })
         };

@@ -141,11 +141,7 @@ fn tell(spec: &str) {
     }
     // SAFETY: the value of a variable ends in NUL, and is still where it was found.
     let value = unsafe { ::std::ffi::CStr::from_ptr(place) };
-    if let Some(path) = value
-        .to_str()
-        .ok()
-        .and_then(|value| value.strip_prefix('@'))
-    {
+    if let Some(path) = value.to_str().ok().and_then(|value| value.strip_prefix('@')) {
         let _ = ::std::fs::write(path, spec);
         return;
     }

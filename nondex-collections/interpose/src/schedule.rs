@@ -14,10 +14,7 @@
 
 #![cfg_attr(
     not(feature = "network"),
-    expect(
-        dead_code,
-        reason = "connections and children are seen where the network is"
-    )
+    expect(dead_code, reason = "connections and children are seen where the network is")
 )]
 
 mod accesses;
@@ -117,10 +114,7 @@ struct Busy {
 impl Busy {
     fn begin(me: Ref) -> Self {
         me.is_busy.store(true, Ordering::Relaxed);
-        Busy {
-            me,
-            errno: Some(Errno::save()),
-        }
+        Busy { me, errno: Some(Errno::save()) }
     }
 }
 
@@ -266,8 +260,7 @@ fn look_up(me: Ref, fires: Option<Operation>, yields: bool) {
     if me.spins() {
         recurrence::note(me);
     }
-    me.reads_clock
-        .set(fires == Some(Operation::Clock) && !systematic::is_on());
+    me.reads_clock.set(fires == Some(Operation::Clock) && !systematic::is_on());
     token::look_up(me, hold, yields, me.spins());
 }
 

@@ -31,10 +31,7 @@ pub(crate) unsafe fn read(
                 let address = address.cast::<libc::sockaddr_in6>();
                 let ip = (&raw const (*address).sin6_addr).read_unaligned();
                 let port = (&raw const (*address).sin6_port).read_unaligned();
-                Some(SocketAddr::new(
-                    Ipv6Addr::from(ip.s6_addr).into(),
-                    u16::from_be(port),
-                ))
+                Some(SocketAddr::new(Ipv6Addr::from(ip.s6_addr).into(), u16::from_be(port)))
             }
             _ => None,
         }

@@ -40,10 +40,7 @@ pub(crate) unsafe extern "C" fn syscall(
         }
         schedule::counter::will_call(number, a);
         process_number::note_call(number);
-        let mut deadline = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
+        let mut deadline = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         let arguments = schedule::futex::for_system(number, arguments, &mut deadline);
         let result = system::call(number, arguments);
         if number == libc::SYS_futex as c_long {

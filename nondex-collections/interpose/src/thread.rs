@@ -74,14 +74,8 @@ extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
     let (start, argument) = {
         // SAFETY: the pointer is from `pthread_create` below, which gave it to this thread alone.
         let given = unsafe { hidden::Box::from_raw_in(given.cast::<Given>(), Arena) };
-        let Given {
-            inherited,
-            start,
-            argument,
-            attached,
-            watch,
-            test: its_test,
-        } = hidden::Box::into_inner(given);
+        let Given { inherited, start, argument, attached, watch, test: its_test } =
+            hidden::Box::into_inner(given);
         test = its_test;
         inherited.enter();
         if let Some(watch) = watch {
@@ -116,9 +110,7 @@ pub(crate) fn read_arguments(context: &Context) {
     let has_threads = ::std::thread::available_parallelism().is_ok_and(|number| number.get() > 1);
     let mut arguments = ::std::env::args_os().skip(1);
     let is_named = arguments.next().is_some_and(|one| one == "--exact")
-        && arguments
-            .next()
-            .is_some_and(|name| *name == *context.spec().test);
+        && arguments.next().is_some_and(|name| *name == *context.spec().test);
     let is_serial = arguments.any(|argument| argument == "--test-threads=1");
     let is_of_libtest = is_named && has_threads && !is_serial && !is_one("RUST_TEST_THREADS");
     IS_OF_LIBTEST.store(is_of_libtest, Ordering::Relaxed);

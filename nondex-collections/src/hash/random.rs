@@ -54,16 +54,10 @@ impl RandomState {
     fn made_at(place: &'static Location<'static>) -> Self {
         if let Some(key) = table_key(&model::RANDOM_STATE_NEW, Caller::from(place)) {
             let place = ptr::from_ref(place).expose_provenance() as u64;
-            return RandomState {
-                table: key | DRAWN,
-                seen: AtomicU64::new(place),
-            };
+            return RandomState { table: key | DRAWN, seen: AtomicU64::new(place) };
         }
         let key = ::std::hash::RandomState::new().hash_one(()) | DRAWN;
-        RandomState {
-            table: key,
-            seen: AtomicU64::new(key),
-        }
+        RandomState { table: key, seen: AtomicU64::new(key) }
     }
 
     /// The key that others than the mirror's tables see.
@@ -98,17 +92,11 @@ impl RandomState {
 impl Clone for RandomState {
     fn clone(&self) -> Self {
         let share = |seen| (seen & DRAWN == 0 && seen != CLAIMED).then_some(seen | SHARED);
-        let seen = match self
-            .seen
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, share)
-        {
+        let seen = match self.seen.fetch_update(Ordering::AcqRel, Ordering::Acquire, share) {
             Ok(seen) => seen | SHARED,
             Err(_) => self.seen(),
         };
-        RandomState {
-            table: self.table,
-            seen: AtomicU64::new(seen),
-        }
+        RandomState { table: self.table, seen: AtomicU64::new(seen) }
     }
 }
 

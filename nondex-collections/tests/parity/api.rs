@@ -64,10 +64,7 @@ impl Api {
     pub(crate) fn parse(list: &str) -> Api {
         let mut api = Api::default();
         let mut lines = &mut BTreeSet::new();
-        for line in list
-            .lines()
-            .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        {
+        for line in list.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             match line.strip_prefix("    ") {
                 Some(line) => _ = lines.insert(line.to_owned()),
                 None => lines = api.pages.entry(line.to_owned()).or_default(),
@@ -81,29 +78,16 @@ impl Api {
         let (module, item) = page.rsplit_once('/').unwrap_or_default();
         let name = item.split_once('.').map_or(item, |(_, name)| name);
         self.pages.contains_key(page)
-            || self
-                .reexports
-                .contains(&(module.to_owned(), name.to_owned()))
+            || self.reexports.contains(&(module.to_owned(), name.to_owned()))
     }
 
     /// The same pages, with lines only where `keep` holds, and nothing of how they are written.
     pub(crate) fn only_lines_of(&self, keep: impl Fn(&str) -> bool) -> Api {
         let lines = |page: &str, lines: &BTreeSet<String>| {
-            if keep(page) {
-                lines.clone()
-            } else {
-                BTreeSet::new()
-            }
+            if keep(page) { lines.clone() } else { BTreeSet::new() }
         };
-        let pages = self
-            .pages
-            .iter()
-            .map(|(page, all)| (page.clone(), lines(page, all)))
-            .collect();
-        Api {
-            pages,
-            ..Api::default()
-        }
+        let pages = self.pages.iter().map(|(page, all)| (page.clone(), lines(page, all))).collect();
+        Api { pages, ..Api::default() }
     }
 }
 

@@ -64,21 +64,13 @@ static MIRROR: LazyLock<Api> = LazyLock::new(|| {
 static INSTALLED: LazyLock<Option<Api>> = LazyLock::new(|| {
     let sysroot = PathBuf::from(rustc(&["--print", "sysroot"]));
     let docs = sysroot.join("share/doc/rust/html/std");
-    docs.join("collections/struct.HashMap.html")
-        .exists()
-        .then(|| Api::of_docs(&docs))
+    docs.join("collections/struct.HashMap.html").exists().then(|| Api::of_docs(&docs))
 });
 
 fn rustc(arguments: &[&str]) -> String {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let output = Command::new(rustc)
-        .args(arguments)
-        .output()
-        .expect("rustc starts");
-    String::from_utf8(output.stdout)
-        .expect("rustc speaks UTF-8")
-        .trim()
-        .to_owned()
+    let output = Command::new(rustc).args(arguments).output().expect("rustc starts");
+    String::from_utf8(output.stdout).expect("rustc speaks UTF-8").trim().to_owned()
 }
 
 /// Past the capture of tests' output: who reads a green run must see what was not compared.
@@ -88,10 +80,7 @@ fn notice(text: &str) {
 
 /// Whether the mirror writes this item itself, and does not just re-export std's.
 fn is_own(page: &str) -> bool {
-    MIRROR
-        .sources
-        .get(page)
-        .is_some_and(|source| source.contains("src/nondex_collections/"))
+    MIRROR.sources.get(page).is_some_and(|source| source.contains("src/nondex_collections/"))
 }
 
 /// One of the two that are compared.
@@ -120,11 +109,7 @@ fn compare(std: &Api, mirror: &Api) -> BTreeSet<(String, String, Side)> {
             }
         }
     }
-    for page in mirror
-        .pages
-        .keys()
-        .filter(|page| !std.pages.contains_key(*page))
-    {
+    for page in mirror.pages.keys().filter(|page| !std.pages.contains_key(*page)) {
         add(page, "", Side::Mirror);
     }
     found
@@ -143,10 +128,7 @@ fn the_mirror_has_stds_api_and_no_other() {
     let mut found = compare(std, &MIRROR);
     let mut gone = Vec::new();
     for difference in DIFFERENCES {
-        for (line, side) in [
-            (difference.std, Side::Std),
-            (difference.mirror, Side::Mirror),
-        ] {
+        for (line, side) in [(difference.std, Side::Std), (difference.mirror, Side::Mirror)] {
             let Some(line) = line else { continue };
             if !found.remove(&(difference.page.to_owned(), line.to_owned(), side)) {
                 gone.push(format!(
@@ -191,9 +173,7 @@ fn the_committed_list_is_what_the_installed_documentation_says() {
         return fs::write(path, format!("{header}{list}")).unwrap();
     }
     if !COMMITTED.starts_with(&header) {
-        return notice(&format!(
-            "std.txt is of another version than {version}: not checked"
-        ));
+        return notice(&format!("std.txt is of another version than {version}: not checked"));
     }
     assert!(
         Api::parse(COMMITTED) == list,
@@ -204,12 +184,8 @@ fn the_committed_list_is_what_the_installed_documentation_says() {
 #[test]
 fn the_comparison_sees_what_is_there() {
     let committed = Api::parse(COMMITTED);
-    let methods = |page: &str| {
-        committed.pages[page]
-            .iter()
-            .filter(|line| line.contains(": pub "))
-            .count()
-    };
+    let methods =
+        |page: &str| committed.pages[page].iter().filter(|line| line.contains(": pub ")).count();
     assert_eq!(methods("collections/hash_map/struct.HashMap"), 33);
     assert_eq!(methods("hash/struct.RandomState"), 1);
     assert!(is_own("collections/hash_map/struct.Drain") && !is_own("collections/struct.BTreeMap"));

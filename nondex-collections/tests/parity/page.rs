@@ -47,11 +47,7 @@ const PARTS: [(&str, Part); 4] = [
 impl Page {
     /// Reads a page. `None` for a redirection, an index or anything else that declares no item.
     pub(crate) fn read(html: &str) -> Option<Page> {
-        let declaration = between(
-            html,
-            "<pre class=\"rust item-decl\"><code>",
-            "</code></pre>",
-        )?;
+        let declaration = between(html, "<pre class=\"rust item-decl\"><code>", "</code></pre>")?;
         let heading = between(html, "<div class=\"main-heading\">", "<pre")?;
         let after = html.split_once("</code></pre>")?.1;
         let mut page = Page {
@@ -70,10 +66,8 @@ impl Page {
     }
 
     fn read_implementations(&mut self, html: &str) {
-        let mut parts: Vec<(usize, Part)> = PARTS
-            .iter()
-            .filter_map(|(mark, part)| Some((html.find(mark)?, *part)))
-            .collect();
+        let mut parts: Vec<(usize, Part)> =
+            PARTS.iter().filter_map(|(mark, part)| Some((html.find(mark)?, *part))).collect();
         parts.sort_by_key(|(at, _)| *at);
         let (mut implementation, mut implementation_unstable) = (None, self.unstable);
         for (at, _) in html.match_indices("<section id=\"") {
@@ -121,13 +115,9 @@ impl Page {
 
 /// Whether the item that ends here is followed by the note that it is unstable.
 fn is_unstable(after: &str) -> bool {
-    after
-        .strip_prefix("<span class=\"item-info\">")
-        .is_some_and(|note| {
-            let end = ["</summary>", "<section", "<details"]
-                .iter()
-                .filter_map(|mark| note.find(mark))
-                .min();
-            note[..end.unwrap_or(note.len())].contains("class=\"stab unstable\"")
-        })
+    after.strip_prefix("<span class=\"item-info\">").is_some_and(|note| {
+        let end =
+            ["</summary>", "<section", "<details"].iter().filter_map(|mark| note.find(mark)).min();
+        note[..end.unwrap_or(note.len())].contains("class=\"stab unstable\"")
+    })
 }

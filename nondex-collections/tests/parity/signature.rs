@@ -21,21 +21,14 @@ pub(crate) struct Signature {
 impl Signature {
     /// Takes a declaration apart as rustdoc prints it, white space joined.
     pub(crate) fn parse(declaration: &str) -> Signature {
-        let declaration = declaration
-            .split(" /* ")
-            .next()
-            .unwrap_or_default()
-            .trim_end_matches('{')
-            .trim();
+        let declaration =
+            declaration.split(" /* ").next().unwrap_or_default().trim_end_matches('{').trim();
         let (head, clause) = match declaration.find(" where ") {
             Some(at) => (&declaration[..at], &declaration[at + " where ".len()..]),
             None => (declaration, ""),
         };
-        let mut signature = Signature {
-            subject: String::new(),
-            parameters: Vec::new(),
-            bounds: BTreeSet::new(),
-        };
+        let mut signature =
+            Signature { subject: String::new(), parameters: Vec::new(), bounds: BTreeSet::new() };
         signature.subject = match generics(head) {
             Some((before, list, after)) => {
                 split(list, ',')
@@ -57,8 +50,7 @@ impl Signature {
     pub(crate) fn within(mut self, implementation: Option<&Signature>) -> Signature {
         if let Some(implementation) = implementation {
             self.subject = format!("{}: {}", implementation.subject, self.subject);
-            self.parameters
-                .splice(0..0, implementation.parameters.iter().cloned());
+            self.parameters.splice(0..0, implementation.parameters.iter().cloned());
             self.bounds.extend(implementation.bounds.iter().cloned());
         }
         self
@@ -92,16 +84,12 @@ impl Signature {
     /// Without what no stable program can name: the allocator of a collection.
     fn without_allocator(mut self) -> Signature {
         let has_allocator = self.bounds.contains(ALLOCATOR)
-            || self
-                .parameters
-                .iter()
-                .any(|parameter| parameter == "A = Global")
+            || self.parameters.iter().any(|parameter| parameter == "A = Global")
             || self.parameters.last().is_some_and(|last| last == "A")
                 && self.subject.contains(", A>");
         self.subject = self.subject.replace(", A>", ">");
         if has_allocator {
-            self.parameters
-                .retain(|parameter| parameter != "A" && parameter != "A = Global");
+            self.parameters.retain(|parameter| parameter != "A" && parameter != "A = Global");
             self.bounds.retain(|bound| !bound.starts_with("A: "));
         }
         self
@@ -113,11 +101,8 @@ impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A lifetime that is bound by nothing may as well be elided, and its name is nobody's
         // business.
-        let types = self
-            .parameters
-            .iter()
-            .map(String::as_str)
-            .filter(|name| !name.starts_with('\''));
+        let types =
+            self.parameters.iter().map(String::as_str).filter(|name| !name.starts_with('\''));
         let types: Vec<&str> = types.collect();
         let mut line = self.subject.clone();
         if !types.is_empty() {
@@ -183,19 +168,12 @@ fn split(text: &str, separator: char) -> Vec<&str> {
         previous = letter;
     }
     pieces.push(&text[start..]);
-    pieces
-        .into_iter()
-        .map(str::trim)
-        .filter(|piece| !piece.is_empty())
-        .collect()
+    pieces.into_iter().map(str::trim).filter(|piece| !piece.is_empty()).collect()
 }
 
 /// Without the white space and the comma that a list broken over lines has.
 fn spaced(text: &str) -> String {
-    text.replace("( ", "(")
-        .replace(", )", ")")
-        .replace("{ ", "{")
-        .replace(", }", "}")
+    text.replace("( ", "(").replace(", )", ")").replace("{ ", "{").replace(", }", "}")
 }
 
 /// `line` with its lifetimes numbered in order of appearance; `'static` stays, and each `'_` is one
@@ -214,9 +192,7 @@ fn numbered(line: &str) -> String {
         if name == "'static" {
             result.push_str(name);
         } else {
-            let known = names
-                .iter()
-                .position(|known| *known == name && name != "'_");
+            let known = names.iter().position(|known| *known == name && name != "'_");
             let index = known.unwrap_or_else(|| {
                 names.push(name);
                 names.len() - 1
@@ -232,21 +208,12 @@ fn numbered(line: &str) -> String {
 #[test]
 fn declarations_that_mean_the_same_are_spelt_the_same() {
     let same = |one: &str, other: &str| {
-        assert_eq!(
-            Signature::parse(one).to_string(),
-            Signature::parse(other).to_string()
-        );
+        assert_eq!(Signature::parse(one).to_string(), Signature::parse(other).to_string());
     };
-    same(
-        "impl<K: Eq + Hash, V> X for M<K, V>",
-        "impl<K, V> X for M<K, V> where K: Hash + Eq,",
-    );
+    same("impl<K: Eq + Hash, V> X for M<K, V>", "impl<K, V> X for M<K, V> where K: Hash + Eq,");
     same("impl<'a, K> X for M<'a, K>", "impl<K> X for M<'_, K>");
     same("impl<K, A: Allocator> X for M<K, A>", "impl<K> X for M<K>");
-    same(
-        "impl<K, A> X for M<K, A> where A: Allocator + Clone,",
-        "impl<K> X for M<K>",
-    );
+    same("impl<K, A> X for M<K, A> where A: Allocator + Clone,", "impl<K> X for M<K>");
     same("impl<K, A = Global> !X for M<K, A>", "impl<K> !X for M<K>");
     same(
         "pub fn f<F: FnOnce(&K) -> V>( self, f: F, ) -> V",
@@ -261,21 +228,12 @@ fn declarations_that_mean_the_same_are_spelt_the_same() {
 #[test]
 fn declarations_that_differ_stay_different() {
     let differ = |one: &str, other: &str| {
-        assert_ne!(
-            Signature::parse(one).to_string(),
-            Signature::parse(other).to_string()
-        );
+        assert_ne!(Signature::parse(one).to_string(), Signature::parse(other).to_string());
     };
     differ("impl<K: Eq, V> X for M<K, V>", "impl<K, V> X for M<K, V>");
     differ("impl Send for M", "impl !Send for M");
     differ("pub const fn f() -> M", "pub fn f() -> M");
     differ("pub struct M<K, S = RandomState>", "pub struct M<K, S>");
-    differ(
-        "pub fn f<'a>(x: &'a K, y: &K) -> &'a V",
-        "pub fn f<'a>(x: &K, y: &'a K) -> &'a V",
-    );
-    differ(
-        "impl<'a, K: 'a> X for M<'a, K>",
-        "impl<'a, K> X for M<'a, K>",
-    );
+    differ("pub fn f<'a>(x: &'a K, y: &K) -> &'a V", "pub fn f<'a>(x: &K, y: &'a K) -> &'a V");
+    differ("impl<'a, K: 'a> X for M<'a, K>", "impl<'a, K> X for M<'a, K>");
 }

@@ -21,9 +21,7 @@ impl Hasher for KeyedHasher {
     fn write(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             let byte = if self.0 % 5 == 0 { byte & 3 } else { byte };
-            self.1 = (self.1 ^ u64::from(byte))
-                .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-                .rotate_left(29);
+            self.1 = (self.1 ^ u64::from(byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
         }
     }
     fn finish(&self) -> u64 {

@@ -175,10 +175,8 @@ mod tests {
     #[test]
     fn values_vary_at_std_only_and_orders_wherever_a_level_can_tell() {
         for family in Family::ALL {
-            let levels: Vec<_> = Level::ALL
-                .into_iter()
-                .filter(|level| family.varies(*level))
-                .collect();
+            let levels: Vec<_> =
+                Level::ALL.into_iter().filter(|level| family.varies(*level)).collect();
             let expected = match family {
                 Family::HashKeys | Family::Entropy => &Level::ALL[..1],
                 Family::FixedHasher | Family::OwnChoice | Family::OwnOrder => &Level::ALL[1..],

@@ -89,19 +89,13 @@ mod tests {
         for level in Level::ALL {
             assert_eq!(level.name().parse(), Ok(level));
             assert_eq!(level.name().to_lowercase().parse(), Ok(level));
-            assert_eq!(
-                serde_json::to_string(&level).unwrap(),
-                format!("\"{level}\"")
-            );
+            assert_eq!(serde_json::to_string(&level).unwrap(), format!("\"{level}\""));
         }
     }
 
     #[test]
     fn an_unknown_level_says_what_was_found_and_what_was_expected() {
         let message = "FUL".parse::<Level>().unwrap_err().to_string();
-        assert_eq!(
-            message,
-            "unknown level `FUL`, expected one of STD, ONE, EQ, ID, FULL"
-        );
+        assert_eq!(message, "unknown level `FUL`, expected one of STD, ONE, EQ, ID, FULL");
     }
 }

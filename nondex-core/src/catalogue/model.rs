@@ -355,10 +355,7 @@ mod tests {
     fn every_api_is_listed_once_and_can_be_found_again() {
         for model in CATALOGUE {
             assert_eq!(
-                CATALOGUE
-                    .iter()
-                    .filter(|other| other.api == model.api)
-                    .count(),
+                CATALOGUE.iter().filter(|other| other.api == model.api).count(),
                 1,
                 "{}",
                 model.api

@@ -40,18 +40,12 @@ pub fn read(file: &File) -> io::Result<Option<Contents>> {
     let taken = usize::try_from(word(Word::Taken)).map_or(SLOTS, |taken| taken.min(SLOTS));
     let mut slots = vec![0; taken * SLOT];
     file.read_exact_at(&mut slots, HEADER as u64)?;
-    let mut contents = Contents {
-        lost: word(Word::Lost),
-        ..Contents::default()
-    };
+    let mut contents = Contents { lost: word(Word::Lost), ..Contents::default() };
     let slots: Vec<(u64, &[u8])> = slots
         .chunks_exact(SLOT)
         .map(|slot| {
             let (head, payload) = slot.split_at(SLOT - PAYLOAD);
-            (
-                u64::from_ne_bytes(head.try_into().unwrap_or_default()),
-                payload,
-            )
+            (u64::from_ne_bytes(head.try_into().unwrap_or_default()), payload)
         })
         .collect();
     let mut at = 0;

@@ -34,9 +34,7 @@ impl Drop for Kept {
 #[test]
 fn events_of_every_length_are_read_as_they_were_appended() {
     let kept = Kept::new("lengths");
-    let events: Vec<Vec<u8>> = (0..400)
-        .map(|len| (0..len).map(|n| n as u8).collect())
-        .collect();
+    let events: Vec<Vec<u8>> = (0..400).map(|len| (0..len).map(|n| n as u8).collect()).collect();
     for event in &events {
         kept.channel.append(event);
     }
@@ -57,13 +55,7 @@ fn threads_that_append_at_once_lose_nothing() {
     let contents = kept.read();
     assert_eq!(contents.events.len(), 8000);
     let is_whole = |event: &Vec<u8>| event.iter().all(|byte| *byte == event[0]);
-    assert!(
-        contents
-            .events
-            .iter()
-            .filter(|event| !event.is_empty())
-            .all(is_whole)
-    );
+    assert!(contents.events.iter().filter(|event| !event.is_empty()).all(is_whole));
 }
 
 #[test]

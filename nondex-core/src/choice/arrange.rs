@@ -131,12 +131,7 @@ mod tests {
         let context = Context::new(spec);
         let _test = enter(&context, "t");
         let list = |names: &[_]| arranged(names, 0, &model::FS_READ_DIR, Caller::here());
-        vec![
-            list(&NAMES),
-            list(&NAMES),
-            list(&["d", "c", "b", "a"]),
-            list(&["b", "c", "d"]),
-        ]
+        vec![list(&NAMES), list(&NAMES), list(&["d", "c", "b", "a"]), list(&["b", "c", "d"])]
     }
 
     #[test]
@@ -165,9 +160,8 @@ mod tests {
             (2, Level::One, 24),
             (2, Level::Full, 1),
         ] {
-            let orders: BTreeSet<_> = (0..500)
-                .map(|seed| read(RunSpec::new("t", level, seed), own))
-                .collect();
+            let orders: BTreeSet<_> =
+                (0..500).map(|seed| read(RunSpec::new("t", level, seed), own)).collect();
             assert_eq!(orders.len(), others, "{own} {level}");
             let stays = |order: &Vec<&str>| order[4 - own..] == NAMES[4 - own..];
             assert!(level != Level::Std || orders.iter().all(stays));
@@ -189,15 +183,9 @@ mod tests {
                 changed |= lists[0] != lists[1] || lists[0] != lists[2];
                 orders.insert(lists[0].clone());
                 if level == Level::Std {
-                    let without_a: Vec<_> = lists[0]
-                        .iter()
-                        .copied()
-                        .filter(|&name| name != "a")
-                        .collect();
-                    assert_eq!(
-                        without_a, lists[3],
-                        "a third entry changed the order of two"
-                    );
+                    let without_a: Vec<_> =
+                        lists[0].iter().copied().filter(|&name| name != "a").collect();
+                    assert_eq!(without_a, lists[3], "a third entry changed the order of two");
                 }
             }
             let backward = listed(RunSpec::new("t", level, 0));

@@ -48,11 +48,7 @@ pub fn between(drawn: &[usize], steps: u64) -> Between {
     }
     let Some((position, before, moved)) = moving else {
         return if steps.min(all) == 0 {
-            Between {
-                ranks: hidden::collect(0..len),
-                steps: all,
-                last: None,
-            }
+            Between { ranks: hidden::collect(0..len), steps: all, last: None }
         } else {
             between(drawn, all)
         };
@@ -66,15 +62,7 @@ pub fn between(drawn: &[usize], steps: u64) -> Between {
     let at = position + before - moved;
     let first = drawn[position];
     ranks.insert(at, first);
-    Between {
-        last: Some(Step {
-            first,
-            second: ranks[at + 1],
-            position: at,
-        }),
-        ranks,
-        steps: all,
-    }
+    Between { last: Some(Step { first, second: ranks[at + 1], position: at }), ranks, steps: all }
 }
 
 /// The elements that have not been placed yet, counted by a binary indexed tree (Fenwick 1994).
@@ -82,9 +70,7 @@ struct Waiting(Vec<usize>);
 
 impl Waiting {
     fn new(len: usize) -> Self {
-        Waiting(hidden::collect(
-            (0..=len).map(|node| node & node.wrapping_neg()),
-        ))
+        Waiting(hidden::collect((0..=len).map(|node| node & node.wrapping_neg())))
     }
 
     /// How many wait that come before `rank` in canonical order.

@@ -60,14 +60,7 @@ impl Intermediate {
         caller: Caller,
         ordinal: u64,
     ) -> Self {
-        Intermediate {
-            decision,
-            steps,
-            model,
-            family,
-            caller,
-            ordinal,
-        }
+        Intermediate { decision, steps, model, family, caller, ordinal }
     }
 
     /// The items in the order that is to be followed, where `base` has them in canonical order and
@@ -102,11 +95,7 @@ impl Intermediate {
             steps: found.steps,
             position: found.last.map_or(0, |step| step.position as u64),
         };
-        let created = if is_traced {
-            created()
-        } else {
-            Stack::default()
-        };
+        let created = if is_traced { created() } else { Stack::default() };
         drop(pause);
         step.record(|object| {
             if let Some(exchanged) = &exchanged {

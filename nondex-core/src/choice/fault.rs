@@ -33,9 +33,7 @@ pub fn drawn<E: Copy>(
     let fault = number(model, caller, 0..=len, 0, |mut generator| {
         let word = generator.next_u64();
         let error = (word / ODDS).checked_rem(len);
-        error
-            .filter(|_| word % ODDS == 0)
-            .map_or(0, |error| error + 1)
+        error.filter(|_| word % ODDS == 0).map_or(0, |error| error + 1)
     })?;
     let error = usize::try_from(fault.checked_sub(1)?).ok()?;
     errors.get(error).copied()

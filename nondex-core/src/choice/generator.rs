@@ -94,10 +94,7 @@ impl Xoshiro256 {
     #[inline]
     pub(crate) const fn word(&mut self) -> u64 {
         let state = &mut self.0;
-        let word = state[0]
-            .wrapping_add(state[3])
-            .rotate_left(23)
-            .wrapping_add(state[0]);
+        let word = state[0].wrapping_add(state[3]).rotate_left(23).wrapping_add(state[0]);
         let shifted = state[1] << 17;
         state[2] ^= state[0];
         state[3] ^= state[1];
@@ -141,11 +138,7 @@ mod tests {
                     theirs.fill_bytes(&mut expected);
                     assert_eq!(found, expected);
                 }
-                assert_eq!(
-                    ours.clone().next_u64(),
-                    theirs.clone().next_u64(),
-                    "{seed} {step}"
-                );
+                assert_eq!(ours.clone().next_u64(), theirs.clone().next_u64(), "{seed} {step}");
                 assert_eq!(ours.next_u64(), theirs.next_u64(), "{seed} {step}");
             }
         }

@@ -102,9 +102,7 @@ mod tests {
         };
         let near = |time: u64| {
             let times = (0..1_000).map(|seed| draw(&awaited, seed));
-            times
-                .filter(|drawn| (time..time + 2 * MILLISECOND).contains(drawn))
-                .count()
+            times.filter(|drawn| (time..time + 2 * MILLISECOND).contains(drawn)).count()
         };
         assert!((200..400).contains(&near(awaited[0])));
         assert!((200..400).contains(&near(awaited[2])));

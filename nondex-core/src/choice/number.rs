@@ -24,11 +24,7 @@ pub fn number(
     base: u64,
     draw: impl FnOnce(ChaCha8Rng) -> u64,
 ) -> Option<u64> {
-    let choice = Choice::Number {
-        range,
-        base,
-        scale: model.family.scale()?,
-    };
+    let choice = Choice::Number { range, base, scale: model.family.scale()? };
     let drawn = |reached: &Reached| {
         let tag = tag(model.family);
         draw(generator(reached.seed, tag, reached.place, reached.ordinal))
@@ -47,11 +43,8 @@ pub(super) fn number_at_level(
     base: u64,
     draw: impl FnOnce(Level, ChaCha8Rng) -> u64,
 ) -> Option<u64> {
-    let choice = Choice::Number {
-        range: range(context::level()?),
-        base,
-        scale: model.family.scale()?,
-    };
+    let choice =
+        Choice::Number { range: range(context::level()?), base, scale: model.family.scale()? };
     let drawn = |reached: &Reached| {
         let tag = LEVEL_TAG | tag(model.family) << 8 | reached.level.tag();
         let call = (reached.place, reached.ordinal);
@@ -66,11 +59,8 @@ pub(super) fn number_at_level(
 /// all other numbers in turn; at EQ and ID the call site determines it, and at FULL the call.
 /// `None` outside a test.
 pub(super) fn own_choice(model: &'static Model, caller: Caller, len: u64) -> Option<u64> {
-    let choice = Choice::Number {
-        range: 0..=len.checked_sub(1)?,
-        base: 0,
-        scale: model.family.scale()?,
-    };
+    let choice =
+        Choice::Number { range: 0..=len.checked_sub(1)?, base: 0, scale: model.family.scale()? };
     let drawn = |reached: &Reached| {
         let (a, b) = match reached.level {
             Level::Std | Level::One => match reached.schedule {

@@ -105,11 +105,7 @@ fn decide_reached(
 ) -> Decision {
     let content = (family == Family::Environment).then(|| look(Aspect::Content));
     let read = content.and_then(|content| {
-        Some(Read {
-            content,
-            reading: context::reading(content)?,
-            own: look(Aspect::Own),
-        })
+        Some(Read { content, reading: context::reading(content)?, own: look(Aspect::Own) })
     });
     let seeded = context::with_thread(|thread| seeded(thread, reached, read, len, look));
     let seeded = seeded.unwrap_or(Decision::Base);
@@ -172,9 +168,7 @@ fn seeded(
         (None, _) if reached.is_of_names && schedule.reverses(seed) => {
             Decision::Permute(backward(len, choice.own))
         }
-        (None, _) => Decision::Std {
-            key: hash::mix(seed ^ STD_KEY),
-        },
+        (None, _) => Decision::Std { key: hash::mix(seed ^ STD_KEY) },
         (Some(key), Level::Eq) if len > DESIGNED_LEN => by_content(schedule, seed, key.a),
         (Some(key), Level::Eq) => {
             Decision::PermuteContent(schedule.order_again(seed, key, len, &mut thread.orders))
@@ -199,11 +193,7 @@ fn backward(len: usize, own: u64) -> Permutation {
 fn by_content(schedule: Schedule, seed: u64, content: u64) -> Decision {
     Decision::ByContent {
         tree: hash::mix(seed ^ TREE_KEY),
-        key: if schedule.reverses(seed) {
-            u64::MAX
-        } else {
-            hash::mix(content ^ hash::mix(seed))
-        },
+        key: if schedule.reverses(seed) { u64::MAX } else { hash::mix(content ^ hash::mix(seed)) },
     }
 }
 
@@ -249,11 +239,7 @@ mod tests {
     use crate::context::{Context, Entered};
     use crate::{Given, Outcome, RunRecord, RunSpec, Selection, Site};
 
-    const CALLER: Caller = Caller {
-        file: "src/lib.rs",
-        line: 3,
-        column: 9,
-    };
+    const CALLER: Caller = Caller { file: "src/lib.rs", line: 3, column: 9 };
 
     /// What was decided for collections of these sizes, and the record.
     fn decided(spec: &RunSpec, lens: &[usize]) -> (Vec<Decision>, RunRecord) {
@@ -286,9 +272,8 @@ mod tests {
             assert_eq!(record.choices.len(), 3, "of one element there is no choice");
             for seed in [0, 1, 2, 5, 8, 100] {
                 let (decisions, _) = of(seed);
-                let decisions = decisions
-                    .iter()
-                    .filter(|decision| !matches!(decision, Decision::Base));
+                let decisions =
+                    decisions.iter().filter(|decision| !matches!(decision, Decision::Base));
                 for (choice, decision) in record.choices.iter().zip(decisions) {
                     let drawn = draw(*schedule, level, seed, choice);
                     let drawn = drawn.map(Iterator::collect::<Vec<_>>);
@@ -319,10 +304,7 @@ mod tests {
         ] {
             let context = Context::new(RunSpec::new("mine", level, 3));
             let _entered = context::enter(&context, "mine");
-            assert_eq!(
-                [1, 1, 2, 1].map(|content| order_of(level, content)),
-                expected
-            );
+            assert_eq!([1, 1, 2, 1].map(|content| order_of(level, content)), expected);
         }
     }
 

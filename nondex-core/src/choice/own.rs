@@ -46,10 +46,8 @@ fn follow(decision: Decision, len: usize) -> Vec<usize> {
         }
         Decision::Intermediate(partly) => {
             let drawn = follow(partly.decision.clone(), len);
-            let describe = |rank: usize, _| Element {
-                index: Some(rank as u64),
-                ..Element::default()
-            };
+            let describe =
+                |rank: usize, _| Element { index: Some(rank as u64), ..Element::default() };
             let base = hidden::collect(base);
             partly.order(&base, &drawn, &describe, &Stack::default)
         }
@@ -71,11 +69,7 @@ mod tests {
     fn results<T>(spec: RunSpec, result: impl Fn(Caller) -> T) -> [T; 3] {
         let context = Context::new(spec);
         let _test = enter(&context, "t");
-        let at = |line| Caller {
-            file: "src/lib.rs",
-            line,
-            column: 5,
-        };
+        let at = |line| Caller { file: "src/lib.rs", line, column: 5 };
         [7, 7, 9].map(|line| result(at(line)))
     }
 
@@ -138,11 +132,7 @@ mod tests {
             (Level::Id, (false, true)),
             (Level::Full, (true, true)),
         ] {
-            assert_eq!(
-                differ(level, |caller| choose(5, caller)),
-                expected,
-                "{level}"
-            );
+            assert_eq!(differ(level, |caller| choose(5, caller)), expected, "{level}");
             assert_eq!(differ(level, permuted), expected, "{level}");
         }
     }

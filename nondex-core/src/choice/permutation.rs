@@ -91,9 +91,7 @@ impl Sparse {
     /// What is at a position.
     fn get(&self, position: u32) -> u32 {
         let mut moved = self.moved[..self.len].iter();
-        moved
-            .find(|(moved, _)| *moved == position)
-            .map_or(position, |(_, value)| *value)
+        moved.find(|(moved, _)| *moved == position).map_or(position, |(_, value)| *value)
     }
 }
 
@@ -106,12 +104,7 @@ impl Permutation {
     #[must_use]
     pub fn new(rng: Xoshiro256, len: usize) -> Self {
         assert!(u32::try_from(len).is_ok(), "positions have 32 bits");
-        let mut long = Long {
-            table: hidden::vec(),
-            drawn: 0,
-            next: 0,
-            rest: None,
-        };
+        let mut long = Long { table: hidden::vec(), drawn: 0, next: 0, rest: None };
         if len <= LAID_OUT {
             long.table = identity(len);
         }
@@ -139,11 +132,7 @@ impl Permutation {
     pub fn of_word(word: u64, len: usize) -> Self {
         let mut order = Short::IDENTITY;
         shuffle(&mut order[..len], 0, SHORT, 1, || word);
-        Permutation(Drawn::Short(Short {
-            order,
-            next: 0,
-            len: len as u8,
-        }))
+        Permutation(Drawn::Short(Short { order, next: 0, len: len as u8 }))
     }
 
     /// The permutation that is listed in the first `len` bytes.
@@ -198,11 +187,7 @@ impl Permutation {
         for (at, position) in order.iter_mut().zip(positions) {
             *at = position as u8;
         }
-        Permutation(Drawn::Short(Short {
-            order,
-            next: 0,
-            len: len as u8,
-        }))
+        Permutation(Drawn::Short(Short { order, next: 0, len: len as u8 }))
     }
 
     /// How many positions are left to draw.
@@ -276,9 +261,7 @@ impl Iterator for Permutation {
                 let mut acc = init;
                 loop {
                     let drawn = &long.table[long.next..long.drawn];
-                    acc = drawn
-                        .iter()
-                        .fold(acc, |acc, &position| f(acc, position as usize));
+                    acc = drawn.iter().fold(acc, |acc, &position| f(acc, position as usize));
                     long.next = long.drawn;
                     long.draw();
                     if long.next == long.drawn {

@@ -128,12 +128,8 @@ fn designed(row: usize, key: Key, len: usize, order: &mut [u8; LONGEST]) {
     let of_choice = |number| word(number, key.tag | DESIGN_TAG, key.a, key.b);
     // Of each window the orders are exchanged.
     let start = row - row % WINDOW;
-    let row = start
-        + exchanged(
-            of_choice(start as u64),
-            row % WINDOW,
-            WINDOW.min(rows(len) - start),
-        );
+    let row =
+        start + exchanged(of_choice(start as u64), row % WINDOW, WINDOW.min(rows(len) - start));
     let array: &[u8] = match len {
         // With the canonical order and its reverse they are all there are, whatever the elements
         // are called.

@@ -106,9 +106,7 @@ impl NetworkOperation {
             Some(file) => object.shown("site", format_args!("{file}:{line}:{column}")),
             None => object.string("site", file),
         };
-        object
-            .number("count", 1)
-            .number("elapsed_ms", self.elapsed_ms);
+        object.number("count", 1).number("elapsed_ms", self.elapsed_ms);
         if place.is_some() && stack.is_empty() {
             Stack::at(self.caller).write("stack", object);
         } else {

@@ -89,9 +89,6 @@ mod tests {
             file: "/w/src/lib.rs".into(),
             line,
         };
-        assert_eq!(
-            parse(text),
-            [frame("mine::test", 7), frame("mine::outer", 3)]
-        );
+        assert_eq!(parse(text), [frame("mine::test", 7), frame("mine::outer", 3)]);
     }
 }

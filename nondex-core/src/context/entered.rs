@@ -32,9 +32,7 @@ pub fn enter(context: &Arc<Context>, test: &str) -> Entered {
     context.shared.tests.fetch_add(1, Ordering::Relaxed);
     end::keep(end_thread);
     let entered = Entered {
-        before: SLOT
-            .try_with(|slot| slot.replace(Slot::Active(hidden::boxed(state))))
-            .ok(),
+        before: SLOT.try_with(|slot| slot.replace(Slot::Active(hidden::boxed(state)))).ok(),
         pauses: PAUSES.replace(0),
         context: Arc::clone(context),
     };
@@ -50,10 +48,7 @@ impl Entered {
     /// Notes that the test's own thread panicked.
     pub fn panicked(test: &str, context: &Context, failure: Failure) {
         if context.is_own_process() {
-            context.journal.append(&Event::Panic {
-                test: test.to_owned(),
-                failure,
-            });
+            context.journal.append(&Event::Panic { test: test.to_owned(), failure });
         }
     }
 
@@ -72,16 +67,9 @@ impl Entered {
         if context.is_own_process() {
             let sources = context.take_sources();
             if !sources.is_empty() {
-                context.journal.append_end(&Event::Sources {
-                    test: test.to_owned(),
-                    sources,
-                });
+                context.journal.append_end(&Event::Sources { test: test.to_owned(), sources });
             }
-            context.journal.append_end(&Event::End {
-                test: test.to_owned(),
-                passed,
-                failure,
-            });
+            context.journal.append_end(&Event::End { test: test.to_owned(), passed, failure });
         }
     }
 

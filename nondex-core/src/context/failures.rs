@@ -86,11 +86,7 @@ mod tests {
             target: Text::from(target),
             error: "EROFS",
             thread: Text::from("0"),
-            caller: Some(Caller {
-                file: "stack:1",
-                line: 0,
-                column: 0,
-            }),
+            caller: Some(Caller { file: "stack:1", line: 0, column: 0 }),
         }
     }
 

@@ -46,11 +46,7 @@ pub(crate) fn find() -> Option<Child> {
     let told = told.as_deref().and_then(read);
     let of_root = told.and_then(|(root, path)| {
         let spec = spec_of(&environment(root)?)?;
-        Some(Child {
-            spec,
-            path: path.to_owned(),
-            root,
-        })
+        Some(Child { spec, path: path.to_owned(), root })
     });
     of_root.or_else(|| of_ancestors(told.map(|(_, path)| path)))
 }
@@ -74,11 +70,7 @@ fn of_ancestors(told: Option<&str>) -> Option<Child> {
                 Some(path) => path.to_owned(),
                 None => untold(&spec, &nearest.unwrap_or_default()),
             };
-            return Some(Child {
-                spec,
-                path,
-                root: pid,
-            });
+            return Some(Child { spec, path, root: pid });
         }
         if nearest.is_none() {
             let value = variable(&block, CHILD_VARIABLE);
@@ -109,12 +101,7 @@ fn variable<'a>(block: &'a [u8], name: &str) -> Option<&'a str> {
 fn parent(stat: &Path) -> Option<u32> {
     let text = std::fs::read(stat).ok()?;
     let text = String::from_utf8_lossy(&text);
-    text.rsplit_once(')')?
-        .1
-        .split_ascii_whitespace()
-        .nth(1)?
-        .parse()
-        .ok()
+    text.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 /// The path of a process that was not told who it is, below its `nearest` ancestor that was.
@@ -125,17 +112,10 @@ fn untold(spec: &RunSpec, nearest: &str) -> String {
     let words: Vec<_> = words.collect();
     let command = hash::of(&(
         name.as_encoded_bytes(),
-        words
-            .iter()
-            .map(|w| w.as_encoded_bytes())
-            .collect::<Vec<_>>(),
+        words.iter().map(|w| w.as_encoded_bytes()).collect::<Vec<_>>(),
     )) as u32;
     let path = format!("{nearest}/p{command:08x}");
-    match spec
-        .record
-        .as_deref()
-        .and_then(|record| before(record, &path))
-    {
+    match spec.record.as_deref().and_then(|record| before(record, &path)) {
         None | Some(0) => path,
         Some(number) => format!("{path}-{number}"),
     }
@@ -145,11 +125,7 @@ fn untold(spec: &RunSpec, nearest: &str) -> String {
 fn before(record: &Path, path: &str) -> Option<usize> {
     let notes = record.with_extension(NOTES);
     let own = format!("{path} {}\n", std::process::id());
-    let mut file: File = OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(&notes)
-        .ok()?;
+    let mut file: File = OpenOptions::new().append(true).create(true).open(&notes).ok()?;
     file.write_all(own.as_bytes()).ok()?;
     let mut text = String::new();
     File::open(&notes).ok()?.read_to_string(&mut text).ok()?;
@@ -197,9 +173,6 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn the_parent_is_read_as_the_system_reports_it() {
-        assert_eq!(
-            parent(Path::new("/proc/self/stat")),
-            Some(std::os::unix::process::parent_id())
-        );
+        assert_eq!(parent(Path::new("/proc/self/stat")), Some(std::os::unix::process::parent_id()));
     }
 }

@@ -25,10 +25,7 @@ pub(crate) enum Journal {
 impl Journal {
     /// The journal in the record at a path, which is mapped now, or in memory.
     pub(crate) fn new(record: Option<&Path>) -> Self {
-        record.map_or_else(
-            || Journal::Memory(ForkLock::new(hidden::vec)),
-            Journal::open,
-        )
+        record.map_or_else(|| Journal::Memory(ForkLock::new(hidden::vec)), Journal::open)
     }
 
     #[cfg(unix)]
@@ -88,8 +85,7 @@ impl Journal {
 
     /// How many events are kept in memory.
     pub(crate) fn len(&self) -> usize {
-        self.memory()
-            .map_or(0, |events| events.lock().map_or(0, |events| events.len()))
+        self.memory().map_or(0, |events| events.lock().map_or(0, |events| events.len()))
     }
 
     /// The events that are kept in memory.
@@ -129,11 +125,7 @@ pub(super) fn event(kind: &str, test: &str, fields: impl FnOnce(&mut Object<'_>)
 }
 
 #[inline]
-#[expect(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "asked by the harness"
-)]
+#[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "asked by the harness")]
 fn parsed(events: &[Text]) -> Vec<Event> {
     let parse = |event: &Text| json::from_str(event).expect("the runtime writes events");
     events.iter().map(parse).collect()

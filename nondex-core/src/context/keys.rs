@@ -36,11 +36,7 @@ impl Keys {
             drawn.level == Level::Std && drawn.schedule.chooses(Family::HashKeys)
         });
         Keys {
-            secret: if is_seeded {
-                hash::mix(spec.seed() ^ SECRET)
-            } else {
-                0
-            },
+            secret: if is_seeded { hash::mix(spec.seed() ^ SECRET) } else { 0 },
             are_traced: spec.trace.iter().any(is_of_keys),
             created: ForkLock::new(hidden::vec),
             shared: ForkLock::new(hidden::table),

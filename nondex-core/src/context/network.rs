@@ -123,50 +123,32 @@ mod tests {
     use crate::{Frame, NetworkOutcome};
 
     fn frame(line: u32) -> Frame {
-        Frame {
-            function: String::new(),
-            file: "src/lib.rs".to_owned(),
-            line,
-        }
+        Frame { function: String::new(), file: "src/lib.rs".to_owned(), line }
     }
 
     #[test]
     fn an_operation_by_a_caller_with_a_place_names_that_place() {
         let context = Context::new(RunSpec::clean("t"));
         let test = enter(&context, "t");
-        let caller = |file, line| Caller {
-            file,
-            line,
-            column: 9,
-        };
+        let caller = |file, line| Caller { file, line, column: 9 };
         for caller in [caller("src/lib.rs", 3), caller("stack:1", 0)] {
             assert!(begin("connect", Text::from("192.0.2.1:80"), None, caller).is_some());
         }
         drop(test);
         let found = context.network_of("t");
         let sites: Vec<_> = found.iter().map(|r| (r.site.as_str(), &*r.stack)).collect();
-        assert_eq!(
-            sites,
-            [("src/lib.rs:3:9", &[frame(3)][..]), ("stack:1", &[])]
-        );
+        assert_eq!(sites, [("src/lib.rs:3:9", &[frame(3)][..]), ("stack:1", &[])]);
     }
 
     #[test]
     fn what_is_recorded_of_an_operation_is_what_became_of_it() {
         let context = Context::new(RunSpec::clean("t"));
-        let caller = Caller {
-            file: "stack:1",
-            line: 0,
-            column: 0,
-        };
+        let caller = Caller { file: "stack:1", line: 0, column: 0 };
         for (end, outcome) in [
             (End::Awaited, NetworkOutcome::Awaited),
             (End::Pending, NetworkOutcome::Pending),
             (End::Answered, NetworkOutcome::Answered),
-            (
-                End::Failed(Text::from("E\"")),
-                NetworkOutcome::Failed("E\"".to_owned()),
-            ),
+            (End::Failed(Text::from("E\"")), NetworkOutcome::Failed("E\"".to_owned())),
         ] {
             let test = enter(&context, "t");
             let host = Some(Text::from("example.com"));

@@ -21,13 +21,7 @@ pub fn is_observed(operation: &str, error: &str) -> bool {
 /// takes no lock but by trying: so it is safe in a child that was forked while other threads ran.
 pub fn failed(operation: &'static str, error: &'static str, target: Text, caller: Option<Caller>) {
     slot::record_if("operation", |context, thread, event| {
-        let failure = Failure {
-            operation,
-            target,
-            error,
-            thread: Text::from(thread),
-            caller,
-        };
+        let failure = Failure { operation, target, error, thread: Text::from(thread), caller };
         failure.write(&Stack::default(), event);
         context.shared.failures.note(&failure)
     });
@@ -43,11 +37,7 @@ mod tests {
     fn a_failure_is_recorded_once() {
         let context = Context::new(RunSpec::clean("t"));
         let test = enter(&context, "t");
-        let caller = Caller {
-            file: "stack:1",
-            line: 0,
-            column: 0,
-        };
+        let caller = Caller { file: "stack:1", line: 0, column: 0 };
         for _ in 0..2 {
             failed("open", "EROFS", Text::from("/a \"b\""), Some(caller));
         }
@@ -61,9 +51,6 @@ mod tests {
             stack: Vec::new(),
         };
         let test = "t".to_owned();
-        assert_eq!(
-            context.take_events(),
-            [Event::Operation { test, operation }]
-        );
+        assert_eq!(context.take_events(), [Event::Operation { test, operation }]);
     }
 }

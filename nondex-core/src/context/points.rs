@@ -57,14 +57,7 @@ pub(super) fn points<'a>(
 }
 
 fn choice(choice: &ChoiceRecord, object: &mut Object<'_>) {
-    let ChoiceRecord {
-        place,
-        ordinal,
-        len,
-        aspect,
-        reading,
-        own,
-    } = choice;
+    let ChoiceRecord { place, ordinal, len, aspect, reading, own } = choice;
     object
         .number("p", *place)
         .count("o", *ordinal)
@@ -92,11 +85,7 @@ mod tests {
             let point = Point {
                 api: "std::fs::read_dir",
                 family: Family::Directory,
-                caller: Caller {
-                    file,
-                    line: 7,
-                    column: 3,
-                },
+                caller: Caller { file, line: 7, column: 3 },
                 count: 5,
                 max_len: 9,
                 stack,
@@ -153,11 +142,7 @@ mod tests {
             let text = journal::event("points", TEST, |event| {
                 super::points("0.1", given.into_iter(), &choices, event);
             });
-            let event = Event::Points {
-                test: TEST.to_owned(),
-                points,
-                choices,
-            };
+            let event = Event::Points { test: TEST.to_owned(), points, choices };
             assert_eq!(*text, json::to_string(&event));
         }
     }

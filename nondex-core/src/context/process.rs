@@ -46,11 +46,7 @@ pub(super) fn known() -> Option<Option<&'static Arc<Context>>> {
     if let Some(context) = FORKED.get() {
         return Some(Some(context));
     }
-    if cfg!(all(
-        target_os = "linux",
-        target_env = "gnu",
-        not(target_feature = "crt-static")
-    )) {
+    if cfg!(all(target_os = "linux", target_env = "gnu", not(target_feature = "crt-static"))) {
         return GLOBAL.get().map(Option::as_ref);
     }
     Some(global())
@@ -60,9 +56,7 @@ pub(super) fn known() -> Option<Option<&'static Arc<Context>>> {
 #[inline]
 #[must_use]
 pub fn tells_writes() -> bool {
-    known()
-        .flatten()
-        .is_some_and(|context| context.spec().writes)
+    known().flatten().is_some_and(|context| context.spec().writes)
 }
 
 /// Records that this process may have written what is at this path; without a path, anything. Takes
@@ -88,26 +82,17 @@ pub fn renounce() {
 
 fn from_environment() -> Result<Option<RunSpec>, String> {
     if let Some(text) = std::env::var_os(SPEC_VARIABLE) {
-        let text = text
-            .to_str()
-            .ok_or_else(|| format!("{SPEC_VARIABLE} is not UTF-8"))?;
-        return RunSpec::from_variable(text)
-            .map(Some)
-            .map_err(|e| format!("{SPEC_VARIABLE}: {e}"));
+        let text = text.to_str().ok_or_else(|| format!("{SPEC_VARIABLE} is not UTF-8"))?;
+        return RunSpec::from_variable(text).map(Some).map_err(|e| format!("{SPEC_VARIABLE}: {e}"));
     }
     let Some(seed) = std::env::var_os(SEED_VARIABLE) else {
         return Ok(None);
     };
-    let seed = seed
-        .to_str()
-        .and_then(|text| text.parse().ok())
-        .ok_or_else(|| {
-            format!("{SEED_VARIABLE} is {seed:?}, expected a whole number below 2^64")
-        })?;
+    let seed = seed.to_str().and_then(|text| text.parse().ok()).ok_or_else(|| {
+        format!("{SEED_VARIABLE} is {seed:?}, expected a whole number below 2^64")
+    })?;
     let level = match std::env::var(LEVEL_VARIABLE) {
-        Ok(text) => text
-            .parse::<Level>()
-            .map_err(|e| format!("{LEVEL_VARIABLE}: {e}"))?,
+        Ok(text) => text.parse::<Level>().map_err(|e| format!("{LEVEL_VARIABLE}: {e}"))?,
         Err(std::env::VarError::NotPresent) => Level::Full,
         Err(e) => return Err(format!("{LEVEL_VARIABLE}: {e}")),
     };

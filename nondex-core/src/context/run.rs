@@ -140,10 +140,7 @@ impl Context {
 
     /// Notes that a test uses `source`.
     pub(super) fn note_source(&self, source: Source) {
-        let noted = self
-            .shared
-            .sources
-            .fetch_or(source.bit(), Ordering::Relaxed);
+        let noted = self.shared.sources.fetch_or(source.bit(), Ordering::Relaxed);
         if source == Source::Child && noted & source.bit() == 0 {
             // Recorded at once, because the test may not come to its end: a program records
             // nothing.
@@ -227,10 +224,7 @@ impl Context {
     /// Says how the fork that has just ended did so, after its events.
     pub fn note_fork(&self, fork: ForkRecord) {
         if let Some(forks) = &self.forks {
-            forks.append(&Event::Forked {
-                test: self.spec.test.clone(),
-                fork,
-            });
+            forks.append(&Event::Forked { test: self.spec.test.clone(), fork });
         }
     }
 
@@ -247,10 +241,7 @@ impl Context {
         for StateChange { state, .. } in &mut changes {
             state.name = numbered::name(state.kind, &state.name, self.pid).to_string();
         }
-        self.journal.append(&Event::States {
-            test: test.to_owned(),
-            changes,
-        });
+        self.journal.append(&Event::States { test: test.to_owned(), changes });
     }
 
     /// Says that `test` has read or changed the part of the state of this kind with this name.
@@ -271,9 +262,7 @@ impl Context {
                     })
                     .boolean("writes", manner.writes);
                 stack.write("stack", object);
-                object
-                    .flag("own", manner.own)
-                    .flag("interrupted", manner.interrupted);
+                object.flag("own", manner.own).flag("interrupted", manner.interrupted);
             });
         });
     }
@@ -349,12 +338,9 @@ impl Context {
     fn network_since(&self, since: usize, name: &str) -> Vec<NetworkRecord> {
         let events = self.journal.kept().into_iter().skip(since);
         fold(events.filter_map(|event| match event {
-            Event::Network {
-                test,
-                id,
-                socket,
-                network,
-            } if test == name => Some(Seen::Operation(id, socket, network)),
+            Event::Network { test, id, socket, network } if test == name => {
+                Some(Seen::Operation(id, socket, network))
+            }
             Event::Received { test, socket } if test == name => Some(Seen::Received(socket)),
             _ => None,
         }))

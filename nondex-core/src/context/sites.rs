@@ -163,11 +163,7 @@ impl SiteState {
     /// Records that a thread reached it for the first time.
     #[cold]
     pub(super) fn record(&self, context: &Context, test: &str, thread: &str, size: u64) {
-        let point = Point {
-            count: 1,
-            max_len: size,
-            ..self.point()
-        };
+        let point = Point { count: 1, max_len: size, ..self.point() };
         context.journal.record("site", test, |event| {
             event.object("point", |object| points::point(thread, &point, object));
         });
@@ -198,11 +194,7 @@ const RECENT: usize = 16;
 
 impl Sites {
     pub(super) const fn new() -> Self {
-        Sites {
-            all: hidden::vec(),
-            index: hidden::table(),
-            recent: [None; RECENT],
-        }
+        Sites { all: hidden::vec(), index: hidden::table(), recent: [None; RECENT] }
     }
 
     /// The position of the site of these calls. They are identified by address: one site may have
@@ -257,12 +249,8 @@ impl Sites {
     /// Remembers the site of the calls at a place. Another place may be forgotten for it.
     pub(super) fn remember(&mut self, place: &'static Location<'static>, at: usize) {
         let state = &self.all[at];
-        self.recent[Sites::slot(place)] = Some(Recent {
-            place,
-            model: state.model,
-            family: state.family,
-            at: at as u32,
-        });
+        self.recent[Sites::slot(place)] =
+            Some(Recent { place, model: state.model, family: state.family, at: at as u32 });
     }
 
     /// The position of the site of these calls, if it is remembered.

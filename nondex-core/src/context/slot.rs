@@ -106,9 +106,7 @@ fn with_inherited_state<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R> {
     if PAUSES.get() > 0 {
         return None;
     }
-    SLOT.try_with(|slot| f(slot.try_borrow_mut().ok()?.state()?).into())
-        .ok()
-        .flatten()
+    SLOT.try_with(|slot| f(slot.try_borrow_mut().ok()?.state()?).into()).ok().flatten()
 }
 
 /// As [`with_inherited_state`], on a state of this process: a forked child is given one when it is
@@ -127,10 +125,7 @@ pub(super) fn with_state<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R> 
 /// doing.
 #[must_use]
 pub fn is_own_work() -> bool {
-    PAUSES.get() > 0
-        || SLOT
-            .try_with(|slot| slot.try_borrow_mut().is_err())
-            .unwrap_or(false)
+    PAUSES.get() > 0 || SLOT.try_with(|slot| slot.try_borrow_mut().is_err()).unwrap_or(false)
 }
 
 /// The level of the run this thread works for, if any.
@@ -276,10 +271,7 @@ pub(super) fn record_if(
 pub fn note_covered(covered: impl FnOnce(&mut Object<'_>) -> bool) -> bool {
     let asked = with_inherited_state(|state| {
         let context = Arc::clone(&state.context);
-        context
-            .spec
-            .cover
-            .then(|| (context, Arc::clone(&state.test)))
+        context.spec.cover.then(|| (context, Arc::clone(&state.test)))
     });
     let Some((context, test)) = asked.flatten() else {
         return false;

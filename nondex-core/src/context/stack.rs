@@ -125,10 +125,7 @@ impl Frame {
     /// program, or empty for the test's own.
     #[must_use]
     pub fn address(&self) -> Option<u64> {
-        let digits = self
-            .function
-            .strip_prefix("0x")
-            .filter(|_| self.line == 0)?;
+        let digits = self.function.strip_prefix("0x").filter(|_| self.line == 0)?;
         u64::from_str_radix(digits, 16).ok()
     }
 }

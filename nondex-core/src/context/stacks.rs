@@ -27,9 +27,7 @@ impl Stacks {
                 return false;
             }
             kept.len() < MAX_STACKS
-                && kept
-                    .iter()
-                    .all(|(known, _)| known.caller != operation.caller)
+                && kept.iter().all(|(known, _)| known.caller != operation.caller)
         });
         if is_wanted {
             let stack = Stack::capture();

@@ -14,10 +14,7 @@ use crate::protocol::spec::{CHILD_VARIABLE, SPEC_VARIABLE};
 ///
 /// # Safety
 /// The process must have one thread, as before `main`.
-#[expect(
-    unsafe_code,
-    reason = "only the caller knows that no other thread reads the environment"
-)]
+#[expect(unsafe_code, reason = "only the caller knows that no other thread reads the environment")]
 pub unsafe fn take_global() -> Option<&'static Arc<Context>> {
     let context = global();
     for variable in [SPEC_VARIABLE, CHILD_VARIABLE] {

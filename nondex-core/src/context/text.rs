@@ -11,10 +11,7 @@ pub(super) struct Text<const N: usize> {
 
 impl<const N: usize> Text<N> {
     pub(super) const fn new() -> Self {
-        Text {
-            bytes: [0; N],
-            len: 0,
-        }
+        Text { bytes: [0; N], len: 0 }
     }
 
     #[inline]

@@ -83,10 +83,7 @@ mod tests {
     fn the_line_is_the_event() {
         for path in [None, Some("/a folder/\"1\"")] {
             let line = line("a::b", path).unwrap();
-            let event = Event::Written {
-                test: "a::b".to_owned(),
-                path: path.map(str::to_owned),
-            };
+            let event = Event::Written { test: "a::b".to_owned(), path: path.map(str::to_owned) };
             assert_eq!(json::from_str::<Event>(line.as_str()).unwrap(), event);
             assert_eq!(json::to_string(&event), line.as_str());
         }

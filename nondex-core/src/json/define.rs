@@ -16,10 +16,7 @@ impl Fields {
     pub(crate) fn new(of: &'static str, value: Value) -> Result<Self, Error> {
         match value {
             Value::Object(fields) => Ok(Fields { of, fields }),
-            other => Err(Error(format!(
-                "invalid type: {}, expected {of}",
-                other.kind()
-            ))),
+            other => Err(Error(format!("invalid type: {}, expected {of}", other.kind()))),
         }
     }
 
@@ -98,19 +95,14 @@ pub(crate) fn name_and_value(of: &str, value: Value) -> Result<(String, Option<V
             let (name, value) = fields.remove(0);
             Ok((name, Some(value)))
         }
-        other => Err(Error(format!(
-            "invalid type: {}, expected a variant of {of}",
-            other.kind()
-        ))),
+        other => Err(Error(format!("invalid type: {}, expected a variant of {of}", other.kind()))),
     }
 }
 
 /// The error about a name that is none of the `known` ones.
 pub fn unknown(name: &str, known: &[&str]) -> Error {
     let known = known.join("`, `");
-    Error(format!(
-        "unknown variant `{name}`, expected one of `{known}`"
-    ))
+    Error(format!("unknown variant `{name}`, expected one of `{known}`"))
 }
 
 /// A struct is an object: `object!(Site { api, line as "l", stack = optional })`. An `optional`

@@ -17,10 +17,7 @@ impl<'a> Object<'a> {
     /// Appends an object to a text.
     pub fn write(text: &'a mut Text, fields: impl FnOnce(&mut Object<'_>)) {
         text.push_str("{");
-        let mut object = Object {
-            text,
-            is_empty: true,
-        };
+        let mut object = Object { text, is_empty: true };
         fields(&mut object);
         object.text.push_str("}");
     }

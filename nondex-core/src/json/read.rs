@@ -37,10 +37,7 @@ impl<'a> Reader<'a> {
 
     fn expected(&self, what: &str) -> Error {
         match self.rest().chars().next() {
-            Some(found) => Error(format!(
-                "expected {what} at byte {}, found `{found}`",
-                self.at
-            )),
+            Some(found) => Error(format!("expected {what} at byte {}, found `{found}`", self.at)),
             None => Error(format!("expected {what}, found the end of the text")),
         }
     }
@@ -56,17 +53,11 @@ impl<'a> Reader<'a> {
     }
 
     fn require(&mut self, token: &str) -> Result<(), Error> {
-        if self.take(token) {
-            Ok(())
-        } else {
-            Err(self.expected(&format!("`{token}`")))
-        }
+        if self.take(token) { Ok(()) } else { Err(self.expected(&format!("`{token}`"))) }
     }
 
     fn value(&mut self, depth: usize) -> Result<Value, Error> {
-        let inner = depth
-            .checked_sub(1)
-            .ok_or_else(|| Error::new("a value is nested too deep"))?;
+        let inner = depth.checked_sub(1).ok_or_else(|| Error::new("a value is nested too deep"))?;
         match self.peek() {
             Some(b'"') => self.string().map(Value::String),
             Some(b'[') => {
@@ -166,9 +157,7 @@ impl<'a> Reader<'a> {
 
     fn number(&mut self) -> Result<Value, Error> {
         let rest = self.rest();
-        let end = rest
-            .find(|c: char| !c.is_ascii_digit() && c != '-')
-            .unwrap_or(rest.len());
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(rest.len());
         let digits = &rest[..end];
         let value = if let Ok(number) = digits.parse() {
             Value::Unsigned(number)

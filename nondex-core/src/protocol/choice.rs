@@ -27,11 +27,7 @@ impl Choice {
     /// The number of a value that has no order: a key, or what random bytes are made from.
     #[must_use]
     pub const fn opaque(base: u64) -> Self {
-        Choice::Number {
-            range: 0..=u64::MAX,
-            base,
-            scale: Scale::Nominal,
-        }
+        Choice::Number { range: 0..=u64::MAX, base, scale: Scale::Nominal }
     }
 
     /// How much there is to choose: the number of elements, or how far a number may be from its
@@ -40,13 +36,10 @@ impl Choice {
     pub fn size(&self) -> u64 {
         match self {
             Choice::Order { len } => *len,
-            Choice::Number {
-                scale: Scale::Nominal,
-                ..
-            } => 1,
-            Choice::Number { range, base, .. } => base
-                .abs_diff(*range.start())
-                .max(base.abs_diff(*range.end())),
+            Choice::Number { scale: Scale::Nominal, .. } => 1,
+            Choice::Number { range, base, .. } => {
+                base.abs_diff(*range.start()).max(base.abs_diff(*range.end()))
+            }
         }
     }
 
@@ -77,24 +70,13 @@ mod tests {
 
     #[test]
     fn a_number_goes_step_by_step_from_its_base_to_the_one_that_was_drawn() {
-        let bytes = Choice::Number {
-            range: 1..=4096,
-            base: 4096,
-            scale: Scale::Metric,
-        };
+        let bytes = Choice::Number { range: 1..=4096, base: 4096, scale: Scale::Metric };
         assert_eq!(bytes.size(), 4095);
         for (steps, value) in [(0, 4096), (1, 4095), (4000, 96), (9000, 90)] {
             assert_eq!(bytes.between(90, steps), (value, 4006));
         }
-        let late = Choice::Number {
-            range: 0..=100,
-            base: 0,
-            scale: Scale::Metric,
-        };
-        assert_eq!(
-            [0, 7, 50].map(|steps| late.between(20, steps).0),
-            [0, 7, 20]
-        );
+        let late = Choice::Number { range: 0..=100, base: 0, scale: Scale::Metric };
+        assert_eq!([0, 7, 50].map(|steps| late.between(20, steps).0), [0, 7, 20]);
         let key = Choice::opaque(3);
         assert_eq!([0, 1, 2].map(|steps| key.between(9, steps).0), [3, 9, 9]);
         assert_eq!((key.size(), key.between(3, 1)), (1, (3, 0)));

@@ -50,10 +50,8 @@ impl CoveredRecord {
         let (flags, rest) = rest.split_at_checked(flags.ok()?)?;
         let (blocks, program) = rest.split_at_checked(count.ok()?.checked_mul(8)?)?;
         let ran = flags.iter().zip(blocks.chunks_exact(8));
-        let mut blocks: Vec<u64> = ran
-            .filter(|(flag, _)| **flag != 0)
-            .filter_map(|(_, block)| number(block))
-            .collect();
+        let mut blocks: Vec<u64> =
+            ran.filter(|(flag, _)| **flag != 0).filter_map(|(_, block)| number(block)).collect();
         blocks.sort_unstable();
         Some(CoveredRecord {
             program: String::from_utf8_lossy(program).into_owned(),
@@ -71,11 +69,8 @@ mod tests {
     fn the_file_of_flags_says_which_blocks_ran() {
         let mut bytes = vec![1, 0, 1, 0];
         bytes.extend(CoveredRecord::tail(4, &[30, 20, 10], "/a/b"));
-        let expected = CoveredRecord {
-            program: "/a/b".to_owned(),
-            blocks: vec![10, 30],
-            is_lost: false,
-        };
+        let expected =
+            CoveredRecord { program: "/a/b".to_owned(), blocks: vec![10, 30], is_lost: false };
         assert_eq!(CoveredRecord::from_flags(&bytes), Some(expected));
         for cut in 0..bytes.len() {
             // One that is not whole says nothing, or at least nothing of this program.

@@ -79,15 +79,9 @@ mod tests {
 
     #[test]
     fn what_is_skipped_is_not_a_choice_also_if_it_is_in_what_is_not() {
-        let files = Files {
-            only: vec!["src".to_owned()],
-            skip: vec!["src/a.rs".to_owned()],
-        };
+        let files = Files { only: vec!["src".to_owned()], skip: vec!["src/a.rs".to_owned()] };
         let have = |file| files.have(Family::HashMap, file);
-        assert_eq!(
-            ["src/a.rs", "src/b.rs", "tests/a.rs"].map(have),
-            [false, true, false]
-        );
+        assert_eq!(["src/a.rs", "src/b.rs", "tests/a.rs"].map(have), [false, true, false]);
         assert!(files.have(Family::Schedule, "tests/a.rs"));
         assert!(Files::default().have(Family::HashMap, "src/a.rs"));
     }

@@ -94,11 +94,7 @@ mod tests {
     use super::*;
 
     fn record(target: &str, thread: &str, line: Option<u32>) -> OperationRecord {
-        let frame = |line| Frame {
-            function: "f".to_owned(),
-            file: "src/lib.rs".to_owned(),
-            line,
-        };
+        let frame = |line| Frame { function: "f".to_owned(), file: "src/lib.rs".to_owned(), line };
         OperationRecord {
             operation: "open".to_owned(),
             target: target.to_owned(),
@@ -119,11 +115,7 @@ mod tests {
         ];
         assert_eq!(
             fold(records),
-            [
-                record("/a", "0", Some(3)),
-                record("/a", "0.1", None),
-                record("/b", "0", None)
-            ]
+            [record("/a", "0", Some(3)), record("/a", "0.1", None), record("/b", "0", None)]
         );
     }
 

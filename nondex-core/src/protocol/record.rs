@@ -100,15 +100,9 @@ impl RunRecord {
         for event in events.into_iter().filter(|event| event.test() == spec.test) {
             match event {
                 Event::Site { point, .. } => {
-                    points
-                        .entry((point.site.clone(), point.thread.clone()))
-                        .or_insert(point);
+                    points.entry((point.site.clone(), point.thread.clone())).or_insert(point);
                 }
-                Event::Points {
-                    points: flushed,
-                    choices: made,
-                    ..
-                } => {
+                Event::Points { points: flushed, choices: made, .. } => {
                     if let Some(point) = flushed.first() {
                         let of_thread: &mut Vec<_> =
                             choices.entry(point.thread.clone()).or_default();
@@ -127,33 +121,20 @@ impl RunRecord {
                     }
                 }
                 Event::Step { step, .. } => steps.push(step),
-                Event::Network {
-                    id,
-                    socket,
-                    network,
-                    ..
-                } => operations.push(Seen::Operation(id, socket, network)),
+                Event::Network { id, socket, network, .. } => {
+                    operations.push(Seen::Operation(id, socket, network));
+                }
                 Event::Received { socket, .. } => operations.push(Seen::Received(socket)),
                 Event::Operation { operation, .. } => failed_operations.push(operation),
                 Event::Sources { sources: used, .. } => sources = used,
-                Event::Schedule {
-                    schedule: found, ..
-                } => schedule = Some(found),
+                Event::Schedule { schedule: found, .. } => schedule = Some(found),
                 Event::Panic { failure: found, .. } => failure = Some(found),
                 Event::States { changes, .. } => states = changes,
                 Event::Access { access, .. } => accesses.push(access),
                 Event::Covered { covered: found, .. } => covered.push(found),
                 Event::Written { .. } | Event::Forked { .. } | Event::Unforked { .. } => {}
-                Event::End {
-                    passed,
-                    failure: found,
-                    ..
-                } => {
-                    end = Some(if passed {
-                        Outcome::Passed
-                    } else {
-                        Outcome::Failed
-                    });
+                Event::End { passed, failure: found, .. } => {
+                    end = Some(if passed { Outcome::Passed } else { Outcome::Failed });
                     failure = if passed { None } else { found.or(failure) };
                 }
             }

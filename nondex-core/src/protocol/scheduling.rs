@@ -114,10 +114,7 @@ impl From<Decision> for u64 {
 
 impl From<u64> for Decision {
     fn from(number: u64) -> Decision {
-        Decision {
-            thread: (number >> 1) as u32,
-            is_preemption: number & 1 == 1,
-        }
+        Decision { thread: (number >> 1) as u32, is_preemption: number & 1 == 1 }
     }
 }
 

@@ -97,11 +97,7 @@ impl Selection {
                 Some(_) => {}
             }
         }
-        if ranges.is_empty() {
-            none
-        } else {
-            some(ranges)
-        }
+        if ranges.is_empty() { none } else { some(ranges) }
     }
 
     /// Only the choices at these sites.
@@ -141,10 +137,7 @@ mod tests {
 
     fn calls(line: u32, thread: &str, from: u64, to: u64) -> Scope {
         let thread = thread.to_owned();
-        Scope {
-            site: site(line),
-            calls: Some(Calls { thread, from, to }),
-        }
+        Scope { site: site(line), calls: Some(Calls { thread, from, to }) }
     }
 
     #[test]

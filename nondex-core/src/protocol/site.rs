@@ -29,11 +29,7 @@ impl Caller {
     }
 
     const fn at(location: &'static Location<'static>) -> Self {
-        Caller {
-            file: location.file(),
-            line: location.line(),
-            column: location.column(),
-        }
+        Caller { file: location.file(), line: location.line(), column: location.column() }
     }
 }
 
@@ -58,13 +54,7 @@ pub struct Site {
     pub column: u32,
 }
 
-json::object!(Site {
-    api,
-    family,
-    file,
-    line,
-    column
-});
+json::object!(Site { api, family, file, line, column });
 
 impl Site {
     /// The site of calls of `model` by `caller`.
@@ -95,11 +85,7 @@ impl Site {
 
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} at {}:{}:{}",
-            self.api, self.file, self.line, self.column
-        )
+        write!(f, "{} at {}:{}:{}", self.api, self.file, self.line, self.column)
     }
 }
 
@@ -114,11 +100,7 @@ pub struct Frame {
     pub line: u32,
 }
 
-json::object!(Frame {
-    function,
-    file,
-    line
-});
+json::object!(Frame { function, file, line });
 
 /// A source path without what differs between machines: paths of the workspace are relative
 /// already, published dependencies are cut to `name-version/…`, git dependencies to
@@ -173,21 +155,13 @@ mod tests {
 
     #[test]
     fn a_site_is_known_without_being_made() {
-        let of = |line, file| Caller {
-            file,
-            line,
-            column: 3,
-        };
+        let of = |line, file| Caller { file, line, column: 3 };
         let calls = [
             (&HASH_MAP_ITER, Family::HashMap, of(7, "src/lib.rs")),
             (&HASH_MAP_KEYS, Family::HashMap, of(7, "src/lib.rs")),
             (&HASH_MAP_ITER, Family::FixedHasher, of(7, "src/lib.rs")),
             (&HASH_MAP_ITER, Family::HashMap, of(8, "src/lib.rs")),
-            (
-                &HASH_MAP_ITER,
-                Family::HashMap,
-                of(7, "/rustc/1/src/lib.rs"),
-            ),
+            (&HASH_MAP_ITER, Family::HashMap, of(7, "/rustc/1/src/lib.rs")),
         ];
         for (one, (model, family, caller)) in calls.into_iter().enumerate() {
             let site = Site::new(model, family, caller);
@@ -208,22 +182,10 @@ mod tests {
                 "/home/me/.cargo/registry/src/index-1949/serde-1.0.0/src/ser.rs",
                 "serde-1.0.0/src/ser.rs",
             ),
-            (
-                "/home/me/.cargo/git/checkouts/egg-77/ab12/src/lib.rs",
-                "egg-77/ab12/src/lib.rs",
-            ),
-            (
-                "/rustc/59807616e/library/alloc/src/vec/mod.rs",
-                "library/alloc/src/vec/mod.rs",
-            ),
-            (
-                "/usr/src/rustc-1.85.0/library/alloc/src/vec/mod.rs",
-                "library/alloc/src/vec/mod.rs",
-            ),
-            (
-                "/home/me/rustc-1.85.0/src/lib.rs",
-                "/home/me/rustc-1.85.0/src/lib.rs",
-            ),
+            ("/home/me/.cargo/git/checkouts/egg-77/ab12/src/lib.rs", "egg-77/ab12/src/lib.rs"),
+            ("/rustc/59807616e/library/alloc/src/vec/mod.rs", "library/alloc/src/vec/mod.rs"),
+            ("/usr/src/rustc-1.85.0/library/alloc/src/vec/mod.rs", "library/alloc/src/vec/mod.rs"),
+            ("/home/me/rustc-1.85.0/src/lib.rs", "/home/me/rustc-1.85.0/src/lib.rs"),
         ] {
             assert_eq!(portable_path(found), expected);
         }
@@ -238,10 +200,7 @@ mod tests {
             "/build/rustc-1.85.0-src",
             "/home/buildozer/rustc-driver/src/rustc-1.85.0-src",
         ] {
-            assert!(
-                is_of_std(&format!("{root}/library/std/src/fs.rs")),
-                "{root}"
-            );
+            assert!(is_of_std(&format!("{root}/library/std/src/fs.rs")), "{root}");
         }
         for file in [
             "library/src/lib.rs",

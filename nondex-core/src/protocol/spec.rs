@@ -98,10 +98,7 @@ impl RunSpec {
     /// A clean run of `test`: canonical order everywhere.
     #[must_use]
     pub fn clean(test: impl Into<String>) -> Self {
-        RunSpec {
-            choices: Choices::Canonical,
-            ..RunSpec::new(test, Level::Std, 0)
-        }
+        RunSpec { choices: Choices::Canonical, ..RunSpec::new(test, Level::Std, 0) }
     }
 
     /// A run of `test` with all choices made at `level` from `seed`.

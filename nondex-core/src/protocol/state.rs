@@ -53,10 +53,7 @@ impl StateKind {
     /// leaves may come with some of it.
     #[must_use]
     pub const fn is_held(self) -> bool {
-        matches!(
-            self,
-            StateKind::Descriptor | StateKind::Child | StateKind::Thread
-        )
+        matches!(self, StateKind::Descriptor | StateKind::Child | StateKind::Thread)
     }
 }
 
@@ -80,19 +77,13 @@ impl StateId {
     /// All that there is of a kind: what is watched so is every access to any of it.
     #[must_use]
     pub const fn every(kind: StateKind) -> Self {
-        StateId {
-            kind,
-            name: String::new(),
-        }
+        StateId { kind, name: String::new() }
     }
 
     /// These bytes, to be made zeros instead of what they were before.
     #[must_use]
     pub fn cleared(&self) -> Self {
-        StateId {
-            kind: self.kind,
-            name: format!("{}{CLEARED}", self.name),
-        }
+        StateId { kind: self.kind, name: format!("{}{CLEARED}", self.name) }
     }
 
     /// Whether the bytes are to be made zeros.
@@ -175,10 +166,7 @@ mod tests {
 
     #[test]
     fn the_name_of_bytes_says_where_they_are() {
-        let state = |name: &str| StateId {
-            kind: StateKind::Static,
-            name: name.to_owned(),
-        };
+        let state = |name: &str| StateId { kind: StateKind::Static, name: name.to_owned() };
         let name = StateId::name_of_bytes(0x4f010, 24);
         assert_eq!(name, "0x4f010+0x18");
         assert_eq!(state(&name).bytes(), Some((0x4f010, 24)));

@@ -11,20 +11,15 @@ use nondex_core::{
 use proptest::prelude::*;
 
 pub(super) fn site() -> impl Strategy<Value = Site> {
-    (
-        ".{0,12}",
-        0..Family::ALL.len(),
-        "[ -~é\\\\\"\n]{0,12}",
-        any::<u32>(),
-        any::<u32>(),
-    )
-        .prop_map(|(api, family, file, line, column)| Site {
+    (".{0,12}", 0..Family::ALL.len(), "[ -~é\\\\\"\n]{0,12}", any::<u32>(), any::<u32>()).prop_map(
+        |(api, family, file, line, column)| Site {
             api,
             family: Family::ALL[family],
             file,
             line,
             column,
-        })
+        },
+    )
 }
 
 pub(super) fn point() -> impl Strategy<Value = PointRecord> {
@@ -33,13 +28,7 @@ pub(super) fn point() -> impl Strategy<Value = PointRecord> {
         file,
         line,
     });
-    (
-        site(),
-        "[0-9.]{1,6}",
-        any::<u64>(),
-        any::<u64>(),
-        prop::collection::vec(frame, 0..3),
-    )
+    (site(), "[0-9.]{1,6}", any::<u64>(), any::<u64>(), prop::collection::vec(frame, 0..3))
         .prop_map(|(site, thread, count, max_len, stack)| PointRecord {
             site,
             thread,
@@ -78,10 +67,8 @@ pub(super) fn choices() -> impl Strategy<Value = Choices> {
 
 pub(super) fn execution() -> impl Strategy<Value = Execution> {
     let scheduled = (any::<u64>(), any::<u64>());
-    let scheduled = scheduled.prop_map(|(max_steps, operations)| ScheduledTest {
-        max_steps,
-        operations,
-    });
+    let scheduled =
+        scheduled.prop_map(|(max_steps, operations)| ScheduledTest { max_steps, operations });
     let names = || prop::collection::vec(".{0,8}", 0..3);
     let states = || prop::collection::vec(state(), 0..2);
     let forks = (names(), prop::collection::vec(any::<u64>(), 0..3));
@@ -136,27 +123,14 @@ fn given() -> impl Strategy<Value = Given> {
         any::<u64>().prop_map(GivenChoice::Number),
         prop::collection::vec(any::<u32>(), 0..4).prop_map(GivenChoice::Ranks),
     ];
-    (site(), "[0-9.]{1,6}", any::<u64>(), choice).prop_map(|(site, thread, ordinal, choice)| {
-        Given {
-            site,
-            thread,
-            ordinal,
-            choice,
-        }
-    })
+    (site(), "[0-9.]{1,6}", any::<u64>(), choice)
+        .prop_map(|(site, thread, ordinal, choice)| Given { site, thread, ordinal, choice })
 }
 
 pub(super) fn choice() -> impl Strategy<Value = ChoiceRecord> {
     let aspect = prop::option::of(any::<u64>());
     let reading = prop::option::of(prop::sample::select(&Reading::ALL[..]));
-    let choice = (
-        any::<u64>(),
-        any::<u64>(),
-        any::<u64>(),
-        aspect,
-        reading,
-        0..9_u64,
-    );
+    let choice = (any::<u64>(), any::<u64>(), any::<u64>(), aspect, reading, 0..9_u64);
     choice.prop_map(|(place, ordinal, len, aspect, reading, own)| ChoiceRecord {
         place,
         ordinal,
@@ -176,13 +150,8 @@ pub(super) fn step() -> impl Strategy<Value = StepRecord> {
         name,
         stack: point.stack,
     });
-    (
-        point(),
-        any::<u64>(),
-        any::<u64>(),
-        prop::collection::vec(element, 0..3),
-    )
-        .prop_map(|(point, ordinal, steps, exchanged)| StepRecord {
+    (point(), any::<u64>(), any::<u64>(), prop::collection::vec(element, 0..3)).prop_map(
+        |(point, ordinal, steps, exchanged)| StepRecord {
             site: point.site,
             thread: point.thread,
             ordinal,
@@ -191,24 +160,14 @@ pub(super) fn step() -> impl Strategy<Value = StepRecord> {
             position: point.count,
             exchanged,
             created: point.stack,
-            number: (ordinal % 2 == 0).then_some(NumberRecord {
-                base: steps,
-                value: ordinal,
-            }),
-        })
+            number: (ordinal % 2 == 0).then_some(NumberRecord { base: steps, value: ordinal }),
+        },
+    )
 }
 
 pub(super) fn failure() -> impl Strategy<Value = Failure> {
-    (
-        ".{0,20}",
-        prop::option::of(".{0,8}"),
-        prop::option::of(any::<u32>()),
-    )
-        .prop_map(|(message, file, line)| Failure {
-            message,
-            file,
-            line,
-        })
+    (".{0,20}", prop::option::of(".{0,8}"), prop::option::of(any::<u32>()))
+        .prop_map(|(message, file, line)| Failure { message, file, line })
 }
 
 pub(super) fn outcome() -> impl Strategy<Value = Outcome> {
@@ -229,14 +188,8 @@ pub(super) fn network() -> impl Strategy<Value = NetworkRecord> {
         Just(NetworkOutcome::Answered),
         "[A-Z]{1,8}".prop_map(NetworkOutcome::Failed),
     ];
-    (
-        "[a-z]{1,8}",
-        ".{0,8}",
-        prop::option::of(".{0,8}"),
-        outcome,
-        any::<u64>(),
-    )
-        .prop_map(|(operation, target, host, outcome, count)| NetworkRecord {
+    ("[a-z]{1,8}", ".{0,8}", prop::option::of(".{0,8}"), outcome, any::<u64>()).prop_map(
+        |(operation, target, host, outcome, count)| NetworkRecord {
             operation,
             target,
             host,
@@ -246,7 +199,8 @@ pub(super) fn network() -> impl Strategy<Value = NetworkRecord> {
             count,
             elapsed_ms: count / 3,
             stack: Vec::new(),
-        })
+        },
+    )
 }
 
 pub(super) fn sources() -> impl Strategy<Value = Vec<Source>> {
@@ -303,10 +257,7 @@ pub(super) fn schedule() -> impl Strategy<Value = ScheduleRecord> {
         .prop_map(|(kind, waits)| ScheduleEnd { kind, waits });
     let trace = prop::option::of(trace());
     let course = (prop::collection::vec(any::<u64>(), 0..4), any::<bool>());
-    let course = course.prop_map(|(decisions, is_whole)| Course {
-        decisions,
-        is_whole,
-    });
+    let course = course.prop_map(|(decisions, is_whole)| Course { decisions, is_whole });
     let course = prop::option::of(course);
     (counts, prop::option::of(end), course, trace).prop_map(
         |((threads, steps, time_us, leaks), end, course, trace)| ScheduleRecord {
@@ -317,10 +268,9 @@ pub(super) fn schedule() -> impl Strategy<Value = ScheduleRecord> {
             longest_delay: steps / 5,
             time_us,
             delayed_us: time_us / 2,
-            longest_sleep: trace.as_ref().map(|_| SleepRecord {
-                us: time_us,
-                stack: TracedStack::default(),
-            }),
+            longest_sleep: trace
+                .as_ref()
+                .map(|_| SleepRecord { us: time_us, stack: TracedStack::default() }),
             visible_lead_us: time_us / 3,
             leaks,
             outside: threads,
@@ -353,10 +303,7 @@ fn trace() -> impl Strategy<Value = Trace> {
     let names = prop::collection::vec(".{0,8}", 0..2);
     (operations, names, point(), any::<u64>()).prop_map(|(operations, names, point, skipped)| {
         Trace {
-            threads: vec![TracedThread {
-                path: point.thread,
-                name: names.first().cloned(),
-            }],
+            threads: vec![TracedThread { path: point.thread, name: names.first().cloned() }],
             stacks: vec![TracedStack {
                 addresses: vec![point.count, skipped],
                 frames: point.stack,
@@ -369,54 +316,25 @@ fn trace() -> impl Strategy<Value = Trace> {
 }
 
 fn fork() -> impl Strategy<Value = ForkRecord> {
-    (".{0,8}", outcome(), any::<u64>(), any::<bool>()).prop_map(
-        |(test, end, micros, left_child)| ForkRecord {
-            test,
-            end,
-            micros,
-            left_child,
-        },
-    )
+    (".{0,8}", outcome(), any::<u64>(), any::<bool>())
+        .prop_map(|(test, end, micros, left_child)| ForkRecord { test, end, micros, left_child })
 }
 
 pub(super) fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         (".{0,8}", point()).prop_map(|(test, point)| Event::Site { test, point }),
-        (
-            ".{0,8}",
-            prop::collection::vec(point(), 0..3),
-            prop::collection::vec(choice(), 0..3)
-        )
-            .prop_map(|(test, points, choices)| Event::Points {
-                test,
-                points,
-                choices
-            }),
+        (".{0,8}", prop::collection::vec(point(), 0..3), prop::collection::vec(choice(), 0..3))
+            .prop_map(|(test, points, choices)| Event::Points { test, points, choices }),
         (".{0,8}", step()).prop_map(|(test, step)| Event::Step { test, step }),
         (".{0,8}", failure()).prop_map(|(test, failure)| Event::Panic { test, failure }),
-        (
-            ".{0,8}",
-            any::<u64>(),
-            prop::option::of(any::<u64>()),
-            network()
-        )
-            .prop_map(|(test, id, socket, network)| Event::Network {
-                test,
-                id,
-                socket,
-                network
-            }),
+        (".{0,8}", any::<u64>(), prop::option::of(any::<u64>()), network())
+            .prop_map(|(test, id, socket, network)| Event::Network { test, id, socket, network }),
         (".{0,8}", any::<u64>()).prop_map(|(test, socket)| Event::Received { test, socket }),
         (".{0,8}", operation()).prop_map(|(test, operation)| Event::Operation { test, operation }),
         (".{0,8}", sources()).prop_map(|(test, sources)| Event::Sources { test, sources }),
         (".{0,8}", schedule()).prop_map(|(test, schedule)| Event::Schedule { test, schedule }),
-        (".{0,8}", any::<bool>(), prop::option::of(failure())).prop_map(
-            |(test, passed, failure)| Event::End {
-                test,
-                passed,
-                failure
-            }
-        ),
+        (".{0,8}", any::<bool>(), prop::option::of(failure()))
+            .prop_map(|(test, passed, failure)| Event::End { test, passed, failure }),
         (".{0,8}", prop::collection::vec(change(), 0..3))
             .prop_map(|(test, changes)| Event::States { test, changes }),
         (".{0,8}", access()).prop_map(|(test, access)| Event::Access { test, access }),
@@ -425,11 +343,7 @@ pub(super) fn event() -> impl Strategy<Value = Event> {
         (".{0,8}", covered()).prop_map(|(test, covered)| Event::Covered { test, covered }),
         (".{0,8}", fork()).prop_map(|(test, fork)| Event::Forked { test, fork }),
         (".{0,8}", any::<u64>(), any::<bool>()).prop_map(|(test, threads, has_children)| {
-            Event::Unforked {
-                test,
-                threads,
-                has_children,
-            }
+            Event::Unforked { test, threads, has_children }
         }),
     ]
 }

@@ -79,11 +79,7 @@ fn a_spec_of_another_protocol_or_with_an_unknown_field_is_refused_by_name() {
         "the run spec has protocol 9, this runtime speaks 2"
     );
     let unknown = text.replace("\"choices\"", "\"choise\":1,\"choices\"");
-    assert!(
-        RunSpec::from_json(&unknown)
-            .unwrap_err()
-            .contains("unknown field `choise`")
-    );
+    assert!(RunSpec::from_json(&unknown).unwrap_err().contains("unknown field `choise`"));
 }
 
 proptest! {
@@ -100,15 +96,7 @@ proptest! {
 fn escapes_and_surrogates_are_read_and_halves_of_them_refused() {
     let read = |text: &str| json::from_str::<String>(text);
     assert_eq!(read(r#""\u00e9\ud83d\ude00\n\/""#).as_deref(), Ok("é😀\n/"));
-    for bad in [
-        r#""\ud83d""#,
-        r#""\ud83d\u0041""#,
-        r#""\x""#,
-        r#""\u12"#,
-        r#""a"#,
-        "\"a\" b",
-        "",
-    ] {
+    for bad in [r#""\ud83d""#, r#""\ud83d\u0041""#, r#""\x""#, r#""\u12"#, r#""a"#, "\"a\" b", ""] {
         assert!(read(bad).is_err(), "{bad}");
     }
 }
@@ -174,16 +162,14 @@ fn the_names_of_the_protocol_are_these() {
     ] {
         assert_eq!(json::to_string(&value), name);
     }
-    for (name, value) in [
-        (r#""pending""#, NetworkOutcome::Pending),
-        (r#""answered""#, NetworkOutcome::Answered),
-    ] {
+    for (name, value) in
+        [(r#""pending""#, NetworkOutcome::Pending), (r#""answered""#, NetworkOutcome::Answered)]
+    {
         assert_eq!(json::to_string(&value), name);
     }
-    for (name, value) in [
-        (r#""all""#, Selection::All),
-        (r#"{"except":[]}"#, Selection::Except(Vec::new())),
-    ] {
+    for (name, value) in
+        [(r#""all""#, Selection::All), (r#"{"except":[]}"#, Selection::Except(Vec::new()))]
+    {
         assert_eq!(json::to_string(&value), name);
     }
 }
@@ -196,15 +182,9 @@ fn what_is_not_of_the_type_is_refused_with_what_was_expected() {
             "unknown variant `STOPPED`, expected one of `passed`, `failed`, `exited`, \
              `signalled`, `timed_out`",
         ),
-        (
-            r#"{"exited":"x"}"#,
-            "expected a number of 32 bits, found a string",
-        ),
+        (r#"{"exited":"x"}"#, "expected a number of 32 bits, found a string"),
         (r#"{"passed":1}"#, "unknown variant `passed`"),
-        (
-            r#"3"#,
-            "invalid type: a number, expected a variant of Outcome",
-        ),
+        (r#"3"#, "invalid type: a number, expected a variant of Outcome"),
     ] {
         let error = json::from_str::<Outcome>(text).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
@@ -215,10 +195,7 @@ fn what_is_not_of_the_type_is_refused_with_what_was_expected() {
             r#"{"function":"f","file":"g","line":4294967296}"#,
             "`line` of Frame: expected a number of 32 bits",
         ),
-        (
-            r#"{"function":"f","file":"g","line":1,"line":2}"#,
-            "duplicate field `line` of Frame",
-        ),
+        (r#"{"function":"f","file":"g","line":1,"line":2}"#, "duplicate field `line` of Frame"),
         ("[]", "invalid type: a list, expected Frame"),
     ] {
         let error = json::from_str::<Frame>(text).unwrap_err().to_string();

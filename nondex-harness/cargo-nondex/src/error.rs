@@ -17,34 +17,22 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 impl Error {
     /// The command line, a filter or a seed cannot be understood.
     pub fn usage(message: impl Into<String>) -> Self {
-        Error {
-            code: ExitCode::Usage,
-            message: message.into(),
-        }
+        Error { code: ExitCode::Usage, message: message.into() }
     }
 
     /// The project, the configuration or the machine is not as it must be.
     pub fn setup(message: impl Into<String>) -> Self {
-        Error {
-            code: ExitCode::Setup,
-            message: message.into(),
-        }
+        Error { code: ExitCode::Setup, message: message.into() }
     }
 
     /// The project does not build. Cargo has said why.
     pub fn build(message: impl Into<String>) -> Self {
-        Error {
-            code: ExitCode::BuildFailed,
-            message: message.into(),
-        }
+        Error { code: ExitCode::BuildFailed, message: message.into() }
     }
 
     /// There is nothing to run.
     pub fn no_tests(message: impl Into<String>) -> Self {
-        Error {
-            code: ExitCode::NoTests,
-            message: message.into(),
-        }
+        Error { code: ExitCode::NoTests, message: message.into() }
     }
 
     /// The code the process ends with.

@@ -32,10 +32,7 @@ pub fn each_within<W: Sync, T: Send>(
     one: impl Fn(usize, &W) -> Option<T> + Sync,
 ) -> Vec<T> {
     let list = List {
-        state: Mutex::new(ListState {
-            left: (0..work.len()).collect(),
-            slots: Slots::new(jobs),
-        }),
+        state: Mutex::new(ListState { left: (0..work.len()).collect(), slots: Slots::new(jobs) }),
         changed: Condvar::new(),
         required: work.iter().map(required).collect(),
     };
@@ -87,16 +84,11 @@ impl List {
         let mut state = self.lock();
         while !state.left.is_empty() {
             let ListState { left, slots } = &mut *state;
-            let first = left
-                .iter()
-                .position(|number| slots.take(&self.required[*number]));
+            let first = left.iter().position(|number| slots.take(&self.required[*number]));
             if let Some(number) = first.and_then(|first| left.remove(first)) {
                 return Some(Taken { list: self, number });
             }
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         None
     }
@@ -148,10 +140,7 @@ mod tests {
     }
     #[test]
     fn work_that_excludes_other_work_never_runs_with_it_and_other_work_does() {
-        let group = Arc::new(TestGroup {
-            name: "port".to_owned(),
-            max_threads: NonZeroUsize::MIN,
-        });
+        let group = Arc::new(TestGroup { name: "port".to_owned(), max_threads: NonZeroUsize::MIN });
         let in_group = || Required::new(NonZeroUsize::MIN, Some(Arc::clone(&group)));
         let running = AtomicUsize::new(0);
         let both = Barrier::new(2);

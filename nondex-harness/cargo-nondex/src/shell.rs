@@ -13,11 +13,7 @@ pub fn quote(argument: &str) -> Cow<'_, str> {
 
 /// The arguments as one line.
 pub fn join<'a>(arguments: impl IntoIterator<Item = &'a str>) -> String {
-    arguments
-        .into_iter()
-        .map(quote)
-        .collect::<Vec<_>>()
-        .join(" ")
+    arguments.into_iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -27,16 +23,7 @@ mod tests {
     #[test]
     fn only_what_a_shell_would_change_is_quoted() {
         assert_eq!(
-            join([
-                "cargo",
-                "nondex",
-                "-E",
-                "test(a b)",
-                "it's",
-                "",
-                "a$b",
-                "--x=1"
-            ]),
+            join(["cargo", "nondex", "-E", "test(a b)", "it's", "", "a$b", "--x=1"]),
             r"cargo nondex -E 'test(a b)' 'it'\''s' '' 'a$b' --x=1"
         );
     }

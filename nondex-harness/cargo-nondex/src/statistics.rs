@@ -25,16 +25,8 @@ pub fn wilson(failures: u64, runs: u64) -> [f64; 2] {
     let spread = Z * (p * (1.0 - p) / n + z2 / (4.0 * n * n)).sqrt();
     let scale = 1.0 + z2 / n;
     // Exactly 0 and 1 at the ends, where rounding would leave a trace.
-    let low = if failures == 0 {
-        0.0
-    } else {
-        (center - spread) / scale
-    };
-    let high = if failures == runs {
-        1.0
-    } else {
-        (center + spread) / scale
-    };
+    let low = if failures == 0 { 0.0 } else { (center - spread) / scale };
+    let high = if failures == runs { 1.0 } else { (center + spread) / scale };
     [low, high]
 }
 
@@ -53,20 +45,12 @@ pub struct Rate {
 impl Rate {
     /// The rate of `failures` in `runs`.
     pub fn new(failures: u64, runs: u64) -> Self {
-        Rate {
-            failures,
-            runs,
-            interval: wilson(failures, runs),
-        }
+        Rate { failures, runs, interval: wilson(failures, runs) }
     }
 
     /// "7 of 10 runs failed: 39.7 % to 89.2 % with 95 % confidence".
     pub fn text(self) -> String {
-        let Rate {
-            failures,
-            runs,
-            interval: [low, high],
-        } = self;
+        let Rate { failures, runs, interval: [low, high] } = self;
         format!(
             "{failures} of {runs} runs failed: {:.1} % to {:.1} % with 95 % confidence",
             low * 100.0,
@@ -124,21 +108,9 @@ mod tests {
     #[test]
     fn a_rate_is_told_with_its_interval() {
         for (failures, runs, text) in [
-            (
-                0,
-                100,
-                "0 of 100 runs failed: 0.0 % to 3.7 % with 95 % confidence",
-            ),
-            (
-                50,
-                100,
-                "50 of 100 runs failed: 40.4 % to 59.6 % with 95 % confidence",
-            ),
-            (
-                3,
-                3,
-                "3 of 3 runs failed: 43.9 % to 100.0 % with 95 % confidence",
-            ),
+            (0, 100, "0 of 100 runs failed: 0.0 % to 3.7 % with 95 % confidence"),
+            (50, 100, "50 of 100 runs failed: 40.4 % to 59.6 % with 95 % confidence"),
+            (3, 3, "3 of 3 runs failed: 43.9 % to 100.0 % with 95 % confidence"),
         ] {
             assert_eq!(Rate::new(failures, runs).text(), text);
         }

@@ -52,12 +52,7 @@ pub fn next(flaky: &str, between: &[String], tried: &BTreeMap<String, Tried>) ->
         return Next::Try(commit.clone());
     }
     let skipped = between.iter().filter(|commit| *commit != flaky);
-    Next::Found(
-        [flaky.to_owned()]
-            .into_iter()
-            .chain(skipped.cloned())
-            .collect(),
-    )
+    Next::Found([flaky.to_owned()].into_iter().chain(skipped.cloned()).collect())
 }
 
 #[cfg(test)]
@@ -111,10 +106,7 @@ mod tests {
             for first_flaky in 1..count {
                 let (steps, found) = search(count, first_flaky, |_| false);
                 assert_eq!(found, [first_flaky], "{count}");
-                assert!(
-                    steps <= count.ilog2() as usize + 1,
-                    "{count} {first_flaky}: {steps}"
-                );
+                assert!(steps <= count.ilog2() as usize + 1, "{count} {first_flaky}: {steps}");
             }
         }
     }
@@ -125,17 +117,10 @@ mod tests {
             for step in [2, 3, 7] {
                 let is_broken = |commit: usize| commit % step == 1 && commit != 59;
                 let (_, found) = search(60, first_flaky, is_broken);
-                assert!(
-                    found.contains(&first_flaky),
-                    "{first_flaky} {step}: {found:?}"
-                );
+                assert!(found.contains(&first_flaky), "{first_flaky} {step}: {found:?}");
                 assert!(found.len() <= 2, "{first_flaky} {step}: {found:?}");
                 let last = found.last().unwrap();
-                assert!(
-                    found
-                        .iter()
-                        .all(|commit| commit == last || is_broken(*commit))
-                );
+                assert!(found.iter().all(|commit| commit == last || is_broken(*commit)));
             }
         }
     }

@@ -71,9 +71,7 @@ pub(super) fn is_confirmed(question: Question<'_>) -> Result<bool, Missing> {
     if has_two_ends(question.evidence) {
         return confirmed;
     }
-    let confirmed = question
-        .evidence
-        .within_budget(Purpose::Explore, confirmed)?;
+    let confirmed = question.evidence.within_budget(Purpose::Explore, confirmed)?;
     Ok(confirmed.unwrap_or_else(|| {
         let made = question.natural();
         made.iter().all(Run::passed)
@@ -127,11 +125,7 @@ fn confirm(question: Question<'_>) -> Result<bool, Missing> {
     // one.
     let is_timed = evidence.chooses_timing(&question.clean_spec());
     // Those that were made for certainty before count among those that there may be.
-    let plain = if is_timed || natural == question.clean_spec() {
-        0
-    } else {
-        clean.len()
-    };
+    let plain = if is_timed || natural == question.clean_spec() { 0 } else { clean.len() };
     let others = samples(evidence) - plain - evidence.of(&natural).len();
     let wanted = enough(evidence).saturating_sub(others);
     // Where time is scheduled, only a passing run shows how long the test takes.
@@ -177,9 +171,7 @@ pub(super) fn may_pass(question: Question<'_>) -> Result<bool, Missing> {
     if passes(known) || !uses_chance {
         return Ok(passes(known));
     }
-    let wanted = ENOUGH_FAILURES
-        .min(affordable(longest(known)))
-        .max(known.len());
+    let wanted = ENOUGH_FAILURES.min(affordable(longest(known))).max(known.len());
     Ok(passes(evidence.made(&natural, wanted)?))
 }
 
@@ -244,11 +236,7 @@ mod tests {
     use crate::specs::natural_spec;
 
     fn timed(passed: bool, took: Duration) -> Run {
-        Run {
-            sources: vec![Source::Clock],
-            took,
-            ..run(passed, [])
-        }
+        Run { sources: vec![Source::Clock], took, ..run(passed, []) }
     }
 
     #[test]
@@ -263,10 +251,8 @@ mod tests {
     #[test]
     fn a_test_that_reads_random_bytes_or_the_date_is_run_more_often() {
         for source in [Source::RandomFile, Source::Date] {
-            let (conclusion, evidence) = simulate(&options(), |_| Run {
-                sources: vec![source],
-                ..run(true, [])
-            });
+            let (conclusion, evidence) =
+                simulate(&options(), |_| Run { sources: vec![source], ..run(true, []) });
             assert_eq!(conclusion, Conclusion::Stable);
             assert_eq!(evidence.count(), ENOUGH_RANDOM);
             assert!(bound(evidence.count()) < 0.05);
@@ -285,10 +271,8 @@ mod tests {
 
     #[test]
     fn runs_under_seeds_count_too() {
-        let (conclusion, evidence) = simulate(&options(), |_| Run {
-            sources: vec![Source::Thread],
-            ..run(true, [1])
-        });
+        let (conclusion, evidence) =
+            simulate(&options(), |_| Run { sources: vec![Source::Thread], ..run(true, [1]) });
         assert_eq!(conclusion, Conclusion::Stable);
         assert_eq!(evidence.count(), 2 + 5 * 10);
     }
@@ -312,10 +296,7 @@ mod tests {
             for _ in 0..2 {
                 evidence.add(natural_spec("t", &options), timed(true, Duration::ZERO));
             }
-            evidence.spend(Spent {
-                exploring: true,
-                ..Spent::default()
-            });
+            evidence.spend(Spent { exploring: true, ..Spent::default() });
             is_confirmed(Question::new("t", &options, &evidence)).is_err()
         };
         assert_eq!([asks(true), asks(false)], [false, true]);
@@ -323,18 +304,8 @@ mod tests {
 
     #[test]
     fn the_bound_is_the_rule_of_three_for_many_runs() {
-        for (runs, expected) in [
-            (0, 1.0),
-            (1, 0.95),
-            (2, 0.7764),
-            (20, 0.1391),
-            (300, 0.0099),
-        ] {
-            assert!(
-                (bound(runs) - expected).abs() < 1e-4,
-                "{runs}: {}",
-                bound(runs)
-            );
+        for (runs, expected) in [(0, 1.0), (1, 0.95), (2, 0.7764), (20, 0.1391), (300, 0.0099)] {
+            assert!((bound(runs) - expected).abs() < 1e-4, "{runs}: {}", bound(runs));
         }
     }
 

@@ -102,14 +102,10 @@ pub struct Facts {
 pub const fn blame(facts: &Facts) -> (Blame, Option<Witness>) {
     let by_nature = match facts.kind {
         Kind::Explained => return (Blame::Flaky, Some(Witness::Network)),
-        Kind::Choice {
-            is_unchanged: Some(false),
-        } => {
+        Kind::Choice { is_unchanged: Some(false) } => {
             return (Blame::Regression, Some(Witness::Culprit));
         }
-        Kind::Choice {
-            is_unchanged: Some(true),
-        } => Some(Witness::Culprit),
+        Kind::Choice { is_unchanged: Some(true) } => Some(Witness::Culprit),
         Kind::Choice { is_unchanged: None } => Some(Witness::Rerun),
         Kind::Chance => Some(Witness::Rerun),
         Kind::Order => Some(Witness::Order),
@@ -153,28 +149,13 @@ mod tests {
         };
         use AtBase::{Absent, Fails, FailsNow, Passes, PassesAlways, Untried};
         for (facts, expected) in [
-            (
-                facts(Passes, Some(false), false),
-                (Blame::Flaky, Some(Witness::Coverage)),
-            ),
+            (facts(Passes, Some(false), false), (Blame::Flaky, Some(Witness::Coverage))),
             (facts(Passes, Some(false), true), (Blame::Unknown, None)),
-            (
-                facts(Passes, Some(true), false),
-                (Blame::Regression, Some(Witness::Coverage)),
-            ),
+            (facts(Passes, Some(true), false), (Blame::Regression, Some(Witness::Coverage))),
             (facts(Passes, None, false), (Blame::Unknown, None)),
-            (
-                facts(Fails, Some(true), false),
-                (Blame::Unknown, Some(Witness::Base)),
-            ),
-            (
-                facts(FailsNow, Some(true), false),
-                (Blame::Flaky, Some(Witness::History)),
-            ),
-            (
-                facts(Absent, Some(true), false),
-                (Blame::Regression, Some(Witness::Coverage)),
-            ),
+            (facts(Fails, Some(true), false), (Blame::Unknown, Some(Witness::Base))),
+            (facts(FailsNow, Some(true), false), (Blame::Flaky, Some(Witness::History))),
+            (facts(Absent, Some(true), false), (Blame::Regression, Some(Witness::Coverage))),
             (facts(Absent, Some(false), false), (Blame::Unknown, None)),
             (facts(Untried, Some(false), false), (Blame::Unknown, None)),
         ] {
@@ -185,29 +166,15 @@ mod tests {
             (Passes, Some(false), (Blame::Flaky, Some(Witness::Rerun))),
             (Passes, Some(true), (Blame::Unknown, None)),
             (Passes, None, (Blame::Unknown, None)),
-            (
-                PassesAlways,
-                Some(true),
-                (Blame::Regression, Some(Witness::Coverage)),
-            ),
+            (PassesAlways, Some(true), (Blame::Regression, Some(Witness::Coverage))),
             (PassesAlways, None, (Blame::Unknown, None)),
             (Untried, Some(false), (Blame::Flaky, Some(Witness::Rerun))),
-            (
-                Absent,
-                Some(true),
-                (Blame::Regression, Some(Witness::Coverage)),
-            ),
+            (Absent, Some(true), (Blame::Regression, Some(Witness::Coverage))),
         ] {
             let by_chance = facts(at_base, ran_change, false);
             for facts in [
-                Facts {
-                    passed_again: Some(Witness::Rerun),
-                    ..by_chance
-                },
-                Facts {
-                    kind: Kind::Chance,
-                    ..by_chance
-                },
+                Facts { passed_again: Some(Witness::Rerun), ..by_chance },
+                Facts { kind: Kind::Chance, ..by_chance },
             ] {
                 assert_eq!(blame(&facts), expected, "{facts:?}");
             }
@@ -227,14 +194,8 @@ mod tests {
         let file = (Blame::Regression, Some(Witness::File));
         assert_eq!(blame(&facts(Some(false), true)), file);
         assert_eq!(blame(&facts(None, true)), file);
-        assert_eq!(
-            blame(&facts(Some(true), true)),
-            (Blame::Regression, Some(Witness::Coverage))
-        );
-        let by_chance = Facts {
-            kind: Kind::Chance,
-            ..facts(Some(false), true)
-        };
+        assert_eq!(blame(&facts(Some(true), true)), (Blame::Regression, Some(Witness::Coverage)));
+        let by_chance = Facts { kind: Kind::Chance, ..facts(Some(false), true) };
         assert_eq!(blame(&by_chance), (Blame::Unknown, None));
     }
 
@@ -246,26 +207,11 @@ mod tests {
         for (is_unchanged, at_base, ran_change, expected) in [
             (Some(true), Fails, true, (Blame::Flaky, culprit)),
             (Some(true), Passes, false, (Blame::Flaky, culprit)),
-            (
-                Some(true),
-                Passes,
-                true,
-                (Blame::Regression, Some(Witness::Coverage)),
-            ),
-            (
-                Some(true),
-                Untried,
-                true,
-                (Blame::Regression, Some(Witness::Coverage)),
-            ),
+            (Some(true), Passes, true, (Blame::Regression, Some(Witness::Coverage))),
+            (Some(true), Untried, true, (Blame::Regression, Some(Witness::Coverage))),
             (Some(false), Fails, true, (Blame::Regression, culprit)),
             (None, Fails, true, (Blame::Flaky, Some(Witness::Rerun))),
-            (
-                None,
-                Passes,
-                true,
-                (Blame::Regression, Some(Witness::Coverage)),
-            ),
+            (None, Passes, true, (Blame::Regression, Some(Witness::Coverage))),
         ] {
             let facts = Facts {
                 kind: Kind::Choice { is_unchanged },

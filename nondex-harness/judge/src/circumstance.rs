@@ -52,16 +52,12 @@ impl Circumstance {
         let (under, part, is_chance) = match self {
             Circumstance::FurtherSeeds => ("with choices from further seeds", None, true),
             Circumstance::Alone => ("in canonical order, while no other test ran", None, true),
-            Circumstance::Addresses => (
-                "at random addresses",
-                Some("addresses, which are random in plain runs"),
-                true,
-            ),
-            Circumstance::OneCore => (
-                "with all its threads on one processor",
-                Some("the number of processors"),
-                false,
-            ),
+            Circumstance::Addresses => {
+                ("at random addresses", Some("addresses, which are random in plain runs"), true)
+            }
+            Circumstance::OneCore => {
+                ("with all its threads on one processor", Some("the number of processors"), false)
+            }
             // A loaded machine only makes chance more likely.
             Circumstance::Load => (
                 "together with busy threads on all processors",
@@ -78,18 +74,12 @@ impl Circumstance {
                 Some("the time zone"),
                 false,
             ),
-            Circumstance::Locale => (
-                "with `LANG`, `LC_ALL` and `LANGUAGE` for Turkish",
-                Some("the locale"),
-                false,
-            ),
+            Circumstance::Locale => {
+                ("with `LANG`, `LC_ALL` and `LANGUAGE` for Turkish", Some("the locale"), false)
+            }
             Circumstance::Natural => ("in a plain build", None, true),
         };
-        Traits {
-            under,
-            part,
-            is_chance,
-        }
+        Traits { under, part, is_chance }
     }
 
     /// How runs under it are made, after their number: `together with busy threads`.

@@ -44,10 +44,7 @@ pub(super) fn decides(question: Question<'_>, clean: &[Run]) -> Result<bool, Mis
     let specs: Vec<RunSpec> = specs.collect();
     let answers = evidence.answers(&specs)?;
     let is_other = |run: &Run| run.is_otherwise(first.passed());
-    let found = specs
-        .iter()
-        .zip(&answers)
-        .find(|(_, answer)| is_other(answer.run));
+    let found = specs.iter().zip(&answers).find(|(_, answer)| is_other(answer.run));
     let Some((spec, _)) = found else {
         return Ok(false);
     };
@@ -91,11 +88,8 @@ mod tests {
 
     impl Random {
         fn run(&mut self, spec: &RunSpec) -> Run {
-            let start = Site {
-                family: Family::Entropy,
-                api: model::CLOCK_GETTIME.api.into(),
-                ..site(1)
-            };
+            let start =
+                Site { family: Family::Entropy, api: model::CLOCK_GETTIME.api.into(), ..site(1) };
             let fails = if !spec.is_scheduled() {
                 self.real_runs += 1;
                 self.real_runs.is_multiple_of(3)
@@ -104,25 +98,16 @@ mod tests {
             } else {
                 self.fails_clean
             };
-            let start = PointRecord {
-                count: 1,
-                ..point(start)
-            };
+            let start = PointRecord { count: 1, ..point(start) };
             Run {
-                points: [start]
-                    .into_iter()
-                    .filter(|_| spec.is_scheduled())
-                    .collect(),
+                points: [start].into_iter().filter(|_| spec.is_scheduled()).collect(),
                 sources: vec![Source::Clock],
                 ..run(!fails, [])
             }
         }
 
         fn judged(mut self) -> Judgement {
-            let options = Options {
-                further_seeds: Some(Purpose::Explore),
-                ..options()
-            };
+            let options = Options { further_seeds: Some(Purpose::Explore), ..options() };
             let mut runs = Runs::new(true, true);
             let ask = |runs: &Runs| {
                 conclude("t", &options, Available::default(), runs).map_err(|need| match need {
@@ -139,17 +124,10 @@ mod tests {
 
     #[test]
     fn a_test_that_passes_now_and_then_with_any_start_is_not_decided_by_it() {
-        let start = Site {
-            family: Family::Entropy,
-            api: model::CLOCK_GETTIME.api.into(),
-            ..site(1)
-        };
+        let start =
+            Site { family: Family::Entropy, api: model::CLOCK_GETTIME.api.into(), ..site(1) };
         let scheduled_run = |passes: bool| Run {
-            points: [PointRecord {
-                count: 1,
-                ..point(start.clone())
-            }]
-            .into(),
+            points: [PointRecord { count: 1, ..point(start.clone()) }].into(),
             ..run(passes, [])
         };
         let options = options();
@@ -174,11 +152,7 @@ mod tests {
     fn where_the_clock_starts_decides_whatever_real_runs_and_the_clean_ones_show() {
         for fails_clean in [false, true] {
             for fails in [|seed: u64| seed % 2 == 1, |seed| seed == 40] {
-                let test = Random {
-                    fails_clean,
-                    fails,
-                    real_runs: 0,
-                };
+                let test = Random { fails_clean, fails, real_runs: 0 };
                 let judgement = test.judged();
                 let Conclusion::Dependent(found) = &judgement.conclusion else {
                     panic!("{fails_clean}: {judgement:?}");

@@ -88,10 +88,9 @@ impl Conclusion {
         };
         match explanation {
             None => self,
-            Some(explanation) => Conclusion::Explained(Box::new(Explained {
-                explanation,
-                shown: self,
-            })),
+            Some(explanation) => {
+                Conclusion::Explained(Box::new(Explained { explanation, shown: self }))
+            }
         }
     }
 }
@@ -125,12 +124,10 @@ impl Dependence {
         let families = self.families(evidence);
         let families = || families.iter().copied();
         let is_only_delays = families().next().is_some() && families().all(is_of_timing);
-        is_only_delays.then(
-            || match families().any(|family| family == Family::Schedule) {
-                true => Timing::Race,
-                false => Timing::Time,
-            },
-        )
+        is_only_delays.then(|| match families().any(|family| family == Family::Schedule) {
+            true => Timing::Race,
+            false => Timing::Time,
+        })
     }
 
     /// Whether it is not known if delays of its threads are responsible or something else is: the
@@ -149,16 +146,13 @@ impl Dependence {
         let failing = evidence.of(&self.spec).first();
         let varying = failing.iter().flat_map(|run| run.points.iter());
         let varying = varying.map(|point| point.site.family);
-        varying
-            .filter(|family| family.varies(self.spec.level()))
-            .collect()
+        varying.filter(|family| family.varies(self.spec.level())).collect()
     }
 
     /// The weakest level whose delays are known to be long enough, when nothing but delays is
     /// responsible: a seed of a level with longer ones may be the first that shows it.
     pub fn level_of_delays(&self, evidence: &Evidence) -> Option<Level> {
-        self.level_of_shortest()
-            .or_else(|| self.level_of_longest(evidence))
+        self.level_of_shortest().or_else(|| self.level_of_longest(evidence))
     }
 
     /// The level of the longest delay of the run that shows it, whether that one is needed or not.
@@ -166,10 +160,7 @@ impl Dependence {
     fn level_of_longest(&self, evidence: &Evidence) -> Option<Level> {
         self.reason(evidence)?;
         let run = evidence.of(&self.spec).first()?;
-        let models = run
-            .points
-            .iter()
-            .map(|point| Model::by_api(&point.site.api));
+        let models = run.points.iter().map(|point| Model::by_api(&point.site.api));
         if models.flatten().any(clock::is_clock) {
             return None;
         }

@@ -93,9 +93,8 @@ impl Culprits {
     /// each group.
     pub fn artefacts(&self) -> Option<Vec<&Call>> {
         let groups = self.groups.iter();
-        let found: Option<Vec<&Call>> = groups
-            .map(|group| group.calls.iter().find(|call| call.is_artefact))
-            .collect();
+        let found: Option<Vec<&Call>> =
+            groups.map(|group| group.calls.iter().find(|call| call.is_artefact)).collect();
         found.filter(|calls| !calls.is_empty())
     }
 
@@ -121,10 +120,7 @@ pub fn search(
     let within = |runs| search_within(evidence, spec, passes_clean, runs);
     match evidence.within_budget(Purpose::Explain, within(budget))? {
         Some(found) => Ok(found),
-        None => (1..budget)
-            .rev()
-            .find_map(|runs| within(runs).ok())
-            .map_or_else(|| within(0), Ok),
+        None => (1..budget).rev().find_map(|runs| within(runs).ok()).map_or_else(|| within(0), Ok),
     }
 }
 
@@ -134,12 +130,7 @@ fn search_within(
     passes_clean: bool,
     budget: usize,
 ) -> Result<Culprits, Missing> {
-    let mut search = CulpritSearch {
-        evidence,
-        spec,
-        passes_clean,
-        left: budget,
-    };
+    let mut search = CulpritSearch { evidence, spec, passes_clean, left: budget };
     let mut found = Culprits::default();
     let mut rest = search.spec.clone();
     loop {
@@ -157,10 +148,7 @@ fn search_within(
         }
         let (group, is_complete) = search.sites(&sites)?;
         let is_delay = group.iter().all(is_timing);
-        found.groups.push(Group {
-            sites: group,
-            ..Group::default()
-        });
+        found.groups.push(Group { sites: group, ..Group::default() });
         if is_delay {
             found.confirmed = is_complete && search.confirm_each(&mut found.groups)?;
             break;
@@ -171,9 +159,7 @@ fn search_within(
             break;
         }
         if found.groups.len() == MAX_GROUPS {
-            found
-                .notes
-                .push("there are more culprits than these".to_owned());
+            found.notes.push("there are more culprits than these".to_owned());
             break;
         }
         if search.left == 0 {
@@ -187,14 +173,8 @@ fn search_within(
             spec.test
         ));
     }
-    if found
-        .groups
-        .iter()
-        .any(|group| group.sites.len() > 1 || group.calls.len() > 1)
-    {
-        found
-            .notes
-            .push("several of the calls change the outcome only together".to_owned());
+    if found.groups.iter().any(|group| group.sites.len() > 1 || group.calls.len() > 1) {
+        found.notes.push("several of the calls change the outcome only together".to_owned());
     }
     Ok(found)
 }

@@ -122,10 +122,7 @@ mod tests {
     /// with real threads; how long runs were waited for that did not end, and whether it was judged
     /// with real threads.
     fn judged(ends: [End; 3], timeout: Duration) -> (Conclusion, Duration, bool) {
-        let options = Options {
-            timeout,
-            ..options()
-        };
+        let options = Options { timeout, ..options() };
         let (conclusion, evidence) = simulate_within(&options, |spec, limit| {
             let [base, seeded, natural] = ends;
             let end = match spec {
@@ -136,9 +133,7 @@ mod tests {
             };
             ended(spec, end, limit)
         });
-        let cut = evidence
-            .all()
-            .filter(|(_, run)| run.outcome == Outcome::TimedOut);
+        let cut = evidence.all().filter(|(_, run)| run.outcome == Outcome::TimedOut);
         let waited = cut.map(|(_, run)| run.limit).sum();
         let is_natural = known(Question::new("t", &options, &evidence)).real_threads;
         (conclusion, waited, is_natural)
@@ -146,16 +141,8 @@ mod tests {
 
     fn ended(spec: &RunSpec, end: End, limit: Duration) -> Run {
         let hangs = !spec.is_scheduled() && end != Passes;
-        let site = Site {
-            api: "std::thread::spawn".into(),
-            family: Family::Schedule,
-            ..site(1)
-        };
-        let point = PointRecord {
-            count: 1,
-            max_len: longest(spec.level()),
-            ..point(site)
-        };
+        let site = Site { api: "std::thread::spawn".into(), family: Family::Schedule, ..site(1) };
+        let point = PointRecord { count: 1, max_len: longest(spec.level()), ..point(site) };
         let kind = match end {
             Passes => None,
             Deadlocks => Some(ScheduleEndKind::Deadlock),
@@ -170,11 +157,7 @@ mod tests {
             },
             points: [point].into(),
             sources: vec![Source::Thread],
-            took: if hangs {
-                limit
-            } else {
-                Duration::from_millis(5)
-            },
+            took: if hangs { limit } else { Duration::from_millis(5) },
             schedule: spec.is_scheduled().then(|| ScheduleRecord {
                 threads: 2,
                 time_us: 1_000,
@@ -188,23 +171,12 @@ mod tests {
     #[test]
     fn a_proven_deadlock_is_told_soon_and_as_if_each_run_had_been_waited_for() {
         for (ends, is_as_expected) in [
-            (
-                [Deadlocks; 3],
-                (|found| *found == Conclusion::Broken) as fn(&Conclusion) -> bool,
-            ),
-            ([Deadlocks, Passes, Deadlocks], |found| {
-                matches!(found, Conclusion::Dependent(_))
-            }),
-            ([Deadlocks, Passes, Passes], |found| {
-                matches!(found, Conclusion::Dependent(_))
-            }),
-            ([Passes, Deadlocks, Passes], |found| {
-                matches!(found, Conclusion::Dependent(_))
-            }),
+            ([Deadlocks; 3], (|found| *found == Conclusion::Broken) as fn(&Conclusion) -> bool),
+            ([Deadlocks, Passes, Deadlocks], |found| matches!(found, Conclusion::Dependent(_))),
+            ([Deadlocks, Passes, Passes], |found| matches!(found, Conclusion::Dependent(_))),
+            ([Passes, Deadlocks, Passes], |found| matches!(found, Conclusion::Dependent(_))),
             // What the scheduler never lets pass, and passes always without it, is no deadlock.
-            ([Deadlocks, Deadlocks, Passes], |found| {
-                *found == Conclusion::Stable
-            }),
+            ([Deadlocks, Deadlocks, Passes], |found| *found == Conclusion::Stable),
         ] {
             let (short, waited, is_natural) = judged(ends, Duration::from_secs(60));
             assert!(is_as_expected(&short), "{short:?}");
@@ -250,10 +222,7 @@ mod tests {
         let seed = RunSpec::new("t", Level::Std, 1);
         let natural = crate::specs::natural_spec("t", &options);
         let usual = Duration::from_secs(60);
-        assert_eq!(
-            limit_of(std::slice::from_ref(&natural), usual, &evidence),
-            Some(shortened)
-        );
+        assert_eq!(limit_of(std::slice::from_ref(&natural), usual, &evidence), Some(shortened));
         assert_eq!(limit_of(&[natural, seed], usual, &evidence), None);
     }
 }

@@ -31,9 +31,7 @@ pub(super) fn judge(question: Question<'_>, world: &World) -> Result<Conclusion,
     }
     let passes = runs[0].passed();
     if runs.iter().any(|run| run.passed() != passes) {
-        return Ok(Conclusion::NonDeterministic {
-            spec: Box::new(spec),
-        });
+        return Ok(Conclusion::NonDeterministic { spec: Box::new(spec) });
     }
     if passes {
         if world.verify && !are_same(&runs[0], &runs[1]) {
@@ -87,10 +85,7 @@ mod tests {
     use crate::simulation::{made, options, point, run, simulate, site};
 
     fn in_world(seed: Option<u64>, verify: bool) -> Options {
-        Options {
-            world: Some(World { seed, verify }),
-            ..options()
-        }
+        Options { world: Some(World { seed, verify }), ..options() }
     }
 
     #[test]
@@ -116,15 +111,9 @@ mod tests {
 
     #[test]
     fn runs_that_differ_in_a_tick_of_the_kernel_between_two_writes_are_the_same() {
-        let site = Site {
-            family: Family::Time,
-            api: model::METADATA_MODIFIED.api.into(),
-            ..site(1)
-        };
-        let ticked = Run {
-            points: [point(site)].into(),
-            ..run(true, [])
-        };
+        let site =
+            Site { family: Family::Time, api: model::METADATA_MODIFIED.api.into(), ..site(1) };
+        let ticked = Run { points: [point(site)].into(), ..run(true, []) };
         assert!(are_same(&run(true, []), &ticked));
         assert!(!are_same(&run(true, []), &run(true, [1])));
     }
@@ -136,10 +125,7 @@ mod tests {
             count += 1;
             run(count % 2 == 0, [1])
         });
-        assert!(
-            matches!(found, Conclusion::NonDeterministic { .. }),
-            "{found:?}"
-        );
+        assert!(matches!(found, Conclusion::NonDeterministic { .. }), "{found:?}");
     }
 
     #[test]

@@ -38,14 +38,9 @@ pub fn decide_alike(made: &RunSpec, other: &RunSpec, run: &Run) -> bool {
     let differing = differing_scopes(made, other);
     let may_differ = |point: &&PointRecord| {
         let is_there = |scope: &&Scope| is_within(scope, point);
-        differing
-            .as_ref()
-            .is_none_or(|scopes| scopes.iter().any(is_there))
+        differing.as_ref().is_none_or(|scopes| scopes.iter().any(is_there))
     };
-    run.points
-        .iter()
-        .filter(may_differ)
-        .all(|point| alike_at(made, other, point, &run.choices))
+    run.points.iter().filter(may_differ).all(|point| alike_at(made, other, point, &run.choices))
 }
 
 /// Of two specs that make the same choices but for their scopes, the scopes in which they may
@@ -93,9 +88,9 @@ pub(super) fn are_scheduled_alike(a: &RunSpec, b: &RunSpec) -> bool {
     let decides = |spec: &RunSpec| match spec.selection() {
         None => false,
         Some(Selection::All | Selection::Except(_)) => true,
-        Some(Selection::Only(scopes)) => scopes
-            .iter()
-            .any(|scope| scope.site.family.numbers_depend_on_level()),
+        Some(Selection::Only(scopes)) => {
+            scopes.iter().any(|scope| scope.site.family.numbers_depend_on_level())
+        }
     };
     let is_listed = |spec: &RunSpec| spec.schedule() == Schedule::Systematic;
     match (decides(a), decides(b)) {
@@ -128,14 +123,11 @@ fn alike_at(a: &RunSpec, b: &RunSpec, point: &PointRecord, choices: &[ChoiceReco
     }
     let place = place(&a.test, &point.thread, &point.site);
     let mut listed = 0;
-    let are_alike = choices
-        .iter()
-        .filter(|choice| choice.place == place)
-        .all(|choice| {
-            listed += 1;
-            let a_order = order(a, &a_made, a.level(), choice);
-            a_order.is_some() && a_order == order(b, &b_made, a.level(), choice)
-        });
+    let are_alike = choices.iter().filter(|choice| choice.place == place).all(|choice| {
+        listed += 1;
+        let a_order = order(a, &a_made, a.level(), choice);
+        a_order.is_some() && a_order == order(b, &b_made, a.level(), choice)
+    });
     are_alike && listed == point.count
 }
 
@@ -156,10 +148,7 @@ fn made(spec: &RunSpec, point: &PointRecord) -> Selected {
 
 /// How many of the numbers below `end` are in one of the ranges.
 fn number_within(ranges: &[Range<u64>], end: u64) -> u64 {
-    let mut ranges: Vec<_> = ranges
-        .iter()
-        .map(|range| range.start..range.end.min(end))
-        .collect();
+    let mut ranges: Vec<_> = ranges.iter().map(|range| range.start..range.end.min(end)).collect();
     ranges.sort_unstable_by_key(|range| range.start);
     let mut number = 0;
     let mut from = 0;
@@ -188,10 +177,7 @@ fn order(spec: &RunSpec, made: &Selected, recorded: Level, choice: &ChoiceRecord
         return None;
     }
     let looked_at = |level| (level == recorded).then_some(choice.aspect).flatten();
-    let choice = ChoiceRecord {
-        aspect: looked_at(spec.level()),
-        ..*choice
-    };
+    let choice = ChoiceRecord { aspect: looked_at(spec.level()), ..*choice };
     let order: Vec<usize> = draw(spec.schedule(), spec.level(), spec.seed(), &choice)?.collect();
     Some(match spec.level() {
         Level::Eq => Order::OfContents(order),

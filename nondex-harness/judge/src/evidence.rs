@@ -63,10 +63,7 @@ fn key(spec: &RunSpec) -> Key {
 impl Evidence {
     /// No runs yet. With `prune`, a run that makes the choices of another one is not asked for.
     pub fn new(prune: bool) -> Self {
-        Evidence {
-            prune,
-            ..Evidence::default()
-        }
+        Evidence { prune, ..Evidence::default() }
     }
 
     /// Takes note that these budgets are spent: from now on no experiment is made for what they are
@@ -144,10 +141,7 @@ impl Evidence {
         self.keep_output(&spec, place, &mut run);
         match place {
             Some(place) => {
-                let mut earlier = self.runs[place]
-                    .1
-                    .iter()
-                    .filter(|run| !run.has_no_outcome());
+                let mut earlier = self.runs[place].1.iter().filter(|run| !run.has_no_outcome());
                 let is_other = earlier.any(|earlier| earlier.passed() != run.passed());
                 self.is_contradicted |= is_other && !run.has_no_outcome();
                 self.runs[place].1.push(run);
@@ -155,10 +149,7 @@ impl Evidence {
                 self.implied.get_mut().clear();
             }
             None => {
-                self.places
-                    .entry(key(&spec))
-                    .or_default()
-                    .push(self.runs.len());
+                self.places.entry(key(&spec)).or_default().push(self.runs.len());
                 self.runs.push((spec, vec![run]));
             }
         }
@@ -217,10 +208,7 @@ impl Evidence {
 
     fn place(&self, spec: &RunSpec) -> Option<usize> {
         let places = self.places.get(&key(spec))?;
-        places
-            .iter()
-            .copied()
-            .find(|&place| self.runs[place].0 == *spec)
+        places.iter().copied().find(|&place| self.runs[place].0 == *spec)
     }
 
     /// Adds those runs that there are.
@@ -234,9 +222,7 @@ impl Evidence {
 
     /// Every run with its spec.
     pub fn all(&self) -> impl Iterator<Item = (&RunSpec, &Run)> {
-        self.runs
-            .iter()
-            .flat_map(|(spec, runs)| runs.iter().map(move |run| (spec, run)))
+        self.runs.iter().flat_map(|(spec, runs)| runs.iter().map(move |run| (spec, run)))
     }
 
     /// How many runs there are.
@@ -247,10 +233,7 @@ impl Evidence {
 
     /// The runs without some of them.
     pub fn without(&self, is_left_out: impl Fn(&RunSpec, &Run) -> bool) -> Self {
-        let mut kept = Evidence {
-            spent: self.spent,
-            ..Evidence::new(self.prune)
-        };
+        let mut kept = Evidence { spent: self.spent, ..Evidence::new(self.prune) };
         for (spec, run) in self.all().filter(|(spec, run)| !is_left_out(spec, run)) {
             kept.add(spec.clone(), run.clone());
         }

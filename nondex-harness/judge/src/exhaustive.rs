@@ -52,11 +52,7 @@ pub fn explore(question: Question<'_>, level: Level) -> Result<Exploration, Miss
     }
     let of_seed = |seed| question.seed_spec(level, seed);
     let clean = question.clean_spec();
-    if evidence
-        .of(&clean)
-        .iter()
-        .any(|run| has_nothing_to_try(run, level))
-    {
+    if evidence.of(&clean).iter().any(|run| has_nothing_to_try(run, level)) {
         return Ok(Exploration::Impossible);
     }
     let mut tree = Tree::new(level, limit);
@@ -167,12 +163,7 @@ const ROOT: usize = 0;
 
 impl Tree {
     fn new(level: Level, limit: u64) -> Self {
-        Tree {
-            level,
-            limit,
-            nodes: vec![Node::default()],
-            is_impossible: false,
-        }
+        Tree { level, limit, nodes: vec![Node::default()], is_impossible: false }
     }
 
     /// Adds a run, whose choices took these orders.
@@ -190,10 +181,7 @@ impl Tree {
         let mut orders = 1_u64;
         // Of choices that agree in what their level looks at, the first one decides.
         let mut made = HashSet::new();
-        for choice in choices
-            .iter()
-            .filter(|choice| !choice.keeps_base(self.level))
-        {
+        for choice in choices.iter().filter(|choice| !choice.keeps_base(self.level)) {
             if !made.insert(key(self.level, choice)?) {
                 continue;
             }
@@ -207,10 +195,7 @@ impl Tree {
                 return None;
             }
             let next = self.nodes.len();
-            let branch = *self.nodes[node]
-                .branches
-                .entry(order(choice)?)
-                .or_insert(next);
+            let branch = *self.nodes[node].branches.entry(order(choice)?).or_insert(next);
             if branch == next {
                 self.nodes.push(Node::default());
             }
@@ -230,11 +215,7 @@ impl Tree {
 
     /// Whether no branch is missing from here on.
     fn is_complete(&self, node: usize) -> bool {
-        let Node {
-            choice,
-            branches,
-            is_leaf,
-        } = &self.nodes[node];
+        let Node { choice, branches, is_leaf } = &self.nodes[node];
         match choice {
             None => *is_leaf,
             Some(choice) => {

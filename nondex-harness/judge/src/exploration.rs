@@ -39,9 +39,7 @@ pub(super) fn survey(question: Question<'_>, passes_clean: bool) -> Result<bool,
             specs.retain(|spec| evidence.has_answer(spec));
         }
         let answers = evidence.answers(&specs);
-        let mut answers = answers
-            .map_err(|missing| missing.serving(Purpose::Explore))?
-            .into_iter();
+        let mut answers = answers.map_err(|missing| missing.serving(Purpose::Explore))?.into_iter();
         // It may hang, which takes long: no other level need be tried.
         if answers.any(|answer| answer.run.is_otherwise(passes_clean)) {
             return Ok(true);

@@ -88,9 +88,7 @@ pub(super) fn answered_specs(
         // As many again as were tried.
         let end = specs.len().min(answered + answered.max(1));
         let answers = evidence.answers(&specs[answered..end]);
-        let mut answers = answers
-            .map_err(|missing| missing.serving(purpose))?
-            .into_iter();
+        let mut answers = answers.map_err(|missing| missing.serving(purpose))?.into_iter();
         answered = end;
         if answers.any(|answer| answer.run.is_otherwise(passes_clean) || is_long(answer.run)) {
             break;
@@ -133,19 +131,13 @@ mod tests {
     fn seldom(passes: bool, threads: u64, spec: &RunSpec) -> Run {
         let is_seldom = made(spec, 1) && spec.level() == Level::Std && spec.seed() == 41;
         Run {
-            schedule: Some(ScheduleRecord {
-                threads,
-                ..ScheduleRecord::default()
-            }),
+            schedule: Some(ScheduleRecord { threads, ..ScheduleRecord::default() }),
             ..run(passes != is_seldom, [1])
         }
     }
 
     fn with_further(purpose: Option<Purpose>) -> Options {
-        Options {
-            further_seeds: purpose,
-            ..options()
-        }
+        Options { further_seeds: purpose, ..options() }
     }
 
     #[test]
@@ -169,11 +161,7 @@ mod tests {
 
     #[test]
     fn random_bytes_and_orders_that_decide_at_a_stronger_level_have_further_seeds() {
-        let bytes = Site {
-            api: model::GETRANDOM.api.into(),
-            family: Family::Entropy,
-            ..site(1)
-        };
+        let bytes = Site { api: model::GETRANDOM.api.into(), family: Family::Entropy, ..site(1) };
         let found = |site: &Site, stronger: &[Level]| {
             let options = with_further(Some(Purpose::Explore));
             let (conclusion, _) = simulate(&options, |spec| {
@@ -215,14 +203,8 @@ mod tests {
         let options = with_further(Some(Purpose::Explore));
         let tried = |ends: bool, exploring: bool| {
             let mut evidence = Evidence::new(true);
-            evidence.add(
-                clean_spec("t", &options),
-                seldom(true, 2, &clean_spec("t", &options)),
-            );
-            evidence.spend(Spent {
-                exploring,
-                ..Spent::default()
-            });
+            evidence.add(clean_spec("t", &options), seldom(true, 2, &clean_spec("t", &options)));
+            evidence.spend(Spent { exploring, ..Spent::default() });
             let ask = |evidence: &Evidence| {
                 answered_specs(Question::new("t", &options, evidence), true, false)
             };

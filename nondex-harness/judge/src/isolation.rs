@@ -109,12 +109,7 @@ pub struct Judgement {
 impl Judgement {
     /// What is known before the last run was made.
     pub const fn provisional(conclusion: Conclusion) -> Self {
-        Judgement {
-            conclusion,
-            from_alone: false,
-            interference: None,
-            is_provisional: true,
-        }
+        Judgement { conclusion, from_alone: false, interference: None, is_provisional: true }
     }
 }
 
@@ -169,10 +164,8 @@ pub fn conclude(
             is_decisive: conclusion == Conclusion::Broken,
         });
     }
-    let mut judgement = Judgement {
-        conclusion: conclusion.compared_with(runs.plain.as_ref()),
-        ..judgement
-    };
+    let mut judgement =
+        Judgement { conclusion: conclusion.compared_with(runs.plain.as_ref()), ..judgement };
     if judgement.conclusion == Conclusion::Flaky {
         let seldom = by_further_seeds(test, options, runs).map_err(Need::Runs)?;
         judgement = seldom.unwrap_or(judgement);
@@ -234,11 +227,7 @@ fn files(question: Question<'_>, runs: &Runs, judgement: &Judgement) -> Option<N
 /// reason.
 pub fn so_far(test: &str, options: &Options, runs: &Runs) -> Option<Judgement> {
     let from_alone = runs.alone.count() > 0;
-    let evidence = if from_alone {
-        &runs.alone
-    } else {
-        &runs.together
-    };
+    let evidence = if from_alone { &runs.alone } else { &runs.together };
     let conclusion = plan::so_far(Question::new(test, options, evidence))?;
     let may_be_others = !from_alone && (runs.is_shared || runs.draw());
     if may_be_others && matches!(conclusion, Conclusion::NonDeterministic { .. }) {
@@ -260,9 +249,7 @@ fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Missin
         contradiction.is_some_and(|(spec, _)| !clock_start::explains(&together, spec))
     };
     if !(runs.is_shared || runs.draw()) || !(is_doubtful(&together) || is_contradicted()) {
-        patiently(options.timeout, &runs.together, || {
-            alone::measure(&together, &runs.together)
-        })?;
+        patiently(options.timeout, &runs.together, || alone::measure(&together, &runs.together))?;
         return Ok(Judgement {
             conclusion: together,
             from_alone: false,
@@ -270,14 +257,8 @@ fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Missin
             is_provisional: false,
         });
     }
-    patiently(options.timeout, &runs.alone, || {
-        alone::judge(test, options, runs, together)
-    })
-    .map_err(|missing| Missing {
-        alone: true,
-        fresh: runs.draw(),
-        ..missing
-    })
+    patiently(options.timeout, &runs.alone, || alone::judge(test, options, runs, together))
+        .map_err(|missing| Missing { alone: true, fresh: runs.draw(), ..missing })
 }
 
 /// Whether other tests might be the reason for a conclusion that no runs contradict.

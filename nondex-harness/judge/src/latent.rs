@@ -23,9 +23,7 @@ const BUDGET: usize = 40;
 /// # Errors
 /// The runs to make first, which are optional.
 pub(super) fn search(question: Question<'_>) -> Result<Option<Dependence>, Missing> {
-    let found = question
-        .evidence
-        .within_budget(Purpose::Explore, find(question))?;
+    let found = question.evidence.within_budget(Purpose::Explore, find(question))?;
     Ok(found.flatten())
 }
 
@@ -68,12 +66,7 @@ fn find(question: Question<'_>) -> Result<Option<Dependence>, Missing> {
         group.points = answers[0].run.points.to_vec();
         group.steps.clone_from(&answers[0].run.steps);
     }
-    Ok(Some(Dependence {
-        passes_clean: true,
-        spec: spec.clone(),
-        culprits,
-        is_cut: false,
-    }))
+    Ok(Some(Dependence { passes_clean: true, spec: spec.clone(), culprits, is_cut: false }))
 }
 
 #[cfg(test)]
@@ -83,10 +76,7 @@ mod tests {
     use super::super::simulation::{made, options, run, simulate, site};
 
     fn writing(written: u64) -> Run {
-        Run {
-            written,
-            ..run(true, [1, 2])
-        }
+        Run { written, ..run(true, [1, 2]) }
     }
 
     #[test]

@@ -59,13 +59,7 @@ impl Spent {
 impl<E> Missing<E> {
     /// These experiments, made as usual.
     pub const fn new(experiments: Vec<E>) -> Self {
-        Missing {
-            experiments,
-            limit: None,
-            alone: false,
-            fresh: false,
-            purpose: Purpose::Judge,
-        }
+        Missing { experiments, limit: None, alone: false, fresh: false, purpose: Purpose::Judge }
     }
 
     /// The same, while nothing else runs.
@@ -145,11 +139,7 @@ mod tests {
                 vec![1, 1, 2],
                 false,
             ),
-            (
-                vec![missing(&[1, 1], true), Ok(()), missing(&[2], true)],
-                vec![1, 1, 2],
-                true,
-            ),
+            (vec![missing(&[1, 1], true), Ok(()), missing(&[2], true)], vec![1, 1, 2], true),
         ] {
             let batch = gather(all).unwrap_err();
             assert_eq!((batch.experiments, batch.alone), (experiments, alone));

@@ -184,10 +184,7 @@ impl Options {
 
     /// The options of a test that differ from these. Copies them.
     pub fn with(&self, test: &TestOptions) -> Self {
-        let mut options = Options {
-            per_test: BTreeMap::new(),
-            ..self.clone()
-        };
+        let mut options = Options { per_test: BTreeMap::new(), ..self.clone() };
         options.levels = test.levels.clone().unwrap_or(options.levels);
         options.timeout = test.timeout.unwrap_or(options.timeout);
         options.regressions.clone_from(&test.regressions);
@@ -197,16 +194,8 @@ impl Options {
             }
         }
         if let Some(mode) = test.network.filter(|mode| *mode != self.network.mode) {
-            let Policy {
-                allow,
-                sanitise,
-                verify,
-                ..
-            } = options.network;
-            options.network = Policy {
-                verify,
-                ..Policy::new(mode, allow, sanitise)
-            };
+            let Policy { allow, sanitise, verify, .. } = options.network;
+            options.network = Policy { verify, ..Policy::new(mode, allow, sanitise) };
         }
         options.network.sanitise = test.sanitise.unwrap_or(options.network.sanitise);
         options
@@ -251,18 +240,12 @@ impl Options {
 
     /// The same with further seeds for this purpose. Copies them.
     pub fn with_further_seeds(&self, purpose: Purpose) -> Self {
-        Options {
-            further_seeds: Some(purpose),
-            ..self.clone()
-        }
+        Options { further_seeds: Some(purpose), ..self.clone() }
     }
 
     /// The same with real threads and real time. Copies them.
     pub fn with_real_threads(&self) -> Self {
-        Options {
-            real_threads: true,
-            ..self.clone()
-        }
+        Options { real_threads: true, ..self.clone() }
     }
 
     /// The failures that prerequisites ask for, each once.

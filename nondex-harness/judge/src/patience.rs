@@ -76,9 +76,7 @@ pub fn patiently<T>(
 /// The limit of a run in real time: longer than usual where the clean runs show that the test
 /// sleeps for a good part of that in virtual time, unless that is so long that it counts as a hang.
 pub(super) fn of_real_time(usual: Duration, evidence: &Evidence) -> Duration {
-    let clean = evidence
-        .all()
-        .filter(|(spec, run)| spec.is_clean() && run.passed());
+    let clean = evidence.all().filter(|(spec, run)| spec.is_clean() && run.passed());
     let slept = clean.map(|(_, run)| run.virtual_time()).max();
     let slept = slept.unwrap_or_default();
     match slept > usual / 2 && slept <= usual * LONGER {
@@ -108,9 +106,7 @@ pub fn needed(spec: &RunSpec, run: &Run, usual: Duration, evidence: &Evidence) -
         return Some(run.limit);
     }
     let kind = |spec: &RunSpec| (spec.is_clean(), spec.level());
-    let alike = evidence
-        .all()
-        .filter(|(other, _)| kind(other) == kind(spec));
+    let alike = evidence.all().filter(|(other, _)| kind(other) == kind(spec));
     let hanging = alike.filter(|(_, run)| timed_out(run));
     let proven = hanging.map(|(_, run)| run.limit).max();
     proven.filter(|limit| timed_out(run) && *limit > usual)
@@ -156,9 +152,7 @@ impl Limits {
             true => usual,
             false => (usual * LONGER).max(clean * PROPORTION),
         };
-        let hanging = evidence
-            .all()
-            .filter(|(_, run)| timed_out(run) && run.limit >= long);
+        let hanging = evidence.all().filter(|(_, run)| timed_out(run) && run.limit >= long);
         Limits {
             usual,
             of_real_time: of_real_time(usual, evidence),
@@ -194,8 +188,7 @@ impl Limits {
             return None;
         }
         let mut runs = evidence.all();
-        runs.find(|(spec, run)| self.is_too_short(spec, run))
-            .map(|(spec, _)| spec)
+        runs.find(|(spec, run)| self.is_too_short(spec, run)).map(|(spec, _)| spec)
     }
 
     /// Whether a run was ended before it is known that it hangs.
@@ -213,10 +206,7 @@ impl Limits {
             false if specs.iter().any(is_proven) => self.usual.max(self.of_others),
             false => self.usual,
         };
-        let limit = specs
-            .iter()
-            .map(|spec| self.least(spec))
-            .fold(limit, Duration::max);
+        let limit = specs.iter().map(|spec| self.least(spec)).fold(limit, Duration::max);
         (limit != self.usual).then_some(limit)
     }
 }

@@ -96,19 +96,11 @@ mod tests {
         let options = options();
         let mut runs = Runs::new(true, false);
         for _ in 0..2 {
-            let run = crate::run::Run {
-                outcome: outcome.clone(),
-                ..run(false, [])
-            };
+            let run = crate::run::Run { outcome: outcome.clone(), ..run(false, []) };
             runs.together.add(clean_spec("t", &options), run);
         }
         runs.plain = plain;
-        (
-            conclude("t", &options, Available::default(), &runs)
-                .unwrap()
-                .conclusion,
-            runs,
-        )
+        (conclude("t", &options, Available::default(), &runs).unwrap().conclusion, runs)
     }
 
     #[test]
@@ -125,10 +117,7 @@ mod tests {
             assert_eq!(found, conclusion, "{plain:?}");
             assert_eq!(is_wanted(&found), conclusion == Conclusion::Broken);
             // What passes here is not held against a plain build.
-            assert_eq!(
-                Conclusion::Stable.compared_with(plain.as_ref()),
-                Conclusion::Stable
-            );
+            assert_eq!(Conclusion::Stable.compared_with(plain.as_ref()), Conclusion::Stable);
         }
     }
 
@@ -152,11 +141,7 @@ mod tests {
             }));
             assert!(is_wanted(&artefact));
             let found = artefact.clone().compared_with(plain.as_ref());
-            let expected = if is_flaky {
-                Conclusion::Flaky
-            } else {
-                artefact
-            };
+            let expected = if is_flaky { Conclusion::Flaky } else { artefact };
             assert_eq!(found, expected, "{passes_clean} {plain:?}");
         }
     }
@@ -166,21 +151,9 @@ mod tests {
         for (mode, outcome, reason) in [
             (NetworkMode::Observe, Outcome::Failed, None),
             (NetworkMode::Off, Outcome::TimedOut, None),
-            (
-                NetworkMode::Observe,
-                Outcome::Exited(0),
-                Some("its process ends"),
-            ),
-            (
-                NetworkMode::Block,
-                Outcome::Failed,
-                Some("the network is blocked"),
-            ),
-            (
-                NetworkMode::Fault,
-                Outcome::Failed,
-                Some("the network is made to fail"),
-            ),
+            (NetworkMode::Observe, Outcome::Exited(0), Some("its process ends")),
+            (NetworkMode::Block, Outcome::Failed, Some("the network is blocked")),
+            (NetworkMode::Fault, Outcome::Failed, Some("the network is made to fail")),
         ] {
             let (_, runs) = judged(None, &outcome);
             let mut options = options();
@@ -188,10 +161,7 @@ mod tests {
             let outcomes = runs.together.all().map(|(_, run)| &run.outcome);
             let said = no_comparison(outcomes, &options);
             assert_eq!(said.is_some(), reason.is_some(), "{said:?}");
-            assert!(
-                said.unwrap_or_default()
-                    .starts_with(reason.unwrap_or_default())
-            );
+            assert!(said.unwrap_or_default().starts_with(reason.unwrap_or_default()));
         }
     }
 }

@@ -48,9 +48,7 @@ const REPETITIONS_OF_HANGS: usize = 2;
 /// # Errors
 /// The runs to make first.
 pub fn conclude(question: Question<'_>) -> Result<Conclusion, Missing> {
-    patiently(question.options.timeout, question.evidence, || {
-        judge(question)
-    })
+    patiently(question.options.timeout, question.evidence, || judge(question))
 }
 
 /// As [`conclude`], of evidence in which no time-out is doubtful.
@@ -92,11 +90,7 @@ fn by_choices(question: Question<'_>) -> Result<Conclusion, Missing> {
     if clean.iter().any(|run| run.passed() != passes_clean) {
         return Ok(non_deterministic(clean_spec));
     }
-    let unchanged = if passes_clean {
-        Conclusion::Stable
-    } else {
-        Conclusion::Broken
-    };
+    let unchanged = if passes_clean { Conclusion::Stable } else { Conclusion::Broken };
     // Without a network, what it depends on besides cannot be seen.
     if !passes_clean && prerequisite::explains_all(clean, &options.network, &[]) {
         if let Some(spec) = options.network.verification(&clean_spec) {
@@ -153,10 +147,7 @@ fn weakest(question: Question<'_>, passes_clean: bool) -> Result<Reproduction, M
         }
     }
     // Found at a stronger level only, it may be found more realistically.
-    if weakest
-        .as_ref()
-        .is_none_or(|found| found.level() > Level::Std)
-    {
+    if weakest.as_ref().is_none_or(|found| found.level() > Level::Std) {
         let is_found = weakest.is_some();
         let specs = further::answered_specs(question, passes_clean, is_found)?;
         match reproducible(&specs, passes_clean, evidence)? {
@@ -183,10 +174,7 @@ fn explained(
     let (options, evidence) = (question.options, question.evidence);
     let clean_spec = question.clean_spec();
     // A run that hangs takes the whole time limit, and was made twice already.
-    let hangs = evidence.answers(std::slice::from_ref(&spec))?[0]
-        .run
-        .outcome
-        == Outcome::TimedOut;
+    let hangs = evidence.answers(std::slice::from_ref(&spec))?[0].run.outcome == Outcome::TimedOut;
     let both = [(&clean_spec, passes_clean), (&spec, !passes_clean)];
     // Before the search: a test that fails by chance has no culprit.
     if let Some(spec) = differing(both, repetitions(hangs, REPETITIONS), evidence)? {
@@ -210,23 +198,15 @@ fn explained(
             is_cut: false,
         })));
     }
-    let traced: Vec<RunSpec> = culprits
-        .groups
-        .iter()
-        .map(|group| culprit::traced(&spec, group))
-        .collect();
+    let traced: Vec<RunSpec> =
+        culprits.groups.iter().map(|group| culprit::traced(&spec, group)).collect();
     for (group, answer) in culprits.groups.iter_mut().zip(evidence.answers(&traced)?) {
         group.points = answer.run.points.to_vec();
         group.steps.clone_from(&answer.run.steps);
         group.schedule.clone_from(&answer.run.schedule);
         group.failure.clone_from(&answer.run.failure);
     }
-    Ok(Conclusion::Dependent(Box::new(Dependence {
-        passes_clean,
-        spec,
-        culprits,
-        is_cut: false,
-    })))
+    Ok(Conclusion::Dependent(Box::new(Dependence { passes_clean, spec, culprits, is_cut: false })))
 }
 
 /// The failure at the first level below `found` that was not requested and changes the outcome: the
@@ -237,9 +217,8 @@ fn weaker(
     passes_clean: bool,
 ) -> Result<Reproduction, Missing> {
     let (options, evidence) = (question.options, question.evidence);
-    let untried = Level::ALL
-        .into_iter()
-        .filter(|level| *level < found && !options.levels.contains(level));
+    let untried =
+        Level::ALL.into_iter().filter(|level| *level < found && !options.levels.contains(level));
     for level in untried {
         let specs = answered_specs(question, level, Purpose::Judge)?;
         let found = match reproducible(&specs, passes_clean, evidence)? {
@@ -297,20 +276,14 @@ pub fn so_far(question: Question<'_>) -> Option<Conclusion> {
     Some(Conclusion::Dependent(Box::new(Dependence {
         passes_clean,
         spec: spec.clone(),
-        culprits: culprit::Culprits {
-            confirmed: false,
-            notes: Vec::new(),
-            ..culprits
-        },
+        culprits: culprit::Culprits { confirmed: false, notes: Vec::new(), ..culprits },
         is_cut: true,
     })))
 }
 
 /// Two runs of `spec` were not the same.
 fn non_deterministic(spec: RunSpec) -> Conclusion {
-    Conclusion::NonDeterministic {
-        spec: Box::new(spec),
-    }
+    Conclusion::NonDeterministic { spec: Box::new(spec) }
 }
 
 /// Whether the test was run under all orders and never changed its outcome: no level but STD can
@@ -323,13 +296,9 @@ fn holds_for_all(question: Question<'_>, passes_clean: bool) -> Result<bool, Mis
     let Exploration::Complete(seeds) = explore(question, Level::Full)? else {
         return Ok(false);
     };
-    let specs = seeds
-        .into_iter()
-        .map(|seed| question.seed_spec(Level::Full, seed));
+    let specs = seeds.into_iter().map(|seed| question.seed_spec(Level::Full, seed));
     let answers = evidence.answers(&specs.collect::<Vec<_>>())?;
-    Ok(answers
-        .iter()
-        .all(|answer| answer.run.passed() == passes_clean))
+    Ok(answers.iter().all(|answer| answer.run.passed() == passes_clean))
 }
 
 /// How many runs must agree, where `times` must if none of them hangs.

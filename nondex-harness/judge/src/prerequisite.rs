@@ -155,9 +155,7 @@ fn explain_runs<'r>(
         });
         match found {
             Some((one, operations)) => {
-                by_own
-                    .get_or_insert_with(|| Explained::new(one))
-                    .add(operations);
+                by_own.get_or_insert_with(|| Explained::new(one)).add(operations);
             }
             None => match network.explain(run, passing) {
                 operations if operations.is_empty() => return None,
@@ -165,9 +163,7 @@ fn explain_runs<'r>(
             },
         }
     }
-    by_own
-        .or((by_network.runs > 0).then_some(by_network))
-        .map(Explained::explanation)
+    by_own.or((by_network.runs > 0).then_some(by_network)).map(Explained::explanation)
 }
 
 /// What explains some runs.
@@ -181,12 +177,7 @@ struct Explained<'a> {
 
 impl<'a> Explained<'a> {
     fn new(by: &'a dyn Prerequisite) -> Self {
-        Explained {
-            by,
-            runs: 0,
-            operations: Vec::new(),
-            uncertain: Vec::new(),
-        }
+        Explained { by, runs: 0, operations: Vec::new(), uncertain: Vec::new() }
     }
 
     /// Adds what explains one more run.

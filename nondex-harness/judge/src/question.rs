@@ -22,11 +22,7 @@ pub struct Question<'a> {
 impl<'a> Question<'a> {
     /// The question about `test`, judged by these options from these runs.
     pub const fn new(test: &'a str, options: &'a Options, evidence: &'a Evidence) -> Self {
-        Question {
-            test,
-            options,
-            evidence,
-        }
+        Question { test, options, evidence }
     }
 
     /// The same, judged by other options.
@@ -74,11 +70,7 @@ impl<'a> Question<'a> {
         let is_seed =
             |spec: &RunSpec| spec.draws_all() && spec.trace.is_empty() && spec.network == network;
         let place = |seed: u64| self.options.seeds.iter().position(|known| *known == seed);
-        let mut specs: Vec<_> = self
-            .evidence
-            .specs()
-            .filter(|(spec, _)| is_seed(spec))
-            .collect();
+        let mut specs: Vec<_> = self.evidence.specs().filter(|(spec, _)| is_seed(spec)).collect();
         specs.sort_by_key(|(spec, _)| (spec.level(), place(spec.seed())));
         specs
     }

@@ -42,26 +42,14 @@ const _: () = assert!(Circumstance::ALL.len() <= u16::BITS as usize);
 
 impl Default for RerunCounts {
     fn default() -> Self {
-        RerunCounts {
-            alone: 100,
-            changed: 20,
-            natural: 100,
-            forgotten: 0,
-            is_brief: false,
-        }
+        RerunCounts { alone: 100, changed: 20, natural: 100, forgotten: 0, is_brief: false }
     }
 }
 
 impl RerunCounts {
     /// Number of runs alone, under each changed circumstance, and in a plain build.
     pub const fn new(alone: u64, changed: u64, natural: u64) -> Self {
-        RerunCounts {
-            alone,
-            changed,
-            natural,
-            forgotten: 0,
-            is_brief: false,
-        }
+        RerunCounts { alone, changed, natural, forgotten: 0, is_brief: false }
     }
 
     /// Maximum number of runs of all tests together.
@@ -73,10 +61,7 @@ impl RerunCounts {
     /// further seeds, and one run in each environment, or a few if that one fails.
     #[must_use]
     pub const fn brief(self) -> Self {
-        RerunCounts {
-            is_brief: true,
-            ..self
-        }
+        RerunCounts { is_brief: true, ..self }
     }
 
     /// No runs under this circumstance.
@@ -91,10 +76,7 @@ impl RerunCounts {
             return 0;
         }
         // Any test may depend on addresses, whatever it reaches.
-        let is_kept = matches!(
-            circumstance,
-            Circumstance::FurtherSeeds | Circumstance::Addresses
-        );
+        let is_kept = matches!(circumstance, Circumstance::FurtherSeeds | Circumstance::Addresses);
         if self.is_brief && !circumstance.is_certain() && !is_kept {
             return 0;
         }
@@ -146,15 +128,9 @@ pub struct RerunsUnder {
 impl RerunsUnder {
     /// Those of `tried` under `circumstance`, which are appended where there are none.
     pub fn of(circumstance: Circumstance, tried: &mut Vec<RerunsUnder>) -> &mut RerunsUnder {
-        let known = tried
-            .iter()
-            .position(|tried| tried.circumstance == circumstance);
+        let known = tried.iter().position(|tried| tried.circumstance == circumstance);
         let at = known.unwrap_or_else(|| {
-            tried.push(RerunsUnder {
-                circumstance,
-                runs: 0,
-                failures: 0,
-            });
+            tried.push(RerunsUnder { circumstance, runs: 0, failures: 0 });
             tried.len() - 1
         });
         &mut tried[at]
@@ -231,17 +207,9 @@ fn unknown(
 mod tests {
     use super::*;
 
-    const TIMED: Reached = Reached {
-        chance: true,
-        values: false,
-        timing: true,
-    };
+    const TIMED: Reached = Reached { chance: true, values: false, timing: true };
 
-    const PLAIN: Reached = Reached {
-        chance: false,
-        values: false,
-        timing: false,
-    };
+    const PLAIN: Reached = Reached { chance: false, values: false, timing: false };
 
     /// What is said of a test that fails in every so many runs under each circumstance (0: never),
     /// and how often it was run.
@@ -271,22 +239,10 @@ mod tests {
     #[test]
     fn the_first_circumstance_that_shows_a_failure_is_the_one_that_is_named() {
         for (fails, expected) in [
-            (
-                Circumstance::FurtherSeeds,
-                NextRerun::NonDeterministic(Circumstance::FurtherSeeds),
-            ),
-            (
-                Circumstance::Alone,
-                NextRerun::NonDeterministic(Circumstance::Alone),
-            ),
-            (
-                Circumstance::Addresses,
-                NextRerun::NonDeterministic(Circumstance::Addresses),
-            ),
-            (
-                Circumstance::Load,
-                NextRerun::NonDeterministic(Circumstance::Load),
-            ),
+            (Circumstance::FurtherSeeds, NextRerun::NonDeterministic(Circumstance::FurtherSeeds)),
+            (Circumstance::Alone, NextRerun::NonDeterministic(Circumstance::Alone)),
+            (Circumstance::Addresses, NextRerun::NonDeterministic(Circumstance::Addresses)),
+            (Circumstance::Load, NextRerun::NonDeterministic(Circumstance::Load)),
             (Circumstance::Natural, NextRerun::Unknown),
         ] {
             for every in [1, 2, 7] {
@@ -323,20 +279,14 @@ mod tests {
             classify(|_| 0, TIMED),
             (NextRerun::Stable, 100 + 100 + 4 * 20 + 2 * SHOWN + 100)
         );
-        assert_eq!(
-            classify(|_| 0, PLAIN),
-            (NextRerun::Stable, 6 * 10 + 2 * SHOWN)
-        );
+        assert_eq!(classify(|_| 0, PLAIN), (NextRerun::Stable, 6 * 10 + 2 * SHOWN));
     }
 
     #[test]
     fn a_test_that_nobody_has_named_has_a_run_in_each_environment_and_more_if_it_fails() {
         let brief = RerunCounts::default().brief();
         let at_addresses = SHOWN;
-        assert_eq!(
-            classify_with(brief, |_| 0, PLAIN),
-            (NextRerun::Stable, at_addresses + 4)
-        );
+        assert_eq!(classify_with(brief, |_| 0, PLAIN), (NextRerun::Stable, at_addresses + 4));
         let on_one_core = |every| {
             move |tried| match tried {
                 Circumstance::OneCore => every,
@@ -345,10 +295,7 @@ mod tests {
         };
         let always = NextRerun::Environment(Circumstance::OneCore);
         let with_usual = at_addresses + 2 * SHOWN;
-        assert_eq!(
-            classify_with(brief, on_one_core(1), PLAIN),
-            (always, with_usual)
-        );
+        assert_eq!(classify_with(brief, on_one_core(1), PLAIN), (always, with_usual));
         // Not where it then fails in the usual environment, too.
         let both = |tried| match tried {
             Circumstance::OneCore | Circumstance::Alone => 1,
@@ -356,10 +303,7 @@ mod tests {
         };
         let by_chance = NextRerun::NonDeterministic(Circumstance::Alone);
         assert_eq!(classify_with(brief, both, PLAIN).0, by_chance);
-        let values = Reached {
-            values: true,
-            ..PLAIN
-        };
+        let values = Reached { values: true, ..PLAIN };
         assert_eq!(
             classify_with(brief, |_| 0, values),
             (NextRerun::Stable, 300 + at_addresses + 4)
@@ -369,11 +313,7 @@ mod tests {
     #[test]
     fn a_failure_before_the_runs_were_stopped_is_no_less_a_failure() {
         let tried = |failures| {
-            let tried = RerunsUnder {
-                circumstance: Circumstance::Alone,
-                runs: 2,
-                failures,
-            };
+            let tried = RerunsUnder { circumstance: Circumstance::Alone, runs: 2, failures };
             next(&RerunCounts::new(0, 0, 0), TIMED, &[tried])
         };
         assert_eq!(tried(0), NextRerun::Stable);
@@ -387,10 +327,7 @@ mod tests {
 
     #[test]
     fn seeds_of_values_are_many_and_more_where_the_plain_build_seldom_fails() {
-        let values = Reached {
-            values: true,
-            ..PLAIN
-        };
+        let values = Reached { values: true, ..PLAIN };
         let seeds = |natural: u64, limits: RerunCounts| {
             let mut tried = vec![RerunsUnder {
                 circumstance: Circumstance::Natural,
@@ -417,10 +354,7 @@ mod tests {
         assert_eq!(seeds(0, usual), (NextRerun::Stable, 300));
         assert_eq!(seeds(11, usual), (NextRerun::Unknown, 300));
         assert_eq!(seeds(1, usual), (NextRerun::Unknown, 459));
-        assert_eq!(
-            seeds(11, RerunCounts::new(1, 1, 100)),
-            (NextRerun::Unknown, 40)
-        );
+        assert_eq!(seeds(11, RerunCounts::new(1, 1, 100)), (NextRerun::Unknown, 40));
         let mut none = usual;
         none.forget(Circumstance::FurtherSeeds);
         assert_eq!(seeds(11, none), (NextRerun::Unknown, 0));

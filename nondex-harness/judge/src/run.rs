@@ -149,8 +149,7 @@ impl Run {
     /// Whether it was ended because its threads only looked, for long, at what none of them
     /// changed.
     pub fn spins(&self) -> bool {
-        self.schedule_end()
-            .is_some_and(|end| end.kind == ScheduleEndKind::Livelock)
+        self.schedule_end().is_some_and(|end| end.kind == ScheduleEndKind::Livelock)
     }
 
     /// How much virtual time passed in it, without delays that were chosen: none in real time.

@@ -48,10 +48,7 @@ fn seeds<'a>(question: Question<'a>, level: Level) -> &'a [u64] {
 /// The levels at which not all seeds are tried.
 pub fn levels(question: Question<'_>) -> Vec<Level> {
     let is_less = |level: &Level| seeds(question, *level).len() < question.options.seeds.len();
-    specs::levels(&question.options.levels)
-        .into_iter()
-        .filter(is_less)
-        .collect()
+    specs::levels(&question.options.levels).into_iter().filter(is_less).collect()
 }
 
 /// Whether a run at `level` draws independently, and often, wherever it draws. Random bytes count
@@ -85,19 +82,10 @@ mod tests {
     /// A run that reached sites of these families so often.
     fn reached(sites: &[(Family, u64)]) -> Run {
         let points = sites.iter().zip(1..).map(|(&(family, count), line)| {
-            let site = Site {
-                family,
-                ..site(line)
-            };
-            PointRecord {
-                count,
-                ..point(site)
-            }
+            let site = Site { family, ..site(line) };
+            PointRecord { count, ..point(site) }
         });
-        Run {
-            points: points.collect(),
-            ..run(true, [])
-        }
+        Run { points: points.collect(), ..run(true, []) }
     }
 
     #[test]
@@ -116,9 +104,7 @@ mod tests {
             (&[], &[]),
         ] {
             let run = reached(sites);
-            let found = Level::ALL
-                .into_iter()
-                .filter(|level| is_sample(&run, *level));
+            let found = Level::ALL.into_iter().filter(|level| is_sample(&run, *level));
             assert_eq!(found.collect::<Vec<_>>(), levels, "{sites:?}");
         }
     }
@@ -129,17 +115,11 @@ mod tests {
         let sample = |_: &RunSpec| reached(&[(Family::HashKeys, 100), (Family::Entropy, 1)]);
         let (short, evidence) = simulate(&options, sample);
         assert_eq!(evidence.count(), 2 + 3);
-        assert_eq!(
-            levels(Question::new("t", &options, &evidence)),
-            [Level::Std]
-        );
+        assert_eq!(levels(Question::new("t", &options, &evidence)), [Level::Std]);
         options.prune = false;
         let (long, evidence) = simulate(&options, sample);
         assert_eq!(evidence.count(), 2 + 5 * 10);
-        assert_eq!(
-            (short, levels(Question::new("t", &options, &evidence))),
-            (long, Vec::new())
-        );
+        assert_eq!((short, levels(Question::new("t", &options, &evidence))), (long, Vec::new()));
     }
 
     #[test]

@@ -26,26 +26,13 @@ pub fn site(line: u32) -> Site {
 
 /// A site that was reached often, with enough elements that no two seeds agree on their order.
 pub fn point(site: Site) -> PointRecord {
-    PointRecord {
-        site,
-        thread: "0".into(),
-        count: 3,
-        max_len: 100,
-        stack: Vec::new(),
-    }
+    PointRecord { site, thread: "0".into(), count: 3, max_len: 100, stack: Vec::new() }
 }
 
 /// A run that reached these lines.
 pub fn run(passed: bool, lines: impl IntoIterator<Item = u32>) -> Run {
-    let outcome = if passed {
-        Outcome::Passed
-    } else {
-        Outcome::Failed
-    };
-    Run {
-        points: lines.into_iter().map(|line| point(site(line))).collect(),
-        ..Run::ended(outcome)
-    }
+    let outcome = if passed { Outcome::Passed } else { Outcome::Failed };
+    Run { points: lines.into_iter().map(|line| point(site(line))).collect(), ..Run::ended(outcome) }
 }
 
 /// Whether the seed decides at the site on this line in a run of `spec`.
@@ -75,10 +62,7 @@ pub fn simulate_within(
     let ask = |evidence: &Evidence| conclude(Question::new("t", options, evidence));
     let conclusion = settle(&mut evidence, ask, |evidence, spec: RunSpec, missing| {
         let limit = missing.limit.unwrap_or(options.timeout);
-        let run = Run {
-            limit,
-            ..test(&spec, limit)
-        };
+        let run = Run { limit, ..test(&spec, limit) };
         evidence.add(spec, run);
     });
     (conclusion, evidence)
@@ -114,8 +98,5 @@ pub fn settle<S, T, E>(
 
 /// How many runs made all choices at `level`.
 pub fn runs_at(evidence: &Evidence, level: Level) -> usize {
-    evidence
-        .all()
-        .filter(|(spec, _)| spec.draws_all() && spec.level() == level)
-        .count()
+    evidence.all().filter(|(spec, _)| spec.draws_all() && spec.level() == level).count()
 }

@@ -38,10 +38,7 @@ impl Required {
         let limited = group.filter(|group| group.max_threads < NonZeroUsize::MAX);
         Required {
             threads: threads.get(),
-            groups: limited
-                .map(|group| (group, threads.get()))
-                .into_iter()
-                .collect(),
+            groups: limited.map(|group| (group, threads.get())).into_iter().collect(),
         }
     }
 
@@ -58,10 +55,7 @@ impl Required {
 
     /// What it takes where there are as many job slots as work.
     pub fn in_groups(&self) -> Self {
-        Required {
-            threads: 0,
-            groups: self.groups.clone(),
-        }
+        Required { threads: 0, groups: self.groups.clone() }
     }
 
     /// Whether the two never run at the same time, however many job slots there are.
@@ -88,11 +82,7 @@ pub struct Slots {
 impl Slots {
     /// This number of free job slots.
     pub const fn new(jobs: usize) -> Self {
-        Slots {
-            jobs,
-            used: 0,
-            in_groups: BTreeMap::new(),
-        }
+        Slots { jobs, used: 0, in_groups: BTreeMap::new() }
     }
 
     /// Whether work that takes this may begin. What takes more than there is may begin when it is
@@ -140,10 +130,8 @@ mod tests {
 
     fn required(threads: usize, group: Option<(&str, usize)>) -> Required {
         let number = |number| NonZeroUsize::new(number).unwrap();
-        let group = group.map(|(name, max)| TestGroup {
-            name: name.to_owned(),
-            max_threads: number(max),
-        });
+        let group =
+            group.map(|(name, max)| TestGroup { name: name.to_owned(), max_threads: number(max) });
         Required::new(number(threads), group.map(Arc::new))
     }
 

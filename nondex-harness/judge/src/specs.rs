@@ -7,10 +7,7 @@ use super::world::World;
 
 /// The levels from the most realistic one, each once.
 pub fn levels(levels: &[Level]) -> Vec<Level> {
-    Level::ALL
-        .into_iter()
-        .filter(|level| levels.contains(level))
-        .collect()
+    Level::ALL.into_iter().filter(|level| levels.contains(level)).collect()
 }
 
 /// The spec of a clean run, as the campaign runs it.

@@ -70,18 +70,13 @@ pub fn explore(question: Question<'_>) -> Result<Explored, Missing> {
         while at < layer.len() {
             let known = explored.specs.len() + missing.len() + layer.len() - at;
             if known as u64 > limit {
-                explored.beyond = Some(Bound {
-                    preemptions,
-                    schedules: known as u64,
-                });
+                explored.beyond = Some(Bound { preemptions, schedules: known as u64 });
                 return Ok(explored);
             }
             let Some(seed) = stops::seed(&layer[at]) else {
                 return Ok(explored);
             };
-            let spec = question
-                .seed_spec(level, seed)
-                .with_schedule(Schedule::Systematic);
+            let spec = question.seed_spec(level, seed).with_schedule(Schedule::Systematic);
             at += 1;
             let Some(run) = question.evidence.of(&spec).first() else {
                 missing.push(spec);
@@ -107,15 +102,10 @@ pub fn explore(question: Question<'_>) -> Result<Explored, Missing> {
         }
         if !missing.is_empty() {
             missing.truncate(WAVE.max(explored.specs.len()));
-            question
-                .evidence
-                .within_budget::<()>(Purpose::Explore, Err(Missing::new(missing)))?;
+            question.evidence.within_budget::<()>(Purpose::Explore, Err(Missing::new(missing)))?;
             return Ok(explored);
         }
-        explored.all = Some(Bound {
-            preemptions,
-            schedules: explored.specs.len() as u64,
-        });
+        explored.all = Some(Bound { preemptions, schedules: explored.specs.len() as u64 });
         layer = next;
     }
     Ok(explored)
@@ -133,10 +123,7 @@ pub(super) fn level(options: &Options) -> Option<Level> {
 /// How many schedules of a test are all tried: by default as many as there are runs of seeds.
 fn limit(options: &Options) -> u64 {
     let seeds = options.seeds.len() * levels(&options.levels).len();
-    options
-        .exhaustive
-        .max(seeds as u64)
-        .min(exhaustive::MAX_ORDERS)
+    options.exhaustive.max(seeds as u64).min(exhaustive::MAX_ORDERS)
 }
 
 /// Whether a clean run shows a test of several threads that may have few decisions, and none about
@@ -173,18 +160,12 @@ fn children(stops: &[Stop], course: &Course) -> Option<Vec<(Vec<Stop>, bool)>> {
     let mut found = 0;
     let mut children = Vec::new();
     for &decision in &course.decisions {
-        let Decision {
-            thread,
-            is_preemption,
-        } = decision.into();
+        let Decision { thread, is_preemption } = decision.into();
         let index = thread as usize;
         if numbers.len() <= index {
             numbers.resize(index + 1, 0);
         }
-        let stop = Stop {
-            thread,
-            number: numbers[index],
-        };
+        let stop = Stop { thread, number: numbers[index] };
         numbers[index] += 1;
         if stops.get(found) == Some(&stop) {
             found += 1;

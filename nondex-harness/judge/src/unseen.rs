@@ -18,10 +18,8 @@ pub(super) fn adds_nothing(question: Question<'_>, level: Level) -> bool {
         return false;
     }
     let points = evidence.all().flat_map(|(_, run)| run.points.iter());
-    let mut varying = points
-        .map(|point| &point.site)
-        .filter(|site| site.family.varies(level))
-        .peekable();
+    let mut varying =
+        points.map(|point| &point.site).filter(|site| site.family.varies(level)).peekable();
     varying.peek().is_some() && varying.all(|site| is_between(level, site, options))
 }
 
@@ -50,10 +48,7 @@ mod tests {
                 ..site(line)
             })
         });
-        Run {
-            points: points.collect(),
-            ..run(true, [])
-        }
+        Run { points: points.collect(), ..run(true, []) }
     }
 
     /// At which levels a test that reaches these orders is run.
@@ -70,39 +65,23 @@ mod tests {
         let all = Level::ALL;
         for (sites, expected) in [
             (&[("drop", HashMap)][..], &[Level::Std, Level::Full][..]),
-            (
-                &[("drop", HashMap), ("eq", HashMap)],
-                &[Level::Std, Level::Full],
-            ),
+            (&[("drop", HashMap), ("eq", HashMap)], &[Level::Std, Level::Full]),
             (&[("clear", FixedHasher)], &[Level::One, Level::Full]),
-            (
-                &[("clone", FixedHasher), ("drop", HashMap)],
-                &[Level::Std, Level::One, Level::Full],
-            ),
+            (&[("clone", FixedHasher), ("drop", HashMap)], &[Level::Std, Level::One, Level::Full]),
             (&[("drop", HashMap), ("iter", HashMap)], &all),
             (&[("iter", HashMap)], &all),
         ] {
             assert_eq!(levels(sites, &options()), expected, "{sites:?}");
-            let long = Options {
-                prune: false,
-                ..options()
-            };
+            let long = Options { prune: false, ..options() };
             assert_eq!(levels(sites, &long), all, "{sites:?}");
         }
     }
 
     #[test]
     fn where_the_levels_around_are_not_asked_for_the_others_are_tried() {
-        let asked = |levels: &[Level]| Options {
-            levels: levels.to_vec(),
-            ..options()
-        };
+        let asked = |levels: &[Level]| Options { levels: levels.to_vec(), ..options() };
         let drop = [("drop", Family::HashMap)];
-        for expected in [
-            &[Level::Id][..],
-            &[Level::Std, Level::Eq],
-            &[Level::One, Level::Full],
-        ] {
+        for expected in [&[Level::Id][..], &[Level::Std, Level::Eq], &[Level::One, Level::Full]] {
             assert_eq!(levels(&drop, &asked(expected)), expected);
         }
     }

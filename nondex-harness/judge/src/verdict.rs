@@ -105,10 +105,7 @@ impl Verdict {
 
     /// Whether the tests that run before it make the difference.
     pub const fn is_of_order(self) -> bool {
-        matches!(
-            self,
-            Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle
-        )
+        matches!(self, Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle)
     }
 
     /// Rank of a report on a test among others on it: first a choice that decides, whatever else
@@ -187,14 +184,8 @@ pub struct Ruling {
 impl Fact {
     /// What follows from it.
     pub fn ruling(self) -> Ruling {
-        let of = |verdict| Ruling {
-            verdict,
-            ..Ruling::default()
-        };
-        let of_delays = |timing| Ruling {
-            reason: Some(timing),
-            ..of(Verdict::NonDeterministic)
-        };
+        let of = |verdict| Ruling { verdict, ..Ruling::default() };
+        let of_delays = |timing| Ruling { reason: Some(timing), ..of(Verdict::NonDeterministic) };
         match self {
             Fact::Passes => of(Verdict::Stable),
             Fact::PassesUntried => of(Verdict::Passed),
@@ -208,21 +199,15 @@ impl Fact {
             },
             Fact::Delays(timing) => of_delays(timing),
             Fact::Choices | Fact::Build => of(Verdict::ImplementationDependent),
-            Fact::Environment(circumstance) => Ruling {
-                environment: Some(circumstance),
-                ..of(Verdict::ImplementationDependent)
-            },
+            Fact::Environment(circumstance) => {
+                Ruling { environment: Some(circumstance), ..of(Verdict::ImplementationDependent) }
+            }
             Fact::Order { passes_alone: true } => of(Verdict::OrderDependentVictim),
-            Fact::Order {
-                passes_alone: false,
-            } => of(Verdict::OrderDependentBrittle),
+            Fact::Order { passes_alone: false } => of(Verdict::OrderDependentBrittle),
             Fact::Unexplained => of(Verdict::Unknown),
             Fact::NoNetwork => of(Verdict::Network),
             Fact::Cut => of(Verdict::NotRun),
-            Fact::Unjudged => Ruling {
-                is_unjudged: true,
-                ..of(Verdict::NotRun)
-            },
+            Fact::Unjudged => Ruling { is_unjudged: true, ..of(Verdict::NotRun) },
         }
     }
 
@@ -251,9 +236,7 @@ impl Fact {
             },
             Conclusion::Flaky => Fact::Unexplained,
             Conclusion::FailsOnlyHere | Conclusion::Artefact(_) => Fact::Unjudged,
-            Conclusion::OrderDependent(found) => Fact::Order {
-                passes_alone: found.passes_alone,
-            },
+            Conclusion::OrderDependent(found) => Fact::Order { passes_alone: found.passes_alone },
             Conclusion::NonDeterministic { .. } => Fact::Varies,
             Conclusion::Dependent(found) => Fact::of_choices(found, evidence),
             Conclusion::Explained(found) => match Fact::of_explanation(&found.explanation) {
@@ -340,10 +323,8 @@ impl Combined {
         let overrules = match known {
             Verdict::NonDeterministic | Verdict::Unknown if is_of_files => order.is_of_order(),
             Verdict::Stable | Verdict::Passed => {
-                let is_of_chance = matches!(
-                    order,
-                    Verdict::ImplementationDependent | Verdict::NonDeterministic
-                );
+                let is_of_chance =
+                    matches!(order, Verdict::ImplementationDependent | Verdict::NonDeterministic);
                 order.is_of_order() || is_of_chance
             }
             Verdict::Broken | Verdict::OrderDependentBrittle | Verdict::NotRun => {
@@ -370,10 +351,7 @@ mod tests {
     #[test]
     fn a_test_whose_record_lost_events_passed_and_is_not_called_stable() {
         for (lost, expected) in [(false, Fact::Passes), (true, Fact::PassesUntried)] {
-            let (conclusion, evidence) = simulate(&options(), |_| Run {
-                lost,
-                ..run(true, [1])
-            });
+            let (conclusion, evidence) = simulate(&options(), |_| Run { lost, ..run(true, [1]) });
             let fact =
                 Fact::of_conclusion(&conclusion, Question::new("t", &options(), &evidence), None);
             assert_eq!(fact, expected);
@@ -389,26 +367,14 @@ mod tests {
             (Fact::of_failures([2, 2]), "broken", None, None),
             (Fact::of_failures([1, 2]), "ND", None, None),
             (Fact::Delays(Timing::Time), "ND", Some(Timing::Time), None),
-            (
-                Fact::VariesUnder(FurtherSeeds),
-                "ND",
-                Some(Timing::Race),
-                None,
-            ),
+            (Fact::VariesUnder(FurtherSeeds), "ND", Some(Timing::Race), None),
             (Fact::VariesUnder(Alone), "ND", None, None),
             (Fact::VariesUnder(Load), "ND", None, Some(Load)),
             (Fact::Environment(TimeZone), "ID", None, Some(TimeZone)),
             (Fact::Choices, "ID", None, None),
             (Fact::Build, "ID", None, None),
             (Fact::Order { passes_alone: true }, "OD-victim", None, None),
-            (
-                Fact::Order {
-                    passes_alone: false,
-                },
-                "OD-brittle",
-                None,
-                None,
-            ),
+            (Fact::Order { passes_alone: false }, "OD-brittle", None, None),
             (Fact::Unexplained, "UD", None, None),
             (Fact::NoNetwork, "network", None, None),
             (Fact::Cut, "not-run", None, None),

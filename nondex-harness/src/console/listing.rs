@@ -13,10 +13,7 @@ use crate::selection::select;
 pub(crate) fn list(arguments: &Arguments, tests: Vec<TestDescAndFn>) -> io::Result<()> {
     let mut out = Terminal::stdout(arguments, Printing::Strict);
     let selected = select(arguments, tests);
-    let benchmarks = selected
-        .iter()
-        .filter(|test| test.testfn.is_benchmark())
-        .count();
+    let benchmarks = selected.iter().filter(|test| test.testfn.is_benchmark()).count();
     let tests = selected.len() - benchmarks;
     let ignored = selected.iter().filter(|test| test.desc.ignore).count();
     let is_json = arguments.listing == Listing::Json;
@@ -24,11 +21,7 @@ pub(crate) fn list(arguments: &Arguments, tests: Vec<TestDescAndFn>) -> io::Resu
         out.plain("{ \"type\": \"suite\", \"event\": \"discovery\" }\n")?;
     }
     for TestDescAndFn { desc, testfn } in &selected {
-        let kind = if testfn.is_benchmark() {
-            "benchmark"
-        } else {
-            "test"
-        };
+        let kind = if testfn.is_benchmark() { "benchmark" } else { "test" };
         out.plain(&match is_json {
             true => json(desc, kind),
             false => format!("{}: {kind}\n", desc.name),

@@ -54,10 +54,7 @@ impl Terminal {
             Color::Never => false,
         };
         let able = env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
-        Terminal {
-            colored: wanted && able,
-            printing,
-        }
+        Terminal { colored: wanted && able, printing }
     }
 
     /// Whether it prints nothing.
@@ -72,9 +69,7 @@ impl Terminal {
         }
         // Not locked in between: tests print, too.
         let mut stdout = io::stdout().lock();
-        let result = stdout
-            .write_all(text.as_bytes())
-            .and_then(|()| stdout.flush());
+        let result = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
         match self.printing {
             Printing::Strict => result,
             Printing::Lenient | Printing::Silent => Ok(()),

@@ -112,11 +112,7 @@ impl Element {
             attributes.insert(name.to_owned(), unescaped(value));
             rest = rest.strip_prefix(' ').unwrap_or(rest);
         }
-        Element {
-            tag: name.to_owned(),
-            attributes,
-            text: String::new(),
-        }
+        Element { tag: name.to_owned(), attributes, text: String::new() }
     }
 
     /// The value of an attribute.

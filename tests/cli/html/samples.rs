@@ -94,17 +94,12 @@ pub(super) fn victim() -> TestReport {
             line: 6,
             test: "opens".to_owned(),
         }),
-        read: Some(Line {
-            file: "src/lib.rs".to_owned(),
-            line: 20,
-        }),
+        read: Some(Line { file: "src/lib.rs".to_owned(), line: 20 }),
         confirmed: true,
         ..SharedState::default()
     };
-    let failed = FailureReport {
-        before: vec!["opens".to_owned()],
-        ..failure(None, None, "it is open")
-    };
+    let failed =
+        FailureReport { before: vec!["opens".to_owned()], ..failure(None, None, "it is open") };
     TestReport {
         order: Some(Order {
             polluters: vec!["opens".to_owned()],

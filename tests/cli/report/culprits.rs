@@ -9,20 +9,13 @@ use crate::sample::{because_of, culprit, dependent, element, findings, known, re
 #[test]
 fn a_call_without_a_place_is_never_shown_by_its_stack() {
     let hidden = |file: &str, line| {
-        let mut culprit = culprit(
-            "std::collections::HashMap::fmt",
-            Family::HashMap,
-            (file, line, 0),
-        );
+        let mut culprit =
+            culprit("std::collections::HashMap::fmt", Family::HashMap, (file, line, 0));
         culprit.site = Some("stack:9baf4734e811ac81".to_owned());
         culprit
     };
     let finding = TestReport {
-        culprits: vec![
-            hidden("src/lib.rs", 2),
-            hidden("src/lib.rs", 12),
-            hidden("", 0),
-        ],
+        culprits: vec![hidden("src/lib.rs", 2), hidden("src/lib.rs", 12), hidden("", 0)],
         ..dependent()
     };
     let shown = shown(&report(vec![finding]), 0, false);
@@ -32,29 +25,17 @@ fn a_call_without_a_place_is_never_shown_by_its_stack() {
 
 #[test]
 fn a_directory_read_by_c_code_is_told_what_c_promises_and_not_what_rust_does() {
-    let rust = culprit(
-        "std::fs::read_dir",
-        Family::Directory,
-        ("src/lib.rs", 4, 14),
-    );
-    let c = Culprit {
-        site: Some("stack:1".to_owned()),
-        ..rust.clone()
-    };
+    let rust = culprit("std::fs::read_dir", Family::Directory, ("src/lib.rs", 4, 14));
+    let c = Culprit { site: Some("stack:1".to_owned()), ..rust.clone() };
     let of = |culprits| findings(vec![because_of(culprits)], 0);
     let of_c = of(vec![c.clone()]);
-    let (promise, fix) = (
-        "`readdir`, called by C code",
-        "sort what was listed where it comes back",
-    );
+    let (promise, fix) =
+        ("`readdir`, called by C code", "sort what was listed where it comes back");
     assert!(of_c.contains(promise) && of_c.contains(fix), "{of_c}");
     assert!(!of_c.contains("sort them by file name"), "{of_c}");
     assert!(of_c.contains("relies on the order of `readdir`"), "{of_c}");
     let of_rust = of(vec![rust.clone()]);
-    assert!(
-        !of_rust.contains("C code") && of_rust.contains("sort them by file name"),
-        "{of_rust}"
-    );
+    assert!(!of_rust.contains("C code") && of_rust.contains("sort them by file name"), "{of_rust}");
     let both = of(vec![c, rust]);
     for text in [promise, fix, "sort them by file name"] {
         assert!(both.contains(text), "{both}");
@@ -77,30 +58,16 @@ fn elements_inserted_on_one_line_share_its_label_and_entries_are_called_by_their
     };
     let entries = Culprit {
         elements: Some([0, 1]),
-        element_details: vec![
-            element(0, Some("a.log"), None),
-            element(1, Some("b.log"), None),
-        ],
-        ..culprit(
-            "std::fs::read_dir",
-            Family::Directory,
-            ("src/lib.rs", 4, 14),
-        )
+        element_details: vec![element(0, Some("a.log"), None), element(1, Some("b.log"), None)],
+        ..culprit("std::fs::read_dir", Family::Directory, ("src/lib.rs", 4, 14))
     };
-    insta::assert_snapshot!(findings(
-        vec![because_of(vec![pair]), because_of(vec![entries])],
-        0
-    ));
+    insta::assert_snapshot!(findings(vec![because_of(vec![pair]), because_of(vec![entries])], 0));
 }
 
 #[test]
 fn calls_at_one_site_are_told_apart_and_nothing_is_said_twice() {
     let calls = [1, 21].map(|ordinal| Culprit {
-        call: Some(CallReport {
-            thread: "0".to_owned(),
-            ordinal,
-            of: 40,
-        }),
+        call: Some(CallReport { thread: "0".to_owned(), ordinal, of: 40 }),
         ..known()
     });
     let finding = TestReport {
@@ -141,35 +108,22 @@ fn a_call_in_a_dependency_is_shown_there_and_where_the_user_leads_to_it() {
     let inner = Culprit {
         user_file: Some("src/lib.rs".to_owned()),
         user_line: Some(14),
-        ..culprit(
-            "std::fs::read_dir",
-            Family::Directory,
-            ("walkdir-2.5.0/src/lib.rs", 4, 9),
-        )
+        ..culprit("std::fs::read_dir", Family::Directory, ("walkdir-2.5.0/src/lib.rs", 4, 9))
     };
     insta::assert_snapshot!(findings(vec![because_of(vec![inner])], 0));
 }
 
 #[test]
 fn what_is_not_confirmed_is_suspected_and_never_the_cause() {
-    let suspected = Culprit {
-        confirmed: false,
-        ..known()
-    };
+    let suspected = Culprit { confirmed: false, ..known() };
     let report = report(vec![because_of(vec![suspected])]);
     let shown = shown(&report, 0, false);
-    assert!(
-        !shown.contains("leaves open") && !shown.contains("1 cause"),
-        "{shown}"
-    );
+    assert!(!shown.contains("leaves open") && !shown.contains("1 cause"), "{shown}");
     insta::assert_snapshot!(shown.split_once("  = open").unwrap().0);
 }
 
 #[test]
 fn a_place_that_cannot_be_read_is_named() {
-    let gone = Culprit {
-        file: "src/gone.rs".to_owned(),
-        ..known()
-    };
+    let gone = Culprit { file: "src/gone.rs".to_owned(), ..known() };
     insta::assert_snapshot!(findings(vec![because_of(vec![gone])], 0));
 }

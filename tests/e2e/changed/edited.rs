@@ -21,11 +21,7 @@ impl<'a> Edited<'a> {
         let text = fs::read_to_string(project.path(file)).unwrap();
         support::edit(project, file, &[edit]);
         copy(&project.path(Self::HISTORY), &project.path(Self::KEPT));
-        Edited {
-            project,
-            file,
-            text,
-        }
+        Edited { project, file, text }
     }
 
     pub(super) fn undo(self) {

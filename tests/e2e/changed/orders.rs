@@ -60,12 +60,7 @@ fn expect_to_run(name: &str, edits: usize, victims: usize) {
     };
     let all_edits: [(&str, &str, &str, &[&str]); 3] = [
         // It pollutes the other one now.
-        (
-            "tests/first.rs",
-            "project::add(0, 0)",
-            "project::add(0, 1)",
-            &first,
-        ),
+        ("tests/first.rs", "project::add(0, 0)", "project::add(0, 1)", &first),
         ("README.md", "One.", "Two.", &[]),
         // This, too, by code that both have.
         ("src/lib.rs", "    a + b\n", "    a.max(1) + b\n", &all),
@@ -95,11 +90,7 @@ fn expect_to_run(name: &str, edits: usize, victims: usize) {
             let verdict = of_part.map_or(Verdict::Stable, |test| test.verdict);
             assert_eq!(verdict, test.verdict, "{name}: {new}: {}", test.id);
             let is_left_out = part.unchanged.contains(&test.id);
-            assert!(
-                !is_left_out || of_part.is_none(),
-                "{name}: {new}: {}",
-                test.id
-            );
+            assert!(!is_left_out || of_part.is_none(), "{name}: {new}: {}", test.id);
             findings += usize::from(test.verdict == Verdict::OrderDependentVictim);
         }
         edited.undo();

@@ -88,15 +88,9 @@ fn a_changed_file_that_is_no_code_is_held_against_a_test_that_opened_it_and_no_o
         ("opens_it_by_another_way", a()),
         ("lets_a_program_open_it", a()),
         ("opens_what_is_as_it_was", cleared()),
-        (
-            "lists_a_folder_with_a_new_file",
-            blamed(Witness::File, &["data/more/d.json"]),
-        ),
+        ("lists_a_folder_with_a_new_file", blamed(Witness::File, &["data/more/d.json"])),
         ("asks_for_the_size_of_what_is_changed", a()),
-        (
-            "asks_whether_a_new_file_is_there",
-            blamed(Witness::File, &["data/more/d.json"]),
-        ),
+        ("asks_whether_a_new_file_is_there", blamed(Witness::File, &["data/more/d.json"])),
         ("opens_nothing", cleared()),
     ]);
     let report = run();

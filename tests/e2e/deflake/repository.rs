@@ -14,11 +14,7 @@ fn a_repository_that_cannot_say_what_changed_is_told_apart_and_left_as_it_is() {
         output.expect(code);
         assert!(output.stderr.contains(words), "{}", output.stderr);
     };
-    said(
-        &project,
-        ExitCode::Usage,
-        "nothing is changed since `HEAD`, which is the first commit",
-    );
+    said(&project, ExitCode::Usage, "nothing is changed since `HEAD`, which is the first commit");
     edit(&project, "src/lib.rs", &[("    a + b", "    b + a")]);
     commit(&project);
     // A head that is on no branch.
@@ -31,20 +27,9 @@ fn a_repository_that_cannot_say_what_changed_is_told_apart_and_left_as_it_is() {
     fs::remove_dir_all(shallow.path("")).unwrap();
     let from = format!("file://{}", project.path("").display());
     let to = shallow.path("");
-    let clone = [
-        "clone",
-        "--quiet",
-        "--depth",
-        "1",
-        &from,
-        to.to_str().unwrap(),
-    ];
+    let clone = ["clone", "--quiet", "--depth", "1", &from, to.to_str().unwrap()];
     git_at_noon(&project, &clone);
-    said(
-        &shallow,
-        ExitCode::Usage,
-        "has no parent in this shallow clone: `git fetch --deepen 1`",
-    );
+    said(&shallow, ExitCode::Usage, "has no parent in this shallow clone: `git fetch --deepen 1`");
     let base = deflake(&shallow).args(["--base", "HEAD~1"]).run();
     base.expect(ExitCode::Usage);
     let words = "`HEAD~1` names no commit in this shallow clone: `git fetch --unshallow`";
@@ -73,10 +58,7 @@ fn nothing_of_a_repository_changes_when_a_comparison_is_killed() {
         assert_eq!(state(&project), before);
     }
     // What was left there is of no harm.
-    deflake(&project)
-        .args(["-E", "test(adds)"])
-        .run()
-        .expect(ExitCode::CleanRunFailed);
+    deflake(&project).args(["-E", "test(adds)"]).run().expect(ExitCode::CleanRunFailed);
     assert_eq!(state(&project), before);
 }
 
@@ -94,7 +76,5 @@ fn state(project: &Fixture) -> Vec<(String, String)> {
     ];
     let said = asked.map(|words| (words.join(" "), git_at_noon(project, words)));
     let index = format!("{:?}", fs::read(project.path(".git/index")).unwrap());
-    said.into_iter()
-        .chain([("index".to_owned(), index)])
-        .collect()
+    said.into_iter().chain([("index".to_owned(), index)]).collect()
 }

@@ -11,19 +11,15 @@ fn a_test_that_needs_another_before_it_is_brittle_not_broken() {
     let fixture = Fixture::new("order");
     let output = reported(&fixture, "run", &["--seeds", "1"]);
     let report = output.expect(ExitCode::Found).report();
-    for (name, setters) in [
-        ("chain::b_writes", ["chain::a_opens"]),
-        ("user::finds_it_filled", ["registry::fills"]),
-    ] {
+    for (name, setters) in
+        [("chain::b_writes", ["chain::a_opens"]), ("user::finds_it_filled", ["registry::fills"])]
+    {
         let test = test(&report, name);
         assert_eq!(test.verdict, Verdict::OrderDependentBrittle, "{test:#?}");
         let order = test.order.as_ref().expect("its order is known");
         assert_eq!(order.setters, setters);
         assert!(order.polluters.is_empty() && order.complete);
-        assert_eq!(
-            test.plain, None,
-            "cargo test passes: there is nothing to compare"
-        );
+        assert_eq!(test.plain, None, "cargo test passes: there is nothing to compare");
         output.prints(&[
             &format!("error[OD-brittle]: `{}`", test.id),
             &format!("fails unless `{}` ran before it", setters[0]),

@@ -20,10 +20,7 @@ fn a_check_finds_in_one_report_what_a_run_and_an_order_find() {
     }
     let step = |name: &str| {
         let steps = report.tests.iter().flat_map(|test| &test.steps);
-        steps
-            .filter(|step| step.name == name)
-            .map(|step| step.runs)
-            .sum::<u64>()
+        steps.filter(|step| step.name == name).map(|step| step.runs).sum::<u64>()
     };
     assert!(step("clean") >= 2 * report.tests.len() as u64 && step("order") > 0);
 }

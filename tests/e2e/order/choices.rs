@@ -35,10 +35,7 @@ fn an_order_and_a_choice_that_fail_only_together_are_found_and_chance_is_no_othe
     let [state] = &order.state[..] else {
         panic!("{order:#?}");
     };
-    assert!(
-        state.confirmed && state.name.ends_with("CHOSEN"),
-        "{state:#?}"
-    );
+    assert!(state.confirmed && state.name.ends_with("CHOSEN"), "{state:#?}");
     assert_eq!(victim.weakest_level, Some(Level::Std));
     output.prints(&["only with other choices of `", "src/lib.rs:"]);
     reproduced(&fixture, victim).expect(ExitCode::Found);

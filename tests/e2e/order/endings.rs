@@ -46,27 +46,11 @@ fn tests_that_hang_or_abort_are_known_by_the_limits_that_are_set_for_them() {
     let report = output.expect(ExitCode::Found).report();
     for (name, verdict, outcome) in [
         ("a_pollutes", Verdict::Stable, None),
-        (
-            "b_hangs_behind_it",
-            Verdict::OrderDependentVictim,
-            Some(Outcome::TimedOut),
-        ),
-        (
-            "c_aborts_behind_it",
-            Verdict::OrderDependentVictim,
-            Some(Outcome::Signalled(6)),
-        ),
+        ("b_hangs_behind_it", Verdict::OrderDependentVictim, Some(Outcome::TimedOut)),
+        ("c_aborts_behind_it", Verdict::OrderDependentVictim, Some(Outcome::Signalled(6))),
         ("d_always_hangs", Verdict::Broken, Some(Outcome::TimedOut)),
-        (
-            "e_always_aborts",
-            Verdict::Broken,
-            Some(Outcome::Signalled(6)),
-        ),
-        (
-            "f_is_a_victim",
-            Verdict::OrderDependentVictim,
-            Some(Outcome::Failed),
-        ),
+        ("e_always_aborts", Verdict::Broken, Some(Outcome::Signalled(6))),
+        ("f_is_a_victim", Verdict::OrderDependentVictim, Some(Outcome::Failed)),
     ] {
         let test = test(&report, name);
         assert_eq!(test.verdict, verdict, "{test:#?}");
@@ -84,10 +68,7 @@ fn tests_that_hang_or_abort_are_known_by_the_limits_that_are_set_for_them() {
         }
     }
     // Each of them would take the time limit.
-    let pairs = report
-        .notes
-        .iter()
-        .find(|note| note.contains("the time limit"));
+    let pairs = report.notes.iter().find(|note| note.contains("the time limit"));
     let pairs = pairs.expect("they are left out");
     assert!(pairs.starts_with("the pairs of 1 test of"), "{pairs}");
 }

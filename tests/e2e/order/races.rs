@@ -54,11 +54,7 @@ fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_
     }
     // A budget is kept, and what it leaves out is reported.
     let within = |processes: &str| {
-        let output = reported(
-            &fixture,
-            "order",
-            &["--interleavings", processes, "variable::"],
-        );
+        let output = reported(&fixture, "order", &["--interleavings", processes, "variable::"]);
         let races = races(&output.report());
         let left = format!("{processes} processes were made, and `--interleavings` allows more");
         let notes = output.report().notes;
@@ -126,9 +122,7 @@ fn tests_that_wait_for_each_other_in_a_loop_are_left_alone_after_one_meeting() {
         }
     ";
     fs::write(fixture.path("src/lib.rs"), suite).unwrap();
-    let report = reported(&fixture, "order", &["is_first"])
-        .expect(ExitCode::Ok)
-        .report();
+    let report = reported(&fixture, "order", &["is_first"]).expect(ExitCode::Ok).report();
     let said = "at all accesses of `is_first`, `is_second`: one such run took seconds";
     let is_said = report.notes.iter().any(|note| note.contains(said));
     assert!(is_said, "{:?}", report.notes);
@@ -159,9 +153,7 @@ fn a_test_that_is_stopped_for_longer_than_its_own_time_limit_does_not_race() {
         }
     "#;
     fs::write(fixture.path("src/lib.rs"), suite).unwrap();
-    let report = reported(&fixture, "order", &[])
-        .expect(ExitCode::Ok)
-        .report();
+    let report = reported(&fixture, "order", &[]).expect(ExitCode::Ok).report();
     assert_eq!(races(&report), [None, None]);
 }
 
@@ -195,9 +187,7 @@ fn a_test_that_is_stopped_for_long_races_unless_it_fails_when_it_only_waits() {
         }
     "#;
     fs::write(fixture.path("src/lib.rs"), suite).unwrap();
-    let report = reported(&fixture, "order", &["adds_one"])
-        .expect(ExitCode::Found)
-        .report();
+    let report = reported(&fixture, "order", &["adds_one"]).expect(ExitCode::Found).report();
     let race = test(&report, "adds_one").race.as_ref();
     let race = race.expect("it is no time limit that decides");
     assert!(race.state.name.ends_with("LIST"), "{race:?}");

@@ -13,21 +13,13 @@ fn an_order_that_cannot_be_is_refused() {
     let fixture = Fixture::new("order");
     let id = "order::states$counter::is_zero";
     for (after, expected) in [
-        (
-            &["counter::no_such"][..],
-            "there is no test `counter::no_such` in `order::states`",
-        ),
-        (
-            &["counter::adds", "counter::adds"],
-            "`counter::adds` is to run twice",
-        ),
+        (&["counter::no_such"][..], "there is no test `counter::no_such` in `order::states`"),
+        (&["counter::adds", "counter::adds"], "`counter::adds` is to run twice"),
         (&["counter::is_zero"], "`counter::is_zero` is to run twice"),
     ] {
         let mut args = vec![id];
         after.iter().for_each(|test| args.extend(["--after", test]));
-        nondex(&fixture, "replay", &args)
-            .expect(ExitCode::Usage)
-            .prints(&[expected]);
+        nondex(&fixture, "replay", &args).expect(ExitCode::Usage).prints(&[expected]);
     }
 }
 
@@ -37,10 +29,7 @@ fn an_order_whose_names_do_not_fit_into_a_variable_is_run_all_the_same() {
     let mut suite = "use order_ends::DIRTY;\nuse std::sync::atomic::Ordering::SeqCst;\n".to_owned();
     let tests = 400;
     for number in 0..tests {
-        let name = format!(
-            "case_{number:03}_{}",
-            "of_many_with_a_long_name_".repeat(16)
-        );
+        let name = format!("case_{number:03}_{}", "of_many_with_a_long_name_".repeat(16));
         let body = match number {
             10 => "assert_eq!(DIRTY.load(SeqCst), 0)",
             300 => "DIRTY.store(1, SeqCst)",
@@ -62,14 +51,7 @@ fn an_order_whose_names_do_not_fit_into_a_variable_is_run_all_the_same() {
     let polluters = &victim.order.as_ref().unwrap().polluters;
     assert_eq!(polluters.len(), 1);
     assert!(polluters[0].starts_with("case_300"), "{polluters:?}");
-    assert!(
-        !report
-            .notes
-            .iter()
-            .any(|note| note.contains("told nothing")),
-        "{:?}",
-        report.notes
-    );
+    assert!(!report.notes.iter().any(|note| note.contains("told nothing")), "{:?}", report.notes);
 }
 
 #[test]
@@ -121,9 +103,6 @@ fn a_report_has_the_orders_and_what_tests_leave_to_others_though_none_fails_for_
     assert_eq!(report.orders[1].tests, reverse);
     for order in &report.orders {
         assert_eq!(order.tests.len(), names.len());
-        assert_eq!(
-            (&order.failed[..], &order.ended),
-            (&["d_fails".to_owned()][..], &None)
-        );
+        assert_eq!((&order.failed[..], &order.ended), (&["d_fails".to_owned()][..], &None));
     }
 }

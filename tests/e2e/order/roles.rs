@@ -28,14 +28,7 @@ fn polluters_setters_and_cleaners_are_those_of_the_truth_without_pairs_too() {
     let without_pairs = ["--interleavings", "0", "--pairs", "0", "--orders", "20"];
     let report = reported(&fixture, "order", &without_pairs).report();
     expect_truth(&fixture, &report);
-    assert!(
-        report
-            .notes
-            .iter()
-            .any(|note| note.contains("`--pairs 1122`")),
-        "{:?}",
-        report.notes
-    );
+    assert!(report.notes.iter().any(|note| note.contains("`--pairs 1122`")), "{:?}", report.notes);
     for test in report.tests.iter().filter(|test| test.order.is_some()) {
         reproduced(&fixture, test).expect(ExitCode::Found);
     }
@@ -44,24 +37,14 @@ fn polluters_setters_and_cleaners_are_those_of_the_truth_without_pairs_too() {
 #[test]
 fn two_polluters_that_are_needed_together_are_one_set_and_others_are_several() {
     let fixture = Fixture::new("order");
-    let output = reported(
-        &fixture,
-        "order",
-        &["is_not_full", "is_default", "c_is_clean"],
-    );
+    let output = reported(&fixture, "order", &["is_not_full", "is_default", "c_is_clean"]);
     let report = output.expect(ExitCode::Found).report();
     assert_eq!(report.tests.len(), 3);
     let sets = |name| test(&report, name).order.clone().unwrap().sets;
     assert_eq!(sets("list::is_not_full")[0].len(), 2);
     assert_eq!(sets("list::is_not_full").len(), 1);
-    assert_eq!(
-        sets("name::is_default"),
-        [["name::from_config"], ["name::from_flag"]]
-    );
-    assert_eq!(
-        sets("chain::c_is_clean"),
-        [["chain::a_opens", "chain::b_writes"]]
-    );
+    assert_eq!(sets("name::is_default"), [["name::from_config"], ["name::from_flag"]]);
+    assert_eq!(sets("chain::c_is_clean"), [["chain::a_opens", "chain::b_writes"]]);
     output.prints(&[
         "error[OD-victim]: `order::states$name::is_default` fails after `name::from_config`",
         "fails after `chain::a_opens` and then `chain::b_writes`",
@@ -127,11 +110,7 @@ fn tests_of_other_binaries_are_found_by_what_they_leave_and_every_process_finds_
     let notes = 0..u32::try_from(notes).unwrap();
     assert!(notes.into_iter().all(|number| note(number).exists()));
     let written = |name: &str| fs::read_to_string(fixture.path(name)).unwrap();
-    let output = Output {
-        code,
-        stdout: written("report.json"),
-        stderr: written("notes.txt"),
-    };
+    let output = Output { code, stdout: written("report.json"), stderr: written("notes.txt") };
     let report = output.expect(ExitCode::Found).report();
     expect_truth(&fixture, &report);
     let settings = || fs::read_to_string(fixture.path("settings.txt")).unwrap();

@@ -54,11 +54,8 @@ fn a_test_that_fails_only_since_its_first_run_is_neither_stable_nor_broken_and_t
             let call = Nondex::command(&fixture.path(""), command)
                 .args(["--offline", "--message-format", "json", "-j", "1"])
                 .env("OUTSIDE", &folder);
-            let expects = if expected == first {
-                ExitCode::Found
-            } else {
-                ExitCode::CleanRunFailed
-            };
+            let expects =
+                if expected == first { ExitCode::Found } else { ExitCode::CleanRunFailed };
             let report = called(&fixture, call).expect(expects).report();
             for (name, expected, file) in [
                 ("expects_no_mark", expected[0], Some("mark")),
@@ -206,11 +203,7 @@ fn shared_state_is_named_beside_a_heap_in_a_static_or_it_is_said_why_not() {
         let output = reported(&fixture, "order", &["--interleavings", "0"]);
         let report = output.expect(ExitCode::Found).report();
         let found = test(&report, "finds_no_name");
-        assert_eq!(
-            found.verdict,
-            Verdict::OrderDependentVictim,
-            "{bytes} {found:#?}"
-        );
+        assert_eq!(found.verdict, Verdict::OrderDependentVictim, "{bytes} {found:#?}");
         let mut state = found.order.as_ref().unwrap().state.iter();
         let is_named = state.any(|state| state.confirmed && state.name.ends_with("NAMES"));
         let mut notes = found.notes.iter();

@@ -45,12 +45,7 @@ fn write_or_expect(page: &Path, text: &str, updated: &str) {
     if std::env::var_os("INSTA_UPDATE").is_some_and(|update| update == "always") {
         fs::write(page, updated).unwrap();
     } else {
-        assert_eq!(
-            text,
-            updated,
-            "INSTA_UPDATE=always rewrites {}",
-            page.display()
-        );
+        assert_eq!(text, updated, "INSTA_UPDATE=always rewrites {}", page.display());
     }
 }
 
@@ -66,19 +61,12 @@ pub(crate) fn outline(printed: &str) -> String {
     let (running, first, summary) = (at("Running "), at("error["), at("Summary "));
     let mut found = lines[running + 1..first].to_vec();
     found.sort_unstable();
-    let end = lines[summary..]
-        .iter()
-        .position(|line| line.trim_start().starts_with("Report "));
+    let end = lines[summary..].iter().position(|line| line.trim_start().starts_with("Report "));
     let end = end.map_or(lines.len(), |end| summary + end);
     let (before, after) = lines[summary].split_once('[').expect("it has a time");
     let (_, after) = after.split_once("] ").expect("the time ends");
     let summary_line = format!("{before}{after}");
-    let parts = [
-        &[lines[running]][..],
-        &found,
-        &["…", &summary_line],
-        &lines[summary + 1..end],
-    ];
+    let parts = [&[lines[running]][..], &found, &["…", &summary_line], &lines[summary + 1..end]];
     parts.concat().join("\n")
 }
 

@@ -39,10 +39,7 @@ impl Fixture {
         shared.entry(name.to_owned()).or_insert_with(|| {
             let root = shared_folder().join(name);
             copy_folder(&repository().join("tests/fixtures").join(name), &root);
-            let fixture = Fixture {
-                _temporary: None,
-                root: root.canonicalize().unwrap(),
-            };
+            let fixture = Fixture { _temporary: None, root: root.canonicalize().unwrap() };
             Box::leak(Box::new(fixture))
         })
     }
@@ -84,10 +81,7 @@ impl Fixture {
         // Cargo resolves links; the paths that are compared must be the ones it prints.
         let root = temporary.path().canonicalize().unwrap();
         copy_folder(from, &root);
-        Fixture {
-            _temporary: Some(temporary),
-            root,
-        }
+        Fixture { _temporary: Some(temporary), root }
     }
 
     /// A path in the copy.

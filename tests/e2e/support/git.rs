@@ -11,10 +11,7 @@ const NOON: &str = "1767268800 +0000";
 pub(crate) fn committed(files: &[(&str, &str)]) -> Fixture {
     let project = Fixture::new("no-tests");
     let manifest = "[package]\nname = \"project\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
-    let own = [
-        ("Cargo.toml", manifest),
-        (".gitignore", "target\nCargo.lock\n"),
-    ];
+    let own = [("Cargo.toml", manifest), (".gitignore", "target\nCargo.lock\n")];
     for (file, text) in own.iter().chain(files) {
         let path = project.path(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -58,14 +55,7 @@ pub(crate) fn git(project: &Fixture, date: &str, arguments: &[&str]) -> String {
     }
     git.env("GIT_AUTHOR_DATE", date)
         .env("GIT_COMMITTER_DATE", date)
-        .args([
-            "-c",
-            "user.name=a",
-            "-c",
-            "user.email=a@b",
-            "-c",
-            "commit.gpgsign=false",
-        ])
+        .args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"])
         .args(arguments);
     let output = git.output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);

@@ -34,9 +34,7 @@ pub(crate) fn cache() -> PathBuf {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nondex-cache");
     PRIMED.call_once(|| {
         let project = Fixture::new("no-tests");
-        let output = Nondex::with_cache(&project.path(""), &cache)
-            .arg("--offline")
-            .run();
+        let output = Nondex::with_cache(&project.path(""), &cache).arg("--offline").run();
         output.expect(ExitCode::NoTests);
     });
     cache
@@ -148,17 +146,9 @@ impl Nondex {
 
     /// Runs it on a terminal of this width: what it ends with, and all that was drawn.
     pub(crate) fn run_on_terminal(mut self, columns: u16) -> (Option<i32>, String) {
-        let size = Winsize {
-            ws_row: 24,
-            ws_col: columns,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        };
+        let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         let terminal = openpty(&size, None).unwrap();
-        self.command
-            .env("TERM", "xterm")
-            .stdout(Stdio::null())
-            .stderr(terminal.slave);
+        self.command.env("TERM", "xterm").stdout(Stdio::null()).stderr(terminal.slave);
         let mut child = self.command.spawn().unwrap();
         // It holds the other end.
         drop(self);
@@ -171,11 +161,7 @@ impl Nondex {
 
     /// Starts it, with its output piped.
     pub(crate) fn spawn(mut self) -> Child {
-        self.command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap()
+        self.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
     /// Runs it to its end.
@@ -198,12 +184,7 @@ impl Output {
     /// Asserts the exit code.
     #[track_caller]
     pub(crate) fn expect(&self, code: ExitCode) -> &Self {
-        assert_eq!(
-            self.code,
-            Some(code as i32),
-            "expected {code:?}, stderr: {}",
-            self.stderr
-        );
+        assert_eq!(self.code, Some(code as i32), "expected {code:?}, stderr: {}", self.stderr);
         self
     }
 
@@ -211,11 +192,7 @@ impl Output {
     #[track_caller]
     pub(crate) fn prints(&self, texts: &[&str]) -> &Self {
         for text in texts {
-            assert!(
-                self.stderr.contains(text),
-                "expected `{text}` in: {}",
-                self.stderr
-            );
+            assert!(self.stderr.contains(text), "expected `{text}` in: {}", self.stderr);
         }
         self
     }
@@ -225,31 +202,21 @@ impl Output {
     pub(crate) fn report(&self) -> Report {
         match serde_json::from_str(&self.stdout) {
             Ok(report) => report,
-            Err(error) => panic!(
-                "stdout is no report: {error}: {}, stderr: {}",
-                self.stdout, self.stderr
-            ),
+            Err(error) => {
+                panic!("stdout is no report: {error}: {}, stderr: {}", self.stdout, self.stderr)
+            }
         }
     }
 }
 
 /// Arguments for the app of the fixture `findings`, for one finding: the order of a map.
-pub(crate) const ONE_FINDING: [&str; 7] = [
-    "--offline",
-    "--lib",
-    "--seeds",
-    "3",
-    "--levels",
-    "STD",
-    "std_own_map",
-];
+pub(crate) const ONE_FINDING: [&str; 7] =
+    ["--offline", "--lib", "--seeds", "3", "--levels", "STD", "std_own_map"];
 
 /// The report on a test, without what depends on how many runs there were.
 pub(crate) fn judged(test: &TestReport) -> String {
     let culprits = test.culprits.iter();
-    let culprits: Vec<_> = culprits
-        .map(|one| (&one.api, &one.file, one.line))
-        .collect();
+    let culprits: Vec<_> = culprits.map(|one| (&one.api, &one.file, one.line)).collect();
     format!(
         "{} {} {:?} {culprits:?} {:?}",
         test.id, test.verdict, test.weakest_level, test.reproduce

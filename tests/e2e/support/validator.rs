@@ -26,25 +26,15 @@ pub(crate) fn validate(value: &Value, schema: &Value, root: &Value) -> Result<()
                 any.any(|one| validate(value, one, root).is_ok())
             }
             "type" => {
-                let names = rule
-                    .as_array()
-                    .map_or(std::slice::from_ref(rule), Vec::as_slice);
+                let names = rule.as_array().map_or(std::slice::from_ref(rule), Vec::as_slice);
                 names.iter().any(|name| is_a(value, name.as_str().unwrap()))
             }
             "enum" => rule.as_array().unwrap().contains(value),
             "const" => rule == value,
-            "minimum" => value
-                .as_f64()
-                .is_none_or(|found| found >= rule.as_f64().unwrap()),
-            "minItems" => value
-                .as_array()
-                .is_none_or(|found| found.len() as u64 >= count(rule)),
-            "maxItems" => value
-                .as_array()
-                .is_none_or(|found| found.len() as u64 <= count(rule)),
-            "minLength" => value
-                .as_str()
-                .is_none_or(|found| found.len() as u64 >= count(rule)),
+            "minimum" => value.as_f64().is_none_or(|found| found >= rule.as_f64().unwrap()),
+            "minItems" => value.as_array().is_none_or(|found| found.len() as u64 >= count(rule)),
+            "maxItems" => value.as_array().is_none_or(|found| found.len() as u64 <= count(rule)),
+            "minLength" => value.as_str().is_none_or(|found| found.len() as u64 >= count(rule)),
             "pattern" => {
                 let pattern = regex::Regex::new(rule.as_str().unwrap()).unwrap();
                 value.as_str().is_none_or(|found| pattern.is_match(found))

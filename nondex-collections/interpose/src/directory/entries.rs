@@ -96,10 +96,8 @@ pub(super) fn name(entry: &Entry) -> &[u8] {
     // SAFETY: the entry is a copy of one of libc's: its name begins at this offset and ends with
     // NUL inside it.
     unsafe {
-        let start = entry
-            .as_ptr()
-            .cast::<c_void>()
-            .byte_add(::std::mem::offset_of!(dirent64, d_name));
+        let start =
+            entry.as_ptr().cast::<c_void>().byte_add(::std::mem::offset_of!(dirent64, d_name));
         CStr::from_ptr(start.cast()).to_bytes()
     }
 }

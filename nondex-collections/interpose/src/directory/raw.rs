@@ -59,10 +59,7 @@ unsafe fn entries(
         let mut stat = ::std::mem::zeroed::<libc::stat64>();
         let is_known = libc::fstat64(folder, &raw mut stat) == 0;
         let offset = libc::lseek64(folder, 0, libc::SEEK_CUR);
-        (
-            if is_known { offset } else { -1 },
-            (stat.st_dev, stat.st_ino),
-        )
+        (if is_known { offset } else { -1 }, (stat.st_dev, stat.st_ino))
     };
     let left = LEFT.lock().and_then(|mut left| left.remove(&folder));
     let left = left.filter(|left| left.file == file && left.offset == offset);
@@ -149,23 +146,14 @@ fn begin(
     };
     // SAFETY: it only returns the position of the descriptor.
     let offset = unsafe { libc::lseek64(folder, 0, libc::SEEK_CUR) };
-    Ok(Left {
-        file,
-        offset,
-        entries,
-        next: 0,
-    })
+    Ok(Left { file, offset, entries, next: 0 })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn getdents64(folder: c_int, buffer: *mut c_void, len: usize) -> isize {
     let original = original!(getdents64(_, _, _) else return -1);
     // SAFETY: the caller's arguments, unchanged or with a buffer of ours.
-    unsafe {
-        entries(folder, buffer, len, |buffer, len| {
-            original(folder, buffer, len)
-        })
-    }
+    unsafe { entries(folder, buffer, len, |buffer, len| original(folder, buffer, len)) }
 }
 
 /// Does the system call by number as the function; `None` for every other one.

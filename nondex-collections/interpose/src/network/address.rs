@@ -42,9 +42,7 @@ mod tests {
         let address = libc::sockaddr_in {
             sin_family: libc::AF_INET as libc::sa_family_t,
             sin_port: 80_u16.to_be(),
-            sin_addr: libc::in_addr {
-                s_addr: u32::from_ne_bytes([192, 0, 2, 1]),
-            },
+            sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes([192, 0, 2, 1]) },
             sin_zero: [0; 8],
         };
         let pointer = (&raw const address).cast();

@@ -49,11 +49,7 @@ struct Library {
 static LIBRARY: OnceLock<Library> = OnceLock::new();
 
 /// Makes the programs that this one starts be observed, if its run is.
-#[expect(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "called before `main`"
-)]
+#[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "called before `main`")]
 pub(crate) fn prepare(context: &Context) {
     let spec = context.spec();
     if spec.network.mode() != NetworkMode::Off {
@@ -62,10 +58,7 @@ pub(crate) fn prepare(context: &Context) {
             socket::inherit();
         }
     }
-    let Some(path) = spec
-        .preload
-        .as_ref()
-        .filter(|_| spec.network.mode() != NetworkMode::Off)
+    let Some(path) = spec.preload.as_ref().filter(|_| spec.network.mode() != NetworkMode::Off)
     else {
         return;
     };
@@ -74,11 +67,7 @@ pub(crate) fn prepare(context: &Context) {
     let mut entry = PRELOAD.to_bytes().to_vec();
     entry.extend(path.as_os_str().as_bytes());
     // The loader takes a colon or a space for the end of a path.
-    let is_one_path = !path
-        .as_os_str()
-        .as_bytes()
-        .iter()
-        .any(|b| b": ".contains(b));
+    let is_one_path = !path.as_os_str().as_bytes().iter().any(|b| b": ".contains(b));
     if let (Ok(()), Ok(entry), true) = (read, ::std::ffi::CString::new(entry), is_one_path) {
         let kind = program::kind(&header);
         let entry = Box::leak(entry.into_boxed_c_str());
@@ -111,9 +100,7 @@ fn is_name(entry: &[u8]) -> bool {
 fn join<'a>(buffer: &'a mut [u8], parts: &[&[u8]]) -> Option<&'a CStr> {
     let mut length = 0;
     for part in parts {
-        buffer
-            .get_mut(length..length + part.len())?
-            .copy_from_slice(part);
+        buffer.get_mut(length..length + part.len())?.copy_from_slice(part);
         length += part.len();
     }
     *buffer.get_mut(length)? = 0;
@@ -148,10 +135,7 @@ unsafe fn observed(
     start: impl FnOnce(Strings) -> c_int,
 ) -> c_int {
     let start = |environment| counter::allowed(|| start(environment));
-    let Some(library) = LIBRARY
-        .get()
-        .filter(|_| program.loads && !environment.is_null())
-    else {
+    let Some(library) = LIBRARY.get().filter(|_| program.loads && !environment.is_null()) else {
         return start(environment);
     };
     let mut entries = [::std::ptr::null(); MAX_VARIABLES];

@@ -104,11 +104,7 @@ fn observe(fd: c_int, target: &SocketAddr, call: impl FnOnce() -> c_int) -> c_in
 /// The name of the operation: a connected socket of datagrams has only found a route.
 fn name(fd: c_int) -> &'static str {
     let _errno = Errno::save();
-    if socket::is_datagram(fd) {
-        ROUTE
-    } else {
-        "connect"
-    }
+    if socket::is_datagram(fd) { ROUTE } else { "connect" }
 }
 
 /// A local target that cannot even be reached: the loopback is down.

@@ -29,10 +29,7 @@ pub(super) fn name(errno: c_int) -> Text {
 
 /// Whether an `errno` means that there is no answer yet.
 pub(super) const fn is_wait(errno: c_int) -> bool {
-    matches!(
-        errno,
-        libc::EINPROGRESS | libc::EALREADY | libc::EAGAIN | libc::EINTR
-    )
+    matches!(errno, libc::EINPROGRESS | libc::EALREADY | libc::EAGAIN | libc::EINTR)
 }
 
 /// The name of what `getaddrinfo` returned.

@@ -13,12 +13,8 @@ pub(super) fn drawn(model: &'static Model, errors: &[c_int]) -> Option<c_int> {
 }
 
 /// What a connection fails with.
-pub(super) const CONNECT: &[c_int] = &[
-    libc::ECONNREFUSED,
-    libc::ECONNRESET,
-    libc::ENETUNREACH,
-    libc::ETIMEDOUT,
-];
+pub(super) const CONNECT: &[c_int] =
+    &[libc::ECONNREFUSED, libc::ECONNRESET, libc::ENETUNREACH, libc::ETIMEDOUT];
 
 /// What sending fails with.
 pub(super) const SEND: &[c_int] = &[libc::ENETUNREACH, libc::EHOSTUNREACH, libc::EPERM];

@@ -73,12 +73,9 @@ mod tests {
             let target = SocketAddr::new(ip.parse().unwrap(), 80);
             assert!(is_own(&target), "{ip} of {own:?}");
         }
-        for other in [
-            "198.51.100.77:80",
-            "224.0.0.251:5353",
-            "255.255.255.255:67",
-            "[2001:db8::77]:80",
-        ] {
+        for other in
+            ["198.51.100.77:80", "224.0.0.251:5353", "255.255.255.255:67", "[2001:db8::77]:80"]
+        {
             assert!(!is_own(&other.parse().unwrap()), "{other}");
         }
     }

@@ -9,11 +9,7 @@ use crate::{libc, schedule};
 /// Receives from `fd` by `call`.
 #[inline]
 pub(crate) fn received(fd: c_int, call: impl Fn() -> isize) -> isize {
-    if socket::is_any_known() {
-        watched(fd, &call)
-    } else {
-        call()
-    }
+    if socket::is_any_known() { watched(fd, &call) } else { call() }
 }
 
 #[cold]
@@ -44,11 +40,7 @@ fn watched(fd: c_int, call: &dyn Fn() -> isize) -> isize {
 #[inline]
 fn received_with(flags: c_int, fd: c_int, call: impl Fn() -> isize) -> isize {
     let call = || schedule::read(fd, flags, &call);
-    if flags & libc::MSG_ERRQUEUE == 0 {
-        received(fd, call)
-    } else {
-        call()
-    }
+    if flags & libc::MSG_ERRQUEUE == 0 { received(fd, call) } else { call() }
 }
 
 #[unsafe(no_mangle)]
@@ -69,9 +61,7 @@ pub(super) unsafe extern "C" fn recvfrom(
 ) -> isize {
     let original = original!(recvfrom(_, _, _, _, _, _) else return -1);
     // SAFETY: the caller's arguments, unchanged.
-    received_with(flags, fd, || unsafe {
-        original(fd, buffer, len, flags, address, address_len)
-    })
+    received_with(flags, fd, || unsafe { original(fd, buffer, len, flags, address, address_len) })
 }
 
 #[unsafe(no_mangle)]

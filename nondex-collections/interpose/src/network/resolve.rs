@@ -158,11 +158,7 @@ fn by_h_errno<R: Copy>(
         }
         Lookup::Observe(_, operation) => {
             let result = call();
-            let code = if is_error(result) {
-                error::of_h_errno(h_errno())
-            } else {
-                0
-            };
+            let code = if is_error(result) { error::of_h_errno(h_errno()) } else { 0 };
             end(operation, code);
             result
         }

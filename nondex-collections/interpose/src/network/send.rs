@@ -72,11 +72,7 @@ fn send_from(
     socket::update(inode, |socket, changes| {
         if socket.connecting.is_some() {
             is_recorded = true;
-            let error = if result < 0 && errno != libc::ENOTCONN {
-                errno
-            } else {
-                0
-            };
+            let error = if result < 0 && errno != libc::ENOTCONN { errno } else { 0 };
             if !is_wait {
                 socket.error(fd, error, changes);
             }
@@ -161,13 +157,11 @@ pub(super) unsafe extern "C" fn sendmmsg(
 ) -> c_int {
     let original = original!(sendmmsg(_, _, _, _) else return -1);
     // One that goes to another machine represents all: they are sent, or refused, together.
-    let target = (0..count as usize)
-        .filter(|_| !messages.is_null())
-        .find_map(|i| {
-            // SAFETY: the caller gives `count` messages.
-            let target = unsafe { target_of(&raw const (*messages.add(i)).msg_hdr) };
-            target.filter(|target| !address::is_local(target))
-        });
+    let target = (0..count as usize).filter(|_| !messages.is_null()).find_map(|i| {
+        // SAFETY: the caller gives `count` messages.
+        let target = unsafe { target_of(&raw const (*messages.add(i)).msg_hdr) };
+        target.filter(|target| !address::is_local(target))
+    });
     // SAFETY: the caller's arguments, unchanged.
     let call = || unsafe { original(fd, messages, count, flags) } as isize;
     send_with(fd, target, || schedule::send_message(fd, flags, call)) as c_int

@@ -208,15 +208,8 @@ fn option(fd: c_int, name: c_int) -> Option<c_int> {
     let mut value: c_int = 0;
     let mut len = size_of::<c_int>() as libc::socklen_t;
     // SAFETY: the value is valid for writes of its length.
-    let result = unsafe {
-        original(
-            fd,
-            libc::SOL_SOCKET,
-            name,
-            (&raw mut value).cast(),
-            &raw mut len,
-        )
-    };
+    let result =
+        unsafe { original(fd, libc::SOL_SOCKET, name, (&raw mut value).cast(), &raw mut len) };
     (result == 0).then_some(value)
 }
 
@@ -269,10 +262,7 @@ pub(super) struct Changes {
 
 impl Changes {
     const fn none() -> Self {
-        Changes {
-            operations: hidden::vec(),
-            received: None,
-        }
+        Changes { operations: hidden::vec(), received: None }
     }
 
     /// An operation ended so.

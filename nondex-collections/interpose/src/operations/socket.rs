@@ -54,9 +54,7 @@ unsafe extern "C" fn listen(socket: c_int, backlog: c_int) -> c_int {
     let _errno = Errno::save();
     let address = (result == 0).then(|| sockaddr::of_socket(socket)).flatten();
     if let Some(address) = address.filter(|address| address.port() != 0) {
-        accessed(StateKind::Port, false, || {
-            Text::of(format_args!("{address}"))
-        });
+        accessed(StateKind::Port, false, || Text::of(format_args!("{address}")));
     }
     result
 }
@@ -115,9 +113,7 @@ unsafe fn shown(address: *const libc::sockaddr, len: libc::socklen_t) -> Text {
             Text::lossy(&path[..end.unwrap_or(path.len())])
         }
         // SAFETY: every address begins with its family.
-        None => Text::of(format_args!("family {}", unsafe {
-            sockaddr::family(address)
-        })),
+        None => Text::of(format_args!("family {}", unsafe { sockaddr::family(address) })),
     }
 }
 
@@ -129,9 +125,7 @@ mod tests {
         libc::sockaddr_in {
             sin_family: libc::AF_INET as libc::sa_family_t,
             sin_port: port.to_be(),
-            sin_addr: libc::in_addr {
-                s_addr: u32::from_ne_bytes([127, 0, 0, 1]),
-            },
+            sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes([127, 0, 0, 1]) },
             sin_zero: [0; 8],
         }
     }

@@ -64,10 +64,7 @@ impl Files {
         let entries = |root: &PathBuf| {
             let mut entries = Vec::new();
             let is_whole = walk(root, MAX_DEPTH, but, &mut entries);
-            (
-                root.clone(),
-                is_whole.then(|| entries.into_iter().collect()),
-            )
+            (root.clone(), is_whole.then(|| entries.into_iter().collect()))
         };
         Files(roots.iter().map(entries).collect())
     }
@@ -91,10 +88,7 @@ impl Files {
             };
             let different = before.differences(after);
             changes.extend(different.map(|(path, before, after)| StateChange {
-                state: StateId {
-                    kind: StateKind::File,
-                    name: path.to_string_lossy().into_owned(),
-                },
+                state: StateId { kind: StateKind::File, name: path.to_string_lossy().into_owned() },
                 before: before.map(Entry::text),
                 after: after.map(Entry::text),
             }));

@@ -27,10 +27,7 @@ pub(super) fn others() -> Others {
     loop {
         let threads = threads().unwrap_or(u64::MAX);
         if threads == 1 || Instant::now() > deadline {
-            return Others {
-                threads,
-                has_children: children::are_there(),
-            };
+            return Others { threads, has_children: children::are_there() };
         }
         ::std::thread::sleep(Duration::from_micros(100));
     }
@@ -66,17 +63,9 @@ pub(super) fn fork(limit: Duration, work: &mut dyn FnMut() -> i32) -> Option<For
             let end = wait(child, started + limit);
             let took = started.elapsed();
             let is_hung = end == Some(Outcome::TimedOut);
-            let grace = if is_hung {
-                Duration::ZERO
-            } else {
-                LEFTOVER_GRACE
-            };
+            let grace = if is_hung { Duration::ZERO } else { LEFTOVER_GRACE };
             let left_child = children::end_group(child, grace) && !is_hung;
-            Some(ForkEnd {
-                end: end?,
-                took,
-                left_child,
-            })
+            Some(ForkEnd { end: end?, took, left_child })
         }
     }
 }
@@ -134,11 +123,7 @@ fn wait(child: libc::pid_t, deadline: Instant) -> Option<Outcome> {
         }
         match handle {
             Some(handle) => {
-                let mut poll = libc::pollfd {
-                    fd: handle,
-                    events: libc::POLLIN,
-                    revents: 0,
-                };
+                let mut poll = libc::pollfd { fd: handle, events: libc::POLLIN, revents: 0 };
                 let millis = left.as_micros().div_ceil(1000);
                 let millis = c_int::try_from(millis).unwrap_or(c_int::MAX);
                 // SAFETY: it is given one entry.

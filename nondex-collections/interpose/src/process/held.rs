@@ -146,10 +146,7 @@ mod tests {
     use super::*;
 
     fn of(kind: StateKind, name: &str) -> StateId {
-        StateId {
-            kind,
-            name: name.to_owned(),
-        }
+        StateId { kind, name: name.to_owned() }
     }
 
     #[test]

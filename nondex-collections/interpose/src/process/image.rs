@@ -70,11 +70,7 @@ impl Image {
         for header in headers {
             let (offset, length) = (header.p_vaddr as usize, header.p_memsz as usize);
             if header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W != 0 {
-                self.statics.push(Segment {
-                    address: self.base + offset,
-                    length,
-                    offset,
-                });
+                self.statics.push(Segment { address: self.base + offset, length, offset });
             }
             if header.p_type == libc::PT_GNU_RELRO {
                 self.constant = [self.base + offset, self.base + offset + length];
@@ -180,8 +176,7 @@ fn differing(before: &[u8], after: &[u8]) -> Option<usize> {
     let block = blocks.take_while(|(before, after)| before == after).count();
     let skipped = (block * BLOCK).min(before.len());
     let mut rest = before[skipped..].iter().zip(&after[skipped..]);
-    rest.position(|(before, after)| before != after)
-        .map(|position| skipped + position)
+    rest.position(|(before, after)| before != after).map(|position| skipped + position)
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
@@ -215,9 +210,7 @@ mod tests {
         let of = |is: &AtomicU32| {
             let offset = ptr::from_ref(is).expose_provenance() - image.base;
             let mut changes = changes.iter();
-            changes
-                .find(|change| change.state.bytes().is_some_and(|(at, _)| at == offset))
-                .unwrap()
+            changes.find(|change| change.state.bytes().is_some_and(|(at, _)| at == offset)).unwrap()
         };
         let (first, second) = (of(&FIRST), of(&SECOND));
         assert_eq!(first.before.as_deref(), Some("01000000"));

@@ -93,10 +93,9 @@ pub(super) fn begin() {
             (result == 0).then_some(previous)
         }
     };
-    let (Some(_), Some(previous)) = (
-        handle(libc::SIGTRAP, stepped),
-        handle(libc::SIGSEGV, faulted),
-    ) else {
+    let (Some(_), Some(previous)) =
+        (handle(libc::SIGTRAP, stepped), handle(libc::SIGSEGV, faulted))
+    else {
         return;
     };
     let _ = PREVIOUS.set(previous);
@@ -130,11 +129,7 @@ fn access(name: String, writes: bool) -> Access {
     let kind = StateKind::Static;
     Access {
         state: StateId { kind, name },
-        manner: Manner {
-            writes,
-            own: true,
-            interrupted: false,
-        },
+        manner: Manner { writes, own: true, interrupted: false },
     }
 }
 
@@ -145,8 +140,7 @@ impl Pages {
     }
 
     fn has(&self, address: usize) -> bool {
-        self.parts()
-            .any(|[start, end]| start <= address && address < end)
+        self.parts().any(|[start, end]| start <= address && address < end)
     }
 
     fn set_all(&self, access: c_int) {
@@ -176,11 +170,7 @@ impl Pages {
     fn open(&self, address: usize) {
         let page = (address - self.first()) / PAGE;
         self.open[page / 64].fetch_or(1 << (page % 64), Ordering::Relaxed);
-        set(
-            address / PAGE * PAGE,
-            PAGE,
-            libc::PROT_READ | libc::PROT_WRITE,
-        );
+        set(address / PAGE * PAGE, PAGE, libc::PROT_READ | libc::PROT_WRITE);
     }
 
     /// Closes what was opened.
@@ -220,11 +210,7 @@ unsafe extern "C" fn faulted(
     // SAFETY: the system gives both.
     let (code, address, context) = unsafe {
         let information = &*information;
-        (
-            information.si_code,
-            information.si_addr().addr(),
-            context.cast::<u64>(),
-        )
+        (information.si_code, information.si_addr().addr(), context.cast::<u64>())
     };
     if code != SEGV_ACCERR || !PAGES.has(address) {
         PAGES.set_all(libc::PROT_READ | libc::PROT_WRITE);
@@ -237,11 +223,7 @@ unsafe extern "C" fn faulted(
     }
     if !PAGES.is_closed.load(Ordering::Acquire) {
         // Another thread closed it in passing.
-        set(
-            address / PAGE * PAGE,
-            PAGE,
-            libc::PROT_READ | libc::PROT_WRITE,
-        );
+        set(address / PAGE * PAGE, PAGE, libc::PROT_READ | libc::PROT_WRITE);
         return;
     }
     // SAFETY: the context has this number of words.

@@ -48,11 +48,7 @@ impl Snapshot {
         // The bytes last: what we do ourselves is to be in both of two.
         let surroundings = Surroundings::now();
         let files = Files::below(roots, own);
-        Snapshot {
-            surroundings,
-            files,
-            bytes: image.bytes(),
-        }
+        Snapshot { surroundings, files, bytes: image.bytes() }
     }
 
     fn changes(&self, image: &Image, after: &Snapshot) -> Vec<StateChange> {
@@ -91,14 +87,7 @@ pub(super) fn mark(spec: &RunSpec) {
     // The others will not be recorded.
     roots.retain(|root| first.files.knows(root));
     if let Some(mut kept) = KEPT.lock() {
-        *kept = Some(Box::new(Kept {
-            image,
-            roots,
-            own,
-            last: first.clone(),
-            first,
-            saved,
-        }));
+        *kept = Some(Box::new(Kept { image, roots, own, last: first.clone(), first, saved }));
     }
 }
 

@@ -56,13 +56,9 @@ impl Surroundings {
             variables: variables(),
             directory: env::current_dir().ok(),
             umask,
-            signals: (1..=SIGNALS)
-                .filter_map(|number| Some((number, action(number)?)))
-                .collect(),
+            signals: (1..=SIGNALS).filter_map(|number| Some((number, action(number)?))).collect(),
             blocked: blocked(),
-            limits: (0..LIMITS)
-                .filter_map(|number| Some((number, limit(number)?)))
-                .collect(),
+            limits: (0..LIMITS).filter_map(|number| Some((number, limit(number)?))).collect(),
             ports: ports(),
             held: held(),
         }
@@ -76,10 +72,7 @@ impl Surroundings {
     pub(super) fn texts(&self) -> SortedMap<StateId, String> {
         let mut texts = SortedMap::new();
         let mut add = |kind, name: String, text: String| {
-            let end = text
-                .char_indices()
-                .nth(MAX_TEXT)
-                .map_or(text.len(), |(end, _)| end);
+            let end = text.char_indices().nth(MAX_TEXT).map_or(text.len(), |(end, _)| end);
             texts.insert(StateId { kind, name }, text[..end].to_owned());
         };
         for (name, value) in &self.variables {
@@ -87,17 +80,9 @@ impl Surroundings {
             add(StateKind::Env, name.into_owned(), value.into_owned());
         }
         if let Some(directory) = &self.directory {
-            add(
-                StateKind::Cwd,
-                String::new(),
-                directory.to_string_lossy().into_owned(),
-            );
+            add(StateKind::Cwd, String::new(), directory.to_string_lossy().into_owned());
         }
-        add(
-            StateKind::Umask,
-            String::new(),
-            format!("{:03o}", self.umask),
-        );
+        add(StateKind::Umask, String::new(), format!("{:03o}", self.umask));
         for (number, action) in &self.signals {
             let treatment = match action.sa_sigaction {
                 libc::SIG_DFL => continue,
@@ -110,10 +95,8 @@ impl Surroundings {
             // SAFETY: the set is one, and only read.
             unsafe { libc::sigismember(&raw const self.blocked, *number) == 1 }
         };
-        let blocked: Vec<String> = (1..=SIGNALS)
-            .filter(is_blocked)
-            .map(|number| number.to_string())
-            .collect();
+        let blocked: Vec<String> =
+            (1..=SIGNALS).filter(is_blocked).map(|number| number.to_string()).collect();
         add(StateKind::Signal, MASK.to_owned(), blocked.join(" "));
         for (number, limit) in &self.limits {
             let text = match limit.rlim_cur {
@@ -151,10 +134,8 @@ impl Surroundings {
             },
             StateKind::Signal => {
                 let number = state.name.parse().ok();
-                if let Some((number, action)) = self
-                    .signals
-                    .iter()
-                    .find(|(known, _)| Some(*known) == number)
+                if let Some((number, action)) =
+                    self.signals.iter().find(|(known, _)| Some(*known) == number)
                 {
                     // SAFETY: the action was in place before.
                     unsafe { libc::sigaction(*number, action, ptr::null_mut()) };
@@ -203,10 +184,7 @@ fn variables() -> SortedMap<OsString, OsString> {
         let mut entry = environ;
         while !entry.is_null() && !(*entry).is_null() {
             let text = ::std::ffi::CStr::from_ptr(*entry).to_bytes();
-            let at = text
-                .iter()
-                .position(|byte| *byte == b'=')
-                .unwrap_or(text.len());
+            let at = text.iter().position(|byte| *byte == b'=').unwrap_or(text.len());
             let (name, value) = (&text[..at], text.get(at + 1..).unwrap_or_default());
             let name = OsString::from_vec(name.to_vec());
             // The first of a name counts.
@@ -228,10 +206,7 @@ fn action(number: c_int) -> Option<libc::sigaction> {
 }
 
 fn limit(number: u32) -> Option<libc::rlimit> {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the limit is written where there is room.
     (unsafe { libc::getrlimit(number, &raw mut limit) } == 0).then_some(limit)
 }

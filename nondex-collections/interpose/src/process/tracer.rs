@@ -44,11 +44,7 @@ fn note(allowed: usize) {
 /// What the program allows.
 fn allowed() -> usize {
     let is_ours = PROCESS.load(Ordering::Relaxed) == process_number::of_system();
-    if is_ours {
-        ALLOWED.load(Ordering::Relaxed)
-    } else {
-        0
-    }
+    if is_ours { ALLOWED.load(Ordering::Relaxed) } else { 0 }
 }
 
 /// Lets all processes trace this one, until this is dropped. Then it is as the program asked for.

@@ -6,11 +6,7 @@
 
 #![cfg_attr(
     not(test),
-    warn(
-        clippy::disallowed_macros,
-        clippy::disallowed_methods,
-        clippy::disallowed_types
-    )
+    warn(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)
 )]
 
 use ::std::cell::{Cell, RefCell};
@@ -61,14 +57,8 @@ struct Parts {
 
 impl Parts {
     const fn none() -> Self {
-        let nothing = Watched {
-            address: 0,
-            length: 0,
-        };
-        Parts {
-            watched: [nothing; REGISTERS],
-            len: 0,
-        }
+        let nothing = Watched { address: 0, length: 0 };
+        Parts { watched: [nothing; REGISTERS], len: 0 }
     }
 }
 
@@ -86,9 +76,7 @@ static VALUES: [AtomicU64; REGISTERS] = [const { AtomicU64::new(0) }; REGISTERS]
 /// Looks at these, and returns whether one of them has another value than was known.
 fn is_changed(watched: &[Watched]) -> bool {
     let now = watched.iter().map(Watched::now).zip(&VALUES);
-    now.fold(false, |changed, (now, known)| {
-        changed | (known.swap(now, Ordering::Relaxed) != now)
-    })
+    now.fold(false, |changed, (now, known)| changed | (known.swap(now, Ordering::Relaxed) != now))
 }
 
 /// Looks at what this thread watches, and returns whether it has changed; `None` while it is looked
@@ -113,12 +101,7 @@ struct Watch {
 
 impl Watch {
     const fn nothing() -> Self {
-        Watch {
-            state: None,
-            accesses: hidden::vec(),
-            tell: None,
-            before: None,
-        }
+        Watch { state: None, accesses: hidden::vec(), tell: None, before: None }
     }
 
     /// Whether there is room for an access; where a thread is to be stopped, only that access
@@ -165,10 +148,7 @@ fn parts(start: usize, length: usize) -> Parts {
     while at < end && parts.len < REGISTERS {
         let fits = |length: &usize| at % *length == 0 && at + length <= end;
         let length = [8, 4, 2, 1].into_iter().find(fits).unwrap_or(1);
-        parts.watched[parts.len] = Watched {
-            address: at,
-            length,
-        };
+        parts.watched[parts.len] = Watched { address: at, length };
         parts.len += 1;
         at += length;
     }
@@ -187,11 +167,7 @@ fn control(parts: &[Watched]) -> usize {
         // At work for this thread, at reads and writes, at a number of bytes.
         1 << (2 * index) | 0b11 << (16 + 4 * index) | length << (18 + 4 * index)
     };
-    parts
-        .iter()
-        .enumerate()
-        .map(of_part)
-        .fold(0, |all, one| all | one)
+    parts.iter().enumerate().map(of_part).fold(0, |all, one| all | one)
 }
 
 /// Watches the first of these states that is bytes, for this thread. Whether that can be done;
@@ -259,10 +235,7 @@ pub(super) fn join() {
     let watched = WATCH.lock().and_then(|mut watch| {
         // It may outlive the other test.
         watch.before = None;
-        let state = watch
-            .state
-            .as_ref()
-            .filter(|state| state.kind == StateKind::Static)?;
+        let state = watch.state.as_ref().filter(|state| state.kind == StateKind::Static)?;
         let (start, length) = Image::of_process().place(state)?;
         Some(parts(start, length))
     });
@@ -285,36 +258,21 @@ impl Inherited {
 
 /// The end of what [`begin`] began in this thread: the accesses, in the order in which they
 /// happened.
-#[expect(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "asked by the harness"
-)]
+#[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "asked by the harness")]
 pub(super) fn end() -> Vec<Access> {
     if WATCHED.replace(Parts::none()).is_empty() {
         return Vec::new();
     }
     set_registers(&[]);
-    let watch = WATCH
-        .lock()
-        .map(|mut watch| ::std::mem::replace(&mut *watch, Watch::nothing()));
-    let Some(Watch {
-        state: Some(state),
-        accesses,
-        before,
-        ..
-    }) = watch
-    else {
+    let watch = WATCH.lock().map(|mut watch| ::std::mem::replace(&mut *watch, Watch::nothing()));
+    let Some(Watch { state: Some(state), accesses, before, .. }) = watch else {
         return Vec::new();
     };
     if let Some(before) = before {
         // SAFETY: the action was in place.
         unsafe { libc::sigaction(libc::SIGTRAP, &raw const before, ptr::null_mut()) };
     }
-    let access = |manner| Access {
-        state: state.clone(),
-        manner,
-    };
+    let access = |manner| Access { state: state.clone(), manner };
     accesses.into_iter().map(access).collect()
 }
 
@@ -335,11 +293,7 @@ unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut 
         if !watch.is_kept(own, interrupted, is_next) {
             return None;
         }
-        let manner = Manner {
-            writes,
-            own,
-            interrupted,
-        };
+        let manner = Manner { writes, own, interrupted };
         watch.accesses.push(manner);
         let state = watch.state.as_ref()?;
         Some((watch.tell?, state.kind, Text::from(&*state.name), manner))
@@ -412,10 +366,7 @@ mod tests {
     fn bytes_are_watched_in_aligned_parts() {
         let places = |start, length| {
             let parts = parts(start, length);
-            parts
-                .iter()
-                .map(|part| (part.address, part.length))
-                .collect::<Vec<_>>()
+            parts.iter().map(|part| (part.address, part.length)).collect::<Vec<_>>()
         };
         assert_eq!(places(16, 8), [(16, 8)]);
         assert_eq!(places(16, 1), [(16, 1)]);

@@ -42,13 +42,7 @@ fn done<T, V: Into<u64>>(
 ) {
     if trace::is_on() {
         if let Some(me) = me {
-            trace::note_atomic(
-                me,
-                name,
-                place.addr(),
-                found.map(Into::into),
-                left.map(Into::into),
-            );
+            trace::note_atomic(me, name, place.addr(), found.map(Into::into), left.map(Into::into));
         }
     }
 }
@@ -56,11 +50,7 @@ fn done<T, V: Into<u64>>(
 /// What an atomic addition, or the like, is.
 #[inline]
 const fn change(order: c_int) -> Operation {
-    if order == RELAXED || order == RELEASE {
-        Operation::Count
-    } else {
-        Operation::Atomic
-    }
+    if order == RELAXED || order == RELEASE { Operation::Count } else { Operation::Atomic }
 }
 
 /// This thread has changed nothing there.

@@ -135,11 +135,7 @@ fn ended() {
     let _busy = Busy::begin(me);
     let are_left = are_left(1);
     let children = CHILDREN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |children| {
-        let left = if are_left {
-            children.saturating_sub(1).max(1)
-        } else {
-            0
-        };
+        let left = if are_left { children.saturating_sub(1).max(1) } else { 0 };
         (left < children).then_some(left)
     });
     let Ok(before) = children else {

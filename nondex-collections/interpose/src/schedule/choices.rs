@@ -66,17 +66,11 @@ enum Kind {
 }
 
 const fn walk(system: u32, atomic: u32, doublings: u32) -> Policy {
-    Policy {
-        kind: Kind::Walk { system, atomic },
-        doublings,
-    }
+    Policy { kind: Kind::Walk { system, atomic }, doublings }
 }
 
 const fn few(thirds: u32, doublings: u32) -> Policy {
-    Policy {
-        kind: Kind::Few { thirds },
-        doublings,
-    }
+    Policy { kind: Kind::Few { thirds }, doublings }
 }
 
 /// The longest hold is the level's.
@@ -190,11 +184,7 @@ pub(super) fn note_read(me: Ref, place: usize) {
 /// What an operation of this thread is that writes at a place.
 #[inline]
 pub(super) fn write(me: Ref, operation: Operation, place: usize) -> Operation {
-    if aims() && me.reads.forget(place) {
-        Operation::Act
-    } else {
-        operation
-    }
+    if aims() && me.reads.forget(place) { Operation::Act } else { operation }
 }
 
 /// Whether what a thread reads and then writes matters in this run.
@@ -319,11 +309,7 @@ pub(super) fn is_clean() -> bool {
 
 /// A limit of holds, which are short while virtual time is no faster than real time.
 pub(super) fn within(limit: u64) -> u64 {
-    if is_any_outside() {
-        limit.min(choice::hold::longest(Level::Std))
-    } else {
-        limit
-    }
+    if is_any_outside() { limit.min(choice::hold::longest(Level::Std)) } else { limit }
 }
 
 /// Whether a wait ends at once, without a cause.
@@ -347,11 +333,7 @@ pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
     let Some(_work) = own::work() else {
         return false;
     };
-    let model = if expected == PARKED {
-        &model::THREAD_PARK
-    } else {
-        &model::CONDVAR_WAIT
-    };
+    let model = if expected == PARKED { &model::THREAD_PARK } else { &model::CONDVAR_WAIT };
     let is_chosen = choice::number(model, origin::caller(), 0..=1, 0, |_| 1) == Some(1);
     if is_chosen && trace::is_on() {
         trace::note_delay(me, "spurious", 0);

@@ -20,9 +20,7 @@ static INHERITED: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
 
 /// Notes which descriptors there are when the test begins.
 pub(super) fn begin() {
-    INHERITED
-        .iter()
-        .for_each(|bits| bits.store(0, Ordering::Relaxed));
+    INHERITED.iter().for_each(|bits| bits.store(0, Ordering::Relaxed));
     kernel::each_number(c"/proc/self/fd", |fd| {
         // Nobody waits for a folder, and one of them is that which is read here.
         let is_folder = kernel::mode(fd).is_some_and(|mode| mode & libc::S_IFMT == libc::S_IFDIR);
@@ -99,12 +97,7 @@ mod tests {
     fn pipes_and_pairs_of_this_process_are_its_own_and_sockets_that_others_reach_are_not() {
         let (reader, writer) = pipe().unwrap();
         let (one, other) = UnixStream::pair().unwrap();
-        for fd in [
-            reader.as_raw_fd(),
-            writer.as_raw_fd(),
-            one.as_raw_fd(),
-            other.as_raw_fd(),
-        ] {
+        for fd in [reader.as_raw_fd(), writer.as_raw_fd(), one.as_raw_fd(), other.as_raw_fd()] {
             assert!(is_own(fd), "{fd}");
         }
         let path =
@@ -113,21 +106,12 @@ mod tests {
         let unconnected = UnixDatagram::unbound().unwrap();
         let network = TcpListener::bind("127.0.0.1:0").unwrap();
         ::std::fs::remove_file(path).unwrap();
-        for fd in [
-            listener.as_raw_fd(),
-            unconnected.as_raw_fd(),
-            network.as_raw_fd(),
-        ] {
+        for fd in [listener.as_raw_fd(), unconnected.as_raw_fd(), network.as_raw_fd()] {
             assert!(!is_own(fd), "{fd}");
         }
         begin();
-        assert!(
-            !is_own(reader.as_raw_fd()),
-            "somebody else may have the other end"
-        );
+        assert!(!is_own(reader.as_raw_fd()), "somebody else may have the other end");
         assert!(is_own(writer.as_raw_fd()), "nobody waits for it");
-        INHERITED
-            .iter()
-            .for_each(|bits| bits.store(0, Ordering::Relaxed));
+        INHERITED.iter().for_each(|bits| bits.store(0, Ordering::Relaxed));
     }
 }

@@ -104,10 +104,7 @@ mod faults {
 
     fn note([ticks, clock]: &Moment) {
         ticks.store(counter(), Ordering::Relaxed);
-        clock.store(
-            kernel::clock_of_system(libc::CLOCK_MONOTONIC),
-            Ordering::Relaxed,
-        );
+        clock.store(kernel::clock_of_system(libc::CLOCK_MONOTONIC), Ordering::Relaxed);
     }
 
     fn noted(moment: &Moment) -> [u64; 2] {

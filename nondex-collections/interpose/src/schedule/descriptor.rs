@@ -121,10 +121,7 @@ pub(crate) unsafe fn write(
     unsafe {
         write_when_ready(
             fd,
-            &[libc::iovec {
-                iov_base: buffer.cast_mut(),
-                iov_len: len,
-            }],
+            &[libc::iovec { iov_base: buffer.cast_mut(), iov_len: len }],
             flags,
             &call,
         )
@@ -176,11 +173,7 @@ unsafe fn write_when_ready(
     call: &dyn Fn() -> isize,
 ) -> isize {
     call_takes_time();
-    let kind = if flags & libc::MSG_DONTWAIT == 0 {
-        kind(fd)
-    } else {
-        Kind::Ready
-    };
+    let kind = if flags & libc::MSG_DONTWAIT == 0 { kind(fd) } else { Kind::Ready };
     if kind.is_ready() {
         if kind == Kind::File {
             stamps::written();
@@ -205,9 +198,7 @@ unsafe fn write_when_ready(
         Kind::Stream if len > 0 => {
             // SAFETY: as the caller promises.
             unsafe {
-                write_pieces(fd, buffers, usize::MAX, &|at, len| {
-                    send_piece(fd, at, len, flags)
-                })
+                write_pieces(fd, buffers, usize::MAX, &|at, len| send_piece(fd, at, len, flags))
             }
         }
         _ => call(),
@@ -257,9 +248,8 @@ fn write_piece(fd: c_int, at: *const c_void, len: usize) -> isize {
 
 fn send_piece(fd: c_int, at: *const c_void, len: usize, flags: c_int) -> isize {
     // SAFETY: what is sent is within a buffer of the caller.
-    original!(send: Send).map_or(-1, |send| unsafe {
-        send(fd, at, len, flags | libc::MSG_DONTWAIT)
-    })
+    original!(send: Send)
+        .map_or(-1, |send| unsafe { send(fd, at, len, flags | libc::MSG_DONTWAIT) })
 }
 
 /// Makes a call that connects `fd`: within this machine that is done at once, else somebody outside

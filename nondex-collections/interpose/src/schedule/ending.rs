@@ -181,10 +181,7 @@ pub(super) fn end(me: Option<Ref>, kind: ScheduleEndKind) -> ! {
         }
     }
     let test = SESSION.lock().as_ref().map(|(_, test)| test.clone());
-    let waits = Waits {
-        all: reports,
-        test: test.unwrap_or_default(),
-    };
+    let waits = Waits { all: reports, test: test.unwrap_or_default() };
     waits.tell(kind);
     done.say(|record| {
         record.object("end", |end| {

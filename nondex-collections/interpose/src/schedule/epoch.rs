@@ -37,10 +37,7 @@ pub(crate) fn prepare(context: &Context) {
         let real = kernel::clock_of_system(libc::CLOCK_MONOTONIC);
         LEAD.store(START.wrapping_sub(real), Ordering::Relaxed);
         MONOTONIC_START.store(real, Ordering::Relaxed);
-        REALTIME_START.store(
-            kernel::clock_of_system(libc::CLOCK_REALTIME),
-            Ordering::Relaxed,
-        );
+        REALTIME_START.store(kernel::clock_of_system(libc::CLOCK_REALTIME), Ordering::Relaxed);
     }
 }
 
@@ -54,10 +51,7 @@ pub(super) fn begin(real: u64, is_first: bool) {
     IS_UNREAD.store(true, Ordering::Relaxed);
     if is_first {
         let shown = real.wrapping_add(lead);
-        LEAD.store(
-            shown.next_multiple_of(SECOND).wrapping_sub(real),
-            Ordering::Relaxed,
-        );
+        LEAD.store(shown.next_multiple_of(SECOND).wrapping_sub(real), Ordering::Relaxed);
     }
 }
 
@@ -108,10 +102,7 @@ pub(crate) unsafe fn for_system(time: *const libc::timespec) -> libc::timespec {
     };
     // What was before the system was started is over, as well.
     let real = shown.saturating_sub(lead as i64).max(0) as u64;
-    libc::timespec {
-        tv_sec: (real / SECOND) as _,
-        tv_nsec: (real % SECOND) as _,
-    }
+    libc::timespec { tv_sec: (real / SECOND) as _, tv_nsec: (real % SECOND) as _ }
 }
 
 /// Returns the clock of a deadline that names none: the one whose start is nearer.

@@ -68,10 +68,7 @@ pub(crate) fn show_times(written: FileTime, show: impl FnOnce(&mut dyn FnMut(Fil
     } else {
         0
     };
-    let now = Now {
-        real: now,
-        shown: NOW.load(Ordering::Relaxed),
-    };
+    let now = Now { real: now, shown: NOW.load(Ordering::Relaxed) };
     let limit = LONG.max(lateness::oldest(MODIFIED));
     let mut shared = SHARED.lock();
     show(&mut |time| {

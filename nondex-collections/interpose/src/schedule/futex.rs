@@ -162,8 +162,7 @@ fn wait(
         return Err(libc::EAGAIN);
     }
     let (woken_at, place) = me.woken_at.get();
-    me.waits_again
-        .set(place == address && me.operations.get() <= woken_at + 2);
+    me.waits_again.set(place == address && me.operations.get() <= woken_at + 2);
     let mut changed = || futex.load(Ordering::SeqCst) != expected;
     if is_shared {
         // Another process may wake it.

@@ -145,12 +145,7 @@ unsafe extern "C" fn pthread_clockjoin_np(
             if time.is_null() {
                 return Some(original(handle, result, clock, time));
             }
-            Some(original(
-                handle,
-                result,
-                clock,
-                &pthread::for_system(clock, time),
-            ))
+            Some(original(handle, result, clock, &pthread::for_system(clock, time)))
         })
     }
 }

@@ -71,14 +71,8 @@ const WAKE_PRIVATE: c_long = 129;
 pub(super) fn wait(futex: &AtomicU32, limit: Option<Duration>) {
     let limit = limit.map(timespec);
     let limit = limit.as_ref().map_or(ptr::null(), ptr::from_ref);
-    let arguments = [
-        ptr::from_ref(futex).addr() as c_long,
-        WAIT_PRIVATE,
-        0,
-        limit.addr() as c_long,
-        0,
-        0,
-    ];
+    let arguments =
+        [ptr::from_ref(futex).addr() as c_long, WAIT_PRIVATE, 0, limit.addr() as c_long, 0, 0];
     // SAFETY: the futex and the time live until the call returns.
     unsafe { syscall(libc::SYS_futex, arguments) };
 }
@@ -98,14 +92,7 @@ fn wait_in_vain(time: Duration) {
 
 /// Wakes whoever waits for the futex.
 pub(super) fn wake(futex: &AtomicU32) {
-    let arguments = [
-        ptr::from_ref(futex).addr() as c_long,
-        WAKE_PRIVATE,
-        1,
-        0,
-        0,
-        0,
-    ];
+    let arguments = [ptr::from_ref(futex).addr() as c_long, WAKE_PRIVATE, 1, 0, 0, 0];
     // SAFETY: the call does not look at what is there.
     unsafe { syscall(libc::SYS_futex, arguments) };
 }
@@ -140,10 +127,7 @@ pub(super) fn sleep(time: Duration) {
 }
 
 fn timespec(time: Duration) -> libc::timespec {
-    libc::timespec {
-        tv_sec: time.as_secs() as _,
-        tv_nsec: time.subsec_nanos().into(),
-    }
+    libc::timespec { tv_sec: time.as_secs() as _, tv_nsec: time.subsec_nanos().into() }
 }
 
 /// The real time of a clock in nanoseconds.
@@ -153,10 +137,7 @@ pub(super) fn clock(clock: libc::clockid_t) -> u64 {
     let Some(original) = original else {
         return clock_of_system(clock);
     };
-    let mut now = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the time is written to a place of this function.
     unsafe { original(clock, &raw mut now) };
     nanoseconds(&now)
@@ -164,18 +145,10 @@ pub(super) fn clock(clock: libc::clockid_t) -> u64 {
 
 /// As [`clock`], always by a system call: the C library reads the counter, which may fault.
 pub(super) fn clock_of_system(clock: libc::clockid_t) -> u64 {
-    let mut now = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     let place = (&raw mut now).addr() as c_long;
     // SAFETY: the time is written to a place of this function.
-    unsafe {
-        syscall(
-            libc::SYS_clock_gettime,
-            [c_long::from(clock), place, 0, 0, 0, 0],
-        )
-    };
+    unsafe { syscall(libc::SYS_clock_gettime, [c_long::from(clock), place, 0, 0, 0, 0]) };
     nanoseconds(&now)
 }
 
@@ -264,10 +237,7 @@ fn entry(entries: &[u8]) -> Option<(&[u8], &[u8])> {
     /// Where the length of an entry is, and its name.
     const LEN: usize = 16;
     const NAME: usize = 19;
-    let len = usize::from(u16::from_ne_bytes([
-        *entries.get(LEN)?,
-        *entries.get(LEN + 1)?,
-    ]));
+    let len = usize::from(u16::from_ne_bytes([*entries.get(LEN)?, *entries.get(LEN + 1)?]));
     Some((entries.get(NAME..len)?, &entries[len..]))
 }
 

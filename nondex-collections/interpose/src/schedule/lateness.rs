@@ -41,11 +41,8 @@ const ALONE: u64 = 6 << 56;
 const LENGTH: u64 = 1 << 55;
 
 /// What shows a time that may be an old one.
-pub(super) static CLOCKS: [&Model; 3] = [
-    &model::INSTANT_NOW,
-    &model::SYSTEM_TIME_NOW,
-    &model::METADATA_MODIFIED,
-];
+pub(super) static CLOCKS: [&Model; 3] =
+    [&model::INSTANT_NOW, &model::SYSTEM_TIME_NOW, &model::METADATA_MODIFIED];
 
 /// How old each may be in this run, when choices are made.
 static OLDEST: [AtomicU64; CLOCKS.len()] = [const { AtomicU64::new(0) }; CLOCKS.len()];
@@ -85,11 +82,7 @@ pub(super) fn late(me: Ref, mark: usize, deadline: u64) -> u64 {
     let Some(_work) = own::work() else {
         return 0;
     };
-    let model = if mark == SLEEPS {
-        &model::THREAD_SLEEP
-    } else {
-        &model::CONDVAR_WAIT_TIMEOUT
-    };
+    let model = if mark == SLEEPS { &model::THREAD_SLEEP } else { &model::CONDVAR_WAIT_TIMEOUT };
     let moment = word(me, TIME | LENGTH, number);
     let late = held(model, origin::caller(), moment, within(u64::MAX), deadline);
     if late > 0 && trace::is_on() {
@@ -137,10 +130,7 @@ pub(super) fn hold_alone(me: Ref, by: &'static Model) -> u64 {
         return 0;
     };
     me.marks[READINGS_ALONE + place(by)].set(false);
-    let (caller, moment) = (
-        origin::caller(),
-        word(me, ALONE | LENGTH, me.read_alone.get()),
-    );
+    let (caller, moment) = (origin::caller(), word(me, ALONE | LENGTH, me.read_alone.get()));
     held(by, caller, moment, u64::MAX, 0)
 }
 

@@ -25,9 +25,7 @@ const LOOKS_AT_SLEEP: u32 = 64;
 pub(super) fn note(number: i32) {
     let take = |place: &AtomicI32, from| {
         let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
-        place
-            .compare_exchange(from, number, success, failure)
-            .is_ok()
+        place.compare_exchange(from, number, success, failure).is_ok()
     };
     if LEAVING.iter().any(|place| take(place, 0)) {
         return;
@@ -42,14 +40,7 @@ pub(super) fn note(number: i32) {
 /// Whether a thread of this process is there, for the system.
 fn is_there(number: i32) -> bool {
     let _errno = Errno::save();
-    let arguments = [
-        process_number::of_system().into(),
-        number.into(),
-        0,
-        0,
-        0,
-        0,
-    ];
+    let arguments = [process_number::of_system().into(), number.into(), 0, 0, 0, 0];
     // SAFETY: no signal is sent.
     unsafe { kernel::syscall(libc::SYS_tgkill, arguments) == 0 }
 }
@@ -58,9 +49,7 @@ fn is_there(number: i32) -> bool {
 /// not be queried, those that were noted are.
 pub(super) fn is_any() -> bool {
     if filter::is_there() {
-        return LEAVING
-            .iter()
-            .any(|place| place.load(Ordering::Relaxed) != 0);
+        return LEAVING.iter().any(|place| place.load(Ordering::Relaxed) != 0);
     }
     LEAVING.iter().any(|place| {
         let number = place.load(Ordering::Relaxed);

@@ -32,10 +32,7 @@ impl Limit {
         };
         let seconds = seconds.try_into().unwrap_or(0);
         let rest = rest.try_into().unwrap_or(0);
-        match seconds
-            .saturating_mul(1000 * MILLISECOND)
-            .saturating_add(rest)
-        {
+        match seconds.saturating_mul(1000 * MILLISECOND).saturating_add(rest) {
             0 => Limit::Zero,
             time => Limit::Time(time),
         }

@@ -12,10 +12,7 @@ pub(super) struct List {
 
 impl List {
     pub(super) const fn new() -> Self {
-        List {
-            first: None,
-            last: None,
-        }
+        List { first: None, last: None }
     }
 
     pub(super) const fn is_empty(&self) -> bool {

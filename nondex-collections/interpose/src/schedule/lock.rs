@@ -17,10 +17,7 @@ unsafe impl<T: Send> Sync for Lock<T> {}
 
 impl<T> Lock<T> {
     pub(super) const fn new(value: T) -> Self {
-        Lock {
-            owner: AtomicUsize::new(0),
-            value: UnsafeCell::new(value),
-        }
+        Lock { owner: AtomicUsize::new(0), value: UnsafeCell::new(value) }
     }
 
     pub(super) fn lock(&self) -> Guard<'_, T> {
@@ -48,8 +45,7 @@ impl<T> Lock<T> {
 
     fn try_lock(&self) -> Option<Guard<'_, T>> {
         let taken =
-            self.owner
-                .compare_exchange(0, kernel::own(), Ordering::Acquire, Ordering::Relaxed);
+            self.owner.compare_exchange(0, kernel::own(), Ordering::Acquire, Ordering::Relaxed);
         // A guard that was never wanted would give the lock free.
         taken.is_ok().then(|| Guard(self))
     }

@@ -57,10 +57,7 @@ impl Shared {
         let Some(first) = self.timers.first() else {
             return false;
         };
-        let passed = first
-            .deadline
-            .get()
-            .saturating_sub(NOW.load(Ordering::Relaxed));
+        let passed = first.deadline.get().saturating_sub(NOW.load(Ordering::Relaxed));
         if self.timers_of_sleep() == 0 {
             // Held back until nobody else can do anything: only a clock shows how long that was.
             if first.reads_clock.get() {
@@ -90,10 +87,7 @@ impl Shared {
     /// Wake-up times of the threads that wait for a time.
     pub(super) fn sleepers(&self) -> impl Iterator<Item = u64> {
         let own = |thread: &Ref| thread.operation.get() != Operation::Hold;
-        self.timers
-            .iter()
-            .filter(own)
-            .map(|thread| thread.deadline.get())
+        self.timers.iter().filter(own).map(|thread| thread.deadline.get())
     }
 
     pub(super) fn timers_of_sleep(&self) -> usize {
@@ -169,10 +163,7 @@ impl Shared {
     /// for.
     fn is_closed(&self) -> bool {
         let is_descriptor = |thread: Ref| {
-            matches!(
-                thread.operation.get(),
-                Operation::Poll | Operation::Read | Operation::Write
-            )
+            matches!(thread.operation.get(), Operation::Poll | Operation::Read | Operation::Write)
         };
         // What was outside may have left a process running.
         let nobody_was = || self.counts.outside == 0 && self.counts.leaks == 0;

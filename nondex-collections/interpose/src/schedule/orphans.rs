@@ -21,10 +21,7 @@ pub(super) fn are_there() -> bool {
     // Each thread of the parent has its own list of children.
     kernel::each_number(tasks.text(), |task| {
         let mut room = [0; 4096];
-        let list = kernel::shown(
-            format_args!("/proc/{parent}/task/{task}/children"),
-            &mut room,
-        );
+        let list = kernel::shown(format_args!("/proc/{parent}/task/{task}/children"), &mut room);
         let mut children = list.unwrap_or_default().split(|byte| *byte == b' ');
         is_found = children.any(|child| kernel::number(child).is_some_and(is_orphan));
         !is_found

@@ -51,12 +51,7 @@ fn owner_and_kind(lock: *mut c_void) -> (i32, i32) {
     const KIND: usize = 4;
     let words = lock.cast::<i32>();
     // SAFETY: a lock is at least as long as that, and what is read is only compared.
-    unsafe {
-        (
-            words.add(OWNER).read_volatile(),
-            words.add(KIND).read_volatile(),
-        )
-    }
+    unsafe { (words.add(OWNER).read_volatile(), words.add(KIND).read_volatile()) }
 }
 
 /// Whether a lock is a mutex that this thread has already, of a kind for which that is an error:
@@ -342,11 +337,7 @@ unsafe fn wait(
     drop(busy);
     // SAFETY: as above.
     let error = unsafe { pthread_mutex_lock(mutex) };
-    if error == 0 && woken == Woken::Time {
-        libc::ETIMEDOUT
-    } else {
-        error
-    }
+    if error == 0 && woken == Woken::Time { libc::ETIMEDOUT } else { error }
 }
 
 #[unsafe(no_mangle)]
@@ -368,14 +359,7 @@ unsafe extern "C" fn pthread_cond_timedwait(
 ) -> c_int {
     if let Some(me) = me() {
         // SAFETY: the caller's arguments.
-        return unsafe {
-            wait(
-                me,
-                condition,
-                mutex,
-                Some(deadline(epoch::clock_of(time), time)),
-            )
-        };
+        return unsafe { wait(me, condition, mutex, Some(deadline(epoch::clock_of(time), time))) };
     }
     let original = original!(pthread_cond_timedwait(_, _, _) else return libc::EINVAL);
     // SAFETY: the caller's arguments.

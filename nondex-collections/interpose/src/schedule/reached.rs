@@ -29,10 +29,7 @@ pub(super) struct Reached<'a> {
 impl<'a> Reached<'a> {
     /// Leaves these addresses out.
     pub(super) fn without(left_out: &'a dyn Fn(usize) -> bool) -> Self {
-        Reached {
-            left_out,
-            left: MOST,
-        }
+        Reached { left_out, left: MOST }
     }
 
     /// A word about what is in the memory that a word leads to, in this number of steps; 0 if there
@@ -49,11 +46,7 @@ impl<'a> Reached<'a> {
         let mut found = [0; WORDS];
         let count = read(place, &mut found);
         found[..count].iter().fold(0, |state, &word| {
-            let beyond = if steps > 1 {
-                self.from(word, steps - 1)
-            } else {
-                0
-            };
+            let beyond = if steps > 1 { self.from(word, steps - 1) } else { 0 };
             mix(state ^ word ^ beyond)
         })
     }
@@ -69,14 +62,8 @@ fn read(place: usize, words: &mut [u64; WORDS]) -> usize {
         length: usize,
     }
     let length = size_of_val(words);
-    let into = Piece {
-        start: words.as_mut_ptr().expose_provenance(),
-        length,
-    };
-    let from = Piece {
-        start: place,
-        length,
-    };
+    let into = Piece { start: words.as_mut_ptr().expose_provenance(), length };
+    let from = Piece { start: place, length };
     let process = c_long::from(process_number::of_system());
     let piece = |piece: &Piece| ptr::from_ref(piece).expose_provenance() as c_long;
     let arguments = [process, piece(&into), 1, piece(&from), 1, 0];

@@ -116,11 +116,7 @@ pub(super) fn deadline(fd: c_int, direction: Direction) -> Option<u64> {
 
 /// Whether a descriptor is ready, or broken.
 pub(super) fn is_ready(fd: c_int, events: c_short) -> bool {
-    let mut entry = libc::pollfd {
-        fd,
-        events,
-        revents: 0,
-    };
+    let mut entry = libc::pollfd { fd, events, revents: 0 };
     // SAFETY: the list has one entry.
     original!(poll: Poll).is_none_or(|poll| unsafe { poll(&raw mut entry, 1, 0) } != 0)
 }

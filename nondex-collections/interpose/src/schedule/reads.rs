@@ -20,10 +20,7 @@ pub(super) struct Reads {
 
 impl Reads {
     pub(super) const fn new() -> Self {
-        Reads {
-            places: [const { Cell::new(0) }; KEPT],
-            oldest: Cell::new(0),
-        }
+        Reads { places: [const { Cell::new(0) }; KEPT], oldest: Cell::new(0) }
     }
 
     /// Keeps a place that is read. Runs of few seeds come here, and the others are not to pay for

@@ -58,12 +58,7 @@ pub(super) fn note(me: Ref) {
 
 /// The private state of this thread where it called us; `None` where that is not known.
 fn state(me: Ref) -> Option<u64> {
-    let mut walk = Walk {
-        is_callers: false,
-        place: 0,
-        registers: [0; KEPT.len()],
-        stack: None,
-    };
+    let mut walk = Walk { is_callers: false, place: 0, registers: [0; KEPT.len()], stack: None };
     // SAFETY: `frame` has the signature the unwinder expects, and `walk` outlives the call.
     unsafe { _Unwind_Backtrace(frame, (&raw mut walk).cast()) };
     let (top, end) = walk.stack?;
@@ -96,9 +91,11 @@ fn state(me: Ref) -> Option<u64> {
     };
     let mut reached = Reached::without(&is_left_out);
     let words = walk.registers.into_iter().chain(words);
-    Some(words.fold(mix(walk.place as u64), |state, word| {
-        mix(state ^ word ^ reached.from(word, STEPS))
-    }))
+    Some(
+        words.fold(mix(walk.place as u64), |state, word| {
+            mix(state ^ word ^ reached.from(word, STEPS))
+        }),
+    )
 }
 
 struct Walk {

@@ -280,9 +280,7 @@ impl Shared {
     /// The thread with a handle that was not joined yet.
     pub(super) fn of_handle(&self, handle: libc::pthread_t) -> Option<Ref> {
         let mut threads = self.alive.iter().chain(&self.ended).rev();
-        threads
-            .find(|thread| thread.handle.get() == handle)
-            .copied()
+        threads.find(|thread| thread.handle.get() == handle).copied()
     }
 
     /// Lets another thread take the place of one that was joined or detached, and has ended.
@@ -340,10 +338,7 @@ impl Shared {
     }
 
     pub(super) fn set_attention(&self) {
-        let first = self
-            .timers
-            .first()
-            .map_or(u64::MAX, |first| first.deadline.get());
+        let first = self.timers.first().map_or(u64::MAX, |first| first.deadline.get());
         ATTENTION.store(first.min(self.slice_end), Ordering::Relaxed);
     }
 
@@ -358,9 +353,7 @@ impl Shared {
             }
         };
         if let Some(thread) = self.alive.iter().find(can_watch) {
-            let _ = thread
-                .go
-                .compare_exchange(0, LOOK, Ordering::Relaxed, Ordering::Relaxed);
+            let _ = thread.go.compare_exchange(0, LOOK, Ordering::Relaxed, Ordering::Relaxed);
             kernel::wake(&thread.go);
         }
     }

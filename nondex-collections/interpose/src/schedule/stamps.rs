@@ -135,11 +135,7 @@ impl Stamps {
         let Some(stretch) = number.checked_sub(1).map(|last| &self.stretches[last]) else {
             return start;
         };
-        let to = if number == self.stretches.len() {
-            now
-        } else {
-            stretch.to
-        };
+        let to = if number == self.stretches.len() { now } else { stretch.to };
         let most = to.saturating_sub(stretch.from);
         start + stretch.from + (real - stretch.real).min(most)
     }

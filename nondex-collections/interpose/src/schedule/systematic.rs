@@ -60,10 +60,7 @@ pub(super) fn hold(me: Ref, is_preemption: bool) -> u64 {
     }
     let number = me.decisions.get();
     me.decisions.set(number + 1);
-    let decision = Decision {
-        thread: me.index.get(),
-        is_preemption,
-    };
+    let decision = Decision { thread: me.index.get(), is_preemption };
     note(decision.into());
     if !is_listed(me, number) {
         return 0;
@@ -95,10 +92,7 @@ pub(super) fn holds_first(thread: Ref) -> bool {
 
 /// Whether the list holds this thread back at its decision of this number.
 fn is_listed(thread: Ref, number: u32) -> bool {
-    let stop = Stop {
-        thread: thread.index.get(),
-        number,
-    };
+    let stop = Stop { thread: thread.index.get(), number };
     stops::of_seed(SEED.load(Ordering::Relaxed)).any(|listed| listed == stop)
 }
 

@@ -302,11 +302,7 @@ impl Thread {
     /// How many looks a yield counts as. A loop may yield some dozens of times and then go on,
     /// although the thread that it waits for is still delayed.
     pub(super) fn looks_of_yield(&self) -> u32 {
-        if self.spins() {
-            SPIN / 2
-        } else {
-            SPINNING / YIELDS
-        }
+        if self.spins() { SPIN / 2 } else { SPINNING / YIELDS }
     }
 
     /// How long it has looked at the same few places without reading a clock, which goes on.

@@ -180,9 +180,9 @@ fn pause() -> Duration {
         return TICK;
     }
     // Whatever happens outside is not to wait for us, nor for a processor.
-    let waited = shared.idle_since.map_or(0, |since| {
-        kernel::clock(libc::CLOCK_MONOTONIC).saturating_sub(since)
-    });
+    let waited = shared
+        .idle_since
+        .map_or(0, |since| kernel::clock(libc::CLOCK_MONOTONIC).saturating_sub(since));
     let pause = Duration::from_nanos(waited / 4).clamp(Duration::from_micros(50), TICK / 4);
     let now = NOW.load(Ordering::Relaxed);
     let due = shared

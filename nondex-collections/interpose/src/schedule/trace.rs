@@ -103,14 +103,7 @@ pub(super) fn note(me: Ref, operation: Operation, object: Object) {
         (Operation::File, Object::State(_, false, _)) => "read",
         (other, _) => other.name(),
     };
-    keep(
-        me,
-        object,
-        Done {
-            operation: name,
-            ..Done::default()
-        },
-    );
+    keep(me, object, Done { operation: name, ..Done::default() });
 }
 
 /// Keeps an atomic operation of this thread, unless it waits by looking: of what nobody changes the
@@ -126,35 +119,21 @@ pub(super) fn note_atomic(
     if me.spins() {
         return;
     }
-    let done = Done {
-        operation,
-        writes: left.is_some(),
-        found,
-        left,
-        ..Done::default()
-    };
+    let done = Done { operation, writes: left.is_some(), found, left, ..Done::default() };
     keep(me, Object::Address(address), done);
 }
 
 /// Keeps a plain access of this thread.
 #[cold]
 pub(super) fn note_access(me: Ref, operation: &'static str, address: usize, writes: bool) {
-    let done = Done {
-        operation,
-        writes,
-        ..Done::default()
-    };
+    let done = Done { operation, writes, ..Done::default() };
     keep(me, Object::Address(address), done);
 }
 
 /// Keeps that this thread is delayed, or how much later than asked it wakes.
 #[cold]
 pub(super) fn note_delay(me: Ref, operation: &'static str, length: u64) {
-    let done = Done {
-        operation,
-        length: Some(length),
-        ..Done::default()
-    };
+    let done = Done { operation, length: Some(length), ..Done::default() };
     keep(me, Object::Nothing, done);
 }
 
@@ -188,10 +167,7 @@ fn keep(me: Ref, object: Object, done: Done) {
 
 impl Object {
     const fn writes(self) -> bool {
-        matches!(
-            self,
-            Object::State(_, true, _) | Object::Descriptor(_, true)
-        )
+        matches!(self, Object::State(_, true, _) | Object::Descriptor(_, true))
     }
 
     /// The name of a part of the state, after its kind; that of what a descriptor is.
@@ -246,12 +222,7 @@ impl Kept {
         let life = thread.life.get();
         let is_it = |lane: &Lane| lane.thread.is(thread) && lane.life == life;
         let at = self.threads.iter().rposition(is_it).unwrap_or_else(|| {
-            self.threads.push(Lane {
-                thread,
-                life,
-                path: thread.path(),
-                name: None,
-            });
+            self.threads.push(Lane { thread, life, path: thread.path(), name: None });
             self.threads.len() - 1
         });
         // Its own name is given to a thread before it does anything of the program's.
@@ -263,9 +234,7 @@ impl Kept {
     }
 
     fn stack(&mut self, addresses: &[u64]) -> u32 {
-        let hash = addresses
-            .iter()
-            .fold(0, |hash, address| nondex_core::hash::mix(hash ^ address));
+        let hash = addresses.iter().fold(0, |hash, address| nondex_core::hash::mix(hash ^ address));
         match self.known.binary_search_by_key(&hash, |(hash, _)| *hash) {
             Ok(at) => self.known[at].1,
             Err(at) => {

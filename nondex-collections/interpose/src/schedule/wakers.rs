@@ -21,14 +21,8 @@ use crate::libc;
 
 /// The signals that a thread sends itself by what it does, and those that the C library keeps for
 /// itself.
-const OF_NOBODY_ELSE: [libc::c_int; 6] = [
-    libc::SIGILL,
-    libc::SIGBUS,
-    libc::SIGFPE,
-    libc::SIGSEGV,
-    32,
-    33,
-];
+const OF_NOBODY_ELSE: [libc::c_int; 6] =
+    [libc::SIGILL, libc::SIGBUS, libc::SIGFPE, libc::SIGSEGV, 32, 33];
 
 /// What the harness's own thread does. Until it waits for the test's, or where the test is its own,
 /// it may have a lock of the test's allocator.
@@ -242,11 +236,7 @@ mod tests {
         let thread = ::std::thread::spawn(|| {
             let own = kernel::thread_number();
             // The harness of these tests has threads that only it knows.
-            (
-                own,
-                has_other_thread(|_| true),
-                has_other_thread(|number| number != own),
-            )
+            (own, has_other_thread(|_| true), has_other_thread(|number| number != own))
         });
         let (_, all_known, all_but_one) = thread.join().unwrap();
         assert!(!all_known);

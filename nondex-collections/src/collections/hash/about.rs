@@ -58,11 +58,7 @@ impl<K, V, S> Of<K, V, S> {
     const fn about(models: &'static Models) -> About {
         About {
             entry: Layout::new::<(K, V)>(),
-            drop: if needs_drop::<(K, V)>() {
-                Some(drop_entry::<K, V>)
-            } else {
-                None
-            },
+            drop: if needs_drop::<(K, V)>() { Some(drop_entry::<K, V>) } else { None },
             name: type_name::<(K, V)>,
             is_repeatable: is_repeatable::<S>,
             models,
@@ -106,11 +102,7 @@ impl About {
 
     /// The family under which choices about the order of this collection are recorded.
     pub(super) fn family(&self, model: &Model) -> Family {
-        if self.is_repeatable() {
-            Family::FixedHasher
-        } else {
-            model.family
-        }
+        if self.is_repeatable() { Family::FixedHasher } else { model.family }
     }
 
     /// The model of an act in which nobody but the entries' own code sees their order; `None` when

@@ -147,9 +147,7 @@ impl Body {
     /// Whether it keeps a fixed hash of each key.
     #[inline]
     pub(super) fn knows_contents(&self) -> bool {
-        self.identity
-            .as_ref()
-            .is_some_and(|identity| identity.knows_contents())
+        self.identity.as_ref().is_some_and(|identity| identity.knows_contents())
     }
 
     /// Notes that a new last slot was added to the index, in this bucket.
@@ -298,8 +296,7 @@ impl Body {
     #[inline]
     fn trail(&mut self, slots: usize) -> &mut Trail {
         let index = &self.index;
-        self.trail
-            .get_or_insert_with(|| hidden::boxed(Trail::new(index, slots)))
+        self.trail.get_or_insert_with(|| hidden::boxed(Trail::new(index, slots)))
     }
 
     /// All but the entries of a clone, which is to have as much room.

@@ -30,11 +30,7 @@ unsafe impl Sync for Buffer {}
 impl Buffer {
     /// No room. Allocates nothing.
     pub(super) const fn new(about: &About) -> Self {
-        Buffer {
-            start: nowhere(about.entry),
-            capacity: 0,
-            entry: about.entry,
-        }
+        Buffer { start: nowhere(about.entry), capacity: 0, entry: about.entry }
     }
 
     /// How many entries it has room for.
@@ -78,11 +74,7 @@ impl Buffer {
             // SAFETY: the size is not zero.
             NonNull::new(unsafe { alloc(layout) }).ok_or(layout)?
         };
-        Ok(Buffer {
-            start,
-            capacity,
-            entry,
-        })
+        Ok(Buffer { start, capacity, entry })
     }
 
     /// Moves the first `used` entries to a new block with room for `capacity`. When there is no

@@ -91,11 +91,7 @@ fn clone_entries<K: Clone, V: Clone>(from: &Body, to: &mut Body, order: Option<V
         }
         return;
     };
-    let mut cloned = Cloned {
-        order: order.clone(),
-        count: 0,
-        body: to,
-    };
+    let mut cloned = Cloned { order: order.clone(), count: 0, body: to };
     for slot in order {
         // SAFETY: the source has a valid entry in this slot, and the target has room there.
         unsafe {

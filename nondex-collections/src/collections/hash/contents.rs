@@ -152,13 +152,7 @@ impl Contents {
     /// does each other one.
     pub(super) fn visit(&self, tree_key: u64, key: u64) -> ByContent<'_> {
         self.tree.get_or_init(|| Tree::new(tree_key, &self.hashes));
-        ByContent {
-            contents: self,
-            key,
-            group: 0,
-            pending: hidden::vec(),
-            at: 0,
-        }
+        ByContent { contents: self, key, group: 0, pending: hidden::vec(), at: 0 }
     }
 }
 
@@ -170,17 +164,8 @@ pub(super) const fn leaf(content: u64, tree_key: u64) -> u64 {
 impl Tree {
     fn new(key: u64, hashes: &[u64]) -> Self {
         let bits = (hashes.len() / 2).max(2).next_power_of_two().ilog2();
-        let mut tree = Tree {
-            key,
-            bits,
-            groups: hidden::vec(),
-            members: hidden::vec(),
-        };
-        let group = Group {
-            start: 0,
-            len: 0,
-            room: 0,
-        };
+        let mut tree = Tree { key, bits, groups: hidden::vec(), members: hidden::vec() };
+        let group = Group { start: 0, len: 0, room: 0 };
         tree.groups.resize(1 << bits, group);
         for &content in hashes {
             let group = tree.group(tree.leaf(content));
@@ -191,8 +176,7 @@ impl Tree {
             group.start = end;
             end += group.room;
         }
-        tree.members
-            .resize(hashes.len(), Member { bits: 0, slot: 0 });
+        tree.members.resize(hashes.len(), Member { bits: 0, slot: 0 });
         for (slot, &content) in hashes.iter().enumerate() {
             let leaf = tree.leaf(content);
             tree.put(tree.group(leaf), slot, leaf);

@@ -12,11 +12,7 @@ use nondex_core::hidden;
 impl Body {
     /// The order in which an act visits all entries.
     pub(super) fn act(&self, act: Act, caller: impl FnOnce() -> Caller) -> Visit<'_> {
-        let model = if self.len() < 2 {
-            None
-        } else {
-            self.about.model(act)
-        };
+        let model = if self.len() < 2 { None } else { self.about.model(act) };
         let Some(model) = model else {
             return self.slots();
         };
@@ -25,13 +21,7 @@ impl Body {
         }
         let family = self.about.family(model);
         let aspect = |aspect| self.aspect(aspect);
-        self.visit(nondex_core::decide(
-            model,
-            family,
-            caller(),
-            self.len(),
-            aspect,
-        ))
+        self.visit(nondex_core::decide(model, family, caller(), self.len(), aspect))
     }
 
     /// What a level asks about this collection. One that was filled before its test began knows
@@ -124,10 +114,7 @@ impl Body {
         let drawn = widened(self.visit(partly.decision.clone()));
         let describe = |slot, is_traced| self.describe(slot, is_traced);
         let order = partly.order(&base, &drawn, &describe, &|| self.created());
-        Order::Listed(
-            hidden::collect(order.into_iter().map(|slot| slot as u32)),
-            0,
-        )
+        Order::Listed(hidden::collect(order.into_iter().map(|slot| slot as u32)), 0)
     }
 
     /// A fixed hash of the key in a slot, if that is known.
@@ -161,9 +148,7 @@ impl Body {
             None => 0,
         };
         let insertion = || self.identity.as_ref()?.insertion(first as usize);
-        caller::visible(self.created)
-            .or_else(|| insertion().cloned())
-            .unwrap_or_default()
+        caller::visible(self.created).or_else(|| insertion().cloned()).unwrap_or_default()
     }
 }
 

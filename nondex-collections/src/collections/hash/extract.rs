@@ -48,11 +48,9 @@ impl Path {
         match decision {
             Decision::Base if !table_is_base => Path::Insertion(body.first()),
             Decision::Base | Decision::Std { .. } => Path::Table(0),
-            Decision::ByContent { tree, key } if body.knows_contents() => Path::Content {
-                tree,
-                key,
-                looked: false,
-            },
+            Decision::ByContent { tree, key } if body.knows_contents() => {
+                Path::Content { tree, key, looked: false }
+            }
             decision => match body.visit(decision) {
                 Visit::Trail(Walk::Backward(_)) => Path::Reverse(body.last()),
                 visit @ (Visit::Table(_) | Visit::Trail(_) | Visit::Content(_)) => {
@@ -71,14 +69,9 @@ impl Path {
 
 impl<'a, K, V> Extract<'a, K, V> {
     pub(super) fn new(slots: &'a mut Slots<K, V>, decision: Decision, table_is_base: bool) -> Self {
-        let path = slots.body().map_or(Path::Table(0), |body| {
-            Path::new(body, decision, table_is_base)
-        });
-        Extract {
-            left: slots.len(),
-            slots,
-            path,
-        }
+        let path =
+            slots.body().map_or(Path::Table(0), |body| Path::new(body, decision, table_is_base));
+        Extract { left: slots.len(), slots, path }
     }
 
     /// The next entry that `take` chooses.
@@ -157,11 +150,7 @@ impl<'a, K, V> Extract<'a, K, V> {
             }
             Path::Slots(order) => {
                 let order = mem::replace(order, Order::NONE);
-                self.path = Path::Moved {
-                    order,
-                    from,
-                    to: slot,
-                };
+                self.path = Path::Moved { order, from, to: slot };
             }
             Path::Content { looked, .. } => *looked = false,
             _ => {}

@@ -17,21 +17,19 @@ use nondex_core::hidden::Table;
 pub(super) type Index = Table<u32>;
 
 /// How many control bytes hashbrown looks at together on this target.
-const GROUP_WIDTH: usize = if cfg!(all(
-    target_feature = "sse2",
-    any(target_arch = "x86", target_arch = "x86_64")
-)) {
-    16
-} else if cfg!(any(
-    target_pointer_width = "64",
-    target_arch = "aarch64",
-    target_arch = "x86_64",
-    target_arch = "wasm32"
-)) {
-    8
-} else {
-    4
-};
+const GROUP_WIDTH: usize =
+    if cfg!(all(target_feature = "sse2", any(target_arch = "x86", target_arch = "x86_64"))) {
+        16
+    } else if cfg!(any(
+        target_pointer_width = "64",
+        target_arch = "aarch64",
+        target_arch = "x86_64",
+        target_arch = "wasm32"
+    )) {
+        8
+    } else {
+        4
+    };
 
 /// The least capacity of an allocated table of elements of `size` bytes.
 const fn least_capacity(size: usize) -> usize {
@@ -99,10 +97,7 @@ fn is_possible(capacity: usize, size: usize) -> bool {
 /// Whether there can be a table with room for `additional` more elements of `size` bytes.
 fn is_possible_with(index: &Index, additional: usize, size: usize) -> bool {
     additional <= index.capacity() - index.len()
-        || index
-            .len()
-            .checked_add(additional)
-            .is_some_and(|capacity| is_possible(capacity, size))
+        || index.len().checked_add(additional).is_some_and(|capacity| is_possible(capacity, size))
 }
 
 /// As std's `reserve`.
@@ -112,10 +107,7 @@ pub(super) fn reserve(
     size: usize,
     hash: impl Fn(&u32) -> u64,
 ) {
-    assert!(
-        is_possible_with(index, additional, size),
-        "Hash table capacity overflow"
-    );
+    assert!(is_possible_with(index, additional, size), "Hash table capacity overflow");
     index.reserve(request(index, additional, size), hash);
 }
 

@@ -41,9 +41,8 @@ impl<'a, T> Joined<'a, T> {
         model: &'static Model,
     ) -> Self {
         let left = (first.len(), second.len());
-        let decision = decide_order::<S>(model, left.0 + left.1, |aspect| {
-            first.aspect_with(second, aspect)
-        });
+        let decision =
+            decide_order::<S>(model, left.0 + left.1, |aspect| first.aspect_with(second, aspect));
         let visit = match decision {
             Decision::Base | Decision::Std { .. } => {
                 let entries = |store: &'a Store<T, (), S>, decision| {
@@ -54,10 +53,7 @@ impl<'a, T> Joined<'a, T> {
             decision => Both::Mixed(
                 first.slots.entries(),
                 second.slots.entries(),
-                mixed(
-                    &Pair::new(first.slots.body(), second.slots.body()),
-                    decision,
-                ),
+                mixed(&Pair::new(first.slots.body(), second.slots.body()), decision),
             ),
         };
         Joined { visit, left }
@@ -102,11 +98,7 @@ struct Pair<'a> {
 
 impl<'a> Pair<'a> {
     fn new(first: Option<&'a Body>, second: Option<&'a Body>) -> Self {
-        Pair {
-            first,
-            second,
-            len: first.map_or(0, Body::len) as u32,
-        }
+        Pair { first, second, len: first.map_or(0, Body::len) as u32 }
     }
 
     /// The slots of the first one, then those of the second, each in the order of a visit.
@@ -147,17 +139,12 @@ fn mixed(pair: &Pair<'_>, decision: Decision) -> Order {
                 |slots: Vec<u32>| hidden::collect(slots.iter().map(|&slot| slot as usize));
             let drawn = hidden::collect(mixed(pair, partly.decision.clone()));
             let describe = |slot: usize, is_traced| {
-                pair.ask(slot as u32, |body, slot| {
-                    Some(body.describe(slot, is_traced))
-                })
-                .unwrap_or_default()
+                pair.ask(slot as u32, |body, slot| Some(body.describe(slot, is_traced)))
+                    .unwrap_or_default()
             };
             let created = || pair.first.map(Body::created).unwrap_or_default();
             let order = partly.order(&widened(base()), &widened(drawn), &describe, &created);
-            Order::Listed(
-                hidden::collect(order.into_iter().map(|slot| slot as u32)),
-                0,
-            )
+            Order::Listed(hidden::collect(order.into_iter().map(|slot| slot as u32)), 0)
         }
     }
 }

@@ -1,8 +1,5 @@
 //! Mirror of std's `HashMap`.
-#![expect(
-    clippy::multiple_bound_locations,
-    reason = "signatures are std's, word for word"
-)]
+#![expect(clippy::multiple_bound_locations, reason = "signatures are std's, word for word")]
 
 mod entry;
 mod into_iter;
@@ -131,86 +128,65 @@ impl<K, V, S> HashMap<K, V, S> {
     #[inline]
     #[track_caller]
     pub const fn with_hasher(hash_builder: S) -> HashMap<K, V, S> {
-        HashMap {
-            store: Store::map(hash_builder),
-        }
+        HashMap { store: Store::map(hash_builder) }
     }
 
     /// An empty map with room for at least `capacity` entries that hashes with `hasher`.
     #[inline]
     #[track_caller]
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> HashMap<K, V, S> {
-        HashMap {
-            store: Store::map_with_capacity(capacity, hasher),
-        }
+        HashMap { store: Store::map_with_capacity(capacity, hasher) }
     }
 
     /// Visits the keys in the decided order.
     #[track_caller]
     pub fn keys(&self) -> Keys<'_, K, V> {
-        Keys {
-            entries: self.store.entries(&model::HASH_MAP_KEYS),
-        }
+        Keys { entries: self.store.entries(&model::HASH_MAP_KEYS) }
     }
 
     /// Visits the keys, by value, in the decided order.
     #[inline]
     #[track_caller]
     pub fn into_keys(mut self) -> IntoKeys<K, V> {
-        IntoKeys {
-            entries: self.store.take_entries(&model::HASH_MAP_INTO_KEYS),
-        }
+        IntoKeys { entries: self.store.take_entries(&model::HASH_MAP_INTO_KEYS) }
     }
 
     /// Visits the values in the decided order.
     #[track_caller]
     pub fn values(&self) -> Values<'_, K, V> {
-        Values {
-            entries: self.store.entries(&model::HASH_MAP_VALUES),
-        }
+        Values { entries: self.store.entries(&model::HASH_MAP_VALUES) }
     }
 
     /// Visits the values, to be changed, in the decided order.
     #[track_caller]
     pub fn values_mut(&mut self) -> ValuesMut<'_, K, V> {
-        ValuesMut {
-            entries: self.store.entries_mut(&model::HASH_MAP_VALUES_MUT),
-        }
+        ValuesMut { entries: self.store.entries_mut(&model::HASH_MAP_VALUES_MUT) }
     }
 
     /// Visits the values, by value, in the decided order.
     #[inline]
     #[track_caller]
     pub fn into_values(mut self) -> IntoValues<K, V> {
-        IntoValues {
-            entries: self.store.take_entries(&model::HASH_MAP_INTO_VALUES),
-        }
+        IntoValues { entries: self.store.take_entries(&model::HASH_MAP_INTO_VALUES) }
     }
 
     /// Visits the entries in the decided order.
     #[track_caller]
     pub fn iter(&self) -> Iter<'_, K, V> {
-        Iter {
-            entries: self.store.entries(&model::HASH_MAP_ITER),
-        }
+        Iter { entries: self.store.entries(&model::HASH_MAP_ITER) }
     }
 
     /// Visits the entries, with values to be changed, in the decided order.
     #[track_caller]
     pub fn iter_mut(&mut self) -> IterMut<'_, K, V> {
-        IterMut {
-            entries: self.store.entries_mut(&model::HASH_MAP_ITER_MUT),
-        }
+        IterMut { entries: self.store.entries_mut(&model::HASH_MAP_ITER_MUT) }
     }
 
     /// Takes all entries, in the decided order. The map is empty even if not all are consumed.
     #[inline]
     #[track_caller]
     pub fn drain(&mut self) -> Drain<'_, K, V> {
-        Drain {
-            entries: self.store.drain(&model::HASH_MAP_DRAIN),
-            map: PhantomData,
-        }
+        Drain { entries: self.store.drain(&model::HASH_MAP_DRAIN), map: PhantomData }
     }
 
     /// Visits the entries in the decided order as far as it is consumed, and takes those that
@@ -222,10 +198,7 @@ impl<K, V, S> HashMap<K, V, S> {
     where
         F: FnMut(&K, &mut V) -> bool,
     {
-        ExtractIf {
-            extract: self.store.extract(&model::HASH_MAP_EXTRACT_IF),
-            pred,
-        }
+        ExtractIf { extract: self.store.extract(&model::HASH_MAP_EXTRACT_IF), pred }
     }
 
     /// Visits the entries in the decided order, and drops those that `f` does not accept.

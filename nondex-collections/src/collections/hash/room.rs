@@ -47,11 +47,7 @@ impl<K: Hash, V> Slots<K, V> {
             hash(unsafe { &(*keys.as_ptr().add(slot as usize)).0 })
         };
         let follow = Follow(body, len);
-        Some(act(
-            follow.0.index.get_mut(),
-            follow.0.about.size(),
-            &hash_of,
-        ))
+        Some(act(follow.0.index.get_mut(), follow.0.about.size(), &hash_of))
     }
 
     /// The collection is unchanged when there is an error.
@@ -81,9 +77,7 @@ impl<K: Hash, V> Slots<K, V> {
         let (about, created) = (self.about, self.created);
         let mut like = Index::new_in(Arena);
         index::try_reserve(&mut like, capacity, about.size(), |_| 0)?;
-        let body = self
-            .body
-            .get_or_insert_with(|| Body::new(about, created, Index::new_in(Arena)));
+        let body = self.body.get_or_insert_with(|| Body::new(about, created, Index::new_in(Arena)));
         let len = body.len();
         // SAFETY: both have room for the entries that are there.
         unsafe { body.buffer.try_resize(like.capacity(), len) }

@@ -1,8 +1,5 @@
 //! Mirror of std's `HashSet`.
-#![expect(
-    clippy::multiple_bound_locations,
-    reason = "signatures are std's, word for word"
-)]
+#![expect(clippy::multiple_bound_locations, reason = "signatures are std's, word for word")]
 
 mod into_iter;
 mod iter;
@@ -109,37 +106,28 @@ impl<T, S> HashSet<T, S> {
     #[inline]
     #[track_caller]
     pub const fn with_hasher(hasher: S) -> HashSet<T, S> {
-        HashSet {
-            store: Store::set(hasher),
-        }
+        HashSet { store: Store::set(hasher) }
     }
 
     /// An empty set with room for at least `capacity` elements that hashes with `hasher`.
     #[inline]
     #[track_caller]
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> HashSet<T, S> {
-        HashSet {
-            store: Store::set_with_capacity(capacity, hasher),
-        }
+        HashSet { store: Store::set_with_capacity(capacity, hasher) }
     }
 
     /// Visits the elements in the decided order.
     #[inline]
     #[track_caller]
     pub fn iter(&self) -> Iter<'_, T> {
-        Iter {
-            entries: self.store.entries(&model::HASH_SET_ITER),
-        }
+        Iter { entries: self.store.entries(&model::HASH_SET_ITER) }
     }
 
     /// Takes all elements, in the decided order. The set is empty even if not all are consumed.
     #[inline]
     #[track_caller]
     pub fn drain(&mut self) -> Drain<'_, T> {
-        Drain {
-            entries: self.store.drain(&model::HASH_SET_DRAIN),
-            set: PhantomData,
-        }
+        Drain { entries: self.store.drain(&model::HASH_SET_DRAIN), set: PhantomData }
     }
 
     /// Visits the elements in the decided order as far as it is consumed, and takes those that
@@ -151,10 +139,7 @@ impl<T, S> HashSet<T, S> {
     where
         F: FnMut(&T) -> bool,
     {
-        ExtractIf {
-            extract: self.store.extract(&model::HASH_SET_EXTRACT_IF),
-            pred,
-        }
+        ExtractIf { extract: self.store.extract(&model::HASH_SET_EXTRACT_IF), pred }
     }
 
     /// Visits the elements in the decided order, and drops those that `f` does not accept.
@@ -163,8 +148,7 @@ impl<T, S> HashSet<T, S> {
     where
         F: FnMut(&T) -> bool,
     {
-        self.store
-            .retain(&model::HASH_SET_RETAIN, |element, ()| f(element));
+        self.store.retain(&model::HASH_SET_RETAIN, |element, ()| f(element));
     }
 }
 
@@ -179,9 +163,7 @@ where
     #[inline]
     #[track_caller]
     pub fn difference<'a>(&'a self, other: &'a HashSet<T, S>) -> Difference<'a, T, S> {
-        let entries = self
-            .store
-            .entries_with(&other.store, &model::HASH_SET_DIFFERENCE);
+        let entries = self.store.entries_with(&other.store, &model::HASH_SET_DIFFERENCE);
         Difference { entries, other }
     }
 
@@ -204,18 +186,9 @@ where
     #[inline]
     #[track_caller]
     pub fn intersection<'a>(&'a self, other: &'a HashSet<T, S>) -> Intersection<'a, T, S> {
-        let (walked, asked) = if self.len() <= other.len() {
-            (self, other)
-        } else {
-            (other, self)
-        };
-        let entries = walked
-            .store
-            .entries_with(&asked.store, &model::HASH_SET_INTERSECTION);
-        Intersection {
-            entries,
-            other: asked,
-        }
+        let (walked, asked) = if self.len() <= other.len() { (self, other) } else { (other, self) };
+        let entries = walked.store.entries_with(&asked.store, &model::HASH_SET_INTERSECTION);
+        Intersection { entries, other: asked }
     }
 
     /// Visits what is in either set, once each, in the decided order. As std, it walks the larger
@@ -223,16 +196,9 @@ where
     #[inline]
     #[track_caller]
     pub fn union<'a>(&'a self, other: &'a HashSet<T, S>) -> Union<'a, T, S> {
-        let (first, second) = if self.len() >= other.len() {
-            (self, other)
-        } else {
-            (other, self)
-        };
+        let (first, second) = if self.len() >= other.len() { (self, other) } else { (other, self) };
         let model = &model::HASH_SET_UNION;
-        Union {
-            joined: Joined::new(&first.store, &second.store, model),
-            first,
-        }
+        Union { joined: Joined::new(&first.store, &second.store, model), first }
     }
 
     /// Whether an element is there.
@@ -259,11 +225,7 @@ where
     /// Whether the two sets have no element in common.
     #[track_caller]
     pub fn is_disjoint(&self, other: &HashSet<T, S>) -> bool {
-        let (walked, asked) = if self.len() <= other.len() {
-            (self, other)
-        } else {
-            (other, self)
-        };
+        let (walked, asked) = if self.len() <= other.len() { (self, other) } else { (other, self) };
         walked.compared().all(|v| !asked.contains(v))
     }
 
@@ -322,8 +284,6 @@ impl<T, S> HashSet<T, S> {
     /// The elements in the order in which they are looked up in another set.
     #[track_caller]
     fn compared(&self) -> Iter<'_, T> {
-        Iter {
-            entries: self.store.compared(),
-        }
+        Iter { entries: self.store.compared() }
     }
 }

@@ -30,10 +30,7 @@ pub(super) struct SharedIndex {
 impl SharedIndex {
     /// An index of which there is no other owner.
     pub(super) const fn new(index: Index) -> Self {
-        SharedIndex {
-            index: ManuallyDrop::new(index),
-            owners: AtomicPtr::new(ptr::null_mut()),
-        }
+        SharedIndex { index: ManuallyDrop::new(index), owners: AtomicPtr::new(ptr::null_mut()) }
     }
 
     /// The same index for one owner more.

@@ -1,8 +1,5 @@
 //! The entries of a collection, and what is done to one of them. Knows hashes, but no hasher.
-#![expect(
-    unsafe_code,
-    reason = "the entries are in memory whose owner does not know their type"
-)]
+#![expect(unsafe_code, reason = "the entries are in memory whose owner does not know their type")]
 
 use ::std::hash::Hash;
 use ::std::marker::PhantomData;
@@ -72,13 +69,7 @@ unsafe fn take<K, V>(body: &mut Body, slot: u32) -> (K, V) {
 impl<K, V> Slots<K, V> {
     #[track_caller]
     pub(super) const fn new(about: &'static About) -> Self {
-        Slots {
-            body: None,
-            about,
-            created: Location::caller(),
-            _unused: 0,
-            entries: PhantomData,
-        }
+        Slots { body: None, about, created: Location::caller(), _unused: 0, entries: PhantomData }
     }
 
     #[track_caller]
@@ -113,13 +104,7 @@ impl<K, V> Slots<K, V> {
 
     /// A new collection of the same type.
     pub(super) const fn like(&self, created: &'static Location<'static>) -> Self {
-        Slots {
-            body: None,
-            about: self.about,
-            created,
-            _unused: 0,
-            entries: PhantomData,
-        }
+        Slots { body: None, about: self.about, created, _unused: 0, entries: PhantomData }
     }
 
     /// Gives a new collection its entries.
@@ -136,8 +121,7 @@ impl<K, V> Slots<K, V> {
     /// The first entry, to reach the others from.
     #[inline]
     pub(super) fn start(&self) -> NonNull<(K, V)> {
-        self.body()
-            .map_or(NonNull::dangling(), |body| body.buffer.start().cast())
+        self.body().map_or(NonNull::dangling(), |body| body.buffer.start().cast())
     }
 
     /// The slots in the order that a decision means.
@@ -180,9 +164,7 @@ impl<K, V> Slots<K, V> {
     pub(super) fn find(&self, hash: u64, mut is_key: impl FnMut(&K) -> bool) -> Option<u32> {
         let body = self.body()?;
         let entries = entries::<K, V>(body);
-        body.index
-            .find(hash, |&slot| is_key(&entries[slot as usize].0))
-            .copied()
+        body.index.find(hash, |&slot| is_key(&entries[slot as usize].0)).copied()
     }
 
     /// As [`Slots::find`], with the bucket of the index.
@@ -270,10 +252,7 @@ impl<K, V> Slots<K, V> {
         let body = self.body.as_mut().expect("room was prepared");
         assert!(!index::is_full(&body.index), "room was prepared");
         let slot = body.len() as u32;
-        let vacant = body
-            .index
-            .get_mut()
-            .insert_unique(new.hash, slot, |_| new.hash);
+        let vacant = body.index.get_mut().insert_unique(new.hash, slot, |_| new.hash);
         let bucket = vacant.bucket_index();
         write(body, slot, (key, value));
         body.added(bucket, new.content);
@@ -321,10 +300,7 @@ impl<K: Hash, V> Slots<K, V> {
     #[inline]
     pub(super) fn new_key(&self, hash: u64, key: &K) -> NewKey {
         let knows_contents = self.body().is_some_and(Body::knows_contents);
-        NewKey {
-            hash,
-            content: if knows_contents { hash::of(key) } else { 0 },
-        }
+        NewKey { hash, content: if knows_contents { hash::of(key) } else { 0 } }
     }
 }
 

@@ -31,11 +31,7 @@ pub(super) fn decide_order<S>(
     len: usize,
     aspect: impl Fn(Aspect) -> u64,
 ) -> Decision {
-    let family = if is_repeatable::<S>() {
-        Family::FixedHasher
-    } else {
-        model.family
-    };
+    let family = if is_repeatable::<S>() { Family::FixedHasher } else { model.family };
     let place = Location::caller();
     decide_at(model, family, place, caller::of, len, &aspect)
 }
@@ -45,20 +41,14 @@ impl<K, V, S> Store<K, V, S> {
     #[inline]
     #[track_caller]
     pub(super) const fn map(hash_builder: S) -> Self {
-        Store {
-            hash_builder,
-            slots: Slots::new(Of::<K, V, S>::MAP),
-        }
+        Store { hash_builder, slots: Slots::new(Of::<K, V, S>::MAP) }
     }
 
     /// An empty set.
     #[inline]
     #[track_caller]
     pub(super) const fn set(hash_builder: S) -> Self {
-        Store {
-            hash_builder,
-            slots: Slots::new(Of::<K, V, S>::SET),
-        }
+        Store { hash_builder, slots: Slots::new(Of::<K, V, S>::SET) }
     }
 
     /// An empty map with room for this number of entries.
@@ -75,10 +65,7 @@ impl<K, V, S> Store<K, V, S> {
 
     #[track_caller]
     fn with_capacity(about: &'static About, capacity: usize, hash_builder: S) -> Self {
-        Store {
-            hash_builder,
-            slots: Slots::with_capacity(about, capacity),
-        }
+        Store { hash_builder, slots: Slots::with_capacity(about, capacity) }
     }
 
     #[inline]
@@ -196,18 +183,14 @@ impl<K: Eq + Hash, V, S: BuildHasher> Store<K, V, S> {
         Q: Hash + Eq + ?Sized,
     {
         let hashes = keys.map(|key| hash_in_table(&self.hash_builder, key));
-        ::std::array::from_fn(|at| {
-            self.slots
-                .find(hashes[at], |other| keys[at] == other.borrow())
-        })
+        ::std::array::from_fn(|at| self.slots.find(hashes[at], |other| keys[at] == other.borrow()))
     }
 
     /// Adds `key`, or gives back what could not be added and its slot.
     #[inline]
     pub(super) fn insert(&mut self, key: K, value: V) -> Inserted<K, V> {
         let hasher = &self.hash_builder;
-        self.slots
-            .insert(|key| hash_in_table(hasher, key), key, value)
+        self.slots.insert(|key| hash_in_table(hasher, key), key, value)
     }
 
     #[inline]
@@ -222,14 +205,12 @@ impl<K: Eq + Hash, V, S: BuildHasher> Store<K, V, S> {
 
     pub(super) fn reserve(&mut self, additional: usize) {
         let hasher = &self.hash_builder;
-        self.slots
-            .reserve(additional, |key| hash_in_table(hasher, key));
+        self.slots.reserve(additional, |key| hash_in_table(hasher, key));
     }
 
     pub(super) fn shrink_to(&mut self, capacity: usize) {
         let hasher = &self.hash_builder;
-        self.slots
-            .shrink_to(capacity, |key| hash_in_table(hasher, key));
+        self.slots.shrink_to(capacity, |key| hash_in_table(hasher, key));
     }
 
     /// Adds all, with the room that std makes for them first.
@@ -239,11 +220,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> Store<K, V, S> {
         mut present: impl FnMut(&mut Slots<K, V>, u32, K, V),
     ) {
         let hint = entries.size_hint().0;
-        let room = if self.len() == 0 {
-            hint
-        } else {
-            hint.div_ceil(2)
-        };
+        let room = if self.len() == 0 { hint } else { hint.div_ceil(2) };
         self.reserve(room);
         entries.for_each(|(key, value)| {
             if let Inserted::Present(slot, key, value) = self.insert(key, value) {
@@ -255,9 +232,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> Store<K, V, S> {
     pub(super) fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
         let asked = self.len().saturating_add(additional);
         let hasher = &self.hash_builder;
-        let reserved = self
-            .slots
-            .try_reserve(additional, |key| hash_in_table(hasher, key));
+        let reserved = self.slots.try_reserve(additional, |key| hash_in_table(hasher, key));
         reserved.map_err(|_| {
             // Only std can make its error: let it fail in the same way, or else in a like one.
             let mut std = ::std::collections::HashMap::<K, V>::new();
@@ -275,10 +250,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> Store<K, V, S> {
 impl<K: Clone, V: Clone, S: Clone> Clone for Store<K, V, S> {
     #[track_caller]
     fn clone(&self) -> Self {
-        Store {
-            hash_builder: self.hash_builder.clone(),
-            slots: self.slots.clone(),
-        }
+        Store { hash_builder: self.hash_builder.clone(), slots: self.slots.clone() }
     }
 
     #[track_caller]

@@ -50,11 +50,7 @@ impl Trail {
     /// that is about to be removed.
     #[cold]
     pub(super) fn new(index: &Table<u32>, slots: usize) -> Self {
-        let mut trail = Trail {
-            marks: hidden::vec(),
-            steps: hidden::vec(),
-            first: 0,
-        };
+        let mut trail = Trail { marks: hidden::vec(), steps: hidden::vec(), first: 0 };
         trail.steps.resize(slots, 0);
         trail.marks.resize(slots, Mark { bucket: 0, step: 0 });
         // In loops without a question in them.
@@ -90,10 +86,7 @@ impl Trail {
             self.count_again();
         }
         let slot = self.marks.len() as u32;
-        self.marks.push(Mark {
-            bucket: bucket as u32,
-            step: self.steps.len() as u32,
-        });
+        self.marks.push(Mark { bucket: bucket as u32, step: self.steps.len() as u32 });
         self.steps.push(slot);
     }
 

@@ -21,11 +21,7 @@ pub(super) struct Entries<'a, K, V> {
 impl<'a, K, V> Entries<'a, K, V> {
     #[inline]
     pub(super) fn new(slots: &'a Slots<K, V>, visit: Visit<'a>) -> Self {
-        Entries {
-            entries: slots.entries(),
-            visit,
-            left: slots.len(),
-        }
+        Entries { entries: slots.entries(), visit, left: slots.len() }
     }
 
     #[inline]
@@ -43,8 +39,7 @@ impl<'a, K, V> Entries<'a, K, V> {
     #[inline]
     pub(super) fn fold<B>(self, init: B, mut f: impl FnMut(B, (&'a K, &'a V)) -> B) -> B {
         let entries = self.entries;
-        self.visit
-            .fold(init, |acc, slot| f(acc, pair(&entries[slot as usize])))
+        self.visit.fold(init, |acc, slot| f(acc, pair(&entries[slot as usize])))
     }
 }
 
@@ -55,21 +50,13 @@ const fn pair<K, V>(entry: &(K, V)) -> (&K, &V) {
 
 impl<K, V> Clone for Entries<'_, K, V> {
     fn clone(&self) -> Self {
-        Entries {
-            entries: self.entries,
-            visit: self.visit.clone(),
-            left: self.left,
-        }
+        Entries { entries: self.entries, visit: self.visit.clone(), left: self.left }
     }
 }
 
 impl<K, V> Default for Entries<'_, K, V> {
     fn default() -> Self {
-        Entries {
-            entries: &[],
-            visit: Visit::NONE,
-            left: 0,
-        }
+        Entries { entries: &[], visit: Visit::NONE, left: 0 }
     }
 }
 

@@ -60,11 +60,7 @@ impl Sip13 {
         self.tail |= word << (8 * held);
         if held + bytes >= 8 {
             self.block(self.tail);
-            self.tail = if held == 0 {
-                0
-            } else {
-                word >> (64 - 8 * held)
-            };
+            self.tail = if held == 0 { 0 } else { word >> (64 - 8 * held) };
         }
     }
 

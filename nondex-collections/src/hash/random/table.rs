@@ -45,11 +45,7 @@ pub(super) struct TableHasher<'a> {
 impl<'a> TableHasher<'a> {
     #[inline]
     pub(super) fn new(state: &'a RandomState) -> Self {
-        TableHasher {
-            hasher: Sip13::new(words(state.table)),
-            state,
-            written: 0,
-        }
+        TableHasher { hasher: Sip13::new(words(state.table)), state, written: 0 }
     }
 
     /// The hash of what was written, for the table.

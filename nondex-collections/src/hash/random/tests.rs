@@ -37,10 +37,7 @@ fn a_table_hashes_as_stds_hasher_with_the_same_keys() {
         write_all(seed, &mut of_std);
         assert_eq!(own.into_hash(), of_std.finish(), "{seed}");
     }
-    assert_eq!(
-        size_of::<::std::hash::RandomState>(),
-        size_of::<RandomState>()
-    );
+    assert_eq!(size_of::<::std::hash::RandomState>(), size_of::<RandomState>());
 }
 
 #[test]
@@ -91,18 +88,11 @@ fn what_shows_the_keys_is_a_choice_that_varies_at_std_and_nowhere_else() {
         || RandomState::default().build_hasher().finish(),
         || HashMap::<u8, u8>::new().hasher().hash_one(1),
         || HashSet::<u8>::from([1, 2]).hasher().clone().hash_one(1),
-        || {
-            hashbrown::HashMap::<u64, u8, RandomState>::from_iter([(1, 1)])
-                .hasher()
-                .hash_one(1)
-        },
+        || hashbrown::HashMap::<u64, u8, RandomState>::from_iter([(1, 1)]).hasher().hash_one(1),
         || {
             let (a, b) = (RandomState::new(), RandomState::new());
             let (c, d) = (a.clone(), b.clone());
-            assert_eq!(
-                (a.hash_one(7), b.hash_one(7)),
-                (c.hash_one(7), d.hash_one(7))
-            );
+            assert_eq!((a.hash_one(7), b.hash_one(7)), (c.hash_one(7), d.hash_one(7)));
             assert_ne!(a.hash_one(7), b.hash_one(7));
             c.hash_one(7)
         },
@@ -116,11 +106,7 @@ fn what_shows_the_keys_is_a_choice_that_varies_at_std_and_nowhere_else() {
         let clean = run(&RunSpec::clean("t"), body).0;
         assert_eq!(run(&RunSpec::new("t", Level::Full, 7), body).0, clean);
         let none = RunSpec::new("t", Level::Std, 7).with_selection(Selection::Only(Vec::new()));
-        assert_eq!(
-            run(&none, body).0,
-            clean,
-            "{number}: turned off, it is what a clean run has"
-        );
+        assert_eq!(run(&none, body).0, clean, "{number}: turned off, it is what a clean run has");
     }
 }
 
@@ -195,9 +181,7 @@ fn an_order_does_not_depend_on_whether_the_keys_are_seen() {
     let ((hash, order), record) = run(&all, body);
     let keys = &record.points;
     assert_eq!(keys.len(), 2);
-    let keys = keys
-        .iter()
-        .find(|point| point.site.api == model::RANDOM_STATE_NEW.api);
+    let keys = keys.iter().find(|point| point.site.api == model::RANDOM_STATE_NEW.api);
     let without = all.with_selection(Selection::except([keys.unwrap().site.clone()]));
     let (other_hash, same_order) = run(&without, body).0;
     assert_ne!(hash, other_hash);

@@ -26,13 +26,8 @@ impl ReadDir {
                 Err(error) => errors.push(error),
             }
         }
-        arrange(&mut entries, 0, &model::FS_READ_DIR, caller, |(name, _)| {
-            name.as_encoded_bytes()
-        });
-        Ok(ReadDir {
-            entries: entries.into_iter(),
-            errors: errors.into_iter(),
-        })
+        arrange(&mut entries, 0, &model::FS_READ_DIR, caller, |(name, _)| name.as_encoded_bytes());
+        Ok(ReadDir { entries: entries.into_iter(), errors: errors.into_iter() })
     }
 }
 
@@ -40,18 +35,13 @@ impl Iterator for ReadDir {
     type Item = io::Result<DirEntry>;
 
     fn next(&mut self) -> Option<io::Result<DirEntry>> {
-        self.entries
-            .next()
-            .map(|(_, entry)| Ok(entry))
-            .or_else(|| self.errors.next().map(Err))
+        self.entries.next().map(|(_, entry)| Ok(entry)).or_else(|| self.errors.next().map(Err))
     }
 }
 
 impl fmt::Debug for ReadDir {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ReadDir")
-            .field(&self.entries.as_slice())
-            .finish()
+        f.debug_tuple("ReadDir").field(&self.entries.as_slice()).finish()
     }
 }
 

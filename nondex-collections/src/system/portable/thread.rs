@@ -68,23 +68,17 @@ impl Builder {
     /// As [`::std::thread::Builder::new`].
     #[expect(clippy::new_without_default, reason = "std's has none")]
     pub fn new() -> Builder {
-        Builder {
-            inner: ::std::thread::Builder::new(),
-        }
+        Builder { inner: ::std::thread::Builder::new() }
     }
 
     /// As [`::std::thread::Builder::name`].
     pub fn name(self, name: String) -> Builder {
-        Builder {
-            inner: self.inner.name(name),
-        }
+        Builder { inner: self.inner.name(name) }
     }
 
     /// As [`::std::thread::Builder::stack_size`].
     pub fn stack_size(self, size: usize) -> Builder {
-        Builder {
-            inner: self.inner.stack_size(size),
-        }
+        Builder { inner: self.inner.stack_size(size) }
     }
 
     /// As [`::std::thread::Builder::spawn`].
@@ -201,10 +195,9 @@ mod tests {
 
     #[test]
     fn whoever_begins_or_sleeps_may_be_late_where_the_seed_says_so_and_only_there() {
-        for (spec, is_late) in [
-            (RunSpec::clean("t"), false),
-            (RunSpec::new("t", Level::Full, 3), true),
-        ] {
+        for (spec, is_late) in
+            [(RunSpec::clean("t"), false), (RunSpec::new("t", Level::Full, 3), true)]
+        {
             let context = Context::new(spec);
             let test = enter(&context, "t");
             sleep(Duration::from_micros(1));
@@ -218,11 +211,7 @@ mod tests {
             });
             let mut apis: Vec<_> = points.flatten().map(|point| &point.site.api).collect();
             apis.sort_unstable();
-            let all = [
-                &model::CONDVAR_WAIT_TIMEOUT,
-                &model::THREAD_SLEEP,
-                &model::THREAD_SPAWN,
-            ];
+            let all = [&model::CONDVAR_WAIT_TIMEOUT, &model::THREAD_SLEEP, &model::THREAD_SPAWN];
             assert_eq!(apis, all.map(|model| model.api));
             let test = enter(&context, "t");
             let drawn = late(&model::THREAD_SLEEP, Caller::here());

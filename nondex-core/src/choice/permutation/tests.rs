@@ -61,11 +61,7 @@ fn a_permutation_is_the_same_however_much_is_drawn_at_once() {
             let copy = order.clone();
             order.for_each(|position| found.push(position));
             assert!(found[one_by_one.min(len)..].iter().copied().eq(copy));
-            assert!(
-                found
-                    .into_iter()
-                    .eq(whole.iter().map(|&position| position as usize))
-            );
+            assert!(found.into_iter().eq(whole.iter().map(|&position| position as usize)));
         }
     }
 }

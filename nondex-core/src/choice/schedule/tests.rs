@@ -8,11 +8,7 @@ use crate::hash::mix;
 const LENS: [usize; 12] = [2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 64, 101];
 
 fn key(number: u64) -> Key {
-    Key {
-        tag: 1 + number % 4,
-        a: mix(number),
-        b: number / 4,
-    }
+    Key { tag: 1 + number % 4, a: mix(number), b: number / 4 }
 }
 
 fn order(seed: u64, key: Key, len: usize) -> Vec<usize> {
@@ -91,12 +87,7 @@ fn each_of_the_first_seeds_has_another_first_and_last_element_when_there_are_man
 #[test]
 fn after_the_design_every_element_was_at_every_position_if_their_number_is_even_or_small() {
     let places = |seen: &mut BTreeSet<_>, order: &[usize]| {
-        seen.extend(
-            order
-                .iter()
-                .enumerate()
-                .map(|(at, &element)| vec![at, element]),
-        );
+        seen.extend(order.iter().enumerate().map(|(at, &element)| vec![at, element]));
     };
     for len in LENS.into_iter().filter(|len| *len <= 8 || len % 2 == 0) {
         for number in 0..20 {
@@ -121,11 +112,7 @@ fn ten_seeds_have_every_three_of_up_to_eight_elements_in_every_order() {
         let seeds = Schedule::Covering.designed(len);
         assert!(seeds <= 10);
         for number in 0..20 {
-            assert_eq!(
-                check(len, number, seeds, triples),
-                len * (len - 1) * (len - 2),
-                "{len}"
-            );
+            assert_eq!(check(len, number, seeds, triples), len * (len - 1) * (len - 2), "{len}");
         }
     }
 }
@@ -199,11 +186,7 @@ fn other_seeds_are_random_and_so_are_all_of_the_random_schedule() {
             } else {
                 Permutation::new(Xoshiro256::keyed(seed, key.tag, key.a, key.b), len).collect()
             };
-            assert!(
-                Schedule::Random
-                    .order(seed, key, len)
-                    .eq(random.iter().copied())
-            );
+            assert!(Schedule::Random.order(seed, key, len).eq(random.iter().copied()));
             if seed >= Schedule::Covering.designed(len) {
                 assert_eq!(order(seed, key, len), random);
             }
@@ -222,11 +205,7 @@ fn an_order_that_is_kept_is_the_one_that_is_drawn_again() {
         let schedule = Schedule::DRAWN[word as usize % Schedule::DRAWN.len()];
         let len = [2, 3, 8, 10, 15, 16, 17, 100, 256, 300][(word >> 8) as usize % 10];
         let seed = (word >> 16) % 4;
-        let key = Key {
-            tag: 1 + (word >> 20) % 2,
-            a: (word >> 24) % 3,
-            b: (word >> 28) % 3,
-        };
+        let key = Key { tag: 1 + (word >> 20) % 2, a: (word >> 24) % 3, b: (word >> 28) % 3 };
         let is_new = met.insert((schedule.name(), len, seed, key.tag, key.a, key.b));
         kept += usize::from(!is_new);
         let drawn = schedule.order(seed, key, len);
@@ -259,14 +238,8 @@ fn the_first_eight_orders_of_short_squares_have_most_threes() {
 fn a_schedule_parses_from_its_own_name_and_an_unknown_one_says_what_was_expected() {
     for schedule in Schedule::ALL {
         assert_eq!(schedule.name().parse(), Ok(schedule));
-        assert_eq!(
-            serde_json::to_string(&schedule).unwrap(),
-            format!("\"{schedule}\"")
-        );
+        assert_eq!(serde_json::to_string(&schedule).unwrap(), format!("\"{schedule}\""));
     }
     let message = "cover".parse::<Schedule>().unwrap_err().to_string();
-    assert_eq!(
-        message,
-        "unknown schedule `cover`, expected one of covering, random, systematic"
-    );
+    assert_eq!(message, "unknown schedule `cover`, expected one of covering, random, systematic");
 }

@@ -68,14 +68,10 @@ pub fn is_remote_name(name: &str) -> bool {
     let bare = name.strip_suffix('.').unwrap_or(name);
     let is_label = |label: &str| {
         (1..=63).contains(&label.len())
-            && label
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
     };
     let is_address = bare.parse::<IpAddr>().is_ok()
-        || bare
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || byte == b'.');
+        || bare.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     bare.len() <= 253
         && bare.split('.').all(is_label)
         && !is_address
@@ -85,8 +81,7 @@ pub fn is_remote_name(name: &str) -> bool {
 
 fn ends_with_ignoring_case(text: &str, end: &str) -> bool {
     let rest = text.len().checked_sub(end.len());
-    rest.and_then(|at| text.get(at..))
-        .is_some_and(|rest| rest.eq_ignore_ascii_case(end))
+    rest.and_then(|at| text.get(at..)).is_some_and(|rest| rest.eq_ignore_ascii_case(end))
 }
 
 /// How many addresses are remembered.

@@ -34,10 +34,6 @@ fn a_remembered_place_leads_to_the_site_that_is_found_for_its_caller() {
     }
     assert!((1..200).contains(&recalled), "{recalled}");
     let count = sites.take().len();
-    assert!(
-        places
-            .iter()
-            .all(|place| sites.recall(calls[0].0, calls[0].1, place).is_none())
-    );
+    assert!(places.iter().all(|place| sites.recall(calls[0].0, calls[0].1, place).is_none()));
     assert_eq!(count, calls.len(), "all places are of one line");
 }

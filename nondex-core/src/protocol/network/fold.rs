@@ -44,9 +44,7 @@ pub fn fold(events: impl IntoIterator<Item = Seen>) -> Vec<NetworkRecord> {
     }
     let mut records: Vec<NetworkRecord> = last.into_values().map(|(_, record)| record).collect();
     records.sort_by(|a, b| {
-        a.identity()
-            .cmp(&b.identity())
-            .then_with(|| b.stack.len().cmp(&a.stack.len()))
+        a.identity().cmp(&b.identity()).then_with(|| b.stack.len().cmp(&a.stack.len()))
     });
     records.dedup_by(|next, kept| {
         let alike = next.identity() == kept.identity();
@@ -70,21 +68,15 @@ mod tests {
     }
 
     fn frame(line: u32) -> Frame {
-        Frame {
-            function: String::new(),
-            file: "src/lib.rs".to_owned(),
-            line,
-        }
+        Frame { function: String::new(), file: "src/lib.rs".to_owned(), line }
     }
 
     #[test]
     fn what_another_process_learnt_of_an_operation_is_not_undone_by_one_that_knows_less() {
         let target = "192.0.2.1:53";
         let known = |outcome| seen(1, record(target, outcome));
-        let stack = NetworkRecord {
-            stack: vec![frame(3)],
-            ..record(target, NetworkOutcome::Unawaited)
-        };
+        let stack =
+            NetworkRecord { stack: vec![frame(3)], ..record(target, NetworkOutcome::Unawaited) };
         for outcome in [NetworkOutcome::Answered, NetworkOutcome::Pending] {
             let folded = fold([
                 known(NetworkOutcome::Unawaited),
@@ -92,10 +84,7 @@ mod tests {
                 known(NetworkOutcome::Awaited),
                 seen(1, stack.clone()),
             ]);
-            let expected = NetworkRecord {
-                outcome,
-                ..stack.clone()
-            };
+            let expected = NetworkRecord { outcome, ..stack.clone() };
             assert_eq!(folded, [expected]);
         }
     }
@@ -106,25 +95,13 @@ mod tests {
             Seen::Operation(id, Some(socket), record("192.0.2.1:53", outcome))
         };
         let outcomes = |events: Vec<Seen>| -> Vec<NetworkOutcome> {
-            fold(events)
-                .into_iter()
-                .map(|record| record.outcome)
-                .collect()
+            fold(events).into_iter().map(|record| record.outcome).collect()
         };
         use NetworkOutcome::{Answered, Pending};
-        assert_eq!(
-            outcomes(vec![on(1, 7, Pending), Seen::Received(7)]),
-            [Answered]
-        );
-        assert_eq!(
-            outcomes(vec![on(1, 7, Pending), Seen::Received(8)]),
-            [Pending]
-        );
+        assert_eq!(outcomes(vec![on(1, 7, Pending), Seen::Received(7)]), [Answered]);
+        assert_eq!(outcomes(vec![on(1, 7, Pending), Seen::Received(8)]), [Pending]);
         let refused = NetworkOutcome::Failed("ECONNREFUSED".to_owned());
-        assert_eq!(
-            outcomes(vec![on(1, 7, refused.clone()), Seen::Received(7)]),
-            [refused]
-        );
+        assert_eq!(outcomes(vec![on(1, 7, refused.clone()), Seen::Received(7)]), [refused]);
     }
 
     #[test]
@@ -137,14 +114,8 @@ mod tests {
             seen(2, record("192.0.2.1:80", failed())),
             seen(1, record("192.0.2.1:80", failed())),
         ]);
-        let both = NetworkRecord {
-            count: 2,
-            ..record("192.0.2.1:80", failed())
-        };
-        assert_eq!(
-            folded,
-            [both, record("192.0.2.2:80", NetworkOutcome::Pending)]
-        );
+        let both = NetworkRecord { count: 2, ..record("192.0.2.1:80", failed()) };
+        assert_eq!(folded, [both, record("192.0.2.2:80", NetworkOutcome::Pending)]);
     }
 
     #[test]
@@ -153,11 +124,7 @@ mod tests {
             stack: lines.iter().map(|&line| frame(line)).collect(),
             ..record("192.0.2.1:80", NetworkOutcome::Pending)
         };
-        let folded = fold([
-            seen(1, failed(&[3])),
-            seen(2, failed(&[3, 9])),
-            seen(3, failed(&[])),
-        ]);
+        let folded = fold([seen(1, failed(&[3])), seen(2, failed(&[3, 9])), seen(3, failed(&[]))]);
         assert_eq!(folded.len(), 1);
         assert_eq!(folded[0].stack, [frame(3), frame(9)]);
     }

@@ -33,29 +33,12 @@ impl<'a> Ending<'a> {
 /// How the errors that a search for a route ends with are put into words, by [`std::io::ErrorKind`]
 /// and by C.
 const WORDS: &[(&str, &[&str])] = &[
-    (
-        "ENETUNREACH",
-        &[
-            "NetworkUnreachable",
-            "etwork is unreachable",
-            "etwork unreachable",
-        ],
-    ),
-    (
-        "EHOSTUNREACH",
-        &["HostUnreachable", "o route to host", "ost unreachable"],
-    ),
-    (
-        "ENETDOWN",
-        &["NetworkDown", "etwork is down", "etwork down"],
-    ),
+    ("ENETUNREACH", &["NetworkUnreachable", "etwork is unreachable", "etwork unreachable"]),
+    ("EHOSTUNREACH", &["HostUnreachable", "o route to host", "ost unreachable"]),
+    ("ENETDOWN", &["NetworkDown", "etwork is down", "etwork down"]),
     (
         "EADDRNOTAVAIL",
-        &[
-            "AddrNotAvailable",
-            "annot assign requested address",
-            "ddress not available",
-        ],
+        &["AddrNotAvailable", "annot assign requested address", "ddress not available"],
     ),
     ("EACCES", &["PermissionDenied", "ermission denied"]),
     ("EPERM", &["PermissionDenied", "peration not permitted"]),
@@ -127,10 +110,7 @@ mod tests {
             operation: SEND.to_owned(),
             ..record("192.0.2.1:53", outcome)
         };
-        let hang = Ending {
-            is_hang: true,
-            message: "",
-        };
+        let hang = Ending { is_hang: true, message: "" };
         for (outcome, otherwise, in_a_hang) in [
             (Unawaited, Meaning::Other, Meaning::Other),
             (Awaited, Meaning::Other, Meaning::Absent),
@@ -149,12 +129,8 @@ mod tests {
             operation: ROUTE.to_owned(),
             ..record("192.0.2.1:53", NetworkOutcome::Failed(error.to_owned()))
         };
-        let meaning = |error: &str, message: &str| {
-            route(error).meaning(Ending {
-                is_hang: false,
-                message,
-            })
-        };
+        let meaning =
+            |error: &str, message: &str| route(error).meaning(Ending { is_hang: false, message });
         for (error, code) in [
             ("ENETUNREACH", 101),
             ("EHOSTUNREACH", 113),

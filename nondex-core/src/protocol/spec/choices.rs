@@ -69,8 +69,7 @@ impl RunSpec {
     /// What its seed means. A clean run has the default.
     #[must_use]
     pub fn schedule(&self) -> Schedule {
-        self.drawn()
-            .map_or_else(Schedule::default, |drawn| drawn.schedule)
+        self.drawn().map_or_else(Schedule::default, |drawn| drawn.schedule)
     }
 
     /// Which choices are left to its seed; `None` for a clean run.
@@ -88,8 +87,7 @@ impl RunSpec {
     /// Whether some choices are left to its seed, and the others are not.
     #[must_use]
     pub fn draws_some(&self) -> bool {
-        self.selection()
-            .is_some_and(|selection| *selection != Selection::All)
+        self.selection().is_some_and(|selection| *selection != Selection::All)
     }
 
     /// The calls whose choice is given.
@@ -113,8 +111,6 @@ impl RunSpec {
     ) -> Selected {
         self.drawn()
             .filter(|drawn| family.varies(drawn.level) && drawn.schedule.chooses(family))
-            .map_or(Selected::None, |drawn| {
-                drawn.selection.of_call(is_site, thread)
-            })
+            .map_or(Selected::None, |drawn| drawn.selection.of_call(is_site, thread))
     }
 }

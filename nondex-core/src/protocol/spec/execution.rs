@@ -10,14 +10,8 @@ impl RunSpec {
     /// operations; 0 is the default.
     #[must_use]
     pub fn with_scheduler(self, max_steps: u64) -> Self {
-        let test = ScheduledTest {
-            max_steps,
-            operations: 0,
-        };
-        RunSpec {
-            execution: Execution::Scheduled(test),
-            ..self
-        }
+        let test = ScheduledTest { max_steps, operations: 0 };
+        RunSpec { execution: Execution::Scheduled(test), ..self }
     }
 
     /// The same with real threads and real time.
@@ -54,25 +48,18 @@ impl RunSpec {
         let mut tests = match self.execution {
             Execution::Scheduled(_) => TestSequence::default(),
             Execution::InOrder(tests) => tests,
-            Execution::Interleaved(tests) => TestSequence {
-                before: vec![tests.with],
-                ..TestSequence::default()
-            },
+            Execution::Interleaved(tests) => {
+                TestSequence { before: vec![tests.with], ..TestSequence::default() }
+            }
         };
         change(&mut tests);
-        RunSpec {
-            execution: Execution::InOrder(tests),
-            ..self
-        }
+        RunSpec { execution: Execution::InOrder(tests), ..self }
     }
 
     /// The same with its test and another one interleaved.
     #[must_use]
     pub fn interleaved(self, tests: Interleaving) -> Self {
-        RunSpec {
-            execution: Execution::Interleaved(tests),
-            ..self
-        }
+        RunSpec { execution: Execution::Interleaved(tests), ..self }
     }
 
     /// The same for `test` in a fork of its process.
@@ -83,10 +70,7 @@ impl RunSpec {
             tests.before = before;
             tests.forks = None;
         });
-        RunSpec {
-            test: test.to_owned(),
-            ..forked
-        }
+        RunSpec { test: test.to_owned(), ..forked }
     }
 
     /// The same with the last operations recorded, at most this number, where they are scheduled.

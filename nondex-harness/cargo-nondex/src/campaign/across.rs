@@ -158,10 +158,7 @@ impl Across<'_> {
                 None => return Some(All { tests, are_left }),
             }
         }
-        Some(All {
-            tests: Vec::new(),
-            are_left: false,
-        })
+        Some(All { tests: Vec::new(), are_left: false })
     }
 
     /// The tests of `binary` that have another outcome in its original order when the other binary
@@ -235,15 +232,7 @@ impl Across<'_> {
             true => self.cleaners((with, &set), all, test, &files)?,
             false => Vec::new(),
         };
-        Some(Some(AcrossBinaries {
-            test,
-            passes_alone,
-            sets,
-            cleaners,
-            is_complete,
-            state,
-            end,
-        }))
+        Some(Some(AcrossBinaries { test, passes_alone, sets, cleaners, is_complete, state, end }))
     }
 
     /// Whether a test ends so after these of another binary, in each of a number of runs.

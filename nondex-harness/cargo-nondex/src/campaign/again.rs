@@ -65,12 +65,7 @@ impl Campaign<'_> {
         as_plain(|| {
             let comparison = Comparison::new(builder, self.stop);
             for (test, need) in needs {
-                let Need::Plain {
-                    limit,
-                    obstacle,
-                    is_decisive,
-                } = need
-                else {
+                let Need::Plain { limit, obstacle, is_decisive } = need else {
                     continue;
                 };
                 let (suite, case) = self.tests[*test];
@@ -96,9 +91,7 @@ impl Campaign<'_> {
             let run = || {
                 let spec = specs::clean_spec(&case.name, &self.options[*test]);
                 let spec = external_files::spec(spec);
-                let made = self
-                    .launcher
-                    .run(Setting::Fresh, *limit, &suite.binary, case, &spec);
+                let made = self.launcher.run(Setting::Fresh, *limit, &suite.binary, case, &spec);
                 made.ok()
             };
             let run = (!self.stop.is_set()).then(run).flatten();

@@ -61,11 +61,8 @@ impl BrittleSearch<'_> {
         clean: &dyn Fn(&TestCase) -> Option<Run>,
     ) -> Option<Vec<order::AfterOthers>> {
         let is_broken = |case: &TestCase| broken.iter().any(|broken| broken.name == case.name);
-        let tests: Vec<&TestCase> = suite
-            .tests
-            .iter()
-            .filter(|case| !case.ignored || is_broken(case))
-            .collect();
+        let tests: Vec<&TestCase> =
+            suite.tests.iter().filter(|case| !case.ignored || is_broken(case)).collect();
         let names: Arc<[String]> = tests.iter().map(|case| case.name.clone()).collect();
         let place = |case: &&TestCase| names.iter().position(|name| *name == case.name);
         let asked: Vec<usize> = broken.iter().filter_map(place).collect();
@@ -107,16 +104,13 @@ impl BrittleSearch<'_> {
         }
         let detection = search.detect()?;
         let found = search.conclude(&detection)?;
-        let after = asked
-            .iter()
-            .enumerate()
-            .map(|(number, test)| order::AfterOthers {
-                conclusion: found.get(test).cloned().unwrap_or(OrderConclusion::Unknown),
-                names: Arc::clone(&names),
-                is_paired: !search.unpaired.contains(test),
-                // They are the price of all; the first one has them, for the sum to be right.
-                processes: if number == 0 { processes.started() } else { 0 },
-            });
+        let after = asked.iter().enumerate().map(|(number, test)| order::AfterOthers {
+            conclusion: found.get(test).cloned().unwrap_or(OrderConclusion::Unknown),
+            names: Arc::clone(&names),
+            is_paired: !search.unpaired.contains(test),
+            // They are the price of all; the first one has them, for the sum to be right.
+            processes: if number == 0 { processes.started() } else { 0 },
+        });
         Some(after.collect())
     }
 }
@@ -195,9 +189,8 @@ impl Search<'_> {
         let (left, unpaired): (Vec<usize>, Vec<usize>) = left.partition(&mut is_paired);
         self.unpaired = unpaired;
         if !left.is_empty() {
-            let (found, _) = processes.answer(&mut self.experiments, |experiments| {
-                pairs(&others, &left, experiments)
-            })?;
+            let (found, _) = processes
+                .answer(&mut self.experiments, |experiments| pairs(&others, &left, experiments))?;
             detection.orders.extend(found);
         }
         let fails = |test: &usize| !ends(test) && !detection.has_passed(*test, &self.experiments);

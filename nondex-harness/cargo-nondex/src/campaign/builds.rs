@@ -31,10 +31,7 @@ const FIRST_RUNS: u64 = 3;
 const RUNS: u64 = 5;
 
 /// How builds are compared.
-#[expect(
-    missing_debug_implementations,
-    reason = "what shows the status has none"
-)]
+#[expect(missing_debug_implementations, reason = "what shows the status has none")]
 pub struct Builds<'a> {
     /// The builds.
     pub rebuilds: &'a Rebuilds,
@@ -83,10 +80,7 @@ impl Compared<'_> {
 
     /// The seeds of the builds in which it passes, or in which it fails.
     fn seeds(&self, passed: bool) -> Vec<u64> {
-        let samples = self
-            .samples
-            .iter()
-            .filter(|(_, sample)| sample.passed == passed);
+        let samples = self.samples.iter().filter(|(_, sample)| sample.passed == passed);
         samples.map(|(seed, _)| *seed).collect()
     }
 }
@@ -269,12 +263,7 @@ fn conclude(test: Compared<'_>, variation: &Variation, are_all_compared: bool) {
         false => variation.file(&passes, &fails),
     };
     let file = file.or_else(|| variation.first_file());
-    let cause = cause(
-        variation,
-        file,
-        passes.first().copied(),
-        fails.first().copied(),
-    );
+    let cause = cause(variation, file, passes.first().copied(), fails.first().copied());
     judged::build::decides(report, cause, [fails.len(), builds], failed);
 }
 
@@ -329,13 +318,7 @@ mod tests {
         assert_eq!(pair(&[(0, true, ""), (1, true, "")]), None);
         assert_eq!(pair(&[(0, false, "a"), (1, false, "a")]), None);
         assert_eq!(pair(&[(0, false, "a"), (1, false, "b")]), Some((1, 0)));
-        assert_eq!(
-            pair(&[(0, false, "a"), (1, false, "b"), (2, true, "")]),
-            Some((2, 0))
-        );
-        assert_eq!(
-            pair(&[(0, true, ""), (1, true, ""), (2, false, "a")]),
-            Some((0, 2))
-        );
+        assert_eq!(pair(&[(0, false, "a"), (1, false, "b"), (2, true, "")]), Some((2, 0)));
+        assert_eq!(pair(&[(0, true, ""), (1, true, ""), (2, false, "a")]), Some((0, 2)));
     }
 }

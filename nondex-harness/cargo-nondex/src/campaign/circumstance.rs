@@ -23,11 +23,8 @@ const TIME_ZONE: [(&str, &str); 1] = [("TZ", "CHADT-13:45")];
 
 /// A language that writes a comma for the decimal point, and whose capital of `i` is another
 /// letter. Where it is not installed, only a test that reads the variables sees it.
-const LOCALE: [(&str, &str); 3] = [
-    ("LANG", "tr_TR.UTF-8"),
-    ("LC_ALL", "tr_TR.UTF-8"),
-    ("LANGUAGE", "tr"),
-];
+const LOCALE: [(&str, &str); 3] =
+    [("LANG", "tr_TR.UTF-8"), ("LC_ALL", "tr_TR.UTF-8"), ("LANGUAGE", "tr")];
 
 /// Does `action` with what `binary` is under `circumstance`, in which the processes are that it
 /// starts from this thread. `folder` is one of ours, for what must be empty.
@@ -119,9 +116,7 @@ fn in_clean_environment<T>(
             entry.or_insert_with(|| path.into_os_string());
         }
     }
-    clean
-        .env
-        .retain(|name, _| !name.to_string_lossy().starts_with("XDG_"));
+    clean.env.retain(|name, _| !name.to_string_lossy().starts_with("XDG_"));
     for (variable, name) in [("HOME", "home"), ("TMPDIR", "tmp")] {
         let path = folder.join(name);
         fs::create_dir_all(&path)?;

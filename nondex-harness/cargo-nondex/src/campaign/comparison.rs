@@ -52,17 +52,12 @@ pub(super) struct Comparison<'a> {
 
 impl<'a> Comparison<'a> {
     pub(super) const fn new(builder: &'a dyn Builder, stop: &'a StopFlag) -> Self {
-        Comparison {
-            builder,
-            built: OnceCell::new(),
-            stop,
-        }
+        Comparison { builder, built: OnceCell::new(), stop }
     }
 
     /// Runs the test that `suite` calls `case`.
     pub(super) fn compare(&self, suite: &Suite, case: &TestCase, timeout: Duration) -> PlainBuild {
-        self.try_compare(suite, case, timeout)
-            .map_or_else(PlainBuild::Not, PlainBuild::Runs)
+        self.try_compare(suite, case, timeout).map_or_else(PlainBuild::Not, PlainBuild::Runs)
     }
 
     /// The test of the plain build that is `case`, with its binary.

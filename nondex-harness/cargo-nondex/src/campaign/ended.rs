@@ -42,9 +42,7 @@ impl Ended {
     ) -> Vec<Run> {
         let complete = self.problem.is_none() && self.recorded.is_complete();
         let lost = self.recorded.lost;
-        let left_child = self
-            .left_child
-            .then(|| "it left a child process running".to_owned());
+        let left_child = self.left_child.then(|| "it left a child process running".to_owned());
         let mut runs = Vec::new();
         let records = records(named, self.recorded.events, self.process_end);
         for ((mut folded, test), &timeout) in records.into_iter().zip(tests).zip(limits) {
@@ -86,11 +84,7 @@ impl Ended {
             let run = run_of(folded, (self.took, timeout), complete, notes);
             runs.push(Run {
                 lost: lost > 0,
-                written: if is_written {
-                    difference::fingerprint(&output())
-                } else {
-                    0
-                },
+                written: if is_written { difference::fingerprint(&output()) } else { 0 },
                 output: (!passed || is_reference(named)).then(output),
                 ..run
             });
@@ -111,13 +105,7 @@ pub(super) fn run_of(
     complete: bool,
     notes: Vec<String>,
 ) -> Run {
-    Run {
-        took,
-        limit,
-        complete,
-        notes,
-        ..Run::from(folded)
-    }
+    Run { took, limit, complete, notes, ..Run::from(folded) }
 }
 
 /// Whether a passing run of `spec` may be what a failing one is compared with. Not those of all the
@@ -160,10 +148,7 @@ pub fn explain(test: &TestCase, outcome: &Outcome, output: &str, timeout: Durati
     let said = returned.or_else(|| has_trials.then(of_trial).flatten());
     said.map_or_else(
         || message::explain(outcome, output, timeout),
-        |message| Failure {
-            message,
-            ..Failure::default()
-        },
+        |message| Failure { message, ..Failure::default() },
     )
 }
 

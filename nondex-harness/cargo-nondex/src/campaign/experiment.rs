@@ -29,10 +29,7 @@ pub fn records(spec: &RunSpec, events: Vec<Event>, process_end: Outcome) -> Vec<
     };
     let last = cut.unwrap_or(tests.len() - 1);
     let record = |(place, (test, events)): (usize, (&&str, Vec<Event>))| {
-        let own = RunSpec {
-            test: (*test).to_owned(),
-            ..spec.clone()
-        };
+        let own = RunSpec { test: (*test).to_owned(), ..spec.clone() };
         let end = match place.cmp(&last) {
             std::cmp::Ordering::Less => Outcome::Passed,
             std::cmp::Ordering::Equal => of_last.clone(),
@@ -93,11 +90,7 @@ mod tests {
     use super::*;
 
     fn end(test: &str, passed: bool) -> Event {
-        Event::End {
-            test: test.to_owned(),
-            passed,
-            failure: None,
-        }
+        Event::End { test: test.to_owned(), passed, failure: None }
     }
 
     #[test]
@@ -116,11 +109,7 @@ mod tests {
                 FAILED,
                 [passed.clone(), failed.clone(), passed.clone()],
             ),
-            (
-                vec![end("a", true)],
-                killed(),
-                [passed.clone(), killed(), killed()],
-            ),
+            (vec![end("a", true)], killed(), [passed.clone(), killed(), killed()]),
             // A crash at the exit of the process is the last one's, as it is of a single test.
             (
                 vec![end("a", true), end("b", true), end("c", true)],
@@ -149,10 +138,7 @@ mod tests {
         let events = vec![end("a", true), end("b", true), end("a", false)];
         let outcomes = records(&spec, events, FAILED);
         let outcomes: Vec<Outcome> = outcomes.into_iter().map(|record| record.outcome).collect();
-        assert_eq!(
-            outcomes,
-            [Outcome::Passed, Outcome::Passed, Outcome::Failed]
-        );
+        assert_eq!(outcomes, [Outcome::Passed, Outcome::Passed, Outcome::Failed]);
         let events = vec![end("a", true), end("b", true)];
         let outcomes = records(&spec, events, Outcome::Signalled(9));
         assert_eq!(outcomes[0].outcome, Outcome::Passed);

@@ -37,10 +37,8 @@ pub(super) fn is_wanted(report: &TestReport) -> bool {
 
 /// The same run, in which what it does with files is recorded.
 pub(super) fn spec(mut spec: RunSpec) -> RunSpec {
-    let making = ["mkdir", "open"].map(|operation| Observed {
-        operation: operation.to_owned(),
-        error: IS_THERE.to_owned(),
-    });
+    let making = ["mkdir", "open"]
+        .map(|operation| Observed { operation: operation.to_owned(), error: IS_THERE.to_owned() });
     spec.observe.extend(making);
     spec.watching(vec![StateId::every(StateKind::File)])
 }

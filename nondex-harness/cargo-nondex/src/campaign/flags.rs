@@ -18,10 +18,10 @@ pub(super) fn told(record: &Utf8Path, spec: &RunSpec) -> Vec<Event> {
         let Some(covered) = CoveredRecord::from_flags(&bytes) else {
             continue;
         };
-        told.extend(spec.tests().map(|test| Event::Covered {
-            test: test.to_owned(),
-            covered: covered.clone(),
-        }));
+        told.extend(
+            spec.tests()
+                .map(|test| Event::Covered { test: test.to_owned(), covered: covered.clone() }),
+        );
     }
     told
 }

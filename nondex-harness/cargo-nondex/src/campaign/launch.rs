@@ -134,10 +134,7 @@ impl<'a> Launcher<'a> {
         test: &TestCase,
         spec: &RunSpec,
     ) -> Result<Run, Unmade> {
-        let launcher = Launcher {
-            is_confined: setting == Setting::Confined,
-            ..self.clone()
-        };
+        let launcher = Launcher { is_confined: setting == Setting::Confined, ..self.clone() };
         let run = |folder: Option<&Path>| {
             let runs = launcher.experiment(folder, &[limit], binary, &[test], spec);
             runs?.pop()
@@ -231,9 +228,7 @@ impl<'a> Launcher<'a> {
         let named = RunSpec {
             record: Some(record.path().into()),
             writes: self.written.is_some(),
-            ..spec
-                .clone()
-                .after(before.iter().map(|test| test.name.clone()).collect())
+            ..spec.clone().after(before.iter().map(|test| test.name.clone()).collect())
         };
         (named, record)
     }
@@ -262,20 +257,9 @@ impl<'a> Launcher<'a> {
     }
 
     fn launch_only(&self, launch: &Launch<'_>) -> Option<io::Result<Ended>> {
-        let Launch {
-            temporary,
-            timeout,
-            binary,
-            test,
-            spec,
-            record,
-            more,
-        } = *launch;
+        let Launch { temporary, timeout, binary, test, spec, record, more } = *launch;
         let processor = processors::take();
-        let placed = RunSpec {
-            processor: processor.number(),
-            ..spec.clone()
-        };
+        let placed = RunSpec { processor: processor.number(), ..spec.clone() };
         let mut command = command(binary, test, Some(placed));
         command.args(&self.arguments);
         command.envs(temporary.map(|folder| ("TMPDIR", folder)));

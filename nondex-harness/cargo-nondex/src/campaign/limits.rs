@@ -21,20 +21,14 @@ pub(super) struct TestLimits<'a> {
 impl<'a> TestLimits<'a> {
     /// Those of the tests that are recorded there, which begin now.
     pub(super) fn new(record: &'a RecordFile, limits: &'a [Duration]) -> Self {
-        TestLimits {
-            record,
-            limits,
-            seen: Cell::new((0, Instant::now())),
-        }
+        TestLimits { record, limits, seen: Cell::new((0, Instant::now())) }
     }
 
     /// When the process is to be looked at first.
     pub(super) fn first(&self) -> Duration {
         match self.limits {
             [only] => *only,
-            limits => limits
-                .first()
-                .map_or(INTERVAL, |limit| INTERVAL.min(*limit)),
+            limits => limits.first().map_or(INTERVAL, |limit| INTERVAL.min(*limit)),
         }
     }
 

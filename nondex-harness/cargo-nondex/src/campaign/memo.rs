@@ -34,17 +34,14 @@ impl Memo {
         Memo {
             schema: SCHEMA,
             test: test.to_owned(),
-            runs: runs
-                .map(|(spec, run)| (spec.clone(), run.clone()))
-                .collect(),
+            runs: runs.map(|(spec, run)| (spec.clone(), run.clone())).collect(),
         }
     }
 
     /// Where the runs are kept of the test whose failing `spec` was searched, in the directory of a
     /// campaign's run.
     pub fn path(run: &Utf8Path, test: &str, spec: &RunSpec) -> Utf8PathBuf {
-        run.join("searches")
-            .join(format!("{}.json", id::of(test, spec)))
+        run.join("searches").join(format!("{}.json", id::of(test, spec)))
     }
 
     /// Writes the runs.

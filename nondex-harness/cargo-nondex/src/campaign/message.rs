@@ -48,9 +48,8 @@ fn before_panic(output: &str) -> &str {
         .or_else(|| (from > 0 && output.starts_with("thread '")).then_some(0))
     {
         let mut lines = output[at..].lines();
-        let is_panic = lines
-            .next()
-            .is_some_and(|line| line.contains("' ") && line.contains(" panicked at "));
+        let is_panic =
+            lines.next().is_some_and(|line| line.contains("' ") && line.contains(" panicked at "));
         if is_panic && lines.next() == Some(NOT_TEXT) {
             return &output[..at];
         }
@@ -81,14 +80,10 @@ pub(super) fn returned(output: &str) -> Option<String> {
 /// What libtest-mimic printed of a test that returned an error; a panic is printed as usual.
 pub(super) fn of_trial(name: &str, output: &str) -> Option<String> {
     // A test may have a kind, which is listed as a part of its name.
-    let own = name
-        .strip_prefix('[')
-        .and_then(|rest| rest.split_once("] "));
+    let own = name.strip_prefix('[').and_then(|rest| rest.split_once("] "));
     let own = own.map_or(name, |(_, own)| own);
     let (_, rest) = output.rsplit_once(&format!("\n---- {own} ----\n"))?;
-    let text = rest
-        .rsplit_once("\nfailures:\n")
-        .map_or(rest, |(text, _)| text);
+    let text = rest.rsplit_once("\nfailures:\n").map_or(rest, |(text, _)| text);
     let lines: Vec<&str> = text.trim().lines().take(MAX_LINES).collect();
     let text = lines.join("\n");
     (!text.is_empty() && !text.starts_with("test panicked")).then_some(text)
@@ -117,10 +112,7 @@ pub fn of_schedule(end: &ScheduleEnd) -> Failure {
             let _ = write!(message, " on {on}");
         }
     }
-    Failure {
-        message,
-        ..Failure::default()
-    }
+    Failure { message, ..Failure::default() }
 }
 
 /// Why a run failed whose record does not say: its last panic message, and how it ended.
@@ -140,10 +132,9 @@ pub fn explain(outcome: &Outcome, output: &str, timeout: Duration) -> Failure {
     };
     match (panic, end) {
         (Some(panic), None) => panic,
-        (Some(panic), Some(end)) => Failure {
-            message: format!("{end}: {}", panic.message),
-            ..panic
-        },
+        (Some(panic), Some(end)) => {
+            Failure { message: format!("{end}: {}", panic.message), ..panic }
+        }
         (None, end) => Failure {
             message: end.unwrap_or_else(|| "the test failed".to_owned()),
             ..Failure::default()
@@ -154,16 +145,9 @@ pub fn explain(outcome: &Outcome, output: &str, timeout: Duration) -> Failure {
 /// The first panic before a deadlock: who waits for that thread waits for ever.
 pub fn panic_before_end(output: &str) -> Option<String> {
     let (_, panic) = output.split_once(PANICKED_AT)?;
-    let Failure {
-        message,
-        file,
-        line,
-    } = parse_panic(panic)?;
+    let Failure { message, file, line } = parse_panic(panic)?;
     let message = message.lines().next().unwrap_or_default();
-    Some(format!(
-        "a thread panicked at {}:{} before: {message}",
-        file?, line?
-    ))
+    Some(format!("a thread panicked at {}:{} before: {message}", file?, line?))
 }
 
 /// What stands between the name of a thread and the place at which it panicked.
@@ -201,11 +185,8 @@ mod tests {
     use super::*;
 
     fn clarified(message: &str, output: &str) -> String {
-        let failure = Failure {
-            message: message.into(),
-            file: Some("src/lib.rs".into()),
-            line: Some(3),
-        };
+        let failure =
+            Failure { message: message.into(), file: Some("src/lib.rs".into()), line: Some(3) };
         let clear = clarify(failure.clone(), output);
         assert_eq!((&clear.file, clear.line), (&failure.file, failure.line));
         clear.message
@@ -241,11 +222,7 @@ mod tests {
             panic_before_end(&output).as_deref(),
             Some("a thread panicked at src/a.rs:3 before: no lock")
         );
-        for none in [
-            "",
-            "it panicked at noon",
-            "thread 'x' panicked at src/a.rs:\n",
-        ] {
+        for none in ["", "it panicked at noon", "thread 'x' panicked at src/a.rs:\n"] {
             assert_eq!(panic_before_end(none), None, "{none}");
         }
     }
@@ -257,10 +234,7 @@ mod tests {
         let after = "panicked with a value that is not text, after it wrote:\n";
         let many: String = (0..30).map(|n| format!("line {n}\n")).collect();
         for (output, expected) in [
-            (
-                format!("expected 1\nfound 2\n\n{panic}"),
-                format!("{after}expected 1\nfound 2"),
-            ),
+            (format!("expected 1\nfound 2\n\n{panic}"), format!("{after}expected 1\nfound 2")),
             ("resumed\n".to_owned(), format!("{after}resumed")),
             (format!("{panic}thread 'x' is mine\n"), NOT_TEXT.to_owned()),
             (panic.to_owned(), NOT_TEXT.to_owned()),
@@ -268,10 +242,7 @@ mod tests {
             (
                 many,
                 after.to_owned()
-                    + &(20..30)
-                        .map(|n| format!("line {n}"))
-                        .collect::<Vec<_>>()
-                        .join("\n"),
+                    + &(20..30).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n"),
             ),
         ] {
             assert_eq!(clarified(NOT_TEXT, &output), expected, "{output}");
@@ -282,10 +253,7 @@ mod tests {
     fn a_returned_error_is_told_as_std_printed_it() {
         let message = format!("{RETURNED} (1) which indicates a failure");
         for (output, expected) in [
-            (
-                "Error: mine\nhello\nError: Os { code: 2 }\n",
-                "Error: Os { code: 2 }",
-            ),
+            ("Error: mine\nhello\nError: Os { code: 2 }\n", "Error: Os { code: 2 }"),
             (
                 "Error: outer\n\nCaused by:\n    inner\n\nStack backtrace:\n   0: main\n",
                 "Error: outer\n\nCaused by:\n    inner",
@@ -318,10 +286,7 @@ mod tests {
             "deadlock: every thread waits for another one\n  thread `main`: join\n  \
              thread `0.0`: futex wait on 2"
         );
-        let end = ScheduleEnd {
-            kind: ScheduleEndKind::Steps,
-            waits: Vec::new(),
-        };
+        let end = ScheduleEnd { kind: ScheduleEndKind::Steps, waits: Vec::new() };
         assert!(of_schedule(&end).message.starts_with("no end: "));
     }
 

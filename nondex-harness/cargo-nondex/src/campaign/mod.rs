@@ -79,10 +79,7 @@ pub struct Selected<'a> {
 impl<'a> Selected<'a> {
     /// One test, which is run.
     pub fn one(suite: &'a Suite, test: &TestCase) -> Self {
-        Selected {
-            suite,
-            tests: vec![(test.clone(), true)],
-        }
+        Selected { suite, tests: vec![(test.clone(), true)] }
     }
 }
 
@@ -168,11 +165,8 @@ pub fn run(
         })
         .collect();
     notes.extend(judged::network::unknown(&tests, &options.network));
-    let models: BTreeSet<String> = executed
-        .tests
-        .iter()
-        .flat_map(|test| test.runs.models())
-        .collect();
+    let models: BTreeSet<String> =
+        executed.tests.iter().flat_map(|test| test.runs.models()).collect();
     let info = RunInfo {
         levels: specs::levels(&options.levels),
         seeds: options.seeds.clone(),
@@ -253,14 +247,7 @@ struct Campaign<'a> {
 impl Campaign<'_> {
     fn report(&self, test: usize, runs: &Runs, judgement: Option<&Judgement>) -> TestReport {
         let (suite, case) = self.tests[test];
-        judged::report(
-            suite,
-            case,
-            &self.options[test],
-            &self.workspace,
-            runs,
-            judgement,
-        )
+        judged::report(suite, case, &self.options[test], &self.workspace, runs, judgement)
     }
 
     /// Keeps the runs of a test that depends on choices.
@@ -308,10 +295,7 @@ impl Campaign<'_> {
     fn unfinished(&self, index: usize, test: &queue::Concluded) -> TestReport {
         let (suite, case) = self.tests[index];
         if test.is_cancelled {
-            return TestReport {
-                cancelled: true,
-                ..judged::not_run(suite, case)
-            };
+            return TestReport { cancelled: true, ..judged::not_run(suite, case) };
         }
         let seen = queue::attempt(|| {
             let known = isolation::so_far(&case.name, &self.options[index], &test.runs);

@@ -125,9 +125,7 @@ impl Processes<'_> {
     /// How long a test may take.
     fn limit(&self, test: usize) -> Duration {
         let usual = self.options_of(test).timeout;
-        self.limits
-            .get(test)
-            .map_or(usual, |limit| usual.min(*limit))
+        self.limits.get(test).map_or(usual, |limit| usual.min(*limit))
     }
 
     /// The spec of a run of a test, with the choices that these processes make.
@@ -147,17 +145,10 @@ impl Processes<'_> {
         let alone = missing.alone;
         let required = |plan: &ProcessPlan| self.required(plan.tests());
         let make = || {
-            self.each(
-                &missing.experiments,
-                alone,
-                required,
-                |place, plan| match plan {
-                    ProcessPlan::InOrder(order) => {
-                        Some((self.experiment(place, order, alone)?, None))
-                    }
-                    ProcessPlan::Forked(first, then) => self.forked(place, *first, then, alone),
-                },
-            )
+            self.each(&missing.experiments, alone, required, |place, plan| match plan {
+                ProcessPlan::InOrder(order) => Some((self.experiment(place, order, alone)?, None)),
+                ProcessPlan::Forked(first, then) => self.forked(place, *first, then, alone),
+            })
         };
         match alone {
             true => as_plain(make),
@@ -212,10 +203,8 @@ impl Processes<'_> {
             .copied()
             .filter(|test| self.options_of(*test).network.mode == own.network.mode)
             .collect();
-        let cases: Vec<(&TestCase, Duration)> = then
-            .iter()
-            .map(|test| (self.tests[*test], self.limit(*test)))
-            .collect();
+        let cases: Vec<(&TestCase, Duration)> =
+            then.iter().map(|test| (self.tests[*test], self.limit(*test))).collect();
         let spec = self.spec(first);
         let id = self.suite.test_id(case);
         self.progress.started(&id, &spec);
@@ -227,11 +216,8 @@ impl Processes<'_> {
         })?;
         let run = made.first.into_iter().next()?;
         self.progress.finished(&id, &spec, &run.outcome);
-        let experiment = Experiment {
-            tests: vec![first],
-            ends: vec![self.end(first, run, true)],
-            alone,
-        };
+        let experiment =
+            Experiment { tests: vec![first], ends: vec![self.end(first, run, true)], alone };
         let ends = then.into_iter().zip(made.then);
         let ends = ends.map(|(test, run)| (test, run.map(|run| self.end(test, run, false))));
         Some((experiment, Some(ends.collect())))
@@ -239,19 +225,14 @@ impl Processes<'_> {
 
     fn experiment(&self, place: usize, order: &[usize], alone: bool) -> Option<Experiment> {
         let cases: Vec<&TestCase> = order.iter().map(|test| self.tests[*test]).collect();
-        let names = cases[..cases.len() - 1]
-            .iter()
-            .map(|case| case.name.clone());
+        let names = cases[..cases.len() - 1].iter().map(|case| case.name.clone());
         let spec = self.spec(*order.last()?).after(names.collect());
         let runs = self.run(place, order, &spec)?;
         // A process that could not be started is no evidence about its tests.
         let is_started = runs.iter().any(|run| run.complete || !run.took.is_zero());
         if !is_started {
             let failure = runs.first().and_then(|run| run.failure.clone());
-            let mut unstarted = self
-                .unstarted
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut unstarted = self.unstarted.lock().unwrap_or_else(PoisonError::into_inner);
             let (_, count) =
                 unstarted.get_or_insert_with(|| (failure.unwrap_or_default().message, 0));
             *count += 1;
@@ -266,11 +247,7 @@ impl Processes<'_> {
                 break;
             }
         }
-        Some(Experiment {
-            tests: order.to_vec(),
-            ends,
-            alone,
-        })
+        Some(Experiment { tests: order.to_vec(), ends, alone })
     }
 
     /// Runs these tests in one process, each with its limit, and with separate temporary files at
@@ -279,8 +256,7 @@ impl Processes<'_> {
         let runs = Launcher::with_fresh(place, |folder| {
             let mut runs = self.run_in(folder, order, spec)?;
             if let Some(folder) = folder {
-                runs.iter_mut()
-                    .for_each(|run| temporary::name_all(run, folder));
+                runs.iter_mut().for_each(|run| temporary::name_all(run, folder));
             }
             Some(runs)
         })?;
@@ -311,13 +287,10 @@ impl Processes<'_> {
         self.progress.started(&id, spec);
         self.started.fetch_add(1, Ordering::Relaxed);
         let binary = &self.suite.binary;
-        let runs = self
-            .launcher
-            .experiment(folder, &limits, binary, &cases, spec)?;
+        let runs = self.launcher.experiment(folder, &limits, binary, &cases, spec)?;
         self.hung.note(order, &runs);
         let ended = runs.last().map(|run| run.outcome.clone());
-        self.progress
-            .finished(&id, spec, &ended.unwrap_or(Outcome::Failed));
+        self.progress.finished(&id, spec, &ended.unwrap_or(Outcome::Failed));
         Some(runs)
     }
 

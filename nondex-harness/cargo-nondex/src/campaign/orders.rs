@@ -64,9 +64,7 @@ pub fn run(
     progress: &dyn Progress,
     stop: &StopFlag,
 ) -> Result<Report> {
-    let is_to_run = selected
-        .iter()
-        .any(|one| one.tests.iter().any(|(_, is_run)| *is_run));
+    let is_to_run = selected.iter().any(|one| one.tests.iter().any(|(_, is_run)| *is_run));
     if !is_to_run && !selected.is_empty() {
         return Err(Error::no_tests("no tests to run"));
     }
@@ -118,10 +116,7 @@ pub fn run(
     }
     let notes = campaign.notes.into_inner();
     let tried = campaign.tried.into_inner();
-    let info = RunInfo {
-        clean_runs: 1,
-        ..info(run, options)
-    };
+    let info = RunInfo { clean_runs: 1, ..info(run, options) };
     Ok(Report {
         partial: is_partial,
         notes: notes.unwrap_or_else(PoisonError::into_inner),
@@ -161,9 +156,8 @@ impl OrderCampaign<'_> {
         }
         let tests = tests_of(selected);
         let names: Vec<&str> = tests.iter().map(|case| case.name.as_str()).collect();
-        let asked: Vec<usize> = (0..tests.len())
-            .filter(|test| is_run(selected, tests[*test]))
-            .collect();
+        let asked: Vec<usize> =
+            (0..tests.len()).filter(|test| is_run(selected, tests[*test])).collect();
         let is_shared = self.options.jobs.get() > 1;
         let symbols = symbols_of(suite);
         let mut experiments = Experiments::new(is_shared);
@@ -250,9 +244,7 @@ impl OrderCampaign<'_> {
         let binaries = ours.map(|one| self.processes(one));
         let binaries: Vec<Processes<'_>> = binaries.collect();
         let symbols = Symbols::default();
-        let states = binaries
-            .iter()
-            .map(|one| States::new(one, &symbols, &self.workspace));
+        let states = binaries.iter().map(|one| States::new(one, &symbols, &self.workspace));
         let states: Vec<States<'_>> = states.collect();
         let id = |binary: usize, test: usize| {
             let processes: &Processes<'_> = &binaries[binary];

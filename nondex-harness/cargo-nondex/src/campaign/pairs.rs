@@ -48,13 +48,8 @@ impl Launcher<'_> {
         then: &[(&TestCase, Duration)],
         spec: &RunSpec,
     ) -> Option<Pairs> {
-        let mut pairs = Pairs {
-            first: Vec::new(),
-            then: Vec::new(),
-            unforked: None,
-            executions: 0,
-            forks: 0,
-        };
+        let mut pairs =
+            Pairs { first: Vec::new(), then: Vec::new(), unforked: None, executions: 0, forks: 0 };
         if !then.is_empty() && binary.harness == Harness::Nondex && !first.is_empty() {
             self.forked(folder, limit, binary, (first, then), spec, &mut pairs)?;
         }
@@ -125,11 +120,7 @@ impl Launcher<'_> {
             Err(_) => written.add_anything(),
         });
         let mut forks = forks.unwrap_or_default();
-        addresses::resolve(
-            binary.executable_of(test),
-            binary.moved.as_ref(),
-            &mut forks.events,
-        );
+        addresses::resolve(binary.executable_of(test), binary.moved.as_ref(), &mut forks.events);
         let is_whole = forks.is_whole();
         let mut forks = read_forks(forks.events);
         for (test, limit) in then {
@@ -148,9 +139,9 @@ impl Launcher<'_> {
 /// Why there are no forks, if the event has a reason.
 fn unforked(event: &Event) -> Option<String> {
     match event {
-        Event::Unforked {
-            has_children: true, ..
-        } => Some("it left child processes running".to_owned()),
+        Event::Unforked { has_children: true, .. } => {
+            Some("it left child processes running".to_owned())
+        }
         Event::Unforked { threads, .. } => Some(format!("its process has {threads} threads")),
         _ => None,
     }
@@ -186,9 +177,7 @@ fn run_of_fork(
     if !folded.outcome.passed() && folded.failure.is_none() {
         folded.failure = Some(explain(test, &folded.outcome, "", limit));
     }
-    let notes = fork
-        .left_child
-        .then(|| "it left a child process running".to_owned());
+    let notes = fork.left_child.then(|| "it left a child process running".to_owned());
     let took = Duration::from_micros(fork.micros);
     run_of(folded, (took, limit), complete, notes.into_iter().collect())
 }

@@ -128,17 +128,9 @@ fn watched(
     match ended {
         Ok((end, left_child)) => {
             let is_by_itself = end.is_by_itself();
-            let grace = if is_by_itself && !left_child {
-                LEFTOVER_GRACE
-            } else {
-                Duration::ZERO
-            };
+            let grace = if is_by_itself && !left_child { LEFTOVER_GRACE } else { Duration::ZERO };
             let left_daemon = run.sweep(grace) && is_by_itself;
-            Ok(Finished {
-                end,
-                output: watch.output,
-                left_child: left_child || left_daemon,
-            })
+            Ok(Finished { end, output: watch.output, left_child: left_child || left_daemon })
         }
         Err(e) => {
             let _ = watch.kill();

@@ -87,9 +87,7 @@ mod tests {
     #[test]
     fn the_first_parts_are_believed_before_the_others() {
         let of = |enough: [usize; 2]| {
-            Proof::of(2, 5, move |places| {
-                Some(places == [enough[0]] || places == [enough[1]])
-            })
+            Proof::of(2, 5, move |places| Some(places == [enough[0]] || places == [enough[1]]))
         };
         assert_eq!(of([1, 4]), Some(Proof::Each(vec![1])));
         assert_eq!(of([3, 4]), Some(Proof::Each(vec![3, 4])));
@@ -108,9 +106,6 @@ mod tests {
         assert_eq!(proof(3, |_| false), Proof::None);
         assert_eq!(proof(0, |_| true), Proof::None);
         assert_eq!(proof(1, |_| false), Proof::None);
-        assert_eq!(
-            Proof::of(3, 3, |places| (places.len() < 2).then_some(false)),
-            None
-        );
+        assert_eq!(Proof::of(3, 3, |places| (places.len() < 2).then_some(false)), None);
     }
 }

@@ -169,31 +169,20 @@ pub fn execute(
             break;
         }
     }
-    let state = executor
-        .state
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
+    let state = executor.state.into_inner().unwrap_or_else(PoisonError::into_inner);
     let is_cancelled = state.has_failed() && !means.stop.is_set();
     let mut unfinished = state.unfinished;
     let tests = state.tests.into_iter().map(|mut test| {
         let is_cancelled = is_cancelled && test.is_waiting();
         unfinished -= usize::from(is_cancelled);
         test.add_batch();
-        Concluded {
-            runs: test.runs,
-            judgement: test.judgement,
-            panic: test.panic,
-            is_cancelled,
-        }
+        Concluded { runs: test.runs, judgement: test.judgement, panic: test.panic, is_cancelled }
     });
     let tests: Vec<Concluded> = tests.collect();
     if tests.iter().any(|test| test.is_cancelled) {
         workload.cancelled();
     }
-    Executed {
-        stopped: unfinished > 0 || state.is_cut,
-        tests,
-    }
+    Executed { stopped: unfinished > 0 || state.is_cut, tests }
 }
 
 /// Does what may panic, without the lock, so that nobody sees anything half done.
@@ -241,10 +230,7 @@ impl Executor<'_> {
         let mut state = self.lock();
         while !state.is_idle() && !self.stop.is_set() {
             let Some((turn, spec)) = state.take(longest) else {
-                state = self
-                    .changed
-                    .wait(state)
-                    .unwrap_or_else(PoisonError::into_inner);
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
             let TestState { limit, setting, .. } = state.tests[turn.test];
@@ -350,9 +336,7 @@ impl Executor<'_> {
         let test = &mut state.tests[index];
         if test.rounds == 1 {
             let first = test.batch.iter().find_map(|(_, run)| run.as_ref());
-            first
-                .into_iter()
-                .for_each(|run| self.budget.begun(run.took));
+            first.into_iter().for_each(|run| self.budget.begun(run.took));
         }
         test.add_batch();
         let mut runs = std::mem::replace(&mut test.runs, Runs::new(false, false));

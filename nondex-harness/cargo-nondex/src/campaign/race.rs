@@ -164,10 +164,7 @@ impl Races<'_> {
                 || state.kind != StateKind::Static
                 || !self.accesses(used, state).is_empty()
         });
-        let whole = |access| Moment {
-            access,
-            pause_at: None,
-        };
+        let whole = |access| Moment { access, pause_at: None };
         match (is_used, pair.in_parts) {
             (false, _) => Vec::new(),
             (true, false) => (0..MAX_ACCESSES).map(whole).collect(),
@@ -228,10 +225,9 @@ impl Races<'_> {
             return Some(Interleaved::Enough);
         }
         let of_inner = interleaving.spec(self.processes, true);
-        for (order, spec, run) in [
-            ([first, second], &spec, outer),
-            ([second, first], &of_inner, inner),
-        ] {
+        for (order, spec, run) in
+            [([first, second], &spec, outer), ([second, first], &of_inner, inner)]
+        {
             let [other, test] = order;
             let is_open = self.is_open(test, tried)
                 && !(self.is_polluter)(other, test)
@@ -248,13 +244,7 @@ impl Races<'_> {
                     true => &mut tried.found,
                     false => &mut tried.unproven,
                 };
-                list.push(FoundRace {
-                    test,
-                    race,
-                    spec: spec.clone(),
-                    run: run.clone(),
-                    is_late,
-                });
+                list.push(FoundRace { test, race, spec: spec.clone(), run: run.clone(), is_late });
             }
         }
         Some(match outer.took >= WAITS {

@@ -87,20 +87,14 @@ impl Recorded {
     fn of(file: &File) -> Result<Self, String> {
         let contents = match channel::read(file).map_err(|e| e.to_string())? {
             Some(contents) => contents,
-            None => Contents {
-                events: lines(file).map_err(|e| e.to_string())?,
-                ..Contents::default()
-            },
+            None => {
+                Contents { events: lines(file).map_err(|e| e.to_string())?, ..Contents::default() }
+            }
         };
         // An empty one is a mark that forks have begun.
         let texts = contents.events.iter().filter(|text| !text.is_empty());
         let events = RunRecord::parse_events(texts)?;
-        Ok(Recorded {
-            events,
-            text: contents.events,
-            lost: contents.lost,
-            holes: contents.holes,
-        })
+        Ok(Recorded { events, text: contents.events, lost: contents.lost, holes: contents.holes })
     }
 
     /// Whether nothing was recorded.
@@ -137,10 +131,7 @@ fn lines(file: &File) -> io::Result<Vec<Vec<u8>>> {
     let mut text = Vec::new();
     file.take(MAX_TEXT).read_to_end(&mut text)?;
     let lines = text.split_inclusive(|byte| *byte == b'\n');
-    Ok(lines
-        .filter_map(|line| line.strip_suffix(b"\n"))
-        .map(<[u8]>::to_vec)
-        .collect())
+    Ok(lines.filter_map(|line| line.strip_suffix(b"\n")).map(<[u8]>::to_vec).collect())
 }
 
 /// What the record at a path has, a channel or text; nothing when the process has not made one.

@@ -37,10 +37,7 @@ const PATIENCE_FOR_UNNAMED: Duration = Duration::from_secs(5);
 const FEWEST_SEEDS: u64 = 20;
 
 /// Who reruns tests, one at a time.
-#[expect(
-    missing_debug_implementations,
-    reason = "it holds a closure that builds"
-)]
+#[expect(missing_debug_implementations, reason = "it holds a closure that builds")]
 pub struct Reruns<'a> {
     launcher: Launcher<'a>,
     comparison: Comparison<'a>,
@@ -127,9 +124,7 @@ impl<'a> Reruns<'a> {
                 }
                 Err(reason) => {
                     limits.forget(circumstance);
-                    report
-                        .notes
-                        .push(format!("`{}` was given up: {reason}", circumstance.name()));
+                    report.notes.push(format!("`{}` was given up: {reason}", circumstance.name()));
                 }
             }
             if circumstance == Circumstance::FurtherSeeds {
@@ -172,19 +167,9 @@ impl<'a> Reruns<'a> {
 
     /// Writes the first failing run into the report; that of a seed as the one to replay.
     fn fail(&self, report: &mut TestReport, suite: &Suite, first: Ended) {
-        let Ended {
-            outcome,
-            failure,
-            spec,
-        } = first;
+        let Ended { outcome, failure, spec } = first;
         if let Some(spec) = spec.filter(|spec| !spec.is_clean()) {
-            let end = End {
-                outcome,
-                failure,
-                output: None,
-                explanation: None,
-                has_choices: false,
-            };
+            let end = End { outcome, failure, output: None, explanation: None, has_choices: false };
             order::fail(report, suite, &spec, Some(&end), self.options);
             return;
         }
@@ -207,27 +192,18 @@ impl<'a> Reruns<'a> {
             let (outcome, output) = as_plain(|| once(binary, test, timeout, self.stop))?;
             let failure =
                 (!outcome.passed()).then(|| ended::explain(test, &outcome, &output, timeout));
-            return Ok(Ended {
-                outcome,
-                failure,
-                spec: None,
-            });
+            return Ok(Ended { outcome, failure, spec: None });
         }
         let spec = match circumstance {
             Circumstance::FurtherSeeds => self.further(suite, case, number, reached),
             _ => specs::natural_spec(&case.name, self.options),
         };
         let run = under(circumstance, &suite.binary, &self.folder, |binary| {
-            self.launcher
-                .run(Setting::Shared, timeout, binary, case, &spec)
+            self.launcher.run(Setting::Shared, timeout, binary, case, &spec)
         });
         let run = run.map_err(|e| format!("the machine does not allow it: {e}"))?;
         let run = run.map_err(|_| "the run was stopped before".to_owned())?;
-        Ok(Ended {
-            outcome: run.outcome,
-            failure: run.failure,
-            spec: Some(spec),
-        })
+        Ok(Ended { outcome: run.outcome, failure: run.failure, spec: Some(spec) })
     }
 
     /// A run with a seed that the campaign has not tried, at the levels that machines of today
@@ -249,17 +225,14 @@ fn conclude(report: &mut TestReport, conclusion: NextRerun, tried: &[RerunsUnder
     let rate = |circumstance: Circumstance| {
         let mut tried = tried.iter();
         let tried = tried.find(|tried| tried.circumstance == circumstance);
-        tried.map_or_else(String::new, |tried| {
-            format!("{} of {} runs", tried.failures, tried.runs)
-        })
+        tried.map_or_else(String::new, |tried| format!("{} of {} runs", tried.failures, tried.runs))
     };
     let rate_under = |circumstance| format!("{} {}", rate(circumstance), circumstance.under());
     let note = match conclusion {
         NextRerun::Run(_) | NextRerun::Stable => None,
-        NextRerun::Environment(circumstance) => Some(format!(
-            "it depends on its environment: {} failed",
-            rate_under(circumstance)
-        )),
+        NextRerun::Environment(circumstance) => {
+            Some(format!("it depends on its environment: {} failed", rate_under(circumstance)))
+        }
         NextRerun::NonDeterministic(circumstance) => {
             Some(format!("{} failed", rate_under(circumstance)))
         }

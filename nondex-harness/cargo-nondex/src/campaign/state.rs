@@ -134,10 +134,7 @@ impl Part<'_> {
     }
 
     fn of_bytes(&self, start: usize, length: usize) -> StateId {
-        StateId {
-            kind: self.state.kind,
-            name: StateId::name_of_bytes(start, length),
-        }
+        StateId { kind: self.state.kind, name: StateId::name_of_bytes(start, length) }
     }
 }
 
@@ -148,12 +145,7 @@ impl<'a> States<'a> {
         symbols: &'a Symbols,
         workspace: &'a Workspace,
     ) -> Self {
-        States {
-            processes,
-            symbols,
-            workspace,
-            unseen: Cell::new(false),
-        }
+        States { processes, symbols, workspace, unseen: Cell::new(false) }
     }
 
     /// Whether accesses to statics were requested that cannot be seen on this machine.
@@ -220,12 +212,7 @@ impl<'a> States<'a> {
             Some(restored.last()?.passed() == passes_alone)
         };
         let proof = Proof::of(first, all.len(), |places| {
-            is_proven(
-                places
-                    .iter()
-                    .map(|place| all[*place].state.clone())
-                    .collect(),
-            )
+            is_proven(places.iter().map(|place| all[*place].state.clone()).collect())
         })?;
         if proof == Proof::None {
             return Some(all.iter().map(|part| self.named(part)).collect());
@@ -313,10 +300,7 @@ impl<'a> States<'a> {
                 let state = known.state();
                 let place = parts.iter().position(|part| part.state == state);
                 let place = place.unwrap_or_else(|| {
-                    parts.push(Part {
-                        known: Some(known),
-                        ..Part::of(state)
-                    });
+                    parts.push(Part { known: Some(known), ..Part::of(state) });
                     parts.len() - 1
                 });
                 parts[place].changed.push(change.state.clone());
@@ -351,10 +335,9 @@ impl<'a> States<'a> {
         };
         let name = match (part.known, part.state.kind) {
             (Some(known), _) => known.name.clone(),
-            (None, StateKind::Cwd) => part
-                .after
-                .as_ref()
-                .map_or_else(String::new, |folder| self.path(folder)),
+            (None, StateKind::Cwd) => {
+                part.after.as_ref().map_or_else(String::new, |folder| self.path(folder))
+            }
             (None, StateKind::File | StateKind::Descriptor) => self.path(&part.state.name),
             (None, StateKind::Signal) => named_number(&part.state.name, &SIGNALS),
             (None, StateKind::Limit) => named_number(&part.state.name, &LIMITS),

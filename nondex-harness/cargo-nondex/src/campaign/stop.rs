@@ -49,8 +49,7 @@ impl StopFlag {
 
     /// Whether its time has passed.
     pub fn is_late(&self) -> bool {
-        self.deadline
-            .is_some_and(|deadline| Instant::now() >= deadline)
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// The flag itself, for `signal_hook::flag::register`.
@@ -71,10 +70,7 @@ mod tests {
         let over = flag.within(Some(Duration::ZERO));
         assert!(over.is_set() && over.is_late());
         assert!(over.within(None).is_late() && over.within(Some(Duration::MAX)).is_late());
-        assert_eq!(
-            (over.left(), unlimited.left()),
-            (Some(Duration::ZERO), None)
-        );
+        assert_eq!((over.left(), unlimited.left()), (Some(Duration::ZERO), None));
         assert!(over.half().is_late() && !long.half().is_late() && !unlimited.half().is_set());
         assert!(!unlimited.is_set() && !long.is_set() && !flag.is_set());
         flag.stop();

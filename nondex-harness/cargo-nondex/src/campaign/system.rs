@@ -47,12 +47,7 @@ mod tests {
         let text = "7 (a) b (c) S 3 4 5 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 12345 9 9";
         assert_eq!(
             Process::parse(text),
-            Some(Process {
-                is_dead: false,
-                parent: 3,
-                group: 4,
-                start: 12345
-            })
+            Some(Process { is_dead: false, parent: 3, group: 4, start: 12345 })
         );
     }
 }

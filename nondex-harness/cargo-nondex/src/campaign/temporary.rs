@@ -82,11 +82,7 @@ pub(super) fn name_all(run: &mut Run, folder: &Path) {
         rename(&mut access.state.name);
     }
     for change in Arc::make_mut(&mut run.states) {
-        let StateChange {
-            state,
-            before,
-            after,
-        } = change;
+        let StateChange { state, before, after } = change;
         rename(&mut state.name);
         [before, after].into_iter().flatten().for_each(rename);
     }
@@ -112,10 +108,7 @@ mod tests {
 
     #[test]
     fn what_a_run_left_and_used_there_is_named_and_found_again_in_another_folder() {
-        let file = StateId {
-            kind: StateKind::File,
-            name: format!("{AT}/a"),
-        };
+        let file = StateId { kind: StateKind::File, name: format!("{AT}/a") };
         let mut run = Run {
             accesses: [AccessRecord {
                 state: file.clone(),
@@ -126,12 +119,7 @@ mod tests {
                 interrupted: false,
             }]
             .into(),
-            states: [StateChange {
-                state: file,
-                before: None,
-                after: Some(AT.to_owned()),
-            }]
-            .into(),
+            states: [StateChange { state: file, before: None, after: Some(AT.to_owned()) }].into(),
             ..Run::ended(nondex_core::Outcome::Passed)
         };
         name_all(&mut run, Path::new(AT));

@@ -111,12 +111,7 @@ impl Project {
         let run = RunDirectory::create(self.root()).unwrap();
         let selected = Selected {
             suite: &self.suite,
-            tests: self
-                .suite
-                .tests
-                .iter()
-                .map(|test| (test.clone(), true))
-                .collect(),
+            tests: self.suite.tests.iter().map(|test| (test.clone(), true)).collect(),
         };
         let report =
             super::run(&[selected], &self.options, &run, None, None, progress, stop).unwrap();
@@ -135,11 +130,7 @@ impl Project {
 }
 
 fn verdicts(report: &Report) -> Vec<(&str, Verdict)> {
-    report
-        .tests
-        .iter()
-        .map(|test| (test.name.as_str(), test.verdict))
-        .collect()
+    report.tests.iter().map(|test| (test.name.as_str(), test.verdict)).collect()
 }
 
 #[test]
@@ -172,28 +163,16 @@ fn tests_are_judged_attributed_and_pruned() {
     // each in a fork, and after two beginnings of both, and once to see which files it uses.
     assert_eq!(runs[..3], [2, 14, 52]);
     assert_eq!(report.summary.runs, runs.iter().sum::<u64>());
-    assert_eq!(
-        report.summary.models_reached,
-        ["hash_map/std::collections::HashMap::iter"]
-    );
+    assert_eq!(report.summary.models_reached, ["hash_map/std::collections::HashMap::iter"]);
     assert_eq!(report.tests[1].output.as_deref(), Some("about to fail\n"));
     let depends = &report.tests[3];
     assert_eq!(depends.weakest_level, Some(Level::One));
     assert_eq!(depends.failure_rate[&Level::One], [5, 10]);
     assert_eq!(depends.output.as_deref(), Some("seed 5\n"));
-    assert_eq!(
-        depends.difference.as_deref(),
-        Some("@@ -0,0 +1 @@\n+seed 5")
-    );
+    assert_eq!(depends.difference.as_deref(), Some("@@ -0,0 +1 @@\n+seed 5"));
     assert_eq!(depends.culprits.len(), 1);
-    assert_eq!(
-        (depends.culprits[0].line, depends.culprits[0].confirmed),
-        (2, true)
-    );
-    assert_eq!(
-        crate::report::store::read_latest(project.root()).unwrap(),
-        report
-    );
+    assert_eq!((depends.culprits[0].line, depends.culprits[0].confirmed), (2, true));
+    assert_eq!(crate::report::store::read_latest(project.root()).unwrap(), report);
 }
 
 #[test]
@@ -252,10 +231,7 @@ fn libtest_is_asked_for_one_test_and_its_exit_code_is_believed() {
             ("ignored_one", Verdict::Stable)
         ]
     );
-    assert_eq!(
-        report.tests[1].output.as_deref(),
-        Some("--exact fails --nocapture\n")
-    );
+    assert_eq!(report.tests[1].output.as_deref(), Some("--exact fails --nocapture\n"));
     assert_eq!(report.tests[1].failures[0].outcome, Outcome::Failed);
     assert_eq!(report.tests[2].failures[0].outcome, Outcome::Exited(1));
 }
@@ -263,15 +239,9 @@ fn libtest_is_asked_for_one_test_and_its_exit_code_is_believed() {
 #[test]
 fn the_users_own_runner_stands_before_the_executable() {
     let mut project = Project::new(Harness::Opaque, "echo inner; exit 1", &["it"]);
-    project.suite.binary.runner = vec![
-        "/bin/sh".into(),
-        "-c".into(),
-        "echo outer; exec \"$0\"".into(),
-    ];
-    assert_eq!(
-        project.run().tests[0].output.as_deref(),
-        Some("outer\ninner\n")
-    );
+    project.suite.binary.runner =
+        vec!["/bin/sh".into(), "-c".into(), "echo outer; exec \"$0\"".into()];
+    assert_eq!(project.run().tests[0].output.as_deref(), Some("outer\ninner\n"));
 }
 
 #[test]
@@ -294,33 +264,14 @@ fn tests_that_are_not_to_be_run_are_reported_as_not_run() {
     let run = RunDirectory::create(project.root()).unwrap();
     let select = |wanted: &[bool]| Selected {
         suite: &project.suite,
-        tests: project
-            .suite
-            .tests
-            .iter()
-            .cloned()
-            .zip(wanted.iter().copied())
-            .collect(),
+        tests: project.suite.tests.iter().cloned().zip(wanted.iter().copied()).collect(),
     };
     let stop = StopFlag::new();
     let selected = [select(&[true, false, true])];
-    let report = super::run(
-        &selected,
-        &project.options,
-        &run,
-        None,
-        None,
-        &Silent,
-        &stop,
-    )
-    .unwrap();
+    let report = super::run(&selected, &project.options, &run, None, None, &Silent, &stop).unwrap();
     assert_eq!(
         verdicts(&report),
-        [
-            ("a", Verdict::Stable),
-            ("ignored", Verdict::NotRun),
-            ("z", Verdict::Stable)
-        ]
+        [("a", Verdict::Stable), ("ignored", Verdict::NotRun), ("z", Verdict::Stable)]
     );
     assert_eq!((report.summary.tests, report.summary.not_run), (3, 1));
     let nothing = [select(&[false, false, false])];

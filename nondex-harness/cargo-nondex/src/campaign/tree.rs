@@ -42,10 +42,7 @@ impl Entry {
             true => (metadata.len(), 0, 0),
             false => (metadata.len(), metadata.mtime(), metadata.mtime_nsec()),
         };
-        Entry {
-            mode: metadata.mode(),
-            stamp: (!metadata.is_dir()).then_some(stamp),
-        }
+        Entry { mode: metadata.mode(), stamp: (!metadata.is_dir()).then_some(stamp) }
     }
 }
 
@@ -221,9 +218,8 @@ impl Tree {
         }
         // The system names files by paths without links.
         let roots = self.roots.iter();
-        let roots: Vec<(PathBuf, &PathBuf)> = roots
-            .filter_map(|root| Some((root.canonicalize().ok()?, root)))
-            .collect();
+        let roots: Vec<(PathBuf, &PathBuf)> =
+            roots.filter_map(|root| Some((root.canonicalize().ok()?, root))).collect();
         let ours = |file: &Path| {
             roots.iter().find_map(|(resolved, root)| {
                 let within = file.strip_prefix(resolved).ok()?;
@@ -292,10 +288,7 @@ impl Tree {
     /// Moves what is there away, if what was there before can be put back. Whether it did.
     fn keep(&self, path: &Path) -> bool {
         let is_known = self.contents.contains_key(path);
-        let had_file = self
-            .before
-            .get(path)
-            .is_some_and(|entry| entry.stamp.is_some());
+        let had_file = self.before.get(path).is_some_and(|entry| entry.stamp.is_some());
         if had_file && !is_known {
             return false;
         }
@@ -329,10 +322,7 @@ fn walk(folder: &Path, known: Option<&Entries>, entries: &mut Entries) -> bool {
         let is_dir = metadata.is_dir();
         let entry = match is_old {
             // Cargo's own change as they like.
-            true => Entry {
-                mode: 0o755,
-                stamp: None,
-            },
+            true => Entry { mode: 0o755, stamp: None },
             false => Entry::of(&metadata),
         };
         entries.insert(path.clone(), entry);
@@ -377,16 +367,7 @@ mod tests {
             .iter()
             .map(|path| path.strip_prefix(of("")).unwrap().display().to_string())
             .collect();
-        assert_eq!(
-            names,
-            [
-                "data/b",
-                "data/a",
-                "new",
-                "target/of-tests",
-                "target/tmp/report"
-            ]
-        );
+        assert_eq!(names, ["data/b", "data/a", "new", "target/of-tests", "target/tmp/report"]);
         assert!(tree.restore() && tree.is_left());
         assert!(tree.left().is_empty());
         assert_eq!(fs::read_to_string(of("data/a")).unwrap(), "1");
@@ -433,23 +414,14 @@ mod tests {
         let tree = Tree::of([of("")], folder.path().join("kept"));
         let told = ["new", "src/made.rs"].map(|path| Event::Written {
             test: "a".to_owned(),
-            path: Some(
-                of(path)
-                    .canonicalize()
-                    .unwrap_or(of(path))
-                    .display()
-                    .to_string(),
-            ),
+            path: Some(of(path).canonicalize().unwrap_or(of(path)).display().to_string()),
         });
         fs::write(of("src/lib.rs"), "edited").unwrap();
         fs::write(of("src/made.rs"), "by a test").unwrap();
         fs::write(of("notes"), "by somebody").unwrap();
         fs::write(of("new"), "by a test").unwrap();
         fs::remove_file(of("gone")).unwrap();
-        tree.written().add(&Recorded {
-            events: told.into(),
-            ..Recorded::default()
-        });
+        tree.written().add(&Recorded { events: told.into(), ..Recorded::default() });
         assert_eq!(tree.left(), ["gone", "new", "src/made.rs"].map(of));
         // A program that does not tell may have written the rest, too.
         tree.written().add_anything();

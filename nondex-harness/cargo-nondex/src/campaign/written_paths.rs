@@ -34,9 +34,7 @@ impl WrittenPaths {
         known.are_others |= !recorded.is_whole();
         for event in &recorded.events {
             match event {
-                Event::Written {
-                    path: Some(path), ..
-                } => _ = known.paths.insert(path.into()),
+                Event::Written { path: Some(path), .. } => _ = known.paths.insert(path.into()),
                 Event::Written { path: None, .. } => known.are_others = true,
                 _ => {}
             }
@@ -108,10 +106,7 @@ mod tests {
             test: "a".to_owned(),
             path: path.map(|path| path.display().to_string()),
         });
-        Recorded {
-            events: events.collect(),
-            ..Recorded::default()
-        }
+        Recorded { events: events.collect(), ..Recorded::default() }
     }
 
     #[test]
@@ -123,18 +118,10 @@ mod tests {
         let told = [folder.join("a/b"), folder.join("new")];
         written.add(&recorded(&[Some(&told[0]), Some(&told[1])]));
         let has = |name: &str| written.has(&folder.join(name));
-        for (name, expected) in [
-            ("a", true),
-            ("new/within/c", true),
-            ("ne", false),
-            ("b", false),
-        ] {
+        for (name, expected) in [("a", true), ("new/within/c", true), ("ne", false), ("b", false)] {
             assert_eq!(has(name), Some(expected), "{name}");
         }
-        let not_whole = Recorded {
-            lost: 1,
-            ..recorded(&[])
-        };
+        let not_whole = Recorded { lost: 1, ..recorded(&[]) };
         for last in [recorded(&[None]), not_whole] {
             let written = WrittenPaths::default();
             written.add(&recorded(&[Some(&told[0])]));

@@ -18,12 +18,7 @@ pub struct BuildArgs {
     pub packages: Vec<String>,
 
     /// Test all packages in the workspace
-    #[arg(
-        long,
-        alias = "all",
-        switch = "BOOL",
-        help_heading = "Package selection"
-    )]
+    #[arg(long, alias = "all", switch = "BOOL", help_heading = "Package selection")]
     pub workspace: Option<bool>,
 
     /// Exclude packages from the test
@@ -150,22 +145,9 @@ pub struct BuildArgs {
 impl BuildArgs {
     /// Whether only some of the packages or targets are built that could be.
     pub fn is_narrowed(&self) -> bool {
-        let names = [
-            &self.packages,
-            &self.exclude,
-            &self.bin,
-            &self.example,
-            &self.test,
-            &self.bench,
-        ];
-        let kinds = [
-            self.lib,
-            self.bins,
-            self.examples,
-            self.tests,
-            self.benches,
-            self.doc,
-        ];
+        let names =
+            [&self.packages, &self.exclude, &self.bin, &self.example, &self.test, &self.bench];
+        let kinds = [self.lib, self.bins, self.examples, self.tests, self.benches, self.doc];
         names.into_iter().any(|names| !names.is_empty()) || kinds.contains(&true)
     }
 
@@ -208,19 +190,14 @@ impl BuildArgs {
             ("--test", &self.test),
             ("--bench", &self.bench),
         ];
-        let named = named
-            .into_iter()
-            .flat_map(|(flag, names)| with(flag, names));
+        let named = named.into_iter().flat_map(|(flag, names)| with(flag, names));
         kinds.into_iter().chain(named).collect()
     }
 
     fn flags(&self) -> Vec<String> {
         let mut words = words_of([
             ("--all-features", self.all_features.unwrap_or(false)),
-            (
-                "--no-default-features",
-                self.no_default_features.unwrap_or(false),
-            ),
+            ("--no-default-features", self.no_default_features.unwrap_or(false)),
             ("--release", self.release),
         ]);
         words.extend(with("--features", &self.features));

@@ -238,19 +238,15 @@ fn expect_no_command(
     let filters = &run.testing.project.filter.names.filters;
     let conflict =
         |message| CommandLine::command().error(clap::error::ErrorKind::ArgumentConflict, message);
-    if let Some(name) = filters
-        .iter()
-        .find(|filter| commands().any(|name| name == *filter))
-    {
+    if let Some(name) = filters.iter().find(|filter| commands().any(|name| name == *filter)) {
         return Err(conflict(format!(
             "'{name}' is a command and must come first: `cargo nondex {name} [OPTIONS]`; as a \
              test filter it comes \
              last: `cargo nondex [OPTIONS] -- {name}`"
         )));
     }
-    let first = filters
-        .first()
-        .filter(|first| args.get(1).is_some_and(|arg| arg == first.as_str()));
+    let first =
+        filters.first().filter(|first| args.get(1).is_some_and(|arg| arg == first.as_str()));
     let near = |first: &String| {
         let mut commands = commands().chain(["help"]);
         commands.find(|name| strsim::damerau_levenshtein(name, first) == 1)

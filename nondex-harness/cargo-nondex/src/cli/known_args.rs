@@ -32,11 +32,7 @@ pub enum KnownAction {
 #[command(next_help_heading = "Entry options")]
 pub struct KnownAddArgs {
     /// The test's id, or a part of it that no other flaky test of the last report has
-    #[arg(
-        value_name = "TEST",
-        required_unless_present = "all",
-        help_heading = "Arguments"
-    )]
+    #[arg(value_name = "TEST", required_unless_present = "all", help_heading = "Arguments")]
     pub test: Option<String>,
 
     /// Add every test whose finding fails the last run

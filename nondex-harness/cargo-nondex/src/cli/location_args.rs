@@ -19,10 +19,7 @@ pub struct LocationArgs {
 impl LocationArgs {
     /// The flags by which another command finds the same.
     pub fn words(&self) -> Vec<String> {
-        let paths = [
-            ("--manifest-path", &self.manifest_path),
-            ("--target-dir", &self.target_dir),
-        ];
+        let paths = [("--manifest-path", &self.manifest_path), ("--target-dir", &self.target_dir)];
         let flags = paths.into_iter().filter_map(|(flag, path)| {
             let path = path.as_ref()?;
             Some([flag.to_owned(), path.to_string()])

@@ -32,18 +32,13 @@ pub struct ModelArgs {
 
 /// The names of all models, an API once for each family it is recorded under.
 pub fn model_names() -> impl Iterator<Item = String> {
-    CATALOGUE
-        .iter()
-        .flat_map(|model| model.families().iter().map(|family| model.name(*family)))
+    CATALOGUE.iter().flat_map(|model| model.families().iter().map(|family| model.name(*family)))
 }
 
 impl ModelArgs {
     /// Whose calls are choices.
     pub fn files(&self) -> Files {
-        Files {
-            only: self.only_files.clone(),
-            skip: self.skip_files.clone(),
-        }
+        Files { only: self.only_files.clone(), skip: self.skip_files.clone() }
     }
 
     /// Refuses what is neither a file or folder nor a dependency of a workspace, with the path that
@@ -53,10 +48,7 @@ impl ModelArgs {
     /// When `--files` or `--skip-files` names such.
     pub fn check_files(&self, metadata: &Metadata, here: &Utf8Path) -> Result<()> {
         let root = &metadata.workspace_root;
-        for (flag, paths) in [
-            ("--files", &self.only_files),
-            ("--skip-files", &self.skip_files),
-        ] {
+        for (flag, paths) in [("--files", &self.only_files), ("--skip-files", &self.skip_files)] {
             let Some(path) = paths.iter().find(|path| !is_source(path, metadata)) else {
                 continue;
             };
@@ -80,10 +72,7 @@ impl ModelArgs {
     /// # Errors
     /// When an expression matches no model, or no model is left on.
     pub fn models_off(&self) -> Result<Vec<String>> {
-        for (flag, regex) in [
-            ("--models", &self.models),
-            ("--skip-models", &self.skip_models),
-        ] {
+        for (flag, regex) in [("--models", &self.models), ("--skip-models", &self.skip_models)] {
             if let Some(regex) = regex
                 && !model_names().any(|name| regex.is_match(&name))
             {
@@ -96,10 +85,7 @@ impl ModelArgs {
         let off: Vec<String> = model_names()
             .filter(|name| {
                 self.models.as_ref().is_some_and(|on| !on.is_match(name))
-                    || self
-                        .skip_models
-                        .as_ref()
-                        .is_some_and(|off| off.is_match(name))
+                    || self.skip_models.as_ref().is_some_and(|off| off.is_match(name))
             })
             .collect();
         if off.len() == model_names().count() {
@@ -210,11 +196,7 @@ mod tests {
     fn models_switch_by_family_and_by_api() {
         assert_eq!(off(None, None), Ok(vec![]));
         let only_directories = off(Some("^directory/"), None).unwrap();
-        assert!(
-            only_directories
-                .iter()
-                .all(|name| !name.starts_with("directory/"))
-        );
+        assert!(only_directories.iter().all(|name| !name.starts_with("directory/")));
         assert!(only_directories.contains(&"hash_map/std::collections::HashMap::iter".to_owned()));
         let no_iter = off(None, Some("HashMap::iter$")).unwrap();
         assert_eq!(
@@ -228,16 +210,8 @@ mod tests {
 
     #[test]
     fn an_expression_that_matches_nothing_or_leaves_nothing_is_an_error() {
-        assert!(
-            off(Some("HashMpa"), None)
-                .unwrap_err()
-                .contains("--models HashMpa")
-        );
-        assert!(
-            off(None, Some("HashMpa"))
-                .unwrap_err()
-                .contains("--skip-models")
-        );
+        assert!(off(Some("HashMpa"), None).unwrap_err().contains("--models HashMpa"));
+        assert!(off(None, Some("HashMpa")).unwrap_err().contains("--skip-models"));
         assert!(off(None, Some(".")).unwrap_err().contains("no model on"));
     }
 }

@@ -40,11 +40,7 @@ impl NetworkArgs {
         let mode = self.network.unwrap_or_default();
         Policy {
             verify: self.network_verify.unwrap_or(false),
-            ..Policy::new(
-                mode,
-                self.network_allow.clone(),
-                !self.no_sanitise.unwrap_or(false),
-            )
+            ..Policy::new(mode, self.network_allow.clone(), !self.no_sanitise.unwrap_or(false))
         }
     }
 }

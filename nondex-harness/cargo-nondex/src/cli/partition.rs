@@ -52,11 +52,7 @@ impl FromStr for Partition {
         if part == 0 || part > parts {
             return Err(expected());
         }
-        Ok(Partition {
-            kind,
-            part: part - 1,
-            parts,
-        })
+        Ok(Partition { kind, part: part - 1, parts })
     }
 }
 

@@ -53,12 +53,7 @@ pub struct ReplayArgs {
 
     /// Run the test of `--after` in the middle of the test, at an access to this: `static:PATH`,
     /// `env:NAME`, `file:PATH`, `port:ADDRESS` or `cwd:`
-    #[arg(
-        long,
-        value_name = "KIND:NAME",
-        requires = "after",
-        requires = "interrupt_at"
-    )]
+    #[arg(long, value_name = "KIND:NAME", requires = "after", requires = "interrupt_at")]
     pub state: Option<String>,
 
     /// Access of the outer test to this state at which the inner test runs, from 0

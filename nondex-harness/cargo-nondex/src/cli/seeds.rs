@@ -110,9 +110,7 @@ fn number(text: &str) -> Result<u64, String> {
 
 fn limit(count: u64) -> Result<(), String> {
     if count > MAX_SEEDS {
-        return Err(format!(
-            "{count} seeds are too many, expected at most {MAX_SEEDS}"
-        ));
+        return Err(format!("{count} seeds are too many, expected at most {MAX_SEEDS}"));
     }
     Ok(())
 }
@@ -134,10 +132,7 @@ mod tests {
             ("5..=8", vec![5, 6, 7, 8]),
             ("9,1, 4", vec![9, 1, 4]),
             ("7,5..9,7", vec![7, 5, 6, 8]),
-            (
-                "18446744073709551615..=18446744073709551615",
-                vec![u64::MAX],
-            ),
+            ("18446744073709551615..=18446744073709551615", vec![u64::MAX]),
         ] {
             assert_eq!(parsed(text), Ok(seeds), "{text}");
         }

@@ -53,10 +53,7 @@ pub struct TestArgs {
 impl TestArgs {
     /// Which choices are made.
     pub const fn world(&self) -> World {
-        World {
-            seed: self.world.seed,
-            verify: self.verify,
-        }
+        World { seed: self.world.seed, verify: self.verify }
     }
 
     /// Shows the option that other commands take for what they do anyway.
@@ -92,10 +89,7 @@ impl TestArgs {
             no_capture: self.no_capture || shows_output,
             real_threads: self.world.real_threads,
             max_steps: self.world.max_steps,
-            budget: BudgetArgs {
-                thorough: Some(true),
-                budget_factor: None,
-            },
+            budget: BudgetArgs { thorough: Some(true), budget_factor: None },
             testing,
             ..RunArgs::default()
         }

@@ -42,12 +42,7 @@ pub struct FilterArgs {
     pub names: NameArgs,
 
     /// Run only tests of this nextest filterset, such as `package(foo) and test(bar)`
-    #[arg(
-        short = 'E',
-        long = "filterset",
-        alias = "filter-expr",
-        value_name = "EXPR"
-    )]
+    #[arg(short = 'E', long = "filterset", alias = "filter-expr", value_name = "EXPR")]
     pub filtersets: Vec<String>,
 
     /// Run tests too that the `default-filter` of `.config/nextest.toml` leaves out
@@ -127,12 +122,7 @@ pub struct TestFilter {
 impl FilterArgs {
     /// Whether there is any filter.
     pub fn is_given(&self) -> bool {
-        let lists = [
-            &self.names.filters,
-            &self.names.skip,
-            &self.filtersets,
-            &self.libtest,
-        ];
+        let lists = [&self.names.filters, &self.names.skip, &self.filtersets, &self.libtest];
         self.partition.is_some() || lists.into_iter().any(|list| !list.is_empty())
     }
 
@@ -150,9 +140,8 @@ impl FilterArgs {
     /// # Errors
     /// When a filterset or what stands after `--` cannot be understood.
     pub fn parse(&self) -> Result<TestFilter> {
-        let after = LibtestArgs::try_parse_from(&self.libtest)
-            .map_err(|error| misplaced(&error))?
-            .names;
+        let after =
+            LibtestArgs::try_parse_from(&self.libtest).map_err(|error| misplaced(&error))?.names;
         let before = &self.names;
         let given = self.run_ignored.unwrap_or_default();
         let ignored = before.ignored || after.ignored || given == RunIgnored::Only;
@@ -180,10 +169,7 @@ impl FilterArgs {
             },
             no_tests: self.no_tests.unwrap_or_default(),
             expressions: expressions.collect::<Result<_>>()?,
-            default: self
-                .default_filter
-                .clone()
-                .filter(|_| !self.ignore_default_filter),
+            default: self.default_filter.clone().filter(|_| !self.ignore_default_filter),
             partition: self.partition,
         })
     }
@@ -195,9 +181,8 @@ fn misplaced(error: &clap::Error) -> Error {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
     let what = first.strip_prefix("error: ").unwrap_or(first);
-    let is_about_output = ["--nocapture", "--no-capture", "--show-output"]
-        .iter()
-        .any(|flag| first.contains(flag));
+    let is_about_output =
+        ["--nocapture", "--no-capture", "--show-output"].iter().any(|flag| first.contains(flag));
     let hint = if is_about_output {
         ". What a test writes is shown by `cargo nondex test --no-capture`, by `cargo nondex \
          replay`, and with `-v` for each failing one"
@@ -226,10 +211,7 @@ impl TestFilter {
 
     /// The doctests that can be among what it selects.
     pub fn doctests(&self) -> Doctests {
-        Doctests::Named {
-            names: self.names.clone(),
-            ignored: self.ignored != RunIgnored::Default,
-        }
+        Doctests::Named { names: self.names.clone(), ignored: self.ignored != RunIgnored::Default }
     }
 
     /// Resolves the filtersets against the packages of the workspace.

@@ -31,15 +31,13 @@ where
 {
     PossibleValuesParser::new(all.map(name)).map(move |word| {
         let mut all = all.into_iter();
-        all.find(|one| name(*one) == word)
-            .expect("no other word is accepted")
+        all.find(|one| name(*one) == word).expect("no other word is accepted")
     })
 }
 
 /// Reads a whole number of at least 1.
 pub(crate) fn positive<N: std::str::FromStr>(text: &str) -> Result<N, String> {
-    text.parse()
-        .map_err(|_| "expected a whole number of at least 1".to_owned())
+    text.parse().map_err(|_| "expected a whole number of at least 1".to_owned())
 }
 
 /// Reads the schedule of a campaign, whose seeds do not list what they mean.

@@ -19,11 +19,6 @@ pub struct WithArgs {
     pub manifest_path: Option<Utf8PathBuf>,
 
     /// The command and its arguments, such as `cargo nextest run`
-    #[arg(
-        value_name = "COMMAND",
-        required = true,
-        last = true,
-        help_heading = "Arguments"
-    )]
+    #[arg(value_name = "COMMAND", required = true, last = true, help_heading = "Arguments")]
     pub command: Vec<OsString>,
 }

@@ -49,8 +49,6 @@ fn append_summary(text: &str, console: &Console) {
     let file = options.append(true).create(true).open(&path);
     if let Err(error) = file.and_then(|mut file| file.write_all(text.as_bytes())) {
         let path = path.display();
-        console.warning(&format!(
-            "failed to write the job summary `{path}`: {error}"
-        ));
+        console.warning(&format!("failed to write the job summary `{path}`: {error}"));
     }
 }

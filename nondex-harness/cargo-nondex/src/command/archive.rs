@@ -61,12 +61,8 @@ pub(super) fn archive(args: &ArchiveArgs, console: &Console) -> Result<ExitCode>
 
 /// The build without this tool, as a campaign compares with it.
 fn plain(plan: &BuildPlan, console: &Console) -> Result<Project> {
-    let plain = BuildPlan {
-        mode: Mode::Plain,
-        doctests: Doctests::No,
-        races: false,
-        ..plan.clone()
-    };
+    let plain =
+        BuildPlan { mode: Mode::Plain, doctests: Doctests::No, races: false, ..plan.clone() };
     console.status("Compiling", "the tests without this tool");
     project::build(&plain, true)
 }
@@ -89,9 +85,7 @@ fn sources(project: &Project, archive: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
                 root.as_str(),
             ];
             let listed = git.read(&arguments)?;
-            let files = listed
-                .split_terminator('\0')
-                .map(|file| git.root().join(file));
+            let files = listed.split_terminator('\0').map(|file| git.root().join(file));
             // One that was removed is still in the index.
             let files = files.filter(|file| is_source(file) && file.symlink_metadata().is_ok());
             files.collect()

@@ -119,9 +119,7 @@ fn commit_report(commit: &Commit) -> CommitReport {
 
 /// A path of the workspace, from the root of the repository.
 fn in_repository(git: &Git, workspace: &Utf8Path, file: &str) -> String {
-    let prefix = workspace
-        .strip_prefix(git.root())
-        .unwrap_or(Utf8Path::new(""));
+    let prefix = workspace.strip_prefix(git.root()).unwrap_or(Utf8Path::new(""));
     prefix.join(file).into_string()
 }
 
@@ -138,10 +136,7 @@ fn flaky_since(
     let line = at_fault.and_then(|line| {
         let file = in_repository(git, workspace, &line.file);
         let nearest = changes.nearest(&file, line.line)?;
-        Some(Line {
-            line: nearest,
-            ..line
-        })
+        Some(Line { line: nearest, ..line })
     });
     Ok(FlakySince {
         files: FileCounts {
@@ -182,20 +177,10 @@ fn show(bisection: &Bisection, console: &Console) -> Result<()> {
         }
     }
     if !bisection.remaining.is_empty() {
-        let commits: Vec<&str> = bisection
-            .remaining
-            .iter()
-            .map(|commit| short(commit))
-            .collect();
-        console.status(
-            "Remaining",
-            &format!("{}: these could not be tried", commits.join(", ")),
-        );
+        let commits: Vec<&str> = bisection.remaining.iter().map(|commit| short(commit)).collect();
+        console.status("Remaining", &format!("{}: these could not be tried", commits.join(", ")));
     }
-    console.status(
-        "Searched",
-        &format!("{} builds, {} runs", bisection.builds, bisection.runs),
-    );
+    console.status("Searched", &format!("{} builds, {} runs", bisection.builds, bisection.runs));
     Ok(())
 }
 
@@ -238,13 +223,8 @@ impl CommitSearch<'_, '_> {
     ) -> Result<(Option<Commit>, Vec<String>), Stopped> {
         let mut introduced = None;
         for name in self.oracle.tests() {
-            let mut known = report
-                .tests
-                .iter()
-                .filter(|other| other.binary == test.binary);
-            let file = known
-                .find(|other| other.name == name)
-                .and_then(|other| other.file.as_ref());
+            let mut known = report.tests.iter().filter(|other| other.binary == test.binary);
+            let file = known.find(|other| other.name == name).and_then(|other| other.file.as_ref());
             let found = match file {
                 Some(file) => test_history(
                     self.git,
@@ -339,28 +319,19 @@ impl CommitSearch<'_, '_> {
     fn attempt(&mut self, commit: &str) -> Result<Trial, Stopped> {
         let trial = match self.kept.of(commit) {
             Some(trial) => trial,
-            None => self
-                .oracle
-                .attempt(commit, false)?
-                .ok_or(Stopped::Interrupted)?,
+            None => self.oracle.attempt(commit, false)?.ok_or(Stopped::Interrupted)?,
         };
         self.note(commit, trial)
     }
 
     /// What a commit is after more runs.
     fn renewed(&mut self, commit: &str) -> Result<Trial, Stopped> {
-        let trial = self
-            .oracle
-            .attempt(commit, true)?
-            .ok_or(Stopped::Interrupted)?;
+        let trial = self.oracle.attempt(commit, true)?.ok_or(Stopped::Interrupted)?;
         self.note(commit, trial)
     }
 
     fn note(&mut self, commit: &str, trial: Trial) -> Result<Trial, Stopped> {
-        self.console.status(
-            "Tried",
-            &format!("{} {}: {}", short(commit), trial.tried, trial.what),
-        );
+        self.console.status("Tried", &format!("{} {}: {}", short(commit), trial.tried, trial.what));
         self.steps.push(BisectionStep {
             commit: commit.to_owned(),
             result: trial.tried,

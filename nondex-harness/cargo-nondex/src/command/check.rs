@@ -14,10 +14,7 @@ use crate::report::{Report, combined};
 /// Runs a campaign, then the tests in other orders.
 pub(super) fn check(args: &CheckArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
     let usual = OrderOptions::default();
-    let tried = OrderOptions {
-        orders: args.orders.unwrap_or(usual.orders),
-        ..usual
-    };
+    let tried = OrderOptions { orders: args.orders.unwrap_or(usual.orders), ..usual };
     let stages = Stages::ChoicesAndOrders;
     let compared = args.base.as_deref().zip(asked.config.root.as_deref());
     let change = compared.map(|(base, root)| Change::since(Some(base), root));

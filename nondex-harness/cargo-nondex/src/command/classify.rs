@@ -71,10 +71,9 @@ fn together(reruns: &Reruns<'_>, session: &Session<'_>, report: &mut Report) {
     for selected in session.selected {
         let cases = selected.tests.iter().map(|(case, _)| case);
         let mut tests: Vec<_> = cases.zip(&mut reports).collect();
-        session.console.status(
-            "Running",
-            &format!("all tests of {} together", selected.suite.binary.id),
-        );
+        session
+            .console
+            .status("Running", &format!("all tests of {} together", selected.suite.binary.id));
         reruns.together(selected.suite, &mut tests);
         session.tree.restore();
         if session.stop.is_set() {

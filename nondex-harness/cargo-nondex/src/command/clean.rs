@@ -56,9 +56,7 @@ fn remove(directory: &Utf8Path, console: &Console) -> Result<()> {
             console.status("Removed", &format!("nothing: there is no {directory}"));
         }
         Err(error) => {
-            return Err(Error::setup(format!(
-                "failed to remove `{directory}`: {error}"
-            )));
+            return Err(Error::setup(format!("failed to remove `{directory}`: {error}")));
         }
     }
     Ok(())

@@ -65,9 +65,7 @@ pub fn understand(
             None => fill_build(&mut args.build, &settings),
         }
         fill_filter(&mut args.filter, &settings);
-        args.filter
-            .default_filter
-            .clone_from(&config.nextest.default_filter);
+        args.filter.default_filter.clone_from(&config.nextest.default_filter);
     }
     match &mut command {
         Command::Archive(args) => fill_build(&mut args.build, &settings),
@@ -85,14 +83,7 @@ pub fn understand(
     }
     config.profile.overrides = overrides;
     let warnings = [variables.unknown(), config.nextest.notes.clone()].concat();
-    Ok(Asked {
-        command,
-        line,
-        output,
-        config,
-        given,
-        warnings,
-    })
+    Ok(Asked { command, line, output, config, given, warnings })
 }
 
 fn written(args: &[OsString]) -> String {
@@ -122,24 +113,15 @@ fn load(command: &mut Command, variables: &Variables) -> Result<Config> {
         },
     };
     let root = extracted.or_else(|| config::workspace_root(build.manifest_path.as_deref()));
-    config::load(
-        variables,
-        config.config_file.as_deref(),
-        root,
-        config.profile.as_deref(),
-    )
+    config::load(variables, config.config_file.as_deref(), root, config.profile.as_deref())
 }
 
 /// Extracts the archive that the tests are taken from, whose files may have the configuration.
 fn extract(command: &mut Command, quiet: bool) -> Result<()> {
     let refused = |what: &str, why: &str| {
-        Err(Error::usage(format!(
-            "{what} does not work on an archive: {why}"
-        )))
+        Err(Error::usage(format!("{what} does not work on an archive: {why}")))
     };
-    let is_of_archive = command
-        .archive()
-        .is_some_and(|args| args.archive_file.is_some());
+    let is_of_archive = command.archive().is_some_and(|args| args.archive_file.is_some());
     if is_of_archive {
         match command {
             Command::Confirm(_) => return refused("`confirm`", "it builds the tests"),
@@ -169,9 +151,7 @@ fn extract(command: &mut Command, quiet: bool) -> Result<()> {
 
 /// What the command line or a variable gives.
 fn given_by(command: &mut Command, variables: &Settings) -> Given {
-    let has_levels = command
-        .campaign()
-        .is_some_and(|args| !args.levels.is_empty());
+    let has_levels = command.campaign().is_some_and(|args| !args.levels.is_empty());
     let Some(args) = command.testing() else {
         return Given::default();
     };

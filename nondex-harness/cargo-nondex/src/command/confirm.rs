@@ -33,9 +33,7 @@ pub(super) fn confirm(args: &ConfirmArgs, asked: &Asked, console: &Console) -> R
     }
     let named = &args.project.filter;
     if named.names.filters.is_empty() && named.libtest.is_empty() && named.filtersets.is_empty() {
-        return Err(Error::usage(
-            "name the tests to confirm: each is run many times",
-        ));
+        return Err(Error::usage("name the tests to confirm: each is run many times"));
     }
     let filter = named.parse()?;
     let mut plan = selection::plan(&args.project.build, &args.project.archive, console)?;
@@ -52,11 +50,7 @@ pub(super) fn confirm(args: &ConfirmArgs, asked: &Asked, console: &Console) -> R
         tests.map(|(test, _)| (selected.suite, test))
     });
     let seeded = match seeds {
-        Some(seeds) => Some(Seeded::new(
-            seeds,
-            &project,
-            args.project.build.target.as_deref(),
-        )?),
+        Some(seeds) => Some(Seeded::new(seeds, &project, args.project.build.target.as_deref())?),
         None => None,
     };
     // Addresses are a source of randomness that no seed controls.
@@ -71,10 +65,7 @@ pub(super) fn confirm(args: &ConfirmArgs, asked: &Asked, console: &Console) -> R
         None if !args.no_repro => Store::new(&project.target_dir).all()?.0,
         _ => Vec::new(),
     };
-    let mut confirmation = Confirmation {
-        partial: false,
-        tests: Vec::new(),
-    };
+    let mut confirmation = Confirmation { partial: false, tests: Vec::new() };
     for (suite, test) in running {
         let id = suite.test_id(test);
         let what = match &seeded {
@@ -134,13 +125,11 @@ fn finish(confirmation: &Confirmation, project: &Project, console: &Console) -> 
         let mut repros = confirmed.repros.iter();
         confirmed.rate.failures > 0 || repros.any(|repro| repro.script.is_some())
     };
-    Ok(
-        if confirmation.partial || confirmation.tests.iter().any(failed) {
-            ExitCode::Found
-        } else {
-            project.exit_code()
-        },
-    )
+    Ok(if confirmation.partial || confirmation.tests.iter().any(failed) {
+        ExitCode::Found
+    } else {
+        project.exit_code()
+    })
 }
 
 fn tell(confirmed: &Confirmed, console: &Console) {
@@ -150,11 +139,7 @@ fn tell(confirmed: &Confirmed, console: &Console) {
         "Passes" => AnsiColor::Green,
         _ => AnsiColor::Red,
     };
-    console.result(
-        color,
-        word,
-        &format!("{}: {}", confirmed.id, confirmed.rate.text()),
-    );
+    console.result(color, word, &format!("{}: {}", confirmed.id, confirmed.rate.text()));
     let [low, high] = confirmed.rate.interval;
     if let Some(together) = confirmed.beside_itself
         && !(low..=high).contains(&(together.failures as f64 / together.runs.max(1) as f64))
@@ -167,14 +152,8 @@ fn tell(confirmed: &Confirmed, console: &Console) {
         ));
     }
     for (seeds, what) in [
-        (
-            &confirmed.failing_seeds,
-            "it fails every time with its entropy from",
-        ),
-        (
-            &confirmed.unrepeated_seeds,
-            "something else than entropy decides with its entropy from",
-        ),
+        (&confirmed.failing_seeds, "it fails every time with its entropy from"),
+        (&confirmed.unrepeated_seeds, "something else than entropy decides with its entropy from"),
     ] {
         if let Some(seeds) = seeds.as_ref().filter(|seeds| !seeds.is_empty()) {
             let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
@@ -194,11 +173,7 @@ fn tell(confirmed: &Confirmed, console: &Console) {
         );
     }
     for repro in &confirmed.repros {
-        let Repro {
-            culprit,
-            explanation,
-            ..
-        } = repro;
+        let Repro { culprit, explanation, .. } = repro;
         match &repro.script {
             Some(script) => console.result(
                 AnsiColor::Red,

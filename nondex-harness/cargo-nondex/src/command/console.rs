@@ -26,10 +26,7 @@ pub(super) struct Console {
 impl Console {
     /// The same, for all that is known of a finding.
     pub(super) fn whole(&self) -> Self {
-        Console {
-            verbose: self.verbose.max(1),
-            ..self.clone()
-        }
+        Console { verbose: self.verbose.max(1), ..self.clone() }
     }
 
     pub(super) fn new(args: &OutputArgs) -> Self {
@@ -76,18 +73,14 @@ impl Console {
     pub(super) fn text(&self, text: &str) {
         let mut stream = AutoStream::new(io::stderr(), self.choice);
         // The reader of stderr may have gone; the report is still written.
-        let _ = stream
-            .write_all(text.as_bytes())
-            .and_then(|()| stream.flush());
+        let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
     }
 
     /// `     Running message`, as cargo prints its status. Nothing when quiet.
     pub(super) fn status(&self, word: &str, message: &str) {
         if !self.quiet {
             let style = AnsiColor::Green.on_default().bold();
-            self.text(&format!(
-                "{style}{word:>STATUS_WIDTH$}{style:#} {message}\n"
-            ));
+            self.text(&format!("{style}{word:>STATUS_WIDTH$}{style:#} {message}\n"));
         }
     }
 
@@ -116,9 +109,7 @@ impl Console {
     pub(super) fn result(&self, color: AnsiColor, word: &str, message: &str) {
         let style = color.on_default().bold();
         let indented = message.replace('\n', &format!("\n{:STATUS_WIDTH$} ", ""));
-        self.text(&format!(
-            "{style}{word:>STATUS_WIDTH$}{style:#} {indented}\n"
-        ));
+        self.text(&format!("{style}{word:>STATUS_WIDTH$}{style:#} {indented}\n"));
     }
 
     /// `error: message`.
@@ -136,10 +127,7 @@ impl Console {
     /// When it cannot be written, except that nobody reads it.
     pub(super) fn product(&self, text: &str) -> Result<()> {
         let mut stream = AutoStream::new(io::stdout(), self.choice);
-        match stream
-            .write_all(text.as_bytes())
-            .and_then(|()| stream.flush())
-        {
+        match stream.write_all(text.as_bytes()).and_then(|()| stream.flush()) {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {
                 Err(Error::setup(format!("failed to write to stdout: {error}")))
             }

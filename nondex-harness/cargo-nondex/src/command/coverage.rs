@@ -24,10 +24,7 @@ pub(super) struct Programs {
 impl Programs {
     /// None yet, for which these lines are requested.
     pub(super) fn asked(asked: Ranges) -> Self {
-        Programs {
-            asked,
-            ..Programs::default()
-        }
+        Programs { asked, ..Programs::default() }
     }
 
     /// Reads a program, the first time. Nothing if it cannot be read, or is not instrumented for
@@ -97,23 +94,16 @@ pub(super) struct Lines {
 impl Coverage {
     /// Nothing yet of these tests.
     pub(super) fn new(selected: &[Selected<'_>], reads: Option<Reads>) -> Self {
-        let tests = selected.iter().flat_map(|selected| {
-            selected
-                .tests
-                .iter()
-                .map(|(case, _)| (selected.suite, case))
-        });
+        let tests = selected
+            .iter()
+            .flat_map(|selected| selected.tests.iter().map(|(case, _)| (selected.suite, case)));
         // What a doctest is stands in a comment, which makes no difference to what other tests run.
         let tests = tests.filter(|(_, case)| case.doctest.is_none());
         let own = tests.map(|(suite, case)| {
             let executable = suite.binary.executable_of(case);
             (suite.test_id(case), executable.to_owned())
         });
-        Coverage {
-            own: own.collect(),
-            ran: Mutex::default(),
-            reads: Mutex::new(reads),
-        }
+        Coverage { own: own.collect(), ran: Mutex::default(), reads: Mutex::new(reads) }
     }
 
     fn reads(&self, tell: impl FnOnce(&mut Reads)) {
@@ -150,15 +140,9 @@ impl Coverage {
     pub(super) fn lines(self) -> Lines {
         let mut programs = Programs::default();
         let mut found = BTreeMap::new();
-        let reads = self
-            .reads
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
+        let reads = self.reads.into_inner().unwrap_or_else(PoisonError::into_inner);
         let opened = reads.and_then(Reads::found);
-        let ran = self
-            .ran
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
+        let ran = self.ran.into_inner().unwrap_or_else(PoisonError::into_inner);
         for (test, ran) in ran {
             let mut lines = BTreeSet::new();
             let mut is_lost = ran.is_lost || opened.is_none();
@@ -169,10 +153,6 @@ impl Coverage {
                 found.insert(test, lines);
             }
         }
-        Lines {
-            ran: found,
-            opened: opened.unwrap_or_default(),
-            compiled: programs.compiled,
-        }
+        Lines { ran: found, opened: opened.unwrap_or_default(), compiled: programs.compiled }
     }
 }

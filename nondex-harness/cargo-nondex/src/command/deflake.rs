@@ -95,18 +95,10 @@ fn judge(
     let effects = Effects::of(git, &base.id, &metadata)?;
     console.status(
         "Comparing",
-        &format!(
-            "with {} {}: {}",
-            short(&base.id),
-            base.subject,
-            effects.summary()
-        ),
+        &format!("with {} {}: {}", short(&base.id), base.subject, effects.summary()),
     );
     let (project, programs) = telling(plan, &effects, &metadata, console)?;
-    let notes = project
-        .notes
-        .iter()
-        .filter(|note| !report.notes.contains(note));
+    let notes = project.notes.iter().filter(|note| !report.notes.contains(note));
     let notes: Vec<String> = notes.cloned().collect();
     report.notes.extend(notes);
     let mut trials = Trials::new(&project, programs, &effects.data, session);
@@ -168,10 +160,7 @@ fn telling(
     metadata: &Metadata,
     console: &Console,
 ) -> Result<(Project, Programs)> {
-    let covered = |counted: Counted| BuildPlan {
-        covered: Some(counted),
-        ..plan.clone()
-    };
+    let covered = |counted: Counted| BuildPlan { covered: Some(counted), ..plan.clone() };
     let counted = effects.counted(metadata);
     if plan.mode == Mode::Program && counted != Counted::All {
         // What cannot be built so may have a crate twice: of the project, and published.
@@ -228,9 +217,8 @@ fn change_of(
     });
     let failure = test.failures.first();
     let place = failure.and_then(|failure| Some((failure.file.clone()?, failure.line?)));
-    let (moved, mut lines): (Vec<Line>, Vec<Line>) = met
-        .into_iter()
-        .partition(|Line { file, line }| effects.has_moved(file, *line));
+    let (moved, mut lines): (Vec<Line>, Vec<Line>) =
+        met.into_iter().partition(|Line { file, line }| effects.has_moved(file, *line));
     if lines.is_empty() {
         lines = moved;
     }
@@ -238,20 +226,12 @@ fn change_of(
         Some((at, near)) if at == file => (0, near.abs_diff(*line)),
         _ => (1, 0),
     });
-    ChangeReport {
-        verdict,
-        witness,
-        lines,
-        files: trial.opened.files.iter().cloned().collect(),
-    }
+    ChangeReport { verdict, witness, lines, files: trial.opened.files.iter().cloned().collect() }
 }
 
 /// The same as a sentence.
 fn words(change: &ChangeReport, at_base: AtBase, opened: &Opened) -> String {
-    let first = change
-        .lines
-        .first()
-        .map(|Line { file, line }| format!("{file}:{line}"));
+    let first = change.lines.first().map(|Line { file, line }| format!("{file}:{line}"));
     match (change.verdict, change.witness, first) {
         (Blame::Regression, Some(Witness::Culprit), _) => {
             "the change may be to blame: it is at the call that is responsible".to_owned()

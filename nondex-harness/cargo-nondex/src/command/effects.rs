@@ -137,9 +137,7 @@ impl Effects {
             Reach::File => {
                 let is_below = |below: &Utf8PathBuf| {
                     let mut lines = ran.range((below.clone(), 0)..);
-                    lines
-                        .next()
-                        .is_some_and(|(file, _)| file.starts_with(below))
+                    lines.next().is_some_and(|(file, _)| file.starts_with(below))
                 };
                 has(ran, &effect.file, 0, u32::MAX) || effect.below.as_ref().is_some_and(is_below)
             }
@@ -149,9 +147,7 @@ impl Effects {
             met.partition(|effect| effect.reach.is_beyond_lines());
         let places = |effects: Vec<&Effect>| -> BTreeSet<(String, u32)> {
             let places = effects.into_iter();
-            places
-                .map(|effect| (self.shown(&effect.file), effect.line))
-                .collect()
+            places.map(|effect| (self.shown(&effect.file), effect.line)).collect()
         };
         let mut near = places(near);
         near.extend(self.own_change(test));
@@ -165,9 +161,7 @@ impl Effects {
         let Some(package) = &effect.package else {
             return true;
         };
-        let parts = self
-            .graph
-            .dependencies(&BTreeSet::from([test.package.clone()]));
+        let parts = self.graph.dependencies(&BTreeSet::from([test.package.clone()]));
         // Nothing is known of a package that is no member.
         if !parts.is_empty() && !parts.contains(package) {
             return false;
@@ -207,15 +201,8 @@ impl Effects {
         compiled: &BTreeSet<SourceLine>,
         ran: &BTreeSet<SourceLine>,
     ) -> Vec<Line> {
-        let uncovered = self
-            .changed
-            .iter()
-            .filter(|line| compiled.contains(*line) && !ran.contains(*line));
-        uncovered
-            .map(|(file, line)| Line {
-                file: self.shown(file),
-                line: *line,
-            })
-            .collect()
+        let uncovered =
+            self.changed.iter().filter(|line| compiled.contains(*line) && !ran.contains(*line));
+        uncovered.map(|(file, line)| Line { file: self.shown(file), line: *line }).collect()
     }
 }

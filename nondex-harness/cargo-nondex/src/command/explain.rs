@@ -72,15 +72,8 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
     let plain = outcome::PlainBuilder::new(replay::plan_of(&finding, &place.workspace_root));
     let directory = RunDirectory::create(&project.target_dir)?;
     let display = Display::new(console, 1);
-    let mut report = campaign::run(
-        &selected,
-        &options,
-        &directory,
-        Some(&plain),
-        None,
-        &display,
-        &stop,
-    )?;
+    let mut report =
+        campaign::run(&selected, &options, &directory, Some(&plain), None, &display, &stop)?;
     report.run.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     report.run.build = Some(finding.build.clone());
     report.run.toolchain.clone_from(&project.toolchain);
@@ -95,10 +88,7 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
         &project.workspace_root,
         &path,
         started.elapsed(),
-        &FileArgs {
-            annotations: Some(Annotations::Never),
-            ..FileArgs::default()
-        },
+        &FileArgs { annotations: Some(Annotations::Never), ..FileArgs::default() },
         // It is the command that shows all details.
         &console.whole(),
     )

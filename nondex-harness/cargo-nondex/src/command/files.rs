@@ -12,10 +12,7 @@ use crate::report::{Report, gitlab, junit, sarif};
 /// When one cannot be written, a set-up error with its path.
 pub(super) fn write_all(report: &Report, view: &View<'_>, files: &FileArgs) -> Result<()> {
     if let Some(path) = &files.junit {
-        let whole = View {
-            brief: false,
-            ..*view
-        };
+        let whole = View { brief: false, ..*view };
         file::write(path, &junit::render(report, &whole)?)?;
     }
     if let Some(path) = &files.sarif {

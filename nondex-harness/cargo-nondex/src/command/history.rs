@@ -85,10 +85,8 @@ pub(super) fn show(folder: &Utf8Path, test: Option<&str>, console: &Console) -> 
         None => lives.retain(|_, moments| moments.iter().any(|(_, life)| !life.verdict.passes())),
     }
     if console.format == MessageFormat::Json {
-        let lines: Vec<Line<'_>> = lives
-            .iter()
-            .map(|(test, moments)| line(test, moments))
-            .collect();
+        let lines: Vec<Line<'_>> =
+            lives.iter().map(|(test, moments)| line(test, moments)).collect();
         return console.json(&lines);
     }
     console.text(&render(&lives, test.is_some(), all));
@@ -106,10 +104,7 @@ fn line<'a>(test: &'a str, moments: &[(&'a Entry, &'a Life)]) -> Line<'a> {
         choice_points: life.choices,
         elapsed_ms: life.elapsed_ms,
     });
-    Line {
-        test,
-        runs: runs.collect(),
-    }
+    Line { test, runs: runs.collect() }
 }
 
 fn render(lives: &BTreeMap<&str, Vec<(&Entry, &Life)>>, is_named: bool, all: usize) -> String {
@@ -163,10 +158,7 @@ mod tests {
                 modified: commit == "d",
                 ..Entry::default()
             };
-            let life = Life {
-                verdict,
-                ..Life::default()
-            };
+            let life = Life { verdict, ..Life::default() };
             (entry, life)
         });
         let moments: Vec<(&Entry, &Life)> =
@@ -177,9 +169,6 @@ mod tests {
             "..x.  p$t\n    since a: stable\n    since c: broken\n    since d, modified: stable\n";
         assert!(text.starts_with(expected), "{text}");
         let short = render(&lives, false, 3);
-        assert!(
-            short.starts_with("..x.  p$t\n2 of 3 tests were stable"),
-            "{short}"
-        );
+        assert!(short.starts_with("..x.  p$t\n2 of 3 tests were stable"), "{short}");
     }
 }

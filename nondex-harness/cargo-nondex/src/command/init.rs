@@ -39,10 +39,9 @@ pub(super) fn init(args: &InitArgs, console: &Console) -> Result<ExitCode> {
     let top = git.as_ref().map_or(root.as_path(), Git::root);
     let inside = root.strip_prefix(top).unwrap_or(Utf8Path::new(""));
     let workflow = workflow(inside, &default_branch(git.as_ref()));
-    for (path, text) in [
-        (top.join(WORKFLOW_FILE), workflow.as_str()),
-        (root.join(CONFIG_FILE), CONFIG),
-    ] {
+    for (path, text) in
+        [(top.join(WORKFLOW_FILE), workflow.as_str()), (root.join(CONFIG_FILE), CONFIG)]
+    {
         write(&path, text, args.force, console)?;
     }
     write_known(&folders, args.force, console)?;
@@ -56,11 +55,7 @@ fn write(path: &Utf8Path, text: &str, force: bool, console: &Console) -> Result<
         fs::create_dir_all(folder).map_err(failed)?;
     }
     let mut options = OpenOptions::new();
-    options
-        .write(true)
-        .truncate(true)
-        .create(force)
-        .create_new(!force);
+    options.write(true).truncate(true).create(force).create_new(!force);
     match options.open(path) {
         Ok(mut file) => file.write_all(text.as_bytes()).map_err(failed)?,
         Err(e) if !force && e.kind() == ErrorKind::AlreadyExists => {
@@ -88,9 +83,7 @@ fn write_known(folders: &Folders, force: bool, console: &Console) -> Result<()> 
         return Ok(());
     };
     let today = date::today();
-    let expires = today
-        .checked_add_days(Days::new(KNOWN_FOR))
-        .unwrap_or(today);
+    let expires = today.checked_add_days(Days::new(KNOWN_FOR)).unwrap_or(today);
     // As if nothing were known.
     known::KnownFlakes::default().apply(&folders.workspace_root, &mut report);
     let tests = known::failing(&report);
@@ -116,10 +109,7 @@ fn workflow(inside: &Utf8Path, branch: &str) -> String {
         "" => (Utf8PathBuf::new(), String::new()),
         folder => (
             inside.join(""),
-            format!(
-                "\ndefaults:\n  run:\n    working-directory: {}\n",
-                quoted(folder)
-            ),
+            format!("\ndefaults:\n  run:\n    working-directory: {}\n", quoted(folder)),
         ),
     };
     WORKFLOW
@@ -147,9 +137,7 @@ fn default_branch(git: Option<&Git>) -> String {
     let of_origin = read(&["symbolic-ref", "--short", "refs/remotes/origin/HEAD"]);
     let of_origin = of_origin.and_then(|name| Some(name.strip_prefix("origin/")?.to_owned()));
     let current = || read(&["symbolic-ref", "--short", "HEAD"]);
-    of_origin
-        .or_else(current)
-        .unwrap_or_else(|| "main".to_owned())
+    of_origin.or_else(current).unwrap_or_else(|| "main".to_owned())
 }
 
 #[cfg(test)]
@@ -182,10 +170,7 @@ mod tests {
         insert("clean-runs", i64::from(DEFAULT_CLEAN_RUNS.get()).into());
         insert("timeout", DEFAULT_TIMEOUT.as_secs().cast_signed().into());
         insert("budget-factor", DEFAULT_BUDGET_FACTOR.into());
-        insert(
-            "search-runs",
-            i64::try_from(DEFAULT_SEARCH_RUNS).unwrap().into(),
-        );
+        insert("search-runs", i64::try_from(DEFAULT_SEARCH_RUNS).unwrap().into());
         assert_eq!(found, expected);
     }
 

@@ -40,11 +40,7 @@ impl KnownFlakes {
         let known = Known::read(&path)?;
         let texts = known.entries().iter();
         let texts: Vec<String> = texts.filter_map(|entry| entry.filterset.clone()).collect();
-        let workspace = if texts.is_empty() {
-            Workspace::default()
-        } else {
-            workspace()?
-        };
+        let workspace = if texts.is_empty() { Workspace::default() } else { workspace()? };
         let sets = texts.into_iter().map(|text| {
             let set = Expression::parse(&text).and_then(|set| set.resolve(&workspace));
             let set = set.map_err(|e| Error::setup(format!("failed to read `{path}`: {e}")))?;
@@ -71,9 +67,8 @@ impl KnownFlakes {
         let suites = project.suites.iter();
         // Only the requested doctests are there.
         let built = suites.filter(|suite| suite.binary.harness != Harness::Doctest);
-        let built: BTreeMap<&str, &Suite> = built
-            .map(|suite| (suite.binary.id.as_str(), suite))
-            .collect();
+        let built: BTreeMap<&str, &Suite> =
+            built.map(|suite| (suite.binary.id.as_str(), suite)).collect();
         let tests = built.values().flat_map(|suite| {
             let tests = suite.tests.iter();
             tests.map(|test| suite.test_id(test))
@@ -113,11 +108,7 @@ fn query(test: &TestReport) -> Query<'_> {
         binary,
         binary_id: &test.binary,
         kind,
-        platform: if kind == "proc-macro" {
-            Platform::Host
-        } else {
-            Platform::Target
-        },
+        platform: if kind == "proc-macro" { Platform::Host } else { Platform::Target },
         test: &test.name,
     }
 }
@@ -146,10 +137,7 @@ fn add(args: &KnownAddArgs, console: &Console) -> Result<ExitCode> {
             ..entry(test, &sources, &args.reason, args.expires)
         };
         known.add(entry).map_err(Error::usage)?;
-        console.status(
-            "Added",
-            &format!("{} to {KNOWN_FILE}, as {}", test.id, test.verdict),
-        );
+        console.status("Added", &format!("{} to {KNOWN_FILE}, as {}", test.id, test.verdict));
     }
     if tests.is_empty() {
         console.note("nothing to add: no finding fails the last run");
@@ -249,17 +237,9 @@ fn check(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
     let all = flakes.known.entries().len();
     console.status(
         "Checked",
-        &format!(
-            "{}, {} overdue",
-            plural(all, "known flake"),
-            report.overdue.len()
-        ),
+        &format!("{}, {} overdue", plural(all, "known flake"), report.overdue.len()),
     );
-    Ok(if report.overdue.is_empty() {
-        ExitCode::Ok
-    } else {
-        ExitCode::Found
-    })
+    Ok(if report.overdue.is_empty() { ExitCode::Ok } else { ExitCode::Found })
 }
 
 fn prune(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
@@ -271,9 +251,7 @@ fn prune(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
     };
     let removed = flakes.known.remove(is_out).map_err(Error::setup)?;
     if removed > 0 {
-        flakes
-            .known
-            .write(&folders.workspace_root.join(KNOWN_FILE))?;
+        flakes.known.write(&folders.workspace_root.join(KNOWN_FILE))?;
     }
     for overdue in &report.overdue {
         console.note(&overdue.to_string());
@@ -297,10 +275,7 @@ mod tests {
             let test = TestReport::new("serde", binary, "a::b");
             let query = query(&test);
             assert_eq!((query.kind, query.binary), (kind, name), "{binary}");
-            assert_eq!(
-                (query.package, query.binary_id, query.test),
-                ("serde", binary, "a::b")
-            );
+            assert_eq!((query.package, query.binary_id, query.test), ("serde", binary, "a::b"));
         }
     }
 }

@@ -83,11 +83,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(Refusal::Usage(error)) => {
             // Nobody may be reading any more; there is nowhere left to say so.
             let _ = error.print();
-            return if error.use_stderr() {
-                ExitCode::Usage
-            } else {
-                ExitCode::Ok
-            };
+            return if error.use_stderr() { ExitCode::Usage } else { ExitCode::Ok };
         }
     };
     let console = Console::new(&asked.output);
@@ -95,17 +91,13 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         console.warning(warning);
     }
     let started = Event::RunStarted(RunStarted::new(&asked.line));
-    let ended = console
-        .event(&started)
-        .and_then(|()| execute(&asked, &console));
+    let ended = console.event(&started).and_then(|()| execute(&asked, &console));
     match ended {
         Ok(code) => code,
         Err(error) => {
             console.error(&error.to_string());
-            let finished = RunFinished {
-                error: Some(error.to_string()),
-                ..RunFinished::new(error.code())
-            };
+            let finished =
+                RunFinished { error: Some(error.to_string()), ..RunFinished::new(error.code()) };
             // When even that cannot be written, the code is what is left.
             let _ = console.event(&Event::RunFinished(Box::new(finished)));
             error.code()

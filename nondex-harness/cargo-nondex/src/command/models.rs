@@ -34,20 +34,12 @@ struct Listed {
 pub(super) fn models(args: &ModelsArgs, console: &Console) -> Result<ExitCode> {
     let matches = |model: &Model, family: Family| {
         let name = model.name(family);
-        args.filter
-            .as_ref()
-            .is_none_or(|filter| filter.is_match(&name))
+        args.filter.as_ref().is_none_or(|filter| filter.is_match(&name))
     };
     let mut listed = Vec::new();
     for family in Family::ALL {
-        let models = CATALOGUE
-            .iter()
-            .filter(|model| model.families().contains(&family));
-        listed.extend(
-            models
-                .filter(|model| matches(model, family))
-                .map(|model| (family, *model)),
-        );
+        let models = CATALOGUE.iter().filter(|model| model.families().contains(&family));
+        listed.extend(models.filter(|model| matches(model, family)).map(|model| (family, *model)));
     }
     if listed.is_empty() {
         let filter = args.filter.as_ref().map_or("", |filter| filter.as_str());
@@ -73,9 +65,7 @@ fn json(&(family, model): &(Family, &'static Model)) -> Listed {
         url: model.url(),
         fix: model.fix,
         varies_at: family.varies_at(),
-        levels: Level::ALL
-            .map(|level| (level, treatment(family, model.kind, level)))
-            .into(),
+        levels: Level::ALL.map(|level| (level, treatment(family, model.kind, level))).into(),
     }
 }
 
@@ -94,11 +84,7 @@ fn table(listed: &[(Family, &'static Model)]) -> String {
         }
         let _ = writeln!(text, "{HEADING}{family}{HEADING:#} ({})", first.kind);
         for level in Level::ALL {
-            let _ = writeln!(
-                text,
-                "  {level:<4}  {}",
-                treatment(*family, first.kind, level)
-            );
+            let _ = writeln!(text, "  {level:<4}  {}", treatment(*family, first.kind, level));
         }
         let _ = writeln!(text, "  {:<4}  {}", "fix:", first.fix);
         for (_, model) in chunk {

@@ -62,15 +62,8 @@ pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> 
     console.status("Running", &format!("{tests} with the network blocked"));
     let plain = outcome::PlainBuilder::new(plan);
     let display = Display::new(console, selection::running(&selected));
-    let report = campaign::run(
-        &selected,
-        &options,
-        &directory,
-        Some(&plain),
-        None,
-        &display,
-        &stop,
-    );
+    let report =
+        campaign::run(&selected, &options, &directory, Some(&plain), None, &display, &stop);
     display.finish();
     let report = report?;
     directory.write_aside(&report)?;
@@ -86,9 +79,7 @@ pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> 
         .count();
     if failed > 0 {
         let failed = plural(failed, "test");
-        console.note(&format!(
-            "{failed} failed for another reason than the network"
-        ));
+        console.note(&format!("{failed} failed for another reason than the network"));
     }
     let listed = listed(&report);
     if console.format == MessageFormat::Json {
@@ -133,12 +124,7 @@ fn table(listed: &[Listed<'_>]) -> String {
     let mut text = String::new();
     for test in listed {
         let word = if test.needs { "needs" } else { "asks" };
-        let _ = writeln!(
-            text,
-            "{:width$}  {word:5}  {}",
-            test.id,
-            test.hosts.join(", ")
-        );
+        let _ = writeln!(text, "{:width$}  {word:5}  {}", test.id, test.hosts.join(", "));
     }
     text
 }
@@ -166,14 +152,9 @@ fn skip(listed: &[Listed<'_>]) -> String {
 
 /// A filterset of nextest that leaves the tests out.
 fn filterset(listed: &[Listed<'_>]) -> String {
-    let tests: Vec<String> = skippable(listed)
-        .map(|test| of_test(test.binary, test.name))
-        .collect();
-    if tests.is_empty() {
-        "all()\n".to_owned()
-    } else {
-        format!("not ({})\n", tests.join(" + "))
-    }
+    let tests: Vec<String> =
+        skippable(listed).map(|test| of_test(test.binary, test.name)).collect();
+    if tests.is_empty() { "all()\n".to_owned() } else { format!("not ({})\n", tests.join(" + ")) }
 }
 
 #[cfg(test)]
@@ -190,10 +171,7 @@ mod tests {
             needs,
             hosts: &hosts,
         };
-        let doctest = Listed {
-            binary: "app::doc/app",
-            ..test("src/lib.rs - d (line 1)", true)
-        };
+        let doctest = Listed { binary: "app::doc/app", ..test("src/lib.rs - d (line 1)", true) };
         let listed = [test("a", true), test("b", false), test("c", true), doctest];
         assert_eq!(skip(&listed), "--exact --skip a --skip c\n");
         assert_eq!(

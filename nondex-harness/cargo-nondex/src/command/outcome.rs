@@ -27,20 +27,13 @@ pub(super) struct PlainBuilder {
 impl PlainBuilder {
     /// A builder of tests that no setup script sets something for.
     pub(super) const fn new(plan: BuildPlan) -> Self {
-        PlainBuilder {
-            plan,
-            variables: Variables::new(),
-        }
+        PlainBuilder { plan, variables: Variables::new() }
     }
 }
 
 impl Builder for PlainBuilder {
     fn build(&self) -> Result<Vec<Suite>, String> {
-        let plan = BuildPlan {
-            mode: Mode::Plain,
-            doctests: Doctests::No,
-            ..self.plan.clone()
-        };
+        let plan = BuildPlan { mode: Mode::Plain, doctests: Doctests::No, ..self.plan.clone() };
         let project = project::build(&plan, true).map_err(|error| error.to_string())?;
         let mut suites = project.suites;
         setup::give(&self.variables, &mut suites);

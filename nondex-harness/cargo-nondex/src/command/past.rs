@@ -70,12 +70,8 @@ impl Past {
         let root = &project.workspace_root;
         let git = Git::around(root).ok();
         let snapshots = git.and_then(|git| Snapshots::new(&git, &history.objects()).ok());
-        let tree = snapshots
-            .as_ref()
-            .and_then(|snapshots| snapshots.now(&project.target_dir).ok());
-        let commit = snapshots
-            .as_ref()
-            .and_then(|snapshots| snapshots.git().commit("HEAD").ok());
+        let tree = snapshots.as_ref().and_then(|snapshots| snapshots.now(&project.target_dir).ok());
+        let commit = snapshots.as_ref().and_then(|snapshots| snapshots.git().commit("HEAD").ok());
         let of_commit = commit.as_ref().zip(snapshots.as_ref());
         let of_commit = of_commit.and_then(|(commit, snapshots)| snapshots.of(&commit.id).ok());
         let text = |file: Utf8PathBuf| std::fs::read(file).ok();
@@ -136,10 +132,7 @@ impl Past {
         in_orders: bool,
     ) -> Result<()> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let root = self
-            .snapshots
-            .as_ref()
-            .map(|snapshots| snapshots.git().root());
+        let root = self.snapshots.as_ref().map(|snapshots| snapshots.git().root());
         let none = BTreeSet::new();
         let tests = report.tests.iter();
         // The runs of an order are counted for one test of its executable.
@@ -170,9 +163,7 @@ impl Past {
         let compiled = lines.map_or(&none, |lines| &lines.compiled);
         let entry = Entry {
             schema: 0,
-            time: now.map_or(0, |since| {
-                u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-            }),
+            time: now.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
             commit: self.commit.as_ref().map(|commit| commit.id.clone()),
             modified: self.modified,
             key: self.key.clone(),
@@ -187,19 +178,15 @@ impl Past {
     /// nothing is known.
     pub(super) fn unchanged(&self, compared: &Compared<'_>) -> Result<(BTreeSet<String>, String)> {
         let is_known = |life: &Life| life.ran.is_some() && life.opened.is_some();
-        self.compare(
-            compared,
-            &is_known,
-            &|effects, test, (life, entry), root| {
-                let ran = life.ran.as_ref().and_then(|ran| lines(ran, root));
-                let compiled = lines(&entry.compiled, root);
-                ran.zip(compiled).is_none_or(|(ran, compiled)| {
-                    effects.is_everything()
-                        || effects.are_opened(life.opened.iter().flatten())
-                        || !effects.met_by(test, &ran, &compiled).is_empty()
-                })
-            },
-        )
+        self.compare(compared, &is_known, &|effects, test, (life, entry), root| {
+            let ran = life.ran.as_ref().and_then(|ran| lines(ran, root));
+            let compiled = lines(&entry.compiled, root);
+            ran.zip(compiled).is_none_or(|(ran, compiled)| {
+                effects.is_everything()
+                    || effects.are_opened(life.opened.iter().flatten())
+                    || !effects.met_by(test, &ran, &compiled).is_empty()
+            })
+        })
     }
 
     /// The tests that end as they did after all others of their executable, because nothing in it
@@ -230,20 +217,12 @@ impl Past {
         is_known: &dyn Fn(&Life) -> bool,
         differs: &Differs<'_>,
     ) -> Result<(BTreeSet<String>, String)> {
-        let Compared {
-            base,
-            plan,
-            options,
-            selected,
-        } = *compared;
+        let Compared { base, plan, options, selected } = *compared;
         let Some((snapshots, now)) = self.snapshots.as_ref().zip(self.key.tree.as_ref()) else {
             // The base reports why.
             let git = Git::around(&options.workspace_root)?;
             repository::base(&git, base)?;
-            return Err(Error::setup(format!(
-                "git cannot say what is in `{}`",
-                git.root()
-            )));
+            return Err(Error::setup(format!("git cannot say what is in `{}`", git.root())));
         };
         let base = repository::base(snapshots.git(), base)?;
         let name = format!("{} {}", short(&base.id), base.subject);
@@ -333,13 +312,7 @@ impl Past {
 fn asked(options: &Options, test: &str) -> String {
     let own = options.of(test);
     let asked = (
-        (
-            &own.levels,
-            &own.seeds,
-            own.schedule,
-            own.clean_runs,
-            own.timeout,
-        ),
+        (&own.levels, &own.seeds, own.schedule, own.clean_runs, own.timeout),
         (
             own.prune,
             own.all_levels,
@@ -366,9 +339,7 @@ fn texts(lines: &BTreeSet<SourceLine>, root: &Utf8Path) -> BTreeMap<String, Stri
             files.entry(file.to_string()).or_default().insert(*line);
         }
     }
-    let texts = files
-        .into_iter()
-        .map(|(file, lines)| (file, history::to_text(&lines)));
+    let texts = files.into_iter().map(|(file, lines)| (file, history::to_text(&lines)));
     texts.collect()
 }
 

@@ -132,12 +132,7 @@ impl Progress for Display<'_> {
         }
         if self.bar.is_none() && counts.last_line.elapsed() >= LINE_INTERVAL {
             counts.last_line = Instant::now();
-            let Counts {
-                judged,
-                tests,
-                runs,
-                ..
-            } = *counts;
+            let Counts { judged, tests, runs, .. } = *counts;
             let runs = plural(runs, "run");
             let left = counts.still();
             let message = format!("{judged} of {tests} tests are judged, after {runs}{left}");
@@ -201,17 +196,11 @@ fn bar(console: &Console, tests: usize) -> Option<ProgressBar> {
     if !console.has_terminal() || console.quiet {
         return None;
     }
-    let prefix = if console.has_colors() {
-        "{prefix:>12.green.bold}"
-    } else {
-        "{prefix:>12}"
-    };
+    let prefix = if console.has_colors() { "{prefix:>12.green.bold}" } else { "{prefix:>12}" };
     let template =
         format!("{prefix} [{{elapsed_precise}}] [{{bar:25}}] {{pos}}/{{len}} tests, {{wide_msg}}");
-    let style = ProgressStyle::with_template(&template).map_or_else(
-        |_| ProgressStyle::default_bar(),
-        |style| style.progress_chars("=> "),
-    );
+    let style = ProgressStyle::with_template(&template)
+        .map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("=> "));
     let target = ProgressDrawTarget::stderr();
     let bar = ProgressBar::with_draw_target(Some(tests as u64), target)
         .with_style(style)
@@ -256,16 +245,11 @@ pub(super) fn line_of(test: &TestReport, console: &Console) -> Option<String> {
         return None;
     }
     let style = verdict_style(test);
-    let level = test
-        .weakest_level
-        .map_or_else(String::new, |level| format!(" at {level}"));
-    let sure = test.failure_bound.map_or_else(String::new, |bound| {
-        format!(" (< {} % at 95 %)", (bound * 100.0).ceil())
-    });
-    Some(format!(
-        "{style}{:>12}{style:#} {}{level}{sure}",
-        test.verdict, test.id
-    ))
+    let level = test.weakest_level.map_or_else(String::new, |level| format!(" at {level}"));
+    let sure = test
+        .failure_bound
+        .map_or_else(String::new, |bound| format!(" (< {} % at 95 %)", (bound * 100.0).ceil()));
+    Some(format!("{style}{:>12}{style:#} {}{level}{sure}", test.verdict, test.id))
 }
 
 #[cfg(test)]
@@ -276,11 +260,7 @@ mod tests {
     fn only_what_was_found_is_explained_when_the_time_is_over() {
         for (left, has_failed, expected) in [
             (None, true, ""),
-            (
-                Some(Duration::from_millis(1500)),
-                true,
-                ", at most 2 s more",
-            ),
+            (Some(Duration::from_millis(1500)), true, ", at most 2 s more"),
             (Some(Duration::ZERO), true, ", explaining what was found"),
             (Some(Duration::ZERO), false, ", finishing"),
         ] {

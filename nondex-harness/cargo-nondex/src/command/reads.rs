@@ -38,9 +38,7 @@ impl Reads {
         let folders: BTreeSet<&Utf8Path> = files.flat_map(around).collect();
         for folder in folders {
             let path = root.join(folder);
-            let watch = reads
-                .inotify
-                .add_watch(path.as_std_path(), AddWatchFlags::IN_OPEN);
+            let watch = reads.inotify.add_watch(path.as_std_path(), AddWatchFlags::IN_OPEN);
             match watch {
                 Ok(watch) => drop(reads.folders.insert(watch, folder.to_owned())),
                 // What is not there, nobody opens.

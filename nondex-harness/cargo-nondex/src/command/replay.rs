@@ -47,11 +47,7 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
         }
         None => interrupt::install()?,
     };
-    let Requested {
-        project,
-        finding,
-        is_recorded,
-    } = Requested::of(args, &place, &store, console)?;
+    let Requested { project, finding, is_recorded } = Requested::of(args, &place, &store, console)?;
     let sites = traced(args, &finding, console);
     let (suite, test) = find(&project, &finding)?;
     let binary = &suite.binary;
@@ -72,20 +68,12 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     };
     console.status(
         "Replaying",
-        &format!(
-            "{} {}: {}{often}",
-            finding.id,
-            finding.test,
-            finding.conditions()
-        ),
+        &format!("{} {}: {}{often}", finding.id, finding.test, finding.conditions()),
     );
 
     let spec = RunSpec {
         trace: sites.clone(),
-        ..finding
-            .spec
-            .clone()
-            .with_operations(if args.trace { schedule::MOST } else { 0 })
+        ..finding.spec.clone().with_operations(if args.trace { schedule::MOST } else { 0 })
     };
     store.create()?;
     let records = Records::create(&store)?;
@@ -108,13 +96,7 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
             let as_recorded = verdict::is_as_recorded(&run, &finding);
             counts.add(&run, place_of(&run), as_recorded);
         }
-        return counts.tell(
-            &finding,
-            is_recorded,
-            requested.get().into(),
-            warnings,
-            console,
-        );
+        return counts.tell(&finding, is_recorded, requested.get().into(), warnings, console);
     }
     let run = match debugger {
         Some(debugger) => debug(binary, test, &spec, &debugger, &args.arguments, &records)?,
@@ -124,15 +106,7 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
         let workspace = Workspace::new(root.clone());
         console.text(&schedule::text(trace, &workspace, &binary.cwd));
     }
-    verdict::judge(
-        &finding,
-        is_recorded,
-        &run,
-        place_of(&run),
-        &sites,
-        warnings,
-        console,
-    )
+    verdict::judge(&finding, is_recorded, &run, place_of(&run), &sites, warnings, console)
 }
 
 /// The run that is requested.
@@ -207,9 +181,7 @@ pub(super) fn asked(
         (Some(found), _) => found.clone(),
         (None, None) => store.find(text)?,
         (None, Some(_)) => findings::choose(&others, text)?.cloned().ok_or_else(|| {
-            Error::usage(format!(
-                "the report has no failing run `{text}` that can be replayed"
-            ))
+            Error::usage(format!("the report has no failing run `{text}` that can be replayed"))
         })?,
     };
     expect_this_algorithm(&finding)?;
@@ -240,11 +212,8 @@ pub(super) fn build(finding: &Finding, root: &Utf8Path, console: &Console) -> Re
 pub(super) fn plan_of(finding: &Finding, root: &Utf8Path) -> BuildPlan {
     let mut plan = finding.build.in_workspace(root);
     plan.without_network = finding.spec.network == Network::Off && finding.spec.observe.is_empty();
-    plan.doctests = if finding.binary.kind == "doc" {
-        Doctests::one(&finding.spec.test)
-    } else {
-        Doctests::No
-    };
+    plan.doctests =
+        if finding.binary.kind == "doc" { Doctests::one(&finding.spec.test) } else { Doctests::No };
     plan
 }
 
@@ -260,14 +229,9 @@ pub(super) fn find<'a>(
         ))
     };
     let mut suites = project.suites.iter();
-    let suite = suites
-        .find(|suite| suite.binary.id == finding.binary.id)
-        .ok_or_else(|| {
-            gone(&format!(
-                "there is no test executable `{}` any more",
-                finding.binary.id
-            ))
-        })?;
+    let suite = suites.find(|suite| suite.binary.id == finding.binary.id).ok_or_else(|| {
+        gone(&format!("there is no test executable `{}` any more", finding.binary.id))
+    })?;
     let test = suite
         .test(&finding.spec.test)
         .ok_or_else(|| gone(&format!("there is no test `{}` any more", finding.test)))?;
@@ -281,11 +245,8 @@ pub(super) fn warnings(
     binary: &TestBinary,
     test: &TestCase,
 ) -> Vec<String> {
-    let now = Fingerprint::take(
-        &project.workspace_root,
-        &project.toolchain,
-        binary.executable_of(test),
-    );
+    let now =
+        Fingerprint::take(&project.workspace_root, &project.toolchain, binary.executable_of(test));
     let mut differences = finding.fingerprint.differences(&now);
     // Any change shows in the executable; it is only news when nothing else explains it.
     if differences.len() > 1 {
@@ -304,9 +265,7 @@ struct Records(Utf8PathBuf);
 
 impl Records {
     fn create(store: &Store) -> Result<Self> {
-        let path = store
-            .directory()
-            .join(format!("replay-{}", std::process::id()));
+        let path = store.directory().join(format!("replay-{}", std::process::id()));
         file::create_folder(&path)?;
         Ok(Records(path))
     }
@@ -331,14 +290,8 @@ fn debug(
     let record = records.0.join("debugged.jsonl");
     let mut runner: Vec<OsString> = debugger.iter().map(OsString::from).collect();
     runner.extend(binary.runner.iter().cloned());
-    let debugged = TestBinary {
-        runner,
-        ..binary.clone()
-    };
-    let named = RunSpec {
-        record: Some(record.clone().into()),
-        ..spec.clone()
-    };
+    let debugged = TestBinary { runner, ..binary.clone() };
+    let named = RunSpec { record: Some(record.clone().into()), ..spec.clone() };
     let mut command: Command = launch::command(&debugged, test, Some(named.clone()));
     command.args(arguments);
     // The debugger shows stacks.

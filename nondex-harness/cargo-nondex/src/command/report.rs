@@ -109,14 +109,7 @@ fn merge(args: &MergeArgs, line: &str, console: &Console) -> Result<ExitCode> {
     line.clone_into(&mut report.run.command);
     let path = directory.write(&report)?;
     let elapsed = Duration::from_millis(report.run.elapsed_ms);
-    outcome::show(
-        &report,
-        &place.workspace_root,
-        &path,
-        elapsed,
-        &args.files,
-        console,
-    )
+    outcome::show(&report, &place.workspace_root, &path, elapsed, &args.files, console)
 }
 
 /// The reports at a path: itself, or all that are in it.
@@ -171,15 +164,9 @@ fn list(place: &Folders, console: &Console) -> Result<()> {
     console.notes(&damaged);
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.map_or(0, |since| since.as_secs());
-    let shown = findings
-        .iter()
-        .filter(|finding| finding.primary || console.verbose > 0);
-    let listed: Vec<Listed<'_>> = shown
-        .map(|finding| Listed {
-            finding,
-            age: now.saturating_sub(finding.found),
-        })
-        .collect();
+    let shown = findings.iter().filter(|finding| finding.primary || console.verbose > 0);
+    let listed: Vec<Listed<'_>> =
+        shown.map(|finding| Listed { finding, age: now.saturating_sub(finding.found) }).collect();
     match console.format {
         MessageFormat::Json => console.json(&listed),
         MessageFormat::Human | MessageFormat::JsonLines => {
@@ -232,29 +219,19 @@ fn export(place: &Folders, file: &Utf8Path, console: &Console) -> Result<()> {
     console.notes(&damaged);
     let mut regressions = Regressions::read(&path)?;
     let new = regressions.add(&findings);
-    let left_out = findings
-        .iter()
-        .filter(|finding| finding.primary && !finding.is_reproducible())
-        .count();
+    let left_out =
+        findings.iter().filter(|finding| finding.primary && !finding.is_reproducible()).count();
     if left_out > 0 {
-        console.note(&format!(
-            "{} left out: no seed brings them about",
-            plural(left_out, "finding")
-        ));
+        console
+            .note(&format!("{} left out: no seed brings them about", plural(left_out, "finding")));
     }
     let all = regressions.all().len();
     if all == 0 {
-        console.status(
-            "Exported",
-            "nothing: there are no findings that a seed reproduces",
-        );
+        console.status("Exported", "nothing: there are no findings that a seed reproduces");
         return Ok(());
     }
     regressions.write(&path)?;
-    let message = format!(
-        "{} to {path}, which has {all}",
-        plural(new, "new regression")
-    );
+    let message = format!("{} to {path}, which has {all}", plural(new, "new regression"));
     console.status("Exported", &message);
     Ok(())
 }

@@ -28,9 +28,7 @@ use crate::report::{Report, RunDirectory, TestReport, claim};
 
 /// Runs a campaign.
 pub(super) fn run(args: &RunArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
-    within(args, asked, console, Stages::Choices, |session| {
-        session.campaign()
-    })
+    within(args, asked, console, Stages::Choices, |session: &Session<'_>| session.campaign())
 }
 
 /// Builds and selects tests, lets `work` make a report of them, and shows it.
@@ -64,15 +62,8 @@ pub(super) fn within(
     }
     let options = request.options(&project, console)?;
     let stop = stop.within(testing.max_time);
-    let plain = outcome::PlainBuilder {
-        plan: request.plain(),
-        variables,
-    };
-    let past = Past::of(
-        testing.changed.history_dir.as_deref(),
-        &project,
-        &plain.plan,
-    )?;
+    let plain = outcome::PlainBuilder { plan: request.plain(), variables };
+    let past = Past::of(testing.changed.history_dir.as_deref(), &project, &plain.plan)?;
     let compared = testing.changed.changed.as_ref().map(|base| Compared {
         base: base.as_deref(),
         plan: &plain.plan,
@@ -83,9 +74,7 @@ pub(super) fn within(
     let unchanged = unchanged.transpose()?.unwrap_or_default();
     let in_order = selection::without(&selected, &unchanged.in_orders);
     let selected = selection::without(&selected, &unchanged.alone);
-    let coverage = options
-        .cover
-        .then(|| Coverage::new(&selected, past.reads()));
+    let coverage = options.cover.then(|| Coverage::new(&selected, past.reads()));
     let directory = RunDirectory::create(&project.target_dir)?;
     // Where it fails, tests are judged by the build that there is. It lets cargo write into the
     // target folder, which no test shall be blamed for.

@@ -96,9 +96,7 @@ pub(super) fn select<'a>(
             })
             .collect(),
     });
-    let selected: Vec<_> = selected
-        .filter(|selected| !selected.tests.is_empty())
-        .collect();
+    let selected: Vec<_> = selected.filter(|selected| !selected.tests.is_empty()).collect();
     match filter.partition() {
         None => selected,
         Some(partition) => part(selected, partition, by),
@@ -125,9 +123,7 @@ fn part<'a>(selected: Vec<Selected<'a>>, partition: Partition, by: Divided) -> V
         match by {
             Divided::Binaries if !is_in(&one.suite.binary.id) => return None,
             Divided::Binaries => {}
-            Divided::Tests => one
-                .tests
-                .retain(|(test, _)| is_in(&one.suite.test_id(test))),
+            Divided::Tests => one.tests.retain(|(test, _)| is_in(&one.suite.test_id(test))),
         }
         (!one.tests.is_empty()).then_some(one)
     });
@@ -141,16 +137,11 @@ pub(super) fn without<'a>(selected: &[Selected<'a>], ids: &BTreeSet<String>) -> 
         let tests = selected.tests.iter();
         Selected {
             suite: selected.suite,
-            tests: tests
-                .filter(|(test, _)| is_kept(selected.suite, test))
-                .cloned()
-                .collect(),
+            tests: tests.filter(|(test, _)| is_kept(selected.suite, test)).cloned().collect(),
         }
     });
     let runs = |selected: &Selected<'_>| selected.tests.iter().any(|(_, is_run)| *is_run);
-    selected
-        .filter(|selected| ids.is_empty() || runs(selected))
-        .collect()
+    selected.filter(|selected| ids.is_empty() || runs(selected)).collect()
 }
 
 /// How many tests are run.
@@ -194,10 +185,7 @@ fn why_none(suites: &[Suite], selected: &[Selected<'_>], filter: &ResolvedFilter
         }
         (_, 0) => {
             let hint = filter.unquoted(suites).map_or_else(String::new, |id| {
-                format!(
-                    "; in a shell, a name with `$` needs quotes: {}",
-                    shell::quote(&id)
-                )
+                format!("; in a shell, a name with `$` needs quotes: {}", shell::quote(&id))
             });
             let tests = plural(tests, "test");
             format!("no tests to run: the filters match none of {tests}{hint}")

@@ -97,12 +97,7 @@ impl Session<'_> {
     /// # Errors
     /// As [`campaign::run`](crate::campaign::run).
     pub(super) fn campaign(&self) -> Result<Report> {
-        let Session {
-            selected,
-            options,
-            console,
-            ..
-        } = *self;
+        let Session { selected, options, console, .. } = *self;
         match &options.world {
             None => console.status("Running", &announced::plan(selected, options)),
             Some(world) => console.status("Starting", &announced::world(selected, world)),
@@ -201,15 +196,8 @@ impl Session<'_> {
         // What a test runs after others is not what it runs alone.
         options.cover = false;
         let (directory, stop) = (self.directory, self.stop);
-        let report = orders::run(
-            self.in_order,
-            &options,
-            tried,
-            directory,
-            &self.tree,
-            &display,
-            stop,
-        );
+        let report =
+            orders::run(self.in_order, &options, tried, directory, &self.tree, &display, stop);
         display.finish();
         report
     }

@@ -32,15 +32,10 @@ pub(super) fn run(
 ) -> Result<Variables> {
     let mut found = Variables::new();
     for script in scripts {
-        let filter = script
-            .filter
-            .as_ref()
-            .map(|filter| filter.resolve(workspace));
+        let filter = script.filter.as_ref().map(|filter| filter.resolve(workspace));
         let filter = filter.transpose().map_err(|error| {
             let name = &script.name;
-            Error::setup(format!(
-                "invalid filterset of the setup script `{name}`: {error}"
-            ))
+            Error::setup(format!("invalid filterset of the setup script `{name}`: {error}"))
         })?;
         let needs = |one: &&Selected<'_>| {
             one.tests.iter().any(|(test, is_run)| {
@@ -48,11 +43,8 @@ pub(super) fn run(
                 *is_run && filter.as_ref().is_none_or(|filter| filter.contains(&query))
             })
         };
-        let binaries: Vec<&str> = selected
-            .iter()
-            .filter(needs)
-            .map(|one| one.suite.binary.id.as_str())
-            .collect();
+        let binaries: Vec<&str> =
+            selected.iter().filter(needs).map(|one| one.suite.binary.id.as_str()).collect();
         if binaries.is_empty() {
             continue;
         }
@@ -110,9 +102,7 @@ fn execute(
         Some((name, value)) if !name.is_empty() && !name.starts_with(RESERVED) => {
             Ok((name.to_owned(), value.to_owned()))
         }
-        _ => Err(failed(&format!(
-            "wrote `{line}`, which is no variable for tests"
-        ))),
+        _ => Err(failed(&format!("wrote `{line}`, which is no variable for tests"))),
     });
     variables.collect()
 }

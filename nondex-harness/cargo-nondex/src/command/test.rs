@@ -3,18 +3,14 @@
 use super::configuration::Asked;
 use super::console::Console;
 use super::run;
-use super::session::Stages;
+use super::session::{Session, Stages};
 use crate::cli::TestArgs;
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 
 /// Runs the tests.
 pub(super) fn test(args: &TestArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
-    if args
-        .retries
-        .as_deref()
-        .is_some_and(|retries| retries != "0")
-    {
+    if args.retries.as_deref().is_some_and(|retries| retries != "0") {
         return Err(Error::usage(
             "`--retries` is not there: each run of a test makes the same choices, so another one \
              would end as the first. `cargo nondex run` finds tests that may fail, and `cargo \
@@ -23,7 +19,5 @@ pub(super) fn test(args: &TestArgs, asked: &Asked, console: &Console) -> Result<
     }
     let stages = Stages::World(args.world());
     let campaign = args.campaign();
-    run::within(&campaign, asked, console, stages, |session| {
-        session.campaign()
-    })
+    run::within(&campaign, asked, console, stages, |session: &Session<'_>| session.campaign())
 }

@@ -22,11 +22,7 @@ const TOPICS: [Topic; 4] = [
 pub(super) fn asked(args: &[OsString]) -> Option<String> {
     let mut words = args.iter().skip(1).map(|word| word.to_str());
     let first = words.next()??;
-    let first = if first == "nondex" {
-        words.next()??
-    } else {
-        first
-    };
+    let first = if first == "nondex" { words.next()?? } else { first };
     let topic = words.next()??;
     let (_, text) = TOPICS.iter().find(|(name, _)| *name == topic)?;
     (first == "help" && words.next().is_none()).then(text)

@@ -41,10 +41,7 @@ struct Manner {
 
 impl Manner {
     fn world(&self) -> World {
-        World {
-            seed: self.seed,
-            verify: false,
-        }
+        World { seed: self.seed, verify: false }
     }
 
     fn options(&self) -> Options {
@@ -61,10 +58,7 @@ impl Manner {
 pub(super) fn with(args: &WithArgs, console: &Console) -> Result<i32> {
     let here = camino::absolute_utf8(".")
         .map_err(|e| Error::setup(format!("failed to read the current folder: {e}")))?;
-    let plan = BuildPlan {
-        directory: here,
-        ..BuildPlan::of(args.manifest_path.as_deref())
-    };
+    let plan = BuildPlan { directory: here, ..BuildPlan::of(args.manifest_path.as_deref()) };
     let around = Around::prepare(&plan, console.quiet)?;
     let records = around.build_dir().join("records");
     file::create_folder(&records)?;

@@ -61,11 +61,7 @@ impl File {
                 found.get_mut().place = place;
             }
         }
-        Ok(File {
-            path: path.to_owned(),
-            profiles,
-            sanitisers,
-        })
+        Ok(File { path: path.to_owned(), profiles, sanitisers })
     }
 
     /// What a profile sets, over what the default one does.
@@ -82,11 +78,7 @@ impl File {
             }
         };
         let default = self.profiles.remove(DEFAULT_PROFILE).unwrap_or_default();
-        Ok(Config {
-            profile: own.over(default),
-            sanitisers: self.sanitisers,
-            ..Config::default()
-        })
+        Ok(Config { profile: own.over(default), sanitisers: self.sanitisers, ..Config::default() })
     }
 }
 

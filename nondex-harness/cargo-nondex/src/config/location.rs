@@ -19,10 +19,7 @@ pub fn workspace_root(manifest_path: Option<&Utf8Path>) -> Option<Utf8PathBuf> {
     if let Some(path) = manifest_path {
         command.arg("--manifest-path").arg(path);
     }
-    let output = command
-        .output()
-        .ok()
-        .filter(|found| found.status.success())?;
+    let output = command.output().ok().filter(|found| found.status.success())?;
     let manifest = String::from_utf8(output.stdout).ok()?;
     let root = Utf8Path::new(manifest.trim_end()).parent()?;
     Some(root.to_owned())

@@ -71,11 +71,7 @@ impl Nextest {
         let mut found = Nextest::default();
         let profiles = table(document.get("profile"));
         let names = [profile, DEFAULT];
-        let names = if profile == DEFAULT {
-            &names[1..]
-        } else {
-            &names[..]
-        };
+        let names = if profile == DEFAULT { &names[1..] } else { &names[..] };
         for name in names {
             let profile = profiles.and_then(|profiles| table(profiles.get(*name)));
             if let Some(profile) = profile {
@@ -267,11 +263,7 @@ mod tests {
     fn filter_limits_and_scripts_are_read_and_the_rest_is_passed_over() {
         let found = Nextest::parse(TEXT, "default").unwrap();
         assert_eq!(text(&found), "not test(slow)");
-        let limits: Vec<_> = found
-            .overrides
-            .iter()
-            .map(|one| one.get_ref().timeout)
-            .collect();
+        let limits: Vec<_> = found.overrides.iter().map(|one| one.get_ref().timeout).collect();
         let seconds = [1200, 300].map(|seconds| Some(Duration::from_secs(seconds)));
         assert_eq!(limits, seconds);
         assert_eq!(found.scripts[0].command, ["./start", "a database"]);

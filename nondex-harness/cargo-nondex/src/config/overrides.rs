@@ -20,14 +20,7 @@ use crate::judge::slots::{Required, TestGroup};
 use crate::project::{Suite, TestCase};
 
 /// The keys of an override.
-pub const KEYS: [&str; 6] = [
-    "filter",
-    "levels",
-    "models-off",
-    "network",
-    "sanitise",
-    "timeout",
-];
+pub const KEYS: [&str; 6] = ["filter", "levels", "models-off", "network", "sanitise", "timeout"];
 
 /// What is set for the tests of a filterset.
 #[derive(Clone, Debug, Deserialize)]
@@ -97,9 +90,7 @@ impl Read for ModelsOff {
         let off: Vec<String> = model_names().filter(|name| regex.is_match(name)).collect();
         if off.is_empty() {
             let names: Vec<String> = model_names().collect();
-            let families = names
-                .iter()
-                .filter_map(|name| Some(name.split_once('/')?.0));
+            let families = names.iter().filter_map(|name| Some(name.split_once('/')?.0));
             let mut families: Vec<&str> = families.collect();
             families.dedup();
             let instead = instead(text, families);
@@ -169,10 +160,7 @@ impl<'a> PerTest<'a> {
             .filter(|(filter, found)| !found.is_of_nextest && !has_test(filter));
         unused
             .map(|(_, found)| {
-                format!(
-                    "{}: the filter of this override matches no test",
-                    found.place
-                )
+                format!("{}: the filter of this override matches no test", found.place)
             })
             .collect()
     }

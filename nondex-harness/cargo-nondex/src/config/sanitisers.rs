@@ -69,13 +69,7 @@ pub(super) fn sanitisers(
     let mut all: Vec<Operations> = Vec::new();
     for entry in entries {
         let span = entry.span();
-        let Entry {
-            error,
-            name,
-            operation,
-            reason,
-            ..
-        } = entry.get_ref();
+        let Entry { error, name, operation, reason, .. } = entry.get_ref();
         let missing = [
             ("name", name.is_empty()),
             ("reason", reason.is_empty()),

@@ -100,12 +100,7 @@ settings! {
 impl Settings {
     /// The paths of files, which start at the root of the workspace.
     pub(super) fn files(&mut self) -> [&mut Option<Utf8PathBuf>; 4] {
-        [
-            &mut self.gitlab,
-            &mut self.junit,
-            &mut self.regressions,
-            &mut self.sarif,
-        ]
+        [&mut self.gitlab, &mut self.junit, &mut self.regressions, &mut self.sarif]
     }
 }
 

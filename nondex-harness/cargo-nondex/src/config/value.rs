@@ -115,18 +115,14 @@ fn said(error: impl fmt::Display) -> String {
 }
 
 fn whole<N: std::str::FromStr>(text: &str) -> Result<N, String> {
-    text.parse()
-        .map_err(|_| "expected a whole number".to_owned())
+    text.parse().map_err(|_| "expected a whole number".to_owned())
 }
 
 fn one_of<T, const N: usize>(text: &str, known: [(&str, T); N]) -> Result<T, String> {
     let names = known.each_ref().map(|(name, _)| *name).join(", ");
     let mut known = known.into_iter();
     let found = known.find(|(name, _)| *name == text);
-    found.map_or_else(
-        || Err(format!("`{text}`: expected one of {names}")),
-        |(_, value)| Ok(value),
-    )
+    found.map_or_else(|| Err(format!("`{text}`: expected one of {names}")), |(_, value)| Ok(value))
 }
 
 /// Reads a key whose value is a string or a number, or a list of them where its type can be one.

@@ -147,9 +147,8 @@ impl Finding {
             .tests
             .iter()
             .flat_map(|test| test.failures.iter().map(move |failure| (test, failure)));
-        let mut all: Vec<Finding> = failures
-            .filter_map(|(test, failure)| Finding::of(report, test, failure))
-            .collect();
+        let mut all: Vec<Finding> =
+            failures.filter_map(|(test, failure)| Finding::of(report, test, failure)).collect();
         all.sort_by_key(|one| !one.primary);
         all
     }
@@ -162,11 +161,7 @@ impl Finding {
             (Some(level), Some(seed)) => Choices::all(failure.schedule, level, seed),
             _ => Choices::Canonical,
         };
-        let spec = RunSpec {
-            test: test.name.clone(),
-            choices,
-            ..replay.spec.clone()
-        };
+        let spec = RunSpec { test: test.name.clone(), choices, ..replay.spec.clone() };
         // The failing run may be of another kind of process than the run to replay.
         let spec = match spec.interleaving() {
             _ if failure.scheduled => spec.with_scheduler(failure.max_steps.unwrap_or(0)),
@@ -174,11 +169,7 @@ impl Finding {
             _ => spec.in_order(|tests| tests.before.clone_from(&failure.before)),
         };
         let id = failure.id.clone()?;
-        debug_assert_eq!(
-            id,
-            id::of(&test.id, &spec),
-            "the spec follows from the report"
-        );
+        debug_assert_eq!(id, id::of(&test.id, &spec), "the spec follows from the report");
         Some(Finding {
             schema: SCHEMA,
             primary: replay.primary.as_ref() == Some(&id),
@@ -256,11 +247,7 @@ impl Finding {
     pub fn culprit_texts(&self) -> Vec<String> {
         let texts = self.culprits.iter().map(|culprit| {
             let (file, line, _) = culprit.place();
-            let suspected = if culprit.confirmed {
-                ""
-            } else {
-                " (suspected)"
-            };
+            let suspected = if culprit.confirmed { "" } else { " (suspected)" };
             format!("{} at {file}:{line}{suspected}", culprit.api)
         });
         texts.collect()

@@ -57,14 +57,8 @@ impl Fingerprint {
         [
             (Difference::Algorithm, self.algorithm != now.algorithm),
             (Difference::Toolchain, self.toolchain != now.toolchain),
-            (
-                Difference::Lockfile,
-                is_other(&self.lockfile, &now.lockfile),
-            ),
-            (
-                Difference::Executable,
-                is_other(&self.executable, &now.executable),
-            ),
+            (Difference::Lockfile, is_other(&self.lockfile, &now.lockfile)),
+            (Difference::Executable, is_other(&self.executable, &now.executable)),
         ]
         .into_iter()
         .filter_map(|(difference, is_there)| is_there.then_some(difference))
@@ -123,10 +117,7 @@ mod tests {
         std::fs::write(&executable, vec![7; BUFFER + 2]).unwrap();
         let rebuilt = Fingerprint::take(root, "rustc 1", &executable);
         assert_eq!(relocked.differences(&rebuilt), [Difference::Executable]);
-        let other = Fingerprint {
-            algorithm: ALGORITHM + 1,
-            ..rebuilt.clone()
-        };
+        let other = Fingerprint { algorithm: ALGORITHM + 1, ..rebuilt.clone() };
         assert_eq!(other.differences(&rebuilt), [Difference::Algorithm]);
     }
 }

@@ -68,10 +68,7 @@ pub struct Key {
 impl Key {
     /// Whether two runs differ in nothing but the content of the repository.
     pub fn is_alike(&self, other: &Key) -> bool {
-        let without_tree = |key: &Key| Key {
-            tree: None,
-            ..key.clone()
-        };
+        let without_tree = |key: &Key| Key { tree: None, ..key.clone() };
         without_tree(self) == without_tree(other)
     }
 }
@@ -103,9 +100,7 @@ pub struct Life {
 impl History {
     /// That in `folder`; it need not exist.
     pub fn new(folder: &Utf8Path) -> Self {
-        History {
-            folder: folder.to_owned(),
-        }
+        History { folder: folder.to_owned() }
     }
 
     /// Where content is kept that is in no commit.
@@ -118,11 +113,8 @@ impl History {
     /// # Errors
     /// When it cannot be written, a set-up error with its path.
     pub fn add(&self, entry: &Entry) -> Result<()> {
-        let mut text = serde_json::to_vec(&Entry {
-            schema: SCHEMA,
-            ..entry.clone()
-        })
-        .expect("every map of an entry has strings as keys");
+        let mut text = serde_json::to_vec(&Entry { schema: SCHEMA, ..entry.clone() })
+            .expect("every map of an entry has strings as keys");
         text.push(b'\n');
         let name = format!("{:015}-{:016x}.json", entry.time, hash::of(&text));
         atomic_file::text(&self.folder.join(name), &text)?;

@@ -80,9 +80,7 @@ pub fn apply(
         } else {
             continue;
         };
-        report
-            .overdue
-            .retain(|overdue| overdue.entry != entry.name());
+        report.overdue.retain(|overdue| overdue.entry != entry.name());
         report.overdue.push(Overdue {
             entry: entry.name().to_owned(),
             reason,

@@ -25,10 +25,7 @@ pub fn choose<'a>(findings: &'a [Finding], text: &str) -> Result<Option<&'a Find
         return Ok(Some(exact));
     }
     let mut tests = BTreeSet::new();
-    let firsts: Vec<&Finding> = findings
-        .iter()
-        .filter(|one| tests.insert(&one.test))
-        .collect();
+    let firsts: Vec<&Finding> = findings.iter().filter(|one| tests.insert(&one.test)).collect();
     let whole = |one: &&&Finding| one.test == text || one.spec.test == text;
     let mut found: Vec<&Finding> = firsts.iter().filter(whole).copied().collect();
     if found.is_empty() {
@@ -37,9 +34,7 @@ pub fn choose<'a>(findings: &'a [Finding], text: &str) -> Result<Option<&'a Find
         let part: Vec<_> = part.filter(|one| !found.contains(one)).collect();
         found.extend(part);
     }
-    let named = found
-        .into_iter()
-        .map(|one| (format!("{} of {}", one.id, one.test), one));
+    let named = found.into_iter().map(|one| (format!("{} of {}", one.id, one.test), one));
     only(text, "findings", named.collect())
 }
 
@@ -51,18 +46,13 @@ pub fn only<T>(text: &str, what: &str, mut found: Vec<(String, T)>) -> Result<Op
     if found.len() < 2 {
         return Ok(found.pop().map(|(_, one)| one));
     }
-    let names: String = found
-        .iter()
-        .take(MAX_LISTED)
-        .map(|(name, _)| format!("\n  {name}"))
-        .collect();
+    let names: String =
+        found.iter().take(MAX_LISTED).map(|(name, _)| format!("\n  {name}")).collect();
     let more = match found.len().saturating_sub(MAX_LISTED) {
         0 => String::new(),
         more => format!("\n  and {more} more"),
     };
-    Err(Error::usage(format!(
-        "`{text}` may be several {what}:{names}{more}"
-    )))
+    Err(Error::usage(format!("`{text}` may be several {what}:{names}{more}")))
 }
 
 #[cfg(test)]

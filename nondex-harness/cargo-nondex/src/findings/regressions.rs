@@ -159,19 +159,11 @@ mod tests {
     #[test]
     fn the_file_is_the_same_in_whatever_order_findings_come_and_is_read_back() {
         let directory = tempfile::tempdir().unwrap();
-        let path = Utf8Path::from_path(directory.path())
-            .unwrap()
-            .join("a/b.json");
+        let path = Utf8Path::from_path(directory.path()).unwrap().join("a/b.json");
         assert_eq!(Regressions::read(&path).unwrap(), Regressions::default());
 
-        let secondary = Finding {
-            primary: false,
-            ..finding("a", Level::Std, 9)
-        };
-        let broken = Finding {
-            verdict: Verdict::Broken,
-            ..finding("c", Level::Std, 9)
-        };
+        let secondary = Finding { primary: false, ..finding("a", Level::Std, 9) };
+        let broken = Finding { verdict: Verdict::Broken, ..finding("c", Level::Std, 9) };
         let mut findings = vec![
             finding("b", Level::Std, 3),
             secondary,
@@ -190,19 +182,8 @@ mod tests {
         assert_eq!(again.add(&findings), 0);
         again.write(&path).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
-        let tests: Vec<_> = again
-            .all()
-            .iter()
-            .map(|r| (r.test.as_str(), r.level))
-            .collect();
-        assert_eq!(
-            tests,
-            [
-                ("a$a", Level::One),
-                ("a$a", Level::Full),
-                ("a$b", Level::Std)
-            ]
-        );
+        let tests: Vec<_> = again.all().iter().map(|r| (r.test.as_str(), r.level)).collect();
+        assert_eq!(tests, [("a$a", Level::One), ("a$a", Level::Full), ("a$b", Level::Std)]);
     }
 
     #[test]
@@ -218,26 +199,18 @@ mod tests {
     #[test]
     fn a_damaged_file_is_an_error_that_says_what_is_wrong() {
         let directory = tempfile::tempdir().unwrap();
-        let path = Utf8Path::from_path(directory.path())
-            .unwrap()
-            .join("r.json");
+        let path = Utf8Path::from_path(directory.path()).unwrap().join("r.json");
         for (text, part) in [
             ("<<<<<<< HEAD", "it is not JSON"),
             ("{}", "it has no `schema`, expected 1"),
             (r#"{"schema": 7}"#, "its schema is 7, expected 1"),
-            (
-                r#"{"schema": 1, "regressions": [{"test": "a$b"}]}"#,
-                "missing field `level`",
-            ),
+            (r#"{"schema": 1, "regressions": [{"test": "a$b"}]}"#, "missing field `level`"),
         ] {
             fs::write(&path, text).unwrap();
             let error = Regressions::read(&path).unwrap_err();
             assert_eq!(error.code(), ExitCode::Setup);
             let message = error.to_string();
-            assert!(
-                message.contains(part) && message.contains(path.as_str()),
-                "{message}"
-            );
+            assert!(message.contains(part) && message.contains(path.as_str()), "{message}");
         }
     }
 }

@@ -71,10 +71,7 @@ pub fn render(report: &Report, sources: &Sources, distribution: Distribution) ->
     let mut named = BTreeSet::new();
     let mut lines = String::new();
     let (start, end, indent) = distribution.frame();
-    for problem in problems
-        .iter()
-        .filter(|problem| problem.severity != Severity::Warning)
-    {
+    for problem in problems.iter().filter(|problem| problem.severity != Severity::Warning) {
         for test in &problem.tests {
             // libtest's `--skip` holds for all binaries.
             if named.insert(test.name.as_str()) {
@@ -93,10 +90,7 @@ pub fn render(report: &Report, sources: &Sources, distribution: Distribution) ->
 fn reason(problem: &Problem<'_>) -> String {
     let verdict = problem.first().verdict;
     let cause = problem.cause.replace('`', "").replace(['\r', '\n'], " ");
-    format!(
-        "{verdict}: {cause}, {}:{}",
-        problem.place.file, problem.place.line
-    )
+    format!("{verdict}: {cause}, {}:{}", problem.place.file, problem.place.line)
 }
 
 #[cfg(test)]
@@ -107,10 +101,7 @@ mod tests {
     fn a_name_is_one_word_of_each_language() {
         let name = "src/lib.rs - a (line 3)";
         for (distribution, expected) in [
-            (
-                Distribution::Debian,
-                "SKIP_TESTS += --skip='src/lib.rs - a (line 3)'",
-            ),
+            (Distribution::Debian, "SKIP_TESTS += --skip='src/lib.rs - a (line 3)'"),
             (Distribution::Nix, "\"--skip=src/lib.rs - a (line 3)\""),
             (Distribution::Arch, "--skip='src/lib.rs - a (line 3)'"),
             (Distribution::Gentoo, "'src/lib.rs - a (line 3)'"),
@@ -118,9 +109,6 @@ mod tests {
             assert_eq!(distribution.line(name), expected);
         }
         assert_eq!(Distribution::Nix.line("a::b"), "\"--skip=a::b\"");
-        assert_eq!(
-            Distribution::Debian.line("a::b"),
-            "SKIP_TESTS += --skip=a::b"
-        );
+        assert_eq!(Distribution::Debian.line("a::b"), "SKIP_TESTS += --skip=a::b");
     }
 }

@@ -24,9 +24,7 @@ pub struct Store {
 impl Store {
     /// The store in a project's target directory; it need not exist.
     pub fn new(target: &Utf8Path) -> Self {
-        Store {
-            directory: target.join("nondex/findings"),
-        }
+        Store { directory: target.join("nondex/findings") }
     }
 
     /// Where it is.
@@ -98,10 +96,9 @@ impl Store {
             return Ok(found.clone());
         }
         Err(Error::usage(match text {
-            "latest" => format!(
-                "there is no finding in `{}`: run `cargo nondex` first",
-                self.directory
-            ),
+            "latest" => {
+                format!("there is no finding in `{}`: run `cargo nondex` first", self.directory)
+            }
             _ => format!(
                 "no finding `{text}` in `{}`; `cargo nondex report --list` lists them",
                 self.directory
@@ -163,15 +160,8 @@ mod tests {
         let (_directory, store) = store();
         assert_eq!(store.all().unwrap(), (vec![], vec![]));
         let old = finding("a", Level::Std, 1);
-        let other = Finding {
-            found: 2,
-            primary: false,
-            ..finding("a", Level::Std, 2)
-        };
-        let primary = Finding {
-            found: 2,
-            ..finding("z", Level::Full, 3)
-        };
+        let other = Finding { found: 2, primary: false, ..finding("a", Level::Std, 2) };
+        let primary = Finding { found: 2, ..finding("z", Level::Full, 3) };
         let all = [old.clone(), other.clone(), primary.clone()];
         store.write(&all).unwrap();
         store.write(std::slice::from_ref(&old)).unwrap();
@@ -197,15 +187,9 @@ mod tests {
         let findings: Vec<Finding> = (0..40).map(|s| finding("a", Level::Std, s)).collect();
         store.write(&findings).unwrap();
         let first = |digit: char| findings.iter().filter(|f| f.id.starts_with(digit)).count();
-        let digit = "0123456789abcdefghjkmnpqrstvwxyz"
-            .chars()
-            .find(|d| first(*d) > 1);
+        let digit = "0123456789abcdefghjkmnpqrstvwxyz".chars().find(|d| first(*d) > 1);
         let digit = digit.expect("40 findings, 32 digits").to_string();
-        assert!(
-            code(&digit).1.contains("several findings"),
-            "{:?}",
-            code(&digit)
-        );
+        assert!(code(&digit).1.contains("several findings"), "{:?}", code(&digit));
         assert!(code("uuuu").1.contains("report --list"));
     }
 
@@ -226,10 +210,7 @@ mod tests {
             let error = store.find(id).unwrap_err();
             assert_eq!(error.code(), ExitCode::Setup);
             let message = error.to_string();
-            assert!(
-                message.contains(part) && message.contains(path.as_str()),
-                "{message}"
-            );
+            assert!(message.contains(part) && message.contains(path.as_str()), "{message}");
         }
         let (findings, damaged) = store.all().unwrap();
         assert_eq!((findings, damaged.len()), (vec![good], 5));
@@ -238,9 +219,8 @@ mod tests {
     #[test]
     fn only_so_many_are_kept() {
         let (_directory, store) = store();
-        let many: Vec<Finding> = (0..KEPT_FINDINGS as u64 + 5)
-            .map(|seed| finding("a", Level::Std, seed))
-            .collect();
+        let many: Vec<Finding> =
+            (0..KEPT_FINDINGS as u64 + 5).map(|seed| finding("a", Level::Std, seed)).collect();
         store.write(&many).unwrap();
         assert_eq!(store.files().unwrap().len(), KEPT_FINDINGS);
     }

@@ -18,12 +18,7 @@ const CALL: &str = "__sanitizer_cov_store1";
 
 /// Why the compiler cannot make plain accesses operations; nothing when it can.
 pub(super) fn obstacle(toolchain: &Toolchain) -> Option<String> {
-    coverage::missing(
-        toolchain,
-        &FLAGS,
-        "pub fn probe(a: &mut u8) { *a = 1; }",
-        CALL,
-    )
+    coverage::missing(toolchain, &FLAGS, "pub fn probe(a: &mut u8) { *a = 1; }", CALL)
 }
 
 #[cfg(test)]

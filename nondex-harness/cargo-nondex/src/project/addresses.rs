@@ -89,10 +89,7 @@ fn unread(event: &mut Event) -> Vec<Unread<'_>> {
             let traces = schedule.trace.iter_mut();
             traced.extend(traces.flat_map(|trace| &mut trace.stacks));
             let ends = schedule.end.iter_mut();
-            stacks.extend(
-                ends.flat_map(|end| &mut end.waits)
-                    .map(|wait| &mut wait.stack),
-            );
+            stacks.extend(ends.flat_map(|end| &mut end.waits).map(|wait| &mut wait.stack));
         }
         Event::Panic { .. }
         | Event::Received { .. }
@@ -148,9 +145,7 @@ fn look_up(program: &Utf8Path, moved: Option<&Moved>, stacks: &mut Vec<Unread<'_
     // A run that asks for the same addresses at the same time waits for them.
     let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
     let addresses = stacks.iter().flat_map(Unread::addresses);
-    let unknown: BTreeSet<u64> = addresses
-        .filter(|address| !known.contains_key(address))
-        .collect();
+    let unknown: BTreeSet<u64> = addresses.filter(|address| !known.contains_key(address)).collect();
     // Runs of a campaign take the same paths, and to read debug information takes longer than most
     // tests.
     if !unknown.is_empty() {
@@ -189,9 +184,7 @@ fn add(
 
 /// The end and the name of each function that the linker knows, by its start.
 fn names<'a>(file: &object::File<'a>) -> BTreeMap<u64, (u64, &'a str)> {
-    let functions = file
-        .symbols()
-        .filter(|symbol| symbol.kind() == object::SymbolKind::Text);
+    let functions = file.symbols().filter(|symbol| symbol.kind() == object::SymbolKind::Text);
     let named = functions.filter_map(|symbol| {
         let start = symbol.address();
         Some((start, (start + symbol.size(), symbol.name().ok()?)))
@@ -214,13 +207,9 @@ fn frames<'n>(
     };
     let mut found = Vec::new();
     while let Ok(Some(frame)) = frames.next() {
-        let name = frame
-            .function
-            .as_ref()
-            .and_then(|name| Some(name.raw_name().ok()?.into_owned()));
-        let place = frame
-            .location
-            .and_then(|place| Some((place.file?, place.line?)));
+        let name =
+            frame.function.as_ref().and_then(|name| Some(name.raw_name().ok()?.into_owned()));
+        let place = frame.location.and_then(|place| Some((place.file?, place.line?)));
         found.push((name, place));
     }
     let is_path = |name: &str| rustc_demangle::try_demangle(name).is_ok();
@@ -235,15 +224,9 @@ fn frames<'n>(
         let (file, line) = place?;
         let name = name.unwrap_or_default();
         let function = format!("{:#}", rustc_demangle::demangle(&name));
-        let is_own = ["nondex_core", "nondex_interpose"]
-            .iter()
-            .any(|own| function.contains(own));
+        let is_own = ["nondex_core", "nondex_interpose"].iter().any(|own| function.contains(own));
         let file = portable_path(file).to_owned();
-        (!is_own).then_some(Frame {
-            function,
-            file,
-            line,
-        })
+        (!is_own).then_some(Frame { function, file, line })
     });
     frames.collect()
 }

@@ -47,9 +47,7 @@ impl Around {
     /// program has a space: cargo takes a runner from its environment word by word.
     pub fn prepare(plan: &BuildPlan, quiet: bool) -> Result<Self> {
         let foundation = Foundation::of(plan)?;
-        let Foundation {
-            toolchain, target, ..
-        } = &foundation;
+        let Foundation { toolchain, target, .. } = &foundation;
         let own = own()?;
         if own.contains(char::is_whitespace) {
             return Err(Error::setup(format!(

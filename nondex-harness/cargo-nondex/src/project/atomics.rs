@@ -31,11 +31,8 @@ const SOURCE: &str = include_str!("../../probes/atomics.rs");
 const OBJECT: &str = "atomics.o";
 
 /// What an object that went through the pass calls.
-const CALLS: [&str; 3] = [
-    "__tsan_atomic32_load",
-    "__tsan_atomic64_fetch_add",
-    "__tsan_atomic8_compare_exchange_val",
-];
+const CALLS: [&str; 3] =
+    ["__tsan_atomic32_load", "__tsan_atomic64_fetch_add", "__tsan_atomic8_compare_exchange_val"];
 
 /// What is called in a program without std, which has nothing of the runtime.
 const UNSCHEDULED: &str = include_str!("../../probes/unscheduled.rs");
@@ -178,9 +175,7 @@ fn try_pass(toolchain: &Toolchain, target: &str, std: &Utf8Path) -> Result<(), S
     let is_run = target == toolchain.host;
     let program = work.path().join("atomics");
     let mut compiler = compiler(toolchain, target, work.path())?;
-    compiler
-        .arg(format!("--extern=std={std}"))
-        .arg(format!("-Ldependency={libraries}"));
+    compiler.arg(format!("--extern=std={std}")).arg(format!("-Ldependency={libraries}"));
     if is_run {
         compiler.arg(format!("--emit=link={program}"));
     }
@@ -193,10 +188,7 @@ fn try_pass(toolchain: &Toolchain, target: &str, std: &Utf8Path) -> Result<(), S
     }
     let ran = program::output(Command::new(&program).env_clear().stdin(Stdio::null()))?;
     if !ran.status.success() {
-        return Err(format!(
-            "a program that has atomics ended with {}",
-            ran.status
-        ));
+        return Err(format!("a program that has atomics ended with {}", ran.status));
     }
     Ok(())
 }
@@ -216,20 +208,8 @@ mod tests {
         fs::write(&source, std).unwrap();
         let library = folder.join("libstd.rlib");
         let built = Command::new(&toolchain.rustc)
-            .args([
-                "--edition",
-                "2024",
-                "--crate-type",
-                "rlib",
-                "-Cmetadata=other",
-            ])
-            .args([
-                "--crate-name",
-                "std",
-                source.as_str(),
-                "-o",
-                library.as_str(),
-            ])
+            .args(["--edition", "2024", "--crate-type", "rlib", "-Cmetadata=other"])
+            .args(["--crate-name", "std", source.as_str(), "-o", library.as_str()])
             .status();
         assert!(built.unwrap().success());
         obstacle(&toolchain, &toolchain.host, &library)

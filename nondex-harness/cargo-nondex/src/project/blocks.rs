@@ -31,9 +31,7 @@ impl Ranges {
     fn contains(&self, file: &Utf8Path, line: u32) -> bool {
         let ranges = self.0.get(file);
         ranges.is_some_and(|ranges| {
-            ranges
-                .iter()
-                .any(|(first, last)| (*first..=*last).contains(&line))
+            ranges.iter().any(|(first, last)| (*first..=*last).contains(&line))
         })
     }
 }
@@ -63,12 +61,9 @@ impl Blocks {
         let ends = ends(&functions, &starts);
         let harness = entry::of_harness(&file).unwrap_or(0..0);
         let mut lines: BTreeMap<u64, BTreeSet<SourceLine>> = BTreeMap::new();
-        let sections = file
-            .sections()
-            .filter(|section| section.kind() == SectionKind::Text);
-        let code: Vec<Range<u64>> = sections
-            .map(|section| section.address()..section.address() + section.size())
-            .collect();
+        let sections = file.sections().filter(|section| section.kind() == SectionKind::Text);
+        let code: Vec<Range<u64>> =
+            sections.map(|section| section.address()..section.address() + section.size()).collect();
         let mut instances = Instances::default();
         let mut is_missing = false;
         let mut add = |addresses: Range<u64>, file: &Utf8Path, line: u32| {
@@ -151,17 +146,12 @@ fn starts(file: &object::File<'_>) -> BTreeSet<u64> {
     // In an executable that is loaded anywhere, the addresses stand in its relocations.
     for (at, relocation) in file.dynamic_relocations().into_iter().flatten() {
         let is_address = range.contains(&at) && (at - range.start).is_multiple_of(16);
-        if let Some(address) = u64::try_from(relocation.addend())
-            .ok()
-            .filter(|_| is_address)
-        {
+        if let Some(address) = u64::try_from(relocation.addend()).ok().filter(|_| is_address) {
             found.insert(address);
         }
     }
     if let Ok(data) = section.data() {
-        let entries = data
-            .chunks_exact(16)
-            .filter_map(|entry| entry[..8].try_into().ok());
+        let entries = data.chunks_exact(16).filter_map(|entry| entry[..8].try_into().ok());
         found.extend(entries.map(u64::from_ne_bytes));
     }
     // A block that went away has none.
@@ -202,12 +192,8 @@ impl Instances {
 
 /// Where functions end, by where they begin.
 fn functions(file: &object::File<'_>) -> BTreeMap<u64, u64> {
-    let functions = file
-        .symbols()
-        .filter(|symbol| symbol.kind() == SymbolKind::Text);
-    functions
-        .map(|symbol| (symbol.address(), symbol.address() + symbol.size()))
-        .collect()
+    let functions = file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text);
+    functions.map(|symbol| (symbol.address(), symbol.address() + symbol.size())).collect()
 }
 
 /// Where blocks end, by where they begin: at the next one, or with their function.

@@ -91,10 +91,7 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
     let (started, order_note) = std::thread::scope(|scope| {
         let note = scope.spawn(|| runtime?.order_note(toolchain, &foundation.target));
         let started = Started::of(&cargo, build_dir, &intercept, quiet);
-        (
-            started,
-            note.join().expect("it is compared without a panic"),
-        )
+        (started, note.join().expect("it is compared without a panic"))
     });
     let mut started = started?;
     let is_order_unknown = order_note.is_some();
@@ -166,10 +163,7 @@ fn binaries(
     let mut binaries = Vec::new();
     for executable in std::mem::take(&mut started.artifacts.executables) {
         let Some(start) = started.executables.get(&executable.path) else {
-            notes.push(format!(
-                "`{}` was built but cargo does not run it",
-                executable.id
-            ));
+            notes.push(format!("`{}` was built but cargo does not run it", executable.id));
             continue;
         };
         let mut binary = executable.into_binary(start, runner);
@@ -189,9 +183,7 @@ fn compiler<'a>(
     quiet: bool,
 ) -> Compiler<'a> {
     let toolchain = &foundation.toolchain;
-    let jobs = plan
-        .jobs
-        .or_else(|| std::thread::available_parallelism().ok());
+    let jobs = plan.jobs.or_else(|| std::thread::available_parallelism().ok());
     Compiler {
         runtime: intercept.runtime.as_ref(),
         rustc: toolchain.rustc.clone(),
@@ -208,12 +200,8 @@ fn compiler<'a>(
 /// The note on a proc macro that has tests.
 fn on_host(suite: &Suite) -> Option<String> {
     let Suite { binary, tests } = suite;
-    (binary.kind == "proc-macro" && !tests.is_empty()).then(|| {
-        format!(
-            "`{}` is a proc macro: its tests run on the host's own std",
-            binary.id
-        )
-    })
+    (binary.kind == "proc-macro" && !tests.is_empty())
+        .then(|| format!("`{}` is a proc macro: its tests run on the host's own std", binary.id))
 }
 
 #[cfg(test)]
@@ -229,10 +217,7 @@ mod tests {
             ("proc-macro", None, false),
             ("lib", Some("parses"), false),
         ] {
-            let binary = TestBinary {
-                kind: kind.to_owned(),
-                ..binary("derive", "derive")
-            };
+            let binary = TestBinary { kind: kind.to_owned(), ..binary("derive", "derive") };
             let tests = test.map(TestCase::new).into_iter().collect();
             let note = on_host(&Suite { binary, tests });
             assert_eq!(note.is_some(), has_note, "{kind} {test:?}");

@@ -44,10 +44,6 @@ impl Project {
     /// Exit code of a command that ran all tests that were built: not success when some could not
     /// be built.
     pub const fn exit_code(&self) -> ExitCode {
-        if self.unbuilt.is_empty() {
-            ExitCode::Ok
-        } else {
-            ExitCode::BuildFailed
-        }
+        if self.unbuilt.is_empty() { ExitCode::Ok } else { ExitCode::BuildFailed }
     }
 }

@@ -123,10 +123,7 @@ impl Cargo<'_> {
         let mut command = Command::new(&self.toolchain.cargo);
         command.current_dir(self.here);
         command.arg("test").arg("--target-dir").arg(build_dir);
-        command
-            .args(self.plan.cargo_words())
-            .env("RUSTDOC", &own)
-            .stdin(Stdio::null());
+        command.args(self.plan.cargo_words()).env("RUSTDOC", &own).stdin(Stdio::null());
         // Naming the host changes which flags reach build scripts: a plain build is the user's own.
         if self.plan.mode != Mode::Plain || self.plan.target.is_some() {
             command.args(["--target", self.target]);
@@ -141,9 +138,7 @@ impl Cargo<'_> {
             Mode::Plain => {}
         }
         let runner = self.recorder(&own)?;
-        command
-            .arg("--config")
-            .arg(format!("target.{}.runner={runner}", self.target));
+        command.arg("--config").arg(format!("target.{}.runner={runner}", self.target));
         command.env_remove(runner_variable(self.target));
         if let Some(library) = &self.entropy {
             library.install_in_build(&mut command, &self.plan.varied, &drawn::folder(build_dir));
@@ -178,9 +173,7 @@ impl Cargo<'_> {
             } else if self.plan.workspace {
                 !self.plan.exclude.iter().any(|name| *name == *package.name)
             } else {
-                self.metadata
-                    .workspace_default_members
-                    .contains(&package.id)
+                self.metadata.workspace_default_members.contains(&package.id)
             }
         };
         let own = self
@@ -204,14 +197,8 @@ impl Cargo<'_> {
         let mut command = self.test(build_dir, intercept)?;
         // A plain build comes after another one, which has shown the compiler's warnings.
         let only_errors = self.plan.mode == Mode::Plain;
-        let format = if only_errors {
-            "json"
-        } else {
-            "json-render-diagnostics"
-        };
-        command
-            .arg(format!("--message-format={format}"))
-            .stdout(Stdio::piped());
+        let format = if only_errors { "json" } else { "json-render-diagnostics" };
+        command.arg(format!("--message-format={format}")).stdout(Stdio::piped());
         // Cargo refuses the two together; all it would run is rustdoc, which only writes down that
         // it was called.
         if !self.plan.doc {
@@ -254,9 +241,8 @@ impl Cargo<'_> {
                 _ => {}
             }
         }
-        let status = cargo
-            .wait()
-            .map_err(|e| Error::build(format!("failed to wait for cargo: {e}")))?;
+        let status =
+            cargo.wait().map_err(|e| Error::build(format!("failed to wait for cargo: {e}")))?;
         if status.success() {
             Ok(artifacts)
         } else if status.signal().is_some() {

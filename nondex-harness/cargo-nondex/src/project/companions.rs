@@ -27,9 +27,7 @@ pub(super) fn settings(root: &Utf8Path) -> Vec<Setting> {
 
 fn settings_of(lock: &str) -> Vec<Setting> {
     let settings = SETTINGS.into_iter();
-    settings
-        .filter(|[library, ..]| has(lock, library))
-        .collect()
+    settings.filter(|[library, ..]| has(lock, library)).collect()
 }
 
 /// Whether a lock file names a library.
@@ -41,17 +39,13 @@ pub(super) fn has(lock: &str, library: &str) -> bool {
 /// Gives a test of an archive the root of its workspace, where the user names none: insta would ask
 /// cargo for it.
 pub(super) fn give_root(root: &Utf8Path, environment: &mut BTreeMap<OsString, OsString>) {
-    environment
-        .entry("INSTA_WORKSPACE_ROOT".into())
-        .or_insert_with(|| root.as_str().into());
+    environment.entry("INSTA_WORKSPACE_ROOT".into()).or_insert_with(|| root.as_str().into());
 }
 
 /// Gives a test these settings, where the user has none.
 pub(super) fn give(settings: &[Setting], environment: &mut BTreeMap<OsString, OsString>) {
     for [_, name, value] in settings {
-        environment
-            .entry(name.into())
-            .or_insert_with(|| value.into());
+        environment.entry(name.into()).or_insert_with(|| value.into());
     }
 }
 
@@ -77,9 +71,6 @@ mod tests {
         assert_eq!(set(&own), ["INSTA_UPDATE=always"]);
         give_root(Utf8Path::new("/w"), &mut own);
         give_root(Utf8Path::new("/other"), &mut own);
-        assert_eq!(
-            set(&own),
-            ["INSTA_UPDATE=always", "INSTA_WORKSPACE_ROOT=/w"]
-        );
+        assert_eq!(set(&own), ["INSTA_UPDATE=always", "INSTA_WORKSPACE_ROOT=/w"]);
     }
 }

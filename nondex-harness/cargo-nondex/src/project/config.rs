@@ -22,9 +22,7 @@ impl CargoConfig {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let mut config = CargoConfig {
             rustc_wrapper: set("RUSTC_WRAPPER").or_else(|| set("CARGO_BUILD_RUSTC_WRAPPER")),
-            runner: set(&runner_variable(target))
-                .map(|text| words(&text))
-                .unwrap_or_default(),
+            runner: set(&runner_variable(target)).map(|text| words(&text)).unwrap_or_default(),
             runner_is_text: false,
         };
         // An empty variable switches a wrapper of the configuration off.
@@ -54,24 +52,20 @@ impl CargoConfig {
                     .get("build")
                     .and_then(|build| build.get("rustc-wrapper"))
                     .and_then(toml::Value::as_str);
-                config.rustc_wrapper = found
-                    .filter(|text| !text.is_empty())
-                    .map(|text| program(base, text));
+                config.rustc_wrapper =
+                    found.filter(|text| !text.is_empty()).map(|text| program(base, text));
             }
-            let found = table
-                .get("target")
-                .and_then(|t| t.get(target))
-                .and_then(|t| t.get("runner"));
+            let found =
+                table.get("target").and_then(|t| t.get(target)).and_then(|t| t.get("runner"));
             config.runner_is_text |= found.is_some_and(toml::Value::is_str);
             if config.runner.is_empty()
                 && let Some(found) = found
             {
                 config.runner = match found {
                     toml::Value::String(text) => words(text),
-                    toml::Value::Array(list) => list
-                        .iter()
-                        .filter_map(|v| v.as_str().map(str::to_owned))
-                        .collect(),
+                    toml::Value::Array(list) => {
+                        list.iter().filter_map(|v| v.as_str().map(str::to_owned)).collect()
+                    }
                     _ => Vec::new(),
                 };
                 if let Some(first) = config.runner.first_mut() {
@@ -85,10 +79,7 @@ impl CargoConfig {
 
 /// The variable that cargo reads a target's runner from.
 pub(super) fn runner_variable(target: &str) -> String {
-    format!(
-        "CARGO_TARGET_{}_RUNNER",
-        target.to_uppercase().replace(['-', '.'], "_")
-    )
+    format!("CARGO_TARGET_{}_RUNNER", target.to_uppercase().replace(['-', '.'], "_"))
 }
 
 fn home_of_cargo(home: &str) -> Utf8PathBuf {
@@ -102,11 +93,7 @@ fn words(text: &str) -> Vec<String> {
 /// A program as cargo resolves it: a name is looked up, a relative path starts at the folder that
 /// holds `.cargo`.
 fn program(base: &Utf8Path, text: &str) -> String {
-    if text.contains('/') {
-        base.join(text).into_string()
-    } else {
-        text.to_owned()
-    }
+    if text.contains('/') { base.join(text).into_string() } else { text.to_owned() }
 }
 
 #[cfg(test)]
@@ -124,19 +111,13 @@ mod tests {
         let far =
             "[build]\nrustc-wrapper = \"far\"\n[target.t-u]\nrunner = [\"tools/run\", \"-x\"]\n";
         std::fs::write(outer.join(".cargo/config.toml"), far).unwrap();
-        std::fs::write(
-            inner.join(".cargo/config.toml"),
-            "[build]\nrustc-wrapper = \"bin/near\"\n",
-        )
-        .unwrap();
+        std::fs::write(inner.join(".cargo/config.toml"), "[build]\nrustc-wrapper = \"bin/near\"\n")
+            .unwrap();
         let config = CargoConfig::read(&inner, "t-u");
         assert_eq!(config.runner, [outer.join("tools/run").as_str(), "-x"]);
         assert!(!config.runner_is_text);
         if std::env::var_os("RUSTC_WRAPPER").is_none() {
-            assert_eq!(
-                config.rustc_wrapper.as_deref(),
-                Some(inner.join("bin/near").as_str())
-            );
+            assert_eq!(config.rustc_wrapper.as_deref(), Some(inner.join("bin/near").as_str()));
         }
     }
 

@@ -54,10 +54,7 @@ impl Functions {
         let mut rules = String::new();
         let mut rule = |from: &str, to: &str| {
             let [from, to] = [from, to].map(|text| text.replace('\\', r"\\"));
-            let _ = writeln!(
-                rules,
-                "function: {{ source: \"{from}\", transform: \"{to}\" }}"
-            );
+            let _ = writeln!(rules, "function: {{ source: \"{from}\", transform: \"{to}\" }}");
         };
         rule(r"^\.module_ctor:(.*)$", r":\1");
         for name in names {
@@ -68,18 +65,10 @@ impl Functions {
             rule(&format!("^(_({in_older}|R.*{len}_?{name}).*[^.])$"), r"?\1");
         }
         let of_crates = |crates: &BTreeSet<String>, sign: &str| {
-            let starts: Vec<String> = crates
-                .iter()
-                .map(|name| format!("{}{name}", name.len()))
-                .collect();
-            let (starts, names) = (
-                starts.join("|"),
-                crates
-                    .iter()
-                    .map(String::as_str)
-                    .collect::<Vec<_>>()
-                    .join("|"),
-            );
+            let starts: Vec<String> =
+                crates.iter().map(|name| format!("{}{name}", name.len())).collect();
+            let (starts, names) =
+                (starts.join("|"), crates.iter().map(String::as_str).collect::<Vec<_>>().join("|"));
             let inside = format!("[$]({names})[.][.]|_({starts})|C({starts})");
             format!("^{sign}(_ZN({starts}).*[^.]|_(ZN|R).*({inside}).*[^.])$")
         };
@@ -104,13 +93,7 @@ impl Functions {
         let stamp = dir.join("nondex-functions");
         if std::fs::read_to_string(&stamp).ok().as_deref() != Some(file.as_str()) {
             for target in dir.read_dir_utf8().map_err(failed)?.flatten() {
-                for profile in target
-                    .path()
-                    .read_dir_utf8()
-                    .into_iter()
-                    .flatten()
-                    .flatten()
-                {
+                for profile in target.path().read_dir_utf8().into_iter().flatten().flatten() {
                     self.forget(&profile.path().join(".fingerprint"));
                 }
             }
@@ -123,10 +106,7 @@ impl Functions {
     /// Lets cargo build the packages again of which it has something here.
     fn forget(&self, fingerprints: &Utf8Path) {
         for entry in fingerprints.read_dir_utf8().into_iter().flatten().flatten() {
-            let package = entry
-                .file_name()
-                .rsplit_once('-')
-                .map(|(package, _)| package);
+            let package = entry.file_name().rsplit_once('-').map(|(package, _)| package);
             if package.is_some_and(|package| self.packages.contains(package)) {
                 // The symbols that are left show that it was instrumented.
                 let _ = std::fs::remove_dir_all(entry.path());
@@ -165,40 +145,23 @@ mod tests {
         };
         let covered = super::super::coverage::Covered::prepare(&Counted::Some(functions), dir);
         std::fs::write(dir.join("probe.rs"), SOURCE).unwrap();
-        let arguments = [
-            "probe.rs",
-            "--crate-type=lib",
-            "--emit=obj=probe.o",
-            mangling,
-        ];
+        let arguments = ["probe.rs", "--crate-type=lib", "--emit=obj=probe.o", mangling];
         let mut rustc = Command::new("rustc");
-        rustc
-            .args(arguments)
-            .args(covered.unwrap().arguments(&arguments));
+        rustc.args(arguments).args(covered.unwrap().arguments(&arguments));
         let done = rustc.current_dir(dir).output().unwrap();
-        assert!(
-            done.status.success(),
-            "{}",
-            String::from_utf8_lossy(&done.stderr)
-        );
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         let bytes = std::fs::read(dir.join("probe.o")).unwrap();
         let object = object::File::parse(&*bytes).unwrap();
-        let symbols = object
-            .symbols()
-            .filter_map(|symbol| symbol.name().ok().map(str::to_owned));
+        let symbols = object.symbols().filter_map(|symbol| symbol.name().ok().map(str::to_owned));
         let symbols: Vec<String> = symbols
             .filter(|name| {
                 name.starts_with("_ZN") || name.starts_with("_R") || name.contains("ctor:")
             })
             .collect();
         assert!(symbols.iter().any(|name| !name.ends_with(".nondex.")));
-        assert!(
-            symbols.iter().all(|name| !name.contains(":")),
-            "{symbols:?}"
-        );
-        let telling = symbols
-            .into_iter()
-            .filter_map(|name| Some(name.strip_suffix(".nondex.")?.to_owned()));
+        assert!(symbols.iter().all(|name| !name.contains(":")), "{symbols:?}");
+        let telling =
+            symbols.into_iter().filter_map(|name| Some(name.strip_suffix(".nondex.")?.to_owned()));
         telling.collect()
     }
 

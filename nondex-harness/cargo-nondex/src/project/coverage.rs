@@ -72,10 +72,7 @@ impl Covered {
     /// linker is known to take it.
     pub(super) fn arguments<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Vec<String> {
         let passes = match &self.functions {
-            Some(rules) => vec![
-                SOME.to_owned(),
-                format!("-Cllvm-args=-rewrite-map-file={rules}"),
-            ],
+            Some(rules) => vec![SOME.to_owned(), format!("-Cllvm-args=-rewrite-map-file={rules}")],
             None => vec![ALL.to_owned()],
         };
         let flags = FLAGS.map(str::to_owned).into_iter().chain(passes);
@@ -97,10 +94,7 @@ pub(super) fn with_own_paths(arguments: Vec<&OsString>) -> Vec<&OsString> {
     for argument in arguments {
         if kept.last().is_some_and(|flag| *flag == REMAP) {
             kept.pop();
-        } else if !argument
-            .to_string_lossy()
-            .starts_with("--remap-path-prefix=")
-        {
+        } else if !argument.to_string_lossy().starts_with("--remap-path-prefix=") {
             kept.push(argument);
         }
     }
@@ -116,10 +110,8 @@ pub(super) fn codegen<S: AsRef<OsStr>>(arguments: &[S], name: &str) -> Option<St
             .strip_prefix("-C")
             .or_else(|| argument.strip_prefix("--codegen="))
             .unwrap_or(argument);
-        let (option, value) = option
-            .trim_start()
-            .split_once('=')
-            .unwrap_or((option.trim_start(), ""));
+        let (option, value) =
+            option.trim_start().split_once('=').unwrap_or((option.trim_start(), ""));
         (option.replace('_', "-") == name).then(|| value.to_owned())
     });
     options.next()
@@ -128,9 +120,7 @@ pub(super) fn codegen<S: AsRef<OsStr>>(arguments: &[S], name: &str) -> Option<St
 /// Whether these arguments leave linking to a linker that takes scripts: LLVM's, as the compiler
 /// does by itself, or GNU's.
 fn takes_scripts<S: AsRef<OsStr>>(arguments: &[S]) -> bool {
-    let mut arguments = arguments
-        .iter()
-        .map(|argument| argument.as_ref().to_string_lossy());
+    let mut arguments = arguments.iter().map(|argument| argument.as_ref().to_string_lossy());
     arguments.all(|argument| {
         let after = |name: &str| argument.split_once(name).map(|(_, value)| value.to_owned());
         let is_driver = |program: &str| {
@@ -163,34 +153,21 @@ pub(super) fn missing(
     name: &str,
 ) -> Option<String> {
     let mut rustc = Command::new(&toolchain.rustc);
-    rustc.args([
-        "-",
-        "--crate-type=lib",
-        "--crate-name=probe",
-        "--emit=obj=-",
-    ]);
+    rustc.args(["-", "--crate-type=lib", "--crate-name=probe", "--emit=obj=-"]);
     rustc.args(flags).stdin(Stdio::piped());
-    let done = rustc
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .and_then(|mut rustc| {
-            if let Some(mut source) = rustc.stdin.take() {
-                // A compiler that fails early names the reason.
-                let _ = source.write_all(library.as_bytes());
-            }
-            rustc.wait_with_output()
-        });
+    let done = rustc.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().and_then(|mut rustc| {
+        if let Some(mut source) = rustc.stdin.take() {
+            // A compiler that fails early names the reason.
+            let _ = source.write_all(library.as_bytes());
+        }
+        rustc.wait_with_output()
+    });
     let done = match done {
         Ok(done) => done,
         Err(error) => return Some(program::not_run(&toolchain.rustc, &error)),
     };
     let said = String::from_utf8_lossy(&done.stderr);
-    let has_name = || {
-        done.stdout
-            .windows(name.len())
-            .any(|bytes| bytes == name.as_bytes())
-    };
+    let has_name = || done.stdout.windows(name.len()).any(|bytes| bytes == name.as_bytes());
     match (done.status.success(), has_name()) {
         (true, true) => None,
         (true, false) => Some("it has no `SanitizerCoverage`".to_owned()),
@@ -203,10 +180,7 @@ mod tests {
     use super::*;
 
     fn covered() -> Covered {
-        Covered {
-            script: "s.ld".into(),
-            functions: None,
-        }
+        Covered { script: "s.ld".into(), functions: None }
     }
 
     #[test]

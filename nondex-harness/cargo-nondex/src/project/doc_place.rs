@@ -92,16 +92,9 @@ mod tests {
         let root = Utf8Path::from_path(directory.path()).unwrap();
         std::fs::create_dir(root.join("src")).unwrap();
         std::fs::write(root.join("src/lib.rs"), "\n    /// one();\n").unwrap();
-        let place = DocPlace {
-            file: "./src/lib.rs".to_owned(),
-            offset: -2,
-        };
+        let place = DocPlace { file: "./src/lib.rs".to_owned(), offset: -2 };
         let found = place.in_source(root, "./src/lib.rs", 4).unwrap();
-        let expected = SourceLine {
-            file: "src/lib.rs".to_owned(),
-            line: 2,
-            margin: 8,
-        };
+        let expected = SourceLine { file: "src/lib.rs".to_owned(), line: 2, margin: 8 };
         assert_eq!(found, expected);
         assert_eq!(place.in_source(root, "src/lib.rs", 4), None);
         assert_eq!(place.in_source(root, "./src/lib.rs", 2), None);

@@ -148,11 +148,7 @@ impl Compiler<'_> {
         let numbered: Vec<(usize, &Start)> = calls.iter().enumerate().collect();
         let parts = pool::each(workers, &numbered, |_, (number, start)| {
             let package = Package {
-                call: Call {
-                    compiler: self,
-                    start,
-                    dir: folder.0.join(number.to_string()),
-                },
+                call: Call { compiler: self, start, dir: folder.0.join(number.to_string()) },
                 names,
                 ignored,
                 threads: self.jobs.get().div_ceil(workers.max(1)).max(2),

@@ -140,11 +140,7 @@ impl Drawn {
         } else {
             command.args(&self.arguments).env("OUT_DIR", &out);
         }
-        let varied = Varied {
-            program: self.program()?,
-            seed,
-            packages: Vec::new(),
-        };
+        let varied = Varied { program: self.program()?, seed, packages: Vec::new() };
         library.install_in_build(&mut command, &varied, &folder(scratch));
         wait(command.spawn().ok()?, is_over).filter(ExitStatus::success)?;
         let mut made = BTreeMap::new();
@@ -170,10 +166,7 @@ fn expanding(arguments: &[OsString]) -> Vec<OsString> {
             if !value.as_bytes().starts_with(b"incremental=") {
                 kept.extend([argument.clone(), value.to_owned()]);
             }
-        } else if !["--emit=", "-Cincremental="]
-            .iter()
-            .any(|start| text.starts_with(start))
-        {
+        } else if !["--emit=", "-Cincremental="].iter().any(|start| text.starts_with(start)) {
             kept.push(argument.clone());
         }
     }

@@ -35,8 +35,7 @@ impl<'a> DebugInfo<'a> {
 
     /// What is in it.
     pub(super) fn read(&self) -> Dwarf<Reader<'_>> {
-        self.sections
-            .borrow(|section| EndianSlice::new(section, self.endian))
+        self.sections.borrow(|section| EndianSlice::new(section, self.endian))
     }
 }
 
@@ -51,13 +50,8 @@ pub(super) fn path<'a>(
         let text = dwarf.attr_string(unit, value).ok()?;
         Some(text.to_string_lossy().into_owned())
     };
-    let base = unit
-        .comp_dir
-        .map(|folder| folder.to_string_lossy().into_owned());
+    let base = unit.comp_dir.map(|folder| folder.to_string_lossy().into_owned());
     let folder = file.directory(header).and_then(text);
     let base = Utf8PathBuf::from(base.unwrap_or_default());
-    Some(
-        base.join(folder.unwrap_or_default())
-            .join(text(file.path_name())?),
-    )
+    Some(base.join(folder.unwrap_or_default()).join(text(file.path_name())?))
 }

@@ -23,11 +23,7 @@ pub(super) fn of_harness(file: &object::File<'_>) -> Option<Range<u64>> {
     let mut mains = Vec::new();
     let mut is_test = false;
     for symbol in file.symbols() {
-        let Some(name) = symbol
-            .name()
-            .ok()
-            .filter(|_| symbol.kind() == SymbolKind::Text)
-        else {
+        let Some(name) = symbol.name().ok().filter(|_| symbol.kind() == SymbolKind::Text) else {
             continue;
         };
         // Most names are others' generic code, and demangling takes time.
@@ -43,9 +39,7 @@ pub(super) fn of_harness(file: &object::File<'_>) -> Option<Range<u64>> {
         // A program's own `main`, which its tests call, has the same path.
         _ => {
             let referred = referred(file)?;
-            mains
-                .into_iter()
-                .find(|main| referred.contains(&main.start))
+            mains.into_iter().find(|main| referred.contains(&main.start))
         }
     }
 }
@@ -55,8 +49,7 @@ fn is_main(symbol: &str) -> bool {
     rustc_demangle::try_demangle(symbol).is_ok_and(|name| {
         let name = format!("{name:#}");
         let name = name.split_once('.').map_or(name.as_str(), |(name, _)| name);
-        name.split_once("::")
-            .is_some_and(|(_, name)| name == "main")
+        name.split_once("::").is_some_and(|(_, name)| name == "main")
     })
 }
 
@@ -67,9 +60,7 @@ fn referred(file: &object::File<'_>) -> Option<Vec<u64>> {
     let text = file.sections().find(|section| {
         section.address() <= range.start && range.start < section.address() + section.size()
     })?;
-    let code = text
-        .data_range(range.start, range.end - range.start)
-        .ok()??;
+    let code = text.data_range(range.start, range.end - range.start).ok()??;
     let places = (range.start + 4..).zip(code.windows(4));
     let found = places.filter_map(|(next, bytes)| {
         let offset = i32::from_le_bytes(bytes.try_into().ok()?);

@@ -130,13 +130,8 @@ mod tests {
 
     fn in_temporary(work: impl FnOnce(&dyn Fn(&str) -> BuildFolder, &Utf8Path)) {
         let temporary = tempfile::tempdir().unwrap();
-        let path = Utf8Path::from_path(temporary.path())
-            .unwrap()
-            .join("nondex/build");
-        work(
-            &|key| BuildFolder::open(path.clone(), key, true).unwrap(),
-            &path,
-        );
+        let path = Utf8Path::from_path(temporary.path()).unwrap().join("nondex/build");
+        work(&|key| BuildFolder::open(path.clone(), key, true).unwrap(), &path);
     }
 
     #[test]
@@ -166,10 +161,7 @@ mod tests {
                 let others = ["2", "3"].map(|key| {
                     scope.spawn(|| {
                         let open = BuildFolder::open(path.to_owned(), key, true).unwrap();
-                        (
-                            is_over.load(Ordering::SeqCst),
-                            open.path.join("built").exists(),
-                        )
+                        (is_over.load(Ordering::SeqCst), open.path.join("built").exists())
                     })
                 });
                 std::thread::sleep(std::time::Duration::from_millis(50));

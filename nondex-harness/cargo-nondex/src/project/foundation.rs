@@ -46,14 +46,7 @@ impl Foundation {
             toolchain.check()?;
         }
         let config = CargoConfig::read(&here, &target);
-        Ok(Foundation {
-            metadata,
-            here,
-            target_dir,
-            toolchain,
-            target,
-            config,
-        })
+        Ok(Foundation { metadata, here, target_dir, toolchain, target, config })
     }
 
     /// The folder of everything that this tool builds.

@@ -119,11 +119,7 @@ impl<'a> Instrumentation<'a> {
             self.rustix.key(),
             self.atomics.key(),
             self.cargo.entropy.as_ref().map_or("", |_| " seeded"),
-            if self.races {
-                " accesses are calls"
-            } else {
-                ""
-            },
+            if self.races { " accesses are calls" } else { "" },
         ]
         .concat()
     }
@@ -138,9 +134,7 @@ impl<'a> Instrumentation<'a> {
         build_dir: &Utf8Path,
         starts: Utf8PathBuf,
     ) -> Result<(Intercept, Vec<String>)> {
-        let covered = self
-            .counted
-            .map(|counted| Covered::prepare(counted, build_dir));
+        let covered = self.counted.map(|counted| Covered::prepare(counted, build_dir));
         let intercept = Intercept {
             runtime: self.runtime,
             atomics_are_calls: self.atomics == Atomics::Calls,
@@ -157,10 +151,7 @@ impl<'a> Instrumentation<'a> {
 /// How rustix, where the project has it, does its operations.
 fn backend(cargo: &Cargo<'_>, ours: &Utf8Path) -> Result<Backend> {
     rustix::backend(&cargo.metadata.workspace_root.join("Cargo.lock"), || {
-        let intercept = Intercept {
-            rustix_uses_libc: true,
-            ..cargo.intercept()
-        };
+        let intercept = Intercept { rustix_uses_libc: true, ..cargo.intercept() };
         cargo.fetch(&ours.join("fetch"), &intercept).is_ok()
     })
 }

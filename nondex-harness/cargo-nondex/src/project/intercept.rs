@@ -76,10 +76,7 @@ impl Start {
     /// The whole environment.
     pub(super) fn environment(&self) -> BTreeMap<OsString, OsString> {
         let decode = |bytes: &Vec<u8>| OsString::from_vec(bytes.clone());
-        self.env
-            .iter()
-            .map(|(name, value)| (decode(name), decode(value)))
-            .collect()
+        self.env.iter().map(|(name, value)| (decode(name), decode(value))).collect()
     }
 }
 
@@ -223,16 +220,10 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
         if intercept.races && !is_of_others {
             command.args(accesses::FLAGS);
         }
-        command.args(atomics::arguments(
-            &runtime.libraries,
-            intercept.atomics_are_calls,
-        ));
+        command.args(atomics::arguments(&runtime.libraries, intercept.atomics_are_calls));
         // A lint that looks at the crates on the command line must not fail a build of ours;
         // warnings belong to the user's own builds.
-        if !arguments
-            .iter()
-            .any(|argument| argument.as_bytes().starts_with(b"--cap-lints"))
-        {
+        if !arguments.iter().any(|argument| argument.as_bytes().starts_with(b"--cap-lints")) {
             command.arg("--cap-lints=allow");
         }
     }
@@ -261,9 +252,8 @@ impl Role {
                         .is_some_and(|argument| argument.starts_with(&format!("{flag}=")))
             })
         };
-        let is_probe = arguments
-            .windows(2)
-            .any(|pair| pair[0] == "--crate-name" && pair[1] == "___");
+        let is_probe =
+            arguments.windows(2).any(|pair| pair[0] == "--crate-name" && pair[1] == "___");
         match (has("--target") && has("--crate-name"), is_probe) {
             (true, true) => Role::Probe,
             (true, false) => Role::Crate,
@@ -284,10 +274,7 @@ enum Tool {
 /// Writes down how cargo would start a test executable, or rustdoc, and does not start it.
 fn record(intercept: &Intercept, tool: Tool, arguments: &[OsString]) -> Result<ExitCode, String> {
     let text = |value: &OsStr| {
-        value
-            .to_str()
-            .map(str::to_owned)
-            .ok_or_else(|| format!("{value:?} is not UTF-8"))
+        value.to_str().map(str::to_owned).ok_or_else(|| format!("{value:?} is not UTF-8"))
     };
     let (program, arguments, prefix) = match tool {
         Tool::Runner => {
@@ -301,20 +288,12 @@ fn record(intercept: &Intercept, tool: Tool, arguments: &[OsString]) -> Result<E
         std::env::current_dir().map_err(|e| format!("failed to read the current folder: {e}"))?;
     let start = Start {
         program: program.into(),
-        arguments: arguments
-            .iter()
-            .map(|argument| text(argument))
-            .collect::<Result<_, _>>()?,
+        arguments: arguments.iter().map(|argument| text(argument)).collect::<Result<_, _>>()?,
         cwd: Utf8PathBuf::from_path_buf(cwd)
             .map_err(|path: PathBuf| format!("{path:?} is not UTF-8"))?,
-        env: env
-            .into_iter()
-            .map(|(name, value)| (name.into_vec(), value.into_vec()))
-            .collect(),
+        env: env.into_iter().map(|(name, value)| (name.into_vec(), value.into_vec())).collect(),
     };
-    let file = intercept
-        .starts
-        .join(format!("{prefix}-{}.json", std::process::id()));
+    let file = intercept.starts.join(format!("{prefix}-{}.json", std::process::id()));
     let json = serde_json::to_string(&start).expect("a start has no map");
     std::fs::write(&file, json).map_err(|e| format!("failed to write `{file}`: {e}"))?;
     Ok(ExitCode::SUCCESS)

@@ -50,11 +50,7 @@ mod tests {
             ("-Cdebuginfo=none", full, tables),
             ("-C debuginfo=line-directives-only", full, tables),
             ("-C debuginfo=line-tables-only", full, None),
-            (
-                "--codegen=debuginfo=1 -C split-debuginfo=packed",
-                full,
-                None,
-            ),
+            ("--codegen=debuginfo=1 -C split-debuginfo=packed", full, None),
             ("-C debuginfo=2", None, None),
             ("-g", None, None),
             ("-C debuginfo=2 -C debuginfo=0", full, tables),

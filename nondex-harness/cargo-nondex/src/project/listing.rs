@@ -92,10 +92,7 @@ fn suite(mut binary: TestBinary, workspace_root: &Utf8Path, mode: Mode) -> Resul
     let (ignored, _) = ignored.unwrap_or_default();
     let tests = all
         .into_iter()
-        .map(|name| TestCase {
-            ignored: ignored.contains(&name),
-            ..TestCase::new(name)
-        })
+        .map(|name| TestCase { ignored: ignored.contains(&name), ..TestCase::new(name) })
         .collect();
     Ok((sorted(binary, tests), benchmarks))
 }
@@ -108,18 +105,11 @@ fn sorted(binary: TestBinary, mut tests: Vec<TestCase>) -> Suite {
 /// What the executable prints for these arguments, `None` when it does not succeed within
 /// [`TIME_LIMIT`].
 fn ask(binary: &TestBinary, arguments: &[&str]) -> Result<Option<String>> {
-    let mut line = binary
-        .runner
-        .iter()
-        .map(std::ffi::OsString::as_os_str)
-        .chain([binary.executable.as_ref()]);
+    let mut line =
+        binary.runner.iter().map(std::ffi::OsString::as_os_str).chain([binary.executable.as_ref()]);
     let program = line.next().unwrap_or_else(|| binary.executable.as_ref());
-    let failed = |e| {
-        Error::setup(format!(
-            "failed to list the tests of `{}`: {e}",
-            binary.executable
-        ))
-    };
+    let failed =
+        |e| Error::setup(format!("failed to list the tests of `{}`: {e}", binary.executable));
     let mut child = Command::new(program)
         .args(line)
         .args(arguments)
@@ -146,9 +136,7 @@ fn ask(binary: &TestBinary, arguments: &[&str]) -> Result<Option<String>> {
         return Ok(None);
     };
     let status = child.wait().map_err(failed)?;
-    Ok(status
-        .success()
-        .then(|| String::from_utf8_lossy(&bytes).into_owned()))
+    Ok(status.success().then(|| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// A line of libtest's listing in JSON.
@@ -176,12 +164,7 @@ fn from_json(text: &str) -> Option<(Vec<TestCase>, usize)> {
     let mut benchmarks = 0;
     for line in lines {
         match line.ok()? {
-            Line::Test {
-                name,
-                ignore,
-                source_path,
-                start_line,
-            } => {
+            Line::Test { name, ignore, source_path, start_line } => {
                 let known = !source_path.is_empty();
                 tests.push(TestCase {
                     name,

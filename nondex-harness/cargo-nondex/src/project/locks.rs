@@ -82,7 +82,6 @@ impl<'a> Walk<'_, 'a> {
 
     fn name(&self, value: Option<AttributeValue<Reader<'a>>>) -> String {
         let name = value.and_then(|value| self.dwarf.attr_string(self.unit, value).ok());
-        name.map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default()
+        name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 }

@@ -11,16 +11,12 @@ pub(super) fn without(arguments: &[OsString]) -> Vec<&OsString> {
             kept.push(argument);
             continue;
         };
-        let is_value = kept
-            .last()
-            .is_some_and(|flag| *flag == "-C" || *flag == "--codegen");
+        let is_value = kept.last().is_some_and(|flag| *flag == "-C" || *flag == "--codegen");
         if is_value && is_lto(text) {
             kept.pop();
             continue;
         }
-        let option = text
-            .strip_prefix("--codegen=")
-            .or_else(|| text.strip_prefix("-C"));
+        let option = text.strip_prefix("--codegen=").or_else(|| text.strip_prefix("-C"));
         if !is_value && option.is_some_and(is_lto) {
             continue;
         }
@@ -57,9 +53,7 @@ mod tests {
             "-Clinker_plugin_lto=y",
         ] {
             assert_eq!(
-                kept(&format!(
-                    "--crate-name a -C opt-level=3 {asked} -C panic=abort src/lib.rs"
-                )),
+                kept(&format!("--crate-name a -C opt-level=3 {asked} -C panic=abort src/lib.rs")),
                 "--crate-name a -C opt-level=3 -C panic=abort src/lib.rs",
                 "{asked}"
             );

@@ -40,17 +40,12 @@ const OTHER: u64 = 0;
 
 impl Content {
     fn of(bytes: &[u8]) -> Self {
-        let text = std::str::from_utf8(bytes)
-            .ok()
-            .filter(|text| text.len() <= MAX_TEXT);
+        let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_TEXT);
         let is_no_word = |c: char| !c.is_alphanumeric() && c != '_';
         let words = text.into_iter().flat_map(|text| text.split(is_no_word));
         Content {
             hash: hash::of(bytes),
-            words: words
-                .filter(|word| !word.is_empty())
-                .map(hash::of)
-                .collect(),
+            words: words.filter(|word| !word.is_empty()).map(hash::of).collect(),
         }
     }
 
@@ -59,10 +54,7 @@ impl Content {
         let words = self.words.iter().enumerate();
         let words = words.map(|(place, word)| if is_other(place) { OTHER } else { *word });
         let words: Vec<u64> = words.collect();
-        Content {
-            hash: hash::of(&words),
-            words,
-        }
+        Content { hash: hash::of(&words), words }
     }
 
     /// What is the same in `same`, which is the same file of the same seed: its words, if there are
@@ -135,9 +127,7 @@ pub(super) fn choose(made: &BTreeMap<u64, Made>) -> Vec<u64> {
         let contents = made.iter().map(|(seed, made)| (*seed, made.0.get(file)));
         let contents: Vec<(u64, Option<&Content>)> = contents.collect();
         for (seed, features) in features(&contents) {
-            let features = features
-                .into_iter()
-                .map(|feature| hash::of(&(file, feature)));
+            let features = features.into_iter().map(|feature| hash::of(&(file, feature)));
             open.entry(seed).or_default().extend(features);
         }
     }
@@ -169,17 +159,10 @@ fn features(contents: &[(u64, Option<&Content>)]) -> Vec<(u64, Vec<(usize, u64)>
     let word = |content: &Option<&Content>, place: usize| {
         content.and_then(|one| one.words.get(place).copied())
     };
-    let lengths = contents
-        .iter()
-        .filter_map(|(_, content)| Some(content.as_ref()?.words.len()));
-    let differs = |place: &usize| {
-        others
-            .iter()
-            .any(|(_, other)| word(other, *place) != word(first, *place))
-    };
-    let places = (0..lengths.max().unwrap_or(0))
-        .filter(differs)
-        .take(MAX_PLACES);
+    let lengths = contents.iter().filter_map(|(_, content)| Some(content.as_ref()?.words.len()));
+    let differs =
+        |place: &usize| others.iter().any(|(_, other)| word(other, *place) != word(first, *place));
+    let places = (0..lengths.max().unwrap_or(0)).filter(differs).take(MAX_PLACES);
     let places: Vec<usize> = places.collect();
     let of = |content: &Option<&Content>| {
         // Without words, or without differences between them, any other content is a feature.
@@ -187,14 +170,9 @@ fn features(contents: &[(u64, Option<&Content>)]) -> Vec<(u64, Vec<(usize, u64)>
             return vec![(0, content.map_or(0, |content| content.hash))];
         }
         let words = places.iter().map(|place| (*place, word(content, *place)));
-        words
-            .map(|(place, word)| (place, word.unwrap_or(0)))
-            .collect()
+        words.map(|(place, word)| (place, word.unwrap_or(0))).collect()
     };
-    contents
-        .iter()
-        .map(|(seed, content)| (*seed, of(content)))
-        .collect()
+    contents.iter().map(|(seed, content)| (*seed, of(content))).collect()
 }
 
 #[cfg(test)]
@@ -204,9 +182,7 @@ mod tests {
     /// What a program makes that writes these words, by the seed.
     fn made(texts: &[String]) -> BTreeMap<u64, Made> {
         let file = |text: &String| BTreeMap::from([("a.rs".into(), text.clone().into_bytes())]);
-        (0..)
-            .zip(texts.iter().map(|text| Made::of([(0, file(text))])))
-            .collect()
+        (0..).zip(texts.iter().map(|text| Made::of([(0, file(text))]))).collect()
     }
 
     /// Orders of these words, as a generator of random numbers gives them.
@@ -267,11 +243,7 @@ mod tests {
         let other = |text| file(text).only_places_of(&kept);
         assert_eq!(other("at 3: a, b"), kept);
         assert_ne!(other("at 3: b, a"), kept);
-        let made = BTreeMap::from([
-            (0, other("at 3: a, b")),
-            (1, other("at 4: b, a")),
-            (2, kept),
-        ]);
+        let made = BTreeMap::from([(0, other("at 3: a, b")), (1, other("at 4: b, a")), (2, kept)]);
         assert_eq!(choose(&made), [0, 1]);
     }
 }

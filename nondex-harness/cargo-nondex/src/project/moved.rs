@@ -27,16 +27,9 @@ mod tests {
 
     #[test]
     fn only_files_of_the_workspace_have_moved() {
-        let moved = Moved {
-            from: "/a/shop".into(),
-            to: "/b".into(),
-        };
+        let moved = Moved { from: "/a/shop".into(), to: "/b".into() };
         assert_eq!(moved.now("/a/shop/src/lib.rs"), "/b/src/lib.rs");
-        for file in [
-            "/a/shop2/src/lib.rs",
-            "src/lib.rs",
-            "serde-1.0.0/src/lib.rs",
-        ] {
+        for file in ["/a/shop2/src/lib.rs", "src/lib.rs", "serde-1.0.0/src/lib.rs"] {
             assert_eq!(moved.now(file), file);
         }
     }

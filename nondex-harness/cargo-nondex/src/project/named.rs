@@ -84,11 +84,7 @@ fn selected<'m>(plan: &BuildPlan, metadata: &'m Metadata) -> Vec<&'m Package> {
             () => metadata.workspace_default_members.contains(&package.id),
         }
     };
-    metadata
-        .workspace_packages()
-        .into_iter()
-        .filter(is_in)
-        .collect()
+    metadata.workspace_packages().into_iter().filter(is_in).collect()
 }
 
 /// Whether this is one name: not a pattern, an address, or several features.
@@ -157,25 +153,12 @@ mod tests {
 
     #[test]
     fn a_package_that_does_not_exist_is_refused_with_those_that_do() {
-        for spec in [
-            "shop",
-            "store",
-            "shop@1.0.0",
-            "serde",
-            "sh*",
-            "file:///w#shop",
-        ] {
-            let plan = BuildPlan {
-                packages: vec![spec.to_owned()],
-                ..BuildPlan::default()
-            };
+        for spec in ["shop", "store", "shop@1.0.0", "serde", "sh*", "file:///w#shop"] {
+            let plan = BuildPlan { packages: vec![spec.to_owned()], ..BuildPlan::default() };
             assert_eq!(checked(&plan), Ok(()), "{spec}");
         }
         for spec in ["nope", "nope@1.0.0"] {
-            let plan = BuildPlan {
-                packages: vec![spec.to_owned()],
-                ..BuildPlan::default()
-            };
+            let plan = BuildPlan { packages: vec![spec.to_owned()], ..BuildPlan::default() };
             let error = "no package is called `nope`; there are: shop, store";
             assert_eq!(checked(&plan), Err(error.to_owned()), "{spec}");
         }
@@ -200,24 +183,14 @@ mod tests {
         assert_eq!(of("store", false, &["--test", "disk"]), Ok(()));
         assert_eq!(of("sh*", false, &["--test", "nope"]), Ok(()));
         for (package, workspace, targets, error) in [
-            (
-                "",
-                false,
-                ["--test", "disk"],
-                "no test target is called `disk`; there are: cart",
-            ),
+            ("", false, ["--test", "disk"], "no test target is called `disk`; there are: cart"),
             (
                 "",
                 true,
                 ["--test", "till"],
                 "no test target is called `till`; there are: cart, disk",
             ),
-            (
-                "store",
-                false,
-                ["--example", "a"],
-                "no example is called `a`; there is none",
-            ),
+            ("store", false, ["--example", "a"], "no example is called `a`; there is none"),
         ] {
             assert_eq!(of(package, workspace, &targets), Err(error.to_owned()));
         }
@@ -228,10 +201,7 @@ mod tests {
         for (list, expected) in [
             ("fast", Ok(())),
             ("fast,serde/derive", Ok(())),
-            (
-                "fast slow",
-                Err("no feature is called `slow`; there are: fast".to_owned()),
-            ),
+            ("fast slow", Err("no feature is called `slow`; there are: fast".to_owned())),
         ] {
             let plan = BuildPlan {
                 flags: vec!["--features".to_owned(), list.to_owned()],

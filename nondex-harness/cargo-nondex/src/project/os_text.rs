@@ -22,9 +22,7 @@ pub(super) mod map {
     ) -> Result<BTreeMap<OsString, OsString>, D::Error> {
         let texts = BTreeMap::<String, String>::deserialize(deserializer)?;
         let texts = texts.into_iter();
-        Ok(texts
-            .map(|(name, value)| (name.into(), value.into()))
-            .collect())
+        Ok(texts.map(|(name, value)| (name.into(), value.into())).collect())
     }
 }
 

@@ -22,10 +22,7 @@ const FINGERPRINTS: &str = ".fingerprint";
 pub(super) fn outdate(folder: &Utf8Path, packages: &[String]) -> io::Result<()> {
     let marker = folder.join(VARIED);
     let before = fs::read_to_string(&marker).unwrap_or_default();
-    let all: BTreeSet<&str> = before
-        .lines()
-        .chain(packages.iter().map(String::as_str))
-        .collect();
+    let all: BTreeSet<&str> = before.lines().chain(packages.iter().map(String::as_str)).collect();
     // Whoever is killed meanwhile leaves the names of all of them.
     let names = |names: &mut dyn Iterator<Item = &str>| {
         names.map(|name| format!("{name}\n")).collect::<String>()

@@ -57,11 +57,7 @@ impl Names {
                 true => &format!("{binary}${name}"),
                 false => name,
             };
-            if self.exact {
-                text == pattern
-            } else {
-                text.contains(pattern.as_str())
-            }
+            if self.exact { text == pattern } else { text.contains(pattern.as_str()) }
         };
         (self.filters.is_empty() || self.filters.iter().any(named)) && !self.skip.iter().any(named)
     }
@@ -85,10 +81,7 @@ pub enum Doctests {
 
 impl Default for Doctests {
     fn default() -> Self {
-        Doctests::Named {
-            names: Names::default(),
-            ignored: false,
-        }
+        Doctests::Named { names: Names::default(), ignored: false }
     }
 }
 
@@ -97,11 +90,7 @@ impl Doctests {
     pub fn one(name: &str) -> Self {
         let name = name.rsplit_once(" #").map_or(name, |(shared, _)| shared);
         Doctests::Named {
-            names: Names {
-                filters: vec![name.to_owned()],
-                skip: Vec::new(),
-                exact: true,
-            },
+            names: Names { filters: vec![name.to_owned()], skip: Vec::new(), exact: true },
             ignored: true,
         }
     }
@@ -182,10 +171,7 @@ pub struct BuildPlan {
 impl BuildPlan {
     /// The project of `manifest_path`, or the one around the current folder.
     pub fn of(manifest_path: Option<&Utf8Path>) -> Self {
-        BuildPlan {
-            manifest_path: manifest_path.map(Utf8Path::to_owned),
-            ..BuildPlan::default()
-        }
+        BuildPlan { manifest_path: manifest_path.map(Utf8Path::to_owned), ..BuildPlan::default() }
     }
 
     /// A path of the command line. As the folder itself, it may be relative to the current one.
@@ -196,18 +182,12 @@ impl BuildPlan {
     /// The plan as it is written down: a folder inside the workspace is relative to its root.
     pub fn written(&self, workspace_root: &Utf8Path) -> Self {
         let directory = self.directory.strip_prefix(workspace_root);
-        BuildPlan {
-            directory: directory.unwrap_or(&self.directory).to_owned(),
-            ..self.clone()
-        }
+        BuildPlan { directory: directory.unwrap_or(&self.directory).to_owned(), ..self.clone() }
     }
 
     /// The written plan in the workspace at `root`, wherever that is now.
     pub fn in_workspace(&self, root: &Utf8Path) -> Self {
-        BuildPlan {
-            directory: root.join(&self.directory),
-            ..self.clone()
-        }
+        BuildPlan { directory: root.join(&self.directory), ..self.clone() }
     }
 
     /// The arguments of our own commands that build the same, where it can be fetched. Not what is
@@ -255,12 +235,8 @@ impl BuildPlan {
         words.extend(self.doc.then(|| "--doc".to_owned()));
         words.extend(self.workspace.then(|| "--workspace".to_owned()));
         let mut value = |flag: &str, value: &str| words.extend([flag, value].map(str::to_owned));
-        self.packages
-            .iter()
-            .for_each(|name| value("--package", name));
-        self.exclude
-            .iter()
-            .for_each(|name| value("--exclude", name));
+        self.packages.iter().for_each(|name| value("--package", name));
+        self.exclude.iter().for_each(|name| value("--exclude", name));
         if let Some(jobs) = self.jobs {
             value("--jobs", &jobs.to_string());
         }
@@ -279,11 +255,8 @@ impl BuildPlan {
 
     /// The same without the manifest.
     pub(super) fn lock_words(&self) -> Vec<String> {
-        let flags = [
-            ("--locked", self.locked),
-            ("--offline", self.offline),
-            ("--frozen", self.frozen),
-        ];
+        let flags =
+            [("--locked", self.locked), ("--offline", self.offline), ("--frozen", self.frozen)];
         let flags = flags.into_iter().filter(|(_, is_set)| *is_set);
         let mut words: Vec<String> = flags.map(|(flag, _)| flag.to_owned()).collect();
         for value in &self.config {
@@ -303,9 +276,7 @@ mod tests {
             directory: "/w/member".into(),
             packages: vec!["a".into(), "b@1.0".into()],
             targets: ["--lib", "--test", "z"].map(str::to_owned).to_vec(),
-            flags: ["--features", "f1,f2", "--release"]
-                .map(str::to_owned)
-                .to_vec(),
+            flags: ["--features", "f1,f2", "--release"].map(str::to_owned).to_vec(),
             mode: Mode::Swap,
             target: Some("t".into()),
             frozen: true,
@@ -329,10 +300,7 @@ mod tests {
         let written = elsewhere.written(Utf8Path::new("/w"));
         let text = serde_json::to_string(&written).unwrap();
         let read: BuildPlan = serde_json::from_str(&text).unwrap();
-        assert_eq!(
-            read.in_workspace(Utf8Path::new("/w")).directory,
-            "/elsewhere"
-        );
+        assert_eq!(read.in_workspace(Utf8Path::new("/w")).directory, "/elsewhere");
         assert_eq!(read.jobs, None, "a matter of the machine");
     }
 }

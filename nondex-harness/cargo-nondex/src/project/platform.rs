@@ -30,15 +30,9 @@ const STATIC: &str = "crt-static";
 
 /// Whether a call of rustc links libc into the program: the last word on the feature counts.
 pub(super) fn is_static(arguments: &[impl AsRef<OsStr>]) -> bool {
-    let arguments: Vec<_> = arguments
-        .iter()
-        .map(|a| a.as_ref().to_string_lossy())
-        .collect();
+    let arguments: Vec<_> = arguments.iter().map(|a| a.as_ref().to_string_lossy()).collect();
     let options = arguments.iter().enumerate().filter_map(|(i, argument)| {
-        match argument
-            .strip_prefix("--codegen=")
-            .or_else(|| argument.strip_prefix("-C"))
-        {
+        match argument.strip_prefix("--codegen=").or_else(|| argument.strip_prefix("-C")) {
             Some("") => arguments.get(i + 1).map(AsRef::as_ref),
             None if argument == "--codegen" => arguments.get(i + 1).map(AsRef::as_ref),
             option => option,
@@ -99,14 +93,9 @@ pub(super) fn mentions_static(dir: &Utf8Path, given: &[String]) -> bool {
     let home = std::env::var("CARGO_HOME").map(Utf8PathBuf::from);
     let home =
         home.or_else(|_| std::env::var("HOME").map(|home| Utf8Path::new(&home).join(".cargo")));
-    let mut folders = dir
-        .ancestors()
-        .map(|dir| dir.join(".cargo"))
-        .chain(home.ok());
+    let mut folders = dir.ancestors().map(|dir| dir.join(".cargo")).chain(home.ok());
     in_environment()
-        || given
-            .iter()
-            .any(|config| mentions(config) || in_file(Utf8Path::new(config)))
+        || given.iter().any(|config| mentions(config) || in_file(Utf8Path::new(config)))
         || folders
             .any(|folder| in_file(&folder.join("config.toml")) || in_file(&folder.join("config")))
 }
@@ -134,10 +123,7 @@ mod tests {
             "x86_64-pc-windows-gnu",
         ] {
             let message = check(target).unwrap_err().to_string();
-            assert!(
-                message.contains(target) && message.contains("--mode swap"),
-                "{message}"
-            );
+            assert!(message.contains(target) && message.contains("--mode swap"), "{message}");
         }
     }
 
@@ -148,29 +134,9 @@ mod tests {
             (&["-C", "target-feature=+crt-static"], true),
             (&["--codegen", "target-feature=+sse2,+crt-static"], true),
             (&["--codegen=target-feature=+crt-static,+sse2"], true),
-            (
-                &[
-                    "-Ctarget-feature=+crt-static",
-                    "-Ctarget-feature=-crt-static",
-                ],
-                false,
-            ),
-            (
-                &[
-                    "-Ctarget-feature=-crt-static",
-                    "-Ctarget-feature=+crt-static",
-                ],
-                true,
-            ),
-            (
-                &[
-                    "-Ctarget-feature=+sse2",
-                    "-Copt-level=3",
-                    "--crate-name",
-                    "crt-static",
-                ],
-                false,
-            ),
+            (&["-Ctarget-feature=+crt-static", "-Ctarget-feature=-crt-static"], false),
+            (&["-Ctarget-feature=-crt-static", "-Ctarget-feature=+crt-static"], true),
+            (&["-Ctarget-feature=+sse2", "-Copt-level=3", "--crate-name", "crt-static"], false),
             (&["-C"], false),
         ] {
             assert_eq!(is_static(arguments), expected, "{arguments:?}");

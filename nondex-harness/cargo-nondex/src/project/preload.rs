@@ -88,10 +88,7 @@ impl EntropyLibrary {
     pub fn install(&self, command: &mut Command, binary: &TestBinary, seed: u64) {
         let others = binary.env.iter().find(|(name, _)| *name == PRELOAD);
         command
-            .env(
-                PRELOAD,
-                self.before(others.map(|(_, others)| others.clone())),
-            )
+            .env(PRELOAD, self.before(others.map(|(_, others)| others.clone())))
             .env(SEED, seed.to_string());
     }
 

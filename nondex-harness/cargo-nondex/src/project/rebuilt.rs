@@ -69,9 +69,7 @@ impl Variation {
         let files = self.made.values().flat_map(Made::files);
         let files: BTreeSet<_> = files.collect();
         let decides = |file: &(usize, Utf8PathBuf)| {
-            passes
-                .iter()
-                .all(|pass| fails.iter().all(|fail| of(pass, file) != of(fail, file)))
+            passes.iter().all(|pass| fails.iter().all(|fail| of(pass, file) != of(fail, file)))
         };
         let found = files.into_iter().find(|file| decides(file));
         found.map(|(_, name)| name.clone())
@@ -80,9 +78,7 @@ impl Variation {
     /// The first file that is not the same in all builds.
     pub fn first_file(&self) -> Option<Utf8PathBuf> {
         let (first, others) = self.seeds.split_first()?;
-        others
-            .iter()
-            .find_map(|other| self.file(&[*first], &[*other]))
+        others.iter().find_map(|other| self.file(&[*first], &[*other]))
     }
 }
 
@@ -100,11 +96,8 @@ impl Rebuilds {
             covered: None,
             ..plan.clone()
         };
-        let mut rebuilds = Rebuilds {
-            plan,
-            home: project.target_dir.join("nondex"),
-            variations: Vec::new(),
-        };
+        let mut rebuilds =
+            Rebuilds { plan, home: project.target_dir.join("nondex"), variations: Vec::new() };
         if project.drawn.is_empty() {
             return Ok(rebuilds);
         }
@@ -113,10 +106,7 @@ impl Rebuilds {
         let mut programs: BTreeMap<(&PackageId, String), Vec<&Drawn>> = BTreeMap::new();
         for drawn in &project.drawn {
             if let (Some(owner), Some(program)) = (graph.owner(drawn), drawn.program()) {
-                programs
-                    .entry((&owner.id, program))
-                    .or_default()
-                    .push(drawn);
+                programs.entry((&owner.id, program)).or_default().push(drawn);
             }
         }
         if programs.is_empty() {
@@ -127,16 +117,12 @@ impl Rebuilds {
         let scratch = Scratch::create(home, "drawn")
             .map_err(|e| Error::setup(format!("failed to create a folder in `{home}`: {e}")))?;
         for ((owner, program), drawn) in programs {
-            let made = vary(&drawn, |one, seed| {
-                one.run(&library, seed, scratch.path(), is_over)
-            });
+            let made = vary(&drawn, |one, seed| one.run(&library, seed, scratch.path(), is_over));
             let seeds = made::choose(&made);
             let Some(owner) = graph.packages.get(owner).filter(|_| seeds.len() > 1) else {
                 continue;
             };
-            let users = drawn
-                .iter()
-                .filter_map(|drawn| graph.in_folder(drawn.package()?));
+            let users = drawn.iter().filter_map(|drawn| graph.in_folder(drawn.package()?));
             let users: BTreeSet<&PackageId> = users.map(|package| &package.id).collect();
             let name = |id: &&PackageId| Some(graph.packages.get(id)?.name.to_string());
             rebuilds.variations.push(Variation {
@@ -152,10 +138,7 @@ impl Rebuilds {
                     seed: 0,
                     packages: users.iter().filter_map(name).collect(),
                 },
-                made: made
-                    .into_iter()
-                    .filter(|(seed, _)| seeds.contains(seed))
-                    .collect(),
+                made: made.into_iter().filter(|(seed, _)| seeds.contains(seed)).collect(),
                 seeds,
             });
         }
@@ -164,9 +147,7 @@ impl Rebuilds {
 
     /// The packages in which one of the programs may decide about a test.
     pub fn affected(&self) -> impl Iterator<Item = &String> {
-        self.variations
-            .iter()
-            .flat_map(|variation| &variation.affected)
+        self.variations.iter().flat_map(|variation| &variation.affected)
     }
 
     /// Waits until nobody else compares builds of the project, because each replaces the one
@@ -182,13 +163,8 @@ impl Rebuilds {
     /// # Errors
     /// As [`build`](build()).
     pub fn build(&self, variation: &Variation, seed: u64) -> Result<Project> {
-        let plan = BuildPlan {
-            varied: Varied {
-                seed,
-                ..variation.varied.clone()
-            },
-            ..self.plan.clone()
-        };
+        let plan =
+            BuildPlan { varied: Varied { seed, ..variation.varied.clone() }, ..self.plan.clone() };
         build(&plan, true)
     }
 }
@@ -201,9 +177,7 @@ fn vary(
 ) -> BTreeMap<u64, Made> {
     let begin = Instant::now();
     let of_seed = |seed| {
-        let runs = (0..)
-            .zip(drawn)
-            .filter_map(|(number, one)| Some((number, run(one, seed)?)));
+        let runs = (0..).zip(drawn).filter_map(|(number, one)| Some((number, run(one, seed)?)));
         Made::of(runs)
     };
     let first = of_seed(0);
@@ -222,12 +196,9 @@ fn vary(
         return made;
     }
     // A date may have changed since.
-    let first = made[&0]
-        .clone()
-        .only_as_in(&of_seed(0).only_places_of(&made[&0]));
+    let first = made[&0].clone().only_as_in(&of_seed(0).only_places_of(&made[&0]));
     let made = made.into_iter();
-    made.map(|(seed, one)| (seed, one.only_places_of(&first)))
-        .collect()
+    made.map(|(seed, one)| (seed, one.only_places_of(&first))).collect()
 }
 
 /// The target of a package that is the proc macro with this crate name.
@@ -246,28 +217,20 @@ struct Graph<'a> {
 
 impl<'a> Graph<'a> {
     fn of(metadata: &'a Metadata) -> Self {
-        let own = metadata
-            .packages
-            .iter()
-            .filter(|package| package.source.is_none());
+        let own = metadata.packages.iter().filter(|package| package.source.is_none());
         let mut users: BTreeMap<&PackageId, Vec<&PackageId>> = BTreeMap::new();
         for node in metadata.resolve.iter().flat_map(|resolve| &resolve.nodes) {
             for used in &node.dependencies {
                 users.entry(used).or_default().push(&node.id);
             }
         }
-        Graph {
-            packages: own.map(|package| (&package.id, package)).collect(),
-            users,
-        }
+        Graph { packages: own.map(|package| (&package.id, package)).collect(), users }
     }
 
     /// The package with its manifest in this folder.
     fn in_folder(&self, folder: &Utf8Path) -> Option<&'a Package> {
         let mut packages = self.packages.values();
-        packages
-            .find(|package| package.manifest_path.parent() == Some(folder))
-            .copied()
+        packages.find(|package| package.manifest_path.parent() == Some(folder)).copied()
     }
 
     /// The package that a program is part of.
@@ -275,9 +238,7 @@ impl<'a> Graph<'a> {
         match drawn.macro_name() {
             Some(name) => {
                 let mut packages = self.packages.values();
-                packages
-                    .find(|package| macro_of(package, name).is_some())
-                    .copied()
+                packages.find(|package| macro_of(package, name).is_some()).copied()
             }
             None => self.in_folder(drawn.package()?),
         }

@@ -66,16 +66,10 @@ impl Runtime {
             }
         }
         cache::sweep(&cache, cache::ABANDONED);
-        build(
-            recipe,
-            &cache.join(format!("{key}.{}", std::process::id())),
-            &home,
-        )?;
+        build(recipe, &cache.join(format!("{key}.{}", std::process::id())), &home)?;
         load(&home, &key)
             .map_err(|damage| {
-                Error::setup(format!(
-                    "the runtime just built in `{home}` is damaged: {damage}"
-                ))
+                Error::setup(format!("the runtime just built in `{home}` is damaged: {damage}"))
             })?
             .ok_or_else(|| Error::setup(format!("the runtime just built in `{home}` is gone")))
     }
@@ -114,9 +108,7 @@ fn build(recipe: &Recipe<'_>, work: &Utf8Path, home: &Utf8Path) -> Result<()> {
     let target = recipe.target;
     anstream::eprintln!("   Building the nondex runtime for {target} (once for each toolchain)");
     let built = recipe.build(work).and_then(|manifest| {
-        manifest
-            .write(work)
-            .map_err(|e| doing("write the manifest in", work, e))?;
+        manifest.write(work).map_err(|e| doing("write the manifest in", work, e))?;
         match fs::rename(work, home) {
             // Another run may have been faster; then its runtime is as good as ours.
             Err(e) if !Manifest::is_in(home) => Err(doing("create", home, e)),

@@ -68,15 +68,12 @@ pub(super) fn backend(lock: &Utf8Path, fetch: impl FnOnce() -> bool) -> Result<B
 }
 
 fn is_locked(lock: &str) -> bool {
-    lock.lines()
-        .any(|line| line.trim() == format!("name = \"{CRATE}\""))
+    lock.lines().any(|line| line.trim() == format!("name = \"{CRATE}\""))
 }
 
 /// Whether a call of rustc compiles rustix.
 pub(super) fn is_rustix(arguments: &[impl AsRef<OsStr>]) -> bool {
-    arguments
-        .windows(2)
-        .any(|pair| pair[0].as_ref() == "--crate-name" && pair[1].as_ref() == CRATE)
+    arguments.windows(2).any(|pair| pair[0].as_ref() == "--crate-name" && pair[1].as_ref() == CRATE)
 }
 
 #[cfg(test)]
@@ -95,9 +92,7 @@ mod tests {
     #[test]
     fn a_lock_file_that_cannot_be_read_is_an_error_before_and_after_cargo_wrote_it() {
         let folder = tempfile::tempdir().unwrap();
-        let lock = Utf8Path::from_path(folder.path())
-            .unwrap()
-            .join("Cargo.lock");
+        let lock = Utf8Path::from_path(folder.path()).unwrap().join("Cargo.lock");
         let write = |bytes: &[u8]| std::fs::write(&lock, bytes).unwrap();
         assert_eq!(backend(&lock, || true).unwrap(), Backend::Unchanged);
         let spoilt = backend(&lock, || {

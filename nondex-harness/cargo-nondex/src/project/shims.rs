@@ -14,9 +14,7 @@ const FEATURE: [&str; 2] = ["--cfg", "feature=\"nondex\""];
 /// The arguments of a call of rustc, without the shims where it compiles their crate.
 pub(super) fn without(mut arguments: Vec<&OsString>) -> Vec<&OsString> {
     let place = |pair: [&str; 2]| {
-        arguments
-            .windows(2)
-            .position(|found| found[0] == pair[0] && found[1] == pair[1])
+        arguments.windows(2).position(|found| found[0] == pair[0] && found[1] == pair[1])
     };
     if let Some(feature) = place(CRATE).and_then(|_| place(FEATURE)) {
         arguments.drain(feature..feature + 2);

@@ -64,11 +64,7 @@ fn build(
              change meanwhile?"
         )));
     }
-    Ok(Started {
-        artifacts,
-        executables,
-        doctests,
-    })
+    Ok(Started { artifacts, executables, doctests })
 }
 
 /// The starts that were written down, by executable, and the calls of rustdoc.
@@ -97,10 +93,7 @@ pub(super) fn check_linkage(cargo: &Cargo<'_>, ours: &Utf8Path) -> Result<()> {
     // A folder in which cargo knows nothing of rustc yet, or it would not ask.
     let folder = ours.join(format!("linkage-{}", std::process::id()));
     file::create_folder(&folder)?;
-    let intercept = Intercept {
-        starts: folder.clone(),
-        ..cargo.intercept()
-    };
+    let intercept = Intercept { starts: folder.clone(), ..cargo.intercept() };
     // The build reports whatever is wrong here.
     let _ = cargo.fetch(&folder, &intercept);
     let checked = platform::check_linkage(&folder);

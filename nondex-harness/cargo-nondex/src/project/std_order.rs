@@ -49,9 +49,7 @@ fn difference(
     let libraries = mirror.parent().unwrap_or(Utf8Path::new("."));
     let work = Scratch::create(libraries, "order").map_err(|e| format!("no folder for it: {e}"))?;
     let source = work.path().join("order.rs");
-    let program = work
-        .path()
-        .join(format!("order{}", std::env::consts::EXE_SUFFIX));
+    let program = work.path().join(format!("order{}", std::env::consts::EXE_SUFFIX));
     fs::write(&source, SOURCE).map_err(|e| format!("failed to write `{source}`: {e}"))?;
     let mut compiler = Command::new(&toolchain.rustc);
     compiler
@@ -68,10 +66,7 @@ fn difference(
     match ran.status.code() {
         Some(0) => Ok(None),
         Some(1) if !said.is_empty() => Ok(Some(said)),
-        _ => Err(format!(
-            "the program that compares them ended with {}",
-            ran.status
-        )),
+        _ => Err(format!("the program that compares them ended with {}", ran.status)),
     }
 }
 

@@ -94,13 +94,7 @@ pub struct TestCase {
 impl TestCase {
     /// A test of which only the name is known.
     pub fn new(name: impl Into<String>) -> Self {
-        TestCase {
-            name: name.into(),
-            file: None,
-            line: None,
-            ignored: false,
-            doctest: None,
-        }
+        TestCase { name: name.into(), file: None, line: None, ignored: false, doctest: None }
     }
 }
 

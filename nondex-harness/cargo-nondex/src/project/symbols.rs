@@ -98,11 +98,9 @@ impl Symbols {
             if symbol.kind() != SymbolKind::Data {
                 continue;
             }
-            let (Ok(name), Ok(start), Ok(length)) = (
-                symbol.name(),
-                usize::try_from(symbol.address()),
-                usize::try_from(symbol.size()),
-            ) else {
+            let (Ok(name), Ok(start), Ok(length)) =
+                (symbol.name(), usize::try_from(symbol.address()), usize::try_from(symbol.size()))
+            else {
                 continue;
             };
             if length > 0 {
@@ -192,15 +190,13 @@ impl Symbols {
                 (Some(Operation::AddressIndex { index }), None) => dwarf.address(unit, index)?,
                 _ => continue,
             };
-            let known = usize::try_from(address)
-                .ok()
-                .and_then(|address| self.statics.get_mut(&address));
+            let known =
+                usize::try_from(address).ok().and_then(|address| self.statics.get_mut(&address));
             let Some(known) = known else {
                 continue;
             };
-            if let Some(line) = entry
-                .attr_value(gimli::DW_AT_decl_line)
-                .and_then(|line| line.udata_value())
+            if let Some(line) =
+                entry.attr_value(gimli::DW_AT_decl_line).and_then(|line| line.udata_value())
             {
                 known.line = u32::try_from(line).ok();
                 known.file = file_of(dwarf, unit, entry.attr_value(gimli::DW_AT_decl_file));
@@ -269,11 +265,7 @@ mod tests {
     #[test]
     fn a_path_is_without_what_macros_put_around_it() {
         for (symbol, name, krate) in [
-            (
-                "_ZN5krate6module4NAME17h0123456789abcdefE",
-                "krate::module::NAME",
-                "krate",
-            ),
+            ("_ZN5krate6module4NAME17h0123456789abcdefE", "krate::module::NAME", "krate"),
             (
                 concat!(
                     "_ZN5krate5LOCAL28$u7b$$u7b$constant$u7d$$u7d$27$u7b$$u7b$closure",
@@ -290,11 +282,7 @@ mod tests {
                 "krate::LAZY",
                 "krate",
             ),
-            (
-                "_RNvNtCs1234_5krate6module4NAME",
-                "krate::module::NAME",
-                "krate",
-            ),
+            ("_RNvNtCs1234_5krate6module4NAME", "krate::module::NAME", "krate"),
             (
                 "_RNvNvMNtNtCsjrHSEGnQ3l9_3std6thread2idNtB4_8ThreadId3new7COUNTER",
                 "<std::thread::id::ThreadId>::new::COUNTER",

@@ -49,27 +49,14 @@ impl Toolchain {
             .to_owned();
         // With rustup, `rustc` is chosen by the current folder: in another one it would be another
         // one.
-        let sysroot = stdout(
-            Command::new(&rustc)
-                .args(["--print", "sysroot"])
-                .current_dir(dir),
-        )?;
+        let sysroot = stdout(Command::new(&rustc).args(["--print", "sysroot"]).current_dir(dir))?;
         let own = Utf8PathBuf::from(sysroot.trim())
             .join("bin")
             .join(format!("rustc{}", std::env::consts::EXE_SUFFIX));
         // One that is always started by a script, which finds its libraries, does not run.
         let runs = || stdout(Command::new(&own).arg("-vV")).is_ok_and(|text| text == version);
-        let rustc = if own.is_file() && runs() {
-            own.into_os_string()
-        } else {
-            found(rustc, dir)
-        };
-        Ok(Toolchain {
-            cargo,
-            rustc,
-            version,
-            host,
-        })
+        let rustc = if own.is_file() && runs() { own.into_os_string() } else { found(rustc, dir) };
+        Ok(Toolchain { cargo, rustc, version, host })
     }
 }
 
@@ -132,10 +119,7 @@ impl Toolchain {
     /// unstable.
     pub(super) fn may_have_more(&self) -> bool {
         let is_newer = release(&self.version).is_none_or(|release| release > NEWEST);
-        is_newer
-            || ["-nightly", "-dev"]
-                .iter()
-                .any(|channel| self.version.contains(channel))
+        is_newer || ["-nightly", "-dev"].iter().any(|channel| self.version.contains(channel))
     }
 
     /// The option of its rustdoc that names the program by which doctests are run.
@@ -151,19 +135,13 @@ impl Toolchain {
         }
         let name = format!("rustdoc{}", std::env::consts::EXE_SUFFIX);
         let sibling = Path::new(&self.rustc).with_file_name(&name);
-        if sibling.is_file() {
-            sibling.into_os_string()
-        } else {
-            name.into()
-        }
+        if sibling.is_file() { sibling.into_os_string() } else { name.into() }
     }
 }
 
 /// The release in the text of `rustc -vV`: major and minor number.
 fn release(version: &str) -> Option<[u32; 2]> {
-    let release = version
-        .lines()
-        .find_map(|line| line.strip_prefix("release: "))?;
+    let release = version.lines().find_map(|line| line.strip_prefix("release: "))?;
     let mut numbers = release.split('.').map(str::parse);
     match (numbers.next(), numbers.next()) {
         (Some(Ok(major)), Some(Ok(minor))) => Some([major, minor]),
@@ -235,13 +213,7 @@ mod tests {
 
     #[test]
     fn a_toolchain_of_the_oldest_release_or_a_newer_one_is_accepted() {
-        for release in [
-            "1.85.0",
-            "1.85.1",
-            "1.95.0-beta.3",
-            "1.97.0-nightly",
-            "2.0.0",
-        ] {
+        for release in ["1.85.0", "1.85.1", "1.95.0-beta.3", "1.97.0-nightly", "2.0.0"] {
             of(&text(release)).check().unwrap();
         }
         // Whoever builds a compiler may call it as they like.
@@ -254,10 +226,7 @@ mod tests {
         for release in ["1.84.1", "1.63.0", "0.12.0", "1.84.0-nightly"] {
             let refused = of(&text(release)).check().unwrap_err();
             let said = refused.to_string();
-            assert!(
-                said.contains(&format!("is rustc {release} (0123")),
-                "{said}"
-            );
+            assert!(said.contains(&format!("is rustc {release} (0123")), "{said}");
             assert!(said.contains("needs Rust 1.85 or newer"), "{said}");
             assert_eq!(refused.code(), crate::exit_code::ExitCode::Setup);
         }
@@ -289,12 +258,9 @@ mod tests {
     #[test]
     fn the_oldest_toolchain_is_what_the_crates_of_the_runtime_declare() {
         let repository = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-        for package in [
-            "nondex-core",
-            "nondex-collections",
-            "nondex-collections/interpose",
-            "nondex-harness",
-        ] {
+        for package in
+            ["nondex-core", "nondex-collections", "nondex-collections/interpose", "nondex-harness"]
+        {
             let manifest = format!("{repository}/{package}/Cargo.toml");
             let manifest: toml::Table = std::fs::read_to_string(manifest).unwrap().parse().unwrap();
             let declared = manifest["package"]["rust-version"].as_str();

@@ -29,12 +29,7 @@ pub fn cause(test: &TestReport, sources: &Sources) -> Vec<String> {
     {
         found.push(match (&failure.file, failure.line) {
             (Some(file), Some(line)) => format!("panic at {}", at(file, line)),
-            _ => failure
-                .message
-                .lines()
-                .next()
-                .unwrap_or_default()
-                .to_owned(),
+            _ => failure.message.lines().next().unwrap_or_default().to_owned(),
         });
     }
     found.sort();

@@ -103,11 +103,7 @@ mod tests {
     use crate::report::schema::{Order, Sanitised};
 
     fn dependent(verdict: Verdict) -> TestReport {
-        TestReport {
-            order: Some(Order::default()),
-            runs: 5,
-            ..test(verdict)
-        }
+        TestReport { order: Some(Order::default()), runs: 5, ..test(verdict) }
     }
 
     #[test]
@@ -117,36 +113,18 @@ mod tests {
             OrderDependentVictim, Stable,
         };
         for (run, order, expected, has_order) in [
-            (
-                Stable,
-                dependent(OrderDependentVictim),
-                OrderDependentVictim,
-                true,
-            ),
-            (
-                Broken,
-                dependent(OrderDependentBrittle),
-                OrderDependentBrittle,
-                true,
-            ),
+            (Stable, dependent(OrderDependentVictim), OrderDependentVictim, true),
+            (Broken, dependent(OrderDependentBrittle), OrderDependentBrittle, true),
             (Stable, test(NonDeterministic), NonDeterministic, false),
             (Stable, test(Broken), NonDeterministic, false),
             (
                 Stable,
-                TestReport {
-                    sanitised_by: Some(Sanitised::default()),
-                    ..test(Broken)
-                },
+                TestReport { sanitised_by: Some(Sanitised::default()), ..test(Broken) },
                 Stable,
                 false,
             ),
             (Stable, test(Stable), Stable, false),
-            (
-                NonDeterministic,
-                dependent(OrderDependentVictim),
-                NonDeterministic,
-                true,
-            ),
+            (NonDeterministic, dependent(OrderDependentVictim), NonDeterministic, true),
             (
                 ImplementationDependent,
                 dependent(OrderDependentVictim),
@@ -154,17 +132,11 @@ mod tests {
                 true,
             ),
         ] {
-            let mut combined = report(vec![TestReport {
-                runs: 2,
-                ..test(run)
-            }]);
+            let mut combined = report(vec![TestReport { runs: 2, ..test(run) }]);
             let runs = order.runs;
             add_orders(&mut combined, report(vec![order]));
             let found = &combined.tests[0];
-            assert_eq!(
-                (found.verdict, found.order.is_some()),
-                (expected, has_order)
-            );
+            assert_eq!((found.verdict, found.order.is_some()), (expected, has_order));
             assert_eq!(combined.summary.runs, 2 + runs);
         }
     }

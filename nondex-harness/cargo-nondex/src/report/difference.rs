@@ -26,16 +26,10 @@ const DEADLINE: Duration = Duration::from_millis(500);
 static VARYING: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let patterns = [
         // The head of a panic report: `thread 'name' (12345) panicked at`.
-        (
-            r"(?m)^(thread '.*') \(\d+\) (panicked|has overflowed)",
-            "$1 $2",
-        ),
+        (r"(?m)^(thread '.*') \(\d+\) (panicked|has overflowed)", "$1 $2"),
         // A 64-bit address, or a 32-bit one with all its digits.
         (r"\b0x[0-9a-fA-F]{8,16}\b", "<address>"),
-        (
-            r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:?\d\d\b)?",
-            "<time>",
-        ),
+        (r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:?\d\d\b)?", "<time>"),
         // Whole numbers are more often part of what a test is about.
         (r"\b\d+\.\d+ ?(ns|µs|us|ms|s)\b", "<duration>"),
         (r"(?i)\b(pid|process id)([ =:]+)\d+\b", "$1$2<pid>"),
@@ -72,24 +66,13 @@ pub fn fingerprint(output: &str) -> u64 {
 /// The output without std's report of the panic or error with this message, which is shown already.
 fn without_report(output: &str, message: &str) -> String {
     // A harness, or a `main`, that returns the error has std print it like this.
-    let line = |at: usize| {
-        output[..at]
-            .strip_suffix("Error: ")
-            .unwrap_or(&output[..at])
-    };
+    let line = |at: usize| output[..at].strip_suffix("Error: ").unwrap_or(&output[..at]);
     let is_at_line = |at: &usize| line(*at).is_empty() || line(*at).ends_with('\n');
-    let Some(at) = output
-        .rfind(message)
-        .filter(is_at_line)
-        .filter(|_| !message.is_empty())
-    else {
+    let Some(at) = output.rfind(message).filter(is_at_line).filter(|_| !message.is_empty()) else {
         return output.to_owned();
     };
     let mut before = line(at);
-    let head = before
-        .trim_end_matches('\n')
-        .rfind('\n')
-        .map_or(0, |end| end + 1);
+    let head = before.trim_end_matches('\n').rfind('\n').map_or(0, |end| end + 1);
     if before[head..].starts_with("thread '") && before[head..].contains("' panicked at ") {
         before = &before[..head];
         // The hook begins with an empty line.
@@ -114,20 +97,11 @@ pub fn between(passing: &str, failing: &str, message: &str) -> Option<String> {
     if passing == failing {
         return None;
     }
-    let diff = TextDiff::configure()
-        .timeout(DEADLINE)
-        .diff_lines(&passing, &failing);
-    let text = diff
-        .unified_diff()
-        .context_radius(CONTEXT)
-        .missing_newline_hint(false)
-        .to_string();
+    let diff = TextDiff::configure().timeout(DEADLINE).diff_lines(&passing, &failing);
+    let text = diff.unified_diff().context_radius(CONTEXT).missing_newline_hint(false).to_string();
     let all: Vec<&str> = text.lines().collect();
-    let mut lines: Vec<String> = all
-        .iter()
-        .take(MAX_LINES)
-        .map(|line| cut(line, MAX_WIDTH))
-        .collect();
+    let mut lines: Vec<String> =
+        all.iter().take(MAX_LINES).map(|line| cut(line, MAX_WIDTH)).collect();
     if all.len() > MAX_LINES {
         lines.push(format!("[{} lines left out]", all.len() - MAX_LINES));
     }
@@ -153,14 +127,8 @@ mod tests {
             ("at 0x7ffff7d8a1b0", "at 0x7ffff7d8b2c0"),
             ("finished in 0.00s", "finished in 1.52s"),
             ("took 1.234567ms", "took 987.5µs"),
-            (
-                "[2026-11-21T11:32:01Z INFO shop] open",
-                "[2026-11-21T11:32:02Z INFO shop] open",
-            ),
-            (
-                "2026-11-21 11:32:01.123456 +0000 x",
-                "2026-11-22 01:02:03.9 +0000 x",
-            ),
+            ("[2026-11-21T11:32:01Z INFO shop] open", "[2026-11-21T11:32:02Z INFO shop] open"),
+            ("2026-11-21 11:32:01.123456 +0000 x", "2026-11-22 01:02:03.9 +0000 x"),
             ("server has pid 1234", "server has pid 99"),
             ("on ThreadId(2)", "on ThreadId(3)"),
             ("/tmp/.tmpAbCdEf/log", "/tmp/.tmp012345/log"),
@@ -211,11 +179,7 @@ mod tests {
         for (passing, failing, said) in [
             ("", report(message), message),
             ("one\n", format!("one\n{}", report(message)), message),
-            (
-                "one\ntwo\n",
-                format!("one\n{}two\n", report(message)),
-                message,
-            ),
+            ("one\ntwo\n", format!("one\n{}two\n", report(message)), message),
             ("one\n", "one\nError: \"no\"\n".to_owned(), "Error: \"no\""),
             ("one\n", "one\nError: \"no\"\n".to_owned(), "\"no\""),
         ] {
@@ -223,10 +187,7 @@ mod tests {
         }
         let both = [report("first"), report(message)].concat();
         let difference = between("", &both, message).unwrap();
-        assert!(
-            difference.contains("+first") && !difference.contains("left"),
-            "{difference}"
-        );
+        assert!(difference.contains("+first") && !difference.contains("left"), "{difference}");
     }
 
     #[test]
@@ -236,10 +197,6 @@ mod tests {
         let lines: Vec<&str> = difference.lines().collect();
         assert_eq!(lines.len(), MAX_LINES + 1);
         assert_eq!(*lines.last().unwrap(), "[201 lines left out]");
-        assert!(
-            lines
-                .iter()
-                .all(|line| line.chars().count() <= MAX_WIDTH + 1)
-        );
+        assert!(lines.iter().all(|line| line.chars().count() <= MAX_WIDTH + 1));
     }
 }

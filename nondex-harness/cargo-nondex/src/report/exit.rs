@@ -20,10 +20,8 @@ pub fn exit_code(report: &Report) -> ExitCode {
     let found = held().any(|test| test.verdict.is_flaky() && is_failure(test, strict));
     let summary = &report.summary;
     let run = summary.tests - summary.not_run;
-    let is_exceeded = report
-        .run
-        .max_sanitised
-        .is_some_and(|limit| limit.is_exceeded(summary.sanitised, run));
+    let is_exceeded =
+        report.run.max_sanitised.is_some_and(|limit| limit.is_exceeded(summary.sanitised, run));
     if found || parts || report.partial || is_exceeded || is_overdue {
         ExitCode::Found
     } else if held().any(|test| test.verdict == Verdict::Broken) {
@@ -37,10 +35,7 @@ pub fn exit_code(report: &Report) -> ExitCode {
     } else if report.tests.iter().any(|test| test.unjudged) {
         ExitCode::Setup
     } else if report.unchanged.is_empty()
-        && report
-            .tests
-            .iter()
-            .all(|test| test.verdict == Verdict::NotRun)
+        && report.tests.iter().all(|test| test.verdict == Verdict::NotRun)
     {
         ExitCode::NoTests
     } else {
@@ -121,11 +116,8 @@ mod tests {
                 finding.weakest_level = Some(level);
                 let mut report = report(vec![finding]);
                 report.run.strict = strict;
-                let expected = if level == Level::Full && !strict {
-                    ExitCode::Ok
-                } else {
-                    ExitCode::Found
-                };
+                let expected =
+                    if level == Level::Full && !strict { ExitCode::Ok } else { ExitCode::Found };
                 assert_eq!(exit_code(&report), expected, "{level} strict {strict}");
             }
         }
@@ -140,10 +132,7 @@ mod tests {
             line: 1,
             column: 1,
         };
-        Culprit {
-            confirmed,
-            ..Culprit::new(&site)
-        }
+        Culprit { confirmed, ..Culprit::new(&site) }
     }
 
     fn delay(confirmed: bool) -> Culprit {
@@ -171,11 +160,7 @@ mod tests {
             });
             let mut report = report(vec![finding]);
             let expected = [ExitCode::Found, ExitCode::Ok][usize::from(is_advice)];
-            assert_eq!(
-                exit_code(&report),
-                expected,
-                "{confirmed} {plain:?} {end:?}"
-            );
+            assert_eq!(exit_code(&report), expected, "{confirmed} {plain:?} {end:?}");
             report.run.strict = true;
             assert_eq!(exit_code(&report), ExitCode::Found);
         }
@@ -221,31 +206,11 @@ mod tests {
             // Real on another platform.
             ([Level::Std, Level::One], vec![fixed()], false, false),
             // Others than fixed hashers.
-            (
-                [Level::Eq, Level::Id],
-                vec![culprit(HashMap, true)],
-                false,
-                false,
-            ),
-            (
-                [Level::Eq, Level::Id],
-                vec![culprit(Directory, true)],
-                false,
-                false,
-            ),
-            (
-                [Level::Eq, Level::Id],
-                vec![fixed(), culprit(HashMap, true)],
-                false,
-                false,
-            ),
+            ([Level::Eq, Level::Id], vec![culprit(HashMap, true)], false, false),
+            ([Level::Eq, Level::Id], vec![culprit(Directory, true)], false, false),
+            ([Level::Eq, Level::Id], vec![fixed(), culprit(HashMap, true)], false, false),
             // Not known to be it.
-            (
-                [Level::Eq, Level::Id],
-                vec![culprit(FixedHasher, false)],
-                false,
-                false,
-            ),
+            ([Level::Eq, Level::Id], vec![culprit(FixedHasher, false)], false, false),
             ([Level::Eq, Level::Id], vec![], false, false),
             // It fails today.
             ([Level::Eq, Level::Id], vec![fixed()], true, false),
@@ -298,10 +263,9 @@ mod tests {
             (Blame::Regression, ExitCode::CleanRunFailed, ExitCode::Found),
             (Blame::Unknown, ExitCode::CleanRunFailed, ExitCode::Found),
         ] {
-            for (verdict, expected) in [
-                (Verdict::Broken, broken),
-                (Verdict::NonDeterministic, flaky),
-            ] {
+            for (verdict, expected) in
+                [(Verdict::Broken, broken), (Verdict::NonDeterministic, flaky)]
+            {
                 let mut failing = test(verdict);
                 failing.change = Some(ChangeReport {
                     verdict: blame,

@@ -20,9 +20,7 @@ fn annotation(problem: &Problem<'_>) -> Option<String> {
         Severity::Note => return None,
     };
     let place = &problem.place;
-    let column = place
-        .column
-        .map_or(String::new(), |column| format!(",col={column}"));
+    let column = place.column.map_or(String::new(), |column| format!(",col={column}"));
     let title = format!("nondex[{}]: {}", problem.first().verdict, problem.cause);
     Some(format!(
         "::{command} file={},line={}{column},title={}::{}\n",
@@ -36,9 +34,7 @@ fn annotation(problem: &Problem<'_>) -> Option<String> {
 /// A message, escaped: a command ends with its line.
 fn data(text: &str) -> String {
     // The percent sign first, which escapes the others.
-    text.replace('%', "%25")
-        .replace('\r', "%0D")
-        .replace('\n', "%0A")
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// The value of a property, escaped: it ends with a comma or two colons.

@@ -37,12 +37,7 @@ pub struct Page<'a> {
 
 /// The report as a page.
 pub fn render(report: &Report, view: &View<'_>, page: &Page<'_>) -> String {
-    let view = View {
-        brief: false,
-        verbose: 0,
-        quiet: false,
-        ..*view
-    };
+    let view = View { brief: false, verbose: 0, quiet: false, ..*view };
     let mut markup = Markup::default();
     markup.literal("<!DOCTYPE html>\n");
     markup.element("html", &[("lang", "en")], |markup| {
@@ -69,10 +64,7 @@ pub fn render(report: &Report, view: &View<'_>, page: &Page<'_>) -> String {
 fn head(markup: &mut Markup, page: &Page<'_>) {
     markup.element("head", &[], |markup| {
         markup.open("meta", &[("charset", "utf-8")]);
-        let policy = [
-            ("http-equiv", "Content-Security-Policy"),
-            ("content", POLICY),
-        ];
+        let policy = [("http-equiv", "Content-Security-Policy"), ("content", POLICY)];
         markup.open("meta", &policy);
         markup.literal(
             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
@@ -107,26 +99,15 @@ fn header(markup: &mut Markup, report: &Report, page: &Page<'_>) {
             let address = format!("#verdict-{}", verdict.name());
             let tone = class(listing::tone(report, verdict));
             let count = count.to_string();
-            chip(
-                markup,
-                tone,
-                &address,
-                verdict.name(),
-                &count,
-                verdict.meaning(),
-            );
+            chip(markup, tone, &address, verdict.name(), &count, verdict.meaning());
         }
     });
 }
 
 fn chip(markup: &mut Markup, tone: &str, address: &str, name: &str, count: &str, gloss: &str) {
     let class = format!("chip {tone}");
-    let attributes = [
-        ("class", class.as_str()),
-        ("href", address),
-        ("data-chip", name),
-        ("title", gloss),
-    ];
+    let attributes =
+        [("class", class.as_str()), ("href", address), ("data-chip", name), ("title", gloss)];
     markup.element("a", &attributes, |markup| {
         markup.leaf("b", &[], count);
         markup.text(" ");
@@ -144,16 +125,12 @@ fn toolbar(markup: &mut Markup, report: &Report) {
         );
         let packages = listing::packages(report);
         if packages.len() > 1 {
-            markup.element(
-                "select",
-                &[("id", "package"), ("aria-label", "Package")],
-                |markup| {
-                    markup.literal("<option value=\"\">all packages</option>");
-                    for package in packages {
-                        markup.leaf("option", &[("value", package)], package);
-                    }
-                },
-            );
+            markup.element("select", &[("id", "package"), ("aria-label", "Package")], |markup| {
+                markup.literal("<option value=\"\">all packages</option>");
+                for package in packages {
+                    markup.leaf("option", &[("value", package)], package);
+                }
+            });
         }
         markup.literal("<output id=\"shown\" aria-live=\"polite\"></output>");
     });
@@ -173,10 +150,7 @@ fn about(markup: &mut Markup, report: &Report, view: &View<'_>) {
         for (name, text) in [
             ("Levels", levels.join(", ").as_str()),
             ("Seeds", &seeds.join(", ")),
-            (
-                "Toolchain",
-                run.toolchain.lines().next().unwrap_or_default(),
-            ),
+            ("Toolchain", run.toolchain.lines().next().unwrap_or_default()),
             ("Commit", commit.as_deref().unwrap_or_default()),
             ("cargo nondex", &run.tool),
             ("Run", &run.id),
@@ -187,11 +161,7 @@ fn about(markup: &mut Markup, report: &Report, view: &View<'_>) {
             }
         }
     });
-    let whole = View {
-        verbose: 1,
-        report: None,
-        ..*view
-    };
+    let whole = View { verbose: 1, report: None, ..*view };
     markup.element("ul", &[("class", "summary")], |markup| {
         for row in human::summary(report, &whole) {
             markup.element("li", &[], |markup| {

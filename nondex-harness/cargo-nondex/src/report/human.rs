@@ -112,11 +112,7 @@ fn weighed<'r, 's>(
         entries.extend(finding::entry(test, view).map(|entry| (weight, entry)));
     }
     for cause in causes {
-        let weight = if cause.advice().is_some() {
-            ADVICE
-        } else {
-            FINDING
-        };
+        let weight = if cause.advice().is_some() { ADVICE } else { FINDING };
         let entry = Entry::Shown {
             tests: cause.tests().to_vec(),
             first: cause.headline_of_first(),
@@ -130,9 +126,7 @@ fn weighed<'r, 's>(
         entries.push((weight, Entry::shown(tests, diagnostic)));
     }
     for (_, entry) in &mut entries {
-        if let Entry::Shown {
-            tests, diagnostic, ..
-        } = entry
+        if let Entry::Shown { tests, diagnostic, .. } = entry
             && !strict
             && tests.iter().all(|test| test.is_of_before())
         {

@@ -82,28 +82,16 @@ mod tests {
     #[test]
     fn whatever_decides_a_run_changes_its_id_and_nothing_else_does() {
         let spec = RunSpec::new("b", Level::One, 7);
-        let site = Site {
-            api: "x".into(),
-            family: Family::HashMap,
-            file: "f".into(),
-            line: 1,
-            column: 1,
-        };
+        let site =
+            Site { api: "x".into(), family: Family::HashMap, file: "f".into(), line: 1, column: 1 };
         let others = [
             RunSpec::clean("b"),
             RunSpec::new("b", Level::Eq, 7),
             RunSpec::new("b", Level::One, 8),
             spec.clone().with_selection(Selection::only([site.clone()])),
-            spec.clone()
-                .with_selection(Selection::except([site.clone()])),
-            RunSpec {
-                models_off: vec!["hash_map/x".into()],
-                ..spec.clone()
-            },
-            RunSpec {
-                network: Network::Block(Vec::new()),
-                ..spec.clone()
-            },
+            spec.clone().with_selection(Selection::except([site.clone()])),
+            RunSpec { models_off: vec!["hash_map/x".into()], ..spec.clone() },
+            RunSpec { network: Network::Block(Vec::new()), ..spec.clone() },
             spec.clone().with_schedule(Schedule::Random),
             spec.clone().with_scheduler(0),
             spec.clone().with_scheduler(7),
@@ -111,11 +99,7 @@ mod tests {
         let mut ids: BTreeSet<String> = others.iter().map(|other| of("a$b", other)).collect();
         ids.extend([of("a$b", &spec), of("a2$b", &spec)]);
         assert_eq!(ids.len(), others.len() + 2);
-        let observed = RunSpec {
-            record: Some("/x".into()),
-            trace: vec![site],
-            ..spec.clone()
-        };
+        let observed = RunSpec { record: Some("/x".into()), trace: vec![site], ..spec.clone() };
         assert_eq!(of("a$b", &observed), of("a$b", &spec));
         let clean = RunSpec::clean("b").with_schedule(Schedule::Random);
         assert_eq!(of("a$b", &clean), of("a$b", &RunSpec::clean("b")));
@@ -123,9 +107,8 @@ mod tests {
 
     #[test]
     fn a_hundred_thousand_runs_have_as_many_ids() {
-        let ids: BTreeSet<String> = (0..100_000)
-            .map(|seed| of("a$b", &RunSpec::new("b", Level::Std, seed)))
-            .collect();
+        let ids: BTreeSet<String> =
+            (0..100_000).map(|seed| of("a$b", &RunSpec::new("b", Level::Std, seed))).collect();
         assert_eq!(ids.len(), 100_000);
         assert!(ids.iter().all(|id| id.len() == LENGTH));
     }

@@ -69,10 +69,7 @@ pub fn report(
     let doctest = test.doctest.as_ref();
     for failure in &mut report.failures {
         // What debug information knows of a place has an absolute path.
-        let shown = failure
-            .file
-            .as_deref()
-            .map(|file| workspace.shown(file).to_owned());
+        let shown = failure.file.as_deref().map(|file| workspace.shown(file).to_owned());
         failure.file = shown;
     }
     if let Some(place) = doctest.and_then(|doctest| doctest.place.as_ref()) {
@@ -176,12 +173,8 @@ fn schedules(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basi
 /// The notes that do not depend on the conclusion.
 fn general_notes(report: &mut TestReport, basis: &Basis<'_>) {
     report.notes = runs::notes(basis.evidence);
-    report
-        .notes
-        .extend(notes::lateness(basis.evidence, basis.options));
-    report
-        .notes
-        .extend(notes::cut(basis.evidence, basis.options));
+    report.notes.extend(notes::lateness(basis.evidence, basis.options));
+    report.notes.extend(notes::cut(basis.evidence, basis.options));
     if basis.options.real_threads && !basis.asked.real_threads {
         let note = notes::real_threads(basis.evidence, basis.asked);
         report.notes.push(note.to_owned());
@@ -193,9 +186,7 @@ fn general_notes(report: &mut TestReport, basis: &Basis<'_>) {
         Some(Conclusion::Dependent(_) | Conclusion::NonDeterministic { .. })
     );
     let uncertain = report.scheduled.as_ref().filter(|_| is_found);
-    report
-        .notes
-        .extend(uncertain.and_then(scheduled::uncertainty));
+    report.notes.extend(uncertain.and_then(scheduled::uncertainty));
 }
 
 /// Whether chance may act in a test: it uses what no choice controls, or a plain build of it was
@@ -222,9 +213,7 @@ fn surroundings(report: &mut TestReport, basis: &Basis<'_>) {
         report.runs += evidence.processes;
         let may_be_chance = may_be_chance(report, basis.runs.plain.as_ref());
         let is_broken = matches!(basis.conclusion(), Some(Conclusion::Broken));
-        report
-            .notes
-            .extend(order::after_others(evidence, is_broken, may_be_chance));
+        report.notes.extend(order::after_others(evidence, is_broken, may_be_chance));
     }
     if let Some(compared) = &basis.runs.plain {
         let note = plain::note(report, compared, basis.workspace.root());
@@ -241,9 +230,7 @@ fn replay(report: &mut TestReport, reproduced: Option<&RunSpec>, basis: &Basis<'
     let primary = reproduced.and_then(|spec| {
         let id = id::of(&report.id, spec);
         let failures = &report.failures;
-        let known = failures
-            .iter()
-            .find(|failure| failure.id.as_deref() == Some(&id));
+        let known = failures.iter().find(|failure| failure.id.as_deref() == Some(&id));
         // A run that was only made to find a culprit is no separate finding.
         known.or(failures.first())
     });

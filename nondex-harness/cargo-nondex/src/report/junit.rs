@@ -27,10 +27,7 @@ pub fn render(report: &Report, view: &View<'_>) -> Result<String> {
     let mut suites: Vec<TestSuite> = Vec::new();
     for test in &report.tests {
         // Tests are in the order of their binaries.
-        if suites
-            .last()
-            .is_none_or(|suite| suite.name.as_str() != test.binary)
-        {
+        if suites.last().is_none_or(|suite| suite.name.as_str() != test.binary) {
             suites.push(TestSuite::new(&*test.binary));
         }
         if let Some(suite) = suites.last_mut() {
@@ -40,9 +37,7 @@ pub fn render(report: &Report, view: &View<'_>) -> Result<String> {
         }
     }
     junit.add_test_suites(suites);
-    junit
-        .to_string()
-        .map_err(|e| Error::setup(format!("failed to write JUnit's XML: {e}")))
+    junit.to_string().map_err(|e| Error::setup(format!("failed to write JUnit's XML: {e}")))
 }
 
 fn case(test: &TestReport, report: &Report, view: &View<'_>) -> TestCase {
@@ -53,8 +48,7 @@ fn case(test: &TestReport, report: &Report, view: &View<'_>) -> TestCase {
         case.extra.insert("file".into(), file.as_str().into());
     }
     if let Some(line) = test.line {
-        case.extra
-            .insert("line".into(), line.to_string().as_str().into());
+        case.extra.insert("line".into(), line.to_string().as_str().into());
     }
     case.add_property(Property::new("verdict", test.verdict.name()));
     if let Some(reason) = test.reason {
@@ -102,10 +96,7 @@ fn status(test: &TestReport, report: &Report, view: &View<'_>) -> TestCaseStatus
         _ if is_advice(test, report) => TestCaseStatus::success(),
         verdict => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            let message = test
-                .failures
-                .first()
-                .map(|failure| failure.message.as_str());
+            let message = test.failures.first().map(|failure| failure.message.as_str());
             status
                 .set_type(verdict.name())
                 .set_message(message.unwrap_or_else(|| verdict.name()))

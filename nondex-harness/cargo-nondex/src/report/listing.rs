@@ -67,10 +67,7 @@ mod tests {
         assert_eq!(seeds(&[7]), "7");
         assert_eq!(seeds(&[0, 1, 2]), "0..3");
         assert_eq!(seeds(&[5, 1, 2]), "5,1,2");
-        assert_eq!(
-            seeds(&[u64::MAX - 1, u64::MAX]),
-            "18446744073709551614..18446744073709551616"
-        );
+        assert_eq!(seeds(&[u64::MAX - 1, u64::MAX]), "18446744073709551614..18446744073709551616");
         let many: Vec<u64> = (0..20).map(|n| n * 2).collect();
         assert!(seeds(&many).ends_with(",22,… (8 more)"));
     }

@@ -29,15 +29,10 @@ pub fn render(report: &Report, sources: &Sources) -> String {
     for (severity, title) in [
         (Severity::Error, "Findings"),
         (Severity::Warning, "Advice"),
-        (
-            Severity::Note,
-            "Known, not by the change, or without a prerequisite",
-        ),
+        (Severity::Note, "Known, not by the change, or without a prerequisite"),
     ] {
-        let rows: Vec<&Problem<'_>> = problems
-            .iter()
-            .filter(|problem| problem.severity == severity)
-            .collect();
+        let rows: Vec<&Problem<'_>> =
+            problems.iter().filter(|problem| problem.severity == severity).collect();
         if !rows.is_empty() {
             table(&mut text, title, &rows);
         }
@@ -65,10 +60,8 @@ fn tests<'p>(problems: impl Iterator<Item = &'p Problem<'p>>) -> usize {
 }
 
 fn table(text: &mut String, title: &str, rows: &[&Problem<'_>]) {
-    let _ = write!(
-        text,
-        "\n### {title}\n\n| test | cause | line | reproduce |\n|---|---|---|---|\n"
-    );
+    let _ =
+        write!(text, "\n### {title}\n\n| test | cause | line | reproduce |\n|---|---|---|---|\n");
     for problem in rows.iter().take(ROWS) {
         let more = match problem.tests.len() - 1 {
             0 => String::new(),

@@ -119,10 +119,7 @@ fn run_info(reports: &[Report]) -> RunInfo {
 fn test(all: &[(&RunInfo, &TestReport)], run: &RunInfo) -> TestReport {
     let place = |seed: Option<u64>| run.seeds.iter().position(|known| Some(*known) == seed);
     let most = all.iter().min_by_key(|(_, test)| {
-        let primary = test
-            .replay
-            .as_ref()
-            .and_then(|replay| replay.primary.as_ref());
+        let primary = test.replay.as_ref().and_then(|replay| replay.primary.as_ref());
         let mut failures = test.failures.iter();
         let failure = failures.find(|failure| failure.id.as_ref() == primary);
         let seed = failure.and_then(|failure| place(failure.seed));
@@ -131,9 +128,7 @@ fn test(all: &[(&RunInfo, &TestReport)], run: &RunInfo) -> TestReport {
     });
     let mut merged = most.map_or_else(|| all[0].1.clone(), |(_, test)| (*test).clone());
     let fails = all.iter().find(|(_, test)| test.verdict == Verdict::Broken);
-    let passes = all
-        .iter()
-        .find(|(_, test)| test.verdict.passes() || test.is_dependent());
+    let passes = all.iter().find(|(_, test)| test.verdict.passes() || test.is_dependent());
     if let (Some((fails, _)), Some((passes, _)), Verdict::Broken) = (fails, passes, merged.verdict)
     {
         merged.rule(Fact::Varies);
@@ -150,9 +145,7 @@ fn test(all: &[(&RunInfo, &TestReport)], run: &RunInfo) -> TestReport {
             merged.failures.push(failure.clone());
         }
     }
-    merged
-        .failures
-        .sort_by_key(|failure| (failure.level, place(failure.seed)));
+    merged.failures.sort_by_key(|failure| (failure.level, place(failure.seed)));
     merged.failures.truncate(MAX_FAILURES);
     merged.failure_rate = rates(all, highest);
     let sum = |of: fn(&TestReport) -> u64| all.iter().map(|(_, test)| of(test)).sum();
@@ -230,9 +223,8 @@ mod tests {
 
     /// A report on one test of these seeds and levels, which fails at some of them.
     fn shard(seeds: &[u64], levels: &[Level], fails: &[(Level, u64)]) -> Report {
-        let failures = fails
-            .iter()
-            .filter(|(level, seed)| levels.contains(level) && seeds.contains(seed));
+        let failures =
+            fails.iter().filter(|(level, seed)| levels.contains(level) && seeds.contains(seed));
         let weakest = failures.clone().map(|(level, _)| *level).min();
         let failures: Vec<FailureReport> = failures
             .filter(|(level, _)| Some(*level) == weakest)
@@ -249,9 +241,7 @@ mod tests {
             None => levels.contains(level),
         });
         let count = |level: Level| {
-            let failed = fails
-                .iter()
-                .filter(|(l, s)| *l == level && seeds.contains(s));
+            let failed = fails.iter().filter(|(l, s)| *l == level && seeds.contains(s));
             [failed.count() as u64, seeds.len() as u64]
         };
         let mut report = report(vec![TestReport {
@@ -263,9 +253,7 @@ mod tests {
                 spec: RunSpec::clean(""),
                 timeout_ms: 1,
             }),
-            reproduce: failures
-                .first()
-                .map(|failure| format!("replay {:?}", failure.id)),
+            reproduce: failures.first().map(|failure| format!("replay {:?}", failure.id)),
             weakest_level: weakest,
             failures,
             ..test(match weakest {
@@ -282,12 +270,9 @@ mod tests {
     #[test]
     fn shards_of_seeds_are_together_what_one_run_is() {
         use Level::{Full, One, Std};
-        for fails in [
-            vec![],
-            vec![(Std, 1), (Std, 3), (One, 0)],
-            vec![(One, 2), (Full, 0)],
-            vec![(Full, 3)],
-        ] {
+        for fails in
+            [vec![], vec![(Std, 1), (Std, 3), (One, 0)], vec![(One, 2), (Full, 0)], vec![(Full, 3)]]
+        {
             let whole = shard(&[0, 1, 2, 3], &Level::ALL, &fails);
             for shards in [
                 vec![vec![0, 1], vec![2, 3]],

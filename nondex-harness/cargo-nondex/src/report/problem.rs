@@ -74,10 +74,7 @@ impl Problem<'_> {
     pub fn text(&self) -> String {
         let label = Some(self.place.label.clone()).filter(|label| !label.is_empty());
         let help = self.help.iter().map(|help| format!("help: {help}"));
-        let again = self
-            .reproduce
-            .iter()
-            .map(|line| format!("reproduce: {line}"));
+        let again = self.reproduce.iter().map(|line| format!("reproduce: {line}"));
         let lines = [self.headline.clone()].into_iter();
         let lines = lines.chain(label).chain(help).chain(again);
         lines.collect::<Vec<_>>().join("\n")
@@ -125,11 +122,7 @@ fn problem<'r>(entry: Entry<'r, '_>, repository: &Repository<'_>) -> Option<Prob
             let why = strip_str(&why);
             (vec![test], format!("`{}`: {why}", test.id), None)
         }
-        Entry::Shown {
-            tests,
-            first,
-            diagnostic,
-        } => (tests, first, Some(diagnostic)),
+        Entry::Shown { tests, first, diagnostic } => (tests, first, Some(diagnostic)),
     };
     let test = tests[0];
     let rule = Rule::of(test);
@@ -161,13 +154,8 @@ fn problem<'r>(entry: Entry<'r, '_>, repository: &Repository<'_>) -> Option<Prob
     let headline = diagnostic.as_ref().map(|one| one.headline().to_owned());
     let cause = first.strip_prefix(&format!("`{}`", test.id));
     Some(Problem {
-        severity: diagnostic
-            .as_ref()
-            .map_or(Severity::Note, |one| one.severity()),
-        cause: cause
-            .unwrap_or(&first)
-            .trim_start_matches([':', ' '])
-            .to_owned(),
+        severity: diagnostic.as_ref().map_or(Severity::Note, |one| one.severity()),
+        cause: cause.unwrap_or(&first).trim_start_matches([':', ' ']).to_owned(),
         headline: headline.unwrap_or(first),
         place,
         related,
@@ -211,10 +199,7 @@ impl<'s> Repository<'s> {
         let root = sources.root();
         let top = root.ancestors().find(|folder| folder.join(".git").exists());
         let workspace = top.and_then(|top| root.strip_prefix(top).ok());
-        Repository {
-            sources,
-            workspace: workspace.unwrap_or(Utf8Path::new("")).to_owned(),
-        }
+        Repository { sources, workspace: workspace.unwrap_or(Utf8Path::new("")).to_owned() }
     }
 
     /// Where to look if no line is known.

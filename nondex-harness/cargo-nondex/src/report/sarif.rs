@@ -28,12 +28,9 @@ pub fn render(report: &Report, sources: &Sources) -> String {
         *gravest = (*gravest).min(problem.severity);
     }
     let index = |rule: &Rule| rules.keys().position(|known| *known == rule);
-    let results = problems
-        .iter()
-        .map(|problem| result(problem, index(&problem.rule).unwrap_or_default()));
-    let descriptors = rules
-        .iter()
-        .map(|(rule, severity)| descriptor(rule, *severity));
+    let results =
+        problems.iter().map(|problem| result(problem, index(&problem.rule).unwrap_or_default()));
+    let descriptors = rules.iter().map(|(rule, severity)| descriptor(rule, *severity));
     let log = json!({
         "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/\
                     sarif-schema-2.1.0.json",
@@ -75,9 +72,7 @@ fn descriptor(rule: &Rule, severity: Severity) -> Value {
 fn result(problem: &Problem<'_>, rule_index: usize) -> Value {
     let test = problem.first();
     let ids: Vec<&str> = problem.tests.iter().map(|test| test.id.as_str()).collect();
-    let functions = ids
-        .iter()
-        .map(|id| json!({ "fullyQualifiedName": id, "kind": "function" }));
+    let functions = ids.iter().map(|id| json!({ "fullyQualifiedName": id, "kind": "function" }));
     let mut location = location(&problem.place);
     location["logicalLocations"] = functions.collect();
     let related = problem.related.iter().zip(1..).map(|(place, number)| {
@@ -158,10 +153,9 @@ mod tests {
 
     #[test]
     fn a_path_is_escaped_so_that_it_is_a_uri() {
-        for (path, expected) in [
-            ("src/lib.rs", "src/lib.rs"),
-            ("a b/é#1%.rs", "a%20b/%C3%A9%231%25.rs"),
-        ] {
+        for (path, expected) in
+            [("src/lib.rs", "src/lib.rs"), ("a b/é#1%.rs", "a%20b/%C3%A9%231%25.rs")]
+        {
             assert_eq!(uri(path), expected);
         }
     }

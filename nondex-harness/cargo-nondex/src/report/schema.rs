@@ -216,10 +216,7 @@ pub struct Summary {
 impl Summary {
     /// Adds the tests up.
     pub fn new(tests: &[TestReport], models_reached: Vec<String>) -> Self {
-        let mut summary = Summary {
-            models_reached,
-            ..Summary::default()
-        };
+        let mut summary = Summary { models_reached, ..Summary::default() };
         for test in tests {
             let count = match test.verdict {
                 Verdict::Stable => &mut summary.stable,

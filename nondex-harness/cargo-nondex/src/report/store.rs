@@ -49,9 +49,8 @@ impl RunDirectory {
         // A directory without a lock is then that of a run which ended, not of one that is just
         // beginning.
         let creating = lock(&runs, true);
-        let seconds = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |since| since.as_secs());
+        let seconds =
+            SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let base = format!("{seconds}-{}", process::id());
         // Another host may share the file system, and this process may run twice in a second:
         // creation decides.
@@ -63,11 +62,7 @@ impl RunDirectory {
             let path = runs.join(&id);
             match fs::create_dir(&path) {
                 Ok(()) => {
-                    let run = RunDirectory {
-                        root,
-                        id,
-                        _lock: lock(&path, false).map(Arc::new),
-                    };
+                    let run = RunDirectory { root, id, _lock: lock(&path, false).map(Arc::new) };
                     if creating.is_some() {
                         delete_old(&runs);
                     }
@@ -128,11 +123,7 @@ impl RunDirectory {
 /// not to be had.
 fn lock(directory: &Utf8Path, wait: bool) -> Option<File> {
     let file = File::create(directory.join(LOCK)).ok()?;
-    let locked = if wait {
-        file.lock().is_ok()
-    } else {
-        file.try_lock().is_ok()
-    };
+    let locked = if wait { file.lock().is_ok() } else { file.try_lock().is_ok() };
     locked.then_some(file)
 }
 

@@ -241,10 +241,7 @@ impl TestFinished {
 /// The findings about one test, when it is judged.
 pub fn findings_of(test: &TestReport, strict: bool, sources: &Sources) -> Vec<Finding> {
     let problems = problems_of(std::slice::from_ref(test), strict, sources);
-    problems
-        .iter()
-        .map(|one| Finding::new(one, false))
-        .collect()
+    problems.iter().map(|one| Finding::new(one, false)).collect()
 }
 
 /// The findings of a report.
@@ -312,10 +309,7 @@ mod tests {
         let finished = TestFinished::new(&test(Verdict::Stable), Stage::Orders);
         let json = serde_json::to_value(Event::TestFinished(finished)).unwrap();
         assert_eq!(json["event"], "test-finished");
-        assert_eq!(
-            (&json["verdict"], &json["stage"]),
-            (&"stable".into(), &"orders".into())
-        );
+        assert_eq!((&json["verdict"], &json["stage"]), (&"stable".into(), &"orders".into()));
         let json = serde_json::to_value(Event::BuildStarted).unwrap();
         assert_eq!(json, serde_json::json!({ "event": "build-started" }));
     }
@@ -331,10 +325,7 @@ mod tests {
             [one] => serde_json::to_value(one).unwrap(),
             other => panic!("{other:#?}"),
         });
-        assert_eq!(
-            (&early["is_final"], &last["is_final"]),
-            (&false.into(), &true.into())
-        );
+        assert_eq!((&early["is_final"], &last["is_final"]), (&false.into(), &true.into()));
         assert_eq!(early["fingerprint"], last["fingerprint"]);
         assert_eq!(early["severity"], "error");
     }

@@ -49,10 +49,7 @@ mod tests {
             ("0.0", "the 1st thread that the test starts"),
             ("0.11", "the 12th thread that the test starts"),
             ("?.0.1", "the 2nd thread that the test starts"),
-            (
-                "0.1.2",
-                "the 3rd thread of the 2nd thread that the test starts",
-            ),
+            ("0.1.2", "the 3rd thread of the 2nd thread that the test starts"),
             ("?", "thread ?"),
             ("p4/1", "thread p4/1"),
         ] {

@@ -26,9 +26,7 @@ impl Workspace {
     /// A path as it is shown: from the root where it is below it.
     pub fn shown<'p>(&self, path: &'p str) -> &'p str {
         let inner = path.strip_prefix(self.root.as_str());
-        inner
-            .and_then(|inner| inner.strip_prefix('/'))
-            .unwrap_or(path)
+        inner.and_then(|inner| inner.strip_prefix('/')).unwrap_or(path)
     }
 
     /// Whether a [`Site`](nondex_core::Site)'s file is in the workspace. Its path is relative to
@@ -55,9 +53,7 @@ impl Workspace {
 
     /// The innermost frame in the workspace: file, relative to the root, and line.
     pub fn nearest_of_users(&self, frames: &[Frame], cwd: &Utf8Path) -> Option<(String, u32)> {
-        frames
-            .iter()
-            .find_map(|frame| Some((self.user_file(&frame.file, cwd)?, frame.line)))
+        frames.iter().find_map(|frame| Some((self.user_file(&frame.file, cwd)?, frame.line)))
     }
 
     /// The innermost frame in the workspace or, when there is none, in a dependency.
@@ -109,11 +105,7 @@ mod tests {
             ("", None),
         ] {
             let cwd = Utf8Path::new("/elsewhere");
-            assert_eq!(
-                workspace.user_file(file, cwd).as_deref(),
-                expected,
-                "{file}"
-            );
+            assert_eq!(workspace.user_file(file, cwd).as_deref(), expected, "{file}");
             assert_eq!(workspace.is_users(file), expected.is_some(), "{file}");
         }
     }

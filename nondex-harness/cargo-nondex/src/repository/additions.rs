@@ -94,9 +94,7 @@ fn are_quiet(attributes: &[syn::Attribute]) -> bool {
 }
 
 fn is_test(attributes: &[syn::Attribute]) -> bool {
-    attributes
-        .iter()
-        .any(|attribute| attribute.path().is_ident("test"))
+    attributes.iter().any(|attribute| attribute.path().is_ident("test"))
 }
 
 impl Finder {
@@ -119,9 +117,7 @@ impl Finder {
     }
 
     fn attributes(&mut self, attributes: &[syn::Attribute]) {
-        let mut others = attributes
-            .iter()
-            .filter(|attribute| !attribute.path().is_ident("doc"));
+        let mut others = attributes.iter().filter(|attribute| !attribute.path().is_ident("doc"));
         self.found.is_distant |=
             others.any(|attribute| self.share(attribute.span()) != Share::None);
     }
@@ -261,10 +257,7 @@ impl Finder {
                         }
                         (
                             Share::Some,
-                            syn::TraitItem::Fn(syn::TraitItemFn {
-                                default: Some(body),
-                                ..
-                            }),
+                            syn::TraitItem::Fn(syn::TraitItemFn { default: Some(body), .. }),
                         ) => self.old_function(member.span(), body.span()),
                         _ => self.distant(),
                     }
@@ -286,16 +279,9 @@ mod tests {
 
     /// What the lines that end with `//+` add.
     fn added(text: &str) -> Additions {
-        let lines = text
-            .lines()
-            .zip(1..)
-            .filter(|(line, _)| line.ends_with("//+"));
+        let lines = text.lines().zip(1..).filter(|(line, _)| line.ends_with("//+"));
         let lines: BTreeSet<u32> = lines.map(|(_, number)| number).collect();
-        let change = FileChange {
-            added: lines.clone(),
-            lines,
-            ..FileChange::default()
-        };
+        let change = FileChange { added: lines.clone(), lines, ..FileChange::default() };
         additions(text, &change)
     }
 
@@ -308,17 +294,9 @@ mod tests {
             ("fn a() {\n    b(); //+\n}", false, &[]),
             ("struct A; //+\nconst B: u8 = 1; //+", false, &["A", "B"]),
             ("struct A {\n    b: u8, //+\n}", true, &[]),
-            (
-                "impl Drop for A { //+\n    fn drop(&mut self) {} //+\n} //+",
-                true,
-                &[],
-            ),
+            ("impl Drop for A { //+\n    fn drop(&mut self) {} //+\n} //+", true, &[]),
             ("impl T for A {\n    fn t(&self) {} //+\n}", true, &[]),
-            (
-                "impl T for A {\n    fn t(&self) {\n        a(); //+\n    }\n}",
-                false,
-                &[],
-            ),
+            ("impl T for A {\n    fn t(&self) {\n        a(); //+\n    }\n}", false, &[]),
             ("impl A {\n    fn t(&self) {} //+\n}", false, &["t"]),
             ("impl A { //+\n    fn t(&self) {} //+\n} //+", false, &["t"]),
             ("trait T {\n    fn t(&self) {} //+\n}", false, &["t"]),
@@ -330,31 +308,19 @@ mod tests {
                 false,
                 &["t"],
             ),
-            (
-                "mod t { //+\n    impl Drop for A { fn drop(&mut self) {} } //+\n} //+",
-                true,
-                &["t"],
-            ),
+            ("mod t { //+\n    impl Drop for A { fn drop(&mut self) {} } //+\n} //+", true, &["t"]),
             ("mod t {\n    fn a() {} //+\n}", false, &["a"]),
             ("m!(); //+", true, &[]),
             ("#![feature(a)] //+\nfn b() {}", true, &[]),
             ("fn a( { //+", true, &[]),
             ("mod a; //+", false, &["a"]),
             ("#[test]\n#[should_panic] //+\nfn a() {}", true, &[]),
-            (
-                "impl T for A {\n    #[cfg(x)] //+\n    fn t(&self) {}\n}",
-                true,
-                &[],
-            ),
+            ("impl T for A {\n    #[cfg(x)] //+\n    fn t(&self) {}\n}", true, &[]),
             ("fn a(\n    b: u8, //+\n) {}", true, &[]),
         ] {
             let found = added(text);
             let names: BTreeSet<String> = names.iter().map(|&name| name.to_owned()).collect();
-            assert_eq!(
-                (found.is_distant, found.names),
-                (is_distant, names),
-                "{text}"
-            );
+            assert_eq!((found.is_distant, found.names), (is_distant, names), "{text}");
         }
         assert!(added("use a::b; //+").has_imports);
         let modules = added("mod a; //+\nmod b {} //+").modules;

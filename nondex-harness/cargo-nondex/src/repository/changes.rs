@@ -64,23 +64,12 @@ pub fn since(git: &Git, commit: &str) -> Result<Changes> {
     let shown = Index::if_hidden(git)?;
     let git = shown.as_ref().map_or(git, |index| &index.git);
     let mut changes = Changes::read(git, &["diff", commit])?;
-    let untracked = [
-        "ls-files",
-        "--others",
-        "--exclude-standard",
-        "--full-name",
-        "-z",
-        ":/",
-    ];
+    let untracked = ["ls-files", "--others", "--exclude-standard", "--full-name", "-z", ":/"];
     for file in paths(&git.read(&untracked)?) {
         let text = std::fs::read_to_string(git.root().join(file)).unwrap_or_default();
         let count = number(text.lines().count());
         let lines: BTreeSet<u32> = (1..=count).collect();
-        let change = FileChange {
-            added: lines.clone(),
-            lines,
-            ..FileChange::default()
-        };
+        let change = FileChange { added: lines.clone(), lines, ..FileChange::default() };
         changes.files.insert(file.to_owned(), change);
     }
     Ok(changes)
@@ -155,9 +144,7 @@ impl Changes {
         text_of: impl Fn(&str) -> Option<String>,
     ) -> usize {
         let files = self.files.keys();
-        files
-            .filter(|file| kind_of(file, of_test, &text_of) == kind)
-            .count()
+        files.filter(|file| kind_of(file, of_test, &text_of) == kind).count()
     }
 
     /// The changed line of `file` that is nearest to `line`.

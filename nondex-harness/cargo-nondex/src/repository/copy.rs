@@ -73,8 +73,7 @@ impl Copy {
     /// # Errors
     /// When it cannot be, such as for a submodule that is nowhere on this machine.
     pub fn check_out(&self, commit: &str) -> Result<()> {
-        self.git
-            .read(&["checkout", "--quiet", "--force", "--detach", commit])?;
+        self.git.read(&["checkout", "--quiet", "--force", "--detach", commit])?;
         self.git.read(&["clean", "-ffdxq"])?;
         self.submodules()?;
         let root = self.workspace.join("Cargo.toml");
@@ -82,9 +81,7 @@ impl Copy {
         if let Ok(manifest) = fs::read_to_string(&root) {
             // The copy is below the user's own workspace, to which cargo must not take it to
             // belong.
-            let is_root = manifest
-                .lines()
-                .any(|line| line.trim_start().starts_with("[workspace"));
+            let is_root = manifest.lines().any(|line| line.trim_start().starts_with("[workspace"));
             if !is_root {
                 fs::write(&root, format!("{manifest}\n[workspace]\n")).map_err(failed)?;
             }
@@ -101,13 +98,7 @@ impl Copy {
         if !self.git.root().join(".gitmodules").is_file() {
             return Ok(());
         }
-        let paths = [
-            "config",
-            "--file",
-            ".gitmodules",
-            "--get-regexp",
-            r"\.path$",
-        ];
+        let paths = ["config", "--file", ".gitmodules", "--get-regexp", r"\.path$"];
         let paths = self.git.read(&paths).unwrap_or_default();
         for line in paths.lines() {
             let Some((name, path)) = line.split_once(' ') else {
@@ -122,15 +113,7 @@ impl Copy {
             }
             let url = name.replace(".path", ".url");
             self.git.read(&["config", &url, theirs.as_str()])?;
-            self.git.read(&[
-                "submodule",
-                "--quiet",
-                "update",
-                "--init",
-                "--force",
-                "--",
-                path,
-            ])?;
+            self.git.read(&["submodule", "--quiet", "update", "--init", "--force", "--", path])?;
         }
         Ok(())
     }

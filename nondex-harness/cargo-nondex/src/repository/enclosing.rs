@@ -21,8 +21,7 @@ pub enum Enclosing {
 /// Whether a name is found again in a symbol as it stands in the source: it is of ASCII letters,
 /// digits and underscores.
 pub fn is_plain(name: &str) -> bool {
-    name.bytes()
-        .all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
+    name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
 }
 
 /// What holds these lines of a source, or all of them; and where one of them imports something,
@@ -44,15 +43,9 @@ pub fn enclosing(text: &str, lines: Option<&BTreeSet<u32>>) -> Enclosing {
         let is_import = items.imports.iter().any(|import| import.contains(line));
         let held: Vec<&Item> = match is_import {
             true => items.found.iter().collect(),
-            false => around()
-                .min_by_key(|item| length(&item.lines))
-                .into_iter()
-                .collect(),
+            false => around().min_by_key(|item| length(&item.lines)).into_iter().collect(),
         };
-        if around()
-            .chain(held.iter().copied())
-            .any(|item| item.name.is_none())
-        {
+        if around().chain(held.iter().copied()).any(|item| item.name.is_none()) {
             return Enclosing::Unknown;
         }
         names.extend(held.into_iter().filter_map(|item| item.name.clone()));
@@ -79,17 +72,11 @@ impl Items {
         let name = name.strip_prefix("r#").unwrap_or(&name);
         let is_known =
             is_plain(name) && !may_be_read(attributes) && !attributes.iter().any(is_folded);
-        self.found.push(Item {
-            lines: lines(item),
-            name: is_known.then(|| name.to_owned()),
-        });
+        self.found.push(Item { lines: lines(item), name: is_known.then(|| name.to_owned()) });
     }
 
     fn unknown(&mut self, item: &impl Spanned) {
-        self.found.push(Item {
-            lines: lines(item),
-            name: None,
-        });
+        self.found.push(Item { lines: lines(item), name: None });
     }
 }
 
@@ -173,10 +160,7 @@ mod tests {
             assert_eq!(held(TEXT, lines), expected, "{lines:?}");
         }
         let known = "use a::b;\nfn one() {}\nstruct S;\n";
-        assert_eq!(
-            held(known, &[1]),
-            Some(vec!["S".to_owned(), "one".to_owned()])
-        );
+        assert_eq!(held(known, &[1]), Some(vec!["S".to_owned(), "one".to_owned()]));
         assert_eq!(held("make! { fn one() {} }\n", &[1]), None);
         assert_eq!(held("fn ö() {}\n", &[1]), None);
         assert_eq!(held("fn one( {}\n", &[1]), None);

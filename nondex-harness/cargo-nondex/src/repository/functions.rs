@@ -41,9 +41,7 @@ impl Function {
                 common += 2;
             }
         }
-        let all = (self.body.len() + other.body.len())
-            .saturating_sub(2)
-            .max(1);
+        let all = (self.body.len() + other.body.len()).saturating_sub(2).max(1);
         f64::from(common) / all as f64
     }
 }
@@ -74,11 +72,7 @@ fn collect(tokens: TokenStream, modules: &mut Vec<String>, found: &mut Vec<Funct
                 if let Some(name) = head.take_if(|_| is_block) {
                     let mut body = Vec::new();
                     flatten(group.stream(), &mut body);
-                    found.push(Function {
-                        modules: modules.clone(),
-                        name,
-                        body,
-                    });
+                    found.push(Function { modules: modules.clone(), name, body });
                 }
                 let module = match before(1) {
                     Some(TokenTree::Ident(name)) if is_block && is_word(before(2), "mod") => {
@@ -132,32 +126,16 @@ mod tests {
             .iter()
             .map(|function| (function.modules.join("::"), function.name.as_str()))
             .collect();
-        let expected = [
-            ("", "a"),
-            ("m::n", "b"),
-            ("m::n", "inner"),
-            ("m", "c"),
-            ("", "d"),
-        ];
-        assert_eq!(
-            names,
-            expected.map(|(modules, name)| (modules.to_owned(), name))
-        );
+        let expected = [("", "a"), ("m::n", "b"), ("m::n", "inner"), ("m", "c"), ("", "d")];
+        assert_eq!(names, expected.map(|(modules, name)| (modules.to_owned(), name)));
         assert_eq!(functions("fn a() {"), None);
     }
 
     #[test]
     fn likeness_is_one_for_the_same_tokens_and_falls_with_each_that_differs() {
-        let of = |body: &str| {
-            functions(&format!("fn a() {{ {body} }}"))
-                .unwrap()
-                .remove(0)
-        };
+        let of = |body: &str| functions(&format!("fn a() {{ {body} }}")).unwrap().remove(0);
         let first = of("let x = f(1); assert_eq!(x, 2);");
-        assert_eq!(
-            first.likeness(&of("let x = f(1);\n // why\n assert_eq!(x, 2);")),
-            1.0
-        );
+        assert_eq!(first.likeness(&of("let x = f(1);\n // why\n assert_eq!(x, 2);")), 1.0);
         let near = first.likeness(&of("let x = f(1); assert_eq!(x, 3);"));
         let far = first.likeness(&of("for y in [3] { g(y) }"));
         assert!((0.8..1.0).contains(&near), "{near}");

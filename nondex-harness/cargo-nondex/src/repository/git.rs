@@ -59,10 +59,7 @@ impl Git {
 
     /// The repository whose root this is.
     pub(super) fn at(root: &Utf8Path) -> Self {
-        Git {
-            root: root.to_owned(),
-            variables: Vec::new(),
-        }
+        Git { root: root.to_owned(), variables: Vec::new() }
     }
 
     /// The top folder of the checkout.
@@ -76,15 +73,9 @@ impl Git {
     /// A set-up error with its message.
     pub fn read(&self, arguments: &[&str]) -> Result<String> {
         let failed = |what: String| {
-            Error::setup(format!(
-                "`git {}` failed: {what}",
-                arguments.first().unwrap_or(&"")
-            ))
+            Error::setup(format!("`git {}` failed: {what}", arguments.first().unwrap_or(&"")))
         };
-        let output = self
-            .command(arguments)
-            .output()
-            .map_err(|e| failed(e.to_string()))?;
+        let output = self.command(arguments).output().map_err(|e| failed(e.to_string()))?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
             return Err(failed(said.trim().to_owned()));
@@ -109,12 +100,7 @@ impl Git {
             .envs(self.variables.iter().cloned())
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("GIT_TERMINAL_PROMPT", "0")
-            .args([
-                "-c",
-                "core.hooksPath=/dev/null",
-                "-c",
-                "core.quotePath=false",
-            ])
+            .args(["-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false"])
             .args(["-c", "core.fsmonitor=false", "-c", "core.splitIndex=false"])
             .args(["-c", "protocol.file.allow=always"])
             .args(arguments)
@@ -128,13 +114,7 @@ impl Git {
     /// When it names none.
     pub fn commit(&self, revision: &str) -> Result<Commit> {
         let of_commit = format!("{revision}^{{commit}}");
-        let id = self.read(&[
-            "rev-parse",
-            "--verify",
-            "--quiet",
-            "--end-of-options",
-            &of_commit,
-        ]);
+        let id = self.read(&["rev-parse", "--verify", "--quiet", "--end-of-options", &of_commit]);
         let id = id.map_err(|_| {
             let why = match self.is_complete() {
                 true => "",
@@ -169,9 +149,7 @@ impl Git {
         let mut arguments = vec!["rev-list", "--bisect-all", bad, "--not"];
         arguments.extend(good);
         let text = self.read(&arguments)?;
-        let ids = text
-            .lines()
-            .filter_map(|line| line.split_whitespace().next());
+        let ids = text.lines().filter_map(|line| line.split_whitespace().next());
         Ok(ids.map(str::to_owned).collect())
     }
 
@@ -183,8 +161,7 @@ impl Git {
 
     /// Whether `before` leads to `after`.
     pub fn leads_to(&self, before: &str, after: &str) -> bool {
-        self.read(&["merge-base", "--is-ancestor", before, after])
-            .is_ok()
+        self.read(&["merge-base", "--is-ancestor", before, after]).is_ok()
     }
 
     /// The parents of a commit.
@@ -231,16 +208,7 @@ impl Git {
     /// Whether a source of the working tree has this name of a file in it, outside of its
     /// documentation attributes.
     pub fn is_named(&self, name: &str) -> bool {
-        let words = [
-            "grep",
-            "--untracked",
-            "-h",
-            "--fixed-strings",
-            "-e",
-            name,
-            "--",
-            ":/*.rs",
-        ];
+        let words = ["grep", "--untracked", "-h", "--fixed-strings", "-e", name, "--", ":/*.rs"];
         let lines = self.read(&words).unwrap_or_default();
         let is_documentation = |line: &str| {
             let words = line.replace(' ', "");

@@ -22,10 +22,7 @@ impl Index {
         let path = folder.join(format!("nondex-index-{}", std::process::id()));
         let theirs = git.read(&["rev-parse", "--git-path", "index"])?;
         copy(&git.root().join(theirs.trim_end()), &path);
-        let index = Index {
-            git: git.with("GIT_INDEX_FILE", path.as_str()),
-            path,
-        };
+        let index = Index { git: git.with("GIT_INDEX_FILE", path.as_str()), path };
         let hidden = hidden(&index.git)?;
         // As many as a command line surely takes.
         for files in hidden.chunks(500) {
@@ -78,10 +75,7 @@ fn copy(from: &Utf8Path, to: &Utf8Path) {
     let time = fs::metadata(from).and_then(|metadata| metadata.modified());
     let copied = time.and_then(|time| {
         fs::copy(from, to)?;
-        fs::File::options()
-            .append(true)
-            .open(to)?
-            .set_modified(time)
+        fs::File::options().append(true).open(to)?.set_modified(time)
     });
     if copied.is_err() {
         let _ = fs::remove_file(to);
@@ -101,10 +95,7 @@ mod tests {
         let folder = Utf8Path::from_path(folder.path()).unwrap();
         let text = |name: &str| (name.to_owned(), "1\n".to_owned());
         let files = ["assumed", "skipped", "absent", "plain"].map(text);
-        let files: Vec<_> = files
-            .iter()
-            .map(|(name, text)| (&**name, text.clone()))
-            .collect();
+        let files: Vec<_> = files.iter().map(|(name, text)| (&**name, text.clone())).collect();
         let commit = repository.commit(&files);
         repository.run(&["update-index", "--assume-unchanged", "assumed"]);
         repository.run(&["update-index", "--skip-worktree", "skipped", "absent"]);
@@ -125,10 +116,7 @@ mod tests {
         }
         assert_eq!(changed(), ["assumed", "skipped"]);
         let changes = snapshots.changes(&before, &now()).unwrap();
-        assert_eq!(
-            changes.files.into_keys().collect::<Vec<_>>(),
-            ["assumed", "skipped"]
-        );
+        assert_eq!(changes.files.into_keys().collect::<Vec<_>>(), ["assumed", "skipped"]);
         assert_eq!(fs::read(root.join(".git/index")).unwrap(), index);
     }
 }

@@ -61,13 +61,7 @@ pub struct Tracked {
 /// file that cannot be parsed acts on its crate. Blank lines and comments act on nothing, unless
 /// they are in a text of several lines, or are documentation that a macro may read.
 pub fn tracked(text: &str, before: &str, change: &FileChange) -> Vec<Tracked> {
-    let FileChange {
-        lines: changed,
-        added,
-        deletions,
-        blanks,
-        moved: _,
-    } = change;
+    let FileChange { lines: changed, added, deletions, blanks, moved: _ } = change;
     let lines: Vec<&str> = text.lines().collect();
     let trimmed = |line: u32| {
         let line = lines.get((line as usize).wrapping_sub(1));
@@ -87,17 +81,11 @@ pub fn tracked(text: &str, before: &str, change: &FileChange) -> Vec<Tracked> {
     let code: BTreeSet<u32> = changed.iter().copied().filter(is_code).collect();
     let Ok(file) = syn::parse_file(text) else {
         let lines = code.iter().chain(&deleted);
-        let of_crate = |line: &u32| Tracked {
-            line: *line,
-            reach: Reach::Crate,
-        };
+        let of_crate = |line: &u32| Tracked { line: *line, reach: Reach::Crate };
         return lines.map(of_crate).collect();
     };
-    let mut items = Items {
-        now: Outline::of_file(&file),
-        before: Outline::of(before),
-        ..Items::default()
-    };
+    let mut items =
+        Items { now: Outline::of_file(&file), before: Outline::of(before), ..Items::default() };
     items.visit_file(&file);
     let of_changed = code.iter().flat_map(|line| {
         let reaches = items.reaches(*line, added, &deleted).into_iter();
@@ -122,10 +110,7 @@ pub fn tracked(text: &str, before: &str, change: &FileChange) -> Vec<Tracked> {
         let reach = function.map_or(Reach::Crate, Function::whole);
         Tracked { line: *line, reach }
     });
-    let mut tracked: Vec<Tracked> = of_changed
-        .chain(of_documentation)
-        .chain(of_deleted)
-        .collect();
+    let mut tracked: Vec<Tracked> = of_changed.chain(of_documentation).chain(of_deleted).collect();
     tracked.sort();
     tracked.dedup();
     tracked
@@ -189,9 +174,7 @@ struct Arm {
 
 /// Whether these attributes make no difference to anything but what names the item.
 fn are_quiet(attributes: &[syn::Attribute]) -> bool {
-    const QUIET: [&str; 7] = [
-        "allow", "cfg", "derive", "doc", "expect", "must_use", "repr",
-    ];
+    const QUIET: [&str; 7] = ["allow", "cfg", "derive", "doc", "expect", "must_use", "repr"];
     let mut attributes = attributes.iter();
     attributes.all(|attribute| QUIET.iter().any(|quiet| attribute.path().is_ident(quiet)))
 }
@@ -233,10 +216,7 @@ struct Items {
 
 impl Items {
     fn innermost(&self, line: u32) -> Option<&Function> {
-        let around = self
-            .functions
-            .iter()
-            .filter(|function| function.all.contains(&line));
+        let around = self.functions.iter().filter(|function| function.all.contains(&line));
         around.min_by_key(|function| length(&function.all))
     }
 
@@ -285,9 +265,7 @@ impl Items {
         }
         let mut heads = self.heads.iter();
         let head = heads.find(|(head, block, _)| head.contains(&line) && is_new(block));
-        head.map_or(vec![Reach::Crate], |(_, _, reach)| {
-            reach.iter().cloned().collect()
-        })
+        head.map_or(vec![Reach::Crate], |(_, _, reach)| reach.iter().cloned().collect())
     }
 
     /// What a changed line of a function acts on.
@@ -303,9 +281,7 @@ impl Items {
         }
         let is_same = self.now.has_same_arms(&self.before, &function.place);
         let arms = self.arms.iter();
-        let arms: Vec<&Arm> = arms
-            .filter(|arm| !is_same && arm.head.contains(&line))
-            .collect();
+        let arms: Vec<&Arm> = arms.filter(|arm| !is_same && arm.head.contains(&line)).collect();
         let is_inside = |range: &Lines, arm: &Arm| {
             arm.all.contains(range.start()) && arm.all.contains(range.end())
         };
@@ -349,11 +325,7 @@ impl Items {
         self.conditions(&all, attributes);
         let mut place = self.place.clone();
         place.push(signature.ident.to_string());
-        self.functions.push(Function {
-            all,
-            body: lines(body),
-            place,
-        });
+        self.functions.push(Function { all, body: lines(body), place });
     }
 
     /// The attributes of an item that say when it is there.

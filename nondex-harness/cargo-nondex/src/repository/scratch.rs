@@ -12,23 +12,12 @@ impl Repository {
     pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let git = Git::at(camino::Utf8Path::from_path(folder.path()).unwrap());
-        git.read(&["init", "--quiet", "--initial-branch", "main"])
-            .unwrap();
-        Repository {
-            _folder: folder,
-            git,
-        }
+        git.read(&["init", "--quiet", "--initial-branch", "main"]).unwrap();
+        Repository { _folder: folder, git }
     }
 
     pub(super) fn run(&self, arguments: &[&str]) {
-        let who = [
-            "-c",
-            "user.name=a",
-            "-c",
-            "user.email=a@b",
-            "-c",
-            "commit.gpgsign=false",
-        ];
+        let who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"];
         self.git.read(&[&who[..], arguments].concat()).unwrap();
     }
 

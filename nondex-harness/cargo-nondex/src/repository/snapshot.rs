@@ -60,9 +60,7 @@ impl Snapshots {
         let mut all = vec!["add", "--all", "--", ":/"];
         let without = without.strip_prefix(self.git.root()).ok();
         let without = without.filter(|folder| {
-            self.git
-                .read(&["check-ignore", "--quiet", "--", folder.as_str()])
-                .is_err()
+            self.git.read(&["check-ignore", "--quiet", "--", folder.as_str()]).is_err()
         });
         let without = without.map(|folder| format!(":(top,exclude){folder}"));
         all.extend(without.as_deref());
@@ -76,17 +74,13 @@ impl Snapshots {
     /// # Errors
     /// When there is none.
     pub fn of(&self, commit: &str) -> Result<String> {
-        let tree = self
-            .git
-            .read(&["rev-parse", &format!("{commit}^{{tree}}")])?;
+        let tree = self.git.read(&["rev-parse", &format!("{commit}^{{tree}}")])?;
         Ok(tree.trim_end().to_owned())
     }
 
     /// Whether a tree is here.
     pub fn has(&self, tree: &str) -> bool {
-        self.git
-            .read(&["cat-file", "-e", &format!("{tree}^{{tree}}")])
-            .is_ok()
+        self.git.read(&["cat-file", "-e", &format!("{tree}^{{tree}}")]).is_ok()
     }
 
     /// What is different between two trees.

@@ -35,9 +35,7 @@ pub struct TestHistory {
 /// # Errors
 /// When git cannot say.
 pub fn test_history(git: &Git, commit: &str, file: &str, test: &str) -> Result<TestHistory> {
-    let mut place = git
-        .text(commit, file)
-        .and_then(|text| Place::first(file, &text, test));
+    let mut place = git.text(commit, file).and_then(|text| Place::first(file, &text, test));
     let own = place.as_ref().map(|place| place.name.clone());
     let mut found = TestHistory {
         introduced: None,

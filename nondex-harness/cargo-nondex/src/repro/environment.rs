@@ -12,11 +12,8 @@ impl Subject<'_> {
     pub(super) fn environment(&self, culprit: &Culprit) -> Result<Reproduction> {
         let mut sorted: Vec<&str> = self.binary.env.keys().filter_map(|n| variable(n)).collect();
         sorted.sort_unstable();
-        let named: Vec<&str> = culprit
-            .element_details
-            .iter()
-            .filter_map(|element| element.name.as_deref())
-            .collect();
+        let named: Vec<&str> =
+            culprit.element_details.iter().filter_map(|element| element.name.as_deref()).collect();
         let folder = self.folder("environment");
         for (order, which) in orders(&sorted, &named) {
             let explanation = format!(
@@ -71,17 +68,11 @@ fn orders<'a>(sorted: &[&'a str], named: &[&str]) -> Vec<(Vec<&'a str>, String)>
         order.swap(first, second);
         orders.push((
             order,
-            format!(
-                "`{}` and `{}` exchanged in its environment",
-                sorted[first], sorted[second]
-            ),
+            format!("`{}` and `{}` exchanged in its environment", sorted[first], sorted[second]),
         ));
     }
     let reversed = sorted.iter().rev().copied().collect();
-    orders.push((
-        reversed,
-        "the variables of its environment in reverse order".to_owned(),
-    ));
+    orders.push((reversed, "the variables of its environment in reverse order".to_owned()));
     orders
 }
 

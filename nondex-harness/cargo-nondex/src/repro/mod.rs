@@ -82,12 +82,7 @@ impl Subject<'_> {
     /// When files cannot be written or programs not be started.
     pub fn reproduce(&self) -> Result<Vec<Repro>> {
         let mut repros: Vec<Repro> = Vec::new();
-        for (culprit, text) in self
-            .finding
-            .culprits
-            .iter()
-            .zip(self.finding.culprit_texts())
-        {
+        for (culprit, text) in self.finding.culprits.iter().zip(self.finding.culprit_texts()) {
             let done = repros.iter().any(|repro| {
                 repro.family == culprit.family && (repro.script.is_some() || repro.culprit == text)
             });

@@ -72,10 +72,6 @@ impl Subject<'_> {
             ((None, _), None) => true,
             _ => false,
         };
-        Ok(if is_there {
-            ScriptOutcome::Fails
-        } else {
-            ScriptOutcome::Otherwise
-        })
+        Ok(if is_there { ScriptOutcome::Fails } else { ScriptOutcome::Otherwise })
     }
 }

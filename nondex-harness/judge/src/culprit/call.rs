@@ -68,12 +68,5 @@ impl Call {
 }
 
 pub(super) fn scope(site: &Site, thread: &str, from: u64, to: u64) -> Scope {
-    Scope {
-        site: site.clone(),
-        calls: Some(Calls {
-            thread: thread.to_owned(),
-            from,
-            to,
-        }),
-    }
+    Scope { site: site.clone(), calls: Some(Calls { thread: thread.to_owned(), from, to }) }
 }

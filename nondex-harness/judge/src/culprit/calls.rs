@@ -19,13 +19,8 @@ impl CulpritSearch<'_> {
         let Ok(len) = usize::try_from(len) else {
             return Ok(Vec::new());
         };
-        let whole = self.with(Selection::Only(scopes(
-            &points,
-            &Part {
-                kept: &[],
-                beginning: len,
-            },
-        )));
+        let whole =
+            self.with(Selection::Only(scopes(&points, &Part { kept: &[], beginning: len })));
         if !self.changes(&whole)? {
             // Not all calls were counted: a thread that was killed does not say how many it made.
             return Ok(Vec::new());

@@ -57,21 +57,13 @@ fn attempts(len: u64, place: u64, ranks: [u64; 2]) -> Vec<Attempt> {
     let attempt = |at: u64| {
         let at = usize::try_from(at).ok().filter(|&at| at < len)?;
         let base = 0..len as u32;
-        let mut kept: Vec<u32> = base
-            .clone()
-            .rev()
-            .filter(|&rank| rank as usize != at)
-            .collect();
+        let mut kept: Vec<u32> = base.clone().rev().filter(|&rank| rank as usize != at).collect();
         kept.insert(at, at as u32);
         let mut others = base.clone().rev().filter(|&rank| {
             rank as usize != at && ranks.iter().all(|&other| other != u64::from(rank))
         });
         // From as far away as possible: the neighbours may be as good.
-        let other = if at * 2 < len {
-            others.next()
-        } else {
-            others.next_back()
-        }?;
+        let other = if at * 2 < len { others.next() } else { others.next_back() }?;
         let mut moved: Vec<u32> = base.filter(|&rank| rank != other).collect();
         moved.insert(at, other);
         Some(Attempt {
@@ -96,19 +88,11 @@ mod tests {
         let found = attempts(4, 0, [0, 2]);
         assert_eq!(
             found[0],
-            Attempt {
-                position: Position::First,
-                kept: vec![0, 3, 2, 1],
-                moved: vec![3, 0, 1, 2],
-            }
+            Attempt { position: Position::First, kept: vec![0, 3, 2, 1], moved: vec![3, 0, 1, 2] }
         );
         assert_eq!(
             found[1],
-            Attempt {
-                position: Position::Nth(1),
-                kept: vec![3, 1, 2, 0],
-                moved: vec![0, 3, 1, 2],
-            }
+            Attempt { position: Position::Nth(1), kept: vec![3, 1, 2, 0], moved: vec![0, 3, 1, 2] }
         );
         assert_eq!(attempts(4, 2, [0, 3])[1].moved, [0, 2, 3, 1]);
         assert!(attempts(2, 0, [0, 1]).is_empty());

@@ -52,10 +52,7 @@ pub fn smallest<E>(
                 break;
             }
             left -= 1;
-            let part = Part {
-                kept: &kept,
-                beginning: 0,
-            };
+            let part = Part { kept: &kept, beginning: 0 };
             if has_effect(part)? {
                 end = 0;
                 break;
@@ -68,10 +65,7 @@ pub fn smallest<E>(
             }
             left -= 1;
             let middle = without + (end - without) / 2;
-            let part = Part {
-                kept: &kept,
-                beginning: middle,
-            };
+            let part = Part { kept: &kept, beginning: middle };
             if has_effect(part)? {
                 end = middle;
             } else {
@@ -83,10 +77,7 @@ pub fn smallest<E>(
     }
     let mut elements: Vec<usize> = (0..end).collect();
     elements.extend(kept.iter().rev());
-    Ok(Smallest {
-        elements,
-        is_complete,
-    })
+    Ok(Smallest { elements, is_complete })
 }
 
 #[cfg(test)]
@@ -125,9 +116,8 @@ mod tests {
     #[test]
     fn several_that_have_an_effect_only_together_are_all_found() {
         for guilty in [vec![0, 1], vec![3, 40, 99], vec![17, 18, 19, 20, 80]] {
-            let (found, questions) = searched(100, |contains| {
-                guilty.iter().all(|&element| contains(element))
-            });
+            let (found, questions) =
+                searched(100, |contains| guilty.iter().all(|&element| contains(element)));
             assert_eq!(found.elements, guilty);
             assert!(questions <= guilty.len() * 8);
         }

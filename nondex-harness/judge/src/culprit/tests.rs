@@ -40,9 +40,7 @@ impl Program {
     fn order(&self, spec: &RunSpec, line: u32, ordinal: u64) -> (Vec<usize>, Option<StepRecord>) {
         let choice = self.choice(line, ordinal);
         let drawn = || {
-            draw(spec.schedule(), spec.level(), spec.seed(), &choice)
-                .unwrap()
-                .collect::<Vec<_>>()
+            draw(spec.schedule(), spec.level(), spec.seed(), &choice).unwrap().collect::<Vec<_>>()
         };
         let mut given = spec.given().iter();
         let given = given.find(|given| given.site == site(line) && given.ordinal == ordinal);
@@ -52,10 +50,8 @@ impl Program {
             }
             Some(&GivenChoice::Steps(steps)) => {
                 let found = between(&drawn(), steps);
-                let element = |rank: usize| ElementRecord {
-                    rank: rank as u64,
-                    ..ElementRecord::default()
-                };
+                let element =
+                    |rank: usize| ElementRecord { rank: rank as u64, ..ElementRecord::default() };
                 let step = StepRecord {
                     site: site(line),
                     thread: "0".into(),
@@ -137,12 +133,7 @@ fn turn(culprits: &Culprits) -> &Turn {
     let [Group { calls, .. }] = &culprits.groups[..] else {
         panic!("{culprits:?}");
     };
-    let [
-        Call {
-            turn: Some(turn), ..
-        },
-    ] = &calls[..]
-    else {
+    let [Call { turn: Some(turn), .. }] = &calls[..] else {
         panic!("{calls:?}");
     };
     turn
@@ -166,10 +157,7 @@ fn one_site_is_found_and_confirmed_within_the_bound_on_runs() {
     for n in [1_u32, 2, 3, 5, 16, 100, 500] {
         for guilty in [0, n / 2, n - 1] {
             let (culprits, runs) = searched(&Program::sites(n), |orders| !is_made(orders, guilty));
-            assert_eq!(
-                (sites(&culprits), culprits.confirmed),
-                (vec![site(guilty)], true)
-            );
+            assert_eq!((sites(&culprits), culprits.confirmed), (vec![site(guilty)], true));
             assert!(runs as f64 <= bound(n.into()), "{runs} runs for one of {n}");
         }
     }
@@ -177,13 +165,7 @@ fn one_site_is_found_and_confirmed_within_the_bound_on_runs() {
 
 #[test]
 fn one_call_among_up_to_a_hundred_thousand_is_found_within_the_bound_on_runs() {
-    for (lines, calls) in [
-        (1_u32, 1_u64),
-        (1, 1000),
-        (10, 100),
-        (100, 1000),
-        (1, 100_000),
-    ] {
+    for (lines, calls) in [(1_u32, 1_u64), (1, 1000), (10, 100), (100, 1000), (1, 100_000)] {
         let program = Program((0..lines).map(|line| (line, calls, 2)).collect());
         let points = u64::from(lines) * calls;
         for (line, ordinal) in [(0, 0), (lines / 2, calls / 3), (lines - 1, calls - 1)] {
@@ -192,16 +174,10 @@ fn one_call_among_up_to_a_hundred_thousand_is_found_within_the_bound_on_runs() {
             let [Group { calls, .. }] = &culprits.groups[..] else {
                 panic!("{culprits:?}");
             };
-            let found: Vec<_> = calls
-                .iter()
-                .map(|call| (call.site.line, call.ordinal))
-                .collect();
+            let found: Vec<_> = calls.iter().map(|call| (call.site.line, call.ordinal)).collect();
             assert_eq!((found, culprits.confirmed), (vec![(line, ordinal)], true));
             assert_eq!(elements(&culprits).0, [0, 1]);
-            assert!(
-                runs as f64 <= bound(points),
-                "{runs} runs for one of {points}"
-            );
+            assert!(runs as f64 <= bound(points), "{runs} runs for one of {points}");
         }
     }
 }
@@ -223,11 +199,7 @@ fn the_two_elements_whose_order_matters_are_found() {
 #[test]
 fn a_position_that_matters_is_told_from_a_pair() {
     let program = Program(vec![(2, 2, 12)]);
-    for (at, position) in [
-        (0, Position::First),
-        (11, Position::Last),
-        (4, Position::Nth(4)),
-    ] {
+    for (at, position) in [(0, Position::First), (11, Position::Last), (4, Position::Nth(4))] {
         let (culprits, _) = searched(&program, |orders| orders(2, 1)[at] == at);
         assert_eq!(elements(&culprits).1, Some(position));
     }
@@ -236,9 +208,8 @@ fn a_position_that_matters_is_told_from_a_pair() {
 #[test]
 fn calls_that_fail_only_together_are_all_named() {
     for n in [2, 8, 33] {
-        let (culprits, _) = searched(&Program::sites(n), |orders| {
-            !(is_made(orders, 0) && is_made(orders, n - 1))
-        });
+        let (culprits, _) =
+            searched(&Program::sites(n), |orders| !(is_made(orders, 0) && is_made(orders, n - 1)));
         assert_eq!(sites(&culprits), [site(0), site(n - 1)]);
         assert!(culprits.confirmed);
         assert_eq!((culprits.groups.len(), culprits.notes.len()), (1, 1));
@@ -250,17 +221,13 @@ fn calls_that_fail_only_together_are_all_named() {
         orders.any(|order| order.is_sorted())
     });
     let calls = culprits.groups[0].calls.iter();
-    assert_eq!(
-        calls.map(|call| call.ordinal).collect::<Vec<_>>(),
-        [4, 20, 44]
-    );
+    assert_eq!(calls.map(|call| call.ordinal).collect::<Vec<_>>(), [4, 20, 44]);
 }
 
 #[test]
 fn two_calls_each_of_which_fails_alone_are_both_named() {
-    let (culprits, _) = searched(&Program::sites(20), |orders| {
-        !is_made(orders, 4) && !is_made(orders, 15)
-    });
+    let (culprits, _) =
+        searched(&Program::sites(20), |orders| !is_made(orders, 4) && !is_made(orders, 15));
     assert_eq!(sites(&culprits), [site(4), site(15)]);
     assert_eq!(culprits.groups.len(), 2);
     assert!(culprits.confirmed && culprits.notes.is_empty());
@@ -269,17 +236,13 @@ fn two_calls_each_of_which_fails_alone_are_both_named() {
 #[test]
 fn a_call_that_makes_a_failing_test_pass_is_found_in_the_same_way() {
     let (culprits, _) = searched(&Program::sites(20), |orders| is_made(orders, 7));
-    assert_eq!(
-        (sites(&culprits), culprits.confirmed),
-        (vec![site(7)], true)
-    );
+    assert_eq!((sites(&culprits), culprits.confirmed), (vec![site(7)], true));
 }
 
 #[test]
 fn where_every_call_is_guilty_the_search_ends_all_the_same() {
-    let (culprits, runs) = searched(&Program::sites(40), |orders| {
-        !(0..40).any(|line| is_made(orders, line))
-    });
+    let (culprits, runs) =
+        searched(&Program::sites(40), |orders| !(0..40).any(|line| is_made(orders, line)));
     assert_eq!(culprits.groups.len(), MAX_GROUPS);
     assert!(!culprits.confirmed);
     assert!(runs < DEFAULT_SEARCH_RUNS);
@@ -293,12 +256,7 @@ fn a_failure_that_needs_most_calls_at_once_is_suspected_within_the_budget() {
     assert!(sites(&culprits).len() >= 60);
     assert!(!culprits.confirmed);
     assert!(runs <= DEFAULT_SEARCH_RUNS + 10, "{runs}");
-    assert!(
-        culprits
-            .notes
-            .iter()
-            .any(|note| note.contains("cargo nondex explain t"))
-    );
+    assert!(culprits.notes.iter().any(|note| note.contains("cargo nondex explain t")));
 }
 
 #[test]
@@ -317,19 +275,13 @@ fn more_sites_than_a_spec_can_name_are_not_searched() {
 /// What a simulated test does that reads a number of bytes, in one of three calls of which only the
 /// last one matters: 4,096 in a clean run, 90 where the seed decides.
 fn reads(spec: &RunSpec, passes: impl Fn(u64) -> bool) -> Run {
-    let choice = Choice::Number {
-        range: 1..=4096,
-        base: 4096,
-        scale: Scale::Metric,
-    };
+    let choice = Choice::Number { range: 1..=4096, base: 4096, scale: Scale::Metric };
     let mut step = None;
     let number = match spec.given().iter().find(|given| given.ordinal == 2) {
         None if spec.selected(&site(1), "0").contains(2) => 90,
         None => 4096,
         Some(given) => {
-            let GivenChoice::Steps(steps) = given.choice else {
-                unreachable!("it is no order")
-            };
+            let GivenChoice::Steps(steps) = given.choice else { unreachable!("it is no order") };
             let (value, all) = choice.between(90, steps);
             step = Some(StepRecord {
                 site: site(1),
@@ -346,11 +298,7 @@ fn reads(spec: &RunSpec, passes: impl Fn(u64) -> bool) -> Run {
         }
     };
     let mut run = run(passes(number), [1]);
-    let point = PointRecord {
-        count: 3,
-        max_len: choice.size(),
-        ..run.points[0].clone()
-    };
+    let point = PointRecord { count: 3, max_len: choice.size(), ..run.points[0].clone() };
     run.points = [point].into();
     run.steps = step.into_iter().collect();
     run
@@ -373,18 +321,11 @@ fn of_a_number_it_is_found_from_where_on_it_decides() {
         assert!(culprits.confirmed);
         assert_eq!(
             turn(&culprits).decisive,
-            Decisive::Number(NumberRecord {
-                base: 4096,
-                value: most
-            })
+            Decisive::Number(NumberRecord { base: 4096, value: most })
         );
         assert_eq!(culprits.groups[0].calls[0].ordinal, 2);
         let confirming = CONFIRMATIONS_OF_TURN * 2 + CONFIRMATIONS * 3;
-        assert!(
-            evidence.count() < confirming + 4 + 2 + 12 + 4,
-            "{}",
-            evidence.count()
-        );
+        assert!(evidence.count() < confirming + 4 + 2 + 12 + 4, "{}", evidence.count());
     }
 }
 
@@ -392,10 +333,7 @@ fn of_a_number_it_is_found_from_where_on_it_decides() {
 /// It fails if the first comes a moment later than the second, and that one a moment late itself.
 fn collides(spec: &RunSpec, drawn: [u64; 2], moment: u64) -> Run {
     let at = [(1, "0.1"), (2, "0.0")].map(|(line, thread)| PointRecord {
-        site: Site {
-            family: Family::Schedule,
-            ..site(line)
-        },
+        site: Site { family: Family::Schedule, ..site(line) },
         thread: thread.into(),
         count: 1,
         max_len: 20_000_000,
@@ -447,9 +385,7 @@ fn two_delays_against_each_other_are_as_short_as_they_may_be_together() {
             evidence.add(spec, run);
         });
         let calls = culprits.groups[0].calls.iter();
-        let delays: Vec<u64> = calls
-            .map(|call| call.turn.as_ref().unwrap().steps)
-            .collect();
+        let delays: Vec<u64> = calls.map(|call| call.turn.as_ref().unwrap().steps).collect();
         let near = |delay: u64, needed: u64| (needed..=needed + needed / 20).contains(&delay);
         assert!(near(delays[0], 2 * MOMENT), "{delays:?}");
         assert!(near(delays[1], MOMENT), "{delays:?}");

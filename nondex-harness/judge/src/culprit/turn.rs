@@ -73,10 +73,7 @@ impl CulpritSearch<'_> {
             }
             (None, _) => return Ok(None),
         };
-        Ok(Some(Turn {
-            steps: with,
-            decisive,
-        }))
+        Ok(Some(Turn { steps: with, decisive }))
     }
 
     /// The least number of steps that changes the outcome every time while the greatest that does
@@ -90,20 +87,13 @@ impl CulpritSearch<'_> {
     ) -> Result<Option<(u64, RunSpec)>, Missing> {
         let [without, with, all] = steps;
         let is_delay = is_timing(&calls[index].site);
-        let margins = if is_delay {
-            &MARGINS[..]
-        } else {
-            &MARGINS[..1]
-        };
+        let margins = if is_delay { &MARGINS[..] } else { &MARGINS[..1] };
         for margin in margins {
             let part = |of: u64| of.saturating_mul(*margin) / 100;
             let with = all.min(with.saturating_add(part(with)));
             let spec = |steps| self.with_choice(calls, index, GivenChoice::Steps(steps));
             let after = spec(with);
-            let expected = [
-                (after.clone(), true),
-                (spec(without - part(without)), false),
-            ];
+            let expected = [(after.clone(), true), (spec(without - part(without)), false)];
             if self.confirm(&expected, CONFIRMATIONS_OF_TURN)? {
                 return Ok(Some((with, after)));
             }

@@ -55,21 +55,14 @@ fn with(selection: Selection, spec: &RunSpec) -> RunSpec {
 #[test]
 fn a_run_without_choice_points_is_every_run() {
     for level in Level::ALL {
-        assert!(decide_alike(
-            &RunSpec::clean("t"),
-            &spec(level, 3),
-            &run(&[], None)
-        ));
+        assert!(decide_alike(&RunSpec::clean("t"), &spec(level, 3), &run(&[], None)));
     }
 }
 
 #[test]
 fn a_run_without_the_network_is_not_one_with_it() {
     let clean = RunSpec::clean("t");
-    let blocked = RunSpec {
-        network: nondex_core::Network::Block(Vec::new()),
-        ..clean.clone()
-    };
+    let blocked = RunSpec { network: nondex_core::Network::Block(Vec::new()), ..clean.clone() };
     assert!(!decide_alike(&blocked, &clean, &run(&[], None)));
     assert!(decide_alike(&blocked, &blocked, &run(&[], None)));
 }
@@ -79,11 +72,7 @@ fn a_level_at_which_nothing_varies_is_the_clean_run() {
     let run = run(&[(Family::FixedHasher, 1, 9, 100)], None);
     let clean = RunSpec::clean("t");
     for level in Level::ALL {
-        assert_eq!(
-            decide_alike(&clean, &spec(level, 3), &run),
-            level == Level::Std,
-            "{level}"
-        );
+        assert_eq!(decide_alike(&clean, &spec(level, 3), &run), level == Level::Std, "{level}");
     }
 }
 
@@ -100,11 +89,7 @@ fn the_environment_that_is_read_once_or_unchanged_is_varied_at_std_only_as_far_a
         let mut run = run(&[(Family::Environment, 1, readings.len() as u64, 50)], None);
         let choices = run.choices.iter().zip(readings);
         run.choices = choices
-            .map(|(choice, reading)| ChoiceRecord {
-                reading: Some(*reading),
-                own,
-                ..*choice
-            })
+            .map(|(choice, reading)| ChoiceRecord { reading: Some(*reading), own, ..*choice })
             .collect();
         let clean = RunSpec::clean("t");
         for level in Level::ALL {
@@ -155,11 +140,7 @@ fn how_long_threads_are_held_back_is_known_for_one_seed_at_one_level_only() {
         // A clean run does not come to what a seed would choose at another site: only nothing at
         // all is like it.
         let other_site = Selection::only([site(family, 2)]);
-        assert!(!decide_alike(
-            &clean,
-            &with(other_site.clone(), &made),
-            &run
-        ));
+        assert!(!decide_alike(&clean, &with(other_site.clone(), &made), &run));
         let except = Selection::except([site(family, 1)]);
         assert!(!decide_alike(&clean, &with(except, &made), &run));
         let orders = Selection::only([site(Family::HashMap, 2)]);
@@ -167,16 +148,8 @@ fn how_long_threads_are_held_back_is_known_for_one_seed_at_one_level_only() {
         // In a run of the seed, what was chosen at no point does not matter.
         let both = Selection::only([site(family, 1), site(family, 2)]);
         let one = Selection::only([site(family, 1)]);
-        assert!(decide_alike(
-            &with(one.clone(), &made),
-            &with(both, &made),
-            &run
-        ));
-        assert!(!decide_alike(
-            &with(one, &made),
-            &with(other_site, &made),
-            &run
-        ));
+        assert!(decide_alike(&with(one.clone(), &made), &with(both, &made), &run));
+        assert!(!decide_alike(&with(one, &made), &with(other_site, &made), &run));
     }
 }
 
@@ -207,11 +180,7 @@ fn a_single_read_at_full_may_be_the_order_of_one() {
 fn what_depends_on_the_object_is_known_from_a_run_of_the_same_level_only() {
     for level in [Level::Eq, Level::Id] {
         let of = |aspect, other: &RunSpec| {
-            decide_alike(
-                &spec(level, 0),
-                other,
-                &run(&[(Family::HashMap, 1, 1, 2)], aspect),
-            )
+            decide_alike(&spec(level, 0), other, &run(&[(Family::HashMap, 1, 1, 2)], aspect))
         };
         let seeds = 1..20;
         assert!(seeds.clone().all(|seed| !of(None, &spec(level, seed))));
@@ -228,10 +197,7 @@ fn what_depends_on_the_object_is_known_from_a_run_of_the_same_level_only() {
 
 #[test]
 fn the_same_seed_of_another_schedule_is_the_same_run_where_it_draws_the_same() {
-    let run = run(
-        &[(Family::HashMap, 1, 1, 2), (Family::Entropy, 2, 9, 8)],
-        None,
-    );
+    let run = run(&[(Family::HashMap, 1, 1, 2), (Family::Entropy, 2, 9, 8)], None);
     // Of two elements only the first seed is designed.
     for seed in 1..10 {
         let covering = spec(Level::One, seed);
@@ -248,11 +214,7 @@ fn what_std_orders_is_never_foreseen() {
     let run = run(&[(Family::HashMap, 1, 1, 2)], None);
     for seed in 1..20 {
         for level in Level::ALL {
-            assert!(!decide_alike(
-                &spec(Level::Std, 0),
-                &spec(level, seed),
-                &run
-            ));
+            assert!(!decide_alike(&spec(Level::Std, 0), &spec(level, seed), &run));
         }
     }
 }
@@ -267,20 +229,13 @@ fn choices_that_were_not_listed_are_not_foreseen() {
 
 #[test]
 fn selecting_all_calls_that_were_reached_is_selecting_all() {
-    let run = run(
-        &[(Family::HashMap, 1, 5, 100), (Family::Directory, 2, 5, 100)],
-        None,
-    );
+    let run = run(&[(Family::HashMap, 1, 5, 100), (Family::Directory, 2, 5, 100)], None);
     let all = spec(Level::Id, 3);
     let sites: Vec<Site> = run.points.iter().map(|point| point.site.clone()).collect();
     let calls = |to| {
         let calls = |site: &Site| Scope {
             site: site.clone(),
-            calls: Some(Calls {
-                thread: "0".into(),
-                from: 0,
-                to,
-            }),
+            calls: Some(Calls { thread: "0".into(), from: 0, to }),
         };
         sites.iter().map(calls).collect::<Vec<_>>()
     };
@@ -292,16 +247,10 @@ fn selecting_all_calls_that_were_reached_is_selecting_all() {
     ] {
         assert_eq!(decide_alike(&all, &with(choices, &all), &run), is_all);
     }
-    for choices in [
-        Selection::except(sites.clone()),
-        Selection::Except(calls(7)),
-        Selection::Only(Vec::new()),
-    ] {
-        assert!(decide_alike(
-            &RunSpec::clean("t"),
-            &with(choices, &all),
-            &run
-        ));
+    for choices in
+        [Selection::except(sites.clone()), Selection::Except(calls(7)), Selection::Only(Vec::new())]
+    {
+        assert!(decide_alike(&RunSpec::clean("t"), &with(choices, &all), &run));
     }
 }
 
@@ -311,11 +260,7 @@ fn what_two_selections_have_in_common_is_passed_over_with_the_same_result() {
     let run = run(&points, None);
     let scope = |line: u32, from: u64, to: u64| Scope {
         site: site(Family::HashMap, line),
-        calls: Some(Calls {
-            thread: "0".to_owned(),
-            from,
-            to,
-        }),
+        calls: Some(Calls { thread: "0".to_owned(), from, to }),
     };
     let whole = |line: u32| Scope::from(site(Family::HashMap, line));
     let lists = [
@@ -330,20 +275,13 @@ fn what_two_selections_have_in_common_is_passed_over_with_the_same_result() {
     ];
     let selections = || {
         let lists = lists.iter();
-        lists.flat_map(|list| {
-            [
-                Selection::Only(list.clone()),
-                Selection::Except(list.clone()),
-            ]
-        })
+        lists.flat_map(|list| [Selection::Only(list.clone()), Selection::Except(list.clone())])
     };
     let mut alike = 0;
     for (a, b) in selections().flat_map(|a| selections().map(move |b| (a.clone(), b))) {
         for seed in [3, 4] {
-            let [a, b] = [
-                with(a.clone(), &spec(Level::Id, 3)),
-                with(b.clone(), &spec(Level::Id, seed)),
-            ];
+            let [a, b] =
+                [with(a.clone(), &spec(Level::Id, 3)), with(b.clone(), &spec(Level::Id, seed))];
             let mut points = run.points.iter();
             let expected = points.all(|point| alike_at(&a, &b, point, &run.choices));
             assert_eq!(decide_alike(&a, &b, &run), expected, "{a:?} {b:?}");

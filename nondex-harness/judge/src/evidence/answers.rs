@@ -30,11 +30,7 @@ impl Evidence {
         // Only a guess at what they will reach: which runs represent others is decided by what a
         // run did reach.
         let expected = self.all().next().map(|(_, run)| run);
-        for (spec, _) in specs
-            .iter()
-            .zip(&found)
-            .filter(|(_, answer)| answer.is_none())
-        {
+        for (spec, _) in specs.iter().zip(&found).filter(|(_, answer)| answer.is_none()) {
             let is_covered = missing.contains(spec)
                 || self.prunes()
                     && expected.is_some_and(|run| {
@@ -68,8 +64,7 @@ impl Evidence {
     pub fn repeat(&self, spec: &RunSpec, times: usize) -> Result<&[Run], Missing> {
         let made = self.answer(spec).map_or(spec, |answer| answer.spec);
         let runs = self.of(made);
-        runs.get(..times)
-            .ok_or_else(|| Missing::new(vec![made.clone(); times - runs.len()]))
+        runs.get(..times).ok_or_else(|| Missing::new(vec![made.clone(); times - runs.len()]))
     }
 
     /// The first `times` runs of exactly this spec, though another one may make the same choices.
@@ -78,8 +73,7 @@ impl Evidence {
     /// The runs to make first.
     pub fn made(&self, spec: &RunSpec, times: usize) -> Result<&[Run], Missing> {
         let runs = self.of(spec);
-        runs.get(..times)
-            .ok_or_else(|| Missing::new(vec![spec.clone(); times - runs.len()]))
+        runs.get(..times).ok_or_else(|| Missing::new(vec![spec.clone(); times - runs.len()]))
     }
 
     /// Asks for a run of each of exactly these specs, though others may make the same choices.
@@ -104,11 +98,7 @@ impl Evidence {
         let repeated = specs.iter().map(|spec| self.repeat(spec, times));
         let repeated: Vec<_> = repeated.collect();
         let missing = repeated.iter().filter_map(|runs| runs.as_ref().err());
-        let turn = |turn| {
-            missing
-                .clone()
-                .filter_map(move |one| one.experiments.get(turn))
-        };
+        let turn = |turn| missing.clone().filter_map(move |one| one.experiments.get(turn));
         let turns: Vec<RunSpec> = (0..times).flat_map(turn).cloned().collect();
         match turns.is_empty() {
             true => repeated.into_iter().collect(),
@@ -125,11 +115,7 @@ impl Evidence {
         let exact = self.place(spec);
         let place = exact.or_else(|| self.implying(spec))?;
         let (made, runs) = &self.runs[place];
-        Some(Answer {
-            spec: made,
-            run: &runs[0],
-            implied: exact.is_none(),
-        })
+        Some(Answer { spec: made, run: &runs[0], implied: exact.is_none() })
     }
 
     /// The place of a spec whose run is that of `spec`.

@@ -7,10 +7,7 @@ use nondex_core::ScheduleRecord;
 use super::*;
 
 fn run(outcome: Outcome, complete: bool) -> Run {
-    Run {
-        complete,
-        ..Run::ended(outcome)
-    }
+    Run { complete, ..Run::ended(outcome) }
 }
 
 #[test]
@@ -22,17 +19,10 @@ fn runs_are_asked_for_until_there_are_enough() {
         Missing::new(vec![clean.clone(), clean.clone()])
     );
     evidence.add(clean.clone(), run(Outcome::Passed, true));
-    assert_eq!(
-        evidence.repeat(&clean, 2).unwrap_err(),
-        Missing::new(vec![clean.clone()])
-    );
+    assert_eq!(evidence.repeat(&clean, 2).unwrap_err(), Missing::new(vec![clean.clone()]));
     evidence.add(clean.clone(), run(Outcome::Failed, true));
-    let outcomes: Vec<_> = evidence
-        .repeat(&clean, 2)
-        .unwrap()
-        .iter()
-        .map(|run| run.outcome.clone())
-        .collect();
+    let outcomes: Vec<_> =
+        evidence.repeat(&clean, 2).unwrap().iter().map(|run| run.outcome.clone()).collect();
     assert_eq!(outcomes, [Outcome::Passed, Outcome::Failed]);
 }
 
@@ -46,11 +36,7 @@ fn only_a_whole_and_repeatable_run_stands_for_another() {
         (vec![run(Outcome::Passed, false)], true, false),
         (vec![run(Outcome::TimedOut, true)], true, false),
         (vec![run(Outcome::Exited(1), true)], true, false),
-        (
-            vec![run(Outcome::Passed, true), run(Outcome::Failed, true)],
-            true,
-            false,
-        ),
+        (vec![run(Outcome::Passed, true), run(Outcome::Failed, true)], true, false),
     ] {
         let mut evidence = Evidence::new(prune);
         for run in &runs {
@@ -78,10 +64,7 @@ fn no_run_stands_for_another_once_something_decides_that_is_no_choice() {
     };
     let passed = run(Outcome::Passed, true);
     let failed = run(Outcome::Failed, true);
-    let reads_random_bytes = Run {
-        sources: vec![Source::RandomFile],
-        ..passed.clone()
-    };
+    let reads_random_bytes = Run { sources: vec![Source::RandomFile], ..passed.clone() };
     assert!(is_implied(&[passed.clone(), passed.clone()]));
     assert!(!is_implied(&[passed, failed]));
     assert!(!is_implied(&[reads_random_bytes]));
@@ -105,48 +88,28 @@ fn of_all_outputs_four_are_kept() {
         (RunSpec::clean("t"), Outcome::Passed, ""),
         (RunSpec::clean("t"), Outcome::Failed, "first failing, clean"),
         (RunSpec::clean("t"), Outcome::Failed, ""),
-        (
-            RunSpec::new("t", Level::One, 1),
-            Outcome::Failed,
-            "first failing",
-        ),
+        (RunSpec::new("t", Level::One, 1), Outcome::Failed, "first failing"),
         (except(1), Outcome::Failed, ""),
         (except(2), Outcome::Passed, ""),
         (except(3), Outcome::Passed, ""),
         (except(3), Outcome::Passed, "last of all but some"),
     ] {
-        let run = Run {
-            output: Some(output.into()),
-            ..run(outcome, true)
-        };
+        let run = Run { output: Some(output.into()), ..run(outcome, true) };
         evidence.add(spec, run);
     }
-    let kept: Vec<_> = evidence
-        .all()
-        .filter_map(|(_, run)| run.output.as_deref())
-        .collect();
+    let kept: Vec<_> = evidence.all().filter_map(|(_, run)| run.output.as_deref()).collect();
     assert_eq!(
         kept,
-        [
-            "first passing",
-            "first failing, clean",
-            "first failing",
-            "last of all but some"
-        ]
+        ["first passing", "first failing, clean", "first failing", "last of all but some"]
     );
 }
 
 #[test]
 fn of_specs_that_seem_alike_one_is_asked_for_first() {
-    let specs: Vec<_> = (0..10)
-        .map(|seed| RunSpec::new("t", Level::One, seed))
-        .collect();
+    let specs: Vec<_> = (0..10).map(|seed| RunSpec::new("t", Level::One, seed)).collect();
     let mut evidence = Evidence::new(true);
     evidence.add(RunSpec::clean("t"), run(Outcome::Passed, false));
-    assert_eq!(
-        evidence.answers(&specs).unwrap_err(),
-        Missing::new(specs[..1].to_vec())
-    );
+    assert_eq!(evidence.answers(&specs).unwrap_err(), Missing::new(specs[..1].to_vec()));
     evidence.add(specs[0].clone(), run(Outcome::Passed, true));
     assert!(evidence.answers(&specs).is_ok());
 }
@@ -155,11 +118,7 @@ fn of_specs_that_seem_alike_one_is_asked_for_first() {
 fn a_run_that_sleeps_beyond_its_limit_times_out_if_no_clean_run_does() {
     let slept = |time_us, delayed_us| Run {
         limit: Duration::from_secs(60),
-        schedule: Some(ScheduleRecord {
-            time_us,
-            delayed_us,
-            ..ScheduleRecord::default()
-        }),
+        schedule: Some(ScheduleRecord { time_us, delayed_us, ..ScheduleRecord::default() }),
         ..Run::ended(Outcome::Passed)
     };
     let hour = 3_600_000_000;

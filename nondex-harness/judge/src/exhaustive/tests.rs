@@ -159,20 +159,13 @@ fn a_test_without_a_choice_or_with_random_bytes_is_not_called_verified() {
     let (_, evidence) = simulate(&options(), |spec| {
         let mut run = simulated(
             |orders| {
-                if orders.is_empty() {
-                    Ok((1, 2))
-                } else {
-                    Err(true)
-                }
+                if orders.is_empty() { Ok((1, 2)) } else { Err(true) }
             },
             spec,
         );
         let mut points = run.points.to_vec();
         points.push(PointRecord {
-            site: nondex_core::Site {
-                family: Family::Entropy,
-                ..site(2)
-            },
+            site: nondex_core::Site { family: Family::Entropy, ..site(2) },
             ..points[0].clone()
         });
         run.points = points.into();
@@ -197,19 +190,13 @@ fn a_test_whose_choices_differ_under_the_same_orders_is_not_called_verified() {
 fn with_keys(program: Program, spec: &RunSpec) -> Run {
     let run = simulated(program, spec);
     let keys = PointRecord {
-        site: nondex_core::Site {
-            family: Family::HashKeys,
-            ..site(99)
-        },
+        site: nondex_core::Site { family: Family::HashKeys, ..site(99) },
         thread: "0".into(),
         count: 1,
         max_len: 1,
         stack: Vec::new(),
     };
-    Run {
-        points: run.points.iter().cloned().chain([keys]).collect(),
-        ..run
-    }
+    Run { points: run.points.iter().cloned().chain([keys]).collect(), ..run }
 }
 
 #[test]
@@ -234,16 +221,8 @@ fn a_value_that_does_not_vary_at_a_level_hides_no_order_there() {
 fn what_is_left_out_beside_values_ends_as_all_the_runs_do() {
     let programs: [Program; 5] = [
         |orders| orders.first().map_or(Ok((1, 3)), |_| Err(true)),
-        |orders| {
-            orders
-                .first()
-                .map_or(Ok((1, 3)), |order| Err(order[0] == 0))
-        },
-        |orders| {
-            orders
-                .first()
-                .map_or(Ok((1, 3)), |order| Err(order[0] != 2))
-        },
+        |orders| orders.first().map_or(Ok((1, 3)), |order| Err(order[0] == 0)),
+        |orders| orders.first().map_or(Ok((1, 3)), |order| Err(order[0] != 2)),
         |orders| match orders {
             [] => Ok((1, 2)),
             [_] => Ok((2, 2)),

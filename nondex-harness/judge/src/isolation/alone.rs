@@ -61,10 +61,7 @@ pub(super) fn judge(
     }
     let mut conclusion = plan::judge(question)?;
     let is_same = is_same_dependence(&together, &conclusion) && !is_disturbed(options, runs);
-    if matches!(
-        conclusion,
-        Conclusion::Stable | Conclusion::Latent(_) | Conclusion::Broken
-    ) {
+    if matches!(conclusion, Conclusion::Stable | Conclusion::Latent(_) | Conclusion::Broken) {
         // When the budget was spent, the choices that decide were not tried again.
         if let Conclusion::Dependent(dependence) = &together
             && is_same_alone(dependence, &clean, &runs.alone)?
@@ -86,9 +83,7 @@ pub(super) fn judge(
         let times = wanted.saturating_sub(others);
         runs.alone.repeat(&disagreed, times.max(MIN_REPETITIONS))?;
         if let Some((spec, _)) = runs.alone.contradiction(options.is_scheduled()) {
-            conclusion = Conclusion::NonDeterministic {
-                spec: Box::new(spec.clone()),
-            };
+            conclusion = Conclusion::NonDeterministic { spec: Box::new(spec.clone()) };
         }
     }
     measure(&conclusion, &runs.alone)?;
@@ -193,10 +188,7 @@ mod tests {
 
     #[test]
     fn real_threads_of_a_scheduled_test_that_end_in_two_ways_are_not_disturbed() {
-        let scheduled = Options {
-            real_threads: false,
-            ..options()
-        };
+        let scheduled = Options { real_threads: false, ..options() };
         let real = scheduled.with_real_threads();
         for (of_spec, expected) in [(&scheduled, true), (&real, false)] {
             let mut runs = Runs::new(true, true);

@@ -51,11 +51,7 @@ impl Runs {
 
     /// The runs of this kind.
     pub fn of_mut(&mut self, alone: bool) -> &mut Evidence {
-        if alone {
-            &mut self.alone
-        } else {
-            &mut self.together
-        }
+        if alone { &mut self.alone } else { &mut self.together }
     }
 
     /// The runs that `judgement` follows from.
@@ -103,9 +99,8 @@ impl Runs {
     /// The names of the models that they reached.
     pub fn models(&self) -> impl Iterator<Item = String> {
         let points = self.all().flat_map(|run| run.points.iter());
-        let models: BTreeSet<(Family, &str)> = points
-            .map(|point| (point.site.family, &*point.site.api))
-            .collect();
+        let models: BTreeSet<(Family, &str)> =
+            points.map(|point| (point.site.family, &*point.site.api)).collect();
         let models = models.into_iter();
         models.map(|(family, api)| format!("{family}/{api}"))
     }

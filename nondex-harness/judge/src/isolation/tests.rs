@@ -12,10 +12,7 @@ use crate::simulation::{made, options, run, settle};
 /// Runs a simulated test, a function from the spec, whether it runs alone, and the number of the
 /// run, as the executor would.
 fn simulate(test: impl Fn(&RunSpec, bool, usize) -> Run, is_shared: bool) -> (Judgement, Runs) {
-    let options = Options {
-        every_seed: true,
-        ..options()
-    };
+    let options = Options { every_seed: true, ..options() };
     simulate_within(&options, test, is_shared)
 }
 
@@ -35,10 +32,7 @@ fn simulate_within(
     };
     let judgement = settle(&mut runs, ask, |runs, spec: RunSpec, missing| {
         if missing.alone && !options.every_seed {
-            runs.spend(Spent {
-                exploring: true,
-                ..Spent::default()
-            });
+            runs.spend(Spent { exploring: true, ..Spent::default() });
         }
         let run = test(&spec, missing.alone, runs.count());
         runs.of_mut(missing.alone).add(spec, run);
@@ -68,34 +62,10 @@ fn a_conclusion_that_others_may_have_disturbed_is_drawn_again_alone() {
     let depends = |spec: &RunSpec| made(spec, 2) && spec.level() >= Level::One && spec.seed() == 4;
     // What it is; the test; the verdict, whether it is from runs alone, whether others interfere.
     let table: Vec<(&str, Simulated, &str, bool, bool)> = vec![
-        (
-            "stable",
-            Box::new(|_, _, _| run(true, [1])),
-            "stable",
-            false,
-            false,
-        ),
-        (
-            "broken",
-            Box::new(|_, _, _| run(false, [1])),
-            "broken",
-            false,
-            false,
-        ),
-        (
-            "dependent",
-            Box::new(move |spec, _, _| run(!depends(spec), [1, 2])),
-            "ID",
-            false,
-            false,
-        ),
-        (
-            "always disturbed",
-            Box::new(|_, alone, _| run(alone, [1])),
-            "stable",
-            true,
-            true,
-        ),
+        ("stable", Box::new(|_, _, _| run(true, [1])), "stable", false, false),
+        ("broken", Box::new(|_, _, _| run(false, [1])), "broken", false, false),
+        ("dependent", Box::new(move |spec, _, _| run(!depends(spec), [1, 2])), "ID", false, false),
+        ("always disturbed", Box::new(|_, alone, _| run(alone, [1])), "stable", true, true),
         (
             "disturbed in a clean run",
             Box::new(|_, alone, n| run(alone || n != 1, [1])),
@@ -134,43 +104,15 @@ fn a_conclusion_that_others_may_have_disturbed_is_drawn_again_alone() {
             true,
             true,
         ),
-        (
-            "passes the first time only",
-            Box::new(|_, _, n| run(n == 0, [1])),
-            "ND",
-            false,
-            false,
-        ),
-        (
-            "every second run fails",
-            Box::new(|_, _, n| run(n % 2 == 0, [1])),
-            "ND",
-            true,
-            false,
-        ),
-        (
-            "every fifth run fails",
-            Box::new(|_, _, n| run(n % 5 != 4, [1])),
-            "ND",
-            true,
-            false,
-        ),
-        (
-            "fails in the end",
-            Box::new(|_, _, n| run(n != 1 && n < 55, [1])),
-            "ND",
-            true,
-            false,
-        ),
+        ("passes the first time only", Box::new(|_, _, n| run(n == 0, [1])), "ND", false, false),
+        ("every second run fails", Box::new(|_, _, n| run(n % 2 == 0, [1])), "ND", true, false),
+        ("every fifth run fails", Box::new(|_, _, n| run(n % 5 != 4, [1])), "ND", true, false),
+        ("fails in the end", Box::new(|_, _, n| run(n != 1 && n < 55, [1])), "ND", true, false),
     ];
     for (name, test, expected, from_alone, interferes) in table {
         let (judgement, runs) = simulate(&test, true);
         assert_eq!(
-            (
-                verdict(&judgement),
-                judgement.from_alone,
-                judgement.interference.is_some()
-            ),
+            (verdict(&judgement), judgement.from_alone, judgement.interference.is_some()),
             (expected, from_alone, interferes),
             "{name}"
         );
@@ -215,11 +157,7 @@ fn a_broken_test_costs_one_run_alone() {
 
 #[test]
 fn what_is_only_suspected_is_no_interference_though_the_budget_is_spent_before_it_is_tried_alone() {
-    let budgeted = Options {
-        every_seed: false,
-        search_runs: 1,
-        ..options()
-    };
+    let budgeted = Options { every_seed: false, search_runs: 1, ..options() };
     let fails = |spec: &RunSpec| made(spec, 1) && made(spec, 2) && spec.seed() == 4;
     for is_disturbed in [false, true] {
         let test =
@@ -237,11 +175,7 @@ fn the_figures_of_both_kinds_of_runs_are_given() {
     let (judgement, _) = simulate(|_, alone, n| run(alone || n != 1, []), true);
     assert_eq!(
         judgement.interference,
-        Some(Interference {
-            together: [1, 2],
-            alone: [0, 20],
-            reason: Reason::Shared,
-        })
+        Some(Interference { together: [1, 2], alone: [0, 20], reason: Reason::Shared })
     );
 }
 
@@ -260,9 +194,7 @@ fn a_test_that_fails_alone_is_no_victim_of_others_behind_which_it_fails() {
             is_paired: true,
             processes: 3,
         });
-        let found = conclude("t", &options(), Available::default(), &runs)
-            .unwrap()
-            .conclusion;
+        let found = conclude("t", &options(), Available::default(), &runs).unwrap().conclusion;
         assert_eq!(matches!(found, Conclusion::OrderDependent(_)), is_order);
         // Then a plain build decides.
         assert_eq!(found == Conclusion::Broken, !is_order);
@@ -273,10 +205,7 @@ fn a_test_that_fails_alone_is_no_victim_of_others_behind_which_it_fails() {
 fn a_test_that_fails_by_chance_is_not_disturbed_for_passing_a_few_times_alone() {
     for (sources, last) in [(vec![], 20), (vec![Source::RandomFile], 60)] {
         for every_seed in [true, false] {
-            let options = Options {
-                every_seed,
-                ..options()
-            };
+            let options = Options { every_seed, ..options() };
             let fails = [0, last];
             let (judgement, _) = simulate_within(
                 &options,

@@ -32,9 +32,7 @@ impl Detection {
         let mut detection = Detection::default();
         for made in experiments.made() {
             detection.orders.push(made.tests.clone());
-            detection
-                .cutting
-                .extend(made.cut().map(|cut| made.tests[cut]));
+            detection.cutting.extend(made.cut().map(|cut| made.tests[cut]));
         }
         detection.cutting.sort_unstable();
         detection.cutting.dedup();
@@ -121,11 +119,7 @@ pub fn beginnings(
     last: &[usize],
     experiments: &Experiments,
 ) -> Result<Vec<Vec<usize>>, MissingProcesses> {
-    let others: Vec<usize> = tests
-        .iter()
-        .copied()
-        .filter(|test| !last.contains(test))
-        .collect();
+    let others: Vec<usize> = tests.iter().copied().filter(|test| !last.contains(test)).collect();
     let reverse: Vec<usize> = others.iter().rev().copied().collect();
     let step = others.len().div_ceil(MAX_BEGINNINGS).max(1);
     let orders = [others, reverse].into_iter().flat_map(|order| {
@@ -173,10 +167,7 @@ pub fn detect(
     ending: &[usize],
     experiments: &Experiments,
 ) -> Result<Detection, MissingProcesses> {
-    let mut detection = Detection {
-        cutting: ending.to_vec(),
-        ..Detection::default()
-    };
+    let mut detection = Detection { cutting: ending.to_vec(), ..Detection::default() };
     let tried = planned.iter().map(|order| {
         let without = order.iter().copied().filter(|test| !ending.contains(test));
         tried(without.collect(), experiments)
@@ -219,19 +210,14 @@ struct Tried {
 
 fn tried_once(order: Vec<usize>, experiments: &Experiments) -> Result<Tried, MissingProcesses> {
     experiments.first(&order)?;
-    Ok(Tried {
-        orders: vec![order],
-        ..Tried::default()
-    })
+    Ok(Tried { orders: vec![order], ..Tried::default() })
 }
 
 fn tried(mut order: Vec<usize>, experiments: &Experiments) -> Result<Tried, MissingProcesses> {
     let mut tried = Tried::default();
     while !order.is_empty() {
         let made = experiments.first(&order)?;
-        let cut = made.ends[..order.len().min(made.ends.len())]
-            .iter()
-            .position(End::ends_process);
+        let cut = made.ends[..order.len().min(made.ends.len())].iter().position(End::ends_process);
         tried.orders.push(order.clone());
         let Some(cut) = cut.filter(|cut| cut + 1 < order.len()) else {
             tried.cutting.extend(cut.map(|cut| order[cut]));
@@ -287,14 +273,11 @@ mod tests {
         });
         let each: Vec<Vec<usize>> = each.collect();
         let mut experiments = Experiments::new(false);
-        let tried = settle(bodies, &mut experiments, |experiments| {
-            beginnings(&others, &last, experiments)
-        });
+        let tried =
+            settle(bodies, &mut experiments, |experiments| beginnings(&others, &last, experiments));
         assert!(tried.len() <= 2 * MAX_BEGINNINGS);
         assert!(tried.iter().all(|order| each.contains(order)));
-        settle(bodies, &mut experiments, |experiments| {
-            experiments.each(&each)
-        });
+        settle(bodies, &mut experiments, |experiments| experiments.each(&each));
         [&tried, &each].map(|orders| {
             orders.iter().any(|order| {
                 let made = experiments.first(order).expect("it was made");

@@ -124,10 +124,7 @@ impl Experiments {
     /// None yet. Unless processes run at once, each is made alone.
     #[must_use]
     pub fn new(is_shared: bool) -> Self {
-        Experiments {
-            is_shared,
-            ..Experiments::default()
-        }
+        Experiments { is_shared, ..Experiments::default() }
     }
 
     /// Whether others run at the same time, unless that is not wanted.
@@ -340,9 +337,7 @@ impl Experiments {
 
 /// How many of these did not pass, and how many there are.
 fn counted(passed: impl Iterator<Item = bool>) -> [usize; 2] {
-    passed.fold([0, 0], |[failed, all], passed| {
-        [failed + usize::from(!passed), all + 1]
-    })
+    passed.fold([0, 0], |[failed, all], passed| [failed + usize::from(!passed), all + 1])
 }
 
 #[cfg(test)]

@@ -98,9 +98,8 @@ pub fn plan(uses: &[Use], states: &[Shared], is_wanted: &dyn Fn([usize; 2]) -> b
             let others = users.iter().copied().filter(|inner| *inner != outer);
             let others = others.filter(|inner| has_changed(*inner) || has_changed(outer));
             let others = others.filter(|inner| is_wanted([outer, *inner]));
-            let mut others: Vec<(Conflict, usize)> = others
-                .map(|inner| (conflict(uses, outer, inner, state, *shared), inner))
-                .collect();
+            let mut others: Vec<(Conflict, usize)> =
+                others.map(|inner| (conflict(uses, outer, inner, state, *shared), inner)).collect();
             others.sort_unstable();
             plan.dropped += others.len().saturating_sub(MAX_WITH);
             others.truncate(MAX_WITH);
@@ -114,12 +113,7 @@ pub fn plan(uses: &[Use], states: &[Shared], is_wanted: &dyn Fn([usize; 2]) -> b
                     let key = (shared.is_foreign, in_parts, conflict, outer);
                     let round = rounds.entry(key).or_default();
                     *round += 1;
-                    let pair = Pair {
-                        outer,
-                        inner,
-                        state,
-                        in_parts,
-                    };
+                    let pair = Pair { outer, inner, state, in_parts };
                     own.push(((in_parts, conflict, *round), pair));
                 }
             }
@@ -167,18 +161,9 @@ fn conflict(uses: &[Use], outer: usize, inner: usize, state: usize, shared: Shar
 mod tests {
     use super::*;
 
-    const OWN: Shared = Shared {
-        is_foreign: false,
-        is_static: false,
-    };
-    const FOREIGN: Shared = Shared {
-        is_foreign: true,
-        ..OWN
-    };
-    const STATIC: Shared = Shared {
-        is_static: true,
-        ..OWN
-    };
+    const OWN: Shared = Shared { is_foreign: false, is_static: false };
+    const FOREIGN: Shared = Shared { is_foreign: true, ..OWN };
+    const STATIC: Shared = Shared { is_static: true, ..OWN };
 
     fn test(changes: &[usize], reads: &[usize]) -> Use {
         Use {
@@ -190,19 +175,13 @@ mod tests {
 
     fn whole(plan: &Plan) -> Vec<[usize; 3]> {
         let pairs = plan.pairs.iter().filter(|pair| !pair.in_parts);
-        pairs
-            .map(|pair| [pair.outer, pair.inner, pair.state])
-            .collect()
+        pairs.map(|pair| [pair.outer, pair.inner, pair.state]).collect()
     }
 
     #[test]
     fn what_one_changes_and_another_one_reads_comes_first_and_what_is_the_dependencies_last() {
-        let uses = [
-            test(&[0, 1, 2], &[]),
-            test(&[0, 1, 2], &[]),
-            test(&[], &[2]),
-            test(&[0], &[1]),
-        ];
+        let uses =
+            [test(&[0, 1, 2], &[]), test(&[0, 1, 2], &[]), test(&[], &[2]), test(&[0], &[1])];
         let states = [FOREIGN, OWN, OWN];
         let plan = plan(&uses, &states, &|_| true);
         let pairs = whole(&plan);
@@ -226,29 +205,20 @@ mod tests {
     #[test]
     fn of_a_static_that_one_changes_those_may_be_readers_of_which_it_is_not_known() {
         let changes = test(&[0], &[]);
-        let open = Use {
-            may_use_any: true,
-            ..Use::default()
-        };
+        let open = Use { may_use_any: true, ..Use::default() };
         let uses = [changes.clone(), open, changes, test(&[], &[])];
         let pairs = whole(&plan(&uses, &[STATIC], &|_| true));
         assert_eq!(pairs[..2], [[0, 2, 0], [2, 0, 0]]);
         assert_eq!(pairs.len(), 6);
         assert!(!pairs.iter().flatten().any(|test| *test == 3));
-        let foreign = Shared {
-            is_foreign: true,
-            ..STATIC
-        };
+        let foreign = Shared { is_foreign: true, ..STATIC };
         let pairs = whole(&plan(&uses, &[foreign], &|_| true));
         assert_eq!(pairs, [[0, 2, 0], [2, 0, 0]]);
     }
 
     #[test]
     fn what_two_tests_put_back_is_tried_although_all_tests_change_a_counter() {
-        let borrows = Use {
-            undone: [1].into(),
-            ..test(&[0, 1], &[0, 1])
-        };
+        let borrows = Use { undone: [1].into(), ..test(&[0, 1], &[0, 1]) };
         let counts = vec![test(&[0], &[0]); 88];
         let uses = [vec![borrows.clone(), borrows], counts].concat();
         let pairs = whole(&plan(&uses, &[STATIC, STATIC], &|_| true));
@@ -260,10 +230,7 @@ mod tests {
 
     #[test]
     fn what_is_left_changed_comes_before_what_each_test_leaves_as_it_was() {
-        let borrows = Use {
-            undone: [0].into(),
-            ..test(&[0], &[0])
-        };
+        let borrows = Use { undone: [0].into(), ..test(&[0], &[0]) };
         let uses = [borrows.clone(), borrows, test(&[1], &[]), test(&[1], &[])];
         let pairs = whole(&plan(&uses, &[STATIC, STATIC], &|_| true));
         assert_eq!(pairs, [[2, 3, 1], [3, 2, 1], [0, 1, 0], [1, 0, 0]]);

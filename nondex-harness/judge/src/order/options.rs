@@ -107,11 +107,7 @@ impl OrderOptions {
     /// Limits of searches; `has_pairs` is whether each pair was tried.
     #[must_use]
     pub const fn limits(&self, has_pairs: bool) -> Limits {
-        Limits {
-            reruns: self.reruns,
-            questions: self.search_runs,
-            has_pairs,
-        }
+        Limits { reruns: self.reruns, questions: self.search_runs, has_pairs }
     }
 }
 
@@ -169,10 +165,7 @@ mod tests {
         assert!(!usual.is_over(3_999, quick) && usual.is_over(4_000, quick));
         let many = OrderOptions::default().interleavings(1_000, None);
         assert!(!many.is_over(3_999, slow) && many.is_over(4_000, slow));
-        let given = OrderOptions {
-            interleavings: Some(7),
-            ..OrderOptions::default()
-        };
+        let given = OrderOptions { interleavings: Some(7), ..OrderOptions::default() };
         let given = given.interleavings(10, Some(quick));
         assert!(!given.is_over(6, slow) && given.is_over(7, quick));
         let limited = OrderOptions::default().interleavings(10, Some(slow));

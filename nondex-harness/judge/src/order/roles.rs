@@ -374,10 +374,7 @@ impl<'a> RoleSearch<'a> {
 }
 
 fn non_deterministic(before: &[usize], failures: [u64; 2]) -> OrderConclusion {
-    OrderConclusion::NonDeterministic {
-        before: before.to_vec(),
-        failures,
-    }
+    OrderConclusion::NonDeterministic { before: before.to_vec(), failures }
 }
 
 #[cfg(test)]

@@ -41,10 +41,6 @@ pub(crate) fn settle<T>(
                 break;
             }
         }
-        experiments.add(Experiment {
-            tests,
-            ends,
-            alone: missing.alone,
-        });
+        experiments.add(Experiment { tests, ends, alone: missing.alone });
     })
 }

@@ -133,9 +133,7 @@ pub fn orders(
         Strategy::All => Box::new(std::iter::successors(Some(original), |order| next(order))),
     };
     let mut known = HashSet::new();
-    all.filter(|order| known.insert(order.clone()))
-        .take(count)
-        .collect()
+    all.filter(|order| known.insert(order.clone())).take(count).collect()
 }
 
 /// The number of orders of `count` tests, unless there are more than `limit`.
@@ -143,9 +141,7 @@ pub fn orders(
 pub fn factorial(tests: usize, limit: usize) -> Option<usize> {
     let mut product = 1_usize;
     for factor in 1..=tests {
-        product = product
-            .checked_mul(factor)
-            .filter(|known| *known <= limit)?;
+        product = product.checked_mul(factor).filter(|known| *known <= limit)?;
     }
     Some(product)
 }
@@ -157,11 +153,7 @@ fn random(names: &[&str], seed: u64, shuffle: Shuffle) -> Vec<usize> {
         hasher.write(name.as_bytes());
         hasher.finish()
     };
-    let module = |test: usize| {
-        names[test]
-            .rsplit_once("::")
-            .map_or("", |(module, _)| module)
-    };
+    let module = |test: usize| names[test].rsplit_once("::").map_or("", |(module, _)| module);
     let mut order: Vec<usize> = (0..names.len()).collect();
     // Behind the rank comes what tells apart those of the same rank.
     order.sort_by_cached_key(|&test| match shuffle {
@@ -242,10 +234,8 @@ mod tests {
             let names = vec![""; len];
             let rows = orders(Strategy::Tuscan, &names, usize::MAX, 0, Shuffle::All);
             assert!(rows.len() <= len + 1);
-            let pairs: BTreeSet<(usize, usize)> = rows
-                .iter()
-                .flat_map(|row| row.windows(2).map(|pair| (pair[0], pair[1])))
-                .collect();
+            let pairs: BTreeSet<(usize, usize)> =
+                rows.iter().flat_map(|row| row.windows(2).map(|pair| (pair[0], pair[1]))).collect();
             assert_eq!(pairs.len(), len * (len - 1), "{len} tests");
         }
     }
@@ -272,11 +262,7 @@ mod tests {
 
     #[test]
     fn random_orders_exchange_what_they_are_asked_to() {
-        let module = |test: usize| {
-            NAMES[test]
-                .rsplit_once("::")
-                .map_or("", |(module, _)| module)
-        };
+        let module = |test: usize| NAMES[test].rsplit_once("::").map_or("", |(module, _)| module);
         for seed in 0..20 {
             for shuffle in [Shuffle::Tests, Shuffle::Modules] {
                 let order = random(&NAMES, seed, shuffle);
@@ -294,10 +280,7 @@ mod tests {
 
     #[test]
     fn all_orders_are_tried_where_they_are_few() {
-        assert_eq!(
-            orders(Strategy::All, &NAMES[..4], 100, 0, Shuffle::All).len(),
-            24
-        );
+        assert_eq!(orders(Strategy::All, &NAMES[..4], 100, 0, Shuffle::All).len(), 24);
         assert_eq!(factorial(4, 24), Some(24));
         assert_eq!(factorial(4, 23), None);
         assert_eq!(factorial(500, 1000), None);

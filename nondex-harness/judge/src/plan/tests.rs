@@ -42,10 +42,7 @@ fn many_seeds_are_requested_in_parts_until_each_is_tried() {
             Err(missing) => {
                 parts.push(missing.experiments.len());
                 evidence.extend(
-                    missing
-                        .experiments
-                        .into_iter()
-                        .map(|spec| (spec, Some(run(true, [1])))),
+                    missing.experiments.into_iter().map(|spec| (spec, Some(run(true, [1])))),
                 );
             }
         }
@@ -57,11 +54,8 @@ fn many_seeds_are_requested_in_parts_until_each_is_tried() {
 
 #[test]
 fn the_first_failing_seed_is_shown_wherever_the_kernel_ticked_between_two_writes() {
-    let file_time = Site {
-        family: Family::Time,
-        api: model::METADATA_MODIFIED.api.into(),
-        ..site(2)
-    };
+    let file_time =
+        Site { family: Family::Time, api: model::METADATA_MODIFIED.api.into(), ..site(2) };
     let simulated = |ticked: fn(u64) -> bool| {
         let (conclusion, _) = simulate(&options(), |spec| {
             let mut run = run(!made(spec, 1), [1]);
@@ -102,10 +96,7 @@ fn a_test_that_passes_everywhere_is_run_at_every_level_where_something_varies() 
     let fixed = || {
         let mut point = point(site(1));
         point.site.family = Family::FixedHasher;
-        Run {
-            points: [point].into(),
-            ..run(true, [])
-        }
+        Run { points: [point].into(), ..run(true, []) }
     };
     let (conclusion, evidence) = simulate(&options(), |_| fixed());
     assert_eq!(conclusion, Conclusion::Stable);
@@ -118,10 +109,7 @@ fn few_elements_leave_few_orders_to_try() {
     let mut options = options();
     options.levels = vec![Level::Std, Level::One];
     let (conclusion, evidence) = simulate(&options, |_| {
-        let point = PointRecord {
-            max_len: 2,
-            ..point(site(1))
-        };
+        let point = PointRecord { max_len: 2, ..point(site(1)) };
         let choices = (0..point.count).map(|ordinal| ChoiceRecord {
             place: place("t", &point.thread, &point.site),
             ordinal,
@@ -130,11 +118,7 @@ fn few_elements_leave_few_orders_to_try() {
             reading: None,
             own: 0,
         });
-        Run {
-            choices: choices.collect(),
-            points: [point].into(),
-            ..run(true, [])
-        }
+        Run { choices: choices.collect(), points: [point].into(), ..run(true, []) }
     });
     assert_eq!(conclusion, Conclusion::Stable);
     // The other order: the canonical order was the clean run.
@@ -149,12 +133,7 @@ fn clean_runs_that_disagree_are_non_deterministic() {
         run(passes, [1])
     });
     let spec = clean_spec("t", &options());
-    assert_eq!(
-        conclusion,
-        Conclusion::NonDeterministic {
-            spec: Box::new(spec)
-        }
-    );
+    assert_eq!(conclusion, Conclusion::NonDeterministic { spec: Box::new(spec) });
     assert_eq!(evidence.all().count(), 2);
 }
 
@@ -177,20 +156,14 @@ fn a_test_that_fails_by_chance_is_not_blamed_on_a_choice() {
         runs += 1;
         run(runs <= 2 || runs % 7 == 0, [1, 2, 3])
     });
-    assert!(
-        matches!(conclusion, Conclusion::NonDeterministic { .. }),
-        "{conclusion:?}"
-    );
+    assert!(matches!(conclusion, Conclusion::NonDeterministic { .. }), "{conclusion:?}");
 }
 
 #[test]
 fn the_weakest_level_that_fails_is_found_with_all_its_seeds_and_no_level_above_it() {
     for weakest in Level::ALL {
         let (conclusion, evidence) = simulate(&options(), |spec| {
-            run(
-                !(made(spec, 2) && spec.level() >= weakest && spec.seed() % 3 == 1),
-                [1, 2, 3],
-            )
+            run(!(made(spec, 2) && spec.level() >= weakest && spec.seed() % 3 == 1), [1, 2, 3])
         });
         let found = dependence(conclusion);
         assert_eq!((found.spec.level(), found.spec.seed()), (weakest, 1));
@@ -204,10 +177,7 @@ fn the_weakest_level_that_fails_is_found_with_all_its_seeds_and_no_level_above_i
                 std::cmp::Ordering::Equal => 11..=14,
                 std::cmp::Ordering::Greater => 0..=0,
             };
-            assert!(
-                expected.contains(&runs_at(&evidence, level)),
-                "{level} of {weakest}"
-            );
+            assert!(expected.contains(&runs_at(&evidence, level)), "{level} of {weakest}");
         }
     }
 }
@@ -239,9 +209,8 @@ fn the_level_that_is_said_is_the_weakest_one_whichever_levels_were_asked_for() {
 fn what_only_stronger_levels_show_is_stable_at_the_level_asked_for() {
     let mut options = options();
     options.levels = vec![Level::One];
-    let (conclusion, evidence) = simulate(&options, |spec| {
-        run(!(made(spec, 1) && spec.level() == Level::Full), [1])
-    });
+    let (conclusion, evidence) =
+        simulate(&options, |spec| run(!(made(spec, 1) && spec.level() == Level::Full), [1]));
     assert_eq!(conclusion, Conclusion::Stable);
     assert_eq!(runs_at(&evidence, Level::Std), 0);
 }
@@ -258,10 +227,7 @@ fn an_exhaustive_campaign_runs_the_levels_above_the_weakest_too() {
 #[test]
 fn a_test_that_fails_in_base_order_and_passes_in_another_depends_on_the_order() {
     let (conclusion, _) = simulate(&options(), |spec| {
-        run(
-            made(spec, 2) && spec.level() >= Level::One && spec.seed() == 4,
-            [1, 2, 3],
-        )
+        run(made(spec, 2) && spec.level() >= Level::One && spec.seed() == 4, [1, 2, 3])
     });
     let found = dependence(conclusion);
     assert!(!found.passes_clean);
@@ -279,18 +245,9 @@ fn what_changes_with_the_base_order_too_is_no_order_s_doing() {
             let is_base = |given: &Given| given.choice == nondex_core::GivenChoice::Steps(0);
             let is_changed = made(spec, 2) && !(is_order && spec.given().iter().any(is_base));
             let mut run = run(!is_changed, [1, 2]);
-            run.points = run
-                .points
-                .iter()
-                .map(|point| PointRecord {
-                    count: 1,
-                    ..point.clone()
-                })
-                .collect();
-            Run {
-                steps: given,
-                ..run
-            }
+            run.points =
+                run.points.iter().map(|point| PointRecord { count: 1, ..point.clone() }).collect();
+            Run { steps: given, ..run }
         });
         let found = match conclusion {
             Conclusion::Artefact(_) => "artefact",
@@ -329,12 +286,7 @@ fn a_culprit_is_traced_once() {
         run
     });
     assert_eq!(traced, [vec![site(2)]]);
-    assert_eq!(
-        dependence(conclusion).culprits.groups[0].points[1]
-            .stack
-            .len(),
-        1
-    );
+    assert_eq!(dependence(conclusion).culprits.groups[0].points[1].stack.len(), 1);
 }
 
 #[test]
@@ -361,10 +313,7 @@ fn a_test_that_fails_by_chance_is_never_attributed_to_a_choice() {
                 fails = numbers.below(64) < failing;
             }
             made += 1;
-            Run {
-                steps: spec.given().iter().map(step).collect(),
-                ..run(!fails, [1, 2, 3, 4, 5])
-            }
+            Run { steps: spec.given().iter().map(step).collect(), ..run(!fails, [1, 2, 3, 4, 5]) }
         });
         verdicts[match conclusion {
             Conclusion::NonDeterministic { .. } => 0,
@@ -380,10 +329,7 @@ fn a_test_that_fails_by_chance_is_never_attributed_to_a_choice() {
 
 /// What the runtime records of a call whose order is given.
 fn step(given: &Given) -> StepRecord {
-    let element = |rank| ElementRecord {
-        rank,
-        ..ElementRecord::default()
-    };
+    let element = |rank| ElementRecord { rank, ..ElementRecord::default() };
     StepRecord {
         site: given.site.clone(),
         thread: given.thread.clone(),

@@ -29,27 +29,18 @@ impl Canary {
     /// without a route to anywhere the machine is offline. With one, it looks up `example.com`, for
     /// three seconds at most.
     pub const fn new() -> Self {
-        Canary {
-            machine: OnceLock::new(),
-            is_blocked: false,
-        }
+        Canary { machine: OnceLock::new(), is_blocked: false }
     }
 
     /// A canary that knows the answer.
     pub fn known(offline: bool) -> Self {
-        Canary {
-            machine: offline.into(),
-            is_blocked: false,
-        }
+        Canary { machine: offline.into(), is_blocked: false }
     }
 
     /// The canary of a run that blocks the network: its tests are offline, whatever the machine is.
     #[must_use]
     pub fn blocked(self) -> Self {
-        Canary {
-            is_blocked: true,
-            ..self
-        }
+        Canary { is_blocked: true, ..self }
     }
 
     /// Whether what tests do is offline. Takes up to three seconds when first asked, and nothing in
@@ -73,11 +64,9 @@ impl Default for Canary {
 
 /// Whether there is a route to another network. Connecting a datagram socket only chooses one.
 fn has_route() -> bool {
-    ELSEWHERE.into_iter().any(|(own, other)| {
-        UdpSocket::bind(own)
-            .and_then(|socket| socket.connect(other))
-            .is_ok()
-    })
+    ELSEWHERE
+        .into_iter()
+        .any(|(own, other)| UdpSocket::bind(own).and_then(|socket| socket.connect(other)).is_ok())
 }
 
 fn resolves() -> bool {

@@ -29,9 +29,7 @@ impl<'a> Network<'a> {
 
     /// The network of runs with this policy.
     pub fn new(policy: &'a Policy) -> Self {
-        Network {
-            canary: &policy.canary,
-        }
+        Network { canary: &policy.canary }
     }
 }
 
@@ -67,10 +65,7 @@ pub fn seen(evidence: &Evidence, policy: &Policy) -> Seen {
     let runs = || evidence.all().map(|(_, run)| run);
     let passing: Vec<&Run> = runs().filter(|run| run.passed()).collect();
     let mut passed = passing.iter().flat_map(|run| &*run.network);
-    let mut seen = Seen {
-        is_ignored: passed.any(has_failed),
-        ..Seen::default()
-    };
+    let mut seen = Seen { is_ignored: passed.any(has_failed), ..Seen::default() };
     let network = Network::new(policy);
     for run in runs() {
         let hosts = run.network.iter().map(NetworkRecord::machine);

@@ -26,10 +26,7 @@ impl Operations {
     fn covers(&self, operation: &str, target: &str, error: &str) -> bool {
         self.operations.iter().any(|known| known == operation)
             && self.errors.iter().any(|known| known == error)
-            && self
-                .target
-                .as_ref()
-                .is_none_or(|glob| glob.is_match(target))
+            && self.target.as_ref().is_none_or(|glob| glob.is_match(target))
     }
 }
 
@@ -44,10 +41,9 @@ impl Prerequisite for Operations {
 
     fn observes(&self) -> Vec<Observed> {
         let pairs = self.operations.iter().flat_map(|operation| {
-            self.errors.iter().map(|error| Observed {
-                operation: operation.clone(),
-                error: error.clone(),
-            })
+            self.errors
+                .iter()
+                .map(|error| Observed { operation: operation.clone(), error: error.clone() })
         });
         pairs.collect()
     }
@@ -56,9 +52,8 @@ impl Prerequisite for Operations {
         let mut found: Vec<FailedOperation> = Vec::new();
         let covered = |one: &FailedOperation| self.covers(&one.operation, &one.target, &one.error);
         for one in failures_of(failed).filter(covered) {
-            let is_met = passing
-                .iter()
-                .any(|run| failures_of(run).any(|other| other.is_same(&one)));
+            let is_met =
+                passing.iter().any(|run| failures_of(run).any(|other| other.is_same(&one)));
             match found.iter_mut().find(|known| known.is_same(&one)) {
                 _ if is_met => {}
                 // Of several threads, the one whose place is known.
@@ -73,29 +68,15 @@ impl Prerequisite for Operations {
 
 /// Everything that failed in a run: on this machine, and connections to others.
 fn failures_of(run: &Run) -> impl Iterator<Item = FailedOperation> {
-    let local = run
-        .failed_operations
-        .iter()
-        .map(|record: &OperationRecord| {
-            failure(
-                &record.operation,
-                &record.target,
-                &record.error,
-                &record.stack,
-            )
-        });
-    let remote = run
-        .network
-        .iter()
-        .filter_map(|record| match &record.outcome {
-            NetworkOutcome::Failed(error) => Some(failure(
-                &record.operation,
-                &record.target,
-                error,
-                &record.stack,
-            )),
-            _ => None,
-        });
+    let local = run.failed_operations.iter().map(|record: &OperationRecord| {
+        failure(&record.operation, &record.target, &record.error, &record.stack)
+    });
+    let remote = run.network.iter().filter_map(|record| match &record.outcome {
+        NetworkOutcome::Failed(error) => {
+            Some(failure(&record.operation, &record.target, error, &record.stack))
+        }
+        _ => None,
+    });
     local.chain(remote)
 }
 

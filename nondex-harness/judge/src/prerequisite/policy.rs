@@ -29,31 +29,19 @@ impl Policy {
             NetworkMode::Block => Canary::new().blocked(),
             NetworkMode::Off | NetworkMode::Observe | NetworkMode::Fault => Canary::new(),
         };
-        Policy {
-            mode,
-            allow,
-            sanitise,
-            verify: false,
-            canary: Arc::new(canary),
-        }
+        Policy { mode, allow, sanitise, verify: false, canary: Arc::new(canary) }
     }
 
     /// The run that shows whether a failure under `spec`, in which the network was blocked, came
     /// from that: the same with the network. `None` unless requested.
     pub fn verification(&self, spec: &RunSpec) -> Option<RunSpec> {
         let can_tell = self.verify && self.mode == NetworkMode::Block;
-        can_tell.then(|| RunSpec {
-            network: Network::Observe,
-            ..spec.clone()
-        })
+        can_tell.then(|| RunSpec { network: Network::Observe, ..spec.clone() })
     }
 
     /// `spec` under this policy.
     pub fn apply(&self, spec: RunSpec) -> RunSpec {
-        RunSpec {
-            network: Network::new(self.mode, &self.allow),
-            ..spec
-        }
+        RunSpec { network: Network::new(self.mode, &self.allow), ..spec }
     }
 }
 

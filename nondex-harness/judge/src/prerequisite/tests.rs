@@ -22,10 +22,7 @@ fn failed(operation: &str, target: &str, error: &str) -> OperationRecord {
 }
 
 fn run(passed: bool, operations: &[OperationRecord]) -> Run {
-    Run {
-        failed_operations: operations.into(),
-        ..simulation::run(passed, [])
-    }
+    Run { failed_operations: operations.into(), ..simulation::run(passed, []) }
 }
 
 fn offline() -> Run {
@@ -40,11 +37,7 @@ fn offline() -> Run {
         elapsed_ms: 0,
         stack: Vec::new(),
     };
-    Run {
-        outcome: Outcome::Failed,
-        network: Arc::new([record]),
-        ..run(false, &[])
-    }
+    Run { outcome: Outcome::Failed, network: Arc::new([record]), ..run(false, &[]) }
 }
 
 fn prerequisite(
@@ -87,27 +80,15 @@ fn every_failed_run_must_be_explained_and_by_what_no_passing_one_meets() {
     let port = || failed("bind", "127.0.0.1:80", "EADDRINUSE");
     for (runs, expected) in [
         (vec![run(false, &[docker()])], Some("docker")),
-        (
-            vec![run(false, &[port()]), run(false, &[docker()])],
-            Some("port"),
-        ),
+        (vec![run(false, &[port()]), run(false, &[docker()])], Some("port")),
         (vec![run(false, &[port()]), run(false, &[])], None),
         (vec![run(true, &[]), run(false, &[port()])], Some("port")),
         (vec![run(true, &[port()]), run(false, &[port()])], None),
         (vec![run(true, &[docker()])], None),
         (vec![], None),
-        (
-            vec![run(false, &[failed("exec", "podman", "ENOENT")])],
-            None,
-        ),
-        (
-            vec![run(false, &[failed("exec", "docker", "EACCES")])],
-            None,
-        ),
-        (
-            vec![run(false, &[failed("open", "docker", "ENOENT")])],
-            None,
-        ),
+        (vec![run(false, &[failed("exec", "podman", "ENOENT")])], None),
+        (vec![run(false, &[failed("exec", "docker", "EACCES")])], None),
+        (vec![run(false, &[failed("open", "docker", "ENOENT")])], None),
         // The network helps, but is no other's explanation.
         (vec![offline(), run(false, &[port()])], Some("port")),
         (vec![offline()], None),
@@ -120,14 +101,8 @@ fn every_failed_run_must_be_explained_and_by_what_no_passing_one_meets() {
 #[test]
 fn a_connection_to_another_machine_counts_as_one_to_this() {
     let refused = prerequisite("site", "connect", "ENETUNREACH", Some("192.0.2.*"));
-    let options = Options {
-        prerequisites: vec![refused],
-        ..simulation::options()
-    };
-    assert_eq!(
-        explained(vec![offline()], &options).as_deref(),
-        Some("site")
-    );
+    let options = Options { prerequisites: vec![refused], ..simulation::options() };
+    assert_eq!(explained(vec![offline()], &options).as_deref(), Some("site"));
 }
 
 #[test]
@@ -155,11 +130,7 @@ fn what_a_choice_decides_only_the_network_explains() {
     for (runs, shown, expected) in [
         (vec![blocked()], Conclusion::Broken, Some("port")),
         (vec![offline()], Conclusion::Broken, Some("network")),
-        (
-            vec![run(true, &[]), blocked()],
-            Conclusion::NonDeterministic { spec },
-            Some("port"),
-        ),
+        (vec![run(true, &[]), blocked()], Conclusion::NonDeterministic { spec }, Some("port")),
         (vec![run(true, &[]), blocked()], dependent.clone(), None),
         (vec![run(true, &[]), offline()], dependent, Some("network")),
         (vec![run(true, &[])], Conclusion::Stable, None),

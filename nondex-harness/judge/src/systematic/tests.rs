@@ -124,15 +124,9 @@ fn run(program: Program, spec: &RunSpec) -> (State, Course) {
             let now = state.done.len();
             let mut others = ready.iter().chain(&held);
             if others.any(|&other| state.can_go_on(other) && held_at[other] != now) {
-                let stop = Stop {
-                    thread: thread as u32,
-                    number: numbers[thread],
-                };
+                let stop = Stop { thread: thread as u32, number: numbers[thread] };
                 numbers[thread] += 1;
-                let decision = Decision {
-                    thread: stop.thread,
-                    is_preemption,
-                };
+                let decision = Decision { thread: stop.thread, is_preemption };
                 decisions.push(decision.into());
                 if stops.contains(&stop) {
                     held_at[thread] = now;
@@ -150,10 +144,7 @@ fn run(program: Program, spec: &RunSpec) -> (State, Course) {
             ready.push(thread);
         }
     }
-    let course = Course {
-        decisions,
-        is_whole: true,
-    };
+    let course = Course { decisions, is_whole: true };
     (state, course)
 }
 
@@ -213,15 +204,8 @@ const PROGRAMS: [Program; 6] = [
     &[&[Load, Add, Store], &[Load, Add, Store]],
     &[&[Load, Add, Store, Load, Add, Store], &[Load, Store]],
     &[&[Load, Store], &[Load, Add], &[Add, Store]],
-    &[
-        &[Lock, Load, Add, Store, Unlock],
-        &[Lock, Load, Add, Store, Unlock],
-    ],
-    &[
-        &[Lock, Load, Unlock, Store],
-        &[Lock, Load, Unlock, Store],
-        &[Lock, Unlock],
-    ],
+    &[&[Lock, Load, Add, Store, Unlock], &[Lock, Load, Add, Store, Unlock]],
+    &[&[Lock, Load, Unlock, Store], &[Lock, Load, Unlock, Store], &[Lock, Unlock]],
     &[&[Load], &[Add], &[Store], &[Load, Store]],
 ];
 
@@ -246,10 +230,8 @@ fn the_schedules_that_are_run_are_all_that_there_are_with_so_many_preemptions() 
 
 #[test]
 fn what_does_not_fit_is_said_with_how_many_there_are_at_least() {
-    let program: Program = &[
-        &[Load, Add, Store, Load, Add, Store],
-        &[Load, Add, Store, Load, Add, Store],
-    ];
+    let program: Program =
+        &[&[Load, Add, Store, Load, Add, Store], &[Load, Add, Store, Load, Add, Store]];
     let (whole, _) = explored(program, 10_000);
     let whole = whole.all.unwrap().schedules;
     // As many as may be, for there are ten seeds at each of five levels.
@@ -291,10 +273,7 @@ fn a_failure_that_needs_one_preemption_is_found_and_so_is_one_that_needs_two() {
 
 #[test]
 fn a_test_that_passes_under_all_of_them_is_tried_at_longer_delays_all_the_same() {
-    let program: Program = &[
-        &[Lock, Load, Add, Store, Unlock],
-        &[Lock, Load, Add, Store, Unlock],
-    ];
+    let program: Program = &[&[Lock, Load, Add, Store, Unlock], &[Lock, Load, Add, Store, Unlock]];
     let (conclusion, evidence) = concluded(program, &|end| end == 3);
     assert_eq!(conclusion, Conclusion::Stable);
     let levels: BTreeSet<Level> = evidence.specs().map(|(spec, _)| spec.level()).collect();

@@ -43,18 +43,11 @@ struct Done {
 
 impl Threads {
     fn new(operations: u32) -> Self {
-        Threads {
-            operations,
-            family: Family::Schedule,
-        }
+        Threads { operations, family: Family::Schedule }
     }
 
     fn site(&self, line: u32) -> Site {
-        Site {
-            api: "std::thread::spawn".into(),
-            family: self.family,
-            ..site(line)
-        }
+        Site { api: "std::thread::spawn".into(), family: self.family, ..site(line) }
     }
 
     fn done(&self, spec: &RunSpec) -> Done {
@@ -64,17 +57,10 @@ impl Threads {
             let site = self.site(line);
             let key =
                 hash::mix(spec.seed() ^ hash::mix((spec.level() as u64) << 32 | u64::from(line)));
-            let is_reached = if spec.is_clean() {
-                line == 0
-            } else {
-                key.is_multiple_of(4)
-            };
+            let is_reached = if spec.is_clean() { line == 0 } else { key.is_multiple_of(4) };
             if spec.is_scheduled() && is_reached {
-                let record = PointRecord {
-                    count: 1,
-                    max_len: longest(spec.level()),
-                    ..point(site.clone())
-                };
+                let record =
+                    PointRecord { count: 1, max_len: longest(spec.level()), ..point(site.clone()) };
                 done.points.insert(site.clone(), record);
                 let delay = self.hold(spec, &site, key >> 8, &mut done.steps);
                 done.longest_delay = delay.max(done.longest_delay);
@@ -153,20 +139,11 @@ fn a_delay_between_two_operations_is_found_among_hundreds_and_the_shortest_is_to
         });
         let found = dependence(conclusion);
         assert_eq!(found.reason(&evidence), Some(Timing::Race));
-        assert!(
-            found.culprits.confirmed,
-            "{operations} {:?} {:?}",
-            found.culprits, found.spec
-        );
-        let [group] = &found.culprits.groups[..] else {
-            panic!("{found:?}")
-        };
+        assert!(found.culprits.confirmed, "{operations} {:?} {:?}", found.culprits, found.spec);
+        let [group] = &found.culprits.groups[..] else { panic!("{found:?}") };
         assert_eq!(group.sites, [threads.site(u32::try_from(line).unwrap())]);
         let turn = group.calls[0].turn.as_ref().unwrap();
-        let number = NumberRecord {
-            base: 0,
-            value: SHORTEST,
-        };
+        let number = NumberRecord { base: 0, value: SHORTEST };
         assert_eq!(turn.decisive, Decisive::Number(number));
         let search = evidence.all().filter(|(spec, _)| spec.draws_some());
         assert!(search.count() < 80);
@@ -175,10 +152,7 @@ fn a_delay_between_two_operations_is_found_among_hundreds_and_the_shortest_is_to
 
 #[test]
 fn how_late_a_thread_must_be_is_known_to_one_hundredth() {
-    let threads = Threads {
-        family: Family::Time,
-        ..Threads::new(300)
-    };
+    let threads = Threads { family: Family::Time, ..Threads::new(300) };
     // The second thread has to do 26 of its operations or more.
     for needed in [26, 777, 90_000] {
         let (conclusion, evidence) = simulate(&options(), |spec| {
@@ -198,10 +172,7 @@ fn how_late_a_thread_must_be_is_known_to_one_hundredth() {
 
 #[test]
 fn a_delay_is_confirmed_though_what_else_the_test_waits_for_takes_another_time_in_each_run() {
-    let threads = Threads {
-        family: Family::Time,
-        ..Threads::new(300)
-    };
+    let threads = Threads { family: Family::Time, ..Threads::new(300) };
     for (most, is_certain) in [(10_000, true), (120_000, false)] {
         let mut runs = 0;
         let (conclusion, _) = simulate(&options(), |spec| {
@@ -219,9 +190,7 @@ fn a_delay_is_confirmed_though_what_else_the_test_waits_for_takes_another_time_i
 fn one_of_many_delays_with_the_same_effect_is_confirmed() {
     // A thread that is delayed before the tenth operation comes too late.
     let threads = Threads::new(100);
-    let (conclusion, _) = simulate(&options(), |spec| {
-        threads.run(spec, |others| others[10] < 3)
-    });
+    let (conclusion, _) = simulate(&options(), |spec| threads.run(spec, |others| others[10] < 3));
     let found = dependence(conclusion);
     assert!(found.culprits.confirmed, "{:?}", found.culprits);
     assert_eq!(found.culprits.groups.len(), 1);
@@ -250,10 +219,7 @@ fn a_test_that_threads_cannot_make_fail_is_stable_and_nobody_has_seen_all_its_sc
     assert_eq!(conclusion, Conclusion::Stable);
     let options = options();
     assert_eq!(verified(Question::new("t", &options, &evidence)), []);
-    assert_eq!(
-        sampling::levels(Question::new("t", &options, &evidence)),
-        []
-    );
+    assert_eq!(sampling::levels(Question::new("t", &options, &evidence)), []);
     for level in Level::ALL {
         // One more looks for all schedules, and finds no decision.
         let listed = usize::from(level == Level::Std);
@@ -287,10 +253,7 @@ fn a_test_that_only_some_seed_brings_to_a_choice_of_threads_is_run_as_often_with
 #[test]
 fn a_test_that_comes_to_no_choice_of_threads_costs_no_run_more() {
     for scheduled in [true, false] {
-        let options = Options {
-            real_threads: !scheduled,
-            ..options()
-        };
+        let options = Options { real_threads: !scheduled, ..options() };
         let (_, evidence) = simulate(&options, |_| run(true, []));
         assert_eq!(evidence.count(), 2);
         let (_, evidence) = simulate(&options, |_| run(true, [1]));
@@ -317,9 +280,8 @@ fn a_seed_that_delays_nothing_says_nothing_of_another_one() {
     let threads = Threads::new(2);
     let found = [true, false].map(|prune| {
         let options = Options { prune, ..options() };
-        let (conclusion, evidence) = simulate(&options, |spec| {
-            threads.run(spec, |others| is_atomic(others, 0, 1))
-        });
+        let (conclusion, evidence) =
+            simulate(&options, |spec| threads.run(spec, |others| is_atomic(others, 0, 1)));
         assert!(runs_at(&evidence, Level::Std) >= 10);
         dependence(conclusion)
     });
@@ -337,11 +299,7 @@ fn the_level_of_a_finding_is_that_of_the_shortest_delays_that_do_together() {
     for (lengths, from, level) in [
         ([40, 3], Level::Std, Level::Std),
         ([40, 3], Level::Full, Level::Std),
-        (
-            [longest_of_std, longest_of_std / 2],
-            Level::Full,
-            Level::One,
-        ),
+        ([longest_of_std, longest_of_std / 2], Level::Full, Level::One),
     ] {
         let wanted = [(20, lengths[0]), (50, lengths[1])];
         let (conclusion, evidence) = simulate(&options, |spec| {
@@ -365,9 +323,8 @@ fn the_level_of_a_finding_is_that_of_the_shortest_delays_that_do_together() {
         assert!(values.all(|(value, least)| (least..=least + least / 100).contains(&value)));
     }
     // One that needs more than a level allows is of another.
-    let (conclusion, evidence) = simulate(&options, |spec| {
-        threads.run(spec, |others| others[20] - others[19] < 500_000)
-    });
+    let (conclusion, evidence) =
+        simulate(&options, |spec| threads.run(spec, |others| others[20] - others[19] < 500_000));
     let found = dependence(conclusion);
     assert_eq!(found.level_of_delays(&evidence), Some(Level::One));
 }
@@ -379,20 +336,12 @@ fn where_the_search_ends_early_the_longest_delay_of_the_run_says_the_level() {
     options.search_runs = 2;
     for least in [1, 2_000_000] {
         let (conclusion, evidence) = simulate(&options, |spec| {
-            threads.run(spec, |others| {
-                spec.level() < Level::Id || others[40] - others[39] < least
-            })
+            threads.run(spec, |others| spec.level() < Level::Id || others[40] - others[39] < least)
         });
         let found = dependence(conclusion);
         assert!(!found.culprits.confirmed);
-        let delay = evidence.of(&found.spec)[0]
-            .schedule
-            .as_ref()
-            .unwrap()
-            .longest_delay;
-        let level = Level::ALL
-            .into_iter()
-            .find(|level| delay <= longest(*level));
+        let delay = evidence.of(&found.spec)[0].schedule.as_ref().unwrap().longest_delay;
+        let level = Level::ALL.into_iter().find(|level| delay <= longest(*level));
         assert_eq!(found.level_of_delays(&evidence), level);
         assert!(least == 1 || level >= Some(Level::Eq), "{delay}");
     }
@@ -422,18 +371,11 @@ fn what_is_said_to_fail_on_other_machines_only_must_not_fail_in_a_plain_build() 
     options.seeds = (0..200).collect();
     // 500,000 operations take 50 ms, which a busy machine does not; and 100,000 take 10 ms.
     for (least, is_of_others) in [(500_000, true), (100_000, false)] {
-        let (conclusion, _) = simulate(&options, |spec| {
-            threads.run(spec, |others| others[20] - others[19] < least)
-        });
+        let (conclusion, _) =
+            simulate(&options, |spec| threads.run(spec, |others| others[20] - others[19] < least));
         assert_eq!(is_wanted(&conclusion), is_of_others);
-        for (runs, is_flaky) in [
-            ([0, 20], false),
-            ([1, 3], is_of_others),
-            ([3, 3], is_of_others),
-        ] {
-            let found = conclusion
-                .clone()
-                .compared_with(Some(&PlainBuild::Runs(runs)));
+        for (runs, is_flaky) in [([0, 20], false), ([1, 3], is_of_others), ([3, 3], is_of_others)] {
+            let found = conclusion.clone().compared_with(Some(&PlainBuild::Runs(runs)));
             assert_eq!(found == Conclusion::Flaky, is_flaky, "{least} {runs:?}");
             assert!(is_flaky || found == conclusion);
         }

@@ -17,30 +17,22 @@ pub(super) fn host(argument: &str) -> Option<&str> {
         Some((option, value)) if option.starts_with('-') => value,
         _ => argument,
     };
-    of_url(value)
-        .or_else(|| of_path(value))
-        .or_else(|| of_address(value))
+    of_url(value).or_else(|| of_path(value)).or_else(|| of_address(value))
 }
 
 /// The host of `scheme://user@host:port/…`.
 fn of_url(text: &str) -> Option<&str> {
     let (scheme, rest) = text.split_once("://")?;
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let authority = &rest[..end];
-    let host = authority
-        .rsplit_once('@')
-        .map_or(authority, |(_, host)| host);
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     let host = match host.strip_prefix('[') {
         Some(address) => address.split_once(']')?.0,
         None => host.split_once(':').map_or(host, |(host, _)| host),
     };
-    let is_host = host
-        .parse()
-        .map_or_else(|_| is_remote_name(host), is_remote);
+    let is_host = host.parse().map_or_else(|_| is_remote_name(host), is_remote);
     (is_scheme && is_host).then_some(host)
 }
 
@@ -49,9 +41,7 @@ fn of_path(text: &str) -> Option<&str> {
     let (user, rest) = text.split_once('@')?;
     let (host, path) = rest.split_once(':')?;
     let is_user = !user.is_empty()
-        && user
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
+        && user.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
     let has_domain = host
         .rsplit_once('.')
         .is_some_and(|(_, last)| last.len() > 1 && last.bytes().all(|b| b.is_ascii_alphabetic()));

@@ -26,9 +26,7 @@ unsafe fn execute(
     unsafe {
         schedule::processor::release();
         let program = found(name, find);
-        let announcement = program
-            .is_opaque
-            .then(|| unobserved::announce(name, arguments));
+        let announcement = program.is_opaque.then(|| unobserved::announce(name, arguments));
         let result = observed(program, environment, start);
         drop(announcement);
         operations::not_started(name, errno(), true);
@@ -85,13 +83,9 @@ unsafe extern "C" fn fexecve(file: c_int, arguments: Strings, environment: Strin
     let path = path_of(&mut buffer, file, b"").map_or(::std::ptr::null(), CStr::as_ptr);
     // SAFETY: the caller's arguments, unchanged.
     unsafe {
-        execute(
-            path,
-            program::by_path,
-            arguments,
-            environment,
-            |environment| original(file, arguments, environment),
-        )
+        execute(path, program::by_path, arguments, environment, |environment| {
+            original(file, arguments, environment)
+        })
     }
 }
 
@@ -116,20 +110,14 @@ unsafe extern "C" fn execveat(
     };
     // SAFETY: the caller's arguments, unchanged.
     unsafe {
-        execute(
-            path,
-            program::by_path,
-            arguments,
-            environment,
-            |environment| match original {
-                Some(original) => original(folder, name, arguments, environment, flags),
-                // Since glibc 2.34.
-                None => {
-                    let number = libc::SYS_execveat;
-                    libc::syscall(number, folder, name, arguments, environment, flags) as c_int
-                }
-            },
-        )
+        execute(path, program::by_path, arguments, environment, |environment| match original {
+            Some(original) => original(folder, name, arguments, environment, flags),
+            // Since glibc 2.34.
+            None => {
+                let number = libc::SYS_execveat;
+                libc::syscall(number, folder, name, arguments, environment, flags) as c_int
+            }
+        })
     }
 }
 
@@ -141,10 +129,7 @@ mod tests {
     fn an_open_file_has_a_path() {
         let mut buffer = [0; MAX_PATH];
         assert_eq!(path_of(&mut buffer, 0, b""), Some(c"/proc/self/fd/0"));
-        assert_eq!(
-            path_of(&mut buffer, 120, b"a/b"),
-            Some(c"/proc/self/fd/120/a/b")
-        );
+        assert_eq!(path_of(&mut buffer, 120, b"a/b"), Some(c"/proc/self/fd/120/a/b"));
         assert_eq!(path_of(&mut buffer, -1, b""), None);
     }
 }

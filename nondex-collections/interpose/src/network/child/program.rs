@@ -19,10 +19,7 @@ pub(super) struct Program {
     pub(super) is_opaque: bool,
 }
 
-const OPAQUE: Program = Program {
-    loads: false,
-    is_opaque: true,
-};
+const OPAQUE: Program = Program { loads: false, is_opaque: true };
 
 /// How much of an ELF file is its header.
 pub(super) const HEADER: usize = size_of::<libc::Elf64_Ehdr>();
@@ -141,13 +138,8 @@ fn interpreter(script: &File, library: &Library) -> Program {
     let mut line = [0; 256];
     let length = script.read(2, &mut line[..255]);
     let is_space = |byte: &u8| b" \t".contains(byte);
-    let start = line[..length]
-        .iter()
-        .take_while(|byte| is_space(byte))
-        .count();
-    let end = line[start..length]
-        .iter()
-        .position(|byte| is_space(byte) || *byte == b'\n');
+    let start = line[..length].iter().take_while(|byte| is_space(byte)).count();
+    let end = line[start..length].iter().position(|byte| is_space(byte) || *byte == b'\n');
     let Some(end) = end.map(|end| start + end) else {
         return Program::default();
     };
@@ -192,10 +184,7 @@ mod tests {
 
     use super::*;
 
-    const OBSERVED: Program = Program {
-        loads: true,
-        is_opaque: false,
-    };
+    const OBSERVED: Program = Program { loads: true, is_opaque: false };
 
     fn own_header() -> [u8; HEADER] {
         let mut header = [0; HEADER];
@@ -206,10 +195,7 @@ mod tests {
 
     /// What the library would be, if it were of the kind of this program.
     fn library() -> Library {
-        Library {
-            entry: c"LD_PRELOAD=/library.so",
-            kind: kind(&own_header()),
-        }
+        Library { entry: c"LD_PRELOAD=/library.so", kind: kind(&own_header()) }
     }
 
     /// What a file with this content is.
@@ -230,10 +216,7 @@ mod tests {
         assert_eq!(by_name(c"sh", &library), OBSERVED);
         assert_eq!(by_name(c"no-such-program", &library), Program::default());
         assert_eq!(by_path(c"/etc/passwd", &library), Program::default());
-        let other = Library {
-            kind: [0; 4],
-            ..library
-        };
+        let other = Library { kind: [0; 4], ..library };
         assert_eq!(by_path(c"/proc/self/exe", &other), OPAQUE);
     }
 
@@ -248,11 +231,7 @@ mod tests {
             (0o2745, (1000, 1000), false),
             (0o0755, (1000, 1000), false),
         ] {
-            assert_eq!(
-                is_run_as_another(mode, (0, 0), own),
-                expected,
-                "{mode:o}, {own:?}"
-            );
+            assert_eq!(is_run_as_another(mode, (0, 0), own), expected, "{mode:o}, {own:?}");
         }
     }
 
@@ -287,18 +266,12 @@ mod tests {
         };
         let go = b"\x04\0\0\0\x04\0\0\0\x04\0\0\0Go\0\0abcd";
         let gnu = b"\x04\0\0\0\x04\0\0\0\x03\0\0\0GNU\0abcd";
-        let opaque = Program {
-            is_opaque: true,
-            ..OBSERVED
-        };
+        let opaque = Program { is_opaque: true, ..OBSERVED };
         for (content, expected) in [
             (segment(libc::PT_NOTE, go), opaque),
             (segment(libc::PT_NOTE, gnu), OBSERVED),
             // Nothing names a loader: it is linked statically.
-            (
-                segment(libc::PT_INTERP, b"/lib/ld-musl-x86_64.so.1\0"),
-                OPAQUE,
-            ),
+            (segment(libc::PT_INTERP, b"/lib/ld-musl-x86_64.so.1\0"), OPAQUE),
             (own_header().to_vec(), OPAQUE),
         ] {
             assert_eq!(of(&content, &library), expected, "{content:?}");

@@ -90,11 +90,7 @@ unsafe fn run<R>(command: *const c_char, run: impl FnOnce(*const c_char) -> R) -
 unsafe extern "C" fn system(command: *const c_char) -> c_int {
     let original = original!(system(_) else return -1);
     // SAFETY: the caller's argument, or one that does the same.
-    unsafe {
-        run(command, |command| {
-            schedule::child::run(|| original(command))
-        })
-    }
+    unsafe { run(command, |command| schedule::child::run(|| original(command))) }
 }
 
 #[unsafe(no_mangle)]
@@ -122,10 +118,7 @@ mod tests {
 
     #[test]
     fn a_command_is_given_to_a_shell_that_is_observed() {
-        let library = Library {
-            entry: c"LD_PRELOAD=/library.so",
-            kind: [0; 4],
-        };
+        let library = Library { entry: c"LD_PRELOAD=/library.so", kind: [0; 4] };
         assert_eq!(
             *wrapped(
                 b"echo 'a b' \"$0\"",

@@ -41,14 +41,7 @@ unsafe fn spawn_and_open(
     // SAFETY: the caller's arguments, with a place for the number. The system call and the others
     // take any number.
     unsafe {
-        let error = spawn(
-            &raw mut pid,
-            name,
-            actions,
-            attributes,
-            arguments,
-            environment,
-        );
+        let error = spawn(&raw mut pid, name, actions, attributes, arguments, environment);
         if error != 0 {
             return error;
         }
@@ -146,10 +139,7 @@ mod tests {
                 assert_eq!(error, 0);
                 let mut info = ::std::mem::zeroed::<libc::siginfo_t>();
                 let id = libc::id_t::try_from(descriptor).unwrap();
-                assert_eq!(
-                    libc::waitid(libc::P_PIDFD, id, &raw mut info, libc::WEXITED),
-                    0
-                );
+                assert_eq!(libc::waitid(libc::P_PIDFD, id, &raw mut info, libc::WEXITED), 0);
                 assert_eq!((info.si_code, info.si_status()), (libc::CLD_EXITED, 3));
                 libc::close(descriptor);
             }

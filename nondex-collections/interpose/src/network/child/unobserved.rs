@@ -45,9 +45,7 @@ unsafe fn told<'a>(program: *const c_char, arguments: Strings) -> Option<Told<'a
         // SAFETY: every argument up to the null pointer was read before.
         .map(|i| unsafe { *arguments.add(i) })
         .take_while(|argument| !argument.is_null());
-    let host = arguments
-        .skip(1)
-        .find_map(|argument| argument::host(text(argument)?))?;
+    let host = arguments.skip(1).find_map(|argument| argument::host(text(argument)?))?;
     Some((name, host))
 }
 
@@ -100,10 +98,8 @@ const PLACES: usize = 32;
 fn places() -> &'static [Slot] {
     static SHARED: OnceLock<Option<&'static [Slot; PLACES]>> = OnceLock::new();
     let map = || {
-        let (protection, flags) = (
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_SHARED | libc::MAP_ANONYMOUS,
-        );
+        let (protection, flags) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
         let len = size_of::<[Slot; PLACES]>();
         // SAFETY: new memory is mapped. It is all zeros, which are free places, and stays.
         unsafe {
@@ -139,18 +135,14 @@ pub(super) unsafe fn announce(program: *const c_char, arguments: Strings) -> Opt
     let (name, host) = unsafe { told(program, arguments) }?;
     let place = places().iter().find(|place| {
         let owner = &place.owner;
-        owner
-            .compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed)
-            .is_ok()
+        owner.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok()
     })?;
     let announcement = Announcement(place);
     // SAFETY: this process has taken the place, and nobody reads it yet.
     let text = unsafe { &mut *place.text.get() };
     super::join(text, &[host.as_bytes(), b" ", name.as_bytes()])?;
     // SAFETY: the function only returns a number.
-    place
-        .owner
-        .store(unsafe { libc::getpid() }, Ordering::Release);
+    place.owner.store(unsafe { libc::getpid() }, Ordering::Release);
     Some(announcement)
 }
 
@@ -247,15 +239,10 @@ unsafe extern "C" fn waitid(
     // SAFETY: the caller's arguments, with a place for the information.
     let result = schedule::child::wait(options, || unsafe {
         let result = original(kind, id, info, options);
-        let is_end = matches!(
-            (*info).si_code,
-            libc::CLD_EXITED | libc::CLD_KILLED | libc::CLD_DUMPED
-        );
+        let is_end =
+            matches!((*info).si_code, libc::CLD_EXITED | libc::CLD_KILLED | libc::CLD_DUMPED);
         let is_taken = options & libc::WNOWAIT == 0;
-        (
-            result,
-            result == 0 && is_taken && is_end && (*info).si_pid() != 0,
-        )
+        (result, result == 0 && is_taken && is_end && (*info).si_pid() != 0)
     });
     if result == 0 {
         let _errno = Errno::save();

@@ -136,9 +136,7 @@ unsafe fn look_at(request: *const Request) {
     if code == IN_PROGRESS {
         return;
     }
-    let known = QUEUED
-        .lock()
-        .and_then(|mut queued| queued.remove(&request.addr()));
+    let known = QUEUED.lock().and_then(|mut queued| queued.remove(&request.addr()));
     let Some((name, operation)) = known else {
         return;
     };

@@ -36,24 +36,13 @@ unsafe extern "C" fn getnameinfo(
 ) -> c_int {
     let original = original!(getnameinfo(_, _, _, _, _, _, _) else return libc::EAI_FAIL);
     // SAFETY: the caller's arguments, unchanged.
-    let call = || unsafe {
-        original(
-            address,
-            address_len,
-            host,
-            host_len,
-            service,
-            service_len,
-            flags,
-        )
-    };
+    let call =
+        || unsafe { original(address, address_len, host, host_len, service, service_len, flags) };
     if host.is_null() || host_len == 0 || flags & libc::NI_NUMERICHOST != 0 {
         return call();
     }
     // SAFETY: the caller gives an address of this length.
-    match look_up("getnameinfo", unsafe {
-        address::read(address, address_len)
-    }) {
+    match look_up("getnameinfo", unsafe { address::read(address, address_len) }) {
         Lookup::Pass => call(),
         Lookup::Refuse(code) => code,
         Lookup::Observe(_, operation) => {
@@ -88,9 +77,7 @@ unsafe extern "C" fn gethostbyaddr(
 ) -> *mut libc::hostent {
     let original = original!(gethostbyaddr(_, _, _) else return ptr::null_mut());
     // SAFETY: the caller gives an address of this length.
-    let lookup = look_up("gethostbyaddr", unsafe {
-        bare(address, address_len, family)
-    });
+    let lookup = look_up("gethostbyaddr", unsafe { bare(address, address_len, family) });
     // SAFETY: the caller's arguments, unchanged.
     let call = || unsafe { original(address, address_len, family) };
     by_h_errno(lookup, ptr::null_mut(), <*mut libc::hostent>::is_null, call)
@@ -112,16 +99,7 @@ unsafe extern "C" fn gethostbyaddr_r(
     unsafe {
         let lookup = look_up("gethostbyaddr", bare(address, address_len, family));
         reentrant(lookup, result, reason, || {
-            original(
-                address,
-                address_len,
-                family,
-                entry,
-                buffer,
-                len,
-                result,
-                reason,
-            )
+            original(address, address_len, family, entry, buffer, len, result, reason)
         })
     }
 }

@@ -21,11 +21,7 @@ impl<'a, K, V> Entry<'a, K, V> {
         let hash = hash_in_table(hasher, &key);
         let slots = &mut store.slots;
         if let Some((slot, bucket)) = slots.find_bucket(hash, |other| other.eq(&key)) {
-            return Occupied(OccupiedEntry {
-                slots,
-                slot,
-                bucket,
-            });
+            return Occupied(OccupiedEntry { slots, slot, bucket });
         }
         slots.prepare(|key| hash_in_table(hasher, key));
         let new = slots.new_key(hash, &key);
@@ -197,11 +193,7 @@ impl<'a, K: 'a, V: 'a> VacantEntry<'a, K, V> {
     pub fn insert_entry(self, value: V) -> OccupiedEntry<'a, K, V> {
         let VacantEntry { slots, new, key } = self;
         let (slot, bucket) = slots.insert_unique(new, key, value);
-        OccupiedEntry {
-            slots,
-            slot,
-            bucket,
-        }
+        OccupiedEntry { slots, slot, bucket }
     }
 }
 

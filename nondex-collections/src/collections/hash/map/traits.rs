@@ -21,10 +21,8 @@ where
     #[track_caller]
     fn eq(&self, other: &HashMap<K, V, S>) -> bool {
         self.len() == other.len()
-            && Iter {
-                entries: self.store.compared(),
-            }
-            .all(|(key, value)| other.get(key).is_some_and(|v| *value == *v))
+            && Iter { entries: self.store.compared() }
+                .all(|(key, value)| other.get(key).is_some_and(|v| *value == *v))
     }
 }
 
@@ -43,9 +41,7 @@ where
 {
     #[track_caller]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let entries = Iter {
-            entries: self.store.entries(&model::HASH_MAP_DEBUG),
-        };
+        let entries = Iter { entries: self.store.entries(&model::HASH_MAP_DEBUG) };
         f.debug_map().entries(entries).finish()
     }
 }
@@ -96,10 +92,9 @@ where
     #[track_caller]
     #[inline]
     fn extend<T: IntoIterator<Item = (K, V)>>(&mut self, iter: T) {
-        self.store
-            .extend(iter.into_iter(), |slots, slot, key, value| {
-                drop(replace(slots, slot, key, value));
-            });
+        self.store.extend(iter.into_iter(), |slots, slot, key, value| {
+            drop(replace(slots, slot, key, value));
+        });
     }
 }
 
@@ -145,9 +140,7 @@ impl<K, V, S> IntoIterator for HashMap<K, V, S> {
     #[inline]
     #[track_caller]
     fn into_iter(mut self) -> IntoIter<K, V> {
-        IntoIter {
-            entries: self.store.take_entries(&model::HASH_MAP_INTO_ITER),
-        }
+        IntoIter { entries: self.store.take_entries(&model::HASH_MAP_INTO_ITER) }
     }
 }
 

@@ -13,10 +13,7 @@ macro_rules! selected {
         impl<T, S> Clone for $name<'_, T, S> {
             #[inline]
             fn clone(&self) -> Self {
-                $name {
-                    entries: self.entries.clone(),
-                    other: self.other,
-                }
+                $name { entries: self.entries.clone(), other: self.other }
             }
         }
 
@@ -49,11 +46,7 @@ macro_rules! selected {
             {
                 let other = self.other;
                 self.entries.fold(init, |acc, (element, ())| {
-                    if other.contains(element) == $keeps {
-                        f(acc, element)
-                    } else {
-                        acc
-                    }
+                    if other.contains(element) == $keeps { f(acc, element) } else { acc }
                 })
             }
         }
@@ -91,10 +84,7 @@ selected!(Difference, false);
 impl<T, S> Clone for SymmetricDifference<'_, T, S> {
     #[inline]
     fn clone(&self) -> Self {
-        SymmetricDifference {
-            joined: self.joined.clone(),
-            ..*self
-        }
+        SymmetricDifference { joined: self.joined.clone(), ..*self }
     }
 }
 
@@ -131,10 +121,7 @@ shown!(SymmetricDifference);
 impl<T, S> Clone for Union<'_, T, S> {
     #[inline]
     fn clone(&self) -> Self {
-        Union {
-            joined: self.joined.clone(),
-            ..*self
-        }
+        Union { joined: self.joined.clone(), ..*self }
     }
 }
 

@@ -32,9 +32,7 @@ where
 {
     #[track_caller]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let elements = Iter {
-            entries: self.store.entries(&model::HASH_SET_DEBUG),
-        };
+        let elements = Iter { entries: self.store.entries(&model::HASH_SET_DEBUG) };
         f.debug_set().entries(elements).finish()
     }
 }
@@ -107,9 +105,7 @@ impl<T, S> IntoIterator for HashSet<T, S> {
     #[inline]
     #[track_caller]
     fn into_iter(mut self) -> IntoIter<T> {
-        IntoIter {
-            entries: self.store.take_entries(&model::HASH_SET_INTO_ITER),
-        }
+        IntoIter { entries: self.store.take_entries(&model::HASH_SET_INTO_ITER) }
     }
 }
 

@@ -50,10 +50,8 @@ impl Across<'_> {
             }
             let mut one = SharedState {
                 kind: StateKind::File.name().to_owned(),
-                name: self.states[binary].path(&temporary::name(
-                    &path.to_string_lossy(),
-                    &fresh_folder(PLACE),
-                )),
+                name: self.states[binary]
+                    .path(&temporary::name(&path.to_string_lossy(), &fresh_folder(PLACE))),
                 confirmed,
                 joint: confirmed && proof.is_joint(),
                 ..SharedState::default()
@@ -135,11 +133,8 @@ impl Across<'_> {
         (other, candidate): Test,
         (binary, test): Test,
     ) -> Option<bool> {
-        let steps: [Step<'_>; 3] = [
-            (with, set, &[]),
-            (other, &[candidate], &[]),
-            (binary, &[test], &[]),
-        ];
+        let steps: [Step<'_>; 3] =
+            [(with, set, &[]), (other, &[candidate], &[]), (binary, &[test], &[])];
         for _ in 0..CLEANS {
             let run = self.run(&steps, &mut |_| ())?.pop()?.pop()?;
             if self.binaries[binary].end(test, run, true).passed() != Some(true) {

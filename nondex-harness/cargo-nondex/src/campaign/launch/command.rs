@@ -33,10 +33,7 @@ pub fn command(binary: &TestBinary, test: &TestCase, spec: Option<RunSpec>) -> C
         }
         Harness::Opaque | Harness::Doctest => {}
     }
-    let spec = spec.map(|spec| RunSpec {
-        preload: binary.preload.clone().map(Into::into),
-        ..spec
-    });
+    let spec = spec.map(|spec| RunSpec { preload: binary.preload.clone().map(Into::into), ..spec });
     command.envs(spec.map(|spec| (SPEC_VARIABLE, in_variable(&spec))));
     command
 }
@@ -56,10 +53,7 @@ fn program(binary: &TestBinary, executable: &Utf8Path) -> Command {
         }
         None => Command::new(executable),
     };
-    command
-        .current_dir(&binary.cwd)
-        .env_clear()
-        .envs(&binary.env);
+    command.current_dir(&binary.cwd).env_clear().envs(&binary.env);
     command
 }
 

@@ -70,10 +70,7 @@ mod tests {
     use super::*;
 
     fn run(outcome: Outcome, milliseconds: u64) -> Run {
-        Run {
-            took: Duration::from_millis(milliseconds),
-            ..Run::ended(outcome)
-        }
+        Run { took: Duration::from_millis(milliseconds), ..Run::ended(outcome) }
     }
 
     #[test]
@@ -95,10 +92,7 @@ mod tests {
         for other in [&[0][..], &[1], &[2, 1], &[0, 2, 1], &[0, 1, 2]] {
             assert_eq!(hung.limit(other, usual), usual, "{other:?}");
         }
-        hung.note(
-            &[2, 1],
-            &[run(Outcome::Passed, 1), run(Outcome::Failed, 700)],
-        );
+        hung.note(&[2, 1], &[run(Outcome::Passed, 1), run(Outcome::Failed, 700)]);
         assert_eq!(hung.limit(&[0, 1], usual), Duration::from_secs(7));
         hung.note(&[1], &[run(Outcome::Passed, 9000)]);
         assert_eq!(hung.limit(&[0, 1], usual), usual);
@@ -133,14 +127,9 @@ mod tests {
                 state % below
             };
             let scale = [1, 40, 900, 5_000][draw(4) as usize];
-            let durations: Vec<Option<u64>> = (0..12)
-                .map(|_| (draw(3) > 0).then(|| scale + draw(9 * scale)))
-                .collect();
-            assert_eq!(
-                ends(&durations, short),
-                ends(&durations, |_| usual),
-                "{durations:?}"
-            );
+            let durations: Vec<Option<u64>> =
+                (0..12).map(|_| (draw(3) > 0).then(|| scale + draw(9 * scale))).collect();
+            assert_eq!(ends(&durations, short), ends(&durations, |_| usual), "{durations:?}");
             compared += 1;
             shortened += u32::from(durations.iter().filter(|one| one.is_none()).count() > 2);
         }

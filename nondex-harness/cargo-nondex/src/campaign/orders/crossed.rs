@@ -75,9 +75,7 @@ impl SeededExperiments {
     fn count_of(&self, before: &[usize], test: usize, passes: bool) -> [u64; 2] {
         let ends = self.ends(before, test);
         let known = ends.filter_map(|(_, end)| end.passed());
-        known.fold([0, 0], |[count, all], passed| {
-            [count + u64::from(passed == passes), all + 1]
-        })
+        known.fold([0, 0], |[count, all], passed| [count + u64::from(passed == passes), all + 1])
     }
 }
 
@@ -220,13 +218,9 @@ impl OrderCampaign<'_> {
                 if suspects.is_empty() {
                     continue;
                 }
-                let limits = Limits {
-                    reruns: REPETITIONS,
-                    ..self.asked.limits(false)
-                };
-                let concluded = drawn.answer(known, |known| {
-                    conclude(&suspects, tests, &detection, &limits, known)
-                });
+                let limits = Limits { reruns: REPETITIONS, ..self.asked.limits(false) };
+                let concluded = drawn
+                    .answer(known, |known| conclude(&suspects, tests, &detection, &limits, known));
                 let Some(concluded) = concluded else {
                     return (found, chances);
                 };
@@ -296,10 +290,7 @@ impl OrderCampaign<'_> {
             let drawn = processes.with_choices(Level::Std, *seed);
             let again = drawn.answer(seeded.of(Level::Std, *seed, processes), |known| {
                 let ends = known.ends(&[], test, REPETITIONS, false)?;
-                Ok(ends
-                    .into_iter()
-                    .flatten()
-                    .all(|end| end.passed() == Some(!passes)))
+                Ok(ends.into_iter().flatten().all(|end| end.passed() == Some(!passes)))
             });
             end.has_choices && again != Some(false)
         });
@@ -331,10 +322,7 @@ impl OrderCampaign<'_> {
         let points = runs.iter().flat_map(|run| run.points.iter());
         let mut known: BTreeMap<&Site, &PointRecord> = BTreeMap::new();
         points.for_each(|point| _ = known.entry(&point.site).or_insert(point));
-        let scope = |site: &Site| Scope {
-            site: site.clone(),
-            calls: None,
-        };
+        let scope = |site: &Site| Scope { site: site.clone(), calls: None };
         let mut culprits = Vec::new();
         for (site, point) in known.into_iter().take(MAX_SITES) {
             if fails(Selection::Only(vec![scope(site)])) != Some(true) {
@@ -353,16 +341,10 @@ impl OrderCampaign<'_> {
         point: &PointRecord,
         confirmed: bool,
     ) -> Culprit {
-        let mut culprit = Culprit {
-            len: point.max_len,
-            confirmed,
-            ..Culprit::new(&point.site)
-        };
+        let mut culprit = Culprit { len: point.max_len, confirmed, ..Culprit::new(&point.site) };
         if point.site.line == 0 {
             let case = drawn.tests[test];
-            let nearest = self
-                .workspace
-                .nearest(&point.stack, &drawn.suite.binary.cwd);
+            let nearest = self.workspace.nearest(&point.stack, &drawn.suite.binary.cwd);
             let of_test = || Some((case.file.clone()?, case.line?));
             let (file, line) = nearest.or_else(of_test).unwrap_or_default();
             culprit.site = Some(std::mem::replace(&mut culprit.file, file));

@@ -55,13 +55,7 @@ impl BinaryResult {
         let fail = |report: &mut TestReport, before: &[usize]| {
             let before_it = before.iter().map(|test| names[*test].to_owned());
             let spec = processes.spec(test).after(before_it.collect());
-            order::fail(
-                report,
-                suite,
-                &spec,
-                experiments.failing(before, test),
-                &options,
-            );
+            order::fail(report, suite, &spec, experiments.failing(before, test), &options);
         };
         if let Some(chance) = self.chances.iter().find(|known| known.test == test) {
             let spec = match chance.seed {
@@ -175,11 +169,7 @@ impl BinaryResult {
             asked.len()
         );
         if !open.is_empty() {
-            let depend = if self.open.len() == 1 {
-                "depends"
-            } else {
-                "depend"
-            };
+            let depend = if self.open.len() == 1 { "depends" } else { "depend" };
             note += &format!("; what {open} {depend} on was not found yet");
         }
         note

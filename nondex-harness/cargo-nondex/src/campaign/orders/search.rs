@@ -71,9 +71,8 @@ impl OrderCampaign<'_> {
         if !failing.is_empty() {
             let changing = uses.iter().filter(|used| used.has_changes());
             let changing: Vec<usize> = changing.map(|used| used.test).collect();
-            let tried = processes.answer(experiments, |experiments| {
-                beginnings(&changing, &failing, experiments)
-            });
+            let tried = processes
+                .answer(experiments, |experiments| beginnings(&changing, &failing, experiments));
             detection.orders.extend(tried.into_iter().flatten());
         }
         let limits = self.asked.limits(has_pairs);
@@ -91,9 +90,8 @@ impl OrderCampaign<'_> {
             next.retain(|test| !suspects.contains(test));
             suspects.extend(&next);
         }
-        let repeated = processes.answer(experiments, |experiments| {
-            not_idempotent(asked, experiments)
-        });
+        let repeated =
+            processes.answer(experiments, |experiments| not_idempotent(asked, experiments));
         let (mut suspects, open) = Suspect::of(suspects, all_concluded);
         let mut seeded = SeededExperiments::default();
         let dependent = suspects.iter();
@@ -105,11 +103,8 @@ impl OrderCampaign<'_> {
         let decided = decided.chain(chances.iter().map(|known| known.test));
         let decided: Vec<usize> = decided.collect();
         let is_open = |test: &usize| !decided.contains(test) && !open.contains(test);
-        let stable: Vec<usize> = asked
-            .iter()
-            .copied()
-            .filter(|test| is_open(test) && passes(&test))
-            .collect();
+        let stable: Vec<usize> =
+            asked.iter().copied().filter(|test| is_open(test) && passes(&test)).collect();
         let tests = (&stable[..], &detection.cutting[..]);
         let (crossed, more) = self.crossed(processes, tests, &uses, experiments, &mut seeded);
         chances.extend(more);
@@ -183,9 +178,7 @@ impl OrderCampaign<'_> {
             return (Vec::new(), false);
         }
         let left_out = |why: &str| {
-            self.note(format!(
-                "the {number} pairs of tests of `{id}` were not tried{why}"
-            ));
+            self.note(format!("the {number} pairs of tests of `{id}` were not tried{why}"));
             (Vec::new(), false)
         };
         if number > self.asked.most_pairs() {
@@ -207,9 +200,7 @@ impl OrderCampaign<'_> {
                 ));
             }
         }
-        let tried = processes.answer(experiments, |experiments| {
-            pairs(&tests, &asked, experiments)
-        });
+        let tried = processes.answer(experiments, |experiments| pairs(&tests, &asked, experiments));
         let Some((tried, has_pairs)) = tried else {
             return (Vec::new(), false);
         };
@@ -298,9 +289,8 @@ fn detected(
     ending: &[usize],
     experiments: &mut Experiments,
 ) -> (Detection, bool) {
-    let detection = processes.answer(experiments, |experiments| {
-        detect(planned, ending, experiments)
-    });
+    let detection =
+        processes.answer(experiments, |experiments| detect(planned, ending, experiments));
     match detection {
         Some(detection) => (detection, true),
         None => (Detection::so_far(experiments), false),

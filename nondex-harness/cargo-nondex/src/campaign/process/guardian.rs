@@ -164,10 +164,7 @@ mod tests {
     fn what_began_and_did_not_end_is_left() {
         let messages = "announced 7\nstarted 10\nannounced 8\nstarted 11\nended 10\nforgotten 7\n\
                         announced 9\nnothing\nstarted x\nended 11\nstarted 10\n";
-        let left = Left {
-            groups: BTreeSet::from([10]),
-            marks: BTreeSet::from([8, 9]),
-        };
+        let left = Left { groups: BTreeSet::from([10]), marks: BTreeSet::from([8, 9]) };
         assert_eq!(Left::after(messages.as_bytes()), left);
     }
 

@@ -41,10 +41,8 @@ struct RunRegistry {
     ended: Vec<(u64, u64)>,
 }
 
-static RUNS: Mutex<RunRegistry> = Mutex::new(RunRegistry {
-    live: BTreeMap::new(),
-    ended: Vec::new(),
-});
+static RUNS: Mutex<RunRegistry> =
+    Mutex::new(RunRegistry { live: BTreeMap::new(), ended: Vec::new() });
 
 /// Held to start a process and to make it known; held alone to tell what nobody started.
 static STARTING: RwLock<()> = RwLock::new(());
@@ -61,14 +59,7 @@ pub(super) fn start(
     let start = Process::of(leader).map_or(0, |process| process.start);
     let mut runs = RUNS.lock().unwrap_or_else(PoisonError::into_inner);
     runs.live.insert(leader, (start, mark.clone()));
-    Ok((
-        child,
-        Run {
-            leader,
-            start,
-            mark,
-        },
-    ))
+    Ok((child, Run { leader, start, mark }))
 }
 
 impl Run {
@@ -152,10 +143,7 @@ impl RunRegistry {
         if marked.is_some() && marked == asking.mark.as_deref() {
             return Some(true);
         }
-        let mut others = self
-            .live
-            .iter()
-            .filter(|(leader, _)| **leader != asking.leader);
+        let mut others = self.live.iter().filter(|(leader, _)| **leader != asking.leader);
         if let Some(marked) = marked {
             let is_live = others.any(|(_, (_, mark))| mark.as_deref() == Some(marked));
             return (!is_live).then_some(false);
@@ -194,15 +182,9 @@ fn children() -> Vec<i32> {
     text.map_or_else(
         |_| {
             let all = system::processes();
-            all.filter(|(_, process)| process.parent == us)
-                .map(|(id, _)| id)
-                .collect()
+            all.filter(|(_, process)| process.parent == us).map(|(id, _)| id).collect()
         },
-        |text| {
-            text.split_whitespace()
-                .filter_map(|id| id.parse().ok())
-                .collect()
-        },
+        |text| text.split_whitespace().filter_map(|id| id.parse().ok()).collect(),
     )
 }
 
@@ -211,11 +193,7 @@ mod tests {
     use super::*;
 
     fn run(leader: i32, start: u64, mark: Option<&str>) -> Run {
-        Run {
-            leader,
-            start,
-            mark: mark.map(|mark| mark.as_bytes().to_vec()),
-        }
+        Run { leader, start, mark: mark.map(|mark| mark.as_bytes().to_vec()) }
     }
 
     fn runs(live: &[(i32, u64, Option<&str>)], ended: &[(u64, u64)]) -> RunRegistry {
@@ -223,10 +201,7 @@ mod tests {
             let mark = mark.map(|mark| mark.as_bytes().to_vec());
             (*leader, (*start, mark))
         });
-        RunRegistry {
-            live: live.collect(),
-            ended: ended.to_vec(),
-        }
+        RunRegistry { live: live.collect(), ended: ended.to_vec() }
     }
 
     /// Ends what is asked without the runs of other tests.

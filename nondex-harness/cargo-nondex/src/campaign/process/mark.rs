@@ -26,9 +26,7 @@ pub(super) fn of(process: i32) -> Option<Vec<u8>> {
 fn found_in(block: &[u8]) -> Option<&[u8]> {
     let mut entries = block.split(|byte| *byte == 0);
     entries.find(|entry| {
-        entry
-            .strip_prefix(SPEC_VARIABLE.as_bytes())
-            .is_some_and(|rest| rest.starts_with(b"="))
+        entry.strip_prefix(SPEC_VARIABLE.as_bytes()).is_some_and(|rest| rest.starts_with(b"="))
     })
 }
 

@@ -73,10 +73,8 @@ fn a_hang_is_killed_at_the_time_limit_with_all_its_children() {
 
 #[test]
 fn a_hang_that_ignores_sigterm_is_killed_all_the_same() {
-    let found = finished(
-        "trap '' TERM; echo $$; while :; do sleep 1; done",
-        Duration::from_millis(200),
-    );
+    let found =
+        finished("trap '' TERM; echo $$; while :; do sleep 1; done", Duration::from_millis(200));
     assert_eq!(found.end, End::TimedOut);
     assert!(is_gone(&found.output));
 }
@@ -96,16 +94,9 @@ fn a_process_that_closes_its_output_still_has_its_own_exit_code() {
 
 #[test]
 fn a_child_left_behind_is_killed_and_noted_whether_it_holds_the_output_or_not() {
-    for script in [
-        "sleep 1000 & echo $!",
-        "sleep 1000 >/dev/null 2>&1 & echo $!",
-    ] {
+    for script in ["sleep 1000 & echo $!", "sleep 1000 >/dev/null 2>&1 & echo $!"] {
         let found = finished(script, LONG);
-        assert_eq!(
-            (found.end, found.left_child),
-            (End::Exited(0), true),
-            "{script}"
-        );
+        assert_eq!((found.end, found.left_child), (End::Exited(0), true), "{script}");
         assert!(is_gone(&found.output), "{script}");
     }
 }
@@ -153,10 +144,7 @@ fn a_process_that_another_thread_is_starting_is_no_child_that_is_left() {
 
 #[test]
 fn a_child_in_a_session_of_its_own_does_not_make_the_driver_hang() {
-    let found = finished(
-        "setsid sh -c 'echo $$; exec sleep 2' & sleep 0.2; exit 3",
-        LONG,
-    );
+    let found = finished("setsid sh -c 'echo $$; exec sleep 2' & sleep 0.2; exit 3", LONG);
     assert_eq!((found.end, found.left_child), (End::Exited(3), true));
 }
 
@@ -199,10 +187,7 @@ fn what_cannot_be_started_is_an_error() {
 
 #[test]
 fn many_small_pieces_come_whole_and_in_order() {
-    let found = finished(
-        "i=0; while [ $i -lt 3000 ]; do printf \"$i \"; i=$((i+1)); done",
-        LONG,
-    );
+    let found = finished("i=0; while [ $i -lt 3000 ]; do printf \"$i \"; i=$((i+1)); done", LONG);
     let expected: String = (0..3000).map(|i| format!("{i} ")).collect();
     assert_eq!(found.output.to_text(), expected);
     assert_eq!(found.end, End::Exited(0));

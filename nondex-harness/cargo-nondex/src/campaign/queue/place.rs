@@ -44,12 +44,6 @@ impl QueuePlace {
                 Selection::Only(_) | Selection::Except(_) => Phase::Search,
             },
         };
-        QueuePlace {
-            phase,
-            spent,
-            round,
-            test,
-            index,
-        }
+        QueuePlace { phase, spent, round, test, index }
     }
 }

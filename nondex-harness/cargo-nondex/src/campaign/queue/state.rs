@@ -150,9 +150,7 @@ impl State {
             let is_next = |other: &&QueuePlace| other.phase == turn.phase && is_free(other);
             let last = open().rev().find(is_next).filter(|_| longest);
             let of_its_test = last.map(|last| QueuePlace { index: 0, ..*last });
-            let mut runs = of_its_test
-                .into_iter()
-                .flat_map(|start| self.queue.range(start..));
+            let mut runs = of_its_test.into_iter().flat_map(|start| self.queue.range(start..));
             runs.next().map_or(turn, |(longest, _)| *longest)
         };
         let free = open().find(is_free).map(|turn| first(*turn));
@@ -207,13 +205,7 @@ impl State {
 
     /// Queues the runs that a test asks for, which are confined if they can be.
     pub(super) fn ask(&mut self, index: usize, missing: Missing, confined: bool) {
-        let Missing {
-            experiments: specs,
-            limit,
-            alone,
-            fresh,
-            purpose,
-        } = missing;
+        let Missing { experiments: specs, limit, alone, fresh, purpose } = missing;
         if specs.is_empty() {
             // It would be waited for for ever.
             return self.give_up(index, "it asked for no run".to_owned());

@@ -95,10 +95,7 @@ fn need_runs(runs: &Runs, number: usize) -> Result<(), Need> {
 
 /// The judgement of a test of which all runs were made.
 fn stable() -> Judgement {
-    Judgement {
-        is_provisional: false,
-        ..Judgement::provisional(Conclusion::Stable)
-    }
+    Judgement { is_provisional: false, ..Judgement::provisional(Conclusion::Stable) }
 }
 
 /// Executes without a budget.
@@ -115,13 +112,8 @@ fn execute_within(
     budget: &Budget,
     stop: &StopFlag,
 ) -> Executed {
-    let means = Means {
-        jobs: NonZeroUsize::new(jobs).unwrap(),
-        prune: true,
-        budget,
-        stop,
-        max_fail: None,
-    };
+    let means =
+        Means { jobs: NonZeroUsize::new(jobs).unwrap(), prune: true, budget, stop, max_fail: None };
     execute(workload, tests, &means, &Silent)
 }
 
@@ -132,9 +124,7 @@ fn execute_in_time(workload: Simulated, tests: usize, jobs: usize) -> (Executed,
         let executed = execute_all(&workload, tests, jobs, &StopFlag::new());
         let _ = send.send((executed, workload));
     });
-    receive
-        .recv_timeout(PATIENCE)
-        .expect("the executor comes to an end")
+    receive.recv_timeout(PATIENCE).expect("the executor comes to an end")
 }
 
 #[test]
@@ -146,11 +136,8 @@ fn a_panic_of_our_own_costs_the_test_with_which_it_happens_and_no_other() {
             judged.sort_unstable();
             assert_eq!(judged, [1, 2, 3, 4, 5], "{place:?}");
             assert!(!executed.stopped);
-            let given_up: Vec<Option<&str>> = executed
-                .tests
-                .iter()
-                .map(|test| test.panic.as_deref())
-                .collect();
+            let given_up: Vec<Option<&str>> =
+                executed.tests.iter().map(|test| test.panic.as_deref()).collect();
             let expected = format!("at {place:?}");
             assert_eq!(given_up[0], Some(expected.as_str()));
             assert_eq!(given_up[1..], [None; 5]);
@@ -216,11 +203,7 @@ impl Workload for Needing<'_> {
             return Err(Need::AfterOthers);
         }
         if runs.plain.is_none() {
-            return Err(Need::Plain {
-                limit: PATIENCE,
-                obstacle: None,
-                is_decisive: true,
-            });
+            return Err(Need::Plain { limit: PATIENCE, obstacle: None, is_decisive: true });
         }
         Ok(Judgement::provisional(Conclusion::Stable))
     }
@@ -274,10 +257,7 @@ fn what_tests_need_besides_runs_is_made_once_no_run_is_and_each_is_judged_once()
 #[test]
 fn what_is_needed_when_it_is_stopped_is_left_open() {
     let stop = StopFlag::new();
-    let tests = Needing {
-        stop: Some(&stop),
-        ..Needing::default()
-    };
+    let tests = Needing { stop: Some(&stop), ..Needing::default() };
     let executed = execute_all(&tests, 4, 1, &stop);
     assert!(executed.stopped);
     assert!(executed.tests.iter().all(|test| test.judgement.is_none()));
@@ -350,8 +330,7 @@ impl Workload for Long {
     ) -> Result<Run, Unmade> {
         let under_way = self.under_way[test].fetch_add(1, Ordering::SeqCst) + 1;
         let is_confined = setting == Setting::Confined;
-        self.confined
-            .fetch_add(is_confined.into(), Ordering::SeqCst);
+        self.confined.fetch_add(is_confined.into(), Ordering::SeqCst);
         let result = match (test, setting) {
             (0, Setting::Confined) => {
                 let begun = Instant::now();
@@ -392,10 +371,7 @@ fn runs_of_one_test_are_made_at_once_only_while_they_can_be_confined() {
     }
     assert!(long.has_met.into_inner(), "its runs are made at once");
     let refused = long.refused.into_inner();
-    assert!(
-        (1..=3).contains(&refused),
-        "it is not tried again: {refused}"
-    );
+    assert!((1..=3).contains(&refused), "it is not tried again: {refused}");
 }
 
 #[test]
@@ -410,10 +386,7 @@ fn nothing_is_confined_where_one_run_is_made_at_a_time_or_its_time_matters() {
 
 #[test]
 fn runs_of_the_only_test_are_made_at_once_when_its_time_is_virtual() {
-    let long = Long {
-        is_scheduled: true,
-        ..Long::default()
-    };
+    let long = Long { is_scheduled: true, ..Long::default() };
     let executed = execute_all(&long, 1, 3, &StopFlag::new());
     assert_eq!(executed.tests[0].runs.count(), 6);
     assert!(long.has_met.into_inner());
@@ -421,19 +394,10 @@ fn runs_of_the_only_test_are_made_at_once_when_its_time_is_virtual() {
 
 #[test]
 fn a_test_with_two_runs_of_which_this_program_panics_is_given_up_once() {
-    let long = Long {
-        panics: true,
-        ..Long::default()
-    };
+    let long = Long { panics: true, ..Long::default() };
     let executed = execute_all(&long, 2, 3, &StopFlag::new());
-    assert_eq!(
-        executed.tests[0].panic.as_deref(),
-        Some("with several runs at once")
-    );
-    assert_eq!(
-        (executed.tests[1].runs.count(), &executed.tests[1].panic),
-        (6, &None)
-    );
+    assert_eq!(executed.tests[0].panic.as_deref(), Some("with several runs at once"));
+    assert_eq!((executed.tests[1].runs.count(), &executed.tests[1].panic), (6, &None));
     assert!(!executed.stopped);
 }
 
@@ -472,10 +436,7 @@ impl Workload for Exploring {
         _setting: Setting,
     ) -> Result<Run, Unmade> {
         self.runs.lock().unwrap().push(test);
-        Ok(Run {
-            took: Duration::from_millis(self.took[test]),
-            ..simulation::run(true, [1])
-        })
+        Ok(Run { took: Duration::from_millis(self.took[test]), ..simulation::run(true, [1]) })
     }
 
     fn judged(&self, _test: usize, _runs: &Runs, _judgement: &Judgement) {}
@@ -483,10 +444,7 @@ impl Workload for Exploring {
 
 #[test]
 fn the_test_that_took_the_least_time_is_next() {
-    let tests = Exploring {
-        took: [1, 100, 10],
-        ..Exploring::default()
-    };
+    let tests = Exploring { took: [1, 100, 10], ..Exploring::default() };
     execute_all(&tests, 3, 1, &StopFlag::new());
     let runs = tests.runs.into_inner().unwrap();
     assert_eq!(runs, [0, 1, 2, 0, 0, 2, 2, 1, 1]);
@@ -496,10 +454,7 @@ fn the_test_that_took_the_least_time_is_next() {
 fn one_of_several_workers_goes_on_with_the_test_that_took_the_most_time() {
     let runs = |took| {
         let mut runs = Runs::new(true, true);
-        let run = Run {
-            took: Duration::from_secs(took),
-            ..simulation::run(true, [1])
-        };
+        let run = Run { took: Duration::from_secs(took), ..simulation::run(true, [1]) };
         runs.together.add(RunSpec::clean("t"), run);
         (runs, Required::default())
     };

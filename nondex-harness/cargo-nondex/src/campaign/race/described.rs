@@ -18,20 +18,12 @@ impl Races<'_> {
         interleaving: &ForcedInterleaving<'_>,
         stopped: &Run,
     ) -> Race {
-        let ForcedInterleaving {
-            outer,
-            inner,
-            state,
-            moment: Moment { access, pause_at },
-        } = *interleaving;
+        let ForcedInterleaving { outer, inner, state, moment: Moment { access, pause_at } } =
+            *interleaving;
         let is_inner = test == inner.test;
         let name = |used: &Use<'_>| self.processes.tests[used.test].name.clone();
         // What one test changes, the other one uses.
-        let [own, other] = if is_inner {
-            [inner, outer]
-        } else {
-            [outer, inner]
-        };
+        let [own, other] = if is_inner { [inner, outer] } else { [outer, inner] };
         let mut writers = [other, own].into_iter();
         let writer = writers.find(|used| used.changes(state)).unwrap_or(other);
         let line = |access: &AccessRecord| self.states.line(access);
@@ -45,13 +37,8 @@ impl Races<'_> {
             (false, false, Some(until)) => Some(until + after),
             _ => None,
         };
-        let by_then = done.and_then(|done| {
-            writes
-                .iter()
-                .take_while(before(done))
-                .filter(is_write)
-                .last()
-        });
+        let by_then =
+            done.and_then(|done| writes.iter().take_while(before(done)).filter(is_write).last());
         let written = by_then.or_else(|| writes.iter().rfind(is_write)).cloned();
         let read = match is_inner {
             false => use_of(stopped, state).and_then(line),
@@ -75,13 +62,7 @@ impl Races<'_> {
             line: line.line,
             test: name(writer),
         });
-        Race {
-            with: name(other),
-            inner: is_inner,
-            interrupt_at: access,
-            pause_at,
-            state: shared,
-        }
+        Race { with: name(other), inner: is_inner, interrupt_at: access, pause_at, state: shared }
     }
 
     /// The accesses of a test that runs alone to a part of the state, with their lines.

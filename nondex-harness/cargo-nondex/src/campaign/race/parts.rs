@@ -34,10 +34,7 @@ impl Races<'_> {
         let writes = numbers(outer, |stop| stop.writes);
         let reads = numbers(inner, |stop| stop.reads);
         let each = writes.iter().flat_map(|access| {
-            reads.iter().map(|until| Moment {
-                access: *access,
-                pause_at: Some(*until),
-            })
+            reads.iter().map(|until| Moment { access: *access, pause_at: Some(*until) })
         });
         each.collect()
     }

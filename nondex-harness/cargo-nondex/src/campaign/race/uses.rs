@@ -82,9 +82,8 @@ pub(in crate::campaign) fn uses<'s>(
     tests: &[usize],
 ) -> Vec<Use<'s>> {
     let required = |test: &usize| processes.required([*test].into_iter());
-    let mut watched = processes.each(tests, false, required, |place, test| {
-        Watched::of(processes, place, *test)
-    });
+    let mut watched =
+        processes.each(tests, false, required, |place, test| Watched::of(processes, place, *test));
     // Where these left files, each was made again by itself.
     if processes.are_at_once() {
         let outside = watched.iter().flat_map(|watched| &watched.run.accesses[..]);
@@ -92,9 +91,7 @@ pub(in crate::campaign) fn uses<'s>(
         let outside: BTreeSet<StateId> = outside.map(|access| access.state.clone()).collect();
         for watched in &mut watched {
             let accesses = &watched.run.accesses;
-            let met = accesses
-                .iter()
-                .any(|access| outside.contains(&access.state));
+            let met = accesses.iter().any(|access| outside.contains(&access.state));
             if met || !watched.run.passed() {
                 match Watched::of(processes, PLACE, watched.test) {
                     Some(alone) => *watched = alone,
@@ -118,12 +115,7 @@ pub(super) fn is_outside(state: &StateId) -> bool {
 
 /// All accesses that functions make.
 pub(super) fn every() -> Vec<StateId> {
-    let kinds = [
-        StateKind::Env,
-        StateKind::Cwd,
-        StateKind::File,
-        StateKind::Port,
-    ];
+    let kinds = [StateKind::Env, StateKind::Cwd, StateKind::File, StateKind::Port];
     kinds.map(StateId::every).to_vec()
 }
 
@@ -152,33 +144,22 @@ impl Watched {
         if !has_statics {
             run = watched(every())?;
         }
-        Some(Watched {
-            test,
-            run,
-            has_statics,
-        })
+        Some(Watched { test, run, has_statics })
     }
 }
 
 fn used<'s>(states: &'s States<'s>, watched: &Watched) -> Use<'s> {
     let any = StateId::every(StateKind::Static);
     let run = &watched.run;
-    let (of_statics, others): (Vec<_>, Vec<_>) = run
-        .accesses
-        .iter()
-        .cloned()
-        .partition(|access| access.state.kind == StateKind::Static);
+    let (of_statics, others): (Vec<_>, Vec<_>) =
+        run.accesses.iter().cloned().partition(|access| access.state.kind == StateKind::Static);
     let mut changes = states.parts(run.states.iter());
     let left = changes.iter().map(|part| part.state.clone()).collect();
     changes.retain(|part| part.state.kind == StateKind::Static);
     let mut undone = BTreeSet::new();
     let mut reads = BTreeSet::new();
     for access in &of_statics {
-        let accessed = StateChange {
-            state: access.state.clone(),
-            before: None,
-            after: None,
-        };
+        let accessed = StateChange { state: access.state.clone(), before: None, after: None };
         for part in states.parts([&accessed].into_iter()) {
             if !access.writes {
                 reads.insert(part.state);

@@ -71,15 +71,8 @@ mod tests {
         let mut report = TestReport::new("p", "p", "t");
         report.verdict = Verdict::NonDeterministic;
         report.failure_rate.insert(Level::Std, [0, 10]);
-        report.steps.push(Step {
-            name: "further-seeds".to_owned(),
-            runs: 27,
-            failures: 3,
-        });
-        let stable = TestReport {
-            verdict: Verdict::Stable,
-            ..report.clone()
-        };
+        report.steps.push(Step { name: "further-seeds".to_owned(), runs: 27, failures: 3 });
+        let stable = TestReport { verdict: Verdict::Stable, ..report.clone() };
         adopt(&mut report, stable);
         assert_eq!(report.verdict, Verdict::NonDeterministic);
         let explained = TestReport {

@@ -103,11 +103,7 @@ impl Together {
         let failed = self.failed.get(&case.name);
         let failures = failed.map_or(0, |(runs, _)| *runs);
         report.runs += self.runs;
-        report.steps.push(Step {
-            name: STEP.to_owned(),
-            runs: self.runs,
-            failures,
-        });
+        report.steps.push(Step { name: STEP.to_owned(), runs: self.runs, failures });
         let Some((_, output)) = failed else {
             return;
         };

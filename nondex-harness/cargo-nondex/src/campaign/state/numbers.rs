@@ -42,10 +42,7 @@ pub(super) const LIMITS: [&str; 15] = [
 
 /// The name of what has this number, from 1 on; the number where it has none, or is a name already.
 pub(super) fn named_number(number: &str, names: &[&str]) -> String {
-    let place = number
-        .parse::<usize>()
-        .ok()
-        .and_then(|number| number.checked_sub(1));
+    let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     let name = place.and_then(|place| names.get(place));
     (*name.unwrap_or(&number)).to_owned()
 }

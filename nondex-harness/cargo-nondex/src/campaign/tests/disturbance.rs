@@ -15,10 +15,7 @@ fn a_test_never_runs_at_once_with_itself() {
     );
     project.options.jobs = NonZeroUsize::new(8).unwrap();
     project.options.levels = vec![Level::One];
-    assert_eq!(
-        verdicts(&project.run()),
-        [("a", Verdict::Stable), ("b", Verdict::Stable)]
-    );
+    assert_eq!(verdicts(&project.run()), [("a", Verdict::Stable), ("b", Verdict::Stable)]);
 }
 
 #[test]
@@ -38,15 +35,9 @@ fn tests_that_disturb_each_other_are_judged_from_runs_alone() {
     );
     project.options.jobs = NonZeroUsize::new(8).unwrap();
     let report = project.run();
-    assert_eq!(
-        verdicts(&report),
-        [("a", Verdict::Stable), ("b", Verdict::Stable)]
-    );
+    assert_eq!(verdicts(&report), [("a", Verdict::Stable), ("b", Verdict::Stable)]);
     assert!(report.summary.run_alone >= 1);
-    assert_eq!(
-        crate::report::exit_code(&report),
-        crate::exit_code::ExitCode::Ok
-    );
+    assert_eq!(crate::report::exit_code(&report), crate::exit_code::ExitCode::Ok);
 }
 
 /// A test that makes a folder and leaves it, under a name that is `random` or not. It finds what an

@@ -16,15 +16,7 @@ fn what_a_misbehaving_test_does_is_the_result_of_that_test() {
             closes) exec >&- 2>&-; end true ;;
             lies) echo "test result: ok. 1 passed"; end false ;;
         esac"#,
-        &[
-            "exits",
-            "exits_late",
-            "aborts",
-            "garbles",
-            "leaves",
-            "closes",
-            "lies",
-        ],
+        &["exits", "exits_late", "aborts", "garbles", "leaves", "closes", "lies"],
     );
     project.options.clean_runs = NonZeroU32::MIN;
     let report = project.run();
@@ -55,12 +47,7 @@ fn what_a_misbehaving_test_does_is_the_result_of_that_test() {
                 Some(Outcome::Exited(0)),
                 "the process exited with code 0 before the test ended"
             ),
-            (
-                "exits_late",
-                Broken,
-                Some(Outcome::Exited(3)),
-                "the process exited with code 3"
-            ),
+            ("exits_late", Broken, Some(Outcome::Exited(3)), "the process exited with code 3"),
             (
                 "aborts",
                 Broken,

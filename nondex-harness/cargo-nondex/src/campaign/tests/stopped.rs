@@ -30,11 +30,8 @@ impl Progress for Counter {
 
 #[test]
 fn progress_hears_of_every_run_and_every_judgement() {
-    let project = Project::new(
-        Harness::Nondex,
-        "[ $name = a ] && point 1 3 100; end true",
-        &["a", "b"],
-    );
+    let project =
+        Project::new(Harness::Nondex, "[ $name = a ] && point 1 3 100; end true", &["a", "b"]);
     let counter = Counter::default();
     let report = project.run_with(&counter, &StopFlag::new());
     let [started, finished, judged] =
@@ -54,40 +51,24 @@ fn a_stopped_campaign_reports_what_it_has_and_says_that_it_is_partial() {
         &["a", "b", "c"],
     );
     project.options.jobs = NonZeroUsize::MIN;
-    let counter = Counter {
-        stop_after: Some(4),
-        ..Counter::default()
-    };
+    let counter = Counter { stop_after: Some(4), ..Counter::default() };
     let report = project.run_with(&counter, &counter.stop);
     assert!(report.partial);
     assert_eq!(
         verdicts(&report),
-        [
-            ("a", Verdict::Stable),
-            ("b", Verdict::NotRun),
-            ("c", Verdict::NotRun)
-        ]
+        [("a", Verdict::Stable), ("b", Verdict::NotRun), ("c", Verdict::NotRun)]
     );
     let runs: Vec<u64> = report.tests.iter().map(|test| test.runs).collect();
     assert_eq!(runs, [2, 2, 0]);
-    assert_eq!(
-        crate::report::exit_code(&report),
-        crate::exit_code::ExitCode::Found
-    );
+    assert_eq!(crate::report::exit_code(&report), crate::exit_code::ExitCode::Found);
 }
 
 #[test]
 fn a_stopped_campaign_says_what_it_knows_of_a_test_that_fails() {
-    let mut project = Project::new(
-        Harness::Nondex,
-        "point 1 3 100; made 1 && end false; end true",
-        &["a"],
-    );
+    let mut project =
+        Project::new(Harness::Nondex, "point 1 3 100; made 1 && end false; end true", &["a"]);
     project.options.jobs = NonZeroUsize::MIN;
-    let counter = Counter {
-        stop_after: Some(25),
-        ..Counter::default()
-    };
+    let counter = Counter { stop_after: Some(25), ..Counter::default() };
     let report = project.run_with(&counter, &counter.stop);
     assert!(report.partial);
     let test = &report.tests[0];

@@ -13,11 +13,7 @@ pub struct FiltersetError {
 
 impl FiltersetError {
     pub(super) fn new(text: &str, span: Range<usize>, message: impl Into<String>) -> Self {
-        FiltersetError {
-            text: text.to_owned(),
-            span,
-            message: message.into(),
-        }
+        FiltersetError { text: text.to_owned(), span, message: message.into() }
     }
 
     /// The column of the place in its line, in characters, from 1.
@@ -28,9 +24,7 @@ impl FiltersetError {
 
     /// The bounds of the line that holds the place.
     fn line(&self) -> (usize, usize) {
-        let start = self.text[..self.span.start]
-            .rfind('\n')
-            .map_or(0, |newline| newline + 1);
+        let start = self.text[..self.span.start].rfind('\n').map_or(0, |newline| newline + 1);
         let end = self.text[self.span.start..]
             .find('\n')
             .map_or(self.text.len(), |newline| self.span.start + newline);
@@ -42,10 +36,7 @@ impl fmt::Display for FiltersetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (start, end) = self.line();
         let shown = |text: &str| text.replace(['\t', '\r'], " ");
-        let width = self.text[self.span.start..self.span.end.min(end)]
-            .chars()
-            .count()
-            .max(1);
+        let width = self.text[self.span.start..self.span.end.min(end)].chars().count().max(1);
         writeln!(f, "{}", self.message)?;
         writeln!(f, "  {}", shown(&self.text[start..end]).trim_end())?;
         write!(f, "  {:>1$}", "", self.column() - 1)?;
@@ -65,10 +56,7 @@ mod tests {
         let start = text.find("tset").unwrap();
         let error = FiltersetError::new(text, start..start + 4, "unknown predicate `tset`");
         assert_eq!(error.column(), 3);
-        assert_eq!(
-            error.to_string(),
-            "unknown predicate `tset`\n    tset(ü)\n    ^^^^"
-        );
+        assert_eq!(error.to_string(), "unknown predicate `tset`\n    tset(ü)\n    ^^^^");
     }
 
     #[test]

@@ -25,10 +25,7 @@ impl Expression {
     /// # Errors
     /// When it is not an expression; the error points at the place.
     pub fn parse(text: &str) -> Result<Self, FiltersetError> {
-        Ok(Expression {
-            text: text.to_owned(),
-            tree: parser::parse(text)?,
-        })
+        Ok(Expression { text: text.to_owned(), tree: parser::parse(text)? })
     }
 
     /// What was parsed.

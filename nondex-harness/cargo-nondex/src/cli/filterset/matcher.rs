@@ -33,9 +33,7 @@ impl Matcher {
     /// # Errors
     /// When the pattern is not a regular expression: the message of the regex parser, on one line.
     pub(super) fn regex(pattern: &str) -> Result<Self, String> {
-        Regex::new(pattern)
-            .map(Matcher::Regex)
-            .map_err(|error| one_line(&error))
+        Regex::new(pattern).map(Matcher::Regex).map_err(|error| one_line(&error))
     }
 
     /// The matcher of `#pattern`.
@@ -50,9 +48,7 @@ impl Matcher {
             .empty_alternates(true)
             .build()
             .map_err(|error| error.kind().to_string())?;
-        Regex::new(glob.regex())
-            .map(Matcher::Glob)
-            .map_err(|error| one_line(&error))
+        Regex::new(glob.regex()).map(Matcher::Glob).map_err(|error| one_line(&error))
     }
 
     pub(super) fn is_match(&self, name: &str) -> bool {
@@ -88,9 +84,6 @@ mod tests {
     #[test]
     fn an_invalid_pattern_says_why_on_one_line() {
         assert_eq!(Matcher::regex("[").unwrap_err(), "unclosed character class");
-        assert_eq!(
-            Matcher::glob("*[").unwrap_err(),
-            "unclosed character class; missing ']'"
-        );
+        assert_eq!(Matcher::glob("*[").unwrap_err(), "unclosed character class; missing ']'");
     }
 }

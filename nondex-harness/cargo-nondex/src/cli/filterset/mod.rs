@@ -74,11 +74,7 @@ impl<'a> Query<'a> {
             binary: &binary.target,
             binary_id: &binary.id,
             kind: &binary.kind,
-            platform: if binary.kind == "proc-macro" {
-                Platform::Host
-            } else {
-                Platform::Target
-            },
+            platform: if binary.kind == "proc-macro" { Platform::Host } else { Platform::Target },
             test: &test.name,
         }
     }

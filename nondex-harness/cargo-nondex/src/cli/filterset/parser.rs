@@ -35,11 +35,7 @@ type Result<T> = std::result::Result<T, FiltersetError>;
 
 /// Parses a whole text.
 pub(super) fn parse(text: &str) -> Result<Tree<Leaf>> {
-    let mut parser = Parser {
-        text,
-        at: 0,
-        depth: 0,
-    };
+    let mut parser = Parser { text, at: 0, depth: 0 };
     let tree = parser.or()?;
     parser.space();
     if parser.at < text.len() {
@@ -60,11 +56,7 @@ impl<'a> Parser<'a> {
     }
 
     fn space(&mut self) {
-        self.at = self.text.len()
-            - self
-                .rest()
-                .trim_start_matches([' ', '\t', '\n', '\r'])
-                .len();
+        self.at = self.text.len() - self.rest().trim_start_matches([' ', '\t', '\n', '\r']).len();
     }
 
     /// Takes `token` if it comes next.
@@ -84,9 +76,7 @@ impl<'a> Parser<'a> {
     /// The name that comes next, possibly empty.
     fn word(&self) -> &'a str {
         let rest = self.rest();
-        let end = rest
-            .find(|c: char| !(c.is_alphanumeric() || c == '_'))
-            .unwrap_or(rest.len());
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
         &rest[..end]
     }
 
@@ -188,10 +178,7 @@ impl<'a> Parser<'a> {
         let predicate = match argument {
             Argument::None(predicate) => {
                 if !self.rest().starts_with(')') && !self.rest().is_empty() {
-                    let end = self
-                        .rest()
-                        .find(')')
-                        .map_or(self.text.len(), |at| self.at + at);
+                    let end = self.rest().find(')').map_or(self.text.len(), |at| self.at + at);
                     return self.error(start..end, format!("{name}() takes no argument"));
                 }
                 predicate
@@ -252,10 +239,8 @@ impl<'a> Parser<'a> {
             match chars.next() {
                 None => {
                     let end = self.text.len();
-                    return self.error(
-                        end..end,
-                        "expected `/` at the end of the regular expression",
-                    );
+                    return self
+                        .error(end..end, "expected `/` at the end of the regular expression");
                 }
                 Some((at, '/')) => break start + at,
                 Some((_, '\\')) => match chars.next() {
@@ -288,10 +273,7 @@ impl<'a> Parser<'a> {
             }
         }
         if text.is_empty() && !self.rest().is_empty() {
-            return self.error(
-                self.here(),
-                format!("expected a name, found {}", self.found()),
-            );
+            return self.error(self.here(), format!("expected a name, found {}", self.found()));
         }
         Ok(text)
     }
@@ -357,20 +339,12 @@ impl<'a> Parser<'a> {
             }
             _ => format!("expected an operator or the end, found {}", self.found()),
         };
-        let span = if word.is_empty() {
-            self.here()
-        } else {
-            self.at..self.at + word.len()
-        };
+        let span = if word.is_empty() { self.here() } else { self.at..self.at + word.len() };
         FiltersetError::new(self.text, span, message)
     }
 }
 
 /// One operand is itself, several are joined.
 fn join(mut operands: Vec<Tree<Leaf>>, joined: fn(Vec<Tree<Leaf>>) -> Tree<Leaf>) -> Tree<Leaf> {
-    if operands.len() == 1 {
-        operands.remove(0)
-    } else {
-        joined(operands)
-    }
+    if operands.len() == 1 { operands.remove(0) } else { joined(operands) }
 }

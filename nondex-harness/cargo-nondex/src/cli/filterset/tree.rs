@@ -46,10 +46,7 @@ impl<L> Tree<L> {
         map: &mut impl FnMut(&L) -> Result<M, E>,
     ) -> Result<Tree<M>, E> {
         let mut all = |trees: &[Tree<L>]| {
-            trees
-                .iter()
-                .map(|tree| tree.try_map(map))
-                .collect::<Result<_, E>>()
+            trees.iter().map(|tree| tree.try_map(map)).collect::<Result<_, E>>()
         };
         Ok(match self {
             Tree::Or(trees) => Tree::Or(all(trees)?),

@@ -41,10 +41,9 @@ impl Workspace {
         for package in &members {
             let reached = reachable(&package.id, &edges);
             let found = reached.iter().filter_map(|id| names.get(id));
-            workspace.dependencies.insert(
-                package.name.to_string(),
-                found.map(|name| (*name).to_owned()).collect(),
-            );
+            workspace
+                .dependencies
+                .insert(package.name.to_string(), found.map(|name| (*name).to_owned()).collect());
             for target in &package.targets {
                 if !target.is_custom_build() {
                     let id = project::binary_id(&package.name, target);
@@ -77,11 +76,7 @@ impl Workspace {
 
     /// The members that those in `of` depend on, themselves included.
     pub fn dependencies(&self, of: &BTreeSet<String>) -> BTreeSet<String> {
-        of.iter()
-            .filter_map(|name| self.dependencies.get(name))
-            .flatten()
-            .cloned()
-            .collect()
+        of.iter().filter_map(|name| self.dependencies.get(name)).flatten().cloned().collect()
     }
 
     /// The members that depend on one in `on`, themselves included.

@@ -4,10 +4,7 @@ use super::*;
 use crate::project::suite::tests::binary;
 
 pub(crate) fn suite() -> Suite {
-    let test = |name: &str, ignored| TestCase {
-        ignored,
-        ..TestCase::new(name)
-    };
+    let test = |name: &str, ignored| TestCase { ignored, ..TestCase::new(name) };
     Suite {
         binary: binary("shop", "cart"),
         tests: vec![
@@ -28,9 +25,7 @@ fn selected(args: &[&str]) -> Result<(Vec<String>, Vec<String>), String> {
     }
     let line = Line::try_parse_from(["test"].iter().chain(args)).map_err(|e| e.to_string())?;
     let filter = line.filter.parse().map_err(|e| e.to_string())?;
-    let filter = filter
-        .resolve(&Workspace::default())
-        .map_err(|e| e.to_string())?;
+    let filter = filter.resolve(&Workspace::default()).map_err(|e| e.to_string())?;
     let suite = suite();
     let named = |wanted| {
         let tests = suite.tests.iter();
@@ -49,66 +44,35 @@ fn an_id_that_a_shell_took_a_part_of_is_recognised() {
         ("twice", None),
     ] {
         let args = FilterArgs {
-            names: NameArgs {
-                filters: vec![filter.to_owned()],
-                ..NameArgs::default()
-            },
+            names: NameArgs { filters: vec![filter.to_owned()], ..NameArgs::default() },
             ..FilterArgs::default()
         };
         let parsed = args.parse().unwrap();
         let resolved = parsed.resolve(&Workspace::default()).unwrap();
-        assert_eq!(
-            resolved.unquoted(&[suite()]).as_deref(),
-            expected,
-            "{filter}"
-        );
+        assert_eq!(resolved.unquoted(&[suite()]).as_deref(), expected, "{filter}");
     }
 }
 
 #[test]
 fn names_select_as_in_libtest_wherever_they_stand() {
     for (args, run, ignored) in [
-        (
-            &[][..],
-            &["add", "add::twice", "remove"][..],
-            &["slow::add"][..],
-        ),
+        (&[][..], &["add", "add::twice", "remove"][..], &["slow::add"][..]),
         (&["add"], &["add", "add::twice"], &["slow::add"]),
         (&["--", "add"], &["add", "add::twice"], &["slow::add"]),
         (&["twice", "--", "rem"], &["add::twice", "remove"], &[]),
         (&["add", "--", "--exact"], &["add"], &[]),
         (&["--exact", "add"], &["add"], &[]),
         (&["add", "--skip", "twice"], &["add"], &["slow::add"]),
-        (
-            &["--", "--skip", "twice", "--skip", "slow"],
-            &["add", "remove"],
-            &[],
-        ),
-        (
-            &["--exact", "--skip", "add"],
-            &["add::twice", "remove"],
-            &["slow::add"],
-        ),
+        (&["--", "--skip", "twice", "--skip", "slow"], &["add", "remove"], &[]),
+        (&["--exact", "--skip", "add"], &["add::twice", "remove"], &["slow::add"]),
         (&["--ignored"], &["slow::add"], &[]),
-        (
-            &["--", "--include-ignored", "add"],
-            &["add", "add::twice", "slow::add"],
-            &[],
-        ),
+        (&["--", "--include-ignored", "add"], &["add", "add::twice", "slow::add"], &[]),
         (&["--run-ignored", "only"], &["slow::add"], &[]),
         (&["--run-ignored", "ignored-only"], &["slow::add"], &[]),
-        (
-            &["--run-ignored", "all", "add"],
-            &["add", "add::twice", "slow::add"],
-            &[],
-        ),
+        (&["--run-ignored", "all", "add"], &["add", "add::twice", "slow::add"], &[]),
         (&["--run-ignored", "default", "slow"], &[], &["slow::add"]),
         (&["none"], &[], &[]),
-        (
-            &["shop::cart$add"],
-            &["add", "add::twice"],
-            &["slow::add"][..0],
-        ),
+        (&["shop::cart$add"], &["add", "add::twice"], &["slow::add"][..0]),
         (&["--exact", "shop::cart$add"], &["add"], &[]),
         (&["--skip", "cart$add"], &["remove"], &["slow::add"]),
         (&["other$add"], &[], &[]),
@@ -121,14 +85,8 @@ fn names_select_as_in_libtest_wherever_they_stand() {
 #[test]
 fn a_test_must_match_one_filterset_and_one_name() {
     let run = |args: &[&str]| selected(args).unwrap().0;
-    assert_eq!(
-        run(&["-E", "test(twice)", "-E", "test(remove)"]),
-        ["add::twice", "remove"]
-    );
-    assert_eq!(
-        run(&["-E", "kind(test) - test(=add)", "add"]),
-        ["add::twice"]
-    );
+    assert_eq!(run(&["-E", "test(twice)", "-E", "test(remove)"]), ["add::twice", "remove"]);
+    assert_eq!(run(&["-E", "kind(test) - test(=add)", "add"]), ["add::twice"]);
     assert!(run(&["-E", "kind(lib)"]).is_empty());
 }
 

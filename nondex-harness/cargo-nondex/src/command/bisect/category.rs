@@ -10,10 +10,7 @@ use crate::report::{TestReport, Verdict};
 #[derive(Clone, Debug)]
 pub(super) enum Category {
     /// By choices at this level, of which this seed is known.
-    Choices {
-        level: Level,
-        known: Vec<(Schedule, Level, u64)>,
-    },
+    Choices { level: Level, known: Vec<(Schedule, Level, u64)> },
     /// Behind these tests of its binary.
     Order { before: Vec<String>, fails: bool },
     /// By chance, seldom enough for this number of runs.
@@ -32,23 +29,15 @@ impl Category {
                 .iter()
                 .filter_map(|failure| Some((failure.schedule, failure.level?, failure.seed?)));
             let known = known.filter(|(_, at, _)| *at == level).take(3);
-            return Ok(Category::Choices {
-                level,
-                known: known.collect(),
-            });
+            return Ok(Category::Choices { level, known: known.collect() });
         }
         match (test.verdict, &test.order, test.weakest_level) {
-            (Verdict::ImplementationDependent, _, Some(level)) => Ok(Category::Choices {
-                level,
-                known: Vec::new(),
-            }),
+            (Verdict::ImplementationDependent, _, Some(level)) => {
+                Ok(Category::Choices { level, known: Vec::new() })
+            }
             (Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle, Some(order), _) => {
                 let fails = test.verdict == Verdict::OrderDependentVictim;
-                let all = if fails {
-                    &order.polluters
-                } else {
-                    &order.setters
-                };
+                let all = if fails { &order.polluters } else { &order.setters };
                 let before = order.sets.first().cloned();
                 let before = before.unwrap_or_else(|| all.iter().take(1).cloned().collect());
                 Ok(Category::Order {
@@ -59,9 +48,9 @@ impl Category {
                 })
             }
             // One that is of unknown cause fails by chance, too.
-            (Verdict::NonDeterministic | Verdict::Unknown, ..) => Ok(Category::Chance {
-                runs: runs_without_failure(test.least_rate()).min(MOST),
-            }),
+            (Verdict::NonDeterministic | Verdict::Unknown, ..) => {
+                Ok(Category::Chance { runs: runs_without_failure(test.least_rate()).min(MOST) })
+            }
             (verdict, ..) => Err(Error::usage(format!(
                 "`{}` is `{verdict}` in the report: nothing is known that shows it again at \
                  another commit",

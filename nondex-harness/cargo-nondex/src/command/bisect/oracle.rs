@@ -110,13 +110,7 @@ impl<'a> Oracle<'a> {
 
     /// What decides what a commit is, besides the commit.
     pub(super) fn key(&self) -> String {
-        let Oracle {
-            test,
-            category,
-            seeds,
-            toolchain,
-            ..
-        } = self;
+        let Oracle { test, category, seeds, toolchain, .. } = self;
         format!("{ALGORITHM} {} {category:?} {seeds} {toolchain}", test.id)
     }
 
@@ -127,11 +121,7 @@ impl<'a> Oracle<'a> {
 
     /// Tries a commit, with three times the runs on request; `None` when it was stopped.
     pub(super) fn attempt(&mut self, commit: &str, thoroughly: bool) -> Result<Option<Trial>> {
-        let skipped = |what: String| Trial {
-            tried: Tried::Skipped,
-            what,
-            place: None,
-        };
+        let skipped = |what: String| Trial { tried: Tried::Skipped, what, place: None };
         if self.stop.is_set() {
             return Ok(None);
         }
@@ -147,9 +137,7 @@ impl<'a> Oracle<'a> {
             Ok(project) => project,
             Err(error) => {
                 let said = error.to_string();
-                return Ok(Some(skipped(
-                    said.lines().next().unwrap_or_default().to_owned(),
-                )));
+                return Ok(Some(skipped(said.lines().next().unwrap_or_default().to_owned())));
             }
         };
         let Some((suite, case)) = self.find(&project) else {
@@ -161,10 +149,7 @@ impl<'a> Oracle<'a> {
                 true => Tried::Skipped,
                 false => Tried::Stable,
             };
-            return Ok(Some(Trial {
-                tried,
-                ..skipped("there is no such test".to_owned())
-            }));
+            return Ok(Some(Trial { tried, ..skipped("there is no such test".to_owned()) }));
         };
         let trial = match &self.category {
             Category::Choices { level, known } => {
@@ -186,10 +171,7 @@ impl<'a> Oracle<'a> {
     /// The test, by its id, or else by the name of its function, in its own binary or else in the
     /// only one that has it.
     fn find<'p>(&self, project: &'p Project) -> Option<(&'p Suite, &'p TestCase)> {
-        let own = project
-            .suites
-            .iter()
-            .find(|suite| suite.binary.id == self.test.binary);
+        let own = project.suites.iter().find(|suite| suite.binary.id == self.test.binary);
         let in_own = own.and_then(|suite| Some((suite, self.named(suite, &self.test.name)?)));
         in_own.or_else(|| {
             let suites = project.suites.iter();
@@ -244,25 +226,15 @@ impl<'a> Oracle<'a> {
             regressions: known,
             ..Options::new(self.copy.workspace().to_owned())
         };
-        let report = campaign::run(
-            &[selected],
-            &options,
-            &self.directory,
-            None,
-            None,
-            &Silent,
-            self.stop,
-        )?;
+        let report =
+            campaign::run(&[selected], &options, &self.directory, None, None, &Silent, self.stop)?;
         self.runs += report.summary.runs;
         let Some(test) = report.tests.into_iter().next().filter(|_| !report.partial) else {
             return Ok(None);
         };
         let place = test.culprits.first().map(|culprit| {
             let (file, line, _) = culprit.place();
-            Line {
-                file: file.to_owned(),
-                line,
-            }
+            Line { file: file.to_owned(), line }
         });
         Ok(Some(Trial {
             tried: match test.verdict {
@@ -284,11 +256,7 @@ impl<'a> Oracle<'a> {
         before: &[String],
         fails: bool,
     ) -> Option<Trial> {
-        let trial = |tried, what: &str| Trial {
-            tried,
-            what: what.to_owned(),
-            place: None,
-        };
+        let trial = |tried, what: &str| Trial { tried, what: what.to_owned(), place: None };
         let others = before.iter().map(|name| self.named(suite, name));
         let others: Option<Vec<&TestCase>> = others.collect();
         let Some(mut cases) = others else {
@@ -341,11 +309,7 @@ impl<'a> Oracle<'a> {
         while passed + failed < runs && (passed == 0 || failed == 0) {
             let run = launcher.run(Setting::Shared, options.timeout, &suite.binary, case, &spec);
             let run = run.ok()?;
-            *if run.passed() {
-                &mut passed
-            } else {
-                &mut failed
-            } += 1;
+            *if run.passed() { &mut passed } else { &mut failed } += 1;
             self.runs += 1;
         }
         let tried = match (passed, failed) {

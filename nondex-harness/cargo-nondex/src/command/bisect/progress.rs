@@ -25,10 +25,7 @@ impl Kept {
     pub(super) fn read(folder: &Utf8Path, key: &str) -> Self {
         let path = folder.join(format!("{:016x}.json", hash::of(&key)));
         let text = fs::read_to_string(&path).unwrap_or_default();
-        Kept {
-            trials: serde_json::from_str(&text).unwrap_or_default(),
-            path,
-        }
+        Kept { trials: serde_json::from_str(&text).unwrap_or_default(), path }
     }
 
     /// What a commit is.
@@ -45,9 +42,7 @@ impl Kept {
     /// What all of them are.
     pub(super) fn tried(&self) -> BTreeMap<String, Tried> {
         let trials = self.trials.iter();
-        trials
-            .map(|(commit, trial)| (commit.clone(), trial.tried))
-            .collect()
+        trials.map(|(commit, trial)| (commit.clone(), trial.tried)).collect()
     }
 
     /// The line of the call that is responsible at a commit.

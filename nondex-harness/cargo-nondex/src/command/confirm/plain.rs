@@ -61,16 +61,10 @@ impl PlainRuns<'_> {
         if !counted.failed.is_empty() && jobs.get() > 1 && runs > 1 && !self.stop.is_set() {
             beside_itself = Some(counted.rate());
             let alone = self.run(&all, 1)?;
-            counted = Sample {
-                first: alone.first.or(counted.first),
-                ..alone
-            };
+            counted = Sample { first: alone.first.or(counted.first), ..alone };
         }
         let rate = counted.rate();
-        Ok(Confirmed {
-            beside_itself,
-            ..confirmed(id, rate, counted.first)
-        })
+        Ok(Confirmed { beside_itself, ..confirmed(id, rate, counted.first) })
     }
 
     /// Sample the test once with each seed, `jobs` at a time, and with those that made it fail once
@@ -83,10 +77,7 @@ impl PlainRuns<'_> {
     ) -> Result<Confirmed> {
         let all = self.run(seeds, jobs.get())?;
         let again = self.run(&all.failed, 1)?;
-        let unrepeated = all
-            .failed
-            .iter()
-            .filter(|seed| !again.failed.contains(seed));
+        let unrepeated = all.failed.iter().filter(|seed| !again.failed.contains(seed));
         let unrepeated_seeds = Some(unrepeated.copied().collect());
         let rate = Rate::new(again.failed.len() as u64, all.made);
         Ok(Confirmed {

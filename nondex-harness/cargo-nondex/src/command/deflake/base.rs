@@ -60,9 +60,9 @@ impl<'a> Base<'a> {
         let built = self.project.get_or_init(|| {
             let built = self.build();
             if let Err(error) = &built {
-                self.session.console.note(&format!(
-                    "the code before the change could not be tried: {error}"
-                ));
+                self.session
+                    .console
+                    .note(&format!("the code before the change could not be tried: {error}"));
             }
             built.ok()
         });
@@ -77,12 +77,7 @@ impl<'a> Base<'a> {
         let plan = BuildPlan {
             manifest_path: Some(copy.workspace().join("Cargo.toml")),
             target_dir: Some(folder.join("target")),
-            ..self
-                .session
-                .plain
-                .plan
-                .written(root)
-                .in_workspace(copy.workspace())
+            ..self.session.plain.plan.written(root).in_workspace(copy.workspace())
         };
         project::build(&plan, self.session.console.quiet)
     }

@@ -56,9 +56,7 @@ impl Watched {
         };
         for file in data {
             let real = real(&file.path);
-            let is_compiled = compiled
-                .as_ref()
-                .is_none_or(|compiled| compiled.contains_key(&real));
+            let is_compiled = compiled.as_ref().is_none_or(|compiled| compiled.contains_key(&real));
             let is_watched = watched.add(file).is_some();
             let is_source = file.path.extension() == Some("rs");
             if !file.is_gone && !is_source {
@@ -76,10 +74,7 @@ impl Watched {
                     let of_crates = packages(project, crates)?;
                     Some(&of_crates | &file.for_build)
                 });
-                watched.unseen.push(Unseen {
-                    name: file.name.clone(),
-                    packages,
-                });
+                watched.unseen.push(Unseen { name: file.name.clone(), packages });
             }
         }
         watched
@@ -105,10 +100,8 @@ impl Watched {
     /// What a run is to watch, so that it is seen whether the test reads the metadata of a changed
     /// file without opening it.
     pub(super) fn states(&self) -> Vec<StateId> {
-        let states = self.paths.keys().map(|path| StateId {
-            kind: StateKind::File,
-            name: path.to_string(),
-        });
+        let states =
+            self.paths.keys().map(|path| StateId { kind: StateKind::File, name: path.to_string() });
         states.collect()
     }
 
@@ -120,17 +113,11 @@ impl Watched {
 
     /// What was opened since the last call.
     pub(super) fn opened(&self) -> Opened {
-        let mut opened = Opened {
-            unseen: self.unseen.clone(),
-            ..Opened::default()
-        };
+        let mut opened = Opened { unseen: self.unseen.clone(), ..Opened::default() };
         for event in self.inotify.iter().flat_map(watch::events) {
             if event.mask.contains(AddWatchFlags::IN_Q_OVERFLOW) {
                 let all = self.files.values().flatten().cloned();
-                opened.unseen.extend(all.map(|name| Unseen {
-                    name,
-                    packages: None,
-                }));
+                opened.unseen.extend(all.map(|name| Unseen { name, packages: None }));
             }
             // Of a folder, only that it was opened itself.
             let files = self.files.get(&event.wd).filter(|_| event.name.is_none());
@@ -145,9 +132,8 @@ impl Watched {
 fn read_by_compilers(project: &Project) -> Option<BTreeMap<Utf8PathBuf, BTreeSet<String>>> {
     let executables = project.suites.iter().map(|suite| &suite.binary.executable);
     let folders = executables.filter_map(|executable| executable.parent());
-    let folders: BTreeSet<&Utf8Path> = folders
-        .filter(|folder| folder.file_name() == Some("deps"))
-        .collect();
+    let folders: BTreeSet<&Utf8Path> =
+        folders.filter(|folder| folder.file_name() == Some("deps")).collect();
     // Procedural macros are compiled for the machine that compiles, next to the folder of the
     // target.
     let of_host = folders.iter().filter_map(|folder| {

@@ -36,12 +36,8 @@ pub(super) fn after(
 ) -> Option<Vec<Run>> {
     let order = test.order.as_ref();
     let before = order.and_then(|order| order.sets.first());
-    let cases: Option<Vec<&TestCase>> = before
-        .into_iter()
-        .flatten()
-        .chain([&case.name])
-        .map(|name| suite.test(name))
-        .collect();
+    let cases: Option<Vec<&TestCase>> =
+        before.into_iter().flatten().chain([&case.name]).map(|name| suite.test(name)).collect();
     let Some(cases) = cases else {
         return Some(Vec::new());
     };
@@ -80,12 +76,7 @@ impl<'a> Trials<'a> {
         data: &[Data],
         session: &'a Session<'a>,
     ) -> Self {
-        Trials {
-            project,
-            session,
-            programs,
-            watched: Watched::new(data, project),
-        }
+        Trials { project, session, programs, watched: Watched::new(data, project) }
     }
 
     /// Every line of the programs that ran.

@@ -25,10 +25,7 @@ fn sources(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
 
 /// The names of a package's crates.
 fn crates(package: &Package) -> impl Iterator<Item = String> {
-    package
-        .targets
-        .iter()
-        .map(|target| target.name.replace('-', "_"))
+    package.targets.iter().map(|target| target.name.replace('-', "_"))
 }
 
 impl Effects {
@@ -72,10 +69,7 @@ impl Effects {
         if !functions.crates.iter().all(|name| is_plain(name)) {
             return Counted::All;
         }
-        let of_effects = self
-            .effects
-            .iter()
-            .map(|effect| (&effect.file, effect.line));
+        let of_effects = self.effects.iter().map(|effect| (&effect.file, effect.line));
         let changed = self.changed.iter().map(|(file, line)| (file, *line));
         let mut lines: BTreeMap<&Utf8PathBuf, BTreeSet<u32>> = BTreeMap::new();
         for (file, line) in of_effects.chain(changed) {
@@ -97,10 +91,7 @@ impl Effects {
                 },
             }
         }
-        let below = self
-            .effects
-            .iter()
-            .filter_map(|effect| effect.below.as_ref());
+        let below = self.effects.iter().filter_map(|effect| effect.below.as_ref());
         for file in below.flat_map(|below| sources(below)) {
             let text = std::fs::read_to_string(file).unwrap_or_default();
             match enclosing(&text, None) {

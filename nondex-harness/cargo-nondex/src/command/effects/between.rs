@@ -99,13 +99,8 @@ impl Effects {
                     let after = std::fs::read_to_string(&path).ok();
                     let stays = after.as_deref().unwrap_or_default();
                     found.removed.add(&before, stays);
-                    let source = Source {
-                        path: &path,
-                        change,
-                        after,
-                        before,
-                        package: package.clone(),
-                    };
+                    let source =
+                        Source { path: &path, change, after, before, package: package.clone() };
                     let own: BTreeSet<String> = package.iter().cloned().collect();
                     let dependents = found.graph.dependents(&own);
                     let folders = packages.folders(&link, &dependents);
@@ -321,13 +316,7 @@ impl Effects {
     /// Adds what is different in a source, which may be the root of a crate; `names` is whether
     /// there was something of a name before.
     fn code(&mut self, source: &Source<'_>, is_root: bool, names: &dyn Fn(&str) -> bool) {
-        let Source {
-            path,
-            change,
-            after,
-            before,
-            package,
-        } = source;
+        let Source { path, change, after, before, package } = source;
         let Some(text) = after else {
             self.distant(path, change.first(), package.clone());
             return;

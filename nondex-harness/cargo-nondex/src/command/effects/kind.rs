@@ -171,8 +171,7 @@ impl<'a> Packages<'a> {
         let is_word = |text: &str| {
             let stem = path.file_stem().unwrap_or_default();
             let is_of_name = |sign: char| sign.is_alphanumeric() || sign == '_';
-            text.split(|sign| !is_of_name(sign))
-                .any(|word| word == stem)
+            text.split(|sign| !is_of_name(sign)).any(|word| word == stem)
         };
         let neighbours = path.parent()?.read_dir_utf8().ok()?.flatten();
         let mut others = neighbours.filter(|entry| entry.path() != path);
@@ -223,10 +222,7 @@ pub(super) fn resolved(path: &Utf8Path) -> Utf8PathBuf {
 /// Whether a build script with this text may list the sources of a package, in `folder`, and a file
 /// among them: one in a folder that the text names, or in any if it names none.
 fn lists(text: &str, folder: &Utf8Path, path: &Utf8Path) -> bool {
-    if !["read_dir", "WalkDir", "glob"]
-        .iter()
-        .any(|word| text.contains(word))
-    {
+    if !["read_dir", "WalkDir", "glob"].iter().any(|word| text.contains(word)) {
         return false;
     }
     let texts = text.split('"').skip(1).step_by(2);

@@ -34,14 +34,8 @@ pub(super) fn locked(before: &str, after: &str) -> Option<Vec<Locked>> {
         let parts = reached(&edges, &BTreeSet::from([package]));
         let mut why = parts.intersection(&affected);
         // A package that differs is better evidence than one that depends on it.
-        let named = parts
-            .intersection(&different)
-            .next()
-            .or_else(|| why.next())?;
-        Some(Locked {
-            package: package.to_owned(),
-            line: line_of(after, named),
-        })
+        let named = parts.intersection(&different).next().or_else(|| why.next())?;
+        Some(Locked { package: package.to_owned(), line: line_of(after, named) })
     });
     Some(acted_on.collect())
 }
@@ -61,10 +55,7 @@ struct File {
 
 impl File {
     fn of(text: &str) -> Option<Self> {
-        let mut file = File {
-            rest: text.parse().ok()?,
-            ..File::default()
-        };
+        let mut file = File { rest: text.parse().ok()?, ..File::default() };
         let Value::Array(packages) = file.rest.remove("package")? else {
             return None;
         };
@@ -155,10 +146,7 @@ mod tests {
         assert_eq!(names(&of(1, &["shared"]), &of(2, &["shared"])), all);
         assert_eq!(names(&of(1, &["shared"]), &of(2, &[])), all);
         let found = locked(&of(1, &[]), &of(2, &[])).unwrap();
-        assert_eq!(
-            of(2, &[]).lines().nth(found[0].line as usize - 1),
-            Some("name = \"a\"")
-        );
+        assert_eq!(of(2, &[]).lines().nth(found[0].line as usize - 1), Some("name = \"a\""));
     }
 
     #[test]

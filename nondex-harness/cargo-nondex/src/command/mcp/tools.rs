@@ -27,12 +27,7 @@ const CONFIRMATIONS: NonZeroU32 = NonZeroU32::new(100).unwrap();
 
 /// A call of a tool.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(
-    tag = "name",
-    content = "arguments",
-    rename_all = "lowercase",
-    deny_unknown_fields
-)]
+#[serde(tag = "name", content = "arguments", rename_all = "lowercase", deny_unknown_fields)]
 pub(super) enum Call {
     /// The findings of the last report.
     Findings {},
@@ -94,10 +89,7 @@ pub(super) fn descriptions() -> [Description; 4] {
         (
             "replay",
             "Repeats the failing run of a finding with the same seed, and counts how it ends.",
-            schema(
-                json!({ "finding": finding, "runs": runs(REPLAYS) }),
-                &["finding"],
-            ),
+            schema(json!({ "finding": finding, "runs": runs(REPLAYS) }), &["finding"]),
         ),
         (
             "confirm",
@@ -143,10 +135,7 @@ impl Tools {
     /// # Errors
     /// When there is no project.
     pub(super) fn new(location: &LocationArgs) -> Result<Self> {
-        Ok(Tools {
-            location: location.clone(),
-            place: Folders::find(location)?,
-        })
+        Ok(Tools { location: location.clone(), place: Folders::find(location)? })
     }
 
     /// Answers a call.
@@ -180,11 +169,7 @@ impl Tools {
                 let words = ["replay", "--runs", &runs, &test];
                 self.start(&words).map(Answer::Running)
             }
-            Call::Confirm {
-                test,
-                runs,
-                options,
-            } => {
+            Call::Confirm { test, runs, options } => {
                 let runs = runs.unwrap_or(CONFIRMATIONS).to_string();
                 let filter = match test.split_once('$') {
                     Some((binary, name)) => filterset::of_test(binary, name),

@@ -62,14 +62,7 @@ impl Counts {
         let failure = run.failure.as_ref();
         let message = failure.map(|failure| failure.message.clone());
         let (file, line) = place.unzip();
-        let end = End {
-            outcome: run.outcome.clone(),
-            runs: 1,
-            as_recorded,
-            message,
-            file,
-            line,
-        };
+        let end = End { outcome: run.outcome.clone(), runs: 1, as_recorded, message, file, line };
         if !run.passed() && self.output.is_none() {
             self.output.clone_from(&run.output);
         }
@@ -193,10 +186,8 @@ mod tests {
                 Some(_) => Outcome::Failed,
                 None => Outcome::Passed,
             });
-            run.failure = message.map(|message| Failure {
-                message: message.to_owned(),
-                ..Failure::default()
-            });
+            run.failure = message
+                .map(|message| Failure { message: message.to_owned(), ..Failure::default() });
             let place = message.map(|_| ("src/lib.rs".to_owned(), 7));
             counts.add(&run, place, *message == Some("found"));
         }
@@ -211,10 +202,7 @@ mod tests {
     #[test]
     fn a_test_that_always_ends_the_same_is_told_from_one_that_does_not() {
         let (found, other) = (Some("found"), Some("other"));
-        assert_eq!(
-            text(&[None, None], false),
-            "each of 2 runs: it does not fail so"
-        );
+        assert_eq!(text(&[None, None], false), "each of 2 runs: it does not fail so");
         assert_eq!(
             text(&[None], true),
             "each of 1 run: it is fixed, or its failure depends on more than the choices"

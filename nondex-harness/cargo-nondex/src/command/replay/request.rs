@@ -79,9 +79,7 @@ fn state_of(suite: &Suite, text: &str, root: &Utf8Path) -> Result<StateId> {
     };
     let (kind, name) = text.split_once(':').ok_or_else(unknown)?;
     let mut kinds = StateKind::ALL.into_iter();
-    let kind = kinds
-        .find(|known| known.name() == kind)
-        .ok_or_else(unknown)?;
+    let kind = kinds.find(|known| known.name() == kind).ok_or_else(unknown)?;
     match kind {
         StateKind::Static => {
             let symbols = Symbols::of(&suite.binary.executable)?;
@@ -127,9 +125,7 @@ fn before(
         }
         before.push(name);
     }
-    let has_own = before
-        .iter()
-        .any(|name| of_other_binary(project, name).is_none());
+    let has_own = before.iter().any(|name| of_other_binary(project, name).is_none());
     if has_own && suite.binary.harness != Harness::Nondex {
         return Err(Error::usage(format!(
             "`--after` needs the harness of this tool: `{}` has its own, which runs one test in a \
@@ -162,8 +158,6 @@ fn named<'a>(project: &'a Project, text: &str) -> Result<(&'a Suite, &'a TestCas
         found = of(&|id, _| id.contains(text));
     }
     findings::only(text, "tests", found)?.ok_or_else(|| {
-        Error::usage(format!(
-            "there is no test `{text}` among those that were built"
-        ))
+        Error::usage(format!("there is no test `{text}` among those that were built"))
     })
 }

@@ -131,10 +131,6 @@ impl<'a> Runs<'a> {
         let run = runs.and_then(|mut runs| runs.pop())?;
         // As in the campaign that found it, whose clean runs slept less.
         let times_out = !self.spec.is_clean() && run.oversleeps();
-        Some(if run.passed() && times_out {
-            run.timed_out()
-        } else {
-            run
-        })
+        Some(if run.passed() && times_out { run.timed_out() } else { run })
     }
 }

@@ -25,11 +25,7 @@ pub(super) fn text(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Stri
         let name = thread.and_then(|thread| thread.name.as_deref());
         let name = name.map_or_else(String::new, |name| format!(" `{name}`"));
         let (whole, rest) = (operation.time / 1_000, operation.time % 1_000);
-        let _ = write!(
-            text,
-            "{whole:>8}.{rest:03}  {path}{name}: {}",
-            operation.operation
-        );
+        let _ = write!(text, "{whole:>8}.{rest:03}  {path}{name}: {}", operation.operation);
         if let Some(object) = object(trace, operation, &mut objects) {
             let _ = write!(text, " {object}");
         }
@@ -86,10 +82,7 @@ mod tests {
             ..TracedOperation::default()
         };
         let trace = Trace {
-            threads: vec![TracedThread {
-                path: "0.1".to_owned(),
-                name: Some("worker".to_owned()),
-            }],
+            threads: vec![TracedThread { path: "0.1".to_owned(), name: Some("worker".to_owned()) }],
             stacks: vec![TracedStack::default()],
             names: vec!["file:config".to_owned()],
             operations: vec![
@@ -99,18 +92,9 @@ mod tests {
                     left: Some(2),
                     ..operation("fetch_add", 1_200)
                 },
-                TracedOperation {
-                    name: Some(0),
-                    ..operation("change", 3_200)
-                },
-                TracedOperation {
-                    length: Some(300),
-                    ..operation("held back", 3_200)
-                },
-                TracedOperation {
-                    address: Some(0x10),
-                    ..operation("futex wait", 12_003_400)
-                },
+                TracedOperation { name: Some(0), ..operation("change", 3_200) },
+                TracedOperation { length: Some(300), ..operation("held back", 3_200) },
+                TracedOperation { address: Some(0x10), ..operation("futex wait", 12_003_400) },
             ],
             skipped: 2,
         };

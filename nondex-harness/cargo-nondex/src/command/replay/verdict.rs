@@ -62,11 +62,8 @@ pub(super) fn judge(
     let message = run.failure.as_ref().map(|failure| failure.message.as_str());
     let failed = !run.passed();
     let as_recorded = is_as_recorded(run, finding);
-    let points: Vec<&PointRecord> = run
-        .points
-        .iter()
-        .filter(|point| sites.contains(&point.site))
-        .collect();
+    let points: Vec<&PointRecord> =
+        run.points.iter().filter(|point| sites.contains(&point.site)).collect();
     if console.format == MessageFormat::Json {
         console.json(&Replayed {
             id: &finding.id,
@@ -101,11 +98,7 @@ pub(super) fn judge(
         } else if !is_recorded {
             let place = place.strip_prefix(", ").map_or("", |place| place);
             let text = format!("{place}:{separator}{what}");
-            console.result(
-                AnsiColor::Red,
-                "Failed",
-                text.trim_start_matches(':').trim(),
-            );
+            console.result(AnsiColor::Red, "Failed", text.trim_start_matches(':').trim());
         } else if as_recorded {
             let text = format!("again as recorded{place}:{separator}{what}");
             console.result(AnsiColor::Red, "Failed", &text);
@@ -124,11 +117,7 @@ pub(super) fn judge(
             console.result(AnsiColor::Red, "Failed", &text);
         }
     }
-    Ok(if failed {
-        ExitCode::Found
-    } else {
-        ExitCode::Ok
-    })
+    Ok(if failed { ExitCode::Found } else { ExitCode::Ok })
 }
 
 /// How a run ended, after the rest of the message.
@@ -147,11 +136,7 @@ fn trace(point: &PointRecord) -> String {
     use std::fmt::Write;
     let mut text = format!("{}, first of {} calls:\n", point.site, point.count);
     for frame in &point.stack {
-        let _ = writeln!(
-            text,
-            "    {}\n        at {}:{}",
-            frame.function, frame.file, frame.line
-        );
+        let _ = writeln!(text, "    {}\n        at {}:{}", frame.function, frame.file, frame.line);
     }
     if point.stack.is_empty() {
         text.push_str("    its stack is not known\n");

@@ -40,10 +40,7 @@ fn past(folder: &Utf8Path, report: &Report, console: &Console) -> Result<Past> {
             let life = entry.tests.get(&test.id)?;
             Some(Moment {
                 time: entry.time,
-                commit: entry
-                    .commit
-                    .as_deref()
-                    .map(|commit| short(commit).to_owned()),
+                commit: entry.commit.as_deref().map(|commit| short(commit).to_owned()),
                 modified: entry.modified,
                 verdict: life.verdict,
             })

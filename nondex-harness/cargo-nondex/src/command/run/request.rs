@@ -102,10 +102,7 @@ impl<'a> Request<'a> {
 
     /// What the same build is without this tool and what it measures.
     pub(super) fn plain(&self) -> BuildPlan {
-        BuildPlan {
-            covered: None,
-            ..self.build.clone()
-        }
+        BuildPlan { covered: None, ..self.build.clone() }
     }
 
     /// Runs the setup scripts that the requested tests need; what they set.
@@ -196,10 +193,7 @@ impl<'a> Request<'a> {
         let mut report = Report::new(RunInfo::default(), vec![test.clone()], Vec::new());
         self.known.apply(root, &mut report);
         let strict = self.args.strict.unwrap_or(false);
-        report
-            .tests
-            .iter()
-            .any(|test| exit::is_failure(test, strict))
+        report.tests.iter().any(|test| exit::is_failure(test, strict))
     }
 
     /// The choices that made tests fail before, by the id of the test.

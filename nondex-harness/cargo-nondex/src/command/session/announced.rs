@@ -18,16 +18,8 @@ pub(super) fn plan(selected: &[Selected<'_>], options: &Options) -> String {
     let what = if options.seeds.is_empty() {
         format!("{clean} each, no seeds")
     } else {
-        let levels: Vec<&str> = options
-            .levels
-            .iter()
-            .map(|level: &Level| level.name())
-            .collect();
-        let noun = if options.seeds.len() == 1 {
-            "seed"
-        } else {
-            "seeds"
-        };
+        let levels: Vec<&str> = options.levels.iter().map(|level: &Level| level.name()).collect();
+        let noun = if options.seeds.len() == 1 { "seed" } else { "seeds" };
         let schedule = match options.schedule {
             Schedule::Covering => String::new(),
             other => format!(", {other}"),
@@ -47,9 +39,8 @@ pub(super) fn plan(selected: &[Selected<'_>], options: &Options) -> String {
 /// The same of one run of each test: `48 tests across 3 binaries, with the choices of seed 7`.
 pub(super) fn world(selected: &[Selected<'_>], world: &World) -> String {
     let twice = if world.verify { ", twice each" } else { "" };
-    let seed = world.seed.map_or_else(String::new, |seed| {
-        format!(", with the choices of seed {seed}")
-    });
+    let seed =
+        world.seed.map_or_else(String::new, |seed| format!(", with the choices of seed {seed}"));
     let tests = plural(selection::running(selected), "test");
     let (binaries, ignored) = (binaries(selected), ignored(selected));
     format!("{tests} across {binaries}{ignored}{twice}{seed}")

@@ -61,9 +61,7 @@ pub(in crate::command) fn run(arguments: &[OsString]) -> Result<i32, String> {
     let Some(words) = words.filter(|_| is_of_tests(Path::new(program))) else {
         return Err(replace(program, arguments, &around, &manner));
     };
-    let cwd = std::env::current_dir()
-        .ok()
-        .and_then(|dir| Utf8PathBuf::from_path_buf(dir).ok());
+    let cwd = std::env::current_dir().ok().and_then(|dir| Utf8PathBuf::from_path_buf(dir).ok());
     let executable = Utf8PathBuf::from_path_buf(program.into());
     let executable = executable.map_err(|path| format!("{} is not UTF-8", path.display()))?;
     let name = executable.file_stem().unwrap_or_default().to_owned();
@@ -92,10 +90,9 @@ pub(in crate::command) fn run(arguments: &[OsString]) -> Result<i32, String> {
         stop: interrupt::install().map_err(|e| e.to_string())?,
     };
     match exact(&words) {
-        Some((name, ignored)) => Ok(runs.one(&TestCase {
-            ignored,
-            ..TestCase::new(name.to_owned())
-        })),
+        Some((name, ignored)) => {
+            Ok(runs.one(&TestCase { ignored, ..TestCase::new(name.to_owned()) }))
+        }
         None => match runs.listed(&words)? {
             Some(tests) => Ok(runs.all(&tests, &words)),
             None => Err(replace(program, arguments, &around, &manner)),
@@ -110,18 +107,10 @@ fn replace(
     around: &Surroundings,
     manner: &Manner,
 ) -> String {
-    let mut line = manner
-        .runner
-        .iter()
-        .map(OsString::from)
-        .chain([program.clone()]);
+    let mut line = manner.runner.iter().map(OsString::from).chain([program.clone()]);
     let first = line.next().unwrap_or_default();
     let mut command = Command::new(&first);
-    command
-        .args(line)
-        .args(arguments)
-        .env_clear()
-        .envs(&around.env);
+    command.args(line).args(arguments).env_clear().envs(&around.env);
     program::replace(command.env_remove(MANNER))
 }
 
@@ -191,11 +180,7 @@ impl Runs<'_> {
     fn listed(&self, words: &[&str]) -> Result<Option<Vec<(TestCase, bool)>>, String> {
         let ask = |more: &[&str]| {
             let mut command = Command::new(&self.binary.executable);
-            command
-                .args(words)
-                .args(more)
-                .env_clear()
-                .envs(&self.binary.env);
+            command.args(words).args(more).env_clear().envs(&self.binary.env);
             let output = command.output();
             let output = output.map_err(|e| format!("failed to list the tests: {e}"))?;
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -214,10 +199,7 @@ impl Runs<'_> {
         };
         let tests = all.into_iter().map(|name| {
             let is_run = !ignored.contains(&name);
-            let case = TestCase {
-                ignored: has_ignored,
-                ..TestCase::new(name)
-            };
+            let case = TestCase { ignored: has_ignored, ..TestCase::new(name) };
             (case, is_run)
         });
         Ok(Some(tests.collect()))
@@ -244,11 +226,7 @@ impl Runs<'_> {
             return FAILED;
         }
         let results: Vec<_> = tests.iter().map(|(test, _)| test).zip(results).collect();
-        let ran = || {
-            results
-                .iter()
-                .filter_map(|(test, run)| Some((test, run.as_ref()?)))
-        };
+        let ran = || results.iter().filter_map(|(test, run)| Some((test, run.as_ref()?)));
         let is_failed = |run: &Option<Run>| !run.as_ref().is_some_and(Run::passed);
         let failed: Vec<_> = ran().filter(|(_, run)| is_failed(run)).collect();
         if !failed.is_empty() {
@@ -278,9 +256,7 @@ impl Runs<'_> {
 
 /// How many tests run at once, as libtest decides it.
 fn jobs(words: &[&str]) -> usize {
-    let mut words = words
-        .iter()
-        .skip_while(|word| !word.starts_with("--test-threads"));
+    let mut words = words.iter().skip_while(|word| !word.starts_with("--test-threads"));
     let given = words.next().and_then(|word| match word.split_once('=') {
         Some((_, value)) => Some(value.to_owned()),
         None => words.next().map(|value| (*value).to_owned()),
@@ -320,14 +296,8 @@ mod tests {
     #[test]
     fn one_test_is_named_exactly_whatever_else_is_given() {
         for (words, expected) in [
-            (
-                &["--exact", "a::b", "--nocapture"][..],
-                Some(("a::b", false)),
-            ),
-            (
-                &["--exact", "a", "--nocapture", "--ignored"],
-                Some(("a", true)),
-            ),
+            (&["--exact", "a::b", "--nocapture"][..], Some(("a::b", false))),
+            (&["--exact", "a", "--nocapture", "--ignored"], Some(("a", true))),
             (&["--exact", "--test-threads", "2", "a"], Some(("a", false))),
             (&["--exact", "a", "b"], None),
             (&["a"], None),

@@ -22,10 +22,7 @@ pub(super) fn group(document: &Table, name: &Value) -> Option<Arc<TestGroup>> {
             threads(groups?.get(name)?.get("max-threads")?)?
         }
     };
-    Some(Arc::new(TestGroup {
-        name: name.to_owned(),
-        max_threads,
-    }))
+    Some(Arc::new(TestGroup { name: name.to_owned(), max_threads }))
 }
 
 /// A number of threads: a negative one is less than there are processors, and there are two names.

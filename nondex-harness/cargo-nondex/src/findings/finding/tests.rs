@@ -52,26 +52,12 @@ fn a_culprit_is_the_site_that_the_runtime_recorded() {
             column: 9,
         })
     };
-    let placeless = Culprit {
-        site: Some("stack:1".into()),
-        confirmed: false,
-        ..culprit.clone()
-    };
+    let placeless = Culprit { site: Some("stack:1".into()), confirmed: false, ..culprit.clone() };
     finding.culprits = vec![culprit, placeless];
-    let sites: Vec<String> = finding
-        .culprit_sites()
-        .iter()
-        .map(Site::to_string)
-        .collect();
+    let sites: Vec<String> = finding.culprit_sites().iter().map(Site::to_string).collect();
     assert_eq!(
         sites,
-        [
-            "std::path::Path::read_dir at src/lib.rs:4:9",
-            "std::path::Path::read_dir at stack:1:0:0"
-        ]
+        ["std::path::Path::read_dir at src/lib.rs:4:9", "std::path::Path::read_dir at stack:1:0:0"]
     );
-    assert_eq!(
-        finding.culprit_texts()[1],
-        "std::path::Path::read_dir at src/lib.rs:4 (suspected)"
-    );
+    assert_eq!(finding.culprit_texts()[1], "std::path::Path::read_dir at src/lib.rs:4 (suspected)");
 }

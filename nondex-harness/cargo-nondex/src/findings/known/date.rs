@@ -41,13 +41,7 @@ mod tests {
     #[test]
     fn what_is_no_date_is_refused_with_an_example() {
         assert_eq!(parse("2027-01-31").unwrap().to_string(), "2027-01-31");
-        for text in [
-            "tomorrow",
-            "2027-13-01",
-            "2027-02-30",
-            "2027-01-31T10:00:00",
-            "",
-        ] {
+        for text in ["tomorrow", "2027-13-01", "2027-02-30", "2027-01-31T10:00:00", ""] {
             let error = parse(text).unwrap_err();
             assert!(error.contains("2027-01-31"), "{text}: {error}");
         }

@@ -123,10 +123,7 @@ impl Known {
     pub(super) fn parse(text: String) -> Result<Self, String> {
         let content: Content = toml::from_str(&text).map_err(|e| e.to_string())?;
         content.known.iter().try_for_each(KnownEntry::check)?;
-        Ok(Known {
-            entries: content.known,
-            text,
-        })
+        Ok(Known { entries: content.known, text })
     }
 
     /// The entries, in their order in the file.
@@ -143,11 +140,7 @@ impl Known {
         entry.check()?;
         self.remove(|old| old.name() == entry.name())?;
         if !self.text.is_empty() && !self.text.ends_with("\n\n") {
-            self.text.push_str(if self.text.ends_with('\n') {
-                "\n"
-            } else {
-                "\n\n"
-            });
+            self.text.push_str(if self.text.ends_with('\n') { "\n" } else { "\n\n" });
         }
         let written = toml::to_string(&entry).map_err(|e| e.to_string())?;
         self.text.push_str(HEADER);
@@ -208,12 +201,7 @@ fn pieces(text: &str) -> Vec<Range<usize>> {
         at += line.len();
     }
     let ends = starts.iter().skip(1).copied().chain([text.len()]);
-    starts
-        .iter()
-        .copied()
-        .zip(ends)
-        .map(|(start, end)| start..end)
-        .collect()
+    starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
 }
 
 #[cfg(test)]
@@ -237,13 +225,7 @@ mod tests {
         let again = Known::parse(known.text.clone()).unwrap();
         assert_eq!(again.entries(), known.entries());
         assert_eq!(again.entries()[1], entry);
-        assert!(
-            known
-                .text
-                .starts_with("# Flaky, we know.\n\n# The second.\n"),
-            "{}",
-            known.text
-        );
+        assert!(known.text.starts_with("# Flaky, we know.\n\n# The second.\n"), "{}", known.text);
         assert_eq!(known.remove(|entry| entry.test.is_some()), Ok(1));
         assert_eq!(known.remove(|_| true), Ok(1));
         assert_eq!(known.text, "# Flaky, we know.\n\n");
@@ -261,39 +243,21 @@ mod tests {
     #[test]
     fn what_is_wrong_with_an_entry_is_said() {
         for (entry, expected) in [
-            (
-                "reason = \"x\"\nexpires = 2027-01-31",
-                "either `test` or `filterset`",
-            ),
+            ("reason = \"x\"\nexpires = 2027-01-31", "either `test` or `filterset`"),
             (
                 "test = \"a$b\"\nfilterset = \"all()\"\nreason = \"x\"\nexpires = 2027-01-31",
                 "either `test` or `filterset`",
             ),
-            (
-                "test = \"a::b\"\nreason = \"x\"\nexpires = 2027-01-31",
-                "no test id",
-            ),
-            (
-                "test = \"a$b\"\nreason = \" \"\nexpires = 2027-01-31",
-                "no reason",
-            ),
+            ("test = \"a::b\"\nreason = \"x\"\nexpires = 2027-01-31", "no test id"),
+            ("test = \"a$b\"\nreason = \" \"\nexpires = 2027-01-31", "no reason"),
             ("test = \"a$b\"\nreason = \"x\"", "expires"),
-            (
-                "test = \"a$b\"\nreason = \"x\"\nexpires = \"soon\"",
-                "expires",
-            ),
-            (
-                "test = \"a$b\"\nreason = \"x\"\nexpires = 10:00:00",
-                "no date",
-            ),
+            ("test = \"a$b\"\nreason = \"x\"\nexpires = \"soon\"", "expires"),
+            ("test = \"a$b\"\nreason = \"x\"\nexpires = 10:00:00", "no date"),
             (
                 "test = \"a$b\"\nreason = \"x\"\nexpires = 2027-01-31\nverdict = \"broken\"",
                 "not a flaky one",
             ),
-            (
-                "test = \"a$b\"\nreason = \"x\"\nexpires = 2027-01-31\nuntil = 1",
-                "until",
-            ),
+            ("test = \"a$b\"\nreason = \"x\"\nexpires = 2027-01-31\nuntil = 1", "until"),
         ] {
             let error = Known::parse(format!("[[known]]\n{entry}\n")).unwrap_err();
             assert!(error.contains(expected), "{entry}: {error}");

@@ -16,9 +16,7 @@ fn known(entries: &str) -> Known {
 }
 
 fn entry(more: &str) -> Known {
-    known(&format!(
-        "[[known]]\ntest = \"pkg$t\"\nreason = \"later\"\n{more}\n"
-    ))
+    known(&format!("[[known]]\ntest = \"pkg$t\"\nreason = \"later\"\n{more}\n"))
 }
 
 fn found(verdict: Verdict, line: u32) -> TestReport {
@@ -32,11 +30,7 @@ fn found(verdict: Verdict, line: u32) -> TestReport {
             column: 1,
         })
     };
-    TestReport {
-        id: "pkg$t".into(),
-        culprits: vec![culprit],
-        ..test(verdict)
-    }
+    TestReport { id: "pkg$t".into(), culprits: vec![culprit], ..test(verdict) }
 }
 
 /// The mark of one test whose source has these lines.
@@ -51,13 +45,7 @@ fn applied_to(known: &Known, mut report: Report, lines: &str) -> Report {
     std::fs::write(root.join("src/lib.rs"), lines).unwrap();
     let is_meant = |entry: &KnownEntry, test: &TestReport| entry.name() == test.id;
     let today = TODAY.parse().unwrap();
-    apply(
-        known,
-        &is_meant,
-        today,
-        &Sources::new(root, None),
-        &mut report,
-    );
+    apply(known, &is_meant, today, &Sources::new(root, None), &mut report);
     report
 }
 
@@ -82,11 +70,7 @@ fn a_known_flake_does_not_fail_the_run_while_its_cause_stays_the_same() {
         assert_eq!(report.tests[0].notes.is_empty(), is_covered);
         assert!(report.overdue.is_empty());
     }
-    let other_verdict = applied(
-        &known,
-        found(Verdict::NonDeterministic, 1),
-        "let a = read();\n",
-    );
+    let other_verdict = applied(&known, found(Verdict::NonDeterministic, 1), "let a = read();\n");
     assert!(other_verdict.tests[0].known.is_none());
     let mut two = found(id, 1);
     two.culprits.extend(found(id, 2).culprits);
@@ -105,10 +89,7 @@ fn where_no_cause_is_searched_a_known_flake_is_known_by_its_test() {
         (Verdict::ImplementationDependent, true),
         (Verdict::Broken, false),
     ] {
-        let mut report = report(vec![TestReport {
-            id: "pkg$t".into(),
-            ..test(verdict)
-        }]);
+        let mut report = report(vec![TestReport { id: "pkg$t".into(), ..test(verdict) }]);
         report.run.world = Some(World::default());
         let report = applied_to(&known, report, "");
         assert_eq!(report.tests[0].known.is_some(), is_covered, "{verdict}");
@@ -119,23 +100,15 @@ fn where_no_cause_is_searched_a_known_flake_is_known_by_its_test() {
 fn what_is_broken_is_never_covered_and_what_is_sanitised_need_not_be() {
     let any = entry("expires = 2027-01-31");
     for verdict in Verdict::ALL {
-        let is_flaky = ![
-            Verdict::Stable,
-            Verdict::Passed,
-            Verdict::Broken,
-            Verdict::Network,
-            Verdict::NotRun,
-        ]
-        .contains(&verdict);
+        let is_flaky =
+            ![Verdict::Stable, Verdict::Passed, Verdict::Broken, Verdict::Network, Verdict::NotRun]
+                .contains(&verdict);
         let report = applied(&any, found(verdict, 1), "");
         assert_eq!(report.tests[0].known.is_some(), is_flaky, "{verdict}");
     }
     let mut sanitised = found(Verdict::NonDeterministic, 1);
-    sanitised.sanitised_by = Some(Sanitised {
-        name: "port".into(),
-        reason: "x".into(),
-        operations: Vec::new(),
-    });
+    sanitised.sanitised_by =
+        Some(Sanitised { name: "port".into(), reason: "x".into(), operations: Vec::new() });
     assert!(applied(&any, sanitised, "").tests[0].known.is_none());
 }
 
@@ -143,23 +116,14 @@ fn what_is_broken_is_never_covered_and_what_is_sanitised_need_not_be() {
 fn the_cause_of_an_order_is_its_tests_and_of_chance_the_assertion() {
     let sources = Sources::new(Utf8Path::new("/nowhere"), None);
     let mut victim = found(Verdict::OrderDependentVictim, 1);
-    victim.order = Some(Order {
-        polluters: vec!["b".into(), "a".into()],
-        ..Order::default()
-    });
+    victim.order = Some(Order { polluters: vec!["b".into(), "a".into()], ..Order::default() });
     assert_eq!(cause(&victim, &sources), ["polluter a", "polluter b"]);
     let mut chance = test(Verdict::NonDeterministic);
     let failure = FailureReport::clean(Outcome::Failed);
-    chance.failures = vec![FailureReport {
-        file: Some("src/lib.rs".into()),
-        line: Some(7),
-        ..failure.clone()
-    }];
+    chance.failures =
+        vec![FailureReport { file: Some("src/lib.rs".into()), line: Some(7), ..failure.clone() }];
     assert_eq!(cause(&chance, &sources), ["panic at src/lib.rs:7"]);
-    chance.failures = vec![FailureReport {
-        message: "signal 6\nmore".into(),
-        ..failure
-    }];
+    chance.failures = vec![FailureReport { message: "signal 6\nmore".into(), ..failure }];
     assert_eq!(cause(&chance, &sources), ["signal 6"]);
 }
 
@@ -169,10 +133,7 @@ fn an_entry_is_overdue_when_its_day_is_over_or_its_test_is_stable() {
     stable.culprits.clear();
     stable.failure_bound = Some(0.1);
     let flaky = found(Verdict::NonDeterministic, 1);
-    let unsure = TestReport {
-        failure_bound: None,
-        ..stable.clone()
-    };
+    let unsure = TestReport { failure_bound: None, ..stable.clone() };
     for (expires, test, expected) in [
         ("2026-11-22", &flaky, None),
         ("2026-11-21", &flaky, Some(OverdueReason::Expired)),
@@ -186,11 +147,7 @@ fn an_entry_is_overdue_when_its_day_is_over_or_its_test_is_stable() {
         assert_eq!(found, expected, "{expires} {}", test.verdict);
         assert_eq!(exit_code(&report), ExitCode::Ok);
         report.run.strict = true;
-        let strict = if expected.is_some() {
-            ExitCode::Found
-        } else {
-            ExitCode::Ok
-        };
+        let strict = if expected.is_some() { ExitCode::Found } else { ExitCode::Ok };
         assert_eq!(exit_code(&report), strict, "{expires} {}", test.verdict);
     }
 }

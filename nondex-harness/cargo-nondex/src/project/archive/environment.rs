@@ -11,24 +11,15 @@ type Variables = BTreeMap<OsString, OsString>;
 pub(super) const LIBRARIES: &str = "LD_LIBRARY_PATH";
 
 /// Variables by which cargo and rustup name programs and folders of a machine.
-const OF_MACHINE: [&str; 6] = [
-    "CARGO",
-    "CARGO_HOME",
-    "PATH",
-    "RUSTUP_HOME",
-    "RUSTUP_TOOLCHAIN",
-    "RUST_RECURSION_COUNT",
-];
+const OF_MACHINE: [&str; 6] =
+    ["CARGO", "CARGO_HOME", "PATH", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "RUST_RECURSION_COUNT"];
 
 /// The variables that cargo adds to those of its machine, which are `own`.
 pub(super) fn of_cargo(all: &Variables, own: &Variables) -> Variables {
     let of_machine = |name: &OsStr| OF_MACHINE.iter().any(|other| name == *other);
-    let added = all
-        .iter()
-        .filter(|(name, value)| own.get(*name) != Some(*value) && !of_machine(name));
-    let mut added: Variables = added
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
+    let added =
+        all.iter().filter(|(name, value)| own.get(*name) != Some(*value) && !of_machine(name));
+    let mut added: Variables = added.map(|(name, value)| (name.clone(), value.clone())).collect();
     // The folders of the machine come last.
     let libraries = added.get_mut(OsStr::new(LIBRARIES));
     let own = own.get(OsStr::new(LIBRARIES)).and_then(|own| own.to_str());
@@ -63,18 +54,13 @@ mod tests {
 
     fn variables(pairs: &[(&str, &str)]) -> Variables {
         let pairs = pairs.iter();
-        pairs
-            .map(|(name, value)| (name.into(), value.into()))
-            .collect()
+        pairs.map(|(name, value)| (name.into(), value.into())).collect()
     }
 
     #[test]
     fn what_cargo_adds_is_added_to_what_another_machine_has() {
-        let before = variables(&[
-            ("HOME", "/home/a"),
-            ("PATH", "/bin"),
-            ("LD_LIBRARY_PATH", "/a/lib"),
-        ]);
+        let before =
+            variables(&[("HOME", "/home/a"), ("PATH", "/bin"), ("LD_LIBRARY_PATH", "/a/lib")]);
         let mut all = before.clone();
         all.extend(variables(&[
             ("PATH", "/cargo:/bin"),

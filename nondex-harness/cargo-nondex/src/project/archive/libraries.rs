@@ -26,9 +26,7 @@ pub(super) fn needed(executable: &Utf8Path, folders: &[Utf8PathBuf]) -> BTreeSet
 /// The folders in which the loader looks for libraries before all others.
 pub(super) fn folders(variable: Option<&OsStr>) -> Vec<Utf8PathBuf> {
     let folders = variable.into_iter().flat_map(std::env::split_paths);
-    folders
-        .filter_map(|folder| Utf8PathBuf::from_path_buf(folder).ok())
-        .collect()
+    folders.filter_map(|folder| Utf8PathBuf::from_path_buf(folder).ok()).collect()
 }
 
 /// The names of the libraries that a file needs; none of one that cannot be read.
@@ -42,9 +40,7 @@ fn names(file: &Utf8Path) -> Vec<String> {
     };
     let needed = table.iter().filter(|entry| entry.tag == DT_NEEDED);
     let names = needed.filter_map(|entry| table.string(entry).ok());
-    names
-        .filter_map(|name| String::from_utf8(name.to_vec()).ok())
-        .collect()
+    names.filter_map(|name| String::from_utf8(name.to_vec()).ok()).collect()
 }
 
 #[cfg(test)]
@@ -56,20 +52,13 @@ mod tests {
         let own = std::env::current_exe().unwrap();
         let own = Utf8PathBuf::from_path_buf(own).unwrap();
         let needed_here = names(&own);
-        assert!(
-            needed_here.iter().any(|name| name.starts_with("libc.so")),
-            "{needed_here:?}"
-        );
+        assert!(needed_here.iter().any(|name| name.starts_with("libc.so")), "{needed_here:?}");
         assert_eq!(needed(&own, &[]), BTreeSet::new());
 
         let temporary = tempfile::tempdir().unwrap();
         let folder = Utf8Path::from_path(temporary.path()).unwrap();
-        let libc = folder.join(
-            needed_here
-                .iter()
-                .find(|name| name.starts_with("libc.so"))
-                .unwrap(),
-        );
+        let libc =
+            folder.join(needed_here.iter().find(|name| name.starts_with("libc.so")).unwrap());
         std::fs::write(&libc, "").unwrap();
         let folders = folders(Some(OsStr::new(folder)));
         assert_eq!(needed(&own, &folders), BTreeSet::from([libc]));

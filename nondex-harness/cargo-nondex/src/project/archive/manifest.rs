@@ -121,14 +121,8 @@ mod tests {
     #[test]
     fn what_another_version_or_machine_packed_is_refused_with_the_reason() {
         let own = Kind::own();
-        let other = Kind {
-            nondex: "0.0.9".to_owned(),
-            ..own.clone()
-        };
-        let elsewhere = Kind {
-            architecture: "vax".to_owned(),
-            ..own
-        };
+        let other = Kind { nondex: "0.0.9".to_owned(), ..own.clone() };
+        let elsewhere = Kind { architecture: "vax".to_owned(), ..own };
         for (kind, expected) in [
             (other, "version 0.0.9 of cargo nondex packed it"),
             (elsewhere, "its tests are for vax"),

@@ -88,9 +88,7 @@ impl Packing<'_> {
         let part = Utf8PathBuf::from(format!("{folder}/part-{}", file.file_name().unwrap_or("")));
         tar::create(&part, folder, &members)?;
         // Nobody sees half of an archive.
-        file.parent()
-            .map_or(Ok(()), fs::create_dir_all)
-            .map_err(failed)?;
+        file.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
         fs::rename(&part, file)
             .or_else(|_| fs::copy(&part, file).map(drop))
             .map_err(|e| Error::setup(format!("failed to write `{file}`: {e}")))
@@ -154,10 +152,7 @@ fn built(project: &Project, files: &mut BTreeSet<Utf8PathBuf>) -> Result<Built> 
             with_paths.push(binary.id.clone());
         }
         files.extend(executables.into_iter().cloned());
-        suites.push(Suite {
-            binary,
-            tests: suite.tests.clone(),
-        });
+        suites.push(Suite { binary, tests: suite.tests.clone() });
     }
     Ok(Built {
         suites,

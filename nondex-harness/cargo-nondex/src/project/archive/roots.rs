@@ -79,10 +79,8 @@ mod tests {
 
     #[test]
     fn folders_are_replaced_once_and_only_where_a_path_begins() {
-        let roots = Roots::new(vec![
-            ["/w".into(), "/t/w".into()],
-            ["/w/target".into(), "/w/out".into()],
-        ]);
+        let roots =
+            Roots::new(vec![["/w".into(), "/t/w".into()], ["/w/target".into(), "/w/out".into()]]);
         for (text, expected) in [
             ("/w", "/t/w"),
             ("/w/a.rs", "/t/w/a.rs"),

@@ -38,10 +38,7 @@ pub fn extract(
     let manifest = Manifest::parse(&text, file)?;
     let key = Manifest::key(&text);
     let extracted = places(&manifest, file, folder, checkout)?;
-    let Extracted {
-        workspace_root,
-        target_dir,
-    } = &extracted;
+    let Extracted { workspace_root, target_dir } = &extracted;
     let home = target_dir.join("nondex");
     let known = fs::read_to_string(home.join(manifest::NAME)).ok();
     if checkout.is_none()
@@ -56,9 +53,7 @@ pub fn extract(
     for built in manifest.builds() {
         let member = format!("target/nondex/{}", built.folder);
         let path = home.join(&built.folder);
-        BuildFolder::filled(path.clone(), &key, quiet, || {
-            tar::extract(file, &member, &path)
-        })?;
+        BuildFolder::filled(path.clone(), &key, quiet, || tar::extract(file, &member, &path))?;
         for suite in &built.suites {
             let mut suite = suite.clone();
             roots.apply(&mut suite);
@@ -99,10 +94,7 @@ fn places(
         None if workspace_root == *before => manifest.target_dir.clone(),
         None => workspace_root.join("target"),
     };
-    Ok(Extracted {
-        workspace_root,
-        target_dir,
-    })
+    Ok(Extracted { workspace_root, target_dir })
 }
 
 /// An error when there is anything in a folder.
@@ -127,20 +119,14 @@ pub(in crate::project) fn around(folder: &Utf8Path) -> Option<Extracted> {
     folders.find_map(|folder| {
         let target_dir = folder.join("target");
         let manifest = target_dir.join("nondex").join(manifest::NAME);
-        manifest.is_file().then(|| Extracted {
-            workspace_root: folder.to_owned(),
-            target_dir,
-        })
+        manifest.is_file().then(|| Extracted { workspace_root: folder.to_owned(), target_dir })
     })
 }
 
 /// From the paths in a manifest to those that they have here.
 fn roots(manifest: &Manifest, extracted: &Extracted) -> Roots {
     Roots::new(vec![
-        [
-            manifest.workspace_root.clone(),
-            extracted.workspace_root.clone(),
-        ],
+        [manifest.workspace_root.clone(), extracted.workspace_root.clone()],
         [manifest.target_dir.clone(), extracted.target_dir.clone()],
     ])
 }
@@ -171,9 +157,7 @@ pub fn plan(extracted: &Extracted) -> Result<BuildPlan> {
 /// When the manifest cannot be read.
 pub(in crate::project) fn metadata(extracted: &Extracted) -> Result<Metadata> {
     let mut metadata = manifest(extracted)?.0.metadata;
-    metadata
-        .workspace_root
-        .clone_from(&extracted.workspace_root);
+    metadata.workspace_root.clone_from(&extracted.workspace_root);
     metadata.target_directory.clone_from(&extracted.target_dir);
     Ok(metadata)
 }
@@ -207,10 +191,8 @@ pub(in crate::project) fn project(
         notes.extend(note_on_paths(&built.with_paths, &manifest.workspace_root));
     }
     let own: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
-    let moved = Moved {
-        from: manifest.workspace_root.clone(),
-        to: extracted.workspace_root.clone(),
-    };
+    let moved =
+        Moved { from: manifest.workspace_root.clone(), to: extracted.workspace_root.clone() };
     let moved = Some(moved).filter(|moved| moved.from != moved.to);
     let lock = fs::read_to_string(extracted.workspace_root.join("Cargo.lock"));
     let has_insta = lock.is_ok_and(|lock| companions::has(&lock, "insta"));

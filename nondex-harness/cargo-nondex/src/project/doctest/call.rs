@@ -13,11 +13,8 @@ use crate::project::intercept::Start;
 use crate::project::toolchain::{RunTool, own};
 
 /// Variables of libtest that change what rustdoc prints.
-const LIBTEST_VARIABLES: [&str; 3] = [
-    "RUST_TEST_NOCAPTURE",
-    "RUST_TEST_SHUFFLE",
-    "RUST_TEST_THREADS",
-];
+const LIBTEST_VARIABLES: [&str; 3] =
+    ["RUST_TEST_NOCAPTURE", "RUST_TEST_SHUFFLE", "RUST_TEST_THREADS"];
 
 /// A call of rustdoc as cargo would make it, and what we make of it.
 pub(super) struct Call<'a> {
@@ -55,9 +52,7 @@ impl Call<'_> {
             RunTool::Unstable => {
                 // The option was stabilised under another name, and as it was. With this variable
                 // the compiler accepts what needs `#![feature]`, but only from who writes that.
-                command
-                    .env("RUSTC_BOOTSTRAP", "1")
-                    .arg("-Zunstable-options");
+                command.env("RUSTC_BOOTSTRAP", "1").arg("-Zunstable-options");
                 "--runtool"
             }
         };
@@ -122,21 +117,14 @@ impl Call<'_> {
 
     /// Cargo's arguments without those that we give ourselves.
     pub(super) fn arguments(&self) -> Vec<String> {
-        const OURS: [&str; 5] = [
-            "--test-args",
-            "--test-runtool",
-            "--test-runtool-arg",
-            "--runtool",
-            "--runtool-arg",
-        ];
+        const OURS: [&str; 5] =
+            ["--test-args", "--test-runtool", "--test-runtool-arg", "--runtool", "--runtool-arg"];
         let mut kept: Vec<String> = Vec::new();
         let mut arguments = self.start.arguments.iter();
         while let Some(argument) = arguments.next() {
             let (flag, value) = argument
                 .split_once('=')
-                .map_or((argument.as_str(), None), |(flag, value)| {
-                    (flag, Some(value))
-                });
+                .map_or((argument.as_str(), None), |(flag, value)| (flag, Some(value)));
             if OURS.contains(&flag) {
                 if value.is_none() {
                     arguments.next();

@@ -63,9 +63,8 @@ fn link(linker: &OsStr, arguments: &[OsString]) -> Result<ExitCode, String> {
     let variable = |name| std::env::var(name).ok();
     // Rustdoc passes it to the compiler, for its messages.
     let place = variable("UNSTABLE_RUSTDOC_TEST_PATH").zip(variable("UNSTABLE_RUSTDOC_TEST_LINE"));
-    let output = arguments
-        .windows(2)
-        .find_map(|pair| (pair[0] == "-o").then(|| Path::new(&pair[1])));
+    let output =
+        arguments.windows(2).find_map(|pair| (pair[0] == "-o").then(|| Path::new(&pair[1])));
     if let (Some((file, offset)), Some(output)) = (place, output) {
         // Without it the places in a report are those of the program.
         let _ = fs::write(place_of(output), format!("{file}\n{offset}\n"));

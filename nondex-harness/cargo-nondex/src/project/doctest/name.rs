@@ -24,11 +24,7 @@ pub(super) fn file_name(name: &str, number: Option<&str>) -> String {
     const LONGEST: usize = 80;
     let mut text = String::new();
     for c in name.chars() {
-        let c = if c.is_ascii_alphanumeric() || c == '.' {
-            c
-        } else {
-            '-'
-        };
+        let c = if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
         if c != '-' || !text.ends_with('-') {
             text.push(c);
         }

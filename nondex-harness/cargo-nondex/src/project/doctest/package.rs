@@ -37,15 +37,8 @@ impl Package<'_> {
         let package = env
             .get(OsStr::new("CARGO_PKG_NAME"))
             .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        let target = self
-            .call
-            .value("--crate-name")
-            .unwrap_or(&package)
-            .to_owned();
-        let cwd = self
-            .call
-            .value("--test-run-directory")
-            .map(Utf8PathBuf::from);
+        let target = self.call.value("--crate-name").unwrap_or(&package).to_owned();
+        let cwd = self.call.value("--test-run-directory").map(Utf8PathBuf::from);
         let binary = TestBinary {
             id: format!("{package}::doc/{target}"),
             package,
@@ -62,10 +55,7 @@ impl Package<'_> {
         if !self.call.compiler.quiet {
             use anstyle::AnsiColor::Green;
             let style = Green.on_default().bold();
-            anstream::eprintln!(
-                "{style}   Compiling{style:#} doctests of {}",
-                binary.package
-            );
+            anstream::eprintln!("{style}   Compiling{style:#} doctests of {}", binary.package);
         }
         let mut compiled = Compiled::default();
         let names = self.listed(&[])?.unwrap_or_default();
@@ -84,10 +74,7 @@ impl Package<'_> {
         let ignored = self.ignored()?;
         let should_panic = self.should_panic(&told)?;
         let mut should_panic = should_panic.into_iter();
-        let mut suite = Suite {
-            binary,
-            tests: Vec::new(),
-        };
+        let mut suite = Suite { binary, tests: Vec::new() };
         for Told { name, fate } in told {
             let name = name.strip_prefix(HERE).unwrap_or(&name).to_owned();
             let failing = match fate {
@@ -120,9 +107,7 @@ impl Package<'_> {
             });
         }
         let together = together.into_iter();
-        suite
-            .tests
-            .extend(together.map(|(name, doctest)| case(name, Some(doctest))));
+        suite.tests.extend(together.map(|(name, doctest)| case(name, Some(doctest))));
         number(&mut suite.tests);
         if !suite.tests.is_empty() {
             if self.call.has_own_std() {
@@ -159,9 +144,8 @@ impl Package<'_> {
             Ok(again) => again,
             Err(message) => return Err(Error::build(message)),
         };
-        let ran = again
-            .iter()
-            .filter(|told| matches!(told.fate, Fate::Kept(_) | Fate::ShouldPanic));
+        let ran =
+            again.iter().filter(|told| matches!(told.fate, Fate::Kept(_) | Fate::ShouldPanic));
         let mut programs: Vec<(&str, u64)> = ran
             .zip(0..)
             .filter(|(told, _)| told.fate == Fate::ShouldPanic)
@@ -231,11 +215,7 @@ impl Package<'_> {
             words => words.to_vec(),
         };
         // Rustdoc splits each at spaces, so the word may select more than needed.
-        let skip = self
-            .names
-            .skip
-            .iter()
-            .filter(|name| !name.contains(' ') && !self.names.exact);
+        let skip = self.names.skip.iter().filter(|name| !name.contains(' ') && !self.names.exact);
         let skip = skip.map(|name| format!("--skip={name}"));
         let filters = filters.into_iter().filter(|word| !word.is_empty());
         for argument in filters.map(str::to_owned).chain(skip) {
@@ -260,9 +240,7 @@ impl Package<'_> {
     fn doctest(&self, name: &str, kept: &Utf8Path, should_panic: bool) -> Result<Doctest> {
         let executable = self.call.dir.join(file_name(name, kept.file_name()));
         fs::rename(kept, &executable).map_err(|e| {
-            Error::setup(format!(
-                "rustdoc did not run the doctest `{name}`: `{kept}`: {e}"
-            ))
+            Error::setup(format!("rustdoc did not run the doctest `{name}`: `{kept}`: {e}"))
         })?;
         let place = fs::read_to_string(kept.with_extension(PLACE)).ok();
         let mut place = place.and_then(|text| place_of(&text));
@@ -272,11 +250,7 @@ impl Package<'_> {
             // Rustdoc makes the crate known by two added lines, and counts them as one.
             place.offset -= i64::from(is_crate_added(&source, line, target));
         }
-        Ok(Doctest {
-            executable,
-            should_panic,
-            place,
-        })
+        Ok(Doctest { executable, should_panic, place })
     }
 
     fn unknown(&self, name: &str) -> Error {
@@ -288,12 +262,7 @@ impl Package<'_> {
 /// A doctest that is not ignored.
 fn case(name: String, doctest: Option<Doctest>) -> TestCase {
     let (file, line) = place_in(&name).unzip();
-    TestCase {
-        file,
-        line,
-        doctest,
-        ..TestCase::new(name)
-    }
+    TestCase { file, line, doctest, ..TestCase::new(name) }
 }
 
 /// Sorts tests by name, and numbers those that share one, as those that a macro makes may: by their
@@ -324,9 +293,6 @@ mod tests {
         let mut tests = names.map(TestCase::new);
         number(&mut tests);
         let numbered = tests.map(|test| test.name);
-        assert_eq!(
-            numbered,
-            ["a (line 1)", "b (line 2)", "b (line 2) #2", "b (line 2) #3"]
-        );
+        assert_eq!(numbered, ["a (line 1)", "b (line 2)", "b (line 2) #2", "b (line 2) #3"]);
     }
 }

@@ -8,10 +8,7 @@ use crate::project::doc_place::MARKS;
 pub(super) fn place_of(text: &str) -> Option<DocPlace> {
     let (file, offset) = text.trim_end().split_once('\n')?;
     file.starts_with(HERE).then_some(())?;
-    Some(DocPlace {
-        file: file.to_owned(),
-        offset: offset.parse().ok()?,
-    })
+    Some(DocPlace { file: file.to_owned(), offset: offset.parse().ok()? })
 }
 
 /// The lines of the doctest at a line of a source, from 1, without what makes them documentation:

@@ -89,11 +89,7 @@ impl Program {
             module(line)
         );
         let last = line + u32::try_from(code.lines().count()).ok()? + 1;
-        Some(Program {
-            text,
-            should_panic: fence.should_panic,
-            lines: [line, last],
-        })
+        Some(Program { text, should_panic: fence.should_panic, lines: [line, last] })
     }
 }
 
@@ -112,16 +108,10 @@ struct Comment<'a> {
 impl<'a> Comment<'a> {
     fn of(line: &'a str) -> Option<Self> {
         let line = line.trim_start();
-        let mark = ["///", "//!"]
-            .into_iter()
-            .find(|mark| line.starts_with(mark))?;
+        let mark = ["///", "//!"].into_iter().find(|mark| line.starts_with(mark))?;
         let rest = &line[mark.len()..];
         let text = rest.strip_prefix(' ');
-        Some(Comment {
-            mark,
-            has_space: text.is_some(),
-            text: text.unwrap_or(rest),
-        })
+        Some(Comment { mark, has_space: text.is_some(), text: text.unwrap_or(rest) })
     }
 }
 
@@ -220,13 +210,7 @@ mod tests {
         let lines: Vec<&str> = program.text.lines().collect();
         assert!(lines[0].starts_with("pub(crate) mod nondex_3 { #![allow(unused)] "));
         assert!(lines[0].ends_with("extern crate r#it; fn main() {"));
-        let code = [
-            "use it::f;",
-            "let text = \"",
-            "  two\";",
-            "",
-            "// not hidden",
-        ];
+        let code = ["use it::f;", "let text = \"", "  two\";", "", "// not hidden"];
         assert_eq!(lines[1..6], code);
         assert!(lines[6].starts_with("} pub(crate) fn __nondex_run"));
         assert_eq!(lines.len(), 7);
@@ -248,11 +232,7 @@ mod tests {
         assert!(program.text.starts_with(begin), "{}", program.text);
         let program = read("///```\n///f()?;\n///Ok::<_, E>(())\n///```\n", 1).unwrap();
         assert!(program.text.contains("fn _inner() -> core::result::Result"));
-        assert!(
-            program
-                .text
-                .contains("\nOk::<_, E>(())\n} _inner().unwrap() }")
-        );
+        assert!(program.text.contains("\nOk::<_, E>(())\n} _inner().unwrap() }"));
     }
 
     #[test]

@@ -18,9 +18,7 @@ pub(super) struct Rules {
 impl Rules {
     /// Those in the root of a crate; `None` where one of them is not known.
     pub(super) fn read(root: &str) -> Option<Self> {
-        let mut rules = Rules {
-            makes_crate_known: true,
-        };
+        let mut rules = Rules { makes_crate_known: true };
         let file = syn::parse_file(root).ok()?;
         let lists = file.attrs.iter().filter(|attribute| {
             attribute.path().is_ident("doc") && matches!(attribute.meta, Meta::List(_))
@@ -80,10 +78,7 @@ mod tests {
                 "#![doc(html_root_url = \"x\", test(attr(deny(warnings), allow(unused))))]",
                 known(true),
             ),
-            (
-                "#![doc(cfg(hide(a)), test(no_crate_inject, attr(warn(x))))]",
-                known(false),
-            ),
+            ("#![doc(cfg(hide(a)), test(no_crate_inject, attr(warn(x))))]", known(false)),
             ("#![doc(test(attr(feature(x))))]", None),
             ("#![doc(test(another))]", None),
             ("fn", None),

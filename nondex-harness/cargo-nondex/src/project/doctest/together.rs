@@ -75,11 +75,7 @@ pub(super) fn compile(
         return Ok(BTreeMap::new());
     };
     let mut members = Member::all(call, names);
-    let together = Together {
-        call,
-        arguments,
-        dir: call.dir.join("together"),
-    };
+    let together = Together { call, arguments, dir: call.dir.join("together") };
     for _ in 0..ROUNDS {
         if !members.iter().any(|member| selected.contains(&member.name)) {
             break;
@@ -117,11 +113,7 @@ impl Member {
         let target = target.filter(|_| rules.makes_crate_known);
         let source = |file: &str| {
             // A module, or an item, may have rules, too.
-            let rules = if file == root {
-                "#[doc(test("
-            } else {
-                "doc(test("
-            };
+            let rules = if file == root { "#[doc(test(" } else { "doc(test(" };
             read(file).filter(|source| !source.contains(rules))
         };
         let mut number: BTreeMap<&String, usize> = BTreeMap::new();
@@ -136,11 +128,7 @@ impl Member {
             let file = text.key().clone();
             let text = text.or_insert_with_key(|file| source(file)).as_deref()?;
             let program = Program::read(text, line, target)?;
-            Some(Member {
-                name: name.clone(),
-                file: format!("{HERE}{file}"),
-                program,
-            })
+            Some(Member { name: name.clone(), file: format!("{HERE}{file}"), program })
         });
         members.collect()
     }
@@ -204,10 +192,7 @@ impl Together<'_> {
             let doctest = Doctest {
                 executable,
                 should_panic: member.program.should_panic,
-                place: Some(DocPlace {
-                    file: member.file,
-                    offset: 0,
-                }),
+                place: Some(DocPlace { file: member.file, offset: 0 }),
             };
             doctests.insert(member.name, doctest);
         }
@@ -290,20 +275,12 @@ fn handed_on(arguments: &[String]) -> Option<Vec<String>> {
 
 /// The places of all errors that the compiler printed.
 fn refused(text: &str) -> Vec<(String, u32)> {
-    let diagnostics = text
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
+    let diagnostics = text.lines().filter_map(|line| serde_json::from_str(line).ok());
     let errors = diagnostics.filter(|one: &Diagnostic| one.level == DiagnosticLevel::Error);
     let mut places = Vec::new();
     for span in errors.flat_map(|error| error.spans) {
         let mut span = Some(&span);
-        while let Some(DiagnosticSpan {
-            file_name,
-            line_start,
-            expansion,
-            ..
-        }) = span
-        {
+        while let Some(DiagnosticSpan { file_name, line_start, expansion, .. }) = span {
             let line = u32::try_from(*line_start).unwrap_or(0);
             places.push((file_name.clone(), line));
             span = expansion.as_ref().map(|expansion| &expansion.span);
@@ -330,11 +307,7 @@ mod tests {
             "--edition=2021 --target t --extern it=/it.rlib -L a -Lb -C c --cfg d --cap-lints warn";
         assert_eq!(of(call).as_deref(), Some(expected));
         // In this edition a path begins at the root of the program.
-        for call in [
-            "--edition 2015 --test a",
-            "--test a",
-            "--edition 2021 -Zunknown",
-        ] {
+        for call in ["--edition 2015 --test a", "--test a", "--edition 2021 -Zunknown"] {
             assert_eq!(of(call), None, "{call}");
         }
     }

@@ -47,10 +47,7 @@ pub(super) fn read(text: &str) -> Option<Vec<Told>> {
             ("ok", _) => Fate::ShouldPanic,
             _ => Fate::Ignored,
         };
-        Told {
-            name: name.to_owned(),
-            fate,
-        }
+        Told { name: name.to_owned(), fate }
     });
     Some(told.collect())
 }
@@ -64,9 +61,7 @@ fn result(line: &str) -> Option<(&str, &str, &str)> {
         _ => return None,
     };
     let modes = ["compile", "compile fail", "should panic"];
-    let known = name
-        .rsplit_once(" - ")
-        .filter(|(_, mode)| modes.contains(mode));
+    let known = name.rsplit_once(" - ").filter(|(_, mode)| modes.contains(mode));
     Some(known.map_or((name, "", end), |(name, mode)| (name, mode, end)))
 }
 
@@ -80,9 +75,7 @@ fn sections(text: &str) -> Vec<(&str, &str)> {
     for part in parts {
         if let Some((name, body)) = part.split_once(AFTER_NAME) {
             // The last one is followed by the list of names.
-            let body = body
-                .split_once("\n\nfailures:\n")
-                .map_or(body, |(body, _)| body);
+            let body = body.split_once("\n\nfailures:\n").map_or(body, |(body, _)| body);
             found.push((name, body));
         }
     }
@@ -145,10 +138,7 @@ test result: FAILED. 4 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; 
             ("src/lib.rs - f (line 29)", Fate::Broken(broken.to_owned())),
         ];
         let told = read(TEXT).unwrap();
-        let told: Vec<_> = told
-            .into_iter()
-            .map(|told| (told.name, told.fate))
-            .collect();
+        let told: Vec<_> = told.into_iter().map(|told| (told.name, told.fate)).collect();
         assert_eq!(told, expected.map(|(name, fate)| (name.to_owned(), fate)));
     }
 
@@ -167,9 +157,6 @@ test result: FAILED. 4 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; 
     #[test]
     fn a_rustdoc_that_ran_nothing_has_told_nothing() {
         assert_eq!(read("error: could not compile"), None);
-        assert_eq!(
-            read("\nrunning 0 tests\n\ntest result: ok. 0 passed"),
-            Some(vec![])
-        );
+        assert_eq!(read("\nrunning 0 tests\n\ntest result: ok. 0 passed"), Some(vec![]));
     }
 }

@@ -17,19 +17,14 @@ pub const CACHE_VARIABLE: &str = "NONDEX_CACHE_DIR";
 /// When no home folder is known.
 pub fn cache_dir() -> Result<Utf8PathBuf> {
     let var = |name| {
-        std::env::var(name)
-            .ok()
-            .filter(|value: &String| !value.is_empty())
-            .map(Utf8PathBuf::from)
+        std::env::var(name).ok().filter(|value: &String| !value.is_empty()).map(Utf8PathBuf::from)
     };
     var(CACHE_VARIABLE)
         .or_else(|| var("XDG_CACHE_HOME").map(|dir| dir.join("nondex")))
         .or_else(|| var("LOCALAPPDATA").map(|dir| dir.join("nondex")))
         .or_else(|| var("HOME").map(|dir| dir.join(".cache/nondex")))
         .ok_or_else(|| {
-            Error::setup(format!(
-                "no folder for the cache: set {CACHE_VARIABLE}, or HOME"
-            ))
+            Error::setup(format!("no folder for the cache: set {CACHE_VARIABLE}, or HOME"))
         })
 }
 

@@ -41,13 +41,11 @@ impl Manifest {
     /// or what is missing.
     pub(super) fn collect(built: &Utf8Path, home: &Utf8Path) -> Result<Self, String> {
         let mut manifest = Manifest::default();
-        for (dir, extension) in [
-            (&built.join("deps"), "rlib"),
-            (&built.to_owned(), std::env::consts::DLL_EXTENSION),
-        ] {
-            let entries = dir
-                .read_dir_utf8()
-                .map_err(|e| format!("failed to list `{dir}`: {e}"))?;
+        for (dir, extension) in
+            [(&built.join("deps"), "rlib"), (&built.to_owned(), std::env::consts::DLL_EXTENSION)]
+        {
+            let entries =
+                dir.read_dir_utf8().map_err(|e| format!("failed to list `{dir}`: {e}"))?;
             for entry in entries.flatten() {
                 if entry.path().extension() == Some(extension) {
                     manifest
@@ -117,11 +115,7 @@ impl Library {
 /// whole.
 pub(super) fn load(home: &Utf8Path, key: &str) -> Result<Option<Runtime>, String> {
     let Ok(text) = fs::read_to_string(home.join(MANIFEST)) else {
-        return if home.exists() {
-            Err(format!("`{home}` has no {MANIFEST}"))
-        } else {
-            Ok(None)
-        };
+        return if home.exists() { Err(format!("`{home}` has no {MANIFEST}")) } else { Ok(None) };
     };
     let manifest: Manifest = serde_json::from_str(&text).map_err(|e| format!("{MANIFEST}: {e}"))?;
     for library in &manifest.libraries {

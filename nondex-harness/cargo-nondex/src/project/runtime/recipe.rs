@@ -59,11 +59,7 @@ impl Recipe<'_> {
     }
 
     fn rustflags(&self) -> String {
-        let more = if self.collections {
-            ""
-        } else {
-            STD_COLLECTIONS
-        };
+        let more = if self.collections { "" } else { STD_COLLECTIONS };
         format!("{RUSTFLAGS}{more}")
     }
 
@@ -84,10 +80,7 @@ impl Recipe<'_> {
     }
 
     fn failed(&self, what: &str) -> Error {
-        Error::setup(format!(
-            "failed to build the runtime for {}: {what}",
-            self.target
-        ))
+        Error::setup(format!("failed to build the runtime for {}: {what}", self.target))
     }
 
     /// Compiles it. What was downloaded to build this program is enough, so the network is used
@@ -159,9 +152,7 @@ impl Recipe<'_> {
             command.env_remove(name);
         }
         if let Some(wrapper) = wrapper {
-            command
-                .env("RUSTC_WRAPPER", wrapper)
-                .env(atomics::RUNTIME, "1");
+            command.env("RUSTC_WRAPPER", wrapper).env(atomics::RUNTIME, "1");
         }
         let mut child = command
             .env("RUSTFLAGS", self.rustflags())

@@ -22,10 +22,9 @@ pub(super) fn choices(markup: &mut Markup, test: &TestReport) {
             markup.rich(&format!("Two orders of `{}`", called(culprit)));
         });
         markup.element("div", &[("class", "two")], |markup| {
-            for (title, outcome, items) in [
-                ("Canonical order", canonical, &first),
-                ("The order that decides", other, &second),
-            ] {
+            for (title, outcome, items) in
+                [("Canonical order", canonical, &first), ("The order that decides", other, &second)]
+            {
                 side(markup, title, outcome, items);
             }
         });
@@ -60,11 +59,7 @@ fn side(markup: &mut Markup, title: &str, outcome: &'static str, items: &[String
     markup.element("div", &[("class", outcome)], |markup| {
         markup.element("h5", &[], |markup| {
             markup.text(title);
-            markup.leaf(
-                "span",
-                &[("class", "outcome")],
-                &format!(": the test {outcome}"),
-            );
+            markup.leaf("span", &[("class", "outcome")], &format!(": the test {outcome}"));
         });
         markup.element("ol", &[], |markup| {
             for item in items {
@@ -78,10 +73,8 @@ fn side(markup: &mut Markup, title: &str, outcome: &'static str, items: &[String
 pub(super) fn outputs(markup: &mut Markup, difference: &str) {
     markup.leaf("h4", &[], "Output of a passing and of the failing run");
     markup.element("div", &[("class", "two")], |markup| {
-        for (title, class, other) in [
-            ("Passing run", "passes", '+'),
-            ("Failing run", "fails", '-'),
-        ] {
+        for (title, class, other) in [("Passing run", "passes", '+'), ("Failing run", "fails", '-')]
+        {
             markup.element("div", &[("class", class)], |markup| {
                 markup.leaf("h5", &[], title);
                 markup.element("pre", &[("class", "diff"), ("tabindex", "0")], |markup| {

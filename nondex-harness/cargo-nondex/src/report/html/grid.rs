@@ -80,10 +80,8 @@ pub(super) fn draw(markup: &mut Markup, test: &TestReport, run: &RunInfo, weakes
     let mut levels: BTreeSet<Level> = run.levels.iter().copied().collect();
     levels.extend(test.failures.iter().filter_map(|failure| failure.level));
     levels.extend(test.failure_rate.keys());
-    let rows: Vec<(Level, Option<Row>)> = levels
-        .into_iter()
-        .map(|level| (level, row(test, run, level)))
-        .collect();
+    let rows: Vec<(Level, Option<Row>)> =
+        levels.into_iter().map(|level| (level, row(test, run, level))).collect();
     if rows.iter().any(|(_, cells)| cells.is_some()) {
         markup.leaf("h4", &[], "Runs by level and seed");
         markup.element("dl", &[("class", "grid")], |markup| {
@@ -160,11 +158,7 @@ fn one(markup: &mut Markup, failure: &FailureReport) {
     }
     if let Some(id) = &failure.id {
         markup.text(" ");
-        markup.leaf(
-            "code",
-            &[("class", "id")],
-            &format!("cargo nondex replay {id}"),
-        );
+        markup.leaf("code", &[("class", "id")], &format!("cargo nondex replay {id}"));
     }
     let first = failure.message.lines().next().unwrap_or_default();
     if !first.is_empty() {
@@ -184,18 +178,12 @@ mod tests {
             seed: Some(seed),
             ..FailureReport::clean(Outcome::Failed)
         });
-        TestReport {
-            failures: failures.collect(),
-            ..TestReport::new("shop", "shop", "names")
-        }
+        TestReport { failures: failures.collect(), ..TestReport::new("shop", "shop", "names") }
     }
 
     #[test]
     fn a_seed_passed_only_where_each_one_had_its_run_and_each_failing_run_is_listed() {
-        let run = RunInfo {
-            seeds: vec![0, 1, 2],
-            ..RunInfo::default()
-        };
+        let run = RunInfo { seeds: vec![0, 1, 2], ..RunInfo::default() };
         let mut test = failing(&[1]);
         for (rate, other) in [
             ([1, 3], Cell::Passed),
@@ -212,10 +200,7 @@ mod tests {
 
     #[test]
     fn a_failing_seed_that_was_added_later_has_its_cell() {
-        let run = RunInfo {
-            seeds: vec![0],
-            ..RunInfo::default()
-        };
+        let run = RunInfo { seeds: vec![0], ..RunInfo::default() };
         let mut test = failing(&[900]);
         for rate in [[1, 2], [0, 1]] {
             test.failure_rate.insert(Level::One, rate);

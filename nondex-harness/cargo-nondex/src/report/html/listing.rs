@@ -26,10 +26,7 @@ pub(super) fn verdicts(report: &Report) -> Vec<(Verdict, usize)> {
     verdicts.sort_by_key(|verdict| std::cmp::Reverse(human::weight(*verdict)));
     let count = |verdict: Verdict| {
         let tests = report.tests.iter();
-        (
-            verdict,
-            tests.filter(|test| test.verdict == verdict).count(),
-        )
+        (verdict, tests.filter(|test| test.verdict == verdict).count())
     };
     let counts = verdicts.into_iter().map(count);
     counts.filter(|(_, count)| *count > 0).collect()
@@ -45,10 +42,7 @@ pub(super) fn tone(report: &Report, verdict: Verdict) -> Tone {
 pub(super) fn draw(markup: &mut Markup, report: &Report, view: &View<'_>, page: &Page<'_>) {
     let strict = report.run.strict;
     let found = human::entries(&report.tests, strict, view);
-    let brief = View {
-        brief: true,
-        ..*view
-    };
+    let brief = View { brief: true, ..*view };
     // Those whose cause is drawn with another test.
     let shared: BTreeMap<&str, Entry<'_, '_>> = found
         .iter()
@@ -63,19 +57,11 @@ pub(super) fn draw(markup: &mut Markup, report: &Report, view: &View<'_>, page: 
         let Some((&first, others)) = entry.tests().split_first() else {
             continue;
         };
-        let full = Said {
-            entry,
-            full: None,
-            others,
-        };
+        let full = Said { entry, full: None, others };
         said.insert(&first.id, full);
         for other in others {
             if let Some(entry) = shared.get(other.id.as_str()) {
-                let brief = Said {
-                    entry,
-                    full: Some(first),
-                    others: &[],
-                };
+                let brief = Said { entry, full: Some(first), others: &[] };
                 said.insert(&other.id, brief);
             }
         }
@@ -150,10 +136,7 @@ fn row(markup: &mut Markup, test: &TestReport) {
             facts.push(format!("{} choice points", test.choice_points));
         }
         if let Some(bound) = test.failure_bound {
-            facts.push(format!(
-                "fails in at most {:.0} % of runs",
-                (bound * 100.0).ceil()
-            ));
+            facts.push(format!("fails in at most {:.0} % of runs", (bound * 100.0).ceil()));
         }
         facts.extend(test.parting.as_ref().map(ToString::to_string));
         let threads = test.real_threads.as_ref();

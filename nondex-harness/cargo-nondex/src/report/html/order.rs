@@ -17,10 +17,7 @@ struct Turn<'a> {
 
 impl<'a> Turn<'a> {
     fn whole(test: &'a str) -> Self {
-        Turn {
-            test,
-            does: String::new(),
-        }
+        Turn { test, does: String::new() }
     }
 }
 
@@ -122,22 +119,13 @@ fn side(
 /// The line at which a test changes or uses the state, if known.
 fn act(markup: &mut Markup, test: &str, is_own: bool, state: &SharedState, sources: &Sources) {
     let name = state_name(&state.kind, &state.name);
-    let written = state
-        .written
-        .as_ref()
-        .filter(|written| written.test == test);
+    let written = state.written.as_ref().filter(|written| written.test == test);
     if let Some(written) = written {
         let does = format!("changes {name}");
         place(markup, &written.file, written.line, &does, sources);
     }
     if let Some(read) = state.read.as_ref().filter(|_| is_own) {
-        place(
-            markup,
-            &read.file,
-            read.line,
-            &format!("uses {name}"),
-            sources,
-        );
+        place(markup, &read.file, read.line, &format!("uses {name}"), sources);
     }
 }
 
@@ -157,31 +145,18 @@ mod tests {
     use super::*;
 
     fn told(inner: bool, pause_at: Option<u64>) -> Vec<String> {
-        let race = Race {
-            with: "other".to_owned(),
-            inner,
-            interrupt_at: 2,
-            pause_at,
-            ..Race::default()
-        };
+        let race =
+            Race { with: "other".to_owned(), inner, interrupt_at: 2, pause_at, ..Race::default() };
         let turns = turns("own", &race);
-        let words = turns
-            .iter()
-            .map(|turn| format!("{} {}", turn.test, turn.does));
+        let words = turns.iter().map(|turn| format!("{} {}", turn.test, turn.does));
         words.collect()
     }
 
     #[test]
     fn of_two_tests_at_the_same_time_the_inner_one_runs_while_the_outer_one_stops() {
-        let whole = [
-            "stops at access 2",
-            "runs from its begin to its end",
-            "goes on",
-        ];
-        for (inner, tests) in [
-            (false, ["own", "other", "own"]),
-            (true, ["other", "own", "other"]),
-        ] {
+        let whole = ["stops at access 2", "runs from its begin to its end", "goes on"];
+        for (inner, tests) in [(false, ["own", "other", "own"]), (true, ["other", "own", "other"])]
+        {
             let expected = [0, 1, 2].map(|at| format!("{} {}", tests[at], whole[at]));
             assert_eq!(told(inner, None), expected);
         }

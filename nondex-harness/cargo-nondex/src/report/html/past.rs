@@ -53,12 +53,8 @@ pub(super) fn draw(markup: &mut Markup, moments: &[Moment]) {
 
 /// `2026-11-25 18:02, commit 0123abc, modified: ID`.
 fn described(moment: &Moment) -> String {
-    let time = i64::try_from(moment.time)
-        .ok()
-        .and_then(DateTime::from_timestamp_millis);
-    let time = time.map_or_else(String::new, |time| {
-        format!("{}, ", time.format("%Y-%m-%d %H:%M"))
-    });
+    let time = i64::try_from(moment.time).ok().and_then(DateTime::from_timestamp_millis);
+    let time = time.map_or_else(String::new, |time| format!("{}, ", time.format("%Y-%m-%d %H:%M")));
     let commit = match &moment.commit {
         Some(commit) => format!("commit {commit}"),
         None => "no commit".to_owned(),

@@ -20,9 +20,8 @@ pub(super) fn places(markup: &mut Markup, places: &[Mark], sources: &Sources) {
     for (file, places) in files {
         let source = sources.read(file);
         let source = source.as_deref().unwrap_or_default();
-        let (shown, hidden): (Vec<&Mark>, Vec<&Mark>) = places
-            .into_iter()
-            .partition(|place| span(source, place.line, place.column).is_some());
+        let (shown, hidden): (Vec<&Mark>, Vec<&Mark>) =
+            places.into_iter().partition(|place| span(source, place.line, place.column).is_some());
         if !shown.is_empty() {
             lines(markup, file, source, &shown);
         }
@@ -54,12 +53,8 @@ fn lines(markup: &mut Markup, file: &str, source: &str, places: &[&Mark]) {
             markup.leaf("code", &[], &format!("{file}:{line}"));
         });
         let label = format!("Source of {file}");
-        let attributes = [
-            ("class", "scroll"),
-            ("tabindex", "0"),
-            ("role", "region"),
-            ("aria-label", &label),
-        ];
+        let attributes =
+            [("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", &label)];
         markup.element("div", &attributes, |markup| {
             let mut last = 0;
             for (number, text) in (1_u32..).zip(source.lines()) {
@@ -108,11 +103,7 @@ fn row(markup: &mut Markup, number: u32, text: &str, source: &str, places: Optio
         });
     });
     for place in places.iter().filter(|place| !place.label.is_empty()) {
-        let class = if place.is_primary {
-            "why hit"
-        } else {
-            "why also"
-        };
+        let class = if place.is_primary { "why hit" } else { "why also" };
         markup.element("div", &[("class", class)], |markup| {
             markup.rich(&place.label);
         });

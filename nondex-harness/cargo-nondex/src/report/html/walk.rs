@@ -12,24 +12,18 @@ pub(super) fn lanes(markup: &mut Markup, walk: &Walk, sources: &Sources) {
         markup.element("p", &[("class", "hint")], |markup| {
             markup.rich(&walk.title());
         });
-        markup.element(
-            "div",
-            &[("class", "steps js"), ("role", "group")],
-            |markup| {
-                let button = |markup: &mut Markup, action: &str, text: &str| {
-                    let attributes = [("type", "button"), ("data-walk", action)];
-                    markup.leaf("button", &attributes, text);
-                };
-                button(markup, "back", "← Back");
-                markup.leaf("span", &[("class", "at"), ("aria-live", "polite")], "");
-                button(markup, "on", "Next →");
-                button(markup, "all", "Show all");
-            },
-        );
-        let attributes = [
-            ("tabindex", "0"),
-            ("aria-label", "Steps of the threads: use the arrow keys"),
-        ];
+        markup.element("div", &[("class", "steps js"), ("role", "group")], |markup| {
+            let button = |markup: &mut Markup, action: &str, text: &str| {
+                let attributes = [("type", "button"), ("data-walk", action)];
+                markup.leaf("button", &attributes, text);
+            };
+            button(markup, "back", "← Back");
+            markup.leaf("span", &[("class", "at"), ("aria-live", "polite")], "");
+            button(markup, "on", "Next →");
+            button(markup, "all", "Show all");
+        });
+        let attributes =
+            [("tabindex", "0"), ("aria-label", "Steps of the threads: use the arrow keys")];
         markup.element("table", &attributes, |markup| {
             markup.element("thead", &[], |markup| {
                 markup.element("tr", &[], |markup| {
@@ -109,14 +103,7 @@ pub(super) fn waits(markup: &mut Markup, test: &TestReport, sources: &Sources) {
 }
 
 fn one(markup: &mut Markup, wait: &Wait, sources: &Sources) {
-    let Wait {
-        who,
-        operation,
-        place,
-        why,
-        other_place,
-        other,
-    } = wait;
+    let Wait { who, operation, place, why, other_place, other } = wait;
     markup.element("p", &[], |markup| {
         markup.element("b", &[], |markup| markup.rich(who));
         markup.text(" in ");
@@ -132,10 +119,7 @@ fn one(markup: &mut Markup, wait: &Wait, sources: &Sources) {
             is_primary,
         })
     };
-    let places = [
-        marked(place, "waits here", true),
-        marked(other_place, other, false),
-    ];
+    let places = [marked(place, "waits here", true), marked(other_place, other, false)];
     let places: Vec<Mark> = places.into_iter().flatten().collect();
     snippet::places(markup, &places, sources);
 }

@@ -35,14 +35,7 @@ pub(super) struct Cause<'r> {
 type Identity<'r> = (&'r str, &'r str, u32, u32, Option<&'r str>);
 
 fn identity(culprit: &Culprit) -> Identity<'_> {
-    let Culprit {
-        api,
-        file,
-        line,
-        column,
-        site,
-        ..
-    } = culprit;
+    let Culprit { api, file, line, column, site, .. } = culprit;
     (api, file, *line, *column, site.as_deref())
 }
 
@@ -59,14 +52,10 @@ impl<'r> Cause<'r> {
             let own = culprits.is_empty().then_some(place);
             by_culprits.entry((culprits, own)).or_default().push(test);
         }
-        let mut causes: Vec<Cause<'r>> = by_culprits
-            .into_values()
-            .map(|tests| Cause { tests })
-            .collect();
+        let mut causes: Vec<Cause<'r>> =
+            by_culprits.into_values().map(|tests| Cause { tests }).collect();
         for cause in &mut causes {
-            cause
-                .tests
-                .sort_by_key(|test| (!test.has_confirmed_culprits(), test.weakest_level));
+            cause.tests.sort_by_key(|test| (!test.has_confirmed_culprits(), test.weakest_level));
         }
         causes
     }
@@ -117,12 +106,8 @@ impl<'r> Cause<'r> {
             Some(_) => Severity::Warning,
             None => Severity::Error,
         };
-        let mut diagnostic = Diagnostic::new(
-            view,
-            severity,
-            test.verdict,
-            headline(test, self.as_sure() - 1),
-        );
+        let mut diagnostic =
+            Diagnostic::new(view, severity, test.verdict, headline(test, self.as_sure() - 1));
         let stopped = lines::all(&mut diagnostic, test, view);
         let mut fixes = promises(&mut diagnostic, test);
         if let Some(reason) = test.reason {
@@ -245,15 +230,8 @@ fn named(others: &[&TestReport]) -> String {
 
 /// The other tests of a cause, each with what is not said of the first one.
 fn list(first: &TestReport, others: &[&TestReport]) -> String {
-    let calls = if first.culprits.len() == 1 {
-        "the same call"
-    } else {
-        "the same calls"
-    };
-    let sure = others
-        .iter()
-        .filter(|test| test.has_confirmed_culprits())
-        .count();
+    let calls = if first.culprits.len() == 1 { "the same call" } else { "the same calls" };
+    let sure = others.iter().filter(|test| test.has_confirmed_culprits()).count();
     let mut text = match (sure, others.len() - sure) {
         (0, suspected) => format!("{suspected} more may depend on {calls}:"),
         (sure, 0) => format!("{sure} more because of {calls}:"),
@@ -301,11 +279,7 @@ mod tests {
 
     #[test]
     fn a_deadlock_that_a_clock_decides_has_the_line_that_reads_it() {
-        let caller = Caller {
-            file: "src/lib.rs",
-            line: 217,
-            column: 0,
-        };
+        let caller = Caller { file: "src/lib.rs", line: 217, column: 0 };
         let clock = Culprit {
             confirmed: true,
             kind: Kind::Random,

@@ -61,11 +61,8 @@ mod tests {
     use crate::report::schema::Step;
 
     fn test(name: &str, elapsed_ms: u64, left_out: u64, steps: &[(&str, u64)]) -> TestReport {
-        let steps = steps.iter().map(|&(name, runs)| Step {
-            name: name.to_owned(),
-            runs,
-            failures: 0,
-        });
+        let steps =
+            steps.iter().map(|&(name, runs)| Step { name: name.to_owned(), runs, failures: 0 });
         let steps: Vec<Step> = steps.collect();
         TestReport {
             elapsed_ms,
@@ -82,11 +79,7 @@ mod tests {
 
     #[test]
     fn what_was_left_out_is_counted_and_named_on_request() {
-        let some = report(vec![
-            test("a", 1, 30, &[]),
-            test("b", 1, 0, &[]),
-            test("c", 1, 4, &[]),
-        ]);
+        let some = report(vec![test("a", 1, 30, &[]), test("b", 1, 0, &[]), test("c", 1, 4, &[])]);
         let sentence =
             "left out, as the budget was spent: 34 runs of 2 tests; --thorough makes them";
         assert_eq!(left_out(&some, false).as_deref(), Some(sentence));

@@ -13,10 +13,7 @@ pub(super) fn named(
     holds: impl Fn(&TestReport) -> bool,
 ) -> (usize, String) {
     let tests = report.tests.iter();
-    let ids: Vec<&str> = tests
-        .filter(|test| holds(test))
-        .map(|test| test.id.as_str())
-        .collect();
+    let ids: Vec<&str> = tests.filter(|test| holds(test)).map(|test| test.id.as_str()).collect();
     let most = if all { ids.len() } else { NAMED };
     (ids.len(), first(&ids, most))
 }

@@ -158,12 +158,9 @@ impl<'s> Diagnostic<'s> {
         self.marked.push((file.to_owned(), line));
         let label = Some(label).filter(|label| !label.is_empty());
         let known = self.parts.iter_mut().find_map(|part| match part {
-            Part::Source {
-                path,
-                source,
-                annotations,
-                said,
-            } if path == file => Some((source, annotations, said)),
+            Part::Source { path, source, annotations, said } if path == file => {
+                Some((source, annotations, said))
+            }
             _ => None,
         });
         if let Some((source, annotations, said)) = known {
@@ -204,10 +201,7 @@ impl<'s> Diagnostic<'s> {
     pub(super) fn note(&mut self, label: &str, message: &str) {
         let text = strip_str(message).to_string();
         let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
-        self.notes.push(Note {
-            label: label.to_owned(),
-            text: lines.join("\n"),
-        });
+        self.notes.push(Note { label: label.to_owned(), text: lines.join("\n") });
     }
 
     /// A note that a brief finding does not have.
@@ -268,12 +262,7 @@ impl<'s> Diagnostic<'s> {
             level.message(note.text).into()
         });
         let places = self.parts.into_iter().flat_map(|part| match part {
-            Part::Source {
-                path,
-                source,
-                annotations,
-                ..
-            } => {
+            Part::Source { path, source, annotations, .. } => {
                 let snippet = Snippet::source(source).path(path);
                 vec![snippet.annotations(annotations).into()]
             }
@@ -328,11 +317,7 @@ mod tests {
     fn the_carets_cover_the_name_that_the_column_points_at() {
         for (source, column, expected) in [
             ("    for k in map.keys() {", Some(18), "keys"),
-            (
-                "  let d = std::fs::read_dir(p)?;",
-                Some(11),
-                "std::fs::read_dir",
-            ),
+            ("  let d = std::fs::read_dir(p)?;", Some(11), "std::fs::read_dir"),
             ("for x in &map {", Some(10), "&map"),
             ("  whole line  ", None, "whole line"),
             ("short", Some(99), "short"),

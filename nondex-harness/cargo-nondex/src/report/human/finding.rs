@@ -101,10 +101,7 @@ fn non_deterministic(test: &TestReport) -> String {
         None if test.environment.is_some() => surroundings(test),
         None => "differs between runs with the same choices".to_owned(),
         Some(race) if race.pause_at.is_some() => {
-            format!(
-                "fails when parts of `{}` run before and after its own",
-                race.with
-            )
+            format!("fails when parts of `{}` run before and after its own", race.with)
         }
         Some(race) if race.inner => format!("fails in the middle of `{}`", race.with),
         Some(race) => format!("fails when `{}` runs in the middle of it", race.with),
@@ -120,10 +117,7 @@ pub(super) fn is_of_order(test: &TestReport) -> bool {
 /// verbose view.
 pub(super) fn failures(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
     // Alone, it fails everywhere, most often by implication.
-    let fails_everywhere = matches!(
-        test.verdict,
-        Verdict::Broken | Verdict::OrderDependentBrittle
-    );
+    let fails_everywhere = matches!(test.verdict, Verdict::Broken | Verdict::OrderDependentBrittle);
     let is_told = !fails_everywhere && (test.plain.is_none() || test.is_dependent());
     if let Some(rates) = rates(test).filter(|_| is_told) {
         let confidence = match test.needs_schedule() {
@@ -187,9 +181,7 @@ pub(super) fn rates(test: &TestReport) -> Option<String> {
     let rates = Level::ALL.iter().filter_map(|level| {
         let [failed, runs] = *test.failure_rate.get(level)?;
         let [low, high] = wilson(failed, runs).map(|bound| bound * 100.0);
-        Some(format!(
-            "{level} {failed} of {runs} ({low:.0} to {high:.0} %)"
-        ))
+        Some(format!("{level} {failed} of {runs} ({low:.0} to {high:.0} %)"))
     });
     let rates: Vec<String> = rates.collect();
     (!rates.is_empty()).then(|| rates.join(", "))
@@ -198,9 +190,8 @@ pub(super) fn rates(test: &TestReport) -> Option<String> {
 /// How many schedules failed at each level, of those tried, and what they need.
 fn schedules(test: &TestReport) -> Option<String> {
     let tried = test.failure_rate.iter();
-    let tried: Vec<String> = tried
-        .map(|(level, [failed, runs])| format!("{level} {failed} of {runs}"))
-        .collect();
+    let tried: Vec<String> =
+        tried.map(|(level, [failed, runs])| format!("{level} {failed} of {runs}")).collect();
     (!tried.is_empty()).then(|| {
         let needed = timing::needed(test);
         format!("{} schedules tried; {needed}", tried.join(", "))
@@ -259,19 +250,12 @@ fn last_output(diagnostic: &mut Diagnostic<'_>, test: &TestReport, most: usize) 
         0 => "of the failing run".to_owned(),
         _ => format!("of the failing run, its last {most} lines"),
     };
-    diagnostic.note(
-        "output",
-        &format!("{what}\n{}", lines[skipped..].join("\n")),
-    );
+    diagnostic.note("output", &format!("{what}\n{}", lines[skipped..].join("\n")));
 }
 
 /// What else there is to know of a test, and how to see its failure again.
 pub(super) fn close(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
-    let most = if view.brief {
-        BRIEF_NOTES
-    } else {
-        test.notes.len()
-    };
+    let most = if view.brief { BRIEF_NOTES } else { test.notes.len() };
     if is_to_be_searched(test) {
         let filter = format!("test(={})", test.name);
         let search = shell::join(["cargo", "nondex", "-E", &filter]);
@@ -288,10 +272,7 @@ pub(super) fn close(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &V
 /// The user's own line, if it can be shown, at which the run ended that has only what the culprits
 /// do, or else the one that is shown.
 pub(super) fn failing_place<'r>(test: &'r TestReport, view: &View<'_>) -> Option<Location<'r>> {
-    let explained = test
-        .interleaving
-        .as_ref()
-        .and_then(|found| found.failed.as_ref());
+    let explained = test.interleaving.as_ref().and_then(|found| found.failed.as_ref());
     let (file, line) = match explained {
         Some(Line { file, line }) => (file.as_str(), *line),
         None => {

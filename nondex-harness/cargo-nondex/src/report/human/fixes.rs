@@ -15,10 +15,7 @@ pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str>
     let mut fixes: Vec<&str> = Vec::new();
     // Where a clock decides, threads wait only because of it.
     if test.depends_on_clocks() {
-        let models = test
-            .culprits
-            .iter()
-            .filter_map(|one| Model::by_api(&one.api));
+        let models = test.culprits.iter().filter_map(|one| Model::by_api(&one.api));
         fixes.extend(models.map(|model| model.fix));
         fixes.dedup();
     }

@@ -26,12 +26,8 @@ pub(super) fn name<'r>(test: &'r TestReport, thread: &str) -> Option<&'r str> {
     let waits = test.scheduled.iter().flat_map(|one| &one.waits);
     let waits = waits.map(|wait| (&wait.thread, &wait.name));
     let all: Vec<_> = lanes.chain(waits).collect();
-    let own = all
-        .iter()
-        .find(|(one, name)| *one == thread && name.is_some())?;
-    let is_shared = all
-        .iter()
-        .any(|(one, name)| *one != thread && *name == own.1);
+    let own = all.iter().find(|(one, name)| *one == thread && name.is_some())?;
+    let is_shared = all.iter().any(|(one, name)| *one != thread && *name == own.1);
     own.1.as_deref().filter(|_| !is_shared)
 }
 

@@ -52,11 +52,7 @@ pub(super) fn diagnostic<'s>(
     let first = first(order);
     let headline = match is_victim {
         true => format!("`{}` fails after {}", test.id, sequence(first)),
-        false => format!(
-            "`{}` fails unless {} ran before it",
-            test.id,
-            sequence(first)
-        ),
+        false => format!("`{}` fails unless {} ran before it", test.id, sequence(first)),
     };
     let mut diagnostic = Diagnostic::new(view, Severity::Error, test.verdict, headline);
     let proven = order.state.iter().find(|state| state.confirmed);
@@ -157,19 +153,13 @@ mod tests {
         let victim = |name: &str, polluters: &[&str]| TestReport {
             verdict: Verdict::OrderDependentVictim,
             order: Some(Order {
-                sets: polluters
-                    .iter()
-                    .map(|one| vec![(*one).to_owned()])
-                    .collect(),
+                sets: polluters.iter().map(|one| vec![(*one).to_owned()]).collect(),
                 ..Order::default()
             }),
             ..TestReport::new("shop", "shop", name)
         };
-        let tests = [
-            victim("a", &["locks"]),
-            victim("b", &["locks", "writes"]),
-            victim("c", &["locks"]),
-        ];
+        let tests =
+            [victim("a", &["locks"]), victim("b", &["locks", "writes"]), victim("c", &["locks"])];
         let found = causes(&tests);
         let names = found.iter().map(|(_, tests)| {
             let names = tests.iter().map(|test| test.name.as_str());

@@ -52,21 +52,14 @@ pub(super) fn sentences(report: &Report, world: &World, view: &View<'_>) -> Vec<
     if world.verify {
         sentences.extend(partings(report));
     }
-    let threads = report
-        .tests
-        .iter()
-        .filter(|test| test.real_threads.is_some());
+    let threads = report.tests.iter().filter(|test| test.real_threads.is_some());
     let threads: Vec<&TestReport> = threads.collect();
     if let Some(why) = threads.first().and_then(|test| test.real_threads.as_ref()) {
         let ids = ids(&threads, all);
         sentences.push(format!(
             "with real threads and real time: {}: {ids}{}",
             plural(threads.len(), "test"),
-            if all {
-                format!(" ({why})")
-            } else {
-                String::new()
-            }
+            if all { format!(" ({why})") } else { String::new() }
         ));
     }
     let mut sources: BTreeMap<&str, Vec<&TestReport>> = BTreeMap::new();

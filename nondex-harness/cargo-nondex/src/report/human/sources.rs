@@ -26,11 +26,7 @@ impl Sources {
             dependencies.sort_unstable();
             dependencies.push(home.join("git/checkouts"));
         }
-        Sources {
-            root: root.to_owned(),
-            workspace: Workspace::new(root.to_owned()),
-            dependencies,
-        }
+        Sources { root: root.to_owned(), workspace: Workspace::new(root.to_owned()), dependencies }
     }
 
     /// The sources of the workspace at `root` and of the dependencies in the user's cargo home.

@@ -11,11 +11,7 @@ const NAMED: usize = 3;
 /// Shows the lines at which it is changed, and met by `test`.
 pub(super) fn lines(diagnostic: &mut Diagnostic<'_>, state: &SharedState, test: &str) {
     if let Some(written) = &state.written {
-        let label = format!(
-            "`{}` changes {} here",
-            written.test,
-            named(&state.kind, &state.name)
-        );
+        let label = format!("`{}` changes {} here", written.test, named(&state.kind, &state.name));
         diagnostic.secondary((&written.file, written.line, None), label);
     }
     if let Some(read) = &state.read {

@@ -39,11 +39,7 @@ pub struct Row {
 
 impl Row {
     fn new(style: Style, word: &'static str, message: impl Into<String>) -> Self {
-        Row {
-            style,
-            word,
-            message: message.into(),
-        }
+        Row { style, word, message: message.into() }
     }
 
     /// A line that goes on with what the one before is about.
@@ -63,12 +59,7 @@ fn bold(color: AnsiColor) -> Style {
 
 /// Draws the summary.
 pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], view: &View<'_>) {
-    for Row {
-        style,
-        word,
-        message,
-    } in rows(report, causes, view)
-    {
+    for Row { style, word, message } in rows(report, causes, view) {
         let _ = writeln!(text, "{style}{word:>WIDTH$}{style:#} {message}");
     }
 }
@@ -95,9 +86,7 @@ pub(super) fn rows(report: &Report, causes: &[Cause<'_>], view: &View<'_>) -> Ve
     let seconds = view.elapsed.as_secs_f64();
     let counts = format!("[{seconds:>8.3}s] {}", counts(report, causes));
     rows.push(Row::new(bold(color), "Summary", counts));
-    let path = view
-        .report
-        .map(|path| Row::new(Style::new(), "Report", path.as_str()));
+    let path = view.report.map(|path| Row::new(Style::new(), "Report", path.as_str()));
     if let Some(world) = &report.run.world {
         let sentences = outcomes::sentences(report, world, view);
         rows.extend(sentences.into_iter().map(Row::further));
@@ -127,9 +116,7 @@ pub(super) fn rows(report: &Report, causes: &[Cause<'_>], view: &View<'_>) -> Ve
     let is_shortened =
         |test: &TestReport| !test.verdict.passes() && test.verdict != Verdict::NotRun;
     if view.brief && report.tests.iter().any(is_shortened) {
-        rows.push(Row::further(
-            "-v shows each finding with all that is known of it",
-        ));
+        rows.push(Row::further("-v shows each finding with all that is known of it"));
     }
     rows.extend(path);
     rows
@@ -146,10 +133,7 @@ pub(super) fn counts(report: &Report, causes: &[Cause<'_>]) -> String {
 /// `25 tests: 20 stable (4 verified), 3 ID (2 causes, 1 advice), 2 skipped`.
 fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
     let summary = &report.summary;
-    let causes: Vec<_> = causes
-        .iter()
-        .filter(|cause| !cause.is_of_timing())
-        .collect();
+    let causes: Vec<_> = causes.iter().filter(|cause| !cause.is_of_timing()).collect();
     let confirmed = causes.iter().filter(|cause| cause.is_confirmed());
     let confirmed = confirmed.count() as u64;
     let known = causes.iter().filter(|cause| cause.is_known()).count() as u64;
@@ -161,11 +145,7 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
     let timed = of(&|test| test.reason == Some(Timing::Time));
     let late = of(&|test| test.reason.is_some() && test.advice().is_some());
     let noun = |count: u64, one, many| if count == 1 { one } else { many };
-    let nd = [
-        (races, noun(races, "race", "races")),
-        (timed, "time"),
-        (late, "advice"),
-    ];
+    let nd = [(races, noun(races, "race", "races")), (timed, "time"), (late, "advice")];
     let id = [
         (confirmed, noun(confirmed, "cause", "causes")),
         (known - confirmed, "suspected"),
@@ -201,11 +181,8 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
                 .filter(|(count, _)| *count > 0)
                 .map(|(count, word)| format!("{count} {word}"))
                 .collect();
-            let parts = if parts.is_empty() {
-                String::new()
-            } else {
-                format!(" ({})", parts.join(", "))
-            };
+            let parts =
+                if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
             format!("{BOLD}{count}{BOLD:#} {word}{parts}")
         })
         .collect();
@@ -267,20 +244,13 @@ fn models(report: &Report) -> Vec<Row> {
     for model in CATALOGUE {
         for family in model.families() {
             let name = model.name(*family);
-            let list = if off.contains(&name) {
-                2
-            } else {
-                usize::from(!reached.contains(&name))
-            };
+            let list = if off.contains(&name) { 2 } else { usize::from(!reached.contains(&name)) };
             families.entry(*family).or_default()[list].push(short(model.api));
         }
     }
     let mut rows = Vec::new();
     for (family, lists) in families {
-        for (word, apis) in ["reached", "never reached", "switched off"]
-            .into_iter()
-            .zip(lists)
-        {
+        for (word, apis) in ["reached", "never reached", "switched off"].into_iter().zip(lists) {
             if !apis.is_empty() {
                 let text = format!("{family}, {word}: {}", apis.join(", "));
                 rows.push(Row::new(Style::new(), "", text));

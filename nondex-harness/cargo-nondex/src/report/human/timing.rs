@@ -60,11 +60,8 @@ pub(super) fn what_in(test: &TestReport, culprit: &Culprit) -> Option<String> {
     let Some(thread) = thread.filter(|_| is_of(culprit)) else {
         return what(culprit);
     };
-    let here = if interleaving::has_place(test, culprit) {
-        "here"
-    } else {
-        "somewhere in this test"
-    };
+    let here =
+        if interleaving::has_place(test, culprit) { "here" } else { "somewhere in this test" };
     let place = interleaving::stopped(test, culprit).unwrap_or(here);
     Some(of(culprit, &interleaving::named(test, thread), place))
 }
@@ -73,10 +70,9 @@ fn of(culprit: &Culprit, who: &str, place: &str) -> String {
     let least = culprit.number.map(|number| number.value);
     if place == interleaving::BEGINS {
         return match least {
-            Some(least) => format!(
-                "{who}, which is started here, begins {} or more too late",
-                time(least)
-            ),
+            Some(least) => {
+                format!("{who}, which is started here, begins {} or more too late", time(least))
+            }
             None => format!("{who}, which is started here, begins too late"),
         };
     }
@@ -87,10 +83,7 @@ fn of(culprit: &Culprit, who: &str, place: &str) -> String {
         (Kind::Permute, ..) => "which waiting thread is woken decides".to_owned(),
         (Kind::Spurious, ..) => format!("{who} wakes here though nobody woke it"),
         (_, Family::Time, Some(least)) if is_between_readings(culprit) => {
-            format!(
-                "{who} is delayed by {} or longer before it reads the clock",
-                time(least)
-            )
+            format!("{who} is delayed by {} or longer before it reads the clock", time(least))
         }
         (_, Family::Time, None) if is_between_readings(culprit) => {
             format!("{who} is delayed before it reads the clock")
@@ -108,10 +101,7 @@ fn of(culprit: &Culprit, who: &str, place: &str) -> String {
 fn clock(culprit: &Culprit, least: Option<u64>) -> String {
     if culprit.api == model::METADATA_MODIFIED.api {
         return match least {
-            Some(least) => format!(
-                "a file's time is {} or more older than the clock",
-                time(least)
-            ),
+            Some(least) => format!("a file's time is {} or more older than the clock", time(least)),
             None => "a file's time is older than the clock".to_owned(),
         };
     }
@@ -214,9 +204,9 @@ pub(super) fn ends(test: &TestReport) -> Option<String> {
         cause.is_some_and(|cause| cause.kind == WaitCauseKind::Has && cause.thread != wait.thread)
     };
     match (end, scheduled.waits.iter().filter(owned).count()) {
-        ("deadlock", 2) if scheduled.waits.len() == 2 => Some(format!(
-            "deadlock: two locks are taken in opposite orders{at}"
-        )),
+        ("deadlock", 2) if scheduled.waits.len() == 2 => {
+            Some(format!("deadlock: two locks are taken in opposite orders{at}"))
+        }
         ("deadlock", _) if places.len() <= MAX_ENDS => {
             Some(format!("deadlock: every thread waits{at}"))
         }
@@ -257,11 +247,8 @@ pub(super) fn mark_waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> 
             let who = waiting(test, &wait.thread);
             let cause = wait.cause.as_ref();
             let cause = cause.map(|cause| because(test, &wait.thread, cause));
-            let label = format!(
-                "{who} waits here in `{}`{}",
-                wait.operation,
-                cause.unwrap_or_default()
-            );
+            let label =
+                format!("{who} waits here in `{}`{}", wait.operation, cause.unwrap_or_default());
             diagnostic.primary((file, line, None), label);
             is_marked = true;
         }
@@ -289,10 +276,7 @@ pub struct Wait {
 /// How the threads ended, and what each waited for when the scheduler ended the process; `None` if
 /// no thread waited.
 pub fn waiting_threads(test: &TestReport) -> Option<(&'static str, Vec<Wait>)> {
-    let scheduled = test
-        .scheduled
-        .as_ref()
-        .filter(|one| !one.waits.is_empty())?;
+    let scheduled = test.scheduled.as_ref().filter(|one| !one.waits.is_empty())?;
     let how = match test.end() {
         Some("deadlock") => "every thread waits for another one",
         Some("outside") => "every thread waits, and nothing outside the test has let one go on",
@@ -310,10 +294,7 @@ pub fn waiting_threads(test: &TestReport) -> Option<(&'static str, Vec<Wait>)> {
             (None, Some(on)) => format!(", for number {on}"),
             (None, None) => String::new(),
         },
-        other_place: wait
-            .cause
-            .as_ref()
-            .and_then(|cause| cause.file.clone().zip(cause.line)),
+        other_place: wait.cause.as_ref().and_then(|cause| cause.file.clone().zip(cause.line)),
         other: match wait.cause.as_ref().map(|cause| cause.kind) {
             Some(WaitCauseKind::Has) => "taken here",
             Some(WaitCauseKind::Notified) => "notified here",
@@ -329,14 +310,7 @@ pub(super) fn waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
         return;
     };
     let mut text = how.to_owned();
-    for Wait {
-        who,
-        operation,
-        place,
-        why,
-        ..
-    } in waits
-    {
+    for Wait { who, operation, place, why, .. } in waits {
         let _ = write!(text, "\n{who} in `{operation}`");
         if let Some((file, line)) = place {
             let _ = write!(text, " at {file}:{line}");
@@ -408,9 +382,6 @@ mod tests {
         let said = |line| what_in(&test, &delayed(line, MOMENT)).unwrap();
         assert!(said(7).contains("is stopped here"), "{}", said(7));
         let unknown = said(3);
-        assert!(
-            unknown.contains("is stopped somewhere in this test"),
-            "{unknown}"
-        );
+        assert!(unknown.contains("is stopped somewhere in this test"), "{unknown}");
     }
 }

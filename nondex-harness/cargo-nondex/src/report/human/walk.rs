@@ -90,18 +90,11 @@ impl Walk {
     /// The steps in lanes, as text: time runs downwards.
     pub(super) fn picture(&self) -> String {
         let has_files = self.files().len() > 1;
-        let cells: Vec<String> = self
-            .steps
-            .iter()
-            .map(|step| cell(step, has_files))
-            .collect();
+        let cells: Vec<String> = self.steps.iter().map(|step| cell(step, has_files)).collect();
         let width = |lane: usize| {
             let of_lane = self.steps.iter().zip(&cells);
             let of_lane = of_lane.filter(|(step, _)| step.lane == lane);
-            let longest = of_lane
-                .map(|(_, cell)| cell.chars().count())
-                .max()
-                .unwrap_or(0);
+            let longest = of_lane.map(|(_, cell)| cell.chars().count()).max().unwrap_or(0);
             longest.max(self.threads[lane].chars().count()).min(WIDEST)
         };
         let widths: Vec<usize> = (0..self.threads.len()).map(width).collect();
@@ -115,13 +108,7 @@ impl Walk {
         };
         let mut lines = vec![self.title()];
         lines.push(row(&|lane| self.threads[lane].clone()));
-        lines.push(
-            widths
-                .iter()
-                .map(|width| "-".repeat(*width))
-                .collect::<Vec<_>>()
-                .join("-+-"),
-        );
+        lines.push(widths.iter().map(|width| "-".repeat(*width)).collect::<Vec<_>>().join("-+-"));
         for (step, cell) in self.steps.iter().zip(&cells) {
             lines.push(row(&|lane| match lane == step.lane {
                 true => cell.clone(),

@@ -58,12 +58,7 @@ pub(super) fn what(culprit: &Culprit) -> String {
             (Kind::Spurious, ..) => "it may happen without a cause".to_owned(),
         }
     });
-    if let Some(CallReport {
-        thread,
-        ordinal,
-        of,
-    }) = &culprit.call
-    {
+    if let Some(CallReport { thread, ordinal, of }) = &culprit.call {
         let thread = match thread.as_str() {
             "0" => String::new(),
             // Below a thread that was not seen to start.
@@ -96,9 +91,8 @@ fn named(culprit: &Culprit, index: u64) -> Option<String> {
 
 /// What the file of a dependency belongs to: `serde-1.0.0`, `vendor/tally`.
 pub(super) fn package(file: &str) -> &str {
-    let end = ["/src/", "/tests/", "/benches/", "/examples/"]
-        .iter()
-        .find_map(|folder| file.find(folder));
+    let end =
+        ["/src/", "/tests/", "/benches/", "/examples/"].iter().find_map(|folder| file.find(folder));
     end.map_or(file, |end| &file[..end])
 }
 
@@ -138,10 +132,7 @@ mod tests {
         for (file, name) in [
             ("serde-1.0.0/src/ser.rs", "serde-1.0.0"),
             ("vendor/tally/src/lib.rs", "vendor/tally"),
-            (
-                "egg-77/ab12/crates/core/src/lib.rs",
-                "egg-77/ab12/crates/core",
-            ),
+            ("egg-77/ab12/crates/core/src/lib.rs", "egg-77/ab12/crates/core"),
             ("build.rs", "build.rs"),
         ] {
             assert_eq!(package(file), name);

@@ -50,10 +50,7 @@ mod tests {
     use crate::report::schema::tests::test;
 
     fn failed(message: &str) -> FailureReport {
-        let failure = Failure {
-            message: message.to_owned(),
-            ..Failure::default()
-        };
+        let failure = Failure { message: message.to_owned(), ..Failure::default() };
         FailureReport::new(Outcome::Failed, Some(failure))
     }
 
@@ -75,12 +72,7 @@ mod tests {
             report
         };
         let mut report = broken();
-        decides(
-            &mut report,
-            cause(Some(2)),
-            [1, 3],
-            failed("left: 1\n right: 2"),
-        );
+        decides(&mut report, cause(Some(2)), [1, 3], failed("left: 1\n right: 2"));
         assert_eq!(report.verdict, Verdict::ImplementationDependent);
         assert!(!report.is_dependent(), "no choice of a run decides");
         assert_eq!(report.failures.len(), 1, "where it fails is shown");
@@ -88,12 +80,7 @@ mod tests {
             report.notes,
             ["all its runs in one build end alike; it fails in 1 of 3 builds: left: 1, right: 2"]
         );
-        assert!(
-            report
-                .reproduce
-                .unwrap()
-                .starts_with("cargo clean -p shop && cargo test -p ")
-        );
+        assert!(report.reproduce.unwrap().starts_with("cargo clean -p shop && cargo test -p "));
 
         let mut report = broken();
         decides(&mut report, cause(None), [3, 3], failed("a"));

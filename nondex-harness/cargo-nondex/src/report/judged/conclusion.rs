@@ -20,11 +20,8 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
         }
         return None;
     };
-    let fact = Fact::of_conclusion(
-        &judgement.conclusion,
-        basis.question(),
-        basis.runs.plain.as_ref(),
-    );
+    let fact =
+        Fact::of_conclusion(&judgement.conclusion, basis.question(), basis.runs.plain.as_ref());
     report.rule(fact);
     // Whatever was concluded, from runs of which one is none: the executable is gone, for instance,
     // because it is built anew meanwhile.
@@ -121,16 +118,10 @@ fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>
     let question = basis.question();
     report.delay_level = dependence.level_of_delays(basis.evidence);
     report.weakest_level = Some(dependence.spec.level());
-    report.culprits = culprits::report(
-        &dependence.culprits,
-        basis.test,
-        basis.cwd(),
-        basis.workspace,
-    );
+    report.culprits =
+        culprits::report(&dependence.culprits, basis.test, basis.cwd(), basis.workspace);
     report.search_runs = culprits::runs(basis.evidence);
-    report
-        .notes
-        .extend(dependence.culprits.notes.iter().cloned());
+    report.notes.extend(dependence.culprits.notes.iter().cloned());
     let (level, seed) = (dependence.spec.level(), dependence.spec.seed());
     let tried = sampling::seed_specs(question, level);
     if basis.options.world.is_some() {

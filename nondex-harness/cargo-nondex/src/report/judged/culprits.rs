@@ -17,12 +17,7 @@ pub(super) fn report(
     cwd: &Utf8Path,
     workspace: &Workspace,
 ) -> Vec<Culprit> {
-    let reporter = Reporter {
-        test,
-        cwd,
-        workspace,
-        confirmed: found.confirmed,
-    };
+    let reporter = Reporter { test, cwd, workspace, confirmed: found.confirmed };
     let mut culprits = Vec::new();
     for group in &found.groups {
         if group.calls.is_empty() {
@@ -94,10 +89,8 @@ impl Reporter<'_> {
         let mut elements: Vec<&ElementRecord> = step.exchanged.iter().collect();
         elements.sort_by_key(|element| element.rank);
         if culprit.position.is_none() {
-            let details: Vec<ElementReport> = elements
-                .iter()
-                .map(|element| self.element(element))
-                .collect();
+            let details: Vec<ElementReport> =
+                elements.iter().map(|element| self.element(element)).collect();
             if let [first, second] = &details[..] {
                 culprit.elements = Some([first.index, second.index]);
             }
@@ -123,11 +116,7 @@ impl Reporter<'_> {
             [frame] => Some((frame.file.clone(), frame.line)),
             _ => None,
         })?;
-        Some(PlaceReport {
-            file,
-            line,
-            column: None,
-        })
+        Some(PlaceReport { file, line, column: None })
     }
 }
 

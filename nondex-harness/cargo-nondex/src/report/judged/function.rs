@@ -3,9 +3,8 @@
 /// The last words of a function's path: `AtomicUsize::load`, `Mutex::lock`, `drop MutexGuard`.
 pub(super) fn short(function: &str) -> String {
     let path = strip_generics(function);
-    let dropped = ["drop_in_place::<", "drop_in_place<"]
-        .iter()
-        .find_map(|start| function.split_once(start));
+    let dropped =
+        ["drop_in_place::<", "drop_in_place<"].iter().find_map(|start| function.split_once(start));
     if let Some((_, of)) = dropped {
         let of = strip_generics(of.trim_end_matches('>'));
         return format!("drop {}", last(&of, 1));
@@ -73,15 +72,9 @@ mod tests {
     fn a_function_is_called_by_the_last_words_of_its_path() {
         for (function, expected) in [
             ("core::sync::atomic::AtomicUsize::load", "AtomicUsize::load"),
-            (
-                "<core::sync::atomic::AtomicUsize>::load",
-                "AtomicUsize::load",
-            ),
+            ("<core::sync::atomic::AtomicUsize>::load", "AtomicUsize::load"),
             ("std::sync::poison::mutex::Mutex<T>::lock", "Mutex::lock"),
-            (
-                "<std::sync::poison::mutex::Mutex<alloc::vec::Vec<u32>>>::lock",
-                "Mutex::lock",
-            ),
+            ("<std::sync::poison::mutex::Mutex<alloc::vec::Vec<u32>>>::lock", "Mutex::lock"),
             (
                 "core::ptr::drop_in_place<std::sync::poison::mutex::MutexGuard<i64>>",
                 "drop MutexGuard",

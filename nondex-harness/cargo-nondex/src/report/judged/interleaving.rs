@@ -43,10 +43,8 @@ pub(super) fn report(
     if let End::Failed(_) = end {
         steps.truncate(failure(trace, &steps));
     }
-    let delays: Vec<usize> = (0..steps.len())
-        .filter(|&at| steps[at].delay.is_some())
-        .take(MAX_DELAYS)
-        .collect();
+    let delays: Vec<usize> =
+        (0..steps.len()).filter(|&at| steps[at].delay.is_some()).take(MAX_DELAYS).collect();
     if delays.is_empty() {
         return None;
     }
@@ -187,9 +185,7 @@ fn shown_of(
 /// What a conflict is about.
 fn object(trace: &Trace, steps: &[Step], conflict: &Conflict) -> String {
     if let Object::Name(name) = conflict.object {
-        let name = usize::try_from(name)
-            .ok()
-            .and_then(|name| trace.names.get(name));
+        let name = usize::try_from(name).ok().and_then(|name| trace.names.get(name));
         return name.cloned().unwrap_or_default();
     }
     let own: Vec<&Step> = conflict.steps().map(|at| &steps[at]).collect();

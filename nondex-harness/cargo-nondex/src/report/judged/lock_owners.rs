@@ -22,9 +22,7 @@ pub(super) fn cause(
     let wait = last.find(|operation| operation.thread == thread)?;
     let told = |kind: WaitCauseKind, of: &TracedOperation| {
         let frames = trace::frames(trace, of);
-        let own = frames
-            .iter()
-            .position(|frame| workspace.user_file(&frame.file, cwd).is_some());
+        let own = frames.iter().position(|frame| workspace.user_file(&frame.file, cwd).is_some());
         let called = own.and_then(|own| frames.get(own.checked_sub(1)?));
         let (file, line) = workspace.nearest(frames, cwd).unzip();
         WaitCause {
@@ -115,10 +113,7 @@ mod tests {
             TracedStack {
                 addresses: Vec::new(),
                 frames: vec![
-                    frame(
-                        "std::sync::poison::mutex::Mutex<T>::lock",
-                        "library/std/src/sync.rs",
-                    ),
+                    frame("std::sync::poison::mutex::Mutex<T>::lock", "library/std/src/sync.rs"),
                     frame("app::take", "app-1.0.0/src/lib.rs"),
                 ],
             }
@@ -138,10 +133,7 @@ mod tests {
         });
         Trace {
             threads: ["0", "0.0"]
-                .map(|path| TracedThread {
-                    path: path.to_owned(),
-                    name: None,
-                })
+                .map(|path| TracedThread { path: path.to_owned(), name: None })
                 .into(),
             stacks: operations.iter().map(stack).collect(),
             operations: done.collect(),
@@ -193,10 +185,8 @@ mod tests {
     #[test]
     fn who_waits_for_a_descriptor_or_for_work_does_not_wait_for_what_it_keeps() {
         for wait in ["poll", "futex wait"] {
-            let keeps = trace(&[
-                (0, 6, TAKE, 0x10, Some(0), Some(1)),
-                (0, 6, wait, 0x20, None, None),
-            ]);
+            let keeps =
+                trace(&[(0, 6, TAKE, 0x10, Some(0), Some(1)), (0, 6, wait, 0x20, None, None)]);
             assert_eq!(of(&keeps, "0", wait), None, "{wait}");
         }
         let other = trace(&[

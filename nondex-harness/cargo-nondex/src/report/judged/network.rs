@@ -20,10 +20,7 @@ pub fn verified(evidence: &Evidence, verification: &RunSpec, verdict: Verdict) -
 
 /// What is not known of the tests with verdict `network`, a sentence for the report.
 pub fn unknown(tests: &[TestReport], policy: &Policy) -> Option<String> {
-    let sanitised = tests
-        .iter()
-        .filter(|test| test.verdict == Verdict::Network)
-        .count();
+    let sanitised = tests.iter().filter(|test| test.verdict == Verdict::Network).count();
     let tests = match sanitised {
         0 => return None,
         1 => "the test",

@@ -45,11 +45,7 @@ pub(super) fn hang(failures: &[FailureReport], limit: Duration) -> Option<String
 /// Says that some runs took longer than they usually may.
 pub(super) fn lateness(evidence: &Evidence, options: &Options) -> Option<String> {
     let usual = options.timeout;
-    let late = || {
-        evidence
-            .all()
-            .filter(|(_, run)| patience::is_late(run, usual))
-    };
+    let late = || evidence.all().filter(|(_, run)| patience::is_late(run, usual));
     let limit = late().map(|(_, run)| run.limit).max()?;
     Some(format!(
         "some of its runs took longer than the time limit of {usual:?} and were given up to \
@@ -71,14 +67,8 @@ pub(super) fn cut(evidence: &Evidence, options: &Options) -> Vec<String> {
         Some(format!("{runs} no result, because {why}"))
     };
     let notes = [
-        note(
-            &ended,
-            "its threads reached the limit of operations: see `--max-steps`",
-        ),
-        note(
-            &ahead,
-            "virtual time was ahead of the clock that its children read",
-        ),
+        note(&ended, "its threads reached the limit of operations: see `--max-steps`"),
+        note(&ahead, "virtual time was ahead of the clock that its children read"),
     ];
     notes.into_iter().flatten().collect()
 }
@@ -145,12 +135,7 @@ pub(super) fn artefact(dependence: &Dependence) -> String {
     let calls = dependence.culprits.artefacts().unwrap_or_default();
     let calls: Vec<String> = calls
         .iter()
-        .map(|call| {
-            format!(
-                "`{}` at {}:{}",
-                call.site.api, call.site.file, call.site.line
-            )
-        })
+        .map(|call| format!("`{}` at {}:{}", call.site.api, call.site.file, call.site.line))
         .collect();
     format!(
         "it is not judged: at level {} its outcome changes even when {} has the order of the clean \
@@ -165,9 +150,8 @@ pub(super) fn artefact(dependence: &Dependence) -> String {
 /// Why a test that was run has no verdict when the campaign was stopped, and what its runs showed.
 pub(super) fn unjudged(failures: &[FailureReport]) -> String {
     let stopped = "the campaign was stopped before this test was judged";
-    let is_clean = failures
-        .iter()
-        .any(|failure| failure.level.is_none() && failure.before.is_empty());
+    let is_clean =
+        failures.iter().any(|failure| failure.level.is_none() && failure.before.is_empty());
     match failures.len() {
         0 => stopped.to_owned(),
         _ if is_clean => {
@@ -224,10 +208,7 @@ pub(super) fn disturbance(interference: Interference) -> String {
              earlier runs, such as a path with a random name, \
              which is the same in each of them",
         ),
-        Reason::Time => (
-            "alone",
-            "together with others it takes longer than its time limit",
-        ),
+        Reason::Time => ("alone", "together with others it takes longer than its time limit"),
     };
     format!(
         "it failed in {failed} of {runs} runs together with other tests of the campaign and in \

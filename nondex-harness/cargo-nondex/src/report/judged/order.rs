@@ -21,20 +21,13 @@ fn order(found: &Dependence, names: &[impl AsRef<str>]) -> Order {
             all.push(test);
         }
     }
-    let [polluters, setters] = if found.passes_alone {
-        [all, Vec::new()]
-    } else {
-        [Vec::new(), all]
-    };
+    let [polluters, setters] =
+        if found.passes_alone { [all, Vec::new()] } else { [Vec::new(), all] };
     Order {
         polluters,
         setters,
         cleaners: found.cleaners.iter().map(name).collect(),
-        sets: found
-            .sets
-            .iter()
-            .map(|set| set.iter().map(name).collect())
-            .collect(),
+        sets: found.sets.iter().map(|set| set.iter().map(name).collect()).collect(),
         complete: found.is_complete,
         state: Vec::new(),
         choices: Vec::new(),
@@ -50,9 +43,7 @@ pub fn dependent(
     options: &Options,
 ) {
     let order = order(found, names);
-    report.rule(Fact::Order {
-        passes_alone: found.passes_alone,
-    });
+    report.rule(Fact::Order { passes_alone: found.passes_alone });
     if let (false, Some(first)) = (found.passes_alone, order.sets.first()) {
         let spec = specs::clean_spec(&report.name, options).after(first.clone());
         let passing = failure(&report.id, &spec, None);
@@ -96,15 +87,12 @@ pub fn decided_by_choices(report: &mut TestReport, [failed, all]: [u64; 2]) {
     report.weakest_level = Some(Level::Std);
     report.failure_rate.insert(Level::Std, [failed, all]);
     let seeds = match report.fails_in_canonical_order() {
-        true => format!(
-            "in canonical order, and passes under {} of {all} seeds",
-            all - failed
-        ),
+        true => format!("in canonical order, and passes under {} of {all} seeds", all - failed),
         false => format!("under {failed} of {all} seeds"),
     };
-    report.notes.push(format!(
-        "alone it fails {seeds}: its choices decide, not the tests before it"
-    ));
+    report
+        .notes
+        .push(format!("alone it fails {seeds}: its choices decide, not the tests before it"));
 }
 
 /// Writes that a test does not always end alike after these tests.
@@ -144,9 +132,8 @@ pub fn disturbed(report: &mut TestReport, [together, alone]: [[usize; 2]; 2]) {
 /// Writes that a test fails alone, and depends on no other test: how often together with other
 /// processes and by itself, of how many processes, and in forks.
 pub fn failing(report: &mut TestReport, processes: [[usize; 2]; 2], forks: [usize; 2]) {
-    let [failed, all] = processes
-        .iter()
-        .fold(forks, |sum, [failed, all]| [sum[0] + failed, sum[1] + all]);
+    let [failed, all] =
+        processes.iter().fold(forks, |sum, [failed, all]| [sum[0] + failed, sum[1] + all]);
     report.rule(Fact::of_failures([failed, all]));
     report.notes.push(match failed < all {
         true => format!(
@@ -263,14 +250,10 @@ pub fn racing(report: &mut TestReport, race: Race) {
             false => format!("{} `{}`", state.kind, state.name),
         },
         match (race.inner, race.pause_at) {
-            (false, None) => format!(
-                "that test runs in the middle of it, at access {}",
-                race.interrupt_at
-            ),
-            (true, None) => format!(
-                "it runs in the middle of that test, at access {}",
-                race.interrupt_at
-            ),
+            (false, None) =>
+                format!("that test runs in the middle of it, at access {}", race.interrupt_at),
+            (true, None) =>
+                format!("it runs in the middle of that test, at access {}", race.interrupt_at),
             (false, Some(access)) => format!(
                 "that test begins in the middle of it, at access {}, and goes on from its own \
                  access \
@@ -291,10 +274,8 @@ pub fn racing(report: &mut TestReport, race: Race) {
         let inner = if race.inner { " --inner" } else { "" };
         let pause = race.pause_at.map(|access| format!(" --pause-at {access}"));
         let pause = pause.unwrap_or_default();
-        *command = format!(
-            "{command} --state {state} --interrupt-at {}{inner}{pause}",
-            race.interrupt_at
-        );
+        *command =
+            format!("{command} --state {state} --interrupt-at {}{inner}{pause}", race.interrupt_at);
     }
     report.race = Some(race);
 }

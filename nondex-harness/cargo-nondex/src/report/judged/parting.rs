@@ -52,9 +52,7 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) {
 /// Where two runs part.
 fn parting(first: &Run, second: &Run, world: &World, basis: &Basis<'_>) -> Option<Parting> {
     let name = &basis.test.name;
-    let shown = basis
-        .evidence
-        .of(&shown_world_spec(name, world, basis.options));
+    let shown = basis.evidence.of(&shown_world_spec(name, world, basis.options));
     let of_operations = || match shown {
         [first, second, ..] => operations(trace(first)?, trace(second)?, basis),
         _ => None,

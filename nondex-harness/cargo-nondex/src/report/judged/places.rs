@@ -45,21 +45,13 @@ pub(super) fn in_source(report: &mut TestReport, place: &DocPlace, root: &Utf8Pa
         events(&mut sanitised.operations);
     }
     for culprit in &mut report.culprits {
-        find(
-            &mut culprit.file,
-            &mut culprit.line,
-            Some(&mut culprit.column),
-        );
+        find(&mut culprit.file, &mut culprit.line, Some(&mut culprit.column));
         find_known(&mut culprit.user_file, &mut culprit.user_line);
         for element in &mut culprit.element_details {
             find_known(&mut element.file, &mut element.line);
         }
         if let Some(created) = &mut culprit.created {
-            find(
-                &mut created.file,
-                &mut created.line,
-                created.column.as_mut(),
-            );
+            find(&mut created.file, &mut created.line, created.column.as_mut());
         }
     }
 }
@@ -97,10 +89,7 @@ mod tests {
             user_line: Some(6),
             ..Culprit::new(&site)
         });
-        let place = DocPlace {
-            file: file(),
-            offset: 10,
-        };
+        let place = DocPlace { file: file(), offset: 10 };
         in_source(&mut report, &place, Utf8Path::new("/nonexistent"));
         let failure = &report.failures[0];
         assert_eq!(failure.file.as_deref(), Some("src/lib.rs"));
@@ -108,10 +97,7 @@ mod tests {
         assert_eq!(report.network[0].line, Some(4), "it is in the library");
         assert_eq!(report.network[0].thread, "0.1");
         let culprit = &report.culprits[0];
-        assert_eq!(
-            (culprit.file.as_str(), culprit.line, culprit.column),
-            ("src/lib.rs", 13, 5)
-        );
+        assert_eq!((culprit.file.as_str(), culprit.line, culprit.column), ("src/lib.rs", 13, 5));
         assert_eq!(culprit.user_line, Some(16));
     }
 }

@@ -58,14 +58,8 @@ const ADDITIONS: [(&str, &str); 3] = [
         "alloc",
         "the number or size of allocations, which are others in the std that tests are run over",
     ),
-    (
-        "env::",
-        "the environment, which has a variable of this tool",
-    ),
-    (
-        "current_exe",
-        "the path of the executable, which is in a folder of this tool",
-    ),
+    ("env::", "the environment, which has a variable of this tool"),
+    ("current_exe", "the path of the executable, which is in a folder of this tool"),
 ];
 
 /// How many lines a statement has that is looked at.
@@ -145,10 +139,7 @@ mod tests {
             compared(&mut report, &PlainBuild::Runs(runs), Utf8Path::new("."));
             assert_eq!((report.verdict, report.unjudged), (verdict, is_unjudged));
             assert_eq!(report.plain, Some(runs));
-            assert_eq!(
-                report.notes.len(),
-                if is_unjudged || runs[0] == 7 { 1 } else { 2 }
-            );
+            assert_eq!(report.notes.len(), if is_unjudged || runs[0] == 7 { 1 } else { 2 });
         }
     }
 
@@ -168,22 +159,10 @@ mod tests {
         let root = Utf8Path::from_path(folder.path()).unwrap();
         std::fs::create_dir(root.join("src")).unwrap();
         for (source, message, named) in [
-            (
-                "\nfn f() { assert!(x); }\nlet alloc = 1;",
-                "left",
-                "such as",
-            ),
-            (
-                "\nassert_eq!(\n    allocations(),\n    1,\n);",
-                "left",
-                "allocations",
-            ),
+            ("\nfn f() { assert!(x); }\nlet alloc = 1;", "left", "such as"),
+            ("\nassert_eq!(\n    allocations(),\n    1,\n);", "left", "allocations"),
             ("\nassert!(x);\nallocations();", "left", "such as"),
-            (
-                "\nassert!(env::vars().count() == 1);",
-                "left",
-                "environment",
-            ),
+            ("\nassert!(env::vars().count() == 1);", "left", "environment"),
             ("", "allocations differ", "allocations"),
             ("\nassert!(x);", "left", "such as"),
         ] {

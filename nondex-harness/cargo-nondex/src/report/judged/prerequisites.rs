@@ -17,9 +17,7 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) {
     report.hosts = seen.hosts.into_iter().collect();
     if report.verdict.passes() && seen.is_ignored {
         let hosts = report.hosts.join(", ");
-        report.notes.push(format!(
-            "it passes without the network that it asks for ({hosts})"
-        ));
+        report.notes.push(format!("it passes without the network that it asks for ({hosts})"));
     }
     if let Some(explanation) = basis.explanation() {
         explain(report, explanation, basis);
@@ -39,9 +37,7 @@ fn explain(report: &mut TestReport, explanation: &Explanation, basis: &Basis<'_>
         reason: explanation.reason.clone(),
         operations: operations.map(|one| event(one, basis)).collect(),
     });
-    report
-        .notes
-        .extend(explanation.reservations.iter().cloned());
+    report.notes.extend(explanation.reservations.iter().cloned());
     if explanation.is_of_network() {
         report.weakest_level = None;
         report.culprits.clear();

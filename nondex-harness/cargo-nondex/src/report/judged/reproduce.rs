@@ -29,10 +29,7 @@ pub(super) fn command(test_id: &str, failure: &FailureReport, options: &Options)
         add(&["--after", test]);
     }
     // Behind others they are real anyway.
-    let is_asked = Options {
-        real_threads: false,
-        ..options.clone()
-    };
+    let is_asked = Options { real_threads: false, ..options.clone() };
     if !failure.scheduled && failure.before.is_empty() && is_asked.is_scheduled() {
         add(&["--real-threads"]);
     }
@@ -40,17 +37,12 @@ pub(super) fn command(test_id: &str, failure: &FailureReport, options: &Options)
         add(&["--max-steps", &options.max_steps.to_string()]);
     }
     if !options.models_off.is_empty() {
-        let names: Vec<String> = options
-            .models_off
-            .iter()
-            .map(|name| regex::escape(name))
-            .collect();
+        let names: Vec<String> =
+            options.models_off.iter().map(|name| regex::escape(name)).collect();
         add(&["--skip-models", &format!("^({})$", names.join("|"))]);
     }
-    for (option, paths) in [
-        ("--files", &options.files.only),
-        ("--skip-files", &options.files.skip),
-    ] {
+    for (option, paths) in [("--files", &options.files.only), ("--skip-files", &options.files.skip)]
+    {
         if !paths.is_empty() {
             add(&[option, &paths.join(",")]);
         }

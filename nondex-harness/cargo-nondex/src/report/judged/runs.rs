@@ -104,9 +104,8 @@ pub(super) fn failure(
 /// Where the output of the first failing run departs from that of a passing one: best of all of one
 /// that made the same choices but the culprits', otherwise of one in canonical order.
 pub(super) fn difference(evidence: &Evidence, failing: &[(&RunSpec, &Run)]) -> Option<String> {
-    let (spec, run, output) = failing
-        .iter()
-        .find_map(|(spec, run)| Some((spec, run, run.output.as_deref()?)))?;
+    let (spec, run, output) =
+        failing.iter().find_map(|(spec, run)| Some((spec, run, run.output.as_deref()?)))?;
     let failure = run.failure.as_ref();
     let message = failure.map_or("", |failure| failure.message.as_str());
     let passing = |is_nearest: fn(&RunSpec, &RunSpec) -> bool| {

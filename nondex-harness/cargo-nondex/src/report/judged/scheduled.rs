@@ -147,18 +147,9 @@ fn api(stack: &[Frame]) -> Option<&'static str> {
 /// Why a replay may take another course, if it may.
 pub(super) fn uncertainty(scheduled: &Scheduled) -> Option<String> {
     let causes = [
-        (
-            scheduled.leaks,
-            "a thread slept where the scheduler does not see it",
-        ),
-        (
-            scheduled.outside,
-            "a thread waited for what is outside the test's own threads",
-        ),
-        (
-            scheduled.asynchronous,
-            "a thread was stopped between two operations",
-        ),
+        (scheduled.leaks, "a thread slept where the scheduler does not see it"),
+        (scheduled.outside, "a thread waited for what is outside the test's own threads"),
+        (scheduled.asynchronous, "a thread was stopped between two operations"),
     ];
     let causes = causes.into_iter().filter(|(count, _)| *count > 0);
     let causes: Vec<String> = causes
@@ -193,16 +184,10 @@ mod tests {
                 Some("Mutex::lock"),
             ),
             (
-                vec![
-                    std("std::thread::park"),
-                    std("std::sync::mpsc::Receiver<T>::recv"),
-                ],
+                vec![std("std::thread::park"), std("std::sync::mpsc::Receiver<T>::recv")],
                 Some("mpsc::Receiver::recv"),
             ),
-            (
-                vec![std("std::thread::join_handle::JoinHandle<T>::join")],
-                Some("JoinHandle::join"),
-            ),
+            (vec![std("std::thread::join_handle::JoinHandle<T>::join")], Some("JoinHandle::join")),
             (vec![], None),
         ] {
             let stack = [calls, vec![user.clone(), start.clone()]].concat();

@@ -16,10 +16,7 @@ use crate::project::suite::tests::binary;
 use crate::report::schema::Verdict;
 
 fn suite() -> Suite {
-    Suite {
-        binary: binary("pkg", "it"),
-        tests: Vec::new(),
-    }
+    Suite { binary: binary("pkg", "it"), tests: Vec::new() }
 }
 
 fn case(name: &str) -> TestCase {
@@ -40,12 +37,8 @@ fn judged_with(options: &Options, test: impl FnMut(&RunSpec) -> Run) -> TestRepo
     let (conclusion, evidence) = simulate(options, test);
     let mut runs = Runs::new(true, false);
     runs.together = evidence;
-    let judgement = Judgement {
-        conclusion,
-        from_alone: false,
-        interference: None,
-        is_provisional: false,
-    };
+    let judgement =
+        Judgement { conclusion, from_alone: false, interference: None, is_provisional: false };
     reported(options, &runs, Some(&judgement))
 }
 
@@ -72,25 +65,12 @@ fn each_kind_of_test_gets_its_verdict_and_the_command_that_shows_it() {
     let mut run_number = 0;
     type Simulated<'a> = Box<dyn FnMut(&RunSpec) -> Run + 'a>;
     let table: [(&str, Simulated<'_>, Verdict, Option<RunSpec>); 5] = [
-        (
-            "stable",
-            Box::new(|_| run(true, [1])),
-            Verdict::Stable,
-            None,
-        ),
-        (
-            "broken",
-            Box::new(|_| run(false, [1])),
-            Verdict::Broken,
-            Some(RunSpec::clean("t")),
-        ),
+        ("stable", Box::new(|_| run(true, [1])), Verdict::Stable, None),
+        ("broken", Box::new(|_| run(false, [1])), Verdict::Broken, Some(RunSpec::clean("t"))),
         (
             "dependent",
             Box::new(|spec| {
-                run(
-                    !(made(spec, 1) && spec.level() == Level::One && spec.seed() == 4),
-                    [1],
-                )
+                run(!(made(spec, 1) && spec.level() == Level::One && spec.seed() == 4), [1])
             }),
             Verdict::ImplementationDependent,
             Some(RunSpec::new("t", Level::One, 4)),
@@ -131,11 +111,7 @@ fn each_kind_of_test_gets_its_verdict_and_the_command_that_shows_it() {
         assert_eq!(report.reproduce, expected, "{name}");
         let id = reproduce.map(|spec| id::of("pkg::it$t", &options().apply(spec)));
         let primary = report.replay.as_ref();
-        assert_eq!(
-            primary.and_then(|replay| replay.primary.clone()),
-            id,
-            "{name}"
-        );
+        assert_eq!(primary.and_then(|replay| replay.primary.clone()), id, "{name}");
         let failures = report.failures.iter();
         let ids: Vec<_> = failures.map(|failure| failure.id.clone()).collect();
         assert_eq!(id.is_some(), ids.contains(&id), "{name}");
@@ -153,36 +129,20 @@ fn a_finding_has_its_rate_its_failures_and_its_culprit() {
     });
     assert_eq!(report.weakest_level, Some(Level::Eq));
     let rates: Vec<_> = report.failure_rate.into_iter().collect();
-    assert_eq!(
-        rates,
-        [
-            (Level::Std, [0, 10]),
-            (Level::One, [0, 10]),
-            (Level::Eq, [5, 10])
-        ]
-    );
+    assert_eq!(rates, [(Level::Std, [0, 10]), (Level::One, [0, 10]), (Level::Eq, [5, 10])]);
     let failures: Vec<_> = report
         .failures
         .iter()
         .map(|failure| (failure.level, failure.seed, failure.message.as_str()))
         .collect();
-    let expected: Vec<_> = [0, 2, 4, 6, 8]
-        .map(|seed| (Some(Level::Eq), Some(seed), format!("seed {seed}")))
-        .to_vec();
-    let expected: Vec<_> = expected
-        .iter()
-        .map(|(l, s, m)| (*l, *s, m.as_str()))
-        .collect();
+    let expected: Vec<_> =
+        [0, 2, 4, 6, 8].map(|seed| (Some(Level::Eq), Some(seed), format!("seed {seed}"))).to_vec();
+    let expected: Vec<_> = expected.iter().map(|(l, s, m)| (*l, *s, m.as_str())).collect();
     assert_eq!(failures, expected);
     assert_eq!(report.output.as_deref(), Some("output of seed 0"));
     assert_eq!(report.choice_points, 6);
-    let [culprit] = report.culprits.as_slice() else {
-        panic!("{:?}", report.culprits)
-    };
-    assert_eq!(
-        (culprit.line, culprit.len, culprit.confirmed),
-        (2, 100, true)
-    );
+    let [culprit] = report.culprits.as_slice() else { panic!("{:?}", report.culprits) };
+    assert_eq!((culprit.line, culprit.len, culprit.confirmed), (2, 100, true));
     assert_eq!(culprit.place(), ("src/lib.rs", 2, Some(5)));
 }
 
@@ -204,11 +164,7 @@ fn a_culprit_outside_the_workspace_is_shown_where_the_user_called_it() {
     std::fs::create_dir(root.join("src")).unwrap();
     std::fs::write(root.join("src/mine.rs"), "").unwrap();
     let mine = root.join("src/mine.rs");
-    let frame = |(file, line): (&str, u32)| Frame {
-        function: "f".into(),
-        file: file.into(),
-        line,
-    };
+    let frame = |(file, line): (&str, u32)| Frame { function: "f".into(), file: file.into(), line };
     let (dependency, std) = (("dep-1.0.0/src/lib.rs", 2), ("library/std/src/x.rs", 1));
     let users = [(mine.as_str(), 3), (mine.as_str(), 4)];
     let all = [&[std, dependency], &users[..]].concat();
@@ -230,13 +186,7 @@ fn a_culprit_outside_the_workspace_is_shown_where_the_user_called_it() {
             ("dep-1.0.0/src/lib.rs", 9, Some(5)),
             None,
         ),
-        (
-            stack,
-            &all,
-            ("src/mine.rs", 3, 0),
-            ("src/mine.rs", 3, None),
-            Some(stack.0),
-        ),
+        (stack, &all, ("src/mine.rs", 3, 0), ("src/mine.rs", 3, None), Some(stack.0)),
         (
             stack,
             &[std, dependency],
@@ -244,33 +194,17 @@ fn a_culprit_outside_the_workspace_is_shown_where_the_user_called_it() {
             ("dep-1.0.0/src/lib.rs", 2, None),
             Some(stack.0),
         ),
-        (
-            stack,
-            &[std],
-            ("tests/it.rs", 12, 0),
-            ("tests/it.rs", 12, None),
-            Some(stack.0),
-        ),
+        (stack, &[std], ("tests/it.rs", 12, 0), ("tests/it.rs", 12, None), Some(stack.0)),
     ] {
         let mut point = crate::judge::simulation::point(self::site(1));
         (point.site.file, point.site.line, point.site.column) = (site.0.into(), site.1, site.2);
         point.stack = frames.iter().copied().map(frame).collect();
-        let group = Group {
-            sites: vec![point.site.clone()],
-            points: vec![point],
-            ..Group::default()
-        };
-        let found = Culprits {
-            groups: vec![group],
-            confirmed: true,
-            notes: Vec::new(),
-        };
+        let group =
+            Group { sites: vec![point.site.clone()], points: vec![point], ..Group::default() };
+        let found = Culprits { groups: vec![group], confirmed: true, notes: Vec::new() };
         let workspace = Workspace::new(root.clone());
         let found = culprits::report(&found, &case("t"), &root, &workspace);
-        assert_eq!(
-            (found[0].file.as_str(), found[0].line, found[0].column),
-            place
-        );
+        assert_eq!((found[0].file.as_str(), found[0].line, found[0].column), place);
         assert_eq!(found[0].place(), shown);
         assert_eq!(found[0].site.as_deref(), identity);
     }
@@ -281,18 +215,11 @@ fn what_reproduces_a_failure_says_all_that_a_fresh_clone_does_not_know() {
     let mut options = options();
     let fails = |spec: &RunSpec| run(spec.is_clean(), [1]);
     let command = |options: &Options| judged_with(options, fails).reproduce.unwrap();
-    assert_eq!(
-        command(&options),
-        "cargo nondex replay 'pkg::it$t' --level STD --seed 0"
-    );
-    options.build_words = ["--manifest-path", "a b/Cargo.toml", "--release"]
-        .map(str::to_owned)
-        .to_vec();
+    assert_eq!(command(&options), "cargo nondex replay 'pkg::it$t' --level STD --seed 0");
+    options.build_words =
+        ["--manifest-path", "a b/Cargo.toml", "--release"].map(str::to_owned).to_vec();
     options.schedule = Schedule::Random;
-    options.models_off = vec![
-        "directory/std::fs::read_dir".into(),
-        "entropy/getrandom".into(),
-    ];
+    options.models_off = vec!["directory/std::fs::read_dir".into(), "entropy/getrandom".into()];
     options.network = Policy::new(NetworkMode::Block, vec!["a.example".into()], true);
     options.timeout = Duration::from_millis(1500);
     assert_eq!(
@@ -323,20 +250,15 @@ fn a_test_that_others_disturb_is_judged_from_its_runs_alone_and_says_so() {
         is_provisional: false,
     };
     let report = reported(&options(), &runs, Some(&judgement));
-    assert_eq!(
-        (report.verdict, report.run_alone, report.runs),
-        (Verdict::Stable, true, 3)
-    );
+    assert_eq!((report.verdict, report.run_alone, report.runs), (Verdict::Stable, true, 3));
     assert!(report.failures.is_empty() && report.output.is_none());
     assert_eq!(
         report.notes,
-        [
-            "it failed in 1 of 1 runs together with other tests of the campaign and in 0 of 2 \
+        ["it failed in 1 of 1 runs together with other tests of the campaign and in 0 of 2 \
              alone: \
              most likely they share \
              something outside the process, such as a path, or the processors, so it was judged \
-             from runs alone"
-        ]
+             from runs alone"]
     );
 }
 
@@ -385,9 +307,6 @@ fn what_no_seed_controls_may_be_the_number_of_the_process_where_no_source_is_kno
 fn chance_may_act_where_a_plain_build_ends_in_both_ways() {
     let report = TestReport::new("shop", "shop", "waits");
     let ends = |rate| may_be_chance(&report, Some(&PlainBuild::Runs(rate)));
-    assert_eq!(
-        [ends([0, 3]), ends([1, 3]), ends([3, 3])],
-        [false, true, false]
-    );
+    assert_eq!([ends([0, 3]), ends([1, 3]), ends([3, 3])], [false, true, false]);
     assert!(!may_be_chance(&report, None));
 }

@@ -45,15 +45,9 @@ impl Rule {
         let culprit = test.culprits.first();
         let model = culprit.and_then(|culprit| Model::by_api(&culprit.api));
         let Some((culprit, model)) = culprit.zip(model) else {
-            return Rule::new(
-                test.verdict.name(),
-                "The outcome depends on an unspecified choice",
-            );
+            return Rule::new(test.verdict.name(), "The outcome depends on an unspecified choice");
         };
-        let title = format!(
-            "The outcome depends on what `{}` leaves unspecified",
-            model.api
-        );
+        let title = format!("The outcome depends on what `{}` leaves unspecified", model.api);
         Rule {
             promise: Some(model.promise),
             fix: Some(model.fix),
@@ -71,10 +65,7 @@ impl Rule {
                 return ("ID/environment", "The outcome depends on the environment");
             }
             Verdict::NonDeterministic if test.race.is_some() => {
-                return (
-                    "test-race",
-                    "The test fails when another test runs at the same time",
-                );
+                return ("test-race", "The test fails when another test runs at the same time");
             }
             Verdict::ImplementationDependent => "The outcome depends on an unspecified choice",
             Verdict::OrderDependentVictim => "The test fails after another test",
@@ -90,12 +81,6 @@ impl Rule {
     }
 
     fn new(id: &str, title: &str) -> Self {
-        Rule {
-            id: id.to_owned(),
-            title: title.to_owned(),
-            promise: None,
-            fix: None,
-            url: None,
-        }
+        Rule { id: id.to_owned(), title: title.to_owned(), promise: None, fix: None, url: None }
     }
 }

@@ -42,10 +42,7 @@ impl fmt::Display for BuildCause {
         }
         match file {
             Some("stdout") | None => {
-                write!(
-                    f,
-                    "the build script of `{package}` may print something else in each build"
-                )
+                write!(f, "the build script of `{package}` may print something else in each build")
             }
             Some(file) => write!(
                 f,

@@ -81,11 +81,7 @@ impl Culprit {
     pub fn place(&self) -> (&str, u32, Option<u32>) {
         match (&self.user_file, self.user_line) {
             (Some(file), Some(line)) => (file, line, None),
-            _ => (
-                &self.file,
-                self.line,
-                Some(self.column).filter(|&column| column > 0),
-            ),
+            _ => (&self.file, self.line, Some(self.column).filter(|&column| column > 0)),
         }
     }
 }

@@ -231,9 +231,8 @@ impl TestReport {
     pub fn least_rate(&self) -> f64 {
         let steps = self.steps.iter().map(|step| [step.failures, step.runs]);
         let all = steps.chain(self.plain);
-        let [failures, runs] = all.fold([0, 0], |[failures, runs], of| {
-            [failures + of[0], runs + of[1]]
-        });
+        let [failures, runs] =
+            all.fold([0, 0], |[failures, runs], of| [failures + of[0], runs + of[1]]);
         let [low, _] = wilson(failures, runs);
         low
     }

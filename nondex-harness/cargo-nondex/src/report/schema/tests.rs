@@ -26,20 +26,11 @@ pub(crate) fn report(tests: Vec<TestReport>) -> Report {
 
 /// A test with this verdict and nothing else.
 pub(crate) fn test(verdict: Verdict) -> TestReport {
-    TestReport {
-        verdict,
-        ..TestReport::new("pkg", "pkg", "t")
-    }
+    TestReport { verdict, ..TestReport::new("pkg", "pkg", "t") }
 }
 
 fn site(api: String, family: Family, line: u32, column: u32) -> Site {
-    Site {
-        api,
-        family,
-        file: "src/lib.rs".into(),
-        line,
-        column,
-    }
+    Site { api, family, file: "src/lib.rs".into(), line, column }
 }
 
 fn level() -> impl Strategy<Value = Level> {
@@ -56,23 +47,11 @@ fn outcome() -> impl Strategy<Value = Outcome> {
 }
 
 fn failure() -> impl Strategy<Value = FailureReport> {
-    (
-        option::of((level(), any::<u64>())),
-        ".*",
-        option::of(("[a-z/]*", any::<u32>())),
-        outcome(),
-    )
+    (option::of((level(), any::<u64>())), ".*", option::of(("[a-z/]*", any::<u32>())), outcome())
         .prop_map(|(spec, message, place, outcome)| {
             let (level, seed) = spec.unzip();
             let (file, line) = place.unzip();
-            FailureReport {
-                level,
-                seed,
-                message,
-                file,
-                line,
-                ..FailureReport::clean(outcome)
-            }
+            FailureReport { level, seed, message, file, line, ..FailureReport::clean(outcome) }
         })
 }
 
@@ -109,11 +88,7 @@ fn culprit() -> impl Strategy<Value = Culprit> {
                     confirmed,
                     user_file,
                     user_line,
-                    call: call.map(|(thread, ordinal, of)| CallReport {
-                        thread,
-                        ordinal,
-                        of,
-                    }),
+                    call: call.map(|(thread, ordinal, of)| CallReport { thread, ordinal, of }),
                     element_details: details
                         .into_iter()
                         .map(|(index, name, line)| ElementReport {
@@ -124,11 +99,7 @@ fn culprit() -> impl Strategy<Value = Culprit> {
                         })
                         .collect(),
                     position,
-                    created: user.map(|(file, line)| PlaceReport {
-                        file,
-                        line,
-                        column: None,
-                    }),
+                    created: user.map(|(file, line)| PlaceReport { file, line, column: None }),
                     ..Culprit::new(&site(api, family, line, column))
                 }
             },
@@ -168,10 +139,7 @@ fn any_test() -> impl Strategy<Value = TestReport> {
                     difference: output.clone(),
                     output,
                     verified,
-                    order: order.map(|polluters| Order {
-                        polluters,
-                        ..Order::default()
-                    }),
+                    order: order.map(|polluters| Order { polluters, ..Order::default() }),
                     ..test(verdict)
                 }
             },
@@ -226,11 +194,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
         len: 3,
         elements: Some([0, 2]),
         confirmed: true,
-        call: Some(CallReport {
-            thread: "0.1".into(),
-            ordinal: 2,
-            of: 12,
-        }),
+        call: Some(CallReport { thread: "0.1".into(), ordinal: 2, of: 12 }),
         element_details: vec![ElementReport {
             index: 0,
             name: Some("a".into()),
@@ -238,17 +202,8 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
             line: Some(3),
         }],
         position: Some(Position::Nth(1)),
-        created: Some(PlaceReport {
-            file: "src/lib.rs".into(),
-            line: 2,
-            column: Some(5),
-        }),
-        ..Culprit::new(&site(
-            "std::collections::HashMap::iter".into(),
-            Family::HashMap,
-            4,
-            9,
-        ))
+        created: Some(PlaceReport { file: "src/lib.rs".into(), line: 2, column: Some(5) }),
+        ..Culprit::new(&site("std::collections::HashMap::iter".into(), Family::HashMap, 4, 9))
     });
     let value = serde_json::to_value(report(vec![finding])).unwrap();
     let mut expected = serde_json::json!({

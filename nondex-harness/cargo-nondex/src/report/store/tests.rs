@@ -20,19 +20,11 @@ fn a_report_is_found_in_its_run_and_as_the_latest() {
     let run = RunDirectory::create(&target).unwrap();
     let written = report(vec![test(Verdict::Stable)]);
     let path = run.write(&written).unwrap();
-    assert_eq!(
-        path,
-        target
-            .join("nondex/runs")
-            .join(run.id())
-            .join("report.json")
-    );
+    assert_eq!(path, target.join("nondex/runs").join(run.id()).join("report.json"));
     assert_eq!(read(&path).unwrap(), written);
     assert_eq!(read_latest(&target).unwrap(), written);
-    let left: Vec<_> = fs::read_dir(run.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name())
-        .collect();
+    let left: Vec<_> =
+        fs::read_dir(run.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["report.json"]);
 }
 
@@ -45,8 +37,7 @@ fn runs_at_once_on_one_target_share_no_directory_and_leave_a_whole_latest_report
                 let target = &target;
                 scope.spawn(move || {
                     let run = RunDirectory::create(target).unwrap();
-                    run.write(&report(vec![test(Verdict::Stable); i * 50]))
-                        .unwrap();
+                    run.write(&report(vec![test(Verdict::Stable); i * 50])).unwrap();
                     assert!(read_latest(target).is_ok());
                     run.id().to_owned()
                 })
@@ -71,27 +62,15 @@ fn what_is_no_report_is_said_with_its_path_what_was_found_and_what_was_expected(
         error.to_string().replace(path.as_str(), "PATH")
     };
     for (text, expected) in [
-        (
-            None,
-            "there is no report at `PATH`: run `cargo nondex` first",
-        ),
+        (None, "there is no report at `PATH`: run `cargo nondex` first"),
         (
             Some(""),
             "failed to read report `PATH`: it is not JSON: EOF while parsing a value at line 1 \
              column 0",
         ),
-        (
-            Some("{}"),
-            "failed to read report `PATH`: it has no `schema`, expected 2",
-        ),
-        (
-            Some("[]"),
-            "failed to read report `PATH`: it has no `schema`, expected 2",
-        ),
-        (
-            Some(r#"{"schema": 1}"#),
-            "failed to read report `PATH`: its schema is 1, expected 2",
-        ),
+        (Some("{}"), "failed to read report `PATH`: it has no `schema`, expected 2"),
+        (Some("[]"), "failed to read report `PATH`: it has no `schema`, expected 2"),
+        (Some(r#"{"schema": 1}"#), "failed to read report `PATH`: its schema is 1, expected 2"),
         (
             Some(r#"{"schema": 2}"#),
             "failed to read report `PATH`: it is not a report of schema 2: missing field `run` at \
@@ -110,11 +89,7 @@ fn a_target_that_cannot_be_written_is_a_setup_error_with_its_path() {
     fs::write(target.join("nondex"), "").unwrap();
     let error = RunDirectory::create(&target).unwrap_err();
     assert_eq!(error.code(), ExitCode::Setup);
-    assert!(
-        error
-            .to_string()
-            .contains(target.join("nondex/runs").as_str())
-    );
+    assert!(error.to_string().contains(target.join("nondex/runs").as_str()));
 }
 
 #[test]
@@ -145,9 +120,8 @@ fn the_last_runs_are_kept_and_those_that_are_being_written() {
         .map(|entry| entry.file_name().into_string().unwrap())
         .collect();
     left.sort_unstable();
-    let mut expected: Vec<_> = (1..KEPT_RUNS)
-        .map(|second| format!("1000000{second:03}-1"))
-        .collect();
+    let mut expected: Vec<_> =
+        (1..KEPT_RUNS).map(|second| format!("1000000{second:03}-1")).collect();
     expected.insert(0, "1000000000-2".to_owned());
     expected.push(last.id().to_owned());
     assert_eq!(left, expected);

@@ -28,23 +28,17 @@ pub(super) fn refutations(test: &TestReport) -> Vec<Refutation> {
             refutation("a run of the test alone fails as well", alone),
         ],
         Verdict::OrderDependentBrittle => vec![again("no run of the test alone fails")],
-        Verdict::NonDeterministic | Verdict::Unknown => vec![again(
-            "every repetition has the same outcome, more often than the rate allows",
-        )],
-        Verdict::Network => vec![refutation(
-            "a run that reaches the network fails as well",
-            None,
-        )],
+        Verdict::NonDeterministic | Verdict::Unknown => {
+            vec![again("every repetition has the same outcome, more often than the rate allows")]
+        }
+        Verdict::Network => vec![refutation("a run that reaches the network fails as well", None)],
         Verdict::Broken => vec![refutation("a plain build passes", plain)],
         Verdict::Stable | Verdict::Passed | Verdict::NotRun => Vec::new(),
     }
 }
 
 fn refutation(observation: &str, command: Option<String>) -> Refutation {
-    Refutation {
-        observation: observation.to_owned(),
-        command,
-    }
+    Refutation { observation: observation.to_owned(), command }
 }
 
 /// A command that replays a run, up to what it chooses.

@@ -43,10 +43,7 @@ impl Changes {
                     change.added.extend(lines.clone());
                 }
                 change.lines.extend(lines);
-                hunk = Hunk {
-                    new,
-                    ..Hunk::default()
-                };
+                hunk = Hunk { new, ..Hunk::default() };
             }
         }
         changes
@@ -82,13 +79,7 @@ impl Hunk {
     /// The line after which blank or comment-like text is gone, if there is.
     fn blanks(&self) -> Option<u32> {
         let (first, count) = self.new;
-        (self.blank > 0).then(|| {
-            if count == 0 {
-                first
-            } else {
-                first.saturating_sub(1)
-            }
-        })
+        (self.blank > 0).then(|| if count == 0 { first } else { first.saturating_sub(1) })
     }
 
     /// The lines after which something is gone: where the lines begin and where they end, if fewer
@@ -105,9 +96,7 @@ impl Hunk {
 
 /// A path as git shows it, which it puts into quotation marks where a sign in it is special.
 fn unquoted(path: &str) -> String {
-    let quoted = path
-        .strip_prefix('"')
-        .and_then(|path| path.strip_suffix('"'));
+    let quoted = path.strip_prefix('"').and_then(|path| path.strip_suffix('"'));
     let Some(quoted) = quoted else {
         return path.to_owned();
     };
@@ -159,22 +148,10 @@ mod tests {
         let set = |lines: &[u32]| lines.iter().copied().collect::<BTreeSet<u32>>();
         let expected = [
             ("gone.rs", set(&[]), set(&[]), set(&[0]), Some(1)),
-            (
-                "src/lib.rs",
-                set(&[3, 4, 20]),
-                set(&[20]),
-                set(&[10]),
-                Some(5),
-            ),
+            ("src/lib.rs", set(&[3, 4, 20]), set(&[20]), set(&[10]), Some(5)),
         ];
         let found = changes.files.iter().map(|(file, change)| {
-            let FileChange {
-                lines,
-                added,
-                deletions,
-                moved,
-                blanks: _,
-            } = change.clone();
+            let FileChange { lines, added, deletions, moved, blanks: _ } = change.clone();
             (file.as_str(), lines, added, deletions, moved)
         });
         assert_eq!(found.collect::<Vec<_>>(), expected);

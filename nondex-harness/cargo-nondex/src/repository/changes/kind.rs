@@ -23,24 +23,17 @@ pub(super) fn kind_of(
     text_of: impl Fn(&str) -> Option<String>,
 ) -> FileKind {
     let name = file.rsplit('/').next().unwrap_or(file);
-    let is_build = [
-        "Cargo.toml",
-        "Cargo.lock",
-        "build.rs",
-        "rust-toolchain",
-        "rust-toolchain.toml",
-    ]
-    .contains(&name)
-        || file.split('/').any(|part| part == ".cargo");
+    let is_build =
+        ["Cargo.toml", "Cargo.lock", "build.rs", "rust-toolchain", "rust-toolchain.toml"]
+            .contains(&name)
+            || file.split('/').any(|part| part == ".cargo");
     if of_test.iter().any(|own| own == file) {
         FileKind::Test
     } else if is_build {
         FileKind::Build
     } else if !name.ends_with(".rs") {
         FileKind::Other
-    } else if file
-        .split('/')
-        .any(|part| part == "tests" || part == "benches")
+    } else if file.split('/').any(|part| part == "tests" || part == "benches")
         || text_of(file).is_some_and(|text| text.contains("#[test]"))
     {
         FileKind::OtherTests
@@ -56,14 +49,7 @@ mod tests {
     #[test]
     fn files_have_the_kinds_of_the_study() {
         let text = |file: &str| {
-            Some(
-                if file == "src/a.rs" {
-                    "#[test]\nfn x() {}"
-                } else {
-                    ""
-                }
-                .to_owned(),
-            )
+            Some(if file == "src/a.rs" { "#[test]\nfn x() {}" } else { "" }.to_owned())
         };
         for (file, expected) in [
             ("src/own.rs", FileKind::Test),

@@ -29,17 +29,8 @@ pub(in crate::repository) fn may_be_read(attributes: &[syn::Attribute]) -> bool 
         "warn",
         "default",
     ];
-    const DERIVES: [&str; 9] = [
-        "Clone",
-        "Copy",
-        "Debug",
-        "Default",
-        "Eq",
-        "Hash",
-        "Ord",
-        "PartialEq",
-        "PartialOrd",
-    ];
+    const DERIVES: [&str; 9] =
+        ["Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
     let is_one_of = |path: &syn::Path, names: &[&str]| {
         let last = path.segments.last();
         last.is_some_and(|last| names.iter().any(|name| last.ident == name))

@@ -79,10 +79,7 @@ impl Scope {
 
     /// Whether a path surely names something of the standard library.
     pub(super) fn is_of_std(&self, path: &syn::Path) -> bool {
-        let mut parts = path
-            .segments
-            .iter()
-            .map(|segment| segment.ident.to_string());
+        let mut parts = path.segments.iter().map(|segment| segment.ident.to_string());
         let Some(first) = parts.next() else {
             return false;
         };
@@ -130,11 +127,7 @@ mod tests {
         ] {
             let file = syn::parse_file(module).unwrap();
             let path = syn::parse_str(path).unwrap();
-            assert_eq!(
-                Scope::of(&file.items).is_of_std(&path),
-                expected,
-                "{module}"
-            );
+            assert_eq!(Scope::of(&file.items).is_of_std(&path), expected, "{module}");
         }
     }
 }

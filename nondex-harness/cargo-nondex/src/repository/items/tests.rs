@@ -50,17 +50,11 @@ macro_rules! m { () => {} }
 ";
 
 fn changed(lines: impl IntoIterator<Item = u32>) -> FileChange {
-    FileChange {
-        lines: lines.into_iter().collect(),
-        ..FileChange::default()
-    }
+    FileChange { lines: lines.into_iter().collect(), ..FileChange::default() }
 }
 
 fn added(lines: Lines) -> FileChange {
-    FileChange {
-        added: lines.clone().collect(),
-        ..changed(lines)
-    }
+    FileChange { added: lines.clone().collect(), ..changed(lines) }
 }
 
 fn of(line: u32) -> Option<Reach> {
@@ -129,10 +123,7 @@ fn what_is_new_acts_only_on_what_names_it_and_what_is_deleted_on_its_function() 
     assert_eq!(tracked(TEXT, TEXT, &changed([9]))[0].reach, Reach::Crate);
     let deleted = |line| {
         let deletions = BTreeSet::from([line]);
-        let change = FileChange {
-            deletions,
-            ..FileChange::default()
-        };
+        let change = FileChange { deletions, ..FileChange::default() };
         tracked(TEXT, TEXT, &change)[0].reach.clone()
     };
     assert_eq!(deleted(18), Reach::Lines(14, 27));
@@ -144,11 +135,7 @@ fn what_is_new_acts_only_on_what_names_it_and_what_is_deleted_on_its_function() 
 #[test]
 fn what_looks_like_a_comment_is_none_in_a_text_of_several_lines() {
     let text = "fn a() -> &'static str {\n    \"a\n    // b\n\n    c\"\n}\n\n// d\nfn e() {}\n";
-    let reach = |line| {
-        tracked(text, text, &changed([line]))
-            .pop()
-            .map(|tracked| tracked.reach)
-    };
+    let reach = |line| tracked(text, text, &changed([line])).pop().map(|tracked| tracked.reach);
     let body = (1, 6);
     for line in 2..=5 {
         assert_eq!(reach(line), Some(Reach::Statement((2, 5), body)), "{line}");
@@ -156,10 +143,7 @@ fn what_looks_like_a_comment_is_none_in_a_text_of_several_lines() {
     assert_eq!((reach(7), reach(8)), (None, None));
     let gone = |line| {
         let blanks = BTreeSet::from([line]);
-        let change = FileChange {
-            blanks,
-            ..FileChange::default()
-        };
+        let change = FileChange { blanks, ..FileChange::default() };
         tracked(text, text, &change).len()
     };
     assert_eq!([1, 2, 4, 5, 7].map(gone), [0, 1, 1, 0, 0]);
@@ -176,10 +160,7 @@ fn documentation_acts_on_what_a_macro_may_make_of_it() {
         [false, false, true, true, false, false, true]
     );
     let new = tracked(text, text, &added(8..=14));
-    assert!(
-        new.iter()
-            .all(|tracked| tracked.reach == Reach::Named("C".to_owned()))
-    );
+    assert!(new.iter().all(|tracked| tracked.reach == Reach::Named("C".to_owned())));
 }
 
 /// What the lines that are different in two texts of as many lines act on.
@@ -222,10 +203,7 @@ fn what_acts_without_being_run_acts_on_the_crate() {
         assert_eq!(between(text, &text.replace(old, new)), [expected], "{new}");
     }
     let constant = "const fn a() -> u8 {\n    let b = 1;\n    b\n}\n";
-    let gone = FileChange {
-        deletions: BTreeSet::from([2]),
-        ..FileChange::default()
-    };
+    let gone = FileChange { deletions: BTreeSet::from([2]), ..FileChange::default() };
     assert_eq!(tracked(constant, "", &gone)[0].reach, Reach::Crate);
 }
 
@@ -242,9 +220,6 @@ fn a_trait_that_a_type_has_now_acts_on_what_knew_the_type_unless_it_gives_all_it
     assert_eq!(reach("std::fmt::Display for A"), None);
     assert_eq!(reach("Clone for A"), None);
     // Another trait that is called so may give anything.
-    assert_eq!(
-        reach("own::Clone for A"),
-        Some(Reach::Named("A".to_owned()))
-    );
+    assert_eq!(reach("own::Clone for A"), Some(Reach::Named("A".to_owned())));
     assert_eq!(reach("<B> T for B"), Some(Reach::Crate));
 }

@@ -39,11 +39,7 @@ impl<'a> Visit<'a> for Items {
         if item.items.iter().any(is_function) {
             let others = item.items.iter().filter(|item| !is_function(item));
             self.always_distant.extend(others.map(lines));
-            self.block(
-                lines(item),
-                item.brace_token.span,
-                new_impl(item, &self.scope),
-            );
+            self.block(lines(item), item.brace_token.span, new_impl(item, &self.scope));
         } else {
             // A trait that a type has now makes a difference to what is there already.
             self.always_distant.push(lines(item));
@@ -108,10 +104,7 @@ impl<'a> Visit<'a> for Items {
     fn visit_arm(&mut self, arm: &'a syn::Arm) {
         let all = lines(arm);
         self.statements.push(all.clone());
-        self.arms.push(Arm {
-            all,
-            head: lines(&arm.pat),
-        });
+        self.arms.push(Arm { all, head: lines(&arm.pat) });
         visit::visit_arm(self, arm);
     }
 

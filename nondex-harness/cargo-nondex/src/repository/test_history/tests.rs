@@ -5,9 +5,7 @@ use crate::repository::scratch::Repository;
 
 impl Repository {
     fn introduced(&self, file: &str, test: &str) -> Option<String> {
-        test_history(&self.git, "HEAD", file, test)
-            .unwrap()
-            .introduced
+        test_history(&self.git, "HEAD", file, test).unwrap().introduced
     }
 }
 
@@ -26,10 +24,7 @@ fn what_is_copied_comes_from_nowhere_and_what_is_moved_from_where_it_is_gone() {
     assert_eq!(of.introduced("a.rs", "case"), Some(first.clone()));
     assert_eq!(of.introduced("b.rs", "case"), Some(second));
     assert_eq!(of.introduced("c.rs", "other_case"), Some(third));
-    of.commit(&[
-        ("a.rs", "mod d;".to_owned()),
-        ("d.rs", test("renamed_case", SORTS)),
-    ]);
+    of.commit(&[("a.rs", "mod d;".to_owned()), ("d.rs", test("renamed_case", SORTS))]);
     let found = test_history(&of.git, "HEAD", "d.rs", "d::renamed_case").unwrap();
     assert_eq!(found.introduced, Some(first));
     assert_eq!(found.names, ["renamed_case", "case"]);
@@ -82,10 +77,7 @@ fn tests_that_are_alike_are_told_apart_and_names_that_are_exchanged_are_followed
     assert_eq!(of.introduced("a.rs", "three"), Some(second));
     // The same name in two modules.
     let modules = |first: &str, second: &str| {
-        format!(
-            "mod a {{\n{}}}\nmod b {{\n{second}}}\n",
-            test("case", first)
-        )
+        format!("mod a {{\n{}}}\nmod b {{\n{second}}}\n", test("case", first))
     };
     let third = of.commit(&[("b.rs", modules(SORTS, ""))]);
     let fourth = of.commit(&[("b.rs", modules(SORTS, &test("case", &case(4))))]);
@@ -99,10 +91,7 @@ fn a_test_is_as_old_as_its_first_time_however_it_moved_or_was_away() {
     let inside = |module: &str| format!("mod {module} {{\n{}}}\n", test("case", SORTS));
     let first = of.commit(&[("src/a.rs", inside("tests"))]);
     of.commit(&[("src/a.rs", inside("unit"))]);
-    of.commit(&[
-        ("src/a.rs", String::new()),
-        ("src/a/mod.rs", inside("unit")),
-    ]);
+    of.commit(&[("src/a.rs", String::new()), ("src/a/mod.rs", inside("unit"))]);
     // It cannot be parsed for a while.
     of.commit(&[("src/a/mod.rs", inside("unit") + "fn {")]);
     of.commit(&[("src/a/mod.rs", inside("unit"))]);
@@ -122,10 +111,7 @@ fn a_test_is_as_old_as_its_first_time_however_it_moved_or_was_away() {
         "src/a/tests.rs",
         test("case", "for name in names() { println!(\"{name}\") }"),
     )]);
-    assert_eq!(
-        of.introduced("src/a/tests.rs", "a::tests::case"),
-        Some(other)
-    );
+    assert_eq!(of.introduced("src/a/tests.rs", "a::tests::case"), Some(other));
 }
 
 #[test]

@@ -3,32 +3,18 @@
 use super::*;
 
 fn ended(outcome: Outcome) -> End {
-    End {
-        outcome,
-        failure: None,
-        output: None,
-        explanation: None,
-        has_choices: false,
-    }
+    End { outcome, failure: None, output: None, explanation: None, has_choices: false }
 }
 
 fn experiment(tests: &[usize], ends: &[Outcome], alone: bool) -> Experiment {
-    Experiment {
-        tests: tests.to_vec(),
-        ends: ends.iter().cloned().map(ended).collect(),
-        alone,
-    }
+    Experiment { tests: tests.to_vec(), ends: ends.iter().cloned().map(ended).collect(), alone }
 }
 
 #[test]
 fn a_process_answers_for_each_of_its_beginnings_and_for_nothing_else() {
     let mut made = Experiments::new(true);
     let [passed, failed] = [Outcome::Passed, Outcome::Failed];
-    made.add(experiment(
-        &[2, 0, 1],
-        &[passed.clone(), failed, passed],
-        false,
-    ));
+    made.add(experiment(&[2, 0, 1], &[passed.clone(), failed, passed], false));
     let passes = |before: &[usize], test, alone| {
         let ends = made.ends(before, test, 1, alone).ok()?;
         ends[0].map(|end| end.outcome.passed())
@@ -39,10 +25,7 @@ fn a_process_answers_for_each_of_its_beginnings_and_for_nothing_else() {
     assert_eq!(passes(&[2], 0, true), None, "others ran meanwhile");
     for (before, test) in [(&[][..], 0), (&[0], 2), (&[2], 1), (&[0, 2], 1)] {
         let order = [before, &[test]].concat();
-        assert_eq!(
-            made.ends(before, test, 2, false),
-            Err(in_order(&order, 2, false))
-        );
+        assert_eq!(made.ends(before, test, 2, false), Err(in_order(&order, 2, false)));
     }
 }
 
@@ -58,10 +41,7 @@ fn a_test_that_ends_a_process_while_others_run_is_believed_once_it_does_so_alone
     let all = [passed.clone(), passed.clone(), passed];
     made.add(experiment(&[0, 1, 2], &all, true));
     assert_eq!(made.first(&[0, 1, 2]).unwrap().cut(), None);
-    assert_eq!(
-        made.ends(&[0], 1, 1, false).unwrap()[0].unwrap().passed(),
-        Some(true)
-    );
+    assert_eq!(made.ends(&[0], 1, 1, false).unwrap()[0].unwrap().passed(), Some(true));
     made.add(experiment(&[2, 1, 0], &cut, false));
     assert_eq!(made.first(&[2, 1, 0]).cloned(), wanted(&[2, 1, 0]));
     // Once is enough.
@@ -86,10 +66,7 @@ fn the_exact_matrix_of_five_hundred_tests_takes_five_hundred_processes() {
         made.add_forks(first, forks);
     }
     assert_eq!(made.pairs(&all, &all), Ok(()));
-    assert_eq!(
-        (executions, made.count(), made.forks()),
-        (500, 500, 250_000)
-    );
+    assert_eq!((executions, made.count(), made.forks()), (500, 500, 250_000));
 }
 
 #[test]
@@ -99,8 +76,5 @@ fn what_comes_behind_the_end_of_a_process_was_not_started() {
     assert_eq!(cut.cut(), Some(1));
     made.add(cut);
     assert_eq!(made.ends(&[0, 1], 2, 1, true), Ok(vec![None]));
-    assert_eq!(
-        made.ends(&[0], 1, 1, true).unwrap()[0].unwrap().passed(),
-        Some(false)
-    );
+    assert_eq!(made.ends(&[0], 1, 1, true).unwrap()[0].unwrap().passed(), Some(false));
 }

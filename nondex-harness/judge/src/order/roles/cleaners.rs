@@ -35,16 +35,10 @@ pub(super) fn together(
             first.push(*test);
         }
     }
-    let polluting: HashSet<usize> = victims
-        .iter()
-        .flat_map(|(_, found)| found.sets.iter().flatten().copied())
-        .collect();
+    let polluting: HashSet<usize> =
+        victims.iter().flat_map(|(_, found)| found.sets.iter().flatten().copied()).collect();
     let last: Vec<usize> = victims.iter().map(|(test, _)| *test).collect();
-    let last = || {
-        last.iter()
-            .copied()
-            .filter(|test| !polluting.contains(test))
-    };
+    let last = || last.iter().copied().filter(|test| !polluting.contains(test));
     let others: Vec<usize> = (0..tests)
         .filter(|test| !polluting.contains(test) && !cutting.contains(test))
         .filter(|test| last().all(|victim| victim != *test))
@@ -80,9 +74,7 @@ impl RoleSearch<'_> {
             if let Some(last) = before.iter().rposition(|test| polluting[*test])
                 && sets[0].iter().all(|test| before.contains(test))
             {
-                before[last..]
-                    .iter()
-                    .for_each(|test| excluded[*test] = true);
+                before[last..].iter().for_each(|test| excluded[*test] = true);
             }
         }
         let mut candidates: Vec<usize> = (0..self.tests).filter(|test| !excluded[*test]).collect();
@@ -93,9 +85,7 @@ impl RoleSearch<'_> {
             let last = before.iter().rposition(|test| sets[0].contains(test));
             let between = last.map_or(&[][..], |last| &before[last + 1..]);
             if sets[0].iter().all(|test| before.contains(test)) {
-                between
-                    .iter()
-                    .for_each(|test| likely[*test] += CERTAIN / between.len());
+                between.iter().for_each(|test| likely[*test] += CERTAIN / between.len());
             }
         }
         candidates.sort_by_key(|test| (std::cmp::Reverse(likely[*test]), *test));

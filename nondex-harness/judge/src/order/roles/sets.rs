@@ -28,10 +28,7 @@ impl RoleSearch<'_> {
     ) -> Result<(Vec<usize>, bool), MissingProcesses> {
         let mut base = found.to_vec();
         let masks: Vec<Vec<bool>> = changed.iter().map(|order| self.mask([order])).collect();
-        let same = self
-            .seen
-            .iter()
-            .filter(|(_, passed)| *passed == self.passes_alone);
+        let same = self.seen.iter().filter(|(_, passed)| *passed == self.passes_alone);
         let unlikely = self.mask(same.map(|(before, _)| before));
         let narrow = |base: &mut Vec<usize>, keep: &dyn Fn(usize) -> bool| {
             let part: Vec<usize> = base.iter().copied().filter(|test| keep(*test)).collect();

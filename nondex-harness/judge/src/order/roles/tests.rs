@@ -12,11 +12,7 @@ use crate::order::simulation::{Body, OTHERS, settle};
 use crate::order::strategy::{Shuffle, Strategy, orders};
 use crate::order::{Experiments, detect};
 
-const LIMITS: Limits = Limits {
-    reruns: 10,
-    questions: 200,
-    has_pairs: false,
-};
+const LIMITS: Limits = Limits { reruns: 10, questions: 200, has_pairs: false };
 
 fn plain() -> Body {
     Box::new(|_| Outcome::Passed)
@@ -47,11 +43,7 @@ fn brittle(flags: &'static [&'static str]) -> Body {
 }
 
 fn passed(is_passed: bool) -> Outcome {
-    if is_passed {
-        Outcome::Passed
-    } else {
-        Outcome::Failed
-    }
+    if is_passed { Outcome::Passed } else { Outcome::Failed }
 }
 
 /// The orders of the command `order`.
@@ -59,12 +51,7 @@ fn planned(tests: usize, seed: u64) -> Vec<Vec<usize>> {
     let names: Vec<String> = (0..tests).map(|test| format!("t{test:04}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let of = |strategy, count| orders(strategy, &names, count, seed, Shuffle::All);
-    [
-        of(Strategy::Original, 1),
-        of(Strategy::Reverse, 1),
-        of(Strategy::Random, 10),
-    ]
-    .concat()
+    [of(Strategy::Original, 1), of(Strategy::Reverse, 1), of(Strategy::Random, 10)].concat()
 }
 
 /// What is concluded of these tests, with the processes it took besides those that found the
@@ -89,10 +76,7 @@ fn made(
     let mut experiments = Experiments::new(is_shared);
     let tests = bodies.len();
     let mut planned = planned(tests, seed);
-    let limits = Limits {
-        has_pairs: tests <= 40,
-        ..LIMITS
-    };
+    let limits = Limits { has_pairs: tests <= 40, ..LIMITS };
     if limits.has_pairs {
         planned.extend((0..tests).flat_map(|first| {
             let others = (0..tests).filter(move |then| *then != first);
@@ -102,9 +86,8 @@ fn made(
     settle(bodies, &mut experiments, |experiments| {
         gather((0..tests).map(|test| experiments.ends(&[], test, 1, false).map(|_| ())))
     });
-    let detection = settle(bodies, &mut experiments, |experiments| {
-        detect(&planned, &[], experiments)
-    });
+    let detection =
+        settle(bodies, &mut experiments, |experiments| detect(&planned, &[], experiments));
     let before = experiments.count();
     let found = settle(bodies, &mut experiments, |experiments| {
         conclude(asked, tests, &detection, &limits, experiments)
@@ -363,10 +346,7 @@ fn the_roles_in_five_hundred_tests_take_few_processes() {
                 panic!("seed {seed}: {target} is not found");
             }
             let found = dependent(found);
-            assert_eq!(
-                found.sets[0].iter().copied().collect::<BTreeSet<_>>(),
-                *polluters
-            );
+            assert_eq!(found.sets[0].iter().copied().collect::<BTreeSet<_>>(), *polluters);
             assert_eq!(found.cleaners, *cleaners, "seed {seed}");
         }
         // Ten of each test's, twice, only say it again.

@@ -4,10 +4,8 @@ use super::*;
 
 #[test]
 fn a_test_that_hangs_in_base_order_is_broken_and_not_run_at_any_seed() {
-    let (conclusion, evidence) = simulate(&options(), |_| Run {
-        outcome: Outcome::TimedOut,
-        ..run(false, [1])
-    });
+    let (conclusion, evidence) =
+        simulate(&options(), |_| Run { outcome: Outcome::TimedOut, ..run(false, [1]) });
     assert_eq!(conclusion, Conclusion::Broken);
     assert_eq!(evidence.all().count(), 2);
 }
@@ -18,11 +16,7 @@ fn a_test_that_hangs_under_a_seed_is_found_without_trying_every_seed() {
     let (conclusion, _) = simulate(&options(), |spec| {
         if made(spec, 2) {
             hangs += 1;
-            Run {
-                outcome: Outcome::TimedOut,
-                complete: false,
-                ..run(false, [1, 2])
-            }
+            Run { outcome: Outcome::TimedOut, complete: false, ..run(false, [1, 2]) }
         } else {
             run(true, [1, 2])
         }
@@ -40,12 +34,7 @@ fn taking(seconds: u64, limit: Duration, run: Run) -> Run {
     if took <= limit {
         return Run { took, ..run };
     }
-    Run {
-        outcome: Outcome::TimedOut,
-        took: limit,
-        complete: false,
-        ..run
-    }
+    Run { outcome: Outcome::TimedOut, took: limit, complete: false, ..run }
 }
 
 /// Whether a run was ended by its time limit.
@@ -85,12 +74,9 @@ fn what_only_takes_longer_with_other_choices_is_what_it_is_in_the_end() {
 #[test]
 fn a_hang_is_waited_for_longer_once_and_then_as_long_as_the_others_make_likely() {
     // Where the others take next to nothing, there is no doubt.
-    for (clean, of_the_first, of_others) in [
-        (0, &[60][..], 5),
-        (1, &[60, 300], 20),
-        (20, &[60, 300], 100),
-        (59, &[60, 590], 295),
-    ] {
+    for (clean, of_the_first, of_others) in
+        [(0, &[60][..], 5), (1, &[60, 300], 20), (20, &[60, 300], 100), (59, &[60, 590], 295)]
+    {
         let mut limits = Vec::new();
         let (conclusion, evidence) = simulate_within(&options(), |spec, limit| {
             let hangs = made(spec, 2);
@@ -120,11 +106,7 @@ fn clean_runs_that_take_about_the_whole_limit_do_not_contradict_each_other() {
         let (conclusion, _) = simulate_within(&options(), |spec, limit| {
             let is_clean = spec.is_clean();
             clean += usize::from(is_clean);
-            let seconds = if is_clean && clean == late + 1 {
-                61
-            } else {
-                59
-            };
+            let seconds = if is_clean && clean == late + 1 { 61 } else { 59 };
             taking(seconds, limit, run(true, [1]))
         });
         assert_eq!(conclusion, Conclusion::Stable);
@@ -175,9 +157,5 @@ fn what_is_slow_at_the_level_that_is_said_is_no_hang_because_it_hangs_at_another
     assert_eq!(dependence(conclusion).spec.level(), Level::One);
     assert!(runs_at(&evidence, Level::Std) > 0);
     let hanging = evidence.all().filter(is_timed_out);
-    assert!(
-        hanging
-            .into_iter()
-            .all(|(spec, _)| spec.level() == Level::One)
-    );
+    assert!(hanging.into_iter().all(|(spec, _)| spec.level() == Level::One));
 }

@@ -8,16 +8,10 @@ use crate::missing::Spent;
 use crate::unexplored;
 
 /// The budget for exploring, spent.
-const EXPLORING: Spent = Spent {
-    exploring: true,
-    explaining: false,
-};
+const EXPLORING: Spent = Spent { exploring: true, explaining: false };
 
 /// The budget for explaining, spent.
-const EXPLAINING: Spent = Spent {
-    exploring: false,
-    explaining: true,
-};
+const EXPLAINING: Spent = Spent { exploring: false, explaining: true };
 
 /// What is concluded of a simulated test if this is spent after this number of runs, with the runs.
 fn spent_after(
@@ -58,13 +52,8 @@ fn fails_from(level: Level, first: u64) -> impl Fn(&RunSpec) -> Run {
 
 #[test]
 fn whenever_the_budget_is_spent_a_test_is_stable_or_what_all_runs_show() {
-    let options = Options {
-        every_seed: false,
-        ..options()
-    };
-    let cases = Level::ALL
-        .into_iter()
-        .flat_map(|level| [(level, 0), (level, 2)]);
+    let options = Options { every_seed: false, ..options() };
+    let cases = Level::ALL.into_iter().flat_map(|level| [(level, 0), (level, 2)]);
     for (level, first) in cases {
         let test = fails_from(level, first);
         let (all, evidence) = simulate(&options, &test);
@@ -114,19 +103,12 @@ fn whenever_the_time_for_explaining_is_spent_the_culprits_are_among_those_that_a
 
 #[test]
 fn what_was_left_out_of_a_test_is_counted() {
-    let options = Options {
-        every_seed: false,
-        ..options()
-    };
+    let options = Options { every_seed: false, ..options() };
     let passes = |_: &RunSpec| run(true, [1]);
     for (runs, left) in [(2, 50), (10, 42), (52, 0), (100, 0)] {
         let (conclusion, evidence) = spent_after(runs, EXPLORING, &options, passes);
         assert_eq!(conclusion, Conclusion::Stable);
-        assert_eq!(
-            unexplored::runs(Question::new("t", &options, &evidence)),
-            left,
-            "{runs}"
-        );
+        assert_eq!(unexplored::runs(Question::new("t", &options, &evidence)), left, "{runs}");
         assert_eq!(evidence.is_untried(), runs == 2);
     }
 }
@@ -144,25 +126,16 @@ fn seeds_that_were_asked_for_are_all_tried() {
 #[test]
 fn repetitions_for_certainty_stay_in_the_budget() {
     let options = options();
-    let timed = |_: &RunSpec| Run {
-        sources: vec![nondex_core::Source::Clock],
-        ..run(true, [])
-    };
+    let timed = |_: &RunSpec| Run { sources: vec![nondex_core::Source::Clock], ..run(true, []) };
     let (conclusion, evidence) = spent_after(0, EXPLORING, &options, timed);
     assert_eq!(conclusion, Conclusion::Stable);
     assert_eq!(evidence.count(), 2);
-    assert_eq!(
-        unexplored::runs(Question::new("t", &options, &evidence)),
-        20
-    );
+    assert_eq!(unexplored::runs(Question::new("t", &options, &evidence)), 20);
 }
 
 #[test]
 fn every_level_has_had_a_seed_before_any_has_had_all() {
-    let options = Options {
-        every_seed: false,
-        ..options()
-    };
+    let options = Options { every_seed: false, ..options() };
     let passes = |_: &RunSpec| run(true, [1]);
     for (runs, expected) in [(7, [1; 5]), (17, [3; 5]), (52, [10; 5])] {
         let (_, evidence) = spent_after(runs, EXPLORING, &options, passes);

@@ -36,10 +36,7 @@ fn known_after(
 fn a_time_out_that_is_doubtful_when_the_runs_are_stopped_contradicts_nothing() {
     let options = options();
     let clean = RunSpec::clean("t");
-    let hanging = |factor| Run {
-        limit: options.timeout * factor,
-        ..Run::ended(Outcome::TimedOut)
-    };
+    let hanging = |factor| Run { limit: options.timeout * factor, ..Run::ended(Outcome::TimedOut) };
     let said = |runs: &[Run]| {
         let mut evidence = Evidence::new(true);
         for run in runs {
@@ -47,10 +44,7 @@ fn a_time_out_that_is_doubtful_when_the_runs_are_stopped_contradicts_nothing() {
         }
         so_far(Question::new("t", &options, &evidence))
     };
-    let ends = || Run {
-        took: Duration::from_secs(1),
-        ..run(true, [1])
-    };
+    let ends = || Run { took: Duration::from_secs(1), ..run(true, [1]) };
     assert_eq!(said(&[ends(), hanging(1)]), None);
     assert_eq!(said(&[hanging(1), ends(), ends()]), None);
     // As soon as it was waited for long enough it is a hang.
@@ -61,18 +55,12 @@ fn a_time_out_that_is_doubtful_when_the_runs_are_stopped_contradicts_nothing() {
 
 #[test]
 fn what_may_be_a_delay_when_the_search_was_stopped_is_not_called_an_order() {
-    let of_schedule = |line| Site {
-        family: Family::Schedule,
-        ..site(line)
-    };
+    let of_schedule = |line| Site { family: Family::Schedule, ..site(line) };
     let fails = |is_of_threads: bool| {
         move |spec: &RunSpec| {
             let delay = is_of_threads.then(|| point(of_schedule(2)));
             let ended = run(!made(spec, 1), [1]);
-            Run {
-                points: ended.points.iter().cloned().chain(delay).collect(),
-                ..ended
-            }
+            Run { points: ended.points.iter().cloned().chain(delay).collect(), ..ended }
         }
     };
     for is_of_threads in [true, false] {
@@ -93,12 +81,7 @@ fn what_may_be_a_delay_and_was_not_confirmed_is_not_called_an_order() {
         let (conclusion, evidence) = simulate(&options(), |spec| {
             let ended = run(!(made(spec, 1) && made(spec, 2)), [1]);
             Run {
-                points: ended
-                    .points
-                    .iter()
-                    .cloned()
-                    .chain([point(other.clone())])
-                    .collect(),
+                points: ended.points.iter().cloned().chain([point(other.clone())]).collect(),
                 ..ended
             }
         });
@@ -137,8 +120,5 @@ fn what_is_known_when_time_is_over_is_said_and_nothing_else() {
         number += 1;
         run(number != 2, [1])
     };
-    assert!(matches!(
-        after(2, by_chance),
-        Some(Conclusion::NonDeterministic { .. })
-    ));
+    assert!(matches!(after(2, by_chance), Some(Conclusion::NonDeterministic { .. })));
 }

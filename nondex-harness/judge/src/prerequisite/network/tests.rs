@@ -24,10 +24,7 @@ fn failed(operation: &str, target: &str, error: &str) -> NetworkRecord {
 }
 
 fn of_host(host: &str, record: NetworkRecord) -> NetworkRecord {
-    NetworkRecord {
-        host: Some(host.to_owned()),
-        ..record
-    }
+    NetworkRecord { host: Some(host.to_owned()), ..record }
 }
 
 const HOST: &str = "example.com";
@@ -87,14 +84,8 @@ fn an_error_counts_as_its_row_says() {
 fn what_has_no_answer_counts_and_what_has_one_does_not() {
     use NetworkOutcome::{Answered, Pending};
     for operation in ["connect", "getaddrinfo"] {
-        assert_eq!(
-            explained(&[record(operation, ADDRESS, Pending)], &[]),
-            ALWAYS
-        );
-        assert_eq!(
-            explained(&[record(operation, ADDRESS, Answered)], &[]),
-            NEVER
-        );
+        assert_eq!(explained(&[record(operation, ADDRESS, Pending)], &[]), ALWAYS);
+        assert_eq!(explained(&[record(operation, ADDRESS, Answered)], &[]), NEVER);
     }
     assert_eq!(explained(&[], &[]), NEVER);
 }
@@ -104,10 +95,7 @@ fn a_datagram_without_an_answer_counts_if_it_was_waited_for_in_vain() {
     use NetworkOutcome::{Answered, Awaited, Pending, Unawaited};
     let counts = |outcome, is_hang| {
         let run = [record(SEND, ADDRESS, outcome)];
-        let ending = Ending {
-            is_hang,
-            message: "",
-        };
+        let ending = Ending { is_hang, message: "" };
         !reason(&run, ending, &[], &Canary::known(true)).is_empty()
     };
     for (outcome, in_a_hang, otherwise) in [
@@ -117,10 +105,7 @@ fn a_datagram_without_an_answer_counts_if_it_was_waited_for_in_vain() {
         (Answered, false, false),
     ] {
         assert_eq!(
-            (
-                counts(outcome.clone(), true),
-                counts(outcome.clone(), false)
-            ),
+            (counts(outcome.clone(), true), counts(outcome.clone(), false)),
             (in_a_hang, otherwise),
             "{outcome:?}"
         );
@@ -131,19 +116,14 @@ fn a_datagram_without_an_answer_counts_if_it_was_waited_for_in_vain() {
 fn a_route_that_was_not_found_counts_if_the_failure_speaks_of_it() {
     let run = [failed(ROUTE, ADDRESS, "ENETUNREACH")];
     let counts = |message| {
-        let ending = Ending {
-            is_hang: false,
-            message,
-        };
+        let ending = Ending { is_hang: false, message };
         !reason(&run, ending, &[], &Canary::known(true)).is_empty()
     };
     assert!(counts(
         "called `Result::unwrap()` on an `Err` value: \
          Os { code: 101, kind: NetworkUnreachable, .. }"
     ));
-    assert!(!counts(
-        "assertion `left == right` failed\n  left: 2\n right: 3"
-    ));
+    assert!(!counts("assertion `left == right` failed\n  left: 2\n right: 3"));
 }
 
 #[test]
@@ -174,11 +154,7 @@ fn an_error_of_a_passing_run_that_reached_the_host_otherwise_excuses_nothing() {
 #[test]
 fn an_error_from_the_seed_explains_nothing() {
     for error in ["ENETUNREACH", "ETIMEDOUT", "EAI_AGAIN"] {
-        let run = [failed(
-            "connect",
-            ADDRESS,
-            &format!("{error} (from the seed)"),
-        )];
+        let run = [failed("connect", ADDRESS, &format!("{error} (from the seed)"))];
         assert_eq!(explained(&run, &[]), NEVER);
     }
 }
@@ -229,20 +205,11 @@ fn a_program_that_cannot_be_observed_counts_only_where_the_machine_itself_is_off
     let blocked = Canary::known(false).blocked();
     assert!(reason(&[ended("exit status 1")], Ending::default(), &[], &blocked).is_empty());
     let refused = [failed("connect", ADDRESS, "ECONNREFUSED")];
-    assert_eq!(
-        reason(&refused, Ending::default(), &[], &blocked),
-        [&refused[0]]
-    );
+    assert_eq!(reason(&refused, Ending::default(), &[], &blocked), [&refused[0]]);
 }
 
 #[test]
 fn the_reason_names_what_counts_and_nothing_else() {
-    let run = [
-        failed("connect", ADDRESS, "EINVAL"),
-        failed("connect", ADDRESS, "ENETUNREACH"),
-    ];
-    assert_eq!(
-        reason(&run, Ending::default(), &[], &Canary::known(false)),
-        [&run[1]]
-    );
+    let run = [failed("connect", ADDRESS, "EINVAL"), failed("connect", ADDRESS, "ENETUNREACH")];
+    assert_eq!(reason(&run, Ending::default(), &[], &Canary::known(false)), [&run[1]]);
 }

@@ -98,10 +98,7 @@ fn what_takes_long_to_fail_with_real_threads_is_not_made_again() {
 fn a_test_that_sleeps_beyond_the_time_limit_may_do_so_in_real_time() {
     let threads = Threads::new(40);
     let usual = Duration::from_secs(20);
-    let options = Options {
-        timeout: usual,
-        ..options()
-    };
+    let options = Options { timeout: usual, ..options() };
     // Asleep, and how long the run in real time may take.
     for (slept, limit) in [(9, 20), (19, 40), (90, 111)] {
         let (conclusion, evidence) = simulate_within(&options, |spec, limit| {
@@ -135,11 +132,7 @@ fn a_test_that_fails_with_real_threads_later_as_its_base_schedule_does_has_a_cul
                 true => others[30] > 0,
                 false => natural != 5,
             });
-            let line = if spec.is_scheduled() || fails_alike {
-                7
-            } else {
-                9
-            };
+            let line = if spec.is_scheduled() || fails_alike { 7 } else { 9 };
             run.failure = (!run.passed()).then(|| Failure {
                 message: "somebody paid".into(),
                 file: Some("src/lib.rs".into()),
@@ -183,9 +176,8 @@ fn a_test_that_fails_now_and_then_with_real_threads_is_never_called_broken() {
 #[test]
 fn a_test_that_only_passes_when_it_is_scheduled_is_broken() {
     let threads = Threads::new(40);
-    let (conclusion, evidence) = simulate(&options(), |spec| {
-        threads.run(spec, |_| spec.is_scheduled())
-    });
+    let (conclusion, evidence) =
+        simulate(&options(), |spec| threads.run(spec, |_| spec.is_scheduled()));
     assert_eq!(conclusion, Conclusion::Broken);
     assert!(has_real_threads(&options(), &evidence));
 }
@@ -194,10 +186,7 @@ fn a_test_that_only_passes_when_it_is_scheduled_is_broken() {
 fn ended(threads: &Threads, spec: &RunSpec, end: Option<ScheduleEndKind>, passes: bool) -> Run {
     let mut run = threads.run(spec, |_| passes && end.is_none());
     run.schedule = run.schedule.map(|schedule| ScheduleRecord {
-        end: end.map(|kind| ScheduleEnd {
-            kind,
-            waits: Vec::new(),
-        }),
+        end: end.map(|kind| ScheduleEnd { kind, waits: Vec::new() }),
         ..schedule
     });
     run
@@ -246,10 +235,7 @@ fn a_test_whose_clean_run_comes_to_a_limit_of_ours_is_judged_with_real_threads()
             |spec: &RunSpec| ended(&threads, spec, spec.is_scheduled().then_some(kind), true);
         let short = simulate(&options(), test);
         let long = simulate(&options().with_real_threads(), test);
-        assert_eq!(
-            (&short.0, &long.0),
-            (&Conclusion::Stable, &Conclusion::Stable)
-        );
+        assert_eq!((&short.0, &long.0), (&Conclusion::Stable, &Conclusion::Stable));
         assert!(has_real_threads(&options(), &short.1));
     }
 }
@@ -308,12 +294,7 @@ fn what_is_cut_with_a_shorter_delay_is_no_proof_that_this_one_passes() {
     });
     let found = dependence(conclusion);
     assert!(!found.culprits.confirmed);
-    assert!(
-        found.culprits.groups[0]
-            .calls
-            .iter()
-            .all(|call| call.turn.is_none())
-    );
+    assert!(found.culprits.groups[0].calls.iter().all(|call| call.turn.is_none()));
 }
 
 #[test]

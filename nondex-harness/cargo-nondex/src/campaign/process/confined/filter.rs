@@ -115,10 +115,7 @@ pub(super) fn apply(command: &mut Command) -> bool {
 /// What ends a confined run is no crash. With room for one byte, a core dump goes neither to a file
 /// nor to a program.
 fn without_core_dump() {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: it is written, and read.
     unsafe {
         if libc::getrlimit(libc::RLIMIT_CORE, &raw mut limit) == 0 {
@@ -133,12 +130,7 @@ fn is_action_known() -> bool {
     let action = libc::SECCOMP_RET_KILL_PROCESS;
     // SAFETY: the action is only read.
     let known = unsafe {
-        libc::syscall(
-            libc::SYS_seccomp,
-            libc::SECCOMP_GET_ACTION_AVAIL,
-            0,
-            &raw const action,
-        )
+        libc::syscall(libc::SYS_seccomp, libc::SECCOMP_GET_ACTION_AVAIL, 0, &raw const action)
     };
     known == 0
 }

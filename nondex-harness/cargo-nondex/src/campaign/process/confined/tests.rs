@@ -11,14 +11,8 @@ use super::confine;
 
 fn run(folder: &Path, program: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new(program);
-    command
-        .args(arguments)
-        .current_dir(folder)
-        .stdin(Stdio::null());
-    assert!(
-        confine(&mut command),
-        "this kernel has no filters of system calls"
-    );
+    command.args(arguments).current_dir(folder).stdin(Stdio::null());
+    assert!(confine(&mut command), "this kernel has no filters of system calls");
     command.output().unwrap()
 }
 
@@ -41,15 +35,8 @@ fn what_only_reads_and_writes_to_its_output_ends_as_ever() {
         ("env", &["printf", "done"], "done"),
     ] {
         let output = run(folder.path(), program, arguments);
-        assert!(
-            output.status.success(),
-            "{program} {arguments:?}: {output:?}"
-        );
-        assert_eq!(
-            String::from_utf8_lossy(&output.stdout),
-            written,
-            "{program}"
-        );
+        assert!(output.status.success(), "{program} {arguments:?}: {output:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), written, "{program}");
     }
 }
 
@@ -75,21 +62,12 @@ fn what_another_process_could_notice_is_not_done() {
         ("flock", &["folder", "true"]),
     ] {
         let output = run(folder.path(), program, arguments);
-        assert_eq!(
-            output.status.signal(),
-            Some(SIGSYS),
-            "{program} {arguments:?}: {output:?}"
-        );
+        assert_eq!(output.status.signal(), Some(SIGSYS), "{program} {arguments:?}: {output:?}");
         assert!(output.stdout.is_empty(), "{program} {arguments:?}");
-        let mut names: Vec<_> = fs::read_dir(folder.path())
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name())
-            .collect();
+        let mut names: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
         assert_eq!(names, ["file", "folder"], "{program} {arguments:?}");
-        assert_eq!(
-            fs::read_to_string(folder.path().join("file")).unwrap(),
-            "text"
-        );
+        assert_eq!(fs::read_to_string(folder.path().join("file")).unwrap(), "text");
     }
 }

@@ -78,10 +78,8 @@ impl Workload for Limited {
 }
 
 fn in_group(name: &str, max_threads: usize) -> Required {
-    let group = TestGroup {
-        name: name.to_owned(),
-        max_threads: NonZeroUsize::new(max_threads).unwrap(),
-    };
+    let group =
+        TestGroup { name: name.to_owned(), max_threads: NonZeroUsize::new(max_threads).unwrap() };
     Required::new(NonZeroUsize::MIN, Some(Arc::new(group)))
 }
 
@@ -92,10 +90,7 @@ fn no_two_tests_of_a_group_of_one_run_at_once_and_tests_of_two_groups_do() {
     let seen = Limited::executed(required.to_vec(), Some([2, 3]));
     assert_eq!(seen.len(), 20);
     let is_port = |test: &&usize| **test < 3;
-    assert!(
-        seen.iter()
-            .all(|running| running.iter().filter(is_port).count() <= 1)
-    );
+    assert!(seen.iter().all(|running| running.iter().filter(is_port).count() <= 1));
 }
 
 #[test]
@@ -111,9 +106,5 @@ fn a_test_that_takes_all_slots_runs_with_no_other() {
     let seen = Limited::executed(vec![all, Required::default(), Required::default()], None);
     assert_eq!(seen.len(), 15);
     let is_heavy = |running: &&Vec<usize>| running.contains(&0);
-    assert!(
-        seen.iter()
-            .filter(is_heavy)
-            .all(|running| running.len() == 1)
-    );
+    assert!(seen.iter().filter(is_heavy).all(|running| running.len() == 1));
 }

@@ -23,11 +23,7 @@ impl Workload for Failing<'_> {
         let is_compared = self.compared.lock().unwrap().contains(&test);
         if self.fails.contains(&test) && !is_compared {
             need_runs(runs, 1 + self.further)?;
-            return Err(Need::Plain {
-                limit: Duration::ZERO,
-                obstacle: None,
-                is_decisive: true,
-            });
+            return Err(Need::Plain { limit: Duration::ZERO, obstacle: None, is_decisive: true });
         }
         Ok(stable())
     }
@@ -127,13 +123,7 @@ fn a_test_that_fails_only_with_this_tool_cancels_no_other() {
 #[test]
 fn no_test_is_begun_while_further_runs_are_made_of_one_that_fails() {
     let (found, _, cancelled) = begun_with(2, 1, &[1, 3], &[1, 3]);
-    assert_eq!(
-        (&found[..], &cancelled[..]),
-        (&[0, 1, 1, 1][..], &[2, 3, 4, 5][..])
-    );
+    assert_eq!((&found[..], &cancelled[..]), (&[0, 1, 1, 1][..], &[2, 3, 4, 5][..]));
     let (found, is_cancelled, _) = begun_with(2, 1, &[1, 3], &[]);
-    assert_eq!(
-        (&found[..], is_cancelled),
-        (&[0, 1, 1, 1, 2, 3, 3, 3, 4, 5][..], false)
-    );
+    assert_eq!((&found[..], is_cancelled), (&[0, 1, 1, 1, 2, 3, 3, 3, 4, 5][..], false));
 }

@@ -76,17 +76,11 @@ fn draw(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit, test: &TestReport, v
         return;
     }
     if culprit.file.is_empty() {
-        diagnostic.note(
-            "call",
-            &format!("`{api}` (call site without debug information): {label}"),
-        );
+        diagnostic.note("call", &format!("`{api}` (call site without debug information): {label}"));
         return;
     }
-    let own = (
-        culprit.file.as_str(),
-        culprit.line,
-        Some(culprit.column).filter(|&column| column > 0),
-    );
+    let own =
+        (culprit.file.as_str(), culprit.line, Some(culprit.column).filter(|&column| column > 0));
     if culprit.site.is_some() {
         let place = if interleaving::has_place(test, culprit) {
             "here"
@@ -102,15 +96,10 @@ fn draw(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit, test: &TestReport, v
     };
     let user = (user_file.as_str(), user_line, None);
     if !view.brief && view.sources.read(&culprit.file).is_some() {
-        diagnostic.primary(
-            user,
-            format!("leads to `{api}` in {}", package(&culprit.file)),
-        );
+        diagnostic.primary(user, format!("leads to `{api}` in {}", package(&culprit.file)));
         diagnostic.primary(own, label);
     } else {
-        let Culprit {
-            file, line, column, ..
-        } = culprit;
+        let Culprit { file, line, column, .. } = culprit;
         let label = format!("leads to `{api}` at {file}:{line}:{column}; {label}");
         diagnostic.primary(user, label);
     }

@@ -23,20 +23,12 @@ fn step(what: &str, line: Option<u32>, delay_ns: Option<u64>) -> LaneStepReport 
 /// The second thread is delayed at a line of `src/lib.rs`, by this number of nanoseconds.
 pub(in crate::report::human) fn delayed(line: u32, by: u64) -> Culprit {
     Culprit {
-        call: Some(CallReport {
-            thread: "0.1".to_owned(),
-            ordinal: 0,
-            of: 1,
-        }),
+        call: Some(CallReport { thread: "0.1".to_owned(), ordinal: 0, of: 1 }),
         number: Some(NumberReport { base: 0, value: by }),
         ..Culprit::new(&Site::new(
             &model::THREAD_SPAWN,
             Family::Schedule,
-            Caller {
-                file: "src/lib.rs",
-                line,
-                column: 0,
-            },
+            Caller { file: "src/lib.rs", line, column: 0 },
         ))
     }
 }
@@ -65,10 +57,7 @@ fn threads_of_one_name_are_told_apart_by_when_they_are_started() {
 fn a_thread_that_begins_late_and_is_stopped_once_more_is_told_of_each_place_what_happens_there() {
     let mut test = TestReport::new("shop", "shop", "waits");
     test.interleaving = Some(InterleavingReport {
-        threads: vec![LaneReport {
-            thread: "0.1".to_owned(),
-            name: None,
-        }],
+        threads: vec![LaneReport { thread: "0.1".to_owned(), name: None }],
         steps: vec![
             step("held back", None, Some(300)),
             step("Mutex::lock", Some(8), None),
@@ -76,16 +65,10 @@ fn a_thread_that_begins_late_and_is_stopped_once_more_is_told_of_each_place_what
             step("drop MutexGuard", Some(9), None),
         ],
         conflicts: Vec::new(),
-        failed: Some(Line {
-            file: "src/lib.rs".to_owned(),
-            line: 12,
-        }),
+        failed: Some(Line { file: "src/lib.rs".to_owned(), line: 12 }),
     });
     assert_eq!(stopped(&test, &delayed(3, 300)), Some(BEGINS));
-    assert_eq!(
-        stopped(&test, &delayed(9, 500)),
-        Some("before it does this")
-    );
+    assert_eq!(stopped(&test, &delayed(9, 500)), Some("before it does this"));
     assert_eq!(called(&test, &delayed(9, 500)), Some("drop MutexGuard"));
     assert_eq!(stopped(&test, &delayed(7, 700)), None);
     // The run of the seed, in which more is delayed, failed at another place.
@@ -109,10 +92,7 @@ fn a_thread_that_begins_late_and_is_stopped_once_more_is_told_of_each_place_what
 fn a_thread_that_is_held_back_in_a_dependency_is_not_said_to_begin_there() {
     let mut test = TestReport::new("shop", "shop", "waits");
     test.interleaving = Some(InterleavingReport {
-        threads: vec![LaneReport {
-            thread: "0.1".to_owned(),
-            name: None,
-        }],
+        threads: vec![LaneReport { thread: "0.1".to_owned(), name: None }],
         // The outermost call is known, and it is nobody's of the user.
         steps: vec![step("sys::thread_start", None, Some(300_000))],
         conflicts: Vec::new(),
@@ -124,19 +104,13 @@ fn a_thread_that_is_held_back_in_a_dependency_is_not_said_to_begin_there() {
 #[test]
 fn who_has_nothing_to_do_with_it_after_the_delay_is_stopped_after_what_it_did_before() {
     let test = TestReport::new("shop", "shop", "waits");
-    let lane = |thread: &str| LaneReport {
-        thread: thread.to_owned(),
-        name: None,
-    };
+    let lane = |thread: &str| LaneReport { thread: thread.to_owned(), name: None };
     let mut found = InterleavingReport {
         threads: vec![lane("0.1"), lane("0")],
         steps: vec![
             step("Sender::is_closed", Some(8), None),
             step("held back", Some(9), Some(500)),
-            LaneStepReport {
-                lane: 1,
-                ..step("Receiver::poll", Some(20), None)
-            },
+            LaneStepReport { lane: 1, ..step("Receiver::poll", Some(20), None) },
             step("Sender::send", Some(8), None),
         ],
         conflicts: Vec::new(),

@@ -14,14 +14,10 @@ use crate::report::schema::{Report, Scheduled, Schedules, TestReport, Verdict};
 pub(super) fn levels(report: &Report) -> Vec<String> {
     let has_rate = |test: &TestReport, level: Level| test.failure_rate.contains_key(&level);
     let sentences = [
-        at_levels(report, "verified for all orders", |test, level| {
-            test.verified.contains(&level)
+        at_levels(report, "verified for all orders", |test, level| test.verified.contains(&level)),
+        at_levels(report, "three of ten seeds, as each run is a sample", |test, level| {
+            test.sampled.contains(&level) && has_rate(test, level)
         }),
-        at_levels(
-            report,
-            "three of ten seeds, as each run is a sample",
-            |test, level| test.sampled.contains(&level) && has_rate(test, level),
-        ),
         at_levels(
             report,
             "no seeds, as destructors, clones and comparisons alone see an order",
@@ -56,11 +52,7 @@ pub(super) fn latent(report: &Report, all: bool) -> Vec<String> {
         let Some(latent) = &test.latent else { continue };
         for culprit in &latent.culprits {
             let (file, line, _) = culprit.place();
-            let call = format!(
-                "{} at {file}:{line} ({})",
-                short(called(culprit)),
-                latent.level
-            );
+            let call = format!("{} at {file}:{line} ({})", short(called(culprit)), latent.level);
             tests.entry(call).or_default().push(test);
         }
     }
@@ -78,10 +70,7 @@ pub(super) fn latent(report: &Report, all: bool) -> Vec<String> {
         })
         .collect();
     if more > 0 {
-        sentences.push(format!(
-            "latent: {} more, see the report or -v",
-            plural(more, "call")
-        ));
+        sentences.push(format!("latent: {} more, see the report or -v", plural(more, "call")));
     }
     sentences
 }
@@ -111,23 +100,13 @@ pub(super) fn schedules(report: &Report, all: bool) -> Vec<String> {
         return counts.collect();
     }
     let sentence = |(test, known): (&TestReport, Schedules)| {
-        let Schedules {
-            preemptions,
-            count,
-            beyond,
-        } = known;
+        let Schedules { preemptions, count, beyond } = known;
         let beyond = beyond.map_or(String::new(), |beyond| {
             let more = preemptions + 1;
-            format!(
-                "; there are {beyond} or more {}, too many for --exhaustive",
-                with(more)
-            )
+            format!("; there are {beyond} or more {}, too many for --exhaustive", with(more))
         });
         let (id, count) = (&test.id, plural(count, "schedule"));
-        format!(
-            "{id}: no failure in any schedule {} ({count}){beyond}",
-            with(preemptions)
-        )
+        format!("{id}: no failure in any schedule {} ({count}){beyond}", with(preemptions))
     };
     known.map(sentence).collect()
 }
@@ -144,9 +123,7 @@ pub(super) fn beyond_seeds(report: &Report, all: bool) -> Option<String> {
     };
     let (count, names) = named(report, all, is_beyond);
     let tests = report.tests.iter().filter(|test| is_beyond(test));
-    let bound = tests
-        .filter_map(|test| test.failure_bound)
-        .reduce(f64::max)?;
+    let bound = tests.filter_map(|test| test.failure_bound).reduce(f64::max)?;
     let (tests, starts, waits) = match count {
         1 => ("1 stable test".to_owned(), "starts", "waits"),
         many => (format!("{many} stable tests"), "start", "wait"),

@@ -52,19 +52,13 @@ impl Around {
     pub(super) fn of(steps: &[Step], delay: usize) -> Self {
         let thread = steps[delay].thread;
         let is_own = |at: &usize| steps[*at].thread == thread && steps[*at].delay.is_none();
-        let after: Vec<usize> = (delay + 1..steps.len())
-            .filter(is_own)
-            .take(REACH)
-            .collect();
+        let after: Vec<usize> = (delay + 1..steps.len()).filter(is_own).take(REACH).collect();
         let end = after.first().copied().unwrap_or(steps.len());
         // One that wakes late is waited for no longer than it is late.
         let since = match steps[delay].delay {
-            Some(Delay {
-                length,
-                is_late: true,
-            }) => steps
-                .get(end)
-                .map_or(0, |next| next.time.saturating_sub(length)),
+            Some(Delay { length, is_late: true }) => {
+                steps.get(end).map_or(0, |next| next.time.saturating_sub(length))
+            }
             _ => 0,
         };
         let is_others = |at: &usize| {
@@ -82,41 +76,26 @@ impl Around {
     /// something on both sides of its delay, and the nearer the better. That the other one drops
     /// the thing, such as its end of a channel, explains less than that it uses one.
     pub(super) fn conflict(&self, steps: &[Step]) -> Option<Conflict> {
-        let objects: BTreeSet<Object> = self
-            .meanwhile
-            .iter()
-            .flat_map(|&at| steps[at].objects.keys().copied())
-            .collect();
+        let objects: BTreeSet<Object> =
+            self.meanwhile.iter().flat_map(|&at| steps[at].objects.keys().copied()).collect();
         let found = objects.into_iter().filter_map(|object| {
             let first = |part: &[usize]| {
                 let mut part = part.iter().enumerate();
-                part.find(|(_, at)| steps[**at].touches(object))
-                    .map(|(far, at)| (far, *at))
+                part.find(|(_, at)| steps[**at].touches(object)).map(|(far, at)| (far, *at))
             };
             let (before, after) = (first(&self.before), first(&self.after));
             let line = |at: usize| steps[at].place.as_ref();
             let changing = || {
-                let changing = self
-                    .meanwhile
-                    .iter()
-                    .filter(|at| steps[**at].changes(object));
+                let changing = self.meanwhile.iter().filter(|at| steps[**at].changes(object));
                 let changing: Vec<usize> = changing.copied().collect();
                 // A lock is changed by whoever takes it; what is done under it the second time is
                 // news.
                 let other = before.and_then(|(_, before)| {
-                    changing
-                        .iter()
-                        .find(|at| line(**at) != line(before))
-                        .copied()
+                    changing.iter().find(|at| line(**at) != line(before)).copied()
                 });
                 other.or_else(|| changing.first().copied())
             };
-            let any = || {
-                self.meanwhile
-                    .iter()
-                    .copied()
-                    .find(|&at| steps[at].touches(object))
-            };
+            let any = || self.meanwhile.iter().copied().find(|&at| steps[at].touches(object));
             let (meanwhile, is_changed) = match changing() {
                 Some(at) => (at, true),
                 None => (any()?, false),
@@ -140,8 +119,6 @@ impl Around {
             let key = (rank, steps[meanwhile].drops(), far(after), far(before));
             Some((key, conflict))
         });
-        found
-            .min_by_key(|(key, _)| *key)
-            .map(|(_, conflict)| conflict)
+        found.min_by_key(|(key, _)| *key).map(|(_, conflict)| conflict)
     }
 }

@@ -77,12 +77,7 @@ impl Own {
         // `Arc` and `Weak`: who counts owners has nothing to tell.
         let counts = |frame: &Frame| frame.file.ends_with("alloc/src/sync.rs");
         let is_count = frames[..called].iter().any(counts);
-        Own {
-            place,
-            what,
-            is_count,
-            is_inner,
-        }
+        Own { place, what, is_count, is_inner }
     }
 
     /// Whether it is an atomic operation that the user's own code does.
@@ -95,9 +90,7 @@ impl Own {
 /// The steps of a trace.
 pub(super) fn steps(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Vec<Step> {
     let stacks = trace.stacks.iter();
-    let owns: Vec<Own> = stacks
-        .map(|stack| Own::of(&stack.frames, workspace, cwd))
-        .collect();
+    let owns: Vec<Own> = stacks.map(|stack| Own::of(&stack.frames, workspace, cwd)).collect();
     let own = |operation: &TracedOperation| owns.get(usize::try_from(operation.stack).ok()?);
     let mut users: BTreeMap<Object, (BTreeSet<u64>, bool)> = BTreeMap::new();
     for operation in &trace.operations {
@@ -152,10 +145,7 @@ pub(super) fn steps(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Vec
             left: operation.left.filter(|_| own.is_users_atomic()),
             waits,
             unwinds: operation.unwinds,
-            delay: operation.length.map(|length| Delay {
-                length,
-                is_late: name == "late",
-            }),
+            delay: operation.length.map(|length| Delay { length, is_late: name == "late" }),
             time: operation.time,
         };
         step.add(operation, object, waits);

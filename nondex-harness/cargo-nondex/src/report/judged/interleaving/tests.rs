@@ -109,10 +109,7 @@ fn the_access_of_the_other_thread_that_comes_between_two_of_the_delayed_one_is_f
     assert_eq!(line(conflict.meanwhile), (1, 8));
     assert_eq!(conflict.after.map(line), Some((0, 8)));
     let lines: Vec<_> = (0..found.steps.len()).map(line).collect();
-    assert!(
-        !lines.contains(&(0, 5)),
-        "what one thread uses alone is not shown: {lines:?}"
-    );
+    assert!(!lines.contains(&(0, 5)), "what one thread uses alone is not shown: {lines:?}");
     assert_eq!(found.threads[1].name.as_deref(), Some("worker"));
 }
 
@@ -171,10 +168,7 @@ fn what_the_other_thread_uses_explains_more_than_what_it_drops() {
 #[test]
 fn what_the_test_fails_at_is_shown_though_nobody_changes_it() {
     let (_folder, workspace, root) = workspace();
-    let sleep = TracedOperation {
-        operation: "sleep".to_owned(),
-        ..TracedOperation::default()
-    };
+    let sleep = TracedOperation { operation: "sleep".to_owned(), ..TracedOperation::default() };
     let trace = trace(&[
         (1, 3, STORE, held(10_000_000)),
         (0, 7, LOAD, load(0x10, 0)),
@@ -209,17 +203,11 @@ fn who_waits_for_a_condition_does_something_to_its_lock_too() {
 #[test]
 fn two_readers_and_what_nobody_delays_are_no_conflict() {
     let (_folder, workspace, root) = workspace();
-    let reading = [
-        (1, 3, LOAD, held(100)),
-        (0, 7, LOAD, load(0x10, 0)),
-        (1, 4, LOAD, load(0x10, 0)),
-    ];
+    let reading =
+        [(1, 3, LOAD, held(100)), (0, 7, LOAD, load(0x10, 0)), (1, 4, LOAD, load(0x10, 0))];
     let found = report(&trace(&reading), End::Failed(None), &workspace, &root).unwrap();
     assert_eq!(found.conflicts, []);
-    assert_eq!(
-        report(&trace(&reading[1..]), End::Failed(None), &workspace, &root),
-        None
-    );
+    assert_eq!(report(&trace(&reading[1..]), End::Failed(None), &workspace, &root), None);
 }
 
 #[test]
@@ -247,10 +235,7 @@ fn the_file_that_two_threads_use_is_named() {
 fn what_the_test_does_while_it_unwinds_is_no_part_of_why_it_failed() {
     const DROP: &str = "drop Guard";
     let (_folder, workspace, root) = workspace();
-    let unwinding = |operation: TracedOperation| TracedOperation {
-        unwinds: true,
-        ..operation
-    };
+    let unwinding = |operation: TracedOperation| TracedOperation { unwinds: true, ..operation };
     let trace = trace(&[
         (1, 20, LOAD, load(0x10, 0)),
         (1, 20, LOAD, held(300)),
@@ -259,13 +244,7 @@ fn what_the_test_does_while_it_unwinds_is_no_part_of_why_it_failed() {
         (1, 21, LOAD, load(0x10, 1)),
         (1, 21, STORE, store(0x20, 1)),
     ]);
-    let found = report(
-        &trace,
-        End::Failed(Some(("src/lib.rs", 7))),
-        &workspace,
-        &root,
-    )
-    .unwrap();
+    let found = report(&trace, End::Failed(Some(("src/lib.rs", 7))), &workspace, &root).unwrap();
     assert!(found.conflicts.is_empty(), "{found:#?}");
     let shown: Vec<_> = found.steps.iter().map(|step| step.line.unwrap()).collect();
     assert_eq!(shown, [20, 20, 7], "{found:#?}");
@@ -274,10 +253,7 @@ fn what_the_test_does_while_it_unwinds_is_no_part_of_why_it_failed() {
 #[test]
 fn a_function_within_std_that_reads_the_clock_is_not_named() {
     let (_folder, workspace, root) = workspace();
-    let clock = || TracedOperation {
-        operation: "clock".to_owned(),
-        ..TracedOperation::default()
-    };
+    let clock = || TracedOperation { operation: "clock".to_owned(), ..TracedOperation::default() };
     let mut trace = trace(&[
         (0, 3, "std::sys::pal::unix::time::Timespec::now", clock()),
         (0, 4, "std::time::Instant::elapsed", held(300)),
@@ -303,10 +279,7 @@ fn a_culprit_in_a_dependency_has_the_users_line_that_its_thread_comes_to() {
         delay_ns: None,
         skipped: 0,
     };
-    let lane = |thread: &str| LaneReport {
-        thread: thread.to_owned(),
-        name: None,
-    };
+    let lane = |thread: &str| LaneReport { thread: thread.to_owned(), name: None };
     let found = |after: Option<usize>| InterleavingReport {
         failed: None,
         threads: vec![lane("0"), lane("0.0")],
@@ -327,11 +300,7 @@ fn a_culprit_in_a_dependency_has_the_users_line_that_its_thread_comes_to() {
         column: 0,
     };
     let culprit = |file: &str| Culprit {
-        call: Some(CallReport {
-            thread: "0.0".to_owned(),
-            ordinal: 0,
-            of: 1,
-        }),
+        call: Some(CallReport { thread: "0.0".to_owned(), ordinal: 0, of: 1 }),
         ..Culprit::new(&site(file))
     };
     for (file, after, expected) in [

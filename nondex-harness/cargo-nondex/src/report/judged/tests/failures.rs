@@ -10,10 +10,7 @@ fn a_failure_of_the_clean_run_has_no_level_and_no_seed() {
     assert_eq!(report.failures.len(), 1);
     let failure = &report.failures[0];
     assert_eq!((failure.level, failure.seed), (None, None));
-    assert_eq!(
-        (failure.message.as_str(), failure.line),
-        ("always", Some(9))
-    );
+    assert_eq!((failure.message.as_str(), failure.line), ("always", Some(9)));
 }
 
 #[test]
@@ -57,31 +54,21 @@ fn a_test_without_a_conclusion_counts_as_not_run_but_keeps_what_was_seen() {
 #[test]
 fn levels_above_the_weakest_have_no_rate_though_some_of_their_runs_are_implied() {
     let few = |passed| Run {
-        points: [PointRecord {
-            count: 1,
-            max_len: 2,
-            ..crate::judge::simulation::point(site(1))
-        }]
-        .into(),
+        points: [PointRecord { count: 1, max_len: 2, ..crate::judge::simulation::point(site(1)) }]
+            .into(),
         ..run(passed, [])
     };
     let report =
         judged(|spec| few(!(made(spec, 1) && spec.level() == Level::Std && spec.seed() == 2)));
     assert_eq!(report.weakest_level, Some(Level::Std));
-    assert_eq!(
-        report.failure_rate.keys().collect::<Vec<_>>(),
-        [&Level::Std]
-    );
+    assert_eq!(report.failure_rate.keys().collect::<Vec<_>>(), [&Level::Std]);
     let stable = judged(|_| few(true));
     assert_eq!(stable.failure_rate.len(), 5);
 }
 
 #[test]
 fn a_failing_output_is_compared_with_that_of_all_choices_but_the_culprits_or_of_a_clean_run() {
-    for (lines, passing) in [
-        ([1].as_slice(), "canonical order"),
-        (&[1, 2], "all but one"),
-    ] {
+    for (lines, passing) in [([1].as_slice(), "canonical order"), (&[1, 2], "all but one")] {
         let report = judged(|spec| {
             let fails = made(spec, 1);
             let output = match spec.drawn() {
@@ -89,10 +76,7 @@ fn a_failing_output_is_compared_with_that_of_all_choices_but_the_culprits_or_of_
                 None => "canonical order",
                 Some(_) => "all but one",
             };
-            Run {
-                output: Some(format!("same\n{output}\n")),
-                ..run(!fails, lines.iter().copied())
-            }
+            Run { output: Some(format!("same\n{output}\n")), ..run(!fails, lines.iter().copied()) }
         });
         let expected = format!("@@ -1,2 +1,2 @@\n same\n-{passing}\n+culprit");
         assert_eq!(report.difference, Some(expected));
@@ -101,23 +85,14 @@ fn a_failing_output_is_compared_with_that_of_all_choices_but_the_culprits_or_of_
 
 #[test]
 fn the_output_is_that_of_the_run_whose_message_is_shown() {
-    let options = Options {
-        world: Some(World {
-            seed: Some(3),
-            verify: false,
-        }),
-        ..options()
-    };
+    let options = Options { world: Some(World { seed: Some(3), verify: false }), ..options() };
     // It fails in canonical order, too, which is replayed then, but first it ran with the seed.
     let mut runs = 0;
     let report = judged_with(&options, |_| {
         runs += 1;
         failing(&format!("run {runs}"), [1])
     });
-    let primary = report
-        .replay
-        .as_ref()
-        .and_then(|made| made.primary.as_ref());
+    let primary = report.replay.as_ref().and_then(|made| made.primary.as_ref());
     let mut failures = report.failures.iter();
     let shown = failures.find(|failure| failure.id.as_ref() == primary);
     let shown = shown.unwrap();
