@@ -33,8 +33,7 @@ static REGIONS: [AtomicUsize; 256] = [const { AtomicUsize::new(0) }; 256];
 /// Whether memory at this address is in a region of the arena.
 pub fn has(address: usize) -> bool {
     let starts = REGIONS.iter().map(|start| start.load(Ordering::Relaxed));
-    let mut starts = starts.take_while(|start| *start != 0);
-    starts.any(|start| (start..start + REGION).contains(&address))
+    starts.take_while(|start| *start != 0).any(|start| (start..start + REGION).contains(&address))
 }
 
 fn region() -> Option<NonNull<u8>> {

@@ -136,8 +136,7 @@ impl Console {
     /// The notes on those that failed, then their names.
     fn write_failures(&mut self) -> io::Result<()> {
         let mut text = "\nfailures:\n".to_owned();
-        let noted = self.failures.iter();
-        let noted = noted.filter_map(|(name, note)| Some((name, note.as_ref()?)));
+        let noted = self.failures.iter().filter_map(|(name, note)| Some((name, note.as_ref()?)));
         let notes: Vec<String> =
             noted.map(|(name, note)| format!("---- {name} stdout ----\nnote: {note}\n")).collect();
         if !notes.is_empty() {

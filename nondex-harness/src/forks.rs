@@ -38,8 +38,7 @@ pub(crate) fn run(
         let limit = limits().find(|(limited, _)| **limited == name);
         let limit = Duration::from_millis(limit.map_or(u64::MAX, |(_, limit)| *limit));
         let end = system.fork(&spec.to_json(), limit, &mut || {
-            let forked = context::fork_global(spec.clone());
-            let passed = forked.and(test.take()).is_some_and(&mut run);
+            let passed = context::fork_global(spec.clone()).and(test.take()).is_some_and(&mut run);
             if passed { 0 } else { ERROR_EXIT_CODE }
         });
         notes.restore();

@@ -84,8 +84,7 @@ pub(crate) fn run(arguments: &Arguments, mut tests: Vec<TestDescAndFn>) -> io::R
         if let Some(asked) = context.spec().forks() {
             forks::run(context, asked, forks, |test| {
                 let mut console = Console::new(arguments, Printing::Silent);
-                let mut runner = Runner::new(arguments, &mut console, sharing);
-                let run = runner.run(vec![test], 1);
+                let run = Runner::new(arguments, &mut console, sharing).run(vec![test], 1);
                 run.is_ok() && console.run_end().unwrap_or(false)
             });
         }

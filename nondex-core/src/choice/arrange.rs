@@ -54,8 +54,7 @@ fn order(names: &[&[u8]], own: usize, model: &'static Model, caller: Caller) -> 
     let aspect = |aspect: Aspect| match aspect {
         Aspect::Own => own as u64,
         Aspect::Content | Aspect::Version => {
-            let hashes = names.iter().map(|name| keyed(0, name));
-            hashes.fold(0, u64::wrapping_add)
+            names.iter().map(|name| keyed(0, name)).fold(0, u64::wrapping_add)
         }
     };
     let decision = decide(model, model.family, caller, names.len(), aspect);

@@ -57,8 +57,7 @@ pub fn weakest_level(site: &Site, number: u64) -> Option<Level> {
         false => hold::longest(level),
     };
     let is_computed = is_clock(model) && most(Level::Std) == 0;
-    let mut levels = Level::ALL.into_iter().filter(|_| !is_computed);
-    levels.find(|level| number <= most(*level))
+    Level::ALL.into_iter().filter(|_| !is_computed).find(|level| number <= most(*level))
 }
 
 /// Decides how many nanoseconds old the time is that a call of `model` by `caller` shows: 0 when

@@ -17,8 +17,7 @@ pub fn choose(len: usize, caller: Caller) -> usize {
     if len < 2 {
         return 0;
     }
-    let chosen = own_choice(&CHOOSE, caller, len as u64);
-    chosen.map_or(0, |number| usize::try_from(number).unwrap_or(0))
+    own_choice(&CHOOSE, caller, len as u64).map_or(0, |number| usize::try_from(number).unwrap_or(0))
 }
 
 /// Arranges `items` as the run decides for this call. Outside a test, and in canonical order, they

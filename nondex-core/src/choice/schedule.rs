@@ -182,8 +182,7 @@ fn turned(row: usize, key: Key, len: usize, order: &mut [u8; LONGEST]) {
     }
     if all > len {
         // Of an odd number of elements one place of the wheel is empty.
-        let mut elements = order[..all].iter();
-        let empty = elements.position(|&element| usize::from(element) == len);
+        let empty = order[..all].iter().position(|&element| usize::from(element) == len);
         order.copy_within(empty.unwrap_or(len) + 1..all, empty.unwrap_or(len));
     }
 }

@@ -34,8 +34,7 @@ impl Orders {
         }
         let [_, _, a, b, _] = origin;
         let (kept, order) = &mut self.0[(a ^ b) as usize % KEPT];
-        let words = kept.iter().zip(&origin);
-        if words.fold(0, |differ, (kept, own)| differ | kept ^ own) != 0 {
+        if kept.iter().zip(&origin).fold(0, |differ, (kept, own)| differ | kept ^ own) != 0 {
             draw(order);
             *kept = origin;
         }

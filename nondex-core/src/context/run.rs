@@ -79,8 +79,7 @@ impl Context {
     #[must_use]
     pub fn new(mut spec: RunSpec) -> Arc<Self> {
         let process = process_number::of_system();
-        let states = spec.execution.states_mut();
-        states.for_each(|state| numbered::place(state, process));
+        spec.execution.states_mut().for_each(|state| numbered::place(state, process));
         Context::of_process(spec, String::new(), process)
     }
 
@@ -336,8 +335,7 @@ impl Context {
 
     #[inline]
     fn network_since(&self, since: usize, name: &str) -> Vec<NetworkRecord> {
-        let events = self.journal.kept().into_iter().skip(since);
-        fold(events.filter_map(|event| match event {
+        fold(self.journal.kept().into_iter().skip(since).filter_map(|event| match event {
             Event::Network { test, id, socket, network } if test == name => {
                 Some(Seen::Operation(id, socket, network))
             }
@@ -353,11 +351,9 @@ impl Context {
 
 /// What a spec gives, made before a thread asks for it: that may be in an interposed call.
 fn given(spec: &RunSpec) -> Vec<Arc<GivenChoice>> {
-    let choices = spec.given().iter().map(|given| given.choice.clone());
-    choices.map(Arc::new).collect()
+    spec.given().iter().map(|given| given.choice.clone()).map(Arc::new).collect()
 }
 
 fn forks_record(spec: &RunSpec) -> Option<PathBuf> {
-    let record = spec.record.as_ref().filter(|_| spec.forks().is_some())?;
-    Some(record.with_extension(Forks::RECORD))
+    Some(spec.record.as_ref().filter(|_| spec.forks().is_some())?.with_extension(Forks::RECORD))
 }

@@ -89,8 +89,7 @@ impl SiteState {
     /// The stack of a call: where its object or its thread was created, when that was noted.
     fn capture(&self, context: &Context) -> Stack {
         let call = (self.model, self.family, self.caller);
-        let created = context.shared.keys.created(call);
-        created.unwrap_or_else(Stack::capture)
+        context.shared.keys.created(call).unwrap_or_else(Stack::capture)
     }
 
     /// What the spec gives for this call. Of all calls at the site, it is the one that is looked

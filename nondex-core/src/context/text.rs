@@ -33,8 +33,7 @@ impl<const N: usize> fmt::Write for Text<N> {
     /// Adds `text`, whole or not at all.
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let end = self.len + text.len();
-        let room = self.bytes.get_mut(self.len..end).ok_or(fmt::Error)?;
-        room.copy_from_slice(text.as_bytes());
+        self.bytes.get_mut(self.len..end).ok_or(fmt::Error)?.copy_from_slice(text.as_bytes());
         self.len = end;
         Ok(())
     }

@@ -178,8 +178,7 @@ macro_rules! words {
             #[inline]
             fn from_value(value: $crate::json::Value) -> Result<Self, $crate::json::Error> {
                 let name: String = $crate::json::Data::from_value(value)?;
-                let known = $type::ALL.into_iter().find(|known| known.name() == name);
-                known.ok_or_else(|| {
+                $type::ALL.into_iter().find(|known| known.name() == name).ok_or_else(|| {
                     $crate::json::unknown(&name, &$type::ALL.map($type::name))
                 })
             }

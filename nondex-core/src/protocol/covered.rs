@@ -33,8 +33,7 @@ impl CoveredRecord {
     #[must_use]
     pub fn tail(flags: usize, blocks: &[u64], program: &str) -> Vec<u8> {
         let numbers = |numbers: &[u64]| -> Vec<u8> {
-            let bytes = numbers.iter().flat_map(|number| number.to_le_bytes());
-            bytes.collect()
+            numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
         };
         let counts = [flags as u64, blocks.len() as u64];
         [numbers(blocks), program.into(), numbers(&counts)].concat()

@@ -134,8 +134,7 @@ pub fn is_of_std(file: &str) -> bool {
 /// `/usr/src/rustc-1.85.0/library/…` of Debian.
 fn path_in_std(file: &str) -> Option<&str> {
     let in_release = || {
-        let mut markers = file.match_indices("/rustc-");
-        markers.find_map(|(start, marker)| {
+        file.match_indices("/rustc-").find_map(|(start, marker)| {
             let rest = &file[start + marker.len()..];
             let rest = &rest[rest.find('/')? + 1..];
             rest.starts_with("library/").then_some(rest)
@@ -144,8 +143,7 @@ fn path_in_std(file: &str) -> Option<&str> {
     if let Some(rest) = file.strip_prefix("/rustc/") {
         return Some(&rest[rest.find('/')? + 1..]);
     }
-    let installed = file.split_once("/rustlib/src/rust/");
-    installed.map(|(_, rest)| rest).or_else(in_release)
+    file.split_once("/rustlib/src/rust/").map(|(_, rest)| rest).or_else(in_release)
 }
 
 #[cfg(test)]

@@ -156,8 +156,7 @@ json::object!(AccessRecord {
 pub fn folder_for_tests(executable: &Path) -> Option<PathBuf> {
     let deps = executable.parent()?;
     let is_cargos = deps.file_name().is_some_and(|name| name == "deps");
-    let profiles = deps.ancestors().nth(2).filter(|_| is_cargos)?;
-    Some(profiles.join("tmp"))
+    Some(deps.ancestors().nth(2).filter(|_| is_cargos)?.join("tmp"))
 }
 
 #[cfg(test)]

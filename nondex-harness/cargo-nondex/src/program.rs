@@ -15,8 +15,7 @@ pub fn not_run(program: impl AsRef<OsStr>, error: &io::Error) -> String {
 /// # Errors
 /// When it cannot be run.
 pub fn output(command: &mut Command) -> Result<Output, String> {
-    let output = command.output();
-    output.map_err(|e| not_run(command.get_program(), &e))
+    command.output().map_err(|e| not_run(command.get_program(), &e))
 }
 
 /// Becomes a program; why that failed.

@@ -46,8 +46,7 @@ pub enum Next {
 pub fn next(flaky: &str, between: &[String], tried: &BTreeMap<String, Tried>) -> Next {
     // One that is known to be stable, or flaky, is answered at once.
     let is_skipped = |commit: &String| tried.get(commit) == Some(&Tried::Skipped);
-    let mut candidates = between.iter();
-    let untried = candidates.find(|commit| *commit != flaky && !is_skipped(commit));
+    let untried = between.iter().find(|commit| *commit != flaky && !is_skipped(commit));
     if let Some(commit) = untried {
         return Next::Try(commit.clone());
     }

@@ -55,8 +55,7 @@ pub fn bound(runs: usize) -> f64 {
 /// How many runs tell of chance: not those in which threads and time took the course that was
 /// chosen for them.
 pub fn samples(evidence: &Evidence) -> usize {
-    let runs = evidence.all();
-    let chosen = runs.filter(|(spec, _)| evidence.chooses_timing(spec));
+    let chosen = evidence.all().filter(|(spec, _)| evidence.chooses_timing(spec));
     evidence.count() - chosen.count()
 }
 
@@ -71,11 +70,10 @@ pub(super) fn is_confirmed(question: Question<'_>) -> Result<bool, Missing> {
     if has_two_ends(question.evidence) {
         return confirmed;
     }
-    let confirmed = question.evidence.within_budget(Purpose::Explore, confirmed)?;
-    Ok(confirmed.unwrap_or_else(|| {
-        let made = question.natural();
-        made.iter().all(Run::passed)
-    }))
+    Ok(question
+        .evidence
+        .within_budget(Purpose::Explore, confirmed)?
+        .unwrap_or_else(|| question.natural().iter().all(Run::passed)))
 }
 
 /// How many runs of `test` were not made for certainty, at most, as the budget was spent.
@@ -107,10 +105,7 @@ fn enough_of_sources(evidence: &Evidence) -> usize {
 
 /// Whether some scheduled runs in canonical order passed, and others failed.
 fn has_two_ends(evidence: &Evidence) -> bool {
-    let runs = || {
-        let all = evidence.all();
-        all.filter(|(spec, _)| spec.is_clean() && spec.is_scheduled())
-    };
+    let runs = || evidence.all().filter(|(spec, _)| spec.is_clean() && spec.is_scheduled());
     runs().any(|(_, run)| run.passed()) && runs().any(|(_, run)| !run.passed())
 }
 
@@ -145,8 +140,7 @@ fn confirm(question: Question<'_>) -> Result<bool, Missing> {
     if first.len() == NO_CHANCE && first.iter().all(|run| !run.passed()) {
         return Ok(false);
     }
-    let runs = evidence.made(&natural, wanted)?;
-    Ok(runs.iter().all(Run::passed))
+    Ok(evidence.made(&natural, wanted)?.iter().all(Run::passed))
 }
 
 /// Whether `test`, which failed in every clean run, passes now and then, where chance may decide.
@@ -207,8 +201,7 @@ pub fn runs_without_failure(rate: f64) -> usize {
 /// How many runs of `spec`, which fails in some of its runs, fail at least once with a probability
 /// of 99 %, as far as there is time for them. At least one.
 pub fn runs_until_failure(spec: &RunSpec, evidence: &Evidence) -> usize {
-    let runs = evidence.of(spec).iter();
-    let runs: Vec<_> = runs.filter(|run| !run.has_no_outcome()).collect();
+    let runs: Vec<_> = evidence.of(spec).iter().filter(|run| !run.has_no_outcome()).collect();
     let failed = runs.iter().filter(|run| !run.passed()).count();
     let wanted = runs_without_failure(failed as f64 / runs.len().max(1) as f64);
     wanted.min(affordable(longest(runs))).clamp(1, MOST)
@@ -216,8 +209,7 @@ pub fn runs_until_failure(spec: &RunSpec, evidence: &Evidence) -> usize {
 
 /// How long the longest of these runs took.
 fn longest<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Duration {
-    let took = runs.into_iter().map(|run| run.took);
-    took.max().unwrap_or_default()
+    runs.into_iter().map(|run| run.took).max().unwrap_or_default()
 }
 
 /// How many runs of this length there is time for.

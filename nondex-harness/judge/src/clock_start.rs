@@ -36,10 +36,8 @@ pub(super) fn decides(question: Question<'_>, clean: &[Run]) -> Result<bool, Mis
     let sites = first.points.iter().map(|point| &point.site);
     let starts = sites.filter(|site| is_start(site)).cloned();
     let starts: Vec<Scope> = starts.map(Scope::from).collect();
-    let seeds = options.seeds.iter().take(SEEDS);
-    let specs = seeds.map(|&seed| {
-        let all = question.seed_spec(Level::Std, seed);
-        all.with_selection(Selection::Only(starts.clone()))
+    let specs = options.seeds.iter().take(SEEDS).map(|&seed| {
+        question.seed_spec(Level::Std, seed).with_selection(Selection::Only(starts.clone()))
     });
     let specs: Vec<RunSpec> = specs.collect();
     let answers = evidence.answers(&specs)?;

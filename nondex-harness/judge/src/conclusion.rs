@@ -165,8 +165,7 @@ impl Dependence {
             return None;
         }
         let longest = run.schedule.as_ref()?.longest_delay;
-        let mut levels = Level::ALL.into_iter();
-        levels.find(|level| longest <= hold::longest(*level))
+        Level::ALL.into_iter().find(|level| longest <= hold::longest(*level))
     }
 
     /// Whether nothing but a delay or a clock is responsible, and such as other machines have and

@@ -297,8 +297,7 @@ impl<'a> CulpritSearch<'a> {
             return Ok(false);
         }
         let specs: Vec<&RunSpec> = expected.iter().map(|(spec, _)| spec).collect();
-        let repeated = self.evidence.repeat_in_turns(&specs, times)?;
-        let mut repeated = repeated.into_iter().zip(expected);
+        let mut repeated = self.evidence.repeat_in_turns(&specs, times)?.into_iter().zip(expected);
         Ok(repeated.all(|(runs, (_, changes))| is_as_expected(runs, *changes)))
     }
 }

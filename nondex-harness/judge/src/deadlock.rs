@@ -53,10 +53,7 @@ fn is_clean(spec: &RunSpec) -> bool {
 /// How long runs with real threads may take of a test that comes to a proven deadlock in base
 /// order, if that is less than usual.
 pub fn limit(usual: Duration, evidence: &Evidence) -> Option<Duration> {
-    let clean = || {
-        let runs = evidence.all();
-        runs.filter(|(spec, _)| is_clean(spec))
-    };
+    let clean = || evidence.all().filter(|(spec, _)| is_clean(spec));
     if clean().next().is_none() || !clean().all(|(_, run)| is_proven(run)) {
         return None;
     }

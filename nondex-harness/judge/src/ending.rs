@@ -55,19 +55,16 @@ pub(super) fn judge(question: Question<'_>, world: &World) -> Result<Conclusion,
 pub fn are_same(first: &Run, second: &Run) -> bool {
     let message = |run: &Run| run.failure.as_ref().map(|failure| failure.message.clone());
     let points = |run: &Run| -> Vec<PointRecord> {
-        let points = run.points.iter();
-        let points = points.filter(|point| !is_of_file_time(&point.site));
-        points.cloned().collect()
+        run.points.iter().filter(|point| !is_of_file_time(&point.site)).cloned().collect()
     };
     // Where something outside decides when a thread goes on, so do its operations.
     let course = |run: &Run| {
         let schedule = run.schedule.as_ref()?;
         Some((schedule.steps, schedule.switches, schedule.time_us))
     };
-    let is_repeatable = [first, second].iter().all(|run| {
-        let schedule = run.schedule.as_ref();
-        schedule.is_none_or(ScheduleRecord::is_repeatable)
-    });
+    let is_repeatable = [first, second]
+        .iter()
+        .all(|run| run.schedule.as_ref().is_none_or(ScheduleRecord::is_repeatable));
     first.outcome == second.outcome
         && message(first) == message(second)
         && (first.points == second.points || points(first) == points(second))

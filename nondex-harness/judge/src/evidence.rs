@@ -207,8 +207,7 @@ impl Evidence {
     }
 
     fn place(&self, spec: &RunSpec) -> Option<usize> {
-        let places = self.places.get(&key(spec))?;
-        places.iter().copied().find(|&place| self.runs[place].0 == *spec)
+        self.places.get(&key(spec))?.iter().copied().find(|&place| self.runs[place].0 == *spec)
     }
 
     /// Adds those runs that there are.
@@ -227,8 +226,7 @@ impl Evidence {
 
     /// How many runs there are.
     pub fn count(&self) -> usize {
-        let runs = self.runs.iter().map(|(_, runs)| runs.len());
-        runs.sum::<usize>() + self.replaced
+        self.runs.iter().map(|(_, runs)| runs.len()).sum::<usize>() + self.replaced
     }
 
     /// The runs without some of them.
@@ -253,8 +251,7 @@ impl Evidence {
     /// The first spec whose runs did not all end alike, with them. One that was cut has no end, and
     /// where a test is judged with real threads, its scheduled runs are no evidence.
     pub fn contradiction(&self, is_scheduled: bool) -> Option<(&RunSpec, &[Run])> {
-        let mut specs = self.specs();
-        specs.find(|(spec, runs)| {
+        self.specs().find(|(spec, runs)| {
             if spec.is_scheduled() && !is_scheduled {
                 return false;
             }

@@ -106,8 +106,7 @@ pub fn explore(question: Question<'_>, level: Level) -> Result<Exploration, Miss
 /// choices, has been run under all orders. All orders at FULL are all that there can be at the
 /// levels below it, but for STD, where more than orders changes.
 pub fn verified(question: Question<'_>) -> Vec<Level> {
-    let clean = question.clean();
-    let mut points = clean.iter().flat_map(|run| run.points.iter());
+    let mut points = question.clean().iter().flat_map(|run| run.points.iter());
     // With other values there may be other orders.
     if points.any(|point| !point.site.family.is_of_orders()) {
         return Vec::new();
@@ -126,8 +125,7 @@ pub fn verified(question: Question<'_>) -> Vec<Level> {
 
 /// How many orders of a test are all tried.
 pub fn limit(options: &Options) -> u64 {
-    let limit = options.exhaustive.max(options.seeds.len() as u64);
-    limit.min(MAX_ORDERS)
+    options.exhaustive.max(options.seeds.len() as u64).min(MAX_ORDERS)
 }
 
 /// Whether a run in canonical order is one of the runs of this level, and is known from what every

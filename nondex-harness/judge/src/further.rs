@@ -25,22 +25,19 @@ const SEEDS: usize = 100;
 /// The further seeds.
 fn seeds(options: &Options) -> impl Iterator<Item = u64> {
     let number = SEEDS.saturating_sub(options.seeds.len());
-    let seeds = (0..).filter(|seed| !options.seeds.contains(seed));
-    seeds.take(number)
+    (0..).filter(|seed| !options.seeds.contains(seed)).take(number)
 }
 
 /// The first seed after all that a campaign with these options may try.
 pub fn first_untried(options: &Options) -> u64 {
     let further = options.further_seeds.map(|_| seeds(options));
-    let tried = options.seeds.iter().copied();
-    let last = tried.chain(further.into_iter().flatten()).max();
+    let last = options.seeds.iter().copied().chain(further.into_iter().flatten()).max();
     last.map_or(0, |last| last.saturating_add(1))
 }
 
 /// Whether a run drew random bytes.
 fn draws_bytes(run: &Run) -> bool {
-    let mut sites = run.points.iter().map(|point| &point.site);
-    sites.any(|site| site.api == model::GETRANDOM.api)
+    run.points.iter().map(|point| &point.site).any(|site| site.api == model::GETRANDOM.api)
 }
 
 /// Whether a run reached a choice of an order or a value. Where the clock starts is none: any test
@@ -58,14 +55,12 @@ fn specs<'a>(question: Question<'a>, is_found: bool) -> impl Iterator<Item = Run
     let is_rare = |run: &Run| run.has_threads() || draws_bytes(run) || is_found && has_values(run);
     let is_rare = clean.is_some_and(is_rare);
     let takes_chances = clean.is_some_and(|clean| {
-        let natural = question.natural();
-        let differs = natural.iter().any(|run| run.is_otherwise(clean.passed()));
+        let differs = question.natural().iter().any(|run| run.is_otherwise(clean.passed()));
         differs && clock_start::is_read(clean)
     });
     let is_wanted =
         options.tries_seeds() && options.levels.contains(&Level::Std) && (is_rare || takes_chances);
-    let seeds = seeds(options).filter(move |_| is_wanted);
-    seeds.map(move |seed| question.seed_spec(Level::Std, seed))
+    seeds(options).filter(move |_| is_wanted).map(move |seed| question.seed_spec(Level::Std, seed))
 }
 
 /// Those of the further seeds that were tried: until the outcome changes, and none where the

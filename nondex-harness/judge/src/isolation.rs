@@ -200,10 +200,7 @@ fn files(question: Question<'_>, runs: &Runs, judgement: &Judgement) -> Option<N
     let question = question.with_options(options);
     let conclusion = &judgement.conclusion;
     let fact = Fact::of_conclusion(conclusion, question, runs.plain.as_ref());
-    let failing = || {
-        let runs = question.evidence.all().map(|(_, run)| run);
-        runs.filter(|run| !run.passed())
-    };
+    let failing = || question.evidence.all().map(|(_, run)| run).filter(|run| !run.passed());
     let is_known = || {
         matches!(conclusion, Conclusion::Explained(_))
             || failing().next().is_some_and(deadlock::is_proven)

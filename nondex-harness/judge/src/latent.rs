@@ -23,8 +23,7 @@ const BUDGET: usize = 40;
 /// # Errors
 /// The runs to make first, which are optional.
 pub(super) fn search(question: Question<'_>) -> Result<Option<Dependence>, Missing> {
-    let found = question.evidence.within_budget(Purpose::Explore, find(question))?;
-    Ok(found.flatten())
+    Ok(question.evidence.within_budget(Purpose::Explore, find(question))?.flatten())
 }
 
 fn find(question: Question<'_>) -> Result<Option<Dependence>, Missing> {

@@ -227,8 +227,7 @@ impl Options {
 
     /// Whether the threads and the time of a test are scheduled: unless all models of both are off.
     pub fn is_scheduled(&self) -> bool {
-        let timing = CATALOGUE.iter();
-        let mut timing = timing.filter(|model| is_of_timing(model.family));
+        let mut timing = CATALOGUE.iter().filter(|model| is_of_timing(model.family));
         !self.real_threads
             && timing.any(|model| !self.models_off.contains(&model.name(model.family)))
     }

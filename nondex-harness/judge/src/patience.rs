@@ -77,8 +77,7 @@ pub fn patiently<T>(
 /// sleeps for a good part of that in virtual time, unless that is so long that it counts as a hang.
 pub(super) fn of_real_time(usual: Duration, evidence: &Evidence) -> Duration {
     let clean = evidence.all().filter(|(spec, run)| spec.is_clean() && run.passed());
-    let slept = clean.map(|(_, run)| run.virtual_time()).max();
-    let slept = slept.unwrap_or_default();
+    let slept = clean.map(|(_, run)| run.virtual_time()).max().unwrap_or_default();
     match slept > usual / 2 && slept <= usual * LONGER {
         true => usual + Duration::from_secs(slept.as_secs() + 1),
         false => usual,
@@ -107,8 +106,7 @@ pub fn needed(spec: &RunSpec, run: &Run, usual: Duration, evidence: &Evidence) -
     }
     let kind = |spec: &RunSpec| (spec.is_clean(), spec.level());
     let alike = evidence.all().filter(|(other, _)| kind(other) == kind(spec));
-    let hanging = alike.filter(|(_, run)| timed_out(run));
-    let proven = hanging.map(|(_, run)| run.limit).max();
+    let proven = alike.filter(|(_, run)| timed_out(run)).map(|(_, run)| run.limit).max();
     proven.filter(|limit| timed_out(run) && *limit > usual)
 }
 
@@ -187,8 +185,7 @@ impl Limits {
         if !evidence.all().any(|(_, run)| has_ended(run)) {
             return None;
         }
-        let mut runs = evidence.all();
-        runs.find(|(spec, run)| self.is_too_short(spec, run)).map(|(spec, _)| spec)
+        evidence.all().find(|(spec, run)| self.is_too_short(spec, run)).map(|(spec, _)| spec)
     }
 
     /// Whether a run was ended before it is known that it hangs.

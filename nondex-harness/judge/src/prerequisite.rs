@@ -148,8 +148,7 @@ fn explain_runs<'r>(
     let mut by_network = Explained::new(&network);
     let mut by_own: Option<Explained<'_>> = None;
     for run in failed {
-        let mut known = own.iter().map(AsRef::as_ref);
-        let found = known.find_map(|one| {
+        let found = own.iter().map(AsRef::as_ref).find_map(|one| {
             let operations = one.explain(run, passing);
             (!operations.is_empty()).then_some((one, operations))
         });

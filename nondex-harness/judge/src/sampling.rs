@@ -26,8 +26,7 @@ const OF_TEN: usize = 3;
 
 /// The spec of each seed that is tried at `level`, as the campaign runs it.
 pub fn seed_specs(question: Question<'_>, level: Level) -> Vec<RunSpec> {
-    let seeds = seeds(question, level).iter();
-    seeds.map(|&seed| question.seed_spec(level, seed)).collect()
+    seeds(question, level).iter().map(|&seed| question.seed_spec(level, seed)).collect()
 }
 
 /// The seeds that are tried at `level`: all requested ones, or the first of them, or none.

@@ -89,8 +89,7 @@ pub fn settle<S, T, E>(
             fresh: missing.fresh,
             purpose: missing.purpose,
         };
-        let experiments = missing.experiments.into_iter();
-        experiments.for_each(|experiment| make(store, experiment, &how));
+        missing.experiments.into_iter().for_each(|experiment| make(store, experiment, &how));
         (batches < MAX_BATCHES).then_some(())
     });
     answer.expect("it comes to an end")

@@ -131,8 +131,7 @@ fn limit(options: &Options) -> u64 {
 fn has_few_decisions(run: &Run, limit: u64) -> bool {
     /// Not at every operation could another thread have gone on.
     const PROPORTION: u64 = 4;
-    let schedule = run.schedule.as_ref();
-    schedule.is_some_and(|one| one.is_repeatable() && one.steps <= limit * PROPORTION)
+    run.schedule.as_ref().is_some_and(|one| one.is_repeatable() && one.steps <= limit * PROPORTION)
         && run.has_threads()
         && run.passed()
         && is_of_schedule(run)

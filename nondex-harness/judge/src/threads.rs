@@ -56,10 +56,8 @@ pub fn settled<'o>(question: Question<'o>) -> Result<Cow<'o, Options>, Missing> 
     // That a test also passes when it is scheduled shows that both ends are its own.
     if deadlock::is_proven_of(clean) {
         let passes_always = known.len() >= times && known.iter().all(Run::passed);
-        let passes_scheduled = || {
-            let mut runs = evidence.all();
-            runs.any(|(spec, run)| spec.is_scheduled() && run.passed())
-        };
+        let passes_scheduled =
+            || evidence.all().any(|(spec, run)| spec.is_scheduled() && run.passed());
         return match passes_always && !passes_scheduled() {
             true => Ok(Cow::Owned(options.with_real_threads())),
             false => as_asked,
@@ -101,8 +99,7 @@ pub fn cut<'e>(
     options: &Options,
 ) -> impl Iterator<Item = &'e Run> + use<'e> {
     let is_scheduled = options.is_scheduled();
-    let runs = evidence.all().map(|(_, run)| run);
-    runs.filter(move |run| is_scheduled && run.has_no_outcome())
+    evidence.all().map(|(_, run)| run).filter(move |run| is_scheduled && run.has_no_outcome())
 }
 
 /// As [`settled`], as far as it is known.

@@ -237,8 +237,7 @@ impl Tree {
     /// The place of a slot among the members.
     fn find(&self, slot: usize, content: u64) -> usize {
         let group = self.group(self.leaf(content));
-        let mut members = self.members(group).iter();
-        let at = members.position(|member| member.slot as usize == slot);
+        let at = self.members(group).iter().position(|member| member.slot as usize == slot);
         self.groups[group].start as usize + at.expect("every slot is in its group")
     }
 

@@ -27,8 +27,7 @@ impl Body {
     /// What a level asks about this collection. One that was filled before its test began knows
     /// nothing.
     pub(super) fn aspect(&self, aspect: Aspect) -> u64 {
-        let known = self.identity.as_ref().and_then(|own| own.aspect(aspect));
-        known.unwrap_or(0)
+        self.identity.as_ref().and_then(|own| own.aspect(aspect)).unwrap_or(0)
     }
 
     /// The slots in order of their numbers.
@@ -119,8 +118,7 @@ impl Body {
 
     /// A fixed hash of the key in a slot, if that is known.
     pub(super) fn content(&self, slot: usize) -> Option<u64> {
-        let contents = self.identity.as_ref()?.contents()?;
-        Some(contents.get(slot))
+        Some(self.identity.as_ref()?.contents()?.get(slot))
     }
 
     /// What is recorded about the element in a slot.

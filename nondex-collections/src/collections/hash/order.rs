@@ -120,8 +120,7 @@ impl Iterator for Visit<'_> {
             Visit::Drawn(permutation) => permutation.fold(init, |acc, slot| f(acc, slot as u32)),
             Visit::Table(table) => table.fold(init, |acc, &slot| f(acc, slot)),
             Visit::Listed(slots, at) => {
-                let rest = slots.get(at..).unwrap_or_default();
-                rest.iter().copied().fold(init, f)
+                slots.get(at..).unwrap_or_default().iter().copied().fold(init, f)
             }
             Visit::Ranked(ranked) => {
                 let Ranked { permutation, slots } = Box::into_inner(ranked);

@@ -56,8 +56,7 @@ impl<K: Hash, V> Slots<K, V> {
         additional: usize,
         hash: impl Fn(&K) -> u64,
     ) -> Result<(), TryReserveError> {
-        let needed = self.len().checked_add(additional);
-        let needed = needed.ok_or(TryReserveError::CapacityOverflow)?;
+        let needed = self.len().checked_add(additional).ok_or(TryReserveError::CapacityOverflow)?;
         if needed <= self.capacity() {
             return Ok(());
         }

@@ -240,8 +240,7 @@ impl<K, V> Slots<K, V> {
     /// Takes the entry in a bucket of the index, if there is one.
     pub(super) fn remove_bucket(&mut self, bucket: usize) -> Option<(K, V)> {
         let body = self.body.as_deref_mut()?;
-        let entry = body.index.get_mut().get_bucket_entry(bucket).ok()?;
-        let (slot, _) = entry.remove();
+        let (slot, _) = body.index.get_mut().get_bucket_entry(bucket).ok()?.remove();
         // SAFETY: it was in the index until now.
         Some(unsafe { take(body, slot) })
     }

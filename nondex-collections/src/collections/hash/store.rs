@@ -232,8 +232,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> Store<K, V, S> {
     pub(super) fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
         let asked = self.len().saturating_add(additional);
         let hasher = &self.hash_builder;
-        let reserved = self.slots.try_reserve(additional, |key| hash_in_table(hasher, key));
-        reserved.map_err(|_| {
+        self.slots.try_reserve(additional, |key| hash_in_table(hasher, key)).map_err(|_| {
             // Only std can make its error: let it fail in the same way, or else in a like one.
             let mut std = ::std::collections::HashMap::<K, V>::new();
             match std.try_reserve(asked) {

@@ -147,15 +147,13 @@ impl Trail {
     /// The slot that was filled after this one.
     pub(super) fn after(&self, slot: u32) -> Option<u32> {
         let step = self.marks[slot as usize].step as usize;
-        let mut later = self.steps[step + 1..].iter().copied();
-        later.find(|&slot| slot != NONE)
+        self.steps[step + 1..].iter().copied().find(|&slot| slot != NONE)
     }
 
     /// The slot that was filled before this one.
     pub(super) fn before(&self, slot: u32) -> Option<u32> {
         let step = self.marks[slot as usize].step as usize;
-        let mut earlier = self.steps[self.first..step].iter().rev().copied();
-        earlier.find(|&slot| slot != NONE)
+        self.steps[self.first..step].iter().rev().copied().find(|&slot| slot != NONE)
     }
 
     /// All slots in the order of insertion.

@@ -115,8 +115,7 @@ impl<K, V> IntoEntries<K, V> {
             return acc;
         }
         let start = self.rest.start.cast::<(K, V)>();
-        let order = ::std::mem::replace(&mut self.rest.order, Order::NONE);
-        order.fold(init, |acc, slot| {
+        ::std::mem::replace(&mut self.rest.order, Order::NONE).fold(init, |acc, slot| {
             // SAFETY: a valid entry, which is not read again.
             f(acc, unsafe { start.add(slot as usize).read() })
         })

@@ -54,8 +54,7 @@ fn name_servers() -> hidden::Vec<IpAddr> {
         }
     }
     let servers = text[..len].split(|byte| *byte == b'\n').filter_map(|line| {
-        let server = std::str::from_utf8(line.strip_prefix(b"nameserver")?).ok()?;
-        server.trim().parse().ok()
+        std::str::from_utf8(line.strip_prefix(b"nameserver")?).ok()?.trim().parse().ok()
     });
     hidden::collect(servers)
 }

@@ -193,7 +193,6 @@ impl RunSpec {
 
     /// The tests of the experiment, in the order in which they run.
     pub fn tests(&self) -> impl Iterator<Item = &str> {
-        let before = self.before().iter().map(String::as_str);
-        before.chain([self.test.as_str()])
+        self.before().iter().map(String::as_str).chain([self.test.as_str()])
     }
 }

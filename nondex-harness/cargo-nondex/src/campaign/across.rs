@@ -172,15 +172,12 @@ impl Across<'_> {
         let before = self.run(&[(binary, own, &[])], &mut |_| ())?;
         let steps: [Step<'_>; 2] = [(with, &all[with].tests, &[]), (binary, own, &[])];
         let after = self.run(&steps, &mut |_| ())?;
-        let passed = |test: usize, run: &Run| {
-            let end = self.binaries[binary].end(test, run.clone(), false);
-            end.passed()
-        };
+        let passed =
+            |test: usize, run: &Run| self.binaries[binary].end(test, run.clone(), false).passed();
         let pairs = before[0].iter().zip(&after[1]).zip(own);
         let differs =
             pairs.filter(|((before, after), test)| passed(**test, before) != passed(**test, after));
-        let differs = differs.map(|(_, test)| *test);
-        Some(differs.filter(is_asked).collect())
+        Some(differs.map(|(_, test)| *test).filter(is_asked).collect())
     }
 
     /// The lists of tests of another binary after which a test has another outcome each time, the

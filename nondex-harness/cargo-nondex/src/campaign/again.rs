@@ -91,8 +91,7 @@ impl Campaign<'_> {
             let run = || {
                 let spec = specs::clean_spec(&case.name, &self.options[*test]);
                 let spec = external_files::spec(spec);
-                let made = self.launcher.run(Setting::Fresh, *limit, &suite.binary, case, &spec);
-                made.ok()
+                self.launcher.run(Setting::Fresh, *limit, &suite.binary, case, &spec).ok()
             };
             let run = (!self.stop.is_set()).then(run).flatten();
             let note = |run: &Run| match fact {

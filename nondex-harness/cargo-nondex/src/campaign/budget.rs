@@ -83,16 +83,14 @@ impl Budget {
 
     /// How long the campaign explores, and explains, as far as it is known.
     pub fn allowed(&self) -> Option<Duration> {
-        let clean = self.took().clean;
-        let suite = clean.div_f64(self.jobs.get() as f64);
+        let suite = self.took().clean.div_f64(self.jobs.get() as f64);
         let of_factor = self.factor.map(|factor| times(factor, suite).max(LEAST));
         of_factor.into_iter().chain(self.limit).min()
     }
 
     /// How long it still explores, as far as it is known.
     pub fn left(&self) -> Option<Duration> {
-        let allowed = self.allowed()?;
-        Some(allowed.saturating_sub(self.start.elapsed()))
+        Some(self.allowed()?.saturating_sub(self.start.elapsed()))
     }
 
     /// What it does no longer.

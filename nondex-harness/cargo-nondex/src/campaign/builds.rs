@@ -90,9 +90,7 @@ impl Compared<'_> {
 fn deciding(samples: &BTreeMap<u64, Sample>) -> Option<(u64, u64)> {
     let (first, sample) = samples.first_key_value()?;
     let find = |is_wanted: &dyn Fn(&Sample) -> bool| {
-        let mut others = samples.iter();
-        let found = others.find(|(_, other)| is_wanted(other));
-        found.map(|(seed, _)| *seed)
+        samples.iter().find(|(_, other)| is_wanted(other)).map(|(seed, _)| *seed)
     };
     let other = find(&|other| other.passed != sample.passed)
         .or_else(|| find(&|other| !other.passed && other != sample))?;
@@ -180,8 +178,7 @@ impl Builds<'_> {
             if begin.is_some_and(|begin: Instant| begin.elapsed() > PATIENCE) {
                 return Err("they take too long".to_owned());
             }
-            let built = self.rebuilds.build(variation, *seed);
-            let built = built.map_err(|error| error.to_string())?;
+            let built = self.rebuilds.build(variation, *seed).map_err(|error| error.to_string())?;
             begin.get_or_insert_with(Instant::now);
             for test in tests.iter_mut() {
                 test.run(*seed, &built.suites, self)?;

@@ -94,8 +94,7 @@ impl Drop for End<'_> {
 /// The same with these variables.
 fn with(binary: &TestBinary, variables: &[(&str, &str)]) -> TestBinary {
     let mut changed = binary.clone();
-    let variables = variables.iter();
-    let variables = variables.map(|(name, value)| (name.into(), value.into()));
+    let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
     changed.env.extend(variables);
     changed
 }
@@ -112,8 +111,7 @@ fn in_clean_environment<T>(
     for (variable, default) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
         if let Some(home) = &old_home {
             let path = Path::new(home).join(default);
-            let entry = clean.env.entry(variable.into());
-            entry.or_insert_with(|| path.into_os_string());
+            clean.env.entry(variable.into()).or_insert_with(|| path.into_os_string());
         }
     }
     clean.env.retain(|name, _| !name.to_string_lossy().starts_with("XDG_"));

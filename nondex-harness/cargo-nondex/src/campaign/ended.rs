@@ -145,8 +145,7 @@ pub fn explain(test: &TestCase, outcome: &Outcome, output: &str, timeout: Durati
     let returned = test.doctest.as_ref().and_then(|_| returned()).flatten();
     let of_trial = || message::of_trial(&test.name, output);
     let has_trials = *outcome == Outcome::Failed;
-    let said = returned.or_else(|| has_trials.then(of_trial).flatten());
-    said.map_or_else(
+    returned.or_else(|| has_trials.then(of_trial).flatten()).map_or_else(
         || message::explain(outcome, output, timeout),
         |message| Failure { message, ..Failure::default() },
     )

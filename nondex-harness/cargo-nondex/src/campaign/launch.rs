@@ -191,18 +191,15 @@ impl<'a> Launcher<'a> {
         let last = *limits.last()?;
         let limits = limits.iter().copied().chain(std::iter::repeat(last));
         let limits: Vec<Duration> = limits.take(tests.len()).collect();
-        let none_started = |why: &io::Error| {
-            let runs = tests.iter().map(|test| not_started(binary, test, why));
-            runs.collect()
-        };
+        let none_started =
+            |why: &io::Error| tests.iter().map(|test| not_started(binary, test, why)).collect();
         if binary.harness != Harness::Nondex && !before.is_empty() {
             let why = io::Error::other("the tests of this executable run one in a process only");
             return Some(none_started(&why));
         }
         let (mut named, record) = self.named(spec, before);
         if let Some(folder) = folder {
-            let states = named.execution.states_mut();
-            states.for_each(|state| temporary::place(state, folder));
+            named.execution.states_mut().for_each(|state| temporary::place(state, folder));
         }
         let progress = TestLimits::new(&record, &limits);
         let launch = Launch {

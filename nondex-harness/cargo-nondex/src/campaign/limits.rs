@@ -46,8 +46,7 @@ impl<'a> TestLimits<'a> {
             }
         }
         // Behind the last one, the process has its time to end.
-        let limit = self.limits.get(known).or(self.limits.last())?;
-        let left = limit.checked_sub(now - since)?;
+        let left = self.limits.get(known).or(self.limits.last())?.checked_sub(now - since)?;
         // A record may be long: the longer nothing ends, the less often it is read.
         (!left.is_zero()).then(|| left.min(INTERVAL.max((now - since) / 2)))
     }

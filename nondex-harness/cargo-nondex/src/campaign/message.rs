@@ -73,8 +73,7 @@ pub(super) fn returned(output: &str) -> Option<String> {
         .iter()
         .take_while(|line| !line.eq_ignore_ascii_case("stack backtrace:"))
         .take(MAX_LINES);
-    let text = lines.copied().collect::<Vec<_>>().join("\n");
-    Some(text.trim_end().to_owned())
+    Some(lines.copied().collect::<Vec<_>>().join("\n").trim_end().to_owned())
 }
 
 /// What libtest-mimic printed of a test that returned an error; a panic is printed as usual.

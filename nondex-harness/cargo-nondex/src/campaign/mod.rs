@@ -148,8 +148,7 @@ pub fn run(
     notes.extend(panics);
     let is_partial = executed.stopped || has_panicked;
     if executed.stopped && stop.is_late() {
-        let judged = executed.tests.iter();
-        let judged = judged.filter(|test| test.judgement.is_some()).count();
+        let judged = executed.tests.iter().filter(|test| test.judgement.is_some()).count();
         notes.push(format!(
             "the time of `--max-time` was over when {judged} of {} tests were judged",
             running.len()
@@ -375,8 +374,7 @@ impl Workload for Campaign<'_> {
     }
 
     fn known(&self, test: usize) -> Vec<(RunSpec, Run)> {
-        let known = self.options[test].known.get(&self.id(test));
-        known.cloned().unwrap_or_default()
+        self.options[test].known.get(&self.id(test)).cloned().unwrap_or_default()
     }
 
     fn judged(&self, test: usize, runs: &Runs, judgement: &Judgement) {

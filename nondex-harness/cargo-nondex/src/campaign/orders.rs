@@ -95,8 +95,7 @@ pub fn run(
         let judged = campaign.judge(selected);
         is_partial |= stop.is_set();
         for (case, _) in &selected.tests {
-            let known = judged.iter().find(|report| report.name == case.name);
-            let report = known.cloned();
+            let report = judged.iter().find(|report| report.name == case.name).cloned();
             tests.push(report.unwrap_or_else(|| judged::not_run(selected.suite, case)));
         }
     }
@@ -165,8 +164,7 @@ impl OrderCampaign<'_> {
         let states = States::new(&processes, &symbols, &self.workspace);
         let (mut found, uses) = self.search(&states, &processes, &names, &asked, &mut experiments);
         let changed = uses.iter().flat_map(|used| {
-            let files = used.changed_files();
-            files.map(|file| (file.to_owned(), names[used.test].to_owned()))
+            used.changed_files().map(|file| (file.to_owned(), names[used.test].to_owned()))
         });
         let changed: Changed = changed.collect();
         let mut reports = Vec::new();
@@ -239,10 +237,8 @@ impl OrderCampaign<'_> {
     /// Says of the tests that depend on no other of their binary which of another one they depend
     /// on; `None` when it was stopped.
     fn across(&self, selected: &[Selected<'_>], tests: &mut [TestReport]) -> Option<()> {
-        let ours = selected.iter();
-        let ours = ours.filter(|one| one.suite.binary.harness == Harness::Nondex);
-        let binaries = ours.map(|one| self.processes(one));
-        let binaries: Vec<Processes<'_>> = binaries.collect();
+        let ours = selected.iter().filter(|one| one.suite.binary.harness == Harness::Nondex);
+        let binaries: Vec<Processes<'_>> = ours.map(|one| self.processes(one)).collect();
         let symbols = Symbols::default();
         let states = binaries.iter().map(|one| States::new(one, &symbols, &self.workspace));
         let states: Vec<States<'_>> = states.collect();
@@ -287,8 +283,7 @@ impl OrderCampaign<'_> {
             if let Some(order) = &mut report.order {
                 order.state = found.state;
             }
-            let set = dependence.sets[0].iter();
-            let before = set.filter(|_| dependence.passes_alone);
+            let before = dependence.sets[0].iter().filter(|_| dependence.passes_alone);
             let before = before.map(|test| names[*test].clone());
             let spec = processes.spec(test).after(before.collect());
             order::fail(report, processes.suite, &spec, Some(&found.end), &options);
@@ -312,12 +307,10 @@ impl OrderCampaign<'_> {
             let mut suspects = found.suspects.iter().filter(|suspect| suspect.test == then);
             let dependence = suspects.find_map(Suspect::dependence);
             dependence.is_some_and(|dependence| {
-                let mut all = dependence.sets.iter().flatten();
-                all.any(|polluter| *polluter == first)
+                dependence.sets.iter().flatten().any(|polluter| *polluter == first)
             })
         };
-        let stable = asked.iter().zip(&*reports);
-        let stable = stable.filter(|(_, report)| report.verdict.passes());
+        let stable = asked.iter().zip(&*reports).filter(|(_, report)| report.verdict.passes());
         let stable: Vec<usize> = stable.map(|(test, _)| *test).collect();
         let time = found.suite.and_then(|suite| self.time_for(suite));
         let races = Races {
@@ -382,8 +375,7 @@ fn tests_of<'s>(selected: &Selected<'s>) -> Vec<&'s TestCase> {
 
 /// Whether a test is requested.
 fn is_run(selected: &Selected<'_>, case: &TestCase) -> bool {
-    let mut tests = selected.tests.iter();
-    tests.any(|(known, is_run)| *is_run && known.name == case.name)
+    selected.tests.iter().any(|(known, is_run)| *is_run && known.name == case.name)
 }
 
 /// The symbols of an executable. Without them there is still the environment, the folder and the

@@ -85,8 +85,7 @@ impl Launcher<'_> {
         };
         let (named, own) = self.named(&forking, before);
         let record = RecordFile::create(own.path().with_extension(Forks::RECORD));
-        let longest = then.iter().map(|(_, limit)| *limit).max();
-        let longest = longest.unwrap_or_default();
+        let longest = then.iter().map(|(_, limit)| *limit).max().unwrap_or_default();
         // As long as forks come to their ends, the process does not hang.
         let seen = Cell::new(None);
         let more = || {
@@ -109,10 +108,7 @@ impl Launcher<'_> {
                 pairs.unforked = ended.recorded.events.iter().find_map(unforked);
                 ended.runs(&named, first, &vec![limit; first.len()])
             }
-            Err(e) => {
-                let runs = first.iter().map(|test| not_started(binary, test, &e));
-                runs.collect()
-            }
+            Err(e) => first.iter().map(|test| not_started(binary, test, &e)).collect(),
         };
         let forks = record.read();
         self.note(|written| match &forks {

@@ -53,8 +53,7 @@ impl Processors {
 
     fn take(&self) -> Taken<'_> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let least = all.iter_mut().min_by_key(|(_, users)| *users);
-        let number = least.map(|(number, users)| {
+        let number = all.iter_mut().min_by_key(|(_, users)| *users).map(|(number, users)| {
             *users += 1;
             *number
         });

@@ -254,8 +254,7 @@ impl Races<'_> {
     }
 
     fn fails(&self, test: usize, run: &Run) -> bool {
-        let end = self.processes.end(test, run.clone(), false);
-        end.passed() == Some(false)
+        self.processes.end(test, run.clone(), false).passed() == Some(false)
     }
 
     /// The accesses of a test that runs alone to a part of the state.
@@ -263,8 +262,7 @@ impl Races<'_> {
         let mut accesses = match state.kind {
             StateKind::Static => {
                 let mut known = self.known.borrow_mut();
-                let known = known.entry((used.test, state.clone()));
-                let watched = known.or_insert_with(|| {
+                let watched = known.entry((used.test, state.clone())).or_insert_with(|| {
                     let spec = self.processes.spec(used.test).watching(vec![state.clone()]);
                     self.alone(&spec, used.test)
                 });

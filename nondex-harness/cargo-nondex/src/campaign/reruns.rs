@@ -144,8 +144,7 @@ impl<'a> Reruns<'a> {
         }));
         conclude(report, conclusion, &tried);
         let first = first.filter(|_| !report.verdict.passes())?;
-        let seeded = first.spec.clone();
-        let seeded = seeded.filter(|spec| !spec.is_clean());
+        let seeded = first.spec.clone().filter(|spec| !spec.is_clean());
         self.fail(report, suite, first);
         seeded
     }
@@ -153,8 +152,7 @@ impl<'a> Reruns<'a> {
     /// What the runs of `report` reached that further runs could change.
     fn reached(&self, report: &TestReport) -> Reached {
         let is_open = |is_wanted: fn(Family) -> bool| {
-            let mut points = report.points.iter();
-            points.any(|point| is_wanted(point.family))
+            report.points.iter().any(|point| is_wanted(point.family))
         };
         // Of one that passed with every order there is, no further seed makes another choice.
         let is_verified = report.verified.contains(&Level::Std);

@@ -85,14 +85,12 @@ impl Part<'_> {
         let Some(known) = self.known else {
             return Vec::new();
         };
-        let flags = known.poison_flags.iter();
-        let flags = flags.map(|flag| known.bytes.start + flag);
+        let flags = known.poison_flags.iter().map(|flag| known.bytes.start + flag);
         let is_changed = |flag: &usize| {
             let mut changed = self.changed.iter().filter_map(StateId::bytes);
             changed.any(|(start, length)| (start..start + length).contains(flag))
         };
-        let flags = flags.filter(is_changed);
-        flags.map(|flag| self.of_bytes(flag, 1)).collect()
+        flags.filter(is_changed).map(|flag| self.of_bytes(flag, 1)).collect()
     }
 
     /// What is watched for its lines, one after the other: of what is larger than can be watched,
@@ -128,8 +126,7 @@ impl Part<'_> {
     fn changed_within(&self, bytes: &Range<usize>) -> Option<StateId> {
         let changed = || self.changed.iter().filter_map(StateId::bytes);
         let start = changed().map(|(start, _)| start).min()?.max(bytes.start);
-        let end = changed().map(|(start, length)| start + length).max()?;
-        let end = end.min(bytes.end);
+        let end = changed().map(|(start, length)| start + length).max()?.min(bytes.end);
         (start < end).then(|| self.of_bytes(start, end - start))
     }
 
@@ -184,9 +181,7 @@ impl<'a> States<'a> {
         let usual = self.run(before, test, &|_| {});
         let looking = self.run(before, test, &|tests| tests.changes = true);
         let ends = |runs: Option<Vec<Run>>| {
-            let runs = runs.unwrap_or_default();
-            let ends = runs.into_iter().map(|run| run.outcome);
-            ends.collect::<Vec<_>>()
+            runs.unwrap_or_default().into_iter().map(|run| run.outcome).collect::<Vec<_>>()
         };
         let why = match ends(usual) == ends(looking) {
             true => "no static, variable, file or other state that is compared is left changed",
@@ -225,8 +220,7 @@ impl<'a> States<'a> {
         }
         // A folder is put back with all that is in it.
         let has_inside = |part: &Part<'_>| {
-            let mut others = all.iter().filter(|other| other.confirmed);
-            others.any(|other| part.is_folder_of(other))
+            all.iter().filter(|other| other.confirmed).any(|other| part.is_folder_of(other))
         };
         let mut shared = Vec::new();
         for part in all.iter().filter(|part| part.confirmed) {
@@ -298,11 +292,11 @@ impl<'a> States<'a> {
             }
             for known in found.into_iter().filter(|known| !known.is_noise()) {
                 let state = known.state();
-                let place = parts.iter().position(|part| part.state == state);
-                let place = place.unwrap_or_else(|| {
-                    parts.push(Part { known: Some(known), ..Part::of(state) });
-                    parts.len() - 1
-                });
+                let place =
+                    parts.iter().position(|part| part.state == state).unwrap_or_else(|| {
+                        parts.push(Part { known: Some(known), ..Part::of(state) });
+                        parts.len() - 1
+                    });
                 parts[place].changed.push(change.state.clone());
             }
         }
@@ -320,8 +314,7 @@ impl<'a> States<'a> {
         let found = self.symbols.at(state);
         let cwd = &self.processes.suite.binary.cwd;
         let is_own = |known: &&Static| {
-            let place = known.file.as_ref();
-            place.is_some_and(|file| self.workspace.user_file(file, cwd).is_some())
+            known.file.as_ref().is_some_and(|file| self.workspace.user_file(file, cwd).is_some())
         };
         !found.is_empty() && !found.iter().any(is_own)
     }

@@ -33,8 +33,7 @@ impl StopFlag {
 
     /// How much of its time is left, if it has one.
     pub fn left(&self) -> Option<Duration> {
-        let deadline = self.deadline;
-        deadline.map(|end| end.saturating_duration_since(Instant::now()))
+        self.deadline.map(|end| end.saturating_duration_since(Instant::now()))
     }
 
     /// Sets the flag. Takes effect within a fraction of a second.

@@ -31,8 +31,7 @@ impl Process {
 
 /// All processes, by their numbers.
 pub(super) fn processes() -> impl Iterator<Item = (i32, Process)> {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| {
+    std::fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|entry| {
         let id = entry.file_name().to_str()?.parse().ok()?;
         Some((id, Process::of(id)?))
     })

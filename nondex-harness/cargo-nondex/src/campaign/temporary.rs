@@ -21,14 +21,12 @@ fn own_folder() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
     NAME.get_or_init(|| {
         let own = format!("nondex-{}", std::process::id());
-        let entries = std::fs::read_dir(std::env::temp_dir());
-        let entries = entries.into_iter().flatten().flatten();
+        let entries = std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
         let taken: Vec<String> = names.filter(|name| name.starts_with(&own)).collect();
         let is_free = |name: &String| !taken.iter().any(|taken| taken.starts_with(name.as_str()));
         let others = (0_u64..).map(|number| format!("{own}_{number}_"));
-        let mut names = [own.clone()].into_iter().chain(others);
-        names.find(is_free).unwrap_or(own.clone())
+        [own.clone()].into_iter().chain(others).find(is_free).unwrap_or(own.clone())
     })
 }
 
@@ -52,8 +50,7 @@ pub(super) fn private_folder(binary: &TestBinary, test: &TestCase) -> PathBuf {
 /// Makes a folder that only its owner can read; `None` where somebody else made it, or it cannot
 /// be made.
 pub(super) fn made(folder: PathBuf) -> Option<PathBuf> {
-    let made = DirBuilder::new().mode(0o700).create(&folder);
-    made.is_ok().then_some(folder)
+    DirBuilder::new().mode(0o700).create(&folder).is_ok().then_some(folder)
 }
 
 /// The name of what has this path, in a process with this folder for temporary files.

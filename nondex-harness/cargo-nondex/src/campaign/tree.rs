@@ -56,8 +56,7 @@ enum Content {
 
 impl Content {
     fn of(path: &Path) -> Option<Self> {
-        let link = fs::read_link(path).map(Content::Link);
-        link.or_else(|_| fs::read(path).map(Content::Bytes)).ok()
+        fs::read_link(path).map(Content::Link).or_else(|_| fs::read(path).map(Content::Bytes)).ok()
     }
 
     fn write(&self, path: &Path) {
@@ -192,14 +191,12 @@ impl Tree {
             written.filter(|written| *written || !is_open(path))
         };
         let known: Vec<Option<bool>> = left.iter().map(written).collect();
-        let open = left.iter().zip(&known);
-        let open = open.filter(|(_, known)| known.is_none());
+        let open = left.iter().zip(&known).filter(|(_, known)| known.is_none());
         let open: Vec<PathBuf> = open.map(|(path, _)| path.clone()).collect();
         let open: BTreeSet<PathBuf> = self.without_foreign(open).into_iter().collect();
         let is_of_test =
             |(path, known): &(PathBuf, Option<bool>)| known.unwrap_or_else(|| open.contains(path));
-        let all = left.into_iter().zip(known).filter(is_of_test);
-        all.map(|(path, _)| path).collect()
+        left.into_iter().zip(known).filter(is_of_test).map(|(path, _)| path).collect()
     }
 
     /// Leaves out what processes outside of the campaign write.
@@ -210,8 +207,7 @@ impl Tree {
         let mut foreign = self.foreign.lock().unwrap_or_else(PoisonError::into_inner);
         // Of a folder, what is in it comes next.
         let is_known = |foreign: &BTreeSet<PathBuf>, path: &PathBuf| {
-            let next = foreign.range(path.clone()..).next();
-            next.is_some_and(|file| file.starts_with(path))
+            foreign.range(path.clone()..).next().is_some_and(|file| file.starts_with(path))
         };
         if left.iter().all(|path| is_known(&foreign, path)) {
             return Vec::new();
@@ -229,8 +225,7 @@ impl Tree {
         let written = writers::written_by_others(|file| ours(file).is_some());
         foreign.extend(written.iter().filter_map(|file| ours(file)));
         let edited = left.iter().filter(|path| {
-            let before = self.before.get(*path);
-            before.is_some_and(|entry| entry.stamp.is_some()) && is_source(path)
+            self.before.get(*path).is_some_and(|entry| entry.stamp.is_some()) && is_source(path)
         });
         foreign.extend(edited.cloned());
         left.retain(|path| !is_known(&foreign, path));

@@ -63,8 +63,7 @@ impl WrittenPaths {
     pub(super) fn has(&self, path: &Path) -> Option<bool> {
         // Of what is removed, the folder is left.
         let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
-        let path = parent.zip(path.file_name());
-        let path = path.map(|(parent, name)| parent.join(name))?;
+        let path = parent.zip(path.file_name()).map(|(parent, name)| parent.join(name))?;
         let known = self.known();
         let next = known.paths.range(path.clone()..).next();
         let is_below = next.is_some_and(|told| told.starts_with(&path));

@@ -216,12 +216,10 @@ impl BuildArgs {
 
 /// The flags that are set.
 fn words_of<const N: usize>(flags: [(&str, bool); N]) -> Vec<String> {
-    let set = flags.into_iter().filter(|(_, is_set)| *is_set);
-    set.map(|(flag, _)| flag.to_owned()).collect()
+    flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag.to_owned()).collect()
 }
 
 /// A flag before each of its values.
 fn with<'a>(flag: &'a str, values: &'a [String]) -> impl Iterator<Item = String> {
-    let words = values.iter().flat_map(move |value| [flag, value]);
-    words.map(str::to_owned)
+    values.iter().flat_map(move |value| [flag, value]).map(str::to_owned)
 }

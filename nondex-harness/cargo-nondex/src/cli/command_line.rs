@@ -248,8 +248,7 @@ fn expect_no_command(
     let first =
         filters.first().filter(|first| args.get(1).is_some_and(|arg| arg == first.as_str()));
     let near = |first: &String| {
-        let mut commands = commands().chain(["help"]);
-        commands.find(|name| strsim::damerau_levenshtein(name, first) == 1)
+        commands().chain(["help"]).find(|name| strsim::damerau_levenshtein(name, first) == 1)
     };
     match first.and_then(|first| Some((first, near(first)?))) {
         None => Ok(()),

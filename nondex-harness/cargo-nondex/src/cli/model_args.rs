@@ -105,8 +105,7 @@ fn is_source(path: &str, metadata: &Metadata) -> bool {
         let name = package.name.as_str();
         let is_of_checkout = |source: &cargo_metadata::Source| {
             let url = source.repr.split(['?', '#']).next().unwrap_or_default();
-            let checkout = url.rsplit('/').next().unwrap_or_default();
-            let checkout = checkout.trim_end_matches(".git");
+            let checkout = url.rsplit('/').next().unwrap_or_default().trim_end_matches(".git");
             source.repr.starts_with("git+") && first.starts_with(checkout)
         };
         path == name

@@ -131,7 +131,6 @@ impl ReplayArgs {
         if self.gdb {
             return Some(vec!["gdb".to_owned(), "--args".to_owned()]);
         }
-        let words = self.debugger.as_ref()?.split_whitespace();
-        Some(words.map(str::to_owned).collect())
+        Some(self.debugger.as_ref()?.split_whitespace().map(str::to_owned).collect())
     }
 }

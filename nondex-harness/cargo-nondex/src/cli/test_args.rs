@@ -59,8 +59,7 @@ impl TestArgs {
     /// Shows the option that other commands take for what they do anyway.
     pub(super) fn show_no_fail_fast(option: Arg) -> Arg {
         let meaning = "Run all tests, whatever fails";
-        let option = option.help(meaning).long_help(None);
-        option.hide(false).help_heading("Test options")
+        option.help(meaning).long_help(None).hide(false).help_heading("Test options")
     }
 
     /// How many tests may fail until no other one is begun.

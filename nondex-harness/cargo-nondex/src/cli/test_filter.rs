@@ -251,10 +251,9 @@ impl ResolvedFilter<'_> {
         let Some(default) = &self.default else {
             return 0;
         };
-        let tests = suites.iter().flat_map(|suite| {
-            let tests = suite.tests.iter();
-            tests.map(move |test| Query::of(suite, test))
-        });
+        let tests = suites
+            .iter()
+            .flat_map(|suite| suite.tests.iter().map(move |test| Query::of(suite, test)));
         tests.filter(|query| !default.contains(query)).count()
     }
 
@@ -287,10 +286,9 @@ impl ResolvedFilter<'_> {
     /// The id that a shell made a filter of: without quotes, `$name` is a variable, and most often
     /// an empty one.
     pub fn unquoted(&self, suites: &[Suite]) -> Option<String> {
-        let tests = suites.iter().flat_map(|suite| {
-            let tests = suite.tests.iter();
-            tests.map(|test| (&suite.binary.id, &test.name))
-        });
+        let tests = suites
+            .iter()
+            .flat_map(|suite| suite.tests.iter().map(|test| (&suite.binary.id, &test.name)));
         let mut tests = tests.filter(|(binary, name)| {
             let rest = name.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
             let seen = format!("{binary}{rest}");

@@ -30,8 +30,7 @@ where
     T: Copy + Send + Sync + 'static,
 {
     PossibleValuesParser::new(all.map(name)).map(move |word| {
-        let mut all = all.into_iter();
-        all.find(|one| name(*one) == word).expect("no other word is accepted")
+        all.into_iter().find(|one| name(*one) == word).expect("no other word is accepted")
     })
 }
 
@@ -59,8 +58,7 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
 
 /// Reads a positive number, with or without a fraction.
 pub(crate) fn factor(text: &str) -> Result<f64, String> {
-    let read = text.parse::<f64>().ok();
-    let read = read.filter(|factor| factor.is_finite() && *factor > 0.0);
+    let read = text.parse::<f64>().ok().filter(|factor| factor.is_finite() && *factor > 0.0);
     read.ok_or_else(|| "expected a number above 0, such as `10` or `2.5`".to_owned())
 }
 

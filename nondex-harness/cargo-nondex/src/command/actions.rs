@@ -45,8 +45,7 @@ pub(super) fn announce(
 /// Appends to the summary, after what other commands of the step have written.
 fn append_summary(text: &str, console: &Console) {
     let path = std::env::var_os(SUMMARY).unwrap_or_default();
-    let mut options = OpenOptions::new();
-    let file = options.append(true).create(true).open(&path);
+    let file = OpenOptions::new().append(true).create(true).open(&path);
     if let Err(error) = file.and_then(|mut file| file.write_all(text.as_bytes())) {
         let path = path.display();
         console.warning(&format!("failed to write the job summary `{path}`: {error}"));

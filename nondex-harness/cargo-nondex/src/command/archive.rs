@@ -27,8 +27,7 @@ pub(super) fn archive(args: &ArchiveArgs, console: &Console) -> Result<ExitCode>
         return Err(Error::build("interrupted while the tests were built"));
     }
     let rebuilds = Rebuilds::of(&project, &plan, &|| stop.is_set())?;
-    let varied = rebuilds.variations.into_iter().map(|one| one.package);
-    let varied: BTreeSet<String> = varied.collect();
+    let varied: BTreeSet<String> = rebuilds.variations.into_iter().map(|one| one.package).collect();
     let file = match &args.archive_file {
         Some(path) => file::absolute(path)?,
         None => project.target_dir.join("nondex/archive.tar.gz"),
@@ -87,8 +86,7 @@ fn sources(project: &Project, archive: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
             let listed = git.read(&arguments)?;
             let files = listed.split_terminator('\0').map(|file| git.root().join(file));
             // One that was removed is still in the index.
-            let files = files.filter(|file| is_source(file) && file.symlink_metadata().is_ok());
-            files.collect()
+            files.filter(|file| is_source(file) && file.symlink_metadata().is_ok()).collect()
         }
         Err(_) => {
             let mut files = Vec::new();

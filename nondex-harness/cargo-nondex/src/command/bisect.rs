@@ -35,8 +35,7 @@ pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
     let test = known::choose(&report, &args.test)?;
     let git = Git::around(&place.workspace_root)?;
     let bad = git.commit(&args.bad)?;
-    let good = args.good.as_ref().map(|good| git.commit(good));
-    let good = good.transpose()?;
+    let good = args.good.as_ref().map(|good| git.commit(good)).transpose()?;
     if let Some(good) = &good
         && !git.leads_to(&good.id, &bad.id)
     {
@@ -119,8 +118,7 @@ fn commit_report(commit: &Commit) -> CommitReport {
 
 /// A path of the workspace, from the root of the repository.
 fn in_repository(git: &Git, workspace: &Utf8Path, file: &str) -> String {
-    let prefix = workspace.strip_prefix(git.root()).unwrap_or(Utf8Path::new(""));
-    prefix.join(file).into_string()
+    workspace.strip_prefix(git.root()).unwrap_or(Utf8Path::new("")).join(file).into_string()
 }
 
 fn flaky_since(
@@ -288,8 +286,7 @@ impl CommitSearch<'_, '_> {
                     Tried::Skipped => {}
                 },
                 Next::Found(found) => {
-                    let parents = self.git.parents(&flaky)?;
-                    let doubtful = parents.into_iter().find(|parent| {
+                    let doubtful = self.git.parents(&flaky)?.into_iter().find(|parent| {
                         goods.contains(parent)
                             && tried.contains_key(parent)
                             && !confirmed.contains(parent)

@@ -17,8 +17,7 @@ pub(super) fn check(args: &CheckArgs, asked: &Asked, console: &Console) -> Resul
     let tried = OrderOptions { orders: args.orders.unwrap_or(usual.orders), ..usual };
     let stages = Stages::ChoicesAndOrders;
     let compared = args.base.as_deref().zip(asked.config.root.as_deref());
-    let change = compared.map(|(base, root)| Change::since(Some(base), root));
-    let change = change.transpose()?;
+    let change = compared.map(|(base, root)| Change::since(Some(base), root)).transpose()?;
     run::within(&args.run, asked, console, stages, |session| {
         let mut report = session.campaign()?;
         add_orders(&tried, session, &mut report)?;

@@ -41,10 +41,10 @@ fn investigate(args: &ClassifyArgs, is_named: bool, session: &Session<'_>, repor
         &session.tree,
         session.stop,
     );
-    let tests = session.selected.iter().flat_map(|selected| {
-        let tests = selected.tests.iter();
-        tests.map(move |(case, _)| (selected.suite, case))
-    });
+    let tests = session
+        .selected
+        .iter()
+        .flat_map(|selected| selected.tests.iter().map(move |(case, _)| (selected.suite, case)));
     for ((suite, case), test) in tests.zip(&mut report.tests) {
         if !test.verdict.passes() {
             continue;

@@ -228,10 +228,10 @@ fn fill_build(args: &mut BuildArgs, settings: &Settings) {
 }
 
 fn fill_filter(args: &mut FilterArgs, settings: &Settings) {
-    let texts = settings.filterset.as_ref().map(|sets| {
-        let texts = sets.iter().map(|set| set.0.clone());
-        texts.collect::<Vec<String>>()
-    });
+    let texts = settings
+        .filterset
+        .as_ref()
+        .map(|sets| sets.iter().map(|set| set.0.clone()).collect::<Vec<String>>());
     fill_list(&mut args.filtersets, texts.as_ref());
 }
 

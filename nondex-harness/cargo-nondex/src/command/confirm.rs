@@ -46,8 +46,7 @@ pub(super) fn confirm(args: &ConfirmArgs, asked: &Asked, console: &Console) -> R
     selection::expect_some(&project.suites, &selected, &resolved, console)?;
     let required = selection::required(asked, &plan, &project.suites)?;
     let running = selected.iter().flat_map(|selected| {
-        let tests = selected.tests.iter().filter(|(_, runs)| *runs);
-        tests.map(|(test, _)| (selected.suite, test))
+        selected.tests.iter().filter(|(_, runs)| *runs).map(|(test, _)| (selected.suite, test))
     });
     let seeded = match seeds {
         Some(seeds) => Some(Seeded::new(seeds, &project, args.project.build.target.as_deref())?),
@@ -192,6 +191,5 @@ fn tell(confirmed: &Confirmed, console: &Console) {
 
 /// The newest finding of a test that has a culprit.
 fn finding_of<'a>(test: &str, findings: &'a [Finding]) -> Option<&'a Finding> {
-    let mut findings = findings.iter();
-    findings.find(|finding| finding.test == test && !finding.culprits.is_empty())
+    findings.iter().find(|finding| finding.test == test && !finding.culprits.is_empty())
 }

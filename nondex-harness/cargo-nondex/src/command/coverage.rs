@@ -31,8 +31,7 @@ impl Programs {
     /// all requested lines.
     pub(super) fn read(&mut self, program: &str) -> Option<&Blocks> {
         if !self.known.contains_key(program) {
-            let read = Blocks::of(program.into(), &self.asked).ok();
-            let read = read.filter(Blocks::are_all);
+            let read = Blocks::of(program.into(), &self.asked).ok().filter(Blocks::are_all);
             let all = read.iter().flat_map(Blocks::all);
             self.compiled.extend(all.cloned());
             self.known.insert(program.to_owned(), read);
@@ -98,8 +97,7 @@ impl Coverage {
             .iter()
             .flat_map(|selected| selected.tests.iter().map(|(case, _)| (selected.suite, case)));
         // What a doctest is stands in a comment, which makes no difference to what other tests run.
-        let tests = tests.filter(|(_, case)| case.doctest.is_none());
-        let own = tests.map(|(suite, case)| {
+        let own = tests.filter(|(_, case)| case.doctest.is_none()).map(|(suite, case)| {
             let executable = suite.binary.executable_of(case);
             (suite.test_id(case), executable.to_owned())
         });
@@ -131,8 +129,7 @@ impl Coverage {
         ran.is_lost |= !own.is_some_and(|own| is_told(own, covered));
         for covered in covered {
             ran.is_lost |= covered.is_lost;
-            let blocks = ran.blocks.entry(covered.program.clone()).or_default();
-            blocks.extend(&covered.blocks);
+            ran.blocks.entry(covered.program.clone()).or_default().extend(&covered.blocks);
         }
     }
 

@@ -34,8 +34,7 @@ use cargo_metadata::Metadata;
 pub(super) fn deflake(args: &DeflakeArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
     // Before the build, which may take long. Without a workspace, that fails.
     let root = asked.config.root.as_deref();
-    let change = root.map(|root| Change::since(args.base.as_deref(), root));
-    let change = change.transpose()?;
+    let change = root.map(|root| Change::since(args.base.as_deref(), root)).transpose()?;
     run::within(&args.run, asked, console, Stages::Choices, |session| {
         let mut report = session.campaign()?;
         if let Some(change) = &change {
@@ -193,8 +192,7 @@ fn change_of(
         _ if test.is_sanitised() => Kind::Explained,
         Verdict::ImplementationDependent => Kind::Choice {
             is_unchanged: test.has_confirmed_culprits().then(|| {
-                let mut culprits = test.culprits.iter();
-                culprits.all(|culprit| {
+                test.culprits.iter().all(|culprit| {
                     let (file, line, _) = culprit.place();
                     !effects.has_changed(file, line)
                 })

@@ -87,8 +87,7 @@ impl Effects {
     pub(super) fn are_opened<'a>(&self, opened: impl Iterator<Item = &'a String>) -> bool {
         let opened: BTreeSet<&str> = opened.map(String::as_str).collect();
         self.files.iter().any(|(file, presence)| {
-            let folder = Utf8Path::new(file).parent();
-            let folder = folder.filter(|_| *presence != Presence::Both);
+            let folder = Utf8Path::new(file).parent().filter(|_| *presence != Presence::Both);
             opened.contains(file.as_str())
                 || folder.is_some_and(|folder| opened.contains(folder.as_str()))
         })
@@ -123,8 +122,7 @@ impl Effects {
         compiled: &BTreeSet<SourceLine>,
     ) -> Vec<Line> {
         let has = |lines: &BTreeSet<SourceLine>, file: &Utf8PathBuf, first: u32, last: u32| {
-            let mut inside = lines.range((file.clone(), first)..=(file.clone(), last));
-            inside.next().is_some()
+            lines.range((file.clone(), first)..=(file.clone(), last)).next().is_some()
         };
         let met = self.effects.iter().filter(|effect| match effect.reach {
             Reach::Lines(first, last) => has(ran, &effect.file, first, last),
@@ -146,14 +144,12 @@ impl Effects {
         let (far, near): (Vec<&Effect>, Vec<&Effect>) =
             met.partition(|effect| effect.reach.is_beyond_lines());
         let places = |effects: Vec<&Effect>| -> BTreeSet<(String, u32)> {
-            let places = effects.into_iter();
-            places.map(|effect| (self.shown(&effect.file), effect.line)).collect()
+            effects.into_iter().map(|effect| (self.shown(&effect.file), effect.line)).collect()
         };
         let mut near = places(near);
         near.extend(self.own_change(test));
         let far: Vec<_> = places(far).difference(&near).cloned().collect();
-        let lines = near.into_iter().chain(far);
-        lines.map(|(file, line)| Line { file, line }).collect()
+        near.into_iter().chain(far).map(|(file, line)| Line { file, line }).collect()
     }
 
     /// Whether the executable of a test contains the crate of what affects a whole crate.

@@ -27,8 +27,7 @@ impl Folders {
     pub(super) fn find(location: &LocationArgs) -> Result<Self> {
         let plan = BuildPlan::of(location.manifest_path.as_deref());
         let metadata = project::metadata(&plan, false)?;
-        let target_dir = location.target_dir.clone();
-        let target_dir = target_dir.unwrap_or(metadata.target_directory);
+        let target_dir = location.target_dir.clone().unwrap_or(metadata.target_directory);
         Ok(Folders {
             workspace_root: metadata.workspace_root,
             target_dir: file::absolute(&target_dir)?,

@@ -69,10 +69,8 @@ impl KnownFlakes {
         let built = suites.filter(|suite| suite.binary.harness != Harness::Doctest);
         let built: BTreeMap<&str, &Suite> =
             built.map(|suite| (suite.binary.id.as_str(), suite)).collect();
-        let tests = built.values().flat_map(|suite| {
-            let tests = suite.tests.iter();
-            tests.map(|test| suite.test_id(test))
-        });
+        let tests =
+            built.values().flat_map(|suite| suite.tests.iter().map(|test| suite.test_id(test)));
         let is_complete = |binary: &str| {
             built.contains_key(binary) || workspace.binary_ids().all(|known| known != binary)
         };
@@ -84,8 +82,7 @@ impl KnownFlakes {
         let is_meant = |entry: &KnownEntry, test: &TestReport| match &entry.filterset {
             None => entry.test.as_deref() == Some(&test.id),
             Some(text) => {
-                let mut sets = self.sets.iter();
-                let set = sets.find(|(known, _)| known == text);
+                let set = self.sets.iter().find(|(known, _)| known == text);
                 set.is_some_and(|(_, set)| set.contains(&query(test)))
             }
         };
@@ -97,8 +94,7 @@ impl KnownFlakes {
 /// What a filterset asks of a test in a report, by the id that nextest gives its binary: `serde`,
 /// `serde::name`, `serde::bin/name`.
 fn query(test: &TestReport) -> Query<'_> {
-    let target = test.binary.strip_prefix(&test.package);
-    let target = target.and_then(|rest| rest.strip_prefix("::"));
+    let target = test.binary.strip_prefix(&test.package).and_then(|rest| rest.strip_prefix("::"));
     let (kind, binary) = match target {
         None => ("lib", test.package.as_str()),
         Some(target) => target.split_once('/').unwrap_or(("test", target)),
@@ -169,8 +165,7 @@ pub(super) fn entry(
 pub(super) fn failing(report: &Report) -> Vec<&TestReport> {
     let is_advice = |test: &TestReport| test.advice().is_some() && !report.run.strict;
     let tests = report.tests.iter().filter(|test| known::may_be_known(test));
-    let tests = tests.filter(|test| test.known.is_none() && !is_advice(test));
-    tests.collect()
+    tests.filter(|test| test.known.is_none() && !is_advice(test)).collect()
 }
 
 /// The flaky test of a report that is meant.

@@ -17,8 +17,7 @@ use crate::exit_code::ExitCode;
 /// Serves until stdin ends.
 #[cfg(feature = "mcp")]
 pub(super) fn mcp(location: &LocationArgs) -> Result<ExitCode> {
-    let served = tools::Tools::new(location).and_then(server::serve);
-    served.map(|()| ExitCode::Ok)
+    tools::Tools::new(location).and_then(server::serve).map(|()| ExitCode::Ok)
 }
 
 /// An error, which shows how the server is built.

@@ -119,8 +119,7 @@ fn needing<'a>(listed: &'a [Listed<'a>]) -> impl Iterator<Item = &'a Listed<'a>>
 
 /// A test on each line: its id, whether it needs the network or only asks for it, and the hosts.
 fn table(listed: &[Listed<'_>]) -> String {
-    let width = listed.iter().map(|test| test.id.chars().count()).max();
-    let width = width.unwrap_or(0);
+    let width = listed.iter().map(|test| test.id.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for test in listed {
         let word = if test.needs { "needs" } else { "asks" };

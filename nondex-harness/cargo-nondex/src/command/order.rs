@@ -19,8 +19,7 @@ pub(super) fn order(args: &OrderArgs, asked: &Asked, console: &Console) -> Resul
     };
     run::within(&args, asked, console, Stages::Orders, |session| {
         let mut report = session.in_orders(&tried)?;
-        let mut tests = report.tests.iter();
-        if tests.any(|test| test.verdict == Verdict::Broken) {
+        if report.tests.iter().any(|test| test.verdict == Verdict::Broken) {
             session.compare_with_plain(&mut report);
             session.compare_builds(&mut report);
         }

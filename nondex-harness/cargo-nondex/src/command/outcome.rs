@@ -34,8 +34,7 @@ impl PlainBuilder {
 impl Builder for PlainBuilder {
     fn build(&self) -> Result<Vec<Suite>, String> {
         let plan = BuildPlan { mode: Mode::Plain, doctests: Doctests::No, ..self.plan.clone() };
-        let project = project::build(&plan, true).map_err(|error| error.to_string())?;
-        let mut suites = project.suites;
+        let mut suites = project::build(&plan, true).map_err(|error| error.to_string())?.suites;
         setup::give(&self.variables, &mut suites);
         Ok(suites)
     }

@@ -245,8 +245,7 @@ impl Past {
         let mut since: BTreeMap<&str, Option<[Effects; 2]>> = BTreeMap::new();
         let mut found = BTreeSet::new();
         let tests = selected.iter().flat_map(|selected| {
-            let tests = selected.tests.iter().filter(|(_, is_run)| *is_run);
-            tests.map(|(case, _)| {
+            selected.tests.iter().filter(|(_, is_run)| *is_run).map(|(case, _)| {
                 let binary = &selected.suite.binary;
                 TestReport::new(&binary.package, &binary.id, &case.name)
             })
@@ -339,8 +338,7 @@ fn texts(lines: &BTreeSet<SourceLine>, root: &Utf8Path) -> BTreeMap<String, Stri
             files.entry(file.to_string()).or_default().insert(*line);
         }
     }
-    let texts = files.into_iter().map(|(file, lines)| (file, history::to_text(&lines)));
-    texts.collect()
+    files.into_iter().map(|(file, lines)| (file, history::to_text(&lines))).collect()
 }
 
 /// The same again.

@@ -77,8 +77,7 @@ impl Reads {
             opened.insert(path.into_string());
         }
         for test in self.running.keys() {
-            let found = self.found.entry(test.clone()).or_default();
-            found.extend(opened.iter().cloned());
+            self.found.entry(test.clone()).or_default().extend(opened.iter().cloned());
         }
     }
 

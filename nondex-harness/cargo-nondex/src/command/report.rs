@@ -52,8 +52,7 @@ fn show(place: &Folders, args: &ReportArgs, console: &Console) -> Result<()> {
         (None, Some(file)) => store::read(file)?,
         (None, None) => store::read_latest(&place.target_dir)?,
     };
-    let runs = place.target_dir.join("nondex/runs");
-    let path = runs.join(&report.run.id).join("report.json");
+    let path = place.target_dir.join("nondex/runs").join(&report.run.id).join("report.json");
     let view = View {
         sources: &Sources::of_user(&place.workspace_root),
         report: path.is_file().then_some(path.as_path()),
@@ -162,8 +161,7 @@ struct Listed<'a> {
 fn list(place: &Folders, console: &Console) -> Result<()> {
     let (findings, damaged) = Store::new(&place.target_dir).all()?;
     console.notes(&damaged);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let now = now.map_or(0, |since| since.as_secs());
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let shown = findings.iter().filter(|finding| finding.primary || console.verbose > 0);
     let listed: Vec<Listed<'_>> =
         shown.map(|finding| Listed { finding, age: now.saturating_sub(finding.found) }).collect();

@@ -68,14 +68,12 @@ pub(super) fn required(
 ) -> Result<BTreeMap<String, Required>> {
     let overrides = &asked.config.profile.overrides;
     let workspace = workspace(plan, !overrides.is_empty())?;
-    let per_test = PerTest::new(overrides, asked.given, &workspace)?;
-    Ok(per_test.required(all(suites)))
+    Ok(PerTest::new(overrides, asked.given, &workspace)?.required(all(suites)))
 }
 
 /// All tests of these binaries.
 pub(super) fn all(suites: &[Suite]) -> impl Iterator<Item = (&Suite, &TestCase)> + Clone {
-    let suites = suites.iter();
-    suites.flat_map(|suite| suite.tests.iter().map(move |test| (suite, test)))
+    suites.iter().flat_map(|suite| suite.tests.iter().map(move |test| (suite, test)))
 }
 
 /// The requested tests, by binary; those with `false` are ignored tests, which are not run.
@@ -146,8 +144,7 @@ pub(super) fn without<'a>(selected: &[Selected<'a>], ids: &BTreeSet<String>) -> 
 
 /// How many tests are run.
 pub(super) fn running(selected: &[Selected<'_>]) -> usize {
-    let tests = selected.iter().flat_map(|selected| &selected.tests);
-    tests.filter(|(_, run)| *run).count()
+    selected.iter().flat_map(|selected| &selected.tests).filter(|(_, run)| *run).count()
 }
 
 /// An error when no test is run, or what else was requested for that.

@@ -51,8 +51,7 @@ pub(super) fn run(
         console.status("Setup", &script.name);
         let variables = execute(script, &project.workspace_root, &project.target_dir)?;
         for binary in binaries {
-            let known = found.entry(binary.to_owned()).or_default();
-            known.extend(variables.iter().cloned());
+            found.entry(binary.to_owned()).or_default().extend(variables.iter().cloned());
         }
     }
     Ok(found)

@@ -78,8 +78,7 @@ pub(super) fn with(args: &WithArgs, console: &Console) -> Result<i32> {
     let mut command = Command::new(program);
     command.args(arguments).env(MANNER, manner);
     around.install(&mut command);
-    let status = signals::run(&mut command);
-    let status = status.map_err(|e| Error::setup(not_run(program, &e)))?;
+    let status = signals::run(&mut command).map_err(|e| Error::setup(not_run(program, &e)))?;
     let signalled = status.signal().map(|signal| SIGNAL_BASE + signal);
     Ok(status.code().or(signalled).unwrap_or(1))
 }

@@ -21,8 +21,7 @@ pub fn workspace_root(manifest_path: Option<&Utf8Path>) -> Option<Utf8PathBuf> {
     }
     let output = command.output().ok().filter(|found| found.status.success())?;
     let manifest = String::from_utf8(output.stdout).ok()?;
-    let root = Utf8Path::new(manifest.trim_end()).parent()?;
-    Some(root.to_owned())
+    Some(Utf8Path::new(manifest.trim_end()).parent()?.to_owned())
 }
 
 /// The text of the file, with the path it is shown by; `None` when there is none and `given` does

@@ -57,8 +57,7 @@ pub fn load(
     let settings = variables.settings()?;
     let file = file.map(Utf8Path::to_owned);
     let file = file.or_else(|| variables.get("NONDEX_CONFIG_FILE").map(Into::into));
-    let profile = profile.or_else(|| variables.get("NONDEX_PROFILE"));
-    let profile = profile.unwrap_or(DEFAULT_PROFILE);
+    let profile = profile.or_else(|| variables.get("NONDEX_PROFILE")).unwrap_or(DEFAULT_PROFILE);
     let mut config = match location::read(file.as_deref(), root.as_deref())? {
         Some((path, text)) => {
             File::parse(&text, &path, root.as_deref().unwrap_or(Utf8Path::new("")))?
@@ -73,8 +72,7 @@ pub fn load(
     let mut overrides = std::mem::take(&mut config.nextest.overrides);
     // This tool's configuration has precedence.
     if config.profile.timeout.is_some() {
-        let all = overrides.iter_mut();
-        all.for_each(|found| found.get_mut().timeout = None);
+        overrides.iter_mut().for_each(|found| found.get_mut().timeout = None);
     }
     config.profile.overrides.extend(overrides);
     config.variables = settings;

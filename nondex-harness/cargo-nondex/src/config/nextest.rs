@@ -194,8 +194,7 @@ fn command(document: &Table, name: &str) -> Option<Vec<String>> {
     let words = match script.get("command")? {
         Value::String(line) => shell_words::split(line).ok()?,
         Value::Array(words) => {
-            let words = words.iter().map(|word| Some(word.as_str()?.to_owned()));
-            words.collect::<Option<_>>()?
+            words.iter().map(|word| Some(word.as_str()?.to_owned())).collect::<Option<_>>()?
         }
         Value::Table(settings) if !settings.contains_key("relative-to") => {
             shell_words::split(settings.get("command-line")?.as_str()?).ok()?
@@ -217,10 +216,7 @@ fn list(value: Option<&Value>) -> impl Iterator<Item = &Value> {
 fn texts(value: Option<&Value>) -> Vec<String> {
     match value {
         Some(Value::String(text)) => vec![text.clone()],
-        several => {
-            let texts = list(several).filter_map(Value::as_str);
-            texts.map(str::to_owned).collect()
-        }
+        several => list(several).filter_map(Value::as_str).map(str::to_owned).collect(),
     }
 }
 

@@ -150,8 +150,7 @@ impl<'a> PerTest<'a> {
     pub fn unused(&self, suites: &[Suite]) -> Vec<String> {
         let has_test = |filter: &Filterset| {
             suites.iter().any(|suite| {
-                let mut tests = suite.tests.iter();
-                tests.any(|test| filter.contains(&Query::of(suite, test)))
+                suite.tests.iter().any(|test| filter.contains(&Query::of(suite, test)))
             })
         };
         let unused = self
@@ -181,8 +180,7 @@ impl<'a> PerTest<'a> {
     ) -> BTreeMap<String, Required> {
         by_id(tests, |query| {
             let of_test = || {
-                let overrides = self.overrides.iter();
-                let matching = overrides.filter(|(filter, _)| filter.contains(query));
+                let matching = self.overrides.iter().filter(|(filter, _)| filter.contains(query));
                 matching.map(|(_, found)| *found)
             };
             let threads = of_test().find_map(|found| found.threads_required);

@@ -46,8 +46,7 @@ impl Read for OperationName {
 
 impl Read for GlobMatcher {
     fn read(text: &str) -> Result<Self, String> {
-        let glob = Glob::new(text).map_err(|error| error.to_string())?;
-        Ok(glob.compile_matcher())
+        Ok(Glob::new(text).map_err(|error| error.to_string())?.compile_matcher())
     }
 }
 

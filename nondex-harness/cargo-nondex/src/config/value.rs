@@ -82,8 +82,7 @@ impl Read for Seeds {
 /// Levels with commas between them.
 impl Read for Vec<Level> {
     fn read(text: &str) -> Result<Self, String> {
-        let levels = text.split(',').map(|name| name.trim().parse());
-        levels.collect::<Result<_, _>>().map_err(said)
+        text.split(',').map(|name| name.trim().parse()).collect::<Result<_, _>>().map_err(said)
     }
 
     fn join(items: Vec<Self>) -> Option<Self> {
@@ -120,8 +119,7 @@ fn whole<N: std::str::FromStr>(text: &str) -> Result<N, String> {
 
 fn one_of<T, const N: usize>(text: &str, known: [(&str, T); N]) -> Result<T, String> {
     let names = known.each_ref().map(|(name, _)| *name).join(", ");
-    let mut known = known.into_iter();
-    let found = known.find(|(name, _)| *name == text);
+    let found = known.into_iter().find(|(name, _)| *name == text);
     found.map_or_else(|| Err(format!("`{text}`: expected one of {names}")), |(_, value)| Ok(value))
 }
 

@@ -70,8 +70,7 @@ impl Finding {
     /// The failing runs of a report on the tests of `project`, which was just built. Reads the
     /// executables of tests that failed.
     pub fn all_of(report: &Report, project: &Project) -> Vec<Finding> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let found = now.map_or(0, |since| since.as_secs());
+        let found = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let mut findings = Vec::new();
         for suite in &project.suites {
             let tests = report

@@ -118,8 +118,7 @@ impl History {
         text.push(b'\n');
         let name = format!("{:015}-{:016x}.json", entry.time, hash::of(&text));
         atomic_file::text(&self.folder.join(name), &text)?;
-        let files = self.files()?;
-        for old in files.iter().rev().skip(KEPT_ENTRIES) {
+        for old in self.files()?.iter().rev().skip(KEPT_ENTRIES) {
             let _ = fs::remove_file(old);
         }
         Ok(())

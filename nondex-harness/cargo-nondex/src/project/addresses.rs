@@ -104,8 +104,7 @@ fn unread(event: &mut Event) -> Vec<Unread<'_>> {
     let has_addresses =
         |stack: &&mut Vec<Frame>| stack.iter().any(|frame| frame.address().is_some());
     let stacks = stacks.into_iter().filter(has_addresses);
-    let traced = traced.into_iter().map(Unread::Traced);
-    traced.chain(stacks.map(Unread::Frames)).collect()
+    traced.into_iter().map(Unread::Traced).chain(stacks.map(Unread::Frames)).collect()
 }
 
 /// Frames of the addresses of a program that were looked up before.

@@ -141,10 +141,7 @@ fn compiler(toolchain: &Toolchain, target: &str, work: &Utf8Path) -> Result<Comm
 fn has_calls(work: &Utf8Path) -> Result<bool, String> {
     let object = work.join(OBJECT);
     let bytes = fs::read(&object).map_err(|e| format!("failed to read `{object}`: {e}"))?;
-    let has = |name: &&str| {
-        let mut parts = bytes.windows(name.len());
-        parts.any(|part| part == name.as_bytes())
-    };
+    let has = |name: &&str| bytes.windows(name.len()).any(|part| part == name.as_bytes());
     Ok(CALLS.iter().all(has))
 }
 

@@ -24,8 +24,7 @@ pub struct Ranges(BTreeMap<Utf8PathBuf, Vec<(u32, u32)>>);
 impl Ranges {
     /// Adds the lines of a file from the first to the last.
     pub fn add(&mut self, file: &Utf8Path, first: u32, last: u32) {
-        let ranges = self.0.entry(file.to_owned()).or_default();
-        ranges.push((first, last));
+        self.0.entry(file.to_owned()).or_default().push((first, last));
     }
 
     fn contains(&self, file: &Utf8Path, line: u32) -> bool {
@@ -77,8 +76,7 @@ impl Blocks {
             for block in around.into_iter().chain(inside) {
                 if addresses.start < ends.get(block).copied().unwrap_or(0) {
                     is_in_block = true;
-                    let lines = lines.entry(*block).or_default();
-                    lines.insert((file.to_owned(), line));
+                    lines.entry(*block).or_default().insert((file.to_owned(), line));
                 }
             }
             // What the linker left out has addresses of nothing.
@@ -91,12 +89,10 @@ impl Blocks {
             if let Some((function, _)) = function.filter(|(function, _)| starts.contains(function))
             {
                 if *function == addresses.start {
-                    let head = instances.heads.entry(*function);
-                    head.or_insert_with(|| (file.to_owned(), line));
+                    instances.heads.entry(*function).or_insert_with(|| (file.to_owned(), line));
                 }
                 if is_asked {
-                    let lines = instances.lines.entry(*function).or_default();
-                    lines.insert((file.to_owned(), line));
+                    instances.lines.entry(*function).or_default().insert((file.to_owned(), line));
                 }
             }
         };
@@ -108,8 +104,7 @@ impl Blocks {
             return Err(failed(&"it has none"));
         }
         for (function, folded) in instances.folded() {
-            let lines = lines.entry(function).or_default();
-            lines.extend(folded);
+            lines.entry(function).or_default().extend(folded);
         }
         Ok(Blocks {
             lines: lines
@@ -202,8 +197,7 @@ fn ends(functions: &BTreeMap<u64, u64>, starts: &BTreeSet<u64>) -> BTreeMap<u64,
     let blocks = starts.iter().zip(next);
     blocks
         .map(|(start, next)| {
-            let function = functions.range(..=*start).next_back();
-            let end = function.map_or(*start, |(_, end)| *end);
+            let end = functions.range(..=*start).next_back().map_or(*start, |(_, end)| *end);
             (*start, end.min(next))
         })
         .collect()

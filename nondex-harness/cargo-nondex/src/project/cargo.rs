@@ -289,8 +289,7 @@ impl Cargo<'_> {
 
 /// Whether the compiler gave up because of this.
 fn is_error(message: &Diagnostic) -> bool {
-    let levels = [DiagnosticLevel::Error, DiagnosticLevel::Ice];
-    levels.contains(&message.level)
+    [DiagnosticLevel::Error, DiagnosticLevel::Ice].contains(&message.level)
 }
 
 /// Whether the compiler or cargo itself runs a target: a build script or a proc macro.

@@ -26,8 +26,7 @@ pub(super) fn settings(root: &Utf8Path) -> Vec<Setting> {
 }
 
 fn settings_of(lock: &str) -> Vec<Setting> {
-    let settings = SETTINGS.into_iter();
-    settings.filter(|[library, ..]| has(lock, library)).collect()
+    SETTINGS.into_iter().filter(|[library, ..]| has(lock, library)).collect()
 }
 
 /// Whether a lock file names a library.

@@ -103,8 +103,7 @@ pub(super) fn with_own_paths(arguments: Vec<&OsString>) -> Vec<&OsString> {
 
 /// The value of the last of these arguments that is this option of `-C`.
 pub(super) fn codegen<S: AsRef<OsStr>>(arguments: &[S], name: &str) -> Option<String> {
-    let arguments = arguments.iter().rev();
-    let mut options = arguments.filter_map(|argument| {
+    let mut options = arguments.iter().rev().filter_map(|argument| {
         let argument = argument.as_ref().to_str()?;
         let option = argument
             .strip_prefix("-C")
@@ -120,8 +119,7 @@ pub(super) fn codegen<S: AsRef<OsStr>>(arguments: &[S], name: &str) -> Option<St
 /// Whether these arguments leave linking to a linker that takes scripts: LLVM's, as the compiler
 /// does by itself, or GNU's.
 fn takes_scripts<S: AsRef<OsStr>>(arguments: &[S]) -> bool {
-    let mut arguments = arguments.iter().map(|argument| argument.as_ref().to_string_lossy());
-    arguments.all(|argument| {
+    arguments.iter().map(|argument| argument.as_ref().to_string_lossy()).all(|argument| {
         let after = |name: &str| argument.split_once(name).map(|(_, value)| value.to_owned());
         let is_driver = |program: &str| {
             let name = Utf8Path::new(program).file_name().unwrap_or_default();

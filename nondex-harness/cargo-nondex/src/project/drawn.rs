@@ -161,8 +161,7 @@ fn expanding(arguments: &[OsString]) -> Vec<OsString> {
         if text == "--out-dir" {
             arguments.next();
         } else if text == "-C" {
-            let value = arguments.next().map(OsString::as_os_str);
-            let value = value.unwrap_or_default();
+            let value = arguments.next().map(OsString::as_os_str).unwrap_or_default();
             if !value.as_bytes().starts_with(b"incremental=") {
                 kept.extend([argument.clone(), value.to_owned()]);
             }

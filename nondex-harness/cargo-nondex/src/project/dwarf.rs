@@ -46,10 +46,7 @@ pub(super) fn path<'a>(
     header: &LineProgramHeader<Reader<'a>>,
     file: &FileEntry<Reader<'a>>,
 ) -> Option<Utf8PathBuf> {
-    let text = |value| {
-        let text = dwarf.attr_string(unit, value).ok()?;
-        Some(text.to_string_lossy().into_owned())
-    };
+    let text = |value| Some(dwarf.attr_string(unit, value).ok()?.to_string_lossy().into_owned());
     let base = unit.comp_dir.map(|folder| folder.to_string_lossy().into_owned());
     let folder = file.directory(header).and_then(text);
     let base = Utf8PathBuf::from(base.unwrap_or_default());

@@ -61,8 +61,7 @@ fn referred(file: &object::File<'_>) -> Option<Vec<u64>> {
         section.address() <= range.start && range.start < section.address() + section.size()
     })?;
     let code = text.data_range(range.start, range.end - range.start).ok()??;
-    let places = (range.start + 4..).zip(code.windows(4));
-    let found = places.filter_map(|(next, bytes)| {
+    let found = (range.start + 4..).zip(code.windows(4)).filter_map(|(next, bytes)| {
         let offset = i32::from_le_bytes(bytes.try_into().ok()?);
         next.checked_add_signed(offset.into())
     });

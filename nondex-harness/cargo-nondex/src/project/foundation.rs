@@ -39,8 +39,7 @@ impl Foundation {
             None => metadata.target_directory.clone(),
         };
         let toolchain = Toolchain::in_dir(&metadata.workspace_root)?;
-        let target = plan.target.clone();
-        let target = target.unwrap_or_else(|| toolchain.host.clone());
+        let target = plan.target.clone().unwrap_or_else(|| toolchain.host.clone());
         if plan.mode == Mode::Program {
             platform::check(&target)?;
             toolchain.check()?;

@@ -80,8 +80,7 @@ fn suite(mut binary: TestBinary, workspace_root: &Utf8Path, mode: Mode) -> Resul
     };
     let takes_threads = || {
         let told = ask(&binary, &[&terse[..], &[ONE_THREAD]].concat())?;
-        let told = told.and_then(|text| from_terse(&text));
-        Ok(told.is_some_and(|(tests, _)| tests == all))
+        Ok(told.and_then(|text| from_terse(&text)).is_some_and(|(tests, _)| tests == all))
     };
     binary.harness = match mode == Mode::Program && takes_threads()? {
         true => Harness::Serial,

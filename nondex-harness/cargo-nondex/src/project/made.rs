@@ -82,8 +82,7 @@ impl Made {
         programs: impl IntoIterator<Item = (usize, BTreeMap<Utf8PathBuf, Vec<u8>>)>,
     ) -> Self {
         let files = programs.into_iter().flat_map(|(number, made)| {
-            let files = made.into_iter();
-            files.map(move |(name, bytes)| ((number, name), Content::of(&bytes)))
+            made.into_iter().map(move |(name, bytes)| ((number, name), Content::of(&bytes)))
         });
         Made(files.collect())
     }

@@ -62,8 +62,7 @@ pub(super) fn check(
     }
     let flags = plan.flags.iter().zip(plan.flags.iter().skip(1));
     let lists = flags.filter(|(flag, _)| *flag == "--features");
-    let features = lists.flat_map(|(_, list)| list.split([',', ' ']));
-    for name in features.filter(|name| is_plain(name)) {
+    for name in lists.flat_map(|(_, list)| list.split([',', ' '])).filter(|name| is_plain(name)) {
         // Those of the current package may be meant, whichever packages are selected.
         let known = members.iter().flat_map(|package| package.features.keys());
         let known: BTreeSet<String> = known.cloned().collect();

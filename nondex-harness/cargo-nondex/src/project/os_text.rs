@@ -20,8 +20,7 @@ pub(super) mod map {
     pub(in crate::project) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<BTreeMap<OsString, OsString>, D::Error> {
-        let texts = BTreeMap::<String, String>::deserialize(deserializer)?;
-        let texts = texts.into_iter();
+        let texts = BTreeMap::<String, String>::deserialize(deserializer)?.into_iter();
         Ok(texts.map(|(name, value)| (name.into(), value.into())).collect())
     }
 }
@@ -40,8 +39,7 @@ pub(super) mod list {
         arguments: &[OsString],
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        let texts = arguments.iter().map(|text| text.to_str());
-        let texts: Option<Vec<&str>> = texts.collect();
+        let texts: Option<Vec<&str>> = arguments.iter().map(|text| text.to_str()).collect();
         let texts = texts.ok_or_else(|| serde::ser::Error::custom("an argument is not UTF-8"))?;
         serializer.collect_seq(texts)
     }
@@ -50,7 +48,6 @@ pub(super) mod list {
     pub(in crate::project) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<OsString>, D::Error> {
-        let texts = Vec::<String>::deserialize(deserializer)?;
-        Ok(texts.into_iter().map(Into::into).collect())
+        Ok(Vec::<String>::deserialize(deserializer)?.into_iter().map(Into::into).collect())
     }
 }

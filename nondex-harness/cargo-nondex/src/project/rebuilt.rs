@@ -66,13 +66,11 @@ impl Variation {
             return Some(root.clone());
         }
         let of = |seed: &u64, file: &(usize, Utf8PathBuf)| self.made[seed].content(file);
-        let files = self.made.values().flat_map(Made::files);
-        let files: BTreeSet<_> = files.collect();
+        let files: BTreeSet<_> = self.made.values().flat_map(Made::files).collect();
         let decides = |file: &(usize, Utf8PathBuf)| {
             passes.iter().all(|pass| fails.iter().all(|fail| of(pass, file) != of(fail, file)))
         };
-        let found = files.into_iter().find(|file| decides(file));
-        found.map(|(_, name)| name.clone())
+        files.into_iter().find(|file| decides(file)).map(|(_, name)| name.clone())
     }
 
     /// The first file that is not the same in all builds.
@@ -129,8 +127,7 @@ impl Rebuilds {
                 package: owner.name.to_string(),
                 proc_macro: drawn[0].macro_name().and_then(|name| {
                     let root = &macro_of(owner, name)?.src_path;
-                    let inside = root.strip_prefix(&metadata.workspace_root);
-                    Some(inside.unwrap_or(root).to_owned())
+                    Some(root.strip_prefix(&metadata.workspace_root).unwrap_or(root).to_owned())
                 }),
                 affected: graph.affected(&users).iter().filter_map(name).collect(),
                 varied: Varied {
@@ -197,8 +194,7 @@ fn vary(
     }
     // A date may have changed since.
     let first = made[&0].clone().only_as_in(&of_seed(0).only_places_of(&made[&0]));
-    let made = made.into_iter();
-    made.map(|(seed, one)| (seed, one.only_places_of(&first))).collect()
+    made.into_iter().map(|(seed, one)| (seed, one.only_places_of(&first))).collect()
 }
 
 /// The target of a package that is the proc macro with this crate name.
@@ -237,8 +233,7 @@ impl<'a> Graph<'a> {
     fn owner(&self, drawn: &Drawn) -> Option<&'a Package> {
         match drawn.macro_name() {
             Some(name) => {
-                let mut packages = self.packages.values();
-                packages.find(|package| macro_of(package, name).is_some()).copied()
+                self.packages.values().find(|package| macro_of(package, name).is_some()).copied()
             }
             None => self.in_folder(drawn.package()?),
         }

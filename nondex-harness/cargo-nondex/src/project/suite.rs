@@ -63,8 +63,7 @@ pub struct TestBinary {
 impl TestBinary {
     /// The executable that `test`, one of its tests, is in.
     pub fn executable_of<'a>(&'a self, test: &'a TestCase) -> &'a Utf8Path {
-        let own = test.doctest.as_ref().map(|doctest| &doctest.executable);
-        own.unwrap_or(&self.executable)
+        test.doctest.as_ref().map_or(&self.executable, |doctest| &doctest.executable)
     }
 
     /// The folders that its tests use as theirs: the one they are started in, and what cargo gives

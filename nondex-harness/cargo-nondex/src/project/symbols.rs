@@ -222,8 +222,7 @@ fn file_of<'a>(
         return None;
     };
     let header = unit.line_program.as_ref()?.header();
-    let path = dwarf::path(dwarf, unit, header, header.file(index)?)?;
-    Some(path.into_string())
+    Some(dwarf::path(dwarf, unit, header, header.file(index)?)?.into_string())
 }
 
 /// The path of a static and its crate, from a linker's symbol.
@@ -243,8 +242,7 @@ fn path(symbol: &str) -> (String, String) {
         path = shorter;
     }
     // `<krate::Type>::method::NAME` is one within a method.
-    let krate = path.trim_start_matches(['<', '&', '*']).split("::").next();
-    let krate = krate.unwrap_or_default();
+    let krate = path.trim_start_matches(['<', '&', '*']).split("::").next().unwrap_or_default();
     (path.to_owned(), krate.to_owned())
 }
 

@@ -50,10 +50,10 @@ fn add(test: &mut TestReport, mut order: TestReport) {
             failures: order.failures.len() as u64,
         });
     }
-    let is_of_files = order.order.as_ref().is_some_and(|order| {
-        let mut state = order.state.iter();
-        state.any(|part| part.confirmed && part.kind == "file")
-    });
+    let is_of_files = order
+        .order
+        .as_ref()
+        .is_some_and(|order| order.state.iter().any(|part| part.confirmed && part.kind == "file"));
     if test.verdict.passes() && order.verdict == Verdict::Broken && order.sanitised_by.is_none() {
         order.rule(Fact::Varies);
         order.notes.push(

@@ -9,8 +9,7 @@ use super::schema::Report;
 /// A workflow command for each finding, a line each: `::error` for what fails the run, `::warning`
 /// for advice. What is known, or was sanitised, has none.
 pub fn annotations(report: &Report, sources: &Sources) -> String {
-    let problems = problems(report, sources);
-    problems.iter().filter_map(annotation).collect()
+    problems(report, sources).iter().filter_map(annotation).collect()
 }
 
 fn annotation(problem: &Problem<'_>) -> Option<String> {

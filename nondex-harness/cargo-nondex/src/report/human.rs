@@ -138,8 +138,7 @@ fn weighed<'r, 's>(
 
 /// The text about one test, as by [`render`]; empty for a stable one.
 pub fn render_test(test: &TestReport, strict: bool, view: &View<'_>) -> String {
-    let entries = entries(std::slice::from_ref(test), strict, view);
-    entries.into_iter().map(Entry::text).collect()
+    entries(std::slice::from_ref(test), strict, view).into_iter().map(Entry::text).collect()
 }
 
 /// How much advice asks of the reader.
@@ -198,6 +197,5 @@ pub fn verdict_style(test: &TestReport) -> Style {
 
 /// The last two segments of a path: `HashMap::iter`, `fs::read_dir`.
 fn short(api: &str) -> &str {
-    let mut separators = api.rmatch_indices("::");
-    separators.nth(1).map_or(api, |(at, _)| &api[at + 2..])
+    api.rmatch_indices("::").nth(1).map_or(api, |(at, _)| &api[at + 2..])
 }

@@ -24,8 +24,7 @@ pub fn of(test_id: &str, spec: &RunSpec) -> String {
     };
     feed(test_id);
     feed(spec.level().name());
-    let selection = spec.selection().map(json::to_string);
-    feed(selection.as_deref().unwrap_or(r#""none""#));
+    feed(spec.selection().map(json::to_string).as_deref().unwrap_or(r#""none""#));
     for test in spec.before() {
         feed(test);
     }

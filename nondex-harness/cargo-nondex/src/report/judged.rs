@@ -89,8 +89,7 @@ fn external_files(report: &mut TestReport, basis: &Basis<'_>) {
     report.runs += files.runs;
     if report.verdict.passes() {
         let clean = specs::clean_spec(&basis.test.name, basis.asked);
-        let mut together = basis.runs.together.of(&clean).iter();
-        let failed = together.find(|run| !run.passed());
+        let failed = basis.runs.together.of(&clean).iter().find(|run| !run.passed());
         let Some(failed) = failed.filter(|_| files.note.is_some()) else {
             return;
         };

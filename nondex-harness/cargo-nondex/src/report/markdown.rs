@@ -42,8 +42,7 @@ pub fn render(report: &Report, sources: &Sources) -> String {
 
 /// How many tests failed, and how many of them need somebody: `4 failed; 1 needs you`.
 pub fn headline(problems: &[Problem<'_>]) -> String {
-    let failed = problems.iter();
-    let failed = failed.filter(|problem| problem.severity != Severity::Warning);
+    let failed = problems.iter().filter(|problem| problem.severity != Severity::Warning);
     let needy = problems.iter().filter(|problem| problem.needs_attention());
     match (tests(failed), tests(needy)) {
         (0, _) => "No test failed".to_owned(),
@@ -55,8 +54,7 @@ pub fn headline(problems: &[Problem<'_>]) -> String {
 
 /// How many tests these findings are about.
 fn tests<'p>(problems: impl Iterator<Item = &'p Problem<'p>>) -> usize {
-    let tests = problems.flat_map(|problem| &problem.tests);
-    tests.map(|test| &test.id).collect::<BTreeSet<_>>().len()
+    problems.flat_map(|problem| &problem.tests).map(|test| &test.id).collect::<BTreeSet<_>>().len()
 }
 
 fn table(text: &mut String, title: &str, rows: &[&Problem<'_>]) {

@@ -120,8 +120,7 @@ fn test(all: &[(&RunInfo, &TestReport)], run: &RunInfo) -> TestReport {
     let place = |seed: Option<u64>| run.seeds.iter().position(|known| Some(*known) == seed);
     let most = all.iter().min_by_key(|(_, test)| {
         let primary = test.replay.as_ref().and_then(|replay| replay.primary.as_ref());
-        let mut failures = test.failures.iter();
-        let failure = failures.find(|failure| failure.id.as_ref() == primary);
+        let failure = test.failures.iter().find(|failure| failure.id.as_ref() == primary);
         let seed = failure.and_then(|failure| place(failure.seed));
         let rank = test.verdict.rank(test.is_dependent());
         (rank, test.weakest_level, seed)

@@ -75,8 +75,7 @@ impl Problem<'_> {
         let label = Some(self.place.label.clone()).filter(|label| !label.is_empty());
         let help = self.help.iter().map(|help| format!("help: {help}"));
         let again = self.reproduce.iter().map(|line| format!("reproduce: {line}"));
-        let lines = [self.headline.clone()].into_iter();
-        let lines = lines.chain(label).chain(help).chain(again);
+        let lines = [self.headline.clone()].into_iter().chain(label).chain(help).chain(again);
         lines.collect::<Vec<_>>().join("\n")
     }
 }

@@ -246,8 +246,7 @@ pub fn findings_of(test: &TestReport, strict: bool, sources: &Sources) -> Vec<Fi
 
 /// The findings of a report.
 pub fn findings(report: &Report, sources: &Sources) -> Vec<Finding> {
-    let problems = problems(report, sources);
-    problems.iter().map(|one| Finding::new(one, true)).collect()
+    problems(report, sources).iter().map(|one| Finding::new(one, true)).collect()
 }
 
 impl Finding {

@@ -42,8 +42,7 @@ pub struct FileChange {
 impl FileChange {
     /// The first line of what is different, or of the file.
     pub fn first(&self) -> u32 {
-        let lines = self.lines.iter().chain(&self.deletions);
-        lines.min().copied().unwrap_or(1)
+        self.lines.iter().chain(&self.deletions).min().copied().unwrap_or(1)
     }
 }
 
@@ -143,14 +142,12 @@ impl Changes {
         of_test: &[String],
         text_of: impl Fn(&str) -> Option<String>,
     ) -> usize {
-        let files = self.files.keys();
-        files.filter(|file| kind_of(file, of_test, &text_of) == kind).count()
+        self.files.keys().filter(|file| kind_of(file, of_test, &text_of) == kind).count()
     }
 
     /// The changed line of `file` that is nearest to `line`.
     pub fn nearest(&self, file: &str, line: u32) -> Option<u32> {
-        let lines = self.files.get(file)?.lines.iter().copied();
-        lines.min_by_key(|changed| changed.abs_diff(line))
+        self.files.get(file)?.lines.iter().copied().min_by_key(|changed| changed.abs_diff(line))
     }
 }
 

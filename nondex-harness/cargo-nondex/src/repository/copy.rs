@@ -99,8 +99,7 @@ impl Copy {
             return Ok(());
         }
         let paths = ["config", "--file", ".gitmodules", "--get-regexp", r"\.path$"];
-        let paths = self.git.read(&paths).unwrap_or_default();
-        for line in paths.lines() {
+        for line in self.git.read(&paths).unwrap_or_default().lines() {
             let Some((name, path)) = line.split_once(' ') else {
                 continue;
             };

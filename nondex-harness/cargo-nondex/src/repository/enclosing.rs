@@ -34,8 +34,7 @@ pub fn enclosing(text: &str, lines: Option<&BTreeSet<u32>>) -> Enclosing {
     items.visit_file(&file);
     let mut names = BTreeSet::new();
     let Some(lines) = lines else {
-        let all = items.found.into_iter().map(|item| item.name);
-        let all: Option<BTreeSet<String>> = all.collect();
+        let all: Option<BTreeSet<String>> = items.found.into_iter().map(|item| item.name).collect();
         return all.map_or(Enclosing::Unknown, Enclosing::Named);
     };
     for line in lines {

@@ -155,8 +155,7 @@ impl Git {
 
     /// The commit at which `HEAD` and a commit went different ways, if they have one in common.
     pub(super) fn fork(&self, commit: &str) -> Option<String> {
-        let found = self.read(&["merge-base", commit, "HEAD"]).ok()?;
-        Some(found.trim().to_owned())
+        Some(self.read(&["merge-base", commit, "HEAD"]).ok()?.trim().to_owned())
     }
 
     /// Whether `before` leads to `after`.
@@ -179,8 +178,7 @@ impl Git {
     /// When git cannot say.
     pub fn files(&self, commit: &str) -> Result<BTreeSet<String>> {
         let text = self.read(&["ls-tree", "-r", "-z", "--full-tree", "--name-only", commit])?;
-        let files = text.split('\0').filter(|file| !file.is_empty());
-        Ok(files.map(str::to_owned).collect())
+        Ok(text.split('\0').filter(|file| !file.is_empty()).map(str::to_owned).collect())
     }
 
     /// Whether a source in these folders has one of these names in it in a commit, or one of these

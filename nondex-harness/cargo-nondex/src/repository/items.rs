@@ -95,11 +95,11 @@ pub fn tracked(text: &str, before: &str, change: &FileChange) -> Vec<Tracked> {
         let trimmed = trimmed(**line);
         trimmed.starts_with("///") || trimmed.starts_with("//!")
     };
-    let of_documentation = changed.iter().filter(is_documentation).chain(blanks);
-    let of_documentation = of_documentation.filter_map(|line| {
-        let reach = items.of_documentation(*line, added)?;
-        Some(Tracked { line: *line, reach })
-    });
+    let of_documentation =
+        changed.iter().filter(is_documentation).chain(blanks).filter_map(|line| {
+            let reach = items.of_documentation(*line, added)?;
+            Some(Tracked { line: *line, reach })
+        });
     let of_deleted = deleted.iter().map(|line| {
         // What was there ran between the lines around it, if these are in one function.
         let around = |range: &Lines| range.contains(line) && range.contains(&(line + 1));
@@ -175,8 +175,7 @@ struct Arm {
 /// Whether these attributes make no difference to anything but what names the item.
 fn are_quiet(attributes: &[syn::Attribute]) -> bool {
     const QUIET: [&str; 7] = ["allow", "cfg", "derive", "doc", "expect", "must_use", "repr"];
-    let mut attributes = attributes.iter();
-    attributes.all(|attribute| QUIET.iter().any(|quiet| attribute.path().is_ident(quiet)))
+    attributes.iter().all(|attribute| QUIET.iter().any(|quiet| attribute.path().is_ident(quiet)))
 }
 
 /// The items of a file, by their lines.
@@ -224,8 +223,7 @@ impl Items {
     fn reaches(&self, line: u32, added: &BTreeSet<u32>, deleted: &BTreeSet<u32>) -> Vec<Reach> {
         let has = |ranges: &[Lines]| ranges.iter().any(|range| range.contains(&line));
         let is_new = |range: &Lines| {
-            let mut lines = range.clone();
-            lines.all(|line| added.contains(&line))
+            range.clone().all(|line| added.contains(&line))
                 && !deleted.iter().any(|line| range.contains(line))
         };
         let mut conditions = self.conditions.iter();
@@ -243,8 +241,7 @@ impl Items {
                 (false, _) => vec![Reach::File],
                 (true, None) => vec![Reach::Crate],
                 (true, Some(names)) => {
-                    let names = names.into_iter().map(str::to_owned);
-                    names.map(Reach::Named).collect()
+                    names.into_iter().map(str::to_owned).map(Reach::Named).collect()
                 }
             };
         }
@@ -263,8 +260,7 @@ impl Items {
         if let Some(reach) = by_name {
             return vec![reach];
         }
-        let mut heads = self.heads.iter();
-        let head = heads.find(|(head, block, _)| head.contains(&line) && is_new(block));
+        let head = self.heads.iter().find(|(head, block, _)| head.contains(&line) && is_new(block));
         head.map_or(vec![Reach::Crate], |(_, _, reach)| reach.iter().cloned().collect())
     }
 
@@ -290,8 +286,7 @@ impl Items {
                 && function.body.contains(range.start())
                 && !arms.iter().any(|arm| is_inside(range, arm))
         });
-        let statement = around.min_by_key(|range| length(range));
-        statement.map_or(function.whole(), |range| {
+        around.min_by_key(|range| length(range)).map_or(function.whole(), |range| {
             Reach::Statement(
                 (*range.start(), *range.end()),
                 (*function.all.start(), *function.all.end()),

@@ -44,8 +44,7 @@ impl Outline {
     /// Whether a function has the same arms as before. Not when there was none.
     pub(super) fn has_same_arms(&self, before: &Self, place: &[String]) -> bool {
         let arms = |outline: &Self| {
-            let functions = outline.functions.get(place)?;
-            let arms = functions.iter().map(|function| function.arms.clone());
+            let arms = outline.functions.get(place)?.iter().map(|function| function.arms.clone());
             Some(arms.collect::<Vec<_>>())
         };
         arms(self).is_some_and(|now| arms(before) == Some(now))
@@ -120,8 +119,7 @@ impl Outline {
                 return self.imported(&part.tree, &format!("{path}::{}", part.ident), of);
             }
             syn::UseTree::Group(group) => {
-                let trees = group.items.iter();
-                return trees.for_each(|tree| self.imported(tree, path, of));
+                return group.items.iter().for_each(|tree| self.imported(tree, path, of));
             }
             syn::UseTree::Name(name) => (name.ident.to_string(), format!("{path}::{}", name.ident)),
             syn::UseTree::Rename(name) => {
@@ -130,8 +128,7 @@ impl Outline {
             syn::UseTree::Glob(_) => ("*".to_owned(), path.to_owned()),
         };
         let key = (self.place.clone(), name);
-        let paths = self.exports.entry(key).or_default();
-        paths.insert(format!("{of} {path}"));
+        self.exports.entry(key).or_default().insert(format!("{of} {path}"));
     }
 }
 

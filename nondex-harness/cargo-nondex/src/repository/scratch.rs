@@ -37,7 +37,6 @@ impl Repository {
     }
 
     pub(super) fn head(&self) -> String {
-        let head = self.git.read(&["rev-parse", "HEAD"]).unwrap();
-        head.trim().to_owned()
+        self.git.read(&["rev-parse", "HEAD"]).unwrap().trim().to_owned()
     }
 }

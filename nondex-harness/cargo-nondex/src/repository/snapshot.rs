@@ -58,15 +58,13 @@ impl Snapshots {
             .with("GIT_OBJECT_DIRECTORY", self.folder.as_str())
             .with("GIT_ALTERNATE_OBJECT_DIRECTORIES", &quoted(&self.objects));
         let mut all = vec!["add", "--all", "--", ":/"];
-        let without = without.strip_prefix(self.git.root()).ok();
-        let without = without.filter(|folder| {
+        let without = without.strip_prefix(self.git.root()).ok().filter(|folder| {
             self.git.read(&["check-ignore", "--quiet", "--", folder.as_str()]).is_err()
         });
         let without = without.map(|folder| format!(":(top,exclude){folder}"));
         all.extend(without.as_deref());
         git.read(&all)?;
-        let tree = git.read(&["write-tree"])?;
-        Ok(tree.trim_end().to_owned())
+        Ok(git.read(&["write-tree"])?.trim_end().to_owned())
     }
 
     /// The tree of a commit.
@@ -103,8 +101,7 @@ impl Snapshots {
 
     /// Whether there are submodules, whose content is no part of a tree.
     pub fn has_submodules(&self) -> bool {
-        let modules = self.git.root().join(".gitmodules");
-        modules.is_file()
+        self.git.root().join(".gitmodules").is_file()
     }
 }
 

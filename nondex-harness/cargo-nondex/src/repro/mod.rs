@@ -143,7 +143,6 @@ impl Subject<'_> {
 
     /// Where the files of one repro are.
     fn folder(&self, name: &str) -> Utf8PathBuf {
-        let repros = self.project.target_dir.join("nondex/repros");
-        repros.join(&self.finding.id).join(name)
+        self.project.target_dir.join("nondex/repros").join(&self.finding.id).join(name)
     }
 }

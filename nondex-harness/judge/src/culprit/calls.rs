@@ -11,8 +11,7 @@ impl CulpritSearch<'_> {
     /// The smallest set of calls at `sites` that changes the outcome, every time, with the elements
     /// of each that make the difference. None when the calls cannot be distinguished.
     pub(super) fn calls(&mut self, sites: &[Site]) -> Result<Vec<Call>, Missing> {
-        let run = self.run(&self.with(Selection::only(sites.to_vec())))?;
-        let points = run.points.iter();
+        let points = self.run(&self.with(Selection::only(sites.to_vec())))?.points.iter();
         let points: Vec<&PointRecord> =
             points.filter(|point| sites.contains(&point.site)).collect();
         let len = points.iter().map(|point| point.count).sum::<u64>();
@@ -67,8 +66,7 @@ impl CulpritSearch<'_> {
 /// Whether anything may lie between a call's base and what was drawn: not so of a value that is
 /// just another one.
 fn has_between(points: &[&PointRecord], call: &Call) -> bool {
-    let mut points = points.iter();
-    points.any(|point| {
+    points.iter().any(|point| {
         (&point.site, &point.thread) == (&call.site, &call.thread) && point.max_len > 1
     })
 }

@@ -95,8 +95,7 @@ impl Evidence {
         specs: &[&RunSpec],
         times: usize,
     ) -> Result<Vec<&[Run]>, Missing> {
-        let repeated = specs.iter().map(|spec| self.repeat(spec, times));
-        let repeated: Vec<_> = repeated.collect();
+        let repeated: Vec<_> = specs.iter().map(|spec| self.repeat(spec, times)).collect();
         let missing = repeated.iter().filter_map(|runs| runs.as_ref().err());
         let turn = |turn| missing.clone().filter_map(move |one| one.experiments.get(turn));
         let turns: Vec<RunSpec> = (0..times).flat_map(turn).cloned().collect();

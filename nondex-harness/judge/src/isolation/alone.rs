@@ -52,12 +52,11 @@ pub(super) fn judge(
         // It agrees with all the others.
         return Ok(as_together(together));
     }
-    if matches!(together, Conclusion::NonDeterministic { .. }) {
-        let clean = runs.alone.repeat(&clean, question.clean_runs())?;
-        if clean.iter().all(|run| !run.passed()) {
-            // Others are not what makes it fail; more likely what its own earlier runs left.
-            return Ok(as_together(together));
-        }
+    if matches!(together, Conclusion::NonDeterministic { .. })
+        && runs.alone.repeat(&clean, question.clean_runs())?.iter().all(|run| !run.passed())
+    {
+        // Others are not what makes it fail; more likely what its own earlier runs left.
+        return Ok(as_together(together));
     }
     let mut conclusion = plan::judge(question)?;
     let is_same = is_same_dependence(&together, &conclusion) && !is_disturbed(options, runs);
@@ -79,8 +78,7 @@ pub(super) fn judge(
         let others = runs.alone.count() - runs.alone.standing_for(&disagreed).len();
         let wanted = sufficient(failures(&runs.together));
         // However few runs disagreed: chance may decide as seldom alone.
-        let wanted = wanted.max(certainty::without_chance(&runs.together));
-        let times = wanted.saturating_sub(others);
+        let times = wanted.max(certainty::without_chance(&runs.together)).saturating_sub(others);
         runs.alone.repeat(&disagreed, times.max(MIN_REPETITIONS))?;
         if let Some((spec, _)) = runs.alone.contradiction(options.is_scheduled()) {
             conclusion = Conclusion::NonDeterministic { spec: Box::new(spec.clone()) };
@@ -118,8 +116,7 @@ fn is_same_dependence(together: &Conclusion, alone: &Conclusion) -> bool {
 /// Whether runs of one spec end in two ways together with other tests, or in another one alone.
 /// Real threads of a test that is scheduled do so by chance.
 fn is_disturbed(options: &Options, runs: &Runs) -> bool {
-    let mut specs = runs.together.specs();
-    specs.any(|(spec, together)| {
+    runs.together.specs().any(|(spec, together)| {
         let all = together.iter().chain(runs.alone.of(spec));
         let mut ends = all.filter(|run| !run.has_no_outcome()).map(Run::passed);
         let first = ends.next();

@@ -87,8 +87,7 @@ impl Runs {
     }
 
     fn all(&self) -> impl Iterator<Item = &Run> {
-        let all = self.together.all().chain(self.alone.all());
-        all.map(|(_, run)| run)
+        self.together.all().chain(self.alone.all()).map(|(_, run)| run)
     }
 
     /// How long they took together.
@@ -101,7 +100,6 @@ impl Runs {
         let points = self.all().flat_map(|run| run.points.iter());
         let models: BTreeSet<(Family, &str)> =
             points.map(|point| (point.site.family, &*point.site.api)).collect();
-        let models = models.into_iter();
-        models.map(|(family, api)| format!("{family}/{api}"))
+        models.into_iter().map(|(family, api)| format!("{family}/{api}"))
     }
 }

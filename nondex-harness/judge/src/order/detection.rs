@@ -90,8 +90,7 @@ pub fn pairs(
     for &then in asked {
         let alone = experiments.ends(&[], then, 1, false)?[0].and_then(End::passed);
         let Some(alone) = alone else { continue };
-        let others = tests.iter().copied().filter(|first| *first != then);
-        let hints = others.filter(|first| {
+        let hints = tests.iter().copied().filter(|first| *first != then).filter(|first| {
             let hint = experiments.hint(*first, then);
             is_complete &= hint.is_some();
             hint.is_some_and(|passed| passed != alone)
@@ -124,8 +123,7 @@ pub fn beginnings(
     let step = others.len().div_ceil(MAX_BEGINNINGS).max(1);
     let orders = [others, reverse].into_iter().flat_map(|order| {
         let lengths = (1..=order.len()).step_by(step);
-        let beginnings = lengths.map(|length| [&order[..length], last].concat());
-        beginnings.collect::<Vec<_>>()
+        lengths.map(|length| [&order[..length], last].concat()).collect::<Vec<_>>()
     });
     let orders: Vec<Vec<usize>> = orders.collect();
     experiments.each(&orders)?;
@@ -151,8 +149,7 @@ pub fn not_idempotent(
         let is_same = |end: &Option<&End>| end.and_then(End::passed) != hint;
         Ok((!ends.iter().any(is_same)).then_some(test))
     };
-    let found = gather(asked.iter().map(|test| ends_otherwise(*test)))?;
-    Ok(found.into_iter().flatten().collect())
+    Ok(gather(asked.iter().map(|test| ends_otherwise(*test)))?.into_iter().flatten().collect())
 }
 
 /// How often a test is run twice in one process before it is called not idempotent.
@@ -169,8 +166,7 @@ pub fn detect(
 ) -> Result<Detection, MissingProcesses> {
     let mut detection = Detection { cutting: ending.to_vec(), ..Detection::default() };
     let tried = planned.iter().map(|order| {
-        let without = order.iter().copied().filter(|test| !ending.contains(test));
-        tried(without.collect(), experiments)
+        tried(order.iter().copied().filter(|test| !ending.contains(test)).collect(), experiments)
     });
     // How such a test ends after others is seen where it comes last.
     let last = ending.iter().take(MAX_CUTS).filter_map(|test| {

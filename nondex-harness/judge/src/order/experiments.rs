@@ -140,8 +140,7 @@ impl Experiments {
         let mut hasher = DefaultHasher::new();
         for test in &experiment.tests {
             test.hash(&mut hasher);
-            let beginnings = self.beginnings.entry(hasher.finish()).or_default();
-            beginnings.push(number);
+            self.beginnings.entry(hasher.finish()).or_default().push(number);
         }
         self.made.push(experiment);
     }
@@ -205,8 +204,7 @@ impl Experiments {
     fn beginning_with(&self, tests: &[usize], alone: bool) -> impl Iterator<Item = &Experiment> {
         let mut hasher = DefaultHasher::new();
         tests.iter().for_each(|test| test.hash(&mut hasher));
-        let known = self.beginnings.get(&hasher.finish());
-        let known = known.into_iter().flatten();
+        let known = self.beginnings.get(&hasher.finish()).into_iter().flatten();
         let known = known.map(|number| &self.made[*number]);
         let known = known.filter(move |made| made.tests.starts_with(tests));
         let of_others = known.clone().filter(move |made| !made.alone && !alone);
@@ -242,8 +240,7 @@ impl Experiments {
     /// That process.
     pub fn first(&self, tests: &[usize]) -> Result<&Experiment, MissingProcesses> {
         let first = |alone| {
-            let mut made = self.beginning_with(tests, alone);
-            made.next().ok_or_else(|| in_order(tests, 1, alone))
+            self.beginning_with(tests, alone).next().ok_or_else(|| in_order(tests, 1, alone))
         };
         let made = first(false)?;
         let is_doubtful = |cut: usize| {
@@ -266,8 +263,7 @@ impl Experiments {
         &self,
         orders: impl IntoIterator<Item = O>,
     ) -> Result<(), MissingProcesses> {
-        let orders = orders.into_iter();
-        gather(orders.map(|order| self.first(order.as_ref()))).map(|_| ())
+        gather(orders.into_iter().map(|order| self.first(order.as_ref()))).map(|_| ())
     }
 
     /// The first failing end of `test` after these tests that is known.
@@ -275,8 +271,7 @@ impl Experiments {
     pub fn failing(&self, before: &[usize], test: usize) -> Option<&End> {
         let order = [before, &[test]].concat();
         let made = self.beginning_with(&order, false);
-        let mut ends = made.filter_map(|made| made.ends.get(before.len()));
-        ends.find(|end| !end.outcome.passed())
+        made.filter_map(|made| made.ends.get(before.len())).find(|end| !end.outcome.passed())
     }
 
     /// The fewest tests after which `test` passed, or else failed; of processes during which no
@@ -329,8 +324,7 @@ impl Experiments {
     /// The same in forks after other tests.
     #[must_use]
     pub fn failures_in_forks(&self, test: usize) -> [usize; 2] {
-        let forks = self.forked.iter();
-        let forks = forks.filter(|((first, then), _)| *then == test && *first != test);
+        let forks = self.forked.iter().filter(|((first, then), _)| *then == test && *first != test);
         counted(forks.filter_map(|(_, passed)| *passed))
     }
 }

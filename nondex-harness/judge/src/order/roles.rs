@@ -194,8 +194,7 @@ impl<'a> RoleSearch<'a> {
         };
         let is_victim =
             matches!(&found, OrderConclusion::Dependent(dependence) if dependence.passes_alone);
-        let spoilt = self.spoilt()?.filter(|_| !is_victim);
-        Ok(spoilt.unwrap_or(found))
+        Ok(self.spoilt()?.filter(|_| !is_victim).unwrap_or(found))
     }
 
     /// What follows when it both passes and fails with nothing before it: another test does not

@@ -89,10 +89,9 @@ const MAX_LEFT_OUT: usize = 8;
 pub fn writers_first(writers: &[usize], tests: usize) -> Vec<Vec<usize>> {
     let mut firsts = vec![writers.to_vec()];
     if (3..=MAX_LEFT_OUT).contains(&writers.len()) {
-        firsts.extend(writers.iter().map(|out| {
-            let others = writers.iter().filter(|test| *test != out);
-            others.copied().collect()
-        }));
+        firsts.extend(
+            writers.iter().map(|out| writers.iter().filter(|test| *test != out).copied().collect()),
+        );
     }
     let after = |first: Vec<usize>| {
         let others = (0..tests).filter(|test| !first.contains(test));
@@ -173,8 +172,7 @@ fn tuscan(len: usize, row: usize) -> Vec<usize> {
         0 => (even - place / 2) % even,
         _ => place.div_ceil(2),
     });
-    let moved = zigzag.map(|test| (test + row) % even);
-    moved.filter(|test| *test < len).collect()
+    zigzag.map(|test| (test + row) % even).filter(|test| *test < len).collect()
 }
 
 /// The order that follows in the dictionary.

@@ -39,10 +39,7 @@ impl FromStr for Limit {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let limit = match text.strip_suffix('%') {
-            Some(share) => {
-                let share = share.parse().ok().filter(|share| *share <= 100);
-                share.map(Limit::Percent)
-            }
+            Some(share) => share.parse().ok().filter(|share| *share <= 100).map(Limit::Percent),
             None => text.parse().ok().map(Limit::Count),
         };
         limit

@@ -125,8 +125,7 @@ impl<'a, K, V> OccupiedEntry<'a, K, V> {
     /// Takes the entry out.
     #[inline]
     pub fn remove_entry(self) -> (K, V) {
-        let removed = self.slots.remove_bucket(self.bucket);
-        removed.expect("the entry is there")
+        self.slots.remove_bucket(self.bucket).expect("the entry is there")
     }
 
     /// The value.

@@ -39,8 +39,7 @@ impl Across<'_> {
                     self.restore(folder, &left[*place]);
                 }
             };
-            let run = self.run(&steps, &mut restore)?.pop()?.pop()?;
-            Some(run.passed() == passes_alone)
+            Some(self.run(&steps, &mut restore)?.pop()?.pop()?.passed() == passes_alone)
         })?;
         let (mut shared, mut proven) = (Vec::new(), Vec::new());
         for (place, path) in left.iter().enumerate() {
@@ -79,14 +78,12 @@ impl Across<'_> {
         let steps: [Step<'_>; 2] = [(with, set, &watch), (binary, &[test], &watch)];
         let runs = self.run(&steps, &mut |_| ())?;
         shared.written = runs[0].iter().zip(set).rev().find_map(|(run, test)| {
-            let accesses = run.accesses.iter().rev().filter(is_of);
-            let mut writes = accesses.filter(|access| access.writes);
+            let mut writes = run.accesses.iter().rev().filter(is_of).filter(|access| access.writes);
             let Line { file, line } = writes.find_map(|access| self.states[with].line(access))?;
             let test = self.id(with, *test);
             Some(WrittenLine { file, line, test })
         });
-        let accesses = runs[1].iter().flat_map(|run| run.accesses.iter());
-        let mut accesses = accesses.filter(is_of);
+        let mut accesses = runs[1].iter().flat_map(|run| run.accesses.iter()).filter(is_of);
         shared.read = accesses.find_map(|access| self.states[binary].line(access));
         Some(())
     }
@@ -107,8 +104,7 @@ impl Across<'_> {
         let watch = [StateId::every(StateKind::File)];
         let mut cleaners = Vec::new();
         for (other, all) in all.iter().enumerate().filter(|_| !files.is_empty()) {
-            let tests = all.tests.iter().copied();
-            let tests = tests.filter(|one| (other, *one) != (binary, test));
+            let tests = all.tests.iter().copied().filter(|one| (other, *one) != (binary, test));
             let tests = tests.filter(|one| other != with || !set.contains(one));
             let tests: Vec<usize> = tests.collect();
             let steps: [Step<'_>; 2] = [(with, set, &[]), (other, &tests, &watch)];

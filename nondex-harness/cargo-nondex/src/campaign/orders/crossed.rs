@@ -73,8 +73,7 @@ impl SeededExperiments {
 
     /// The number of seeds under which a test ended so after these tests, and of all.
     fn count_of(&self, before: &[usize], test: usize, passes: bool) -> [u64; 2] {
-        let ends = self.ends(before, test);
-        let known = ends.filter_map(|(_, end)| end.passed());
+        let known = self.ends(before, test).filter_map(|(_, end)| end.passed());
         known.fold([0, 0], |[count, all], passed| [count + u64::from(passed == passes), all + 1])
     }
 }
@@ -106,8 +105,7 @@ impl OrderCampaign<'_> {
             if open.is_empty() {
                 break;
             }
-            let drawn = processes.with_choices(Level::Std, seed);
-            let made = drawn.answer(
+            let made = processes.with_choices(Level::Std, seed).answer(
                 seeded.of(Level::Std, seed, processes),
                 |experiments: &Experiments| {
                     let orders = open.iter().flat_map(|(test, dependence)| {
@@ -176,8 +174,7 @@ impl OrderCampaign<'_> {
             });
         }
         let found = decided.into_iter();
-        let found = found.map(|test| self.chance(processes, test, false, experiments, seeded));
-        found.collect()
+        found.map(|test| self.chance(processes, test, false, experiments, seeded)).collect()
     }
 
     /// Runs the tests in their order, in the reverse of it, and suspicious pairs of them, under
@@ -310,8 +307,7 @@ impl OrderCampaign<'_> {
     /// The calls whose choices are enough for a test to fail after these tests.
     fn choices(&self, drawn: &Processes<'_>, dependence: &Dependence, test: usize) -> Vec<Culprit> {
         let order = [&dependence.sets[0][..], &[test]].concat();
-        let names = order[..order.len() - 1].iter();
-        let names = names.map(|test| drawn.tests[*test].name.clone());
+        let names = order[..order.len() - 1].iter().map(|test| drawn.tests[*test].name.clone());
         let spec = drawn.spec(test).after(names.collect());
         let fails = |selection: Selection| {
             let spec = spec.clone().with_selection(selection);
@@ -368,6 +364,5 @@ fn suspicious(uses: &[Use<'_>]) -> Vec<Vec<usize>> {
             }
         }
     }
-    let pairs = pairs.into_iter();
-    pairs.map(|(_, first, then)| vec![first, then]).collect()
+    pairs.into_iter().map(|(_, first, then)| vec![first, then]).collect()
 }

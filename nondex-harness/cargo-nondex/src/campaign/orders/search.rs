@@ -42,14 +42,11 @@ impl OrderCampaign<'_> {
         let (tried, has_pairs) = self.pairs(processes, &alone, (asked, suite), experiments);
         // One that hangs after another test would do so in every second order.
         for order in &tried {
-            let made = experiments.first(order).ok();
-            let hung = made.and_then(Experiment::hung);
+            let hung = experiments.first(order).ok().and_then(Experiment::hung);
             ending.extend(hung.filter(|test| !ending.contains(test)));
         }
-        let passes = |test: &&usize| {
-            let alone = alone[**test].as_ref();
-            alone.is_some_and(|end| end.passed() == Some(true))
-        };
+        let passes =
+            |test: &&usize| alone[**test].as_ref().is_some_and(|end| end.passed() == Some(true));
         let passing: Vec<usize> = all.iter().filter(passes).copied().collect();
         let mut uses = race::uses(processes, states, &passing);
         let planned = self.asked.planned(names, &race::writers(&uses));
@@ -100,8 +97,7 @@ impl OrderCampaign<'_> {
         let mut chances = self.drawn(processes, &dependent, experiments, &mut seeded);
         suspects.retain(|suspect| chances.iter().all(|chance| chance.test != suspect.test));
         let decided = suspects.iter().map(|known| known.test);
-        let decided = decided.chain(chances.iter().map(|known| known.test));
-        let decided: Vec<usize> = decided.collect();
+        let decided: Vec<usize> = decided.chain(chances.iter().map(|known| known.test)).collect();
         let is_open = |test: &usize| !decided.contains(test) && !open.contains(test);
         let stable: Vec<usize> =
             asked.iter().copied().filter(|test| is_open(test) && passes(&test)).collect();
@@ -110,8 +106,7 @@ impl OrderCampaign<'_> {
         chances.extend(more);
         // Nor is one broken that was only unlucky.
         let depends = |test: &usize| decided.contains(test);
-        let failing = failing.into_iter().filter(|test| !depends(test));
-        let failing: Vec<usize> = failing.collect();
+        let failing: Vec<usize> = failing.into_iter().filter(|test| !depends(test)).collect();
         chances.extend(self.failing_by_chance(processes, &failing, experiments, &mut seeded));
         let _ = processes.answer(experiments, |experiments| {
             let ends = |test: &usize| experiments.ends(&[], *test, ENOUGH_FAILURES, false);
@@ -253,8 +248,7 @@ fn tried_orders(
     let name = |test: &usize| names[*test].to_owned();
     let tried = |order: &Vec<usize>| {
         let made = experiments.first(order).ok()?;
-        let ends = order.iter().zip(&made.ends);
-        let failed = ends.filter(|(_, end)| !end.outcome.passed());
+        let failed = order.iter().zip(&made.ends).filter(|(_, end)| !end.outcome.passed());
         let ended = made.cut().and_then(|cut| order.get(cut));
         Some(TriedOrder {
             binary: processes.suite.binary.id.clone(),

@@ -34,8 +34,7 @@ impl OrderCampaign<'_> {
         // One that always fails may do so because no sleep is as short as it may be.
         let scheduled = usual.clone().with_scheduler(0);
         let is_tried = self.is_scheduled && is_broken;
-        let scheduled = is_tried.then(|| run(scheduled)).flatten();
-        if scheduled.as_ref().is_some_and(Run::passed) {
+        if is_tried.then(|| run(scheduled)).flatten().as_ref().is_some_and(Run::passed) {
             order::passes_scheduled(report);
             return;
         }

@@ -8,8 +8,7 @@ use nondex_core::protocol::spec::SPEC_VARIABLE;
 
 /// The entry of the environment with which a run is started and no other one is.
 pub(super) fn given(command: &Command) -> Option<Vec<u8>> {
-    let mut variables = command.get_envs();
-    let (_, value) = variables.find(|(name, _)| *name == SPEC_VARIABLE)?;
+    let (_, value) = command.get_envs().find(|(name, _)| *name == SPEC_VARIABLE)?;
     let mut entry = OsString::from(SPEC_VARIABLE);
     entry.push("=");
     entry.push(value?);
@@ -24,8 +23,7 @@ pub(super) fn of(process: i32) -> Option<Vec<u8>> {
 
 /// The entry of our variable in the block that a process was started with.
 fn found_in(block: &[u8]) -> Option<&[u8]> {
-    let mut entries = block.split(|byte| *byte == 0);
-    entries.find(|entry| {
+    block.split(|byte| *byte == 0).find(|entry| {
         entry.strip_prefix(SPEC_VARIABLE.as_bytes()).is_some_and(|rest| rest.starts_with(b"="))
     })
 }

@@ -178,8 +178,7 @@ impl State {
     /// The runs in the queue that may be made, as far as others have not failed.
     fn open(&self) -> impl DoubleEndedIterator<Item = &QueuePlace> {
         let has_failed = self.has_failed();
-        let turns = self.queue.keys();
-        turns.filter(move |turn| !has_failed || self.tests[turn.test].is_begun)
+        self.queue.keys().filter(move |turn| !has_failed || self.tests[turn.test].is_begun)
     }
 
     /// Whether the maximum number of tests has failed, so that no other one is begun.

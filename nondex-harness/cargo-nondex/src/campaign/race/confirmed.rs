@@ -42,8 +42,7 @@ impl Races<'_> {
         let mut tests = spec.interleaving()?.clone();
         tests.lines = true;
         let outer = usize::from(!tests.is_inner);
-        let runs = self.run(&order, &spec.clone().interleaved(tests))?;
-        Some(runs.into_iter().nth(outer))
+        Some(self.run(&order, &spec.clone().interleaved(tests))?.into_iter().nth(outer))
     }
 
     /// Whether a test fails alone under some seed: in the middle of another one it may draw other

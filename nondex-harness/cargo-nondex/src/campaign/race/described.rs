@@ -24,8 +24,7 @@ impl Races<'_> {
         let name = |used: &Use<'_>| self.processes.tests[used.test].name.clone();
         // What one test changes, the other one uses.
         let [own, other] = if is_inner { [inner, outer] } else { [outer, inner] };
-        let mut writers = [other, own].into_iter();
-        let writer = writers.find(|used| used.changes(state)).unwrap_or(other);
+        let writer = [other, own].into_iter().find(|used| used.changes(state)).unwrap_or(other);
         let line = |access: &AccessRecord| self.states.line(access);
         let accesses = |used: &Use<'_>| self.traced(used, state);
         let writes = accesses(writer);

@@ -61,6 +61,5 @@ pub(super) fn is_past_the_last(outer: &Run) -> bool {
 
 /// The access at which a test was stopped in this run.
 fn interrupted_access(run: &Run) -> Option<&AccessRecord> {
-    let mut accesses = run.accesses.iter();
-    accesses.find(|access| access.interrupted && access.own)
+    run.accesses.iter().find(|access| access.interrupted && access.own)
 }

@@ -29,8 +29,7 @@ impl Screened<'_> {
     /// Whether others may run at the same time: neither test uses what is not its process's own.
     fn is_confined(&self) -> bool {
         let of = |used: &Use<'_>| {
-            let changes = used.changes.iter().map(|part| &part.state);
-            changes.chain(&used.reads).any(is_outside)
+            used.changes.iter().map(|part| &part.state).chain(&used.reads).any(is_outside)
         };
         !of(self.outer) && !of(self.inner)
     }

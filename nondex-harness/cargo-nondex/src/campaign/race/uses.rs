@@ -33,8 +33,7 @@ impl Use<'_> {
 
     /// Whether it leaves something changed that `other` uses, or may use.
     pub(in crate::campaign) fn leaves_to(&self, other: &Use<'_>) -> bool {
-        let mut left = self.changes.iter().map(|part| &part.state);
-        left.any(|state| {
+        self.changes.iter().map(|part| &part.state).any(|state| {
             let may_use = state.kind == StateKind::Static && other.may_use_any;
             !self.undone.contains(state) && (other.uses(state) || may_use)
         })
@@ -43,8 +42,7 @@ impl Use<'_> {
     /// The files that it changes.
     pub(in crate::campaign) fn changed_files(&self) -> impl Iterator<Item = &str> {
         let files = self.changes.iter().map(|part| &part.state);
-        let files = files.filter(|state| state.kind == StateKind::File);
-        files.map(|state| state.name.as_str())
+        files.filter(|state| state.kind == StateKind::File).map(|state| state.name.as_str())
     }
 
     /// The parts of the state that it leaves changed and others of `uses` use, each with these,
@@ -55,8 +53,7 @@ impl Use<'_> {
         uses: &'u [Use<'_>],
     ) -> impl Iterator<Item = (&'u Part<'u>, Vec<usize>)> {
         self.changes.iter().filter_map(move |part| {
-            let others = uses.iter().filter(|other| other.test != self.test);
-            let users = others.filter(|other| {
+            let users = uses.iter().filter(|other| other.test != self.test).filter(|other| {
                 other.reads.contains(&part.state) && !other.left.contains(&part.state)
             });
             let users: Vec<usize> = users.map(|other| other.test).collect();
@@ -100,8 +97,7 @@ pub(in crate::campaign) fn uses<'s>(
             }
         }
     }
-    let used = watched.iter().map(|watched| used(states, watched));
-    used.collect()
+    watched.iter().map(|watched| used(states, watched)).collect()
 }
 
 /// Whether a part of the state is not that of a process alone.
@@ -115,8 +111,7 @@ pub(super) fn is_outside(state: &StateId) -> bool {
 
 /// All accesses that functions make.
 pub(super) fn every() -> Vec<StateId> {
-    let kinds = [StateKind::Env, StateKind::Cwd, StateKind::File, StateKind::Port];
-    kinds.map(StateId::every).to_vec()
+    [StateKind::Env, StateKind::Cwd, StateKind::File, StateKind::Port].map(StateId::every).to_vec()
 }
 
 /// A run of a test alone, with its accesses.
@@ -192,8 +187,7 @@ fn used<'s>(states: &'s States<'s>, watched: &Watched) -> Use<'s> {
 pub(in crate::campaign) fn writers(uses: &[Use<'_>]) -> Vec<Vec<usize>> {
     let mut writers: BTreeMap<&StateId, Vec<usize>> = BTreeMap::new();
     for used in uses {
-        let left = used.changes.iter();
-        for part in left.filter(|part| !used.undone.contains(&part.state)) {
+        for part in used.changes.iter().filter(|part| !used.undone.contains(&part.state)) {
             writers.entry(&part.state).or_default().push(used.test);
         }
     }

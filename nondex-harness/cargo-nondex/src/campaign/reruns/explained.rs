@@ -28,8 +28,7 @@ pub fn adopt(report: &mut TestReport, explained: TestReport) {
         return;
     }
     let name = Circumstance::FurtherSeeds.name();
-    let mut steps = report.steps.iter();
-    let seeds = steps.find(|step| step.name == name);
+    let seeds = report.steps.iter().find(|step| step.name == name);
     let seeds = seeds.map_or([0, 0], |step| [step.failures, step.runs]);
     report.rule_as(&explained);
     report.weakest_level = explained.weakest_level;

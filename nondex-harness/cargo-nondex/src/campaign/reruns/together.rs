@@ -86,12 +86,10 @@ impl Together {
     fn add(&mut self, output: &str) {
         self.runs += 1;
         for line in output.lines() {
-            let name = line.strip_prefix("test ");
-            let name = name.and_then(|rest| rest.strip_suffix(" ... FAILED"));
+            let name = line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED"));
             let Some(name) = name else { continue };
             let first = || (0, captured(output, name).unwrap_or_default().to_owned());
-            let failed = self.failed.entry(name.to_owned());
-            failed.or_insert_with(first).0 += 1;
+            self.failed.entry(name.to_owned()).or_insert_with(first).0 += 1;
         }
     }
 

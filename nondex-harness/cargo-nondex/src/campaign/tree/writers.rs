@@ -11,16 +11,14 @@ use crate::campaign::system;
 /// one did not start. This process itself is one of these, and so is one that cannot be looked
 /// into, of which nothing is known.
 pub(super) fn written_by_others(is_asked: impl Fn(&Path) -> bool) -> BTreeSet<PathBuf> {
-    let processes = system::processes();
-    let parents = processes.map(|(id, process)| (id, process.parent));
+    let parents = system::processes().map(|(id, process)| (id, process.parent));
     let parents: BTreeMap<i32, i32> = parents.collect();
     let us = std::process::id().cast_signed();
     let others = parents.keys().filter(|id| !is_below(**id, us, &parents));
     let mut found = BTreeSet::new();
     for id in others {
         let folder = PathBuf::from(format!("/proc/{id}"));
-        let descriptors = fs::read_dir(folder.join("fd")).into_iter().flatten();
-        for descriptor in descriptors.flatten() {
+        for descriptor in fs::read_dir(folder.join("fd")).into_iter().flatten().flatten() {
             let file = fs::read_link(descriptor.path()).unwrap_or_default();
             let info = folder.join("fdinfo").join(descriptor.file_name());
             if is_asked(&file) && fs::read_to_string(info).is_ok_and(|text| is_for_writing(&text)) {

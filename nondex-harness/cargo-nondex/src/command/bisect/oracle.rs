@@ -172,8 +172,7 @@ impl<'a> Oracle<'a> {
     /// only one that has it.
     fn find<'p>(&self, project: &'p Project) -> Option<(&'p Suite, &'p TestCase)> {
         let own = project.suites.iter().find(|suite| suite.binary.id == self.test.binary);
-        let in_own = own.and_then(|suite| Some((suite, self.named(suite, &self.test.name)?)));
-        in_own.or_else(|| {
+        own.and_then(|suite| Some((suite, self.named(suite, &self.test.name)?))).or_else(|| {
             let suites = project.suites.iter();
             let mut found =
                 suites.filter_map(|suite| Some((suite, self.named(suite, &self.test.name)?)));

@@ -41,8 +41,7 @@ impl Kept {
 
     /// What all of them are.
     pub(super) fn tried(&self) -> BTreeMap<String, Tried> {
-        let trials = self.trials.iter();
-        trials.map(|(commit, trial)| (commit.clone(), trial.tried)).collect()
+        self.trials.iter().map(|(commit, trial)| (commit.clone(), trial.tried)).collect()
     }
 
     /// The line of the call that is responsible at a commit.

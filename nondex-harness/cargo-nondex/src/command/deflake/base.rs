@@ -88,10 +88,8 @@ impl<'a> Base<'a> {
     pub(super) fn of_test(&self, test: &TestReport, names: &[String], met: bool) -> Result<AtBase> {
         let is_named_so = names.contains(&test.name);
         let tree = self.tree.as_ref().filter(|_| is_named_so);
-        let remembered = tree.and_then(|tree| {
-            let past = self.session.past;
-            past.of_test(tree, &test.id, self.session.options)
-        });
+        let remembered =
+            tree.and_then(|tree| self.session.past.of_test(tree, &test.id, self.session.options));
         let is_broken = test.verdict == Verdict::Broken;
         match remembered {
             Some(Verdict::Stable | Verdict::Passed) if is_broken && !met => Ok(AtBase::Passes),

@@ -138,8 +138,7 @@ fn read_by_compilers(project: &Project) -> Option<BTreeMap<Utf8PathBuf, BTreeSet
     // target.
     let of_host = folders.iter().filter_map(|folder| {
         let profile = folder.parent()?;
-        let all = profile.parent()?.parent()?;
-        Some(all.join(profile.file_name()?).join("deps"))
+        Some(profile.parent()?.parent()?.join(profile.file_name()?).join("deps"))
     });
     let of_host: BTreeSet<Utf8PathBuf> = of_host.filter(|folder| folder.is_dir()).collect();
     let mut found: BTreeMap<Utf8PathBuf, BTreeSet<String>> = BTreeMap::new();
@@ -173,8 +172,7 @@ fn packages<'c>(
     let mut found = BTreeSet::new();
     for name in crates {
         let own = project.metadata.packages.iter().filter(|package| {
-            let mut targets = package.targets.iter();
-            targets.any(|target| target.name.replace('-', "_") == *name)
+            package.targets.iter().any(|target| target.name.replace('-', "_") == *name)
         });
         let own: Vec<String> = own.map(|package| package.name.to_string()).collect();
         if own.is_empty() {
@@ -188,12 +186,8 @@ fn packages<'c>(
 /// A path by which a file is the same however it was named: without links, as far as it exists,
 /// and without `.` and `..`. A link may lead to the workspace, and git's paths do not have it.
 fn real(path: &Utf8Path) -> Utf8PathBuf {
-    let of_folder = || {
-        let folder = path.parent()?.canonicalize_utf8().ok()?;
-        Some(folder.join(path.file_name()?))
-    };
-    let real = path.canonicalize_utf8().ok().or_else(of_folder);
-    real.unwrap_or_else(|| normal(path))
+    let of_folder = || Some(path.parent()?.canonicalize_utf8().ok()?.join(path.file_name()?));
+    path.canonicalize_utf8().ok().or_else(of_folder).unwrap_or_else(|| normal(path))
 }
 
 /// A path without `.` and `..`.

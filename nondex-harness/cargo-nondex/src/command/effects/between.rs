@@ -209,8 +209,7 @@ impl Effects {
             let [gains, losses] = [gains, losses].map(Option::unwrap_or_default);
             let mut modules = gains.modules.difference(&losses.modules);
             let only = |of: &Additions, not: &Additions| {
-                let names = of.names.difference(&not.names);
-                names.cloned().collect::<Vec<String>>()
+                of.names.difference(&not.names).cloned().collect::<Vec<String>>()
             };
             if gains.is_distant
                 || losses.is_distant

@@ -48,16 +48,13 @@ impl<'a> Packages<'a> {
         open.extend(macros.map(|package| &package.id));
         while let Some(id) = open.pop() {
             if at_build.insert(id) {
-                let deps = edges.get(id).into_iter().copied().flatten();
-                let runs = deps.filter(|dep| {
-                    let mut kinds = dep.dep_kinds.iter();
-                    kinds.any(|kind| kind.kind == DependencyKind::Normal)
+                let runs = edges.get(id).into_iter().copied().flatten().filter(|dep| {
+                    dep.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal)
                 });
                 open.extend(runs.map(|dep| &dep.pkg));
             }
         }
-        let own = metadata.packages.iter();
-        let own = own.filter(|package| package.source.is_none());
+        let own = metadata.packages.iter().filter(|package| package.source.is_none());
         Packages {
             own: with_folders(own.collect()),
             at_build,
@@ -80,8 +77,7 @@ impl<'a> Packages<'a> {
         let own = self.around(path).map_or(own, |(folder, _)| folder);
         let others = self.own.iter();
         let others = others.filter(|(_, package)| packages.contains(package.name.as_str()));
-        let others = others.map(|(folder, _)| folder.as_path());
-        others.chain([own]).collect()
+        others.map(|(folder, _)| folder.as_path()).chain([own]).collect()
     }
 
     /// Whether a source is the first one of a crate.
@@ -174,8 +170,7 @@ impl<'a> Packages<'a> {
             text.split(|sign| !is_of_name(sign)).any(|word| word == stem)
         };
         let neighbours = path.parent()?.read_dir_utf8().ok()?.flatten();
-        let mut others = neighbours.filter(|entry| entry.path() != path);
-        let may_have = others.any(|entry| {
+        let may_have = neighbours.filter(|entry| entry.path() != path).any(|entry| {
             let is_source = entry.path().extension() == Some("rs");
             let text = || fs::read_to_string(entry.path()).unwrap_or_default();
             is_source && is_word(&text())
@@ -188,8 +183,7 @@ impl<'a> Packages<'a> {
 /// A package whose sources are not in this folder, and not those of a registry or a repository
 /// either.
 pub(in crate::command) fn outside<'a>(metadata: &'a Metadata, root: &Utf8Path) -> Option<&'a str> {
-    let mut packages = metadata.packages.iter();
-    let package = packages.find(|package| {
+    let package = metadata.packages.iter().find(|package| {
         package.source.is_none() && !resolved(&package.manifest_path).starts_with(root)
     });
     package.map(|package| package.name.as_str())
@@ -198,9 +192,7 @@ pub(in crate::command) fn outside<'a>(metadata: &'a Metadata, root: &Utf8Path) -
 /// These packages, with their folders.
 pub(super) fn with_folders(packages: Vec<&Package>) -> Vec<(Utf8PathBuf, &Package)> {
     let folder = |package: &Package| package.manifest_path.parent().map(resolved);
-    let packages = packages.into_iter();
-    let packages = packages.filter_map(|package| Some((folder(package)?, package)));
-    packages.collect()
+    packages.into_iter().filter_map(|package| Some((folder(package)?, package))).collect()
 }
 
 /// The innermost of these packages in whose folder a file is.
@@ -208,8 +200,7 @@ pub(super) fn around<'p, 'a>(
     packages: &'p [(Utf8PathBuf, &'a Package)],
     file: &Utf8Path,
 ) -> Option<(&'p Utf8Path, &'a Package)> {
-    let around = packages.iter();
-    let around = around.filter(|(folder, _)| file.starts_with(folder));
+    let around = packages.iter().filter(|(folder, _)| file.starts_with(folder));
     let (folder, package) = around.max_by_key(|(folder, _)| folder.as_str().len())?;
     Some((folder, package))
 }
@@ -238,8 +229,7 @@ fn lists(text: &str, folder: &Utf8Path, path: &Utf8Path) -> bool {
 }
 
 fn script(package: &Package) -> Option<&Target> {
-    let mut targets = package.targets.iter();
-    targets.find(|target| target.is_kind(TargetKind::CustomBuild))
+    package.targets.iter().find(|target| target.is_kind(TargetKind::CustomBuild))
 }
 
 #[cfg(test)]

@@ -29,8 +29,7 @@ pub(super) fn locked(before: &str, after: &str) -> Option<Vec<Locked>> {
         edges.entry(name).or_default().extend(others);
     }
     let affected = reached(&edges, &different);
-    let own = new.own.union(&old.own).map(String::as_str);
-    let acted_on = own.filter_map(|package| {
+    let acted_on = new.own.union(&old.own).map(String::as_str).filter_map(|package| {
         let parts = reached(&edges, &BTreeSet::from([package]));
         let mut why = parts.intersection(&affected);
         // A package that differs is better evidence than one that depends on it.
@@ -63,12 +62,11 @@ impl File {
             let name = package.get("name")?.as_str()?;
             let dependencies = package.get("dependencies").and_then(Value::as_array);
             // A name, with a version and a source where there are several of that name.
-            let names = dependencies.into_iter().flatten().filter_map(|entry| {
-                let name = entry.as_str()?.split(' ').next()?;
-                Some(name.to_owned())
-            });
-            let edges = file.edges.entry(name.to_owned()).or_default();
-            edges.extend(names);
+            let names = dependencies
+                .into_iter()
+                .flatten()
+                .filter_map(|entry| Some(entry.as_str()?.split(' ').next()?.to_owned()));
+            file.edges.entry(name.to_owned()).or_default().extend(names);
             if package.get("source").is_none() {
                 file.own.insert(name.to_owned());
             }
@@ -96,8 +94,7 @@ fn reached<'e>(
 
 fn line_of(text: &str, package: &str) -> u32 {
     let name = format!("name = \"{package}\"");
-    let line = text.lines().zip(1..).find(|(line, _)| *line == name);
-    line.map_or(1, |(_, number)| number)
+    text.lines().zip(1..).find(|(line, _)| *line == name).map_or(1, |(_, number)| number)
 }
 
 #[cfg(test)]

@@ -29,8 +29,7 @@ pub(super) fn serve(tools: Tools) -> Result<()> {
     let served = runtime.block_on(async {
         let transport = (tokio::io::stdin(), tokio::io::stdout());
         let service = Server { tools }.serve(transport).await;
-        let service = service.map_err(|e| e.to_string())?;
-        service.waiting().await.map_err(|e| e.to_string())
+        service.map_err(|e| e.to_string())?.waiting().await.map_err(|e| e.to_string())
     });
     match served {
         Ok(_) => Ok(()),

@@ -158,8 +158,7 @@ impl Counts {
                 (Some(file), Some(line)) => format!(" at {file}:{line}"),
                 _ => String::new(),
             };
-            let what = end.message.as_deref().unwrap_or("the test failed");
-            let what = what.trim_end();
+            let what = end.message.as_deref().unwrap_or("the test failed").trim_end();
             let separator = if what.contains('\n') { '\n' } else { ' ' };
             text += &format!("\n{}{recorded}{place}:{separator}{what}", end.runs);
         }

@@ -78,13 +78,10 @@ fn state_of(suite: &Suite, text: &str, root: &Utf8Path) -> Result<StateId> {
         ))
     };
     let (kind, name) = text.split_once(':').ok_or_else(unknown)?;
-    let mut kinds = StateKind::ALL.into_iter();
-    let kind = kinds.find(|known| known.name() == kind).ok_or_else(unknown)?;
+    let kind = StateKind::ALL.into_iter().find(|known| known.name() == kind).ok_or_else(unknown)?;
     match kind {
         StateKind::Static => {
-            let symbols = Symbols::of(&suite.binary.executable)?;
-            let found = symbols.named(name).ok_or_else(unknown)?;
-            Ok(found.state())
+            Ok(Symbols::of(&suite.binary.executable)?.named(name).ok_or_else(unknown)?.state())
         }
         StateKind::Env | StateKind::File | StateKind::Cwd | StateKind::Port => Ok(StateId {
             kind,
@@ -150,8 +147,7 @@ fn named<'a>(project: &'a Project, text: &str) -> Result<(&'a Suite, &'a TestCas
         .map(|(suite, test)| (suite.test_id(test), (suite, test)))
         .collect();
     let of = |is: &dyn Fn(&str, &str) -> bool| {
-        let found = tests.iter().filter(|(id, (_, test))| is(id, &test.name));
-        found.cloned().collect::<Vec<_>>()
+        tests.iter().filter(|(id, (_, test))| is(id, &test.name)).cloned().collect::<Vec<_>>()
     };
     let mut found = of(&|id, name| id == text || name == text);
     if found.is_empty() {

@@ -92,8 +92,7 @@ impl<'a> Runs<'a> {
     /// When it was interrupted.
     pub(super) fn shown(&self, console: &Console) -> Result<Run> {
         let run_by = |launcher: Launcher<'_>| {
-            let run = self.run_by(&launcher);
-            run.ok_or_else(|| Error::setup("interrupted before the test ended"))
+            self.run_by(&launcher).ok_or_else(|| Error::setup("interrupted before the test ended"))
         };
         let is_shown = !console.quiet && console.format != MessageFormat::Json;
         // What another harness does not record is taken from what the test wrote, which is then

@@ -60,8 +60,7 @@ fn object(trace: &Trace, operation: &TracedOperation, known: &mut Vec<u64>) -> O
         return Some(name.to_owned());
     }
     let address = operation.address?;
-    let number = known.iter().position(|known| *known == address);
-    let number = number.unwrap_or_else(|| {
+    let number = known.iter().position(|known| *known == address).unwrap_or_else(|| {
         known.push(address);
         known.len() - 1
     });

@@ -165,8 +165,7 @@ impl Runs<'_> {
         let launch = |options: &Options| {
             let launcher = Launcher::new(self.manner.records.clone(), &self.stop);
             let spec = world_spec(&test.name, &self.manner.world(), options);
-            let made = with(launcher).run(Setting::Private, LIMIT, self.binary, test, &spec);
-            made.ok()
+            with(launcher).run(Setting::Private, LIMIT, self.binary, test, &spec).ok()
         };
         let run = launch(&self.options)?;
         match self.options.is_scheduled() && run.has_no_outcome() {
@@ -181,8 +180,7 @@ impl Runs<'_> {
         let ask = |more: &[&str]| {
             let mut command = Command::new(&self.binary.executable);
             command.args(words).args(more).env_clear().envs(&self.binary.env);
-            let output = command.output();
-            let output = output.map_err(|e| format!("failed to list the tests: {e}"))?;
+            let output = command.output().map_err(|e| format!("failed to list the tests: {e}"))?;
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
             let tests = text.lines().filter_map(|line| line.strip_suffix(": test"));
             let tests: Vec<String> = tests.map(str::to_owned).collect();

@@ -59,8 +59,7 @@ pub struct KnownEntry {
 impl KnownEntry {
     /// The test, or the filterset.
     pub fn name(&self) -> &str {
-        let name = self.test.as_ref().or(self.filterset.as_ref());
-        name.map_or("", String::as_str)
+        self.test.as_ref().or(self.filterset.as_ref()).map_or("", String::as_str)
     }
 
     /// Whether this is what is known: nothing was `found` that is not. A search that ended early

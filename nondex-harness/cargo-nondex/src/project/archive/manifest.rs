@@ -72,8 +72,7 @@ pub(super) struct Manifest {
 impl Manifest {
     /// The time that it is now, as a manifest has it.
     pub(super) fn now() -> String {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        now.map_or(0, |since| since.as_nanos()).to_string()
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos()).to_string()
     }
 
     /// Reads a manifest that was found in `file`.

@@ -121,8 +121,7 @@ fn built(project: &Project, files: &mut BTreeSet<Utf8PathBuf>) -> Result<Built> 
             let doctest = test.doctest.as_ref();
             doctest.map(|doctest| &doctest.executable)
         });
-        let of_binary = suite.binary.executable.is_file();
-        let executables = of_binary.then_some(&suite.binary.executable);
+        let executables = suite.binary.executable.is_file().then_some(&suite.binary.executable);
         let executables: Vec<&Utf8PathBuf> =
             executables.into_iter().chain(own_executables).collect();
         let mut has_copies = false;
@@ -166,8 +165,7 @@ fn built(project: &Project, files: &mut BTreeSet<Utf8PathBuf>) -> Result<Built> 
 
 /// A variable with a path.
 fn variable(binary: &TestBinary, name: &str) -> Option<Utf8PathBuf> {
-    let value = binary.env.get(OsStr::new(name))?;
-    Some(value.to_str()?.into())
+    Some(binary.env.get(OsStr::new(name))?.to_str()?.into())
 }
 
 /// Copies of libraries that are not in the target directory.

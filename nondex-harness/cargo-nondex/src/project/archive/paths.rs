@@ -11,10 +11,9 @@ const TEXTS: &str = ".rodata";
 /// there. Not known of a file that cannot be read.
 pub(super) fn are_in(executable: &Utf8Path, folders: [&Utf8PathBuf; 2]) -> bool {
     let bytes = std::fs::read(executable).unwrap_or_default();
-    let texts = object::File::parse(&*bytes).ok().and_then(|file| {
-        let section = file.section_by_name(TEXTS)?;
-        section.data().ok().map(<[u8]>::to_vec)
-    });
+    let texts = object::File::parse(&*bytes)
+        .ok()
+        .and_then(|file| file.section_by_name(TEXTS)?.data().ok().map(<[u8]>::to_vec));
     let texts = texts.unwrap_or_default();
     let has = |folder: &Utf8PathBuf| {
         let path = folder.as_str().as_bytes();

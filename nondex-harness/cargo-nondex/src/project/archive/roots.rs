@@ -61,8 +61,7 @@ impl Roots {
                 *word = OsString::from(self.text(text));
             }
         }
-        let doctests = suite.tests.iter_mut();
-        for doctest in doctests.filter_map(|test| test.doctest.as_mut()) {
+        for doctest in suite.tests.iter_mut().filter_map(|test| test.doctest.as_mut()) {
             doctest.executable = self.path(&doctest.executable);
         }
     }

@@ -25,8 +25,7 @@ pub fn is_name_of_archive(file: &Utf8Path) -> Result<(), String> {
 }
 
 fn format_of(file: &Utf8Path) -> Result<Option<&'static str>, String> {
-    let mut formats = FORMATS.into_iter();
-    let found = formats.find(|(end, _)| file.as_str().ends_with(end));
+    let found = FORMATS.into_iter().find(|(end, _)| file.as_str().ends_with(end));
     found.map(|(_, program)| program).ok_or_else(|| {
         let ends: Vec<&str> = FORMATS.iter().map(|(end, _)| *end).collect();
         format!("expected a name that ends in one of {}", ends.join(", "))

@@ -115,8 +115,7 @@ fn expect_empty(folder: &Utf8Path, file: &Utf8Path) -> Result<()> {
 /// The archive that was extracted to `folder`, or to a folder around it, without another target
 /// directory.
 pub(in crate::project) fn around(folder: &Utf8Path) -> Option<Extracted> {
-    let mut folders = folder.ancestors();
-    folders.find_map(|folder| {
+    folder.ancestors().find_map(|folder| {
         let target_dir = folder.join("target");
         let manifest = target_dir.join("nondex").join(manifest::NAME);
         manifest.is_file().then(|| Extracted { workspace_root: folder.to_owned(), target_dir })

@@ -105,8 +105,7 @@ impl Call<'_> {
     /// The source of the crate's root.
     pub(super) fn root(&self) -> Option<&str> {
         let arguments = &self.start.arguments;
-        let after = arguments.windows(2).find(|pair| pair[0] == "--test");
-        after.map(|pair| pair[1].as_str())
+        arguments.windows(2).find(|pair| pair[0] == "--test").map(|pair| pair[1].as_str())
     }
 
     /// Whether std is not replaced though it is for the target: what is built for the host, as proc
@@ -164,8 +163,7 @@ impl Call<'_> {
     fn linker(&self) -> Option<&str> {
         let arguments = &self.start.arguments;
         let chosen = arguments.iter().rev().find_map(|argument| {
-            let option = argument.strip_prefix("-C").unwrap_or(argument);
-            option.strip_prefix("linker=")
+            argument.strip_prefix("-C").unwrap_or(argument).strip_prefix("linker=")
         });
         let is_for_host = || {
             let target = self.value("--target");

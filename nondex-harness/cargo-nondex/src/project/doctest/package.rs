@@ -59,9 +59,8 @@ impl Package<'_> {
         }
         let mut compiled = Compiled::default();
         let names = self.listed(&[])?.unwrap_or_default();
-        let selected = names.iter().cloned();
-        let selected = selected.filter(|name| self.names.matches(&binary.id, name));
-        let selected: Vec<String> = selected.collect();
+        let selected = names.iter().filter(|name| self.names.matches(&binary.id, name));
+        let selected: Vec<String> = selected.cloned().collect();
         let together = together::compile(&self.call, &names, &selected)?;
         let told = match self.others(&selected, &together)? {
             Ok(told) => told,
@@ -72,8 +71,7 @@ impl Package<'_> {
             }
         };
         let ignored = self.ignored()?;
-        let should_panic = self.should_panic(&told)?;
-        let mut should_panic = should_panic.into_iter();
+        let mut should_panic = self.should_panic(&told)?.into_iter();
         let mut suite = Suite { binary, tests: Vec::new() };
         for Told { name, fate } in told {
             let name = name.strip_prefix(HERE).unwrap_or(&name).to_owned();
@@ -272,10 +270,7 @@ fn number(tests: &mut [TestCase]) {
         let doctest = test.doctest.as_ref();
         doctest.and_then(|doctest| fs::read(&doctest.executable).ok())
     };
-    tests.sort_by(|a, b| {
-        let by_name = a.name.cmp(&b.name);
-        by_name.then_with(|| program(a).cmp(&program(b)))
-    });
+    tests.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| program(a).cmp(&program(b))));
     for part in tests.chunk_by_mut(|a, b| a.name == b.name) {
         for (test, number) in part.iter_mut().zip(1..).skip(1) {
             test.name = format!("{} #{number}", test.name);

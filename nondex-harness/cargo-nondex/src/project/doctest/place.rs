@@ -23,8 +23,7 @@ pub fn block(source: &str, line: u32) -> Vec<&str> {
 
 fn unmarked(line: &str) -> &str {
     let line = line.trim_start();
-    let after = MARKS.iter().find_map(|mark| line.strip_prefix(mark));
-    after.unwrap_or(line).trim_start()
+    MARKS.iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line).trim_start()
 }
 
 fn is_fence(line: &str) -> bool {

@@ -109,8 +109,7 @@ impl Member {
         let Some(rules) = read(root).as_deref().and_then(Rules::read) else {
             return Vec::new();
         };
-        let target = call.value("--crate-name");
-        let target = target.filter(|_| rules.makes_crate_known);
+        let target = call.value("--crate-name").filter(|_| rules.makes_crate_known);
         let source = |file: &str| {
             // A module, or an item, may have rules, too.
             let rules = if file == root { "#[doc(test(" } else { "doc(test(" };

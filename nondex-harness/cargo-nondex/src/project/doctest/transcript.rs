@@ -84,8 +84,7 @@ fn sections(text: &str) -> Vec<(&str, &str)> {
 
 /// The number in what a kept program seems to have written.
 fn number(section: &str) -> Option<u64> {
-    let mut lines = section.lines().rev();
-    lines.find_map(|line| line.strip_prefix(KEPT)?.parse().ok())
+    section.lines().rev().find_map(|line| line.strip_prefix(KEPT)?.parse().ok())
 }
 
 #[cfg(test)]

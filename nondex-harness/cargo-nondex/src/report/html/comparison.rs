@@ -37,8 +37,7 @@ fn two(culprit: &Culprit) -> Option<[Vec<String>; 2]> {
         return None;
     }
     let [first, second] = culprit.elements?.map(|index| {
-        let mut details = culprit.element_details.iter();
-        let detail = details.find(|element| element.index == index);
+        let detail = culprit.element_details.iter().find(|element| element.index == index);
         match detail {
             Some(element) => match (&element.name, &element.file, element.line) {
                 (Some(name), _, _) => format!("`{name}`"),

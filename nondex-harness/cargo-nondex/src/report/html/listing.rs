@@ -28,8 +28,7 @@ pub(super) fn verdicts(report: &Report) -> Vec<(Verdict, usize)> {
         let tests = report.tests.iter();
         (verdict, tests.filter(|test| test.verdict == verdict).count())
     };
-    let counts = verdicts.into_iter().map(count);
-    counts.filter(|(_, count)| *count > 0).collect()
+    verdicts.into_iter().map(count).filter(|(_, count)| *count > 0).collect()
 }
 
 /// The gravest tone of the tests with a verdict.

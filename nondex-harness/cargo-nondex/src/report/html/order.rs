@@ -52,8 +52,7 @@ pub(super) fn draw(markup: &mut Markup, test: &TestReport, sources: &Sources) {
     let alone = || vec![Turn::whole(&test.name)];
     if let (true, Some(order)) = (test.verdict.is_of_order(), &test.order) {
         let is_victim = test.verdict == Verdict::OrderDependentVictim;
-        let first = order.sets.first();
-        let first = first.unwrap_or(match is_victim {
+        let first = order.sets.first().unwrap_or(match is_victim {
             true => &order.polluters,
             false => &order.setters,
         });

@@ -46,8 +46,7 @@ fn lines(markup: &mut Markup, file: &str, source: &str, places: &[&Mark]) {
             marked.push(place);
         }
     }
-    let first = places.iter().find(|place| place.is_primary);
-    let line = first.unwrap_or(&places[0]).line;
+    let line = places.iter().find(|place| place.is_primary).unwrap_or(&places[0]).line;
     markup.element("figure", &[("class", "source")], |markup| {
         markup.element("figcaption", &[], |markup| {
             markup.leaf("code", &[], &format!("{file}:{line}"));
@@ -87,8 +86,7 @@ fn row(markup: &mut Markup, number: u32, text: &str, source: &str, places: Optio
             // The primary mark decides where several overlap.
             let marked = places.iter().find(|place| place.is_primary == is_primary);
             let start = text.as_ptr() as usize - source.as_ptr() as usize;
-            let marked = marked.and_then(|place| span(source, number, place.column));
-            let marked = marked.map(|range| {
+            let marked = marked.and_then(|place| span(source, number, place.column)).map(|range| {
                 let end = (range.end - start).min(text.len());
                 (range.start - start).min(end)..end
             });

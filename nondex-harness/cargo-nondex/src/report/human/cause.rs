@@ -78,8 +78,7 @@ impl<'r> Cause<'r> {
     /// Why it is advice, if all of it is.
     pub(super) fn advice(&self) -> Option<Advice> {
         let advice = self.tests[0].advice()?;
-        let is_all = self.tests.iter().all(|test| test.advice().is_some());
-        is_all.then_some(advice)
+        self.tests.iter().all(|test| test.advice().is_some()).then_some(advice)
     }
 
     /// How many of its tests are known to depend on it, or are suspected to if none is known.

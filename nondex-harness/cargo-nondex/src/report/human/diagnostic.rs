@@ -258,8 +258,7 @@ impl<'s> Diagnostic<'s> {
         };
         let group = Group::with_title(level.primary_title(self.headline).id(self.code));
         let notes = self.notes.into_iter().map(|note| -> Element<'static> {
-            let level = Level::NOTE.with_name(note.label);
-            level.message(note.text).into()
+            Level::NOTE.with_name(note.label).message(note.text).into()
         });
         let places = self.parts.into_iter().flat_map(|part| match part {
             Part::Source { path, source, annotations, .. } => {
@@ -269,10 +268,8 @@ impl<'s> Diagnostic<'s> {
             Part::Unreadable(elements) => elements,
         });
         let group = group.elements(places).elements(notes);
-        let renderer = Renderer::styled().term_width(DEFAULT_TERM_WIDTH);
-        let text = renderer.render(&[group]);
-        let lines = text.lines().map(str::trim_end);
-        lines.chain([""]).flat_map(|line| [line, "\n"]).collect()
+        let text = Renderer::styled().term_width(DEFAULT_TERM_WIDTH).render(&[group]);
+        text.lines().map(str::trim_end).chain([""]).flat_map(|line| [line, "\n"]).collect()
     }
 }
 

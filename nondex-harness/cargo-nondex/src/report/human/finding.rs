@@ -51,8 +51,7 @@ pub(super) fn entry<'r, 's>(test: &'r TestReport, view: &View<'s>) -> Option<Ent
             remark(events.chain(test.notes.iter().cloned()).collect())
         }
         _ if test.sanitised_by.is_some() => {
-            let why = test.sanitised_by.iter().map(ToString::to_string);
-            remark(why.collect())
+            remark(test.sanitised_by.iter().map(ToString::to_string).collect())
         }
         _ if is_of_order(test) => None,
         Verdict::Broken => other("fails in canonical order too"),
@@ -167,8 +166,7 @@ pub(super) fn fails_here(what: &str, test: &TestReport, view: &View<'_>) -> Stri
 fn told(test: &TestReport) -> Option<&FailureReport> {
     let primary = test.replay.as_ref().and_then(|made| made.primary.as_ref());
     let is_primary = |failure: &&FailureReport| primary.is_some() && failure.id.as_ref() == primary;
-    let reproduced = test.failures.iter().find(is_primary);
-    reproduced.or(test.failures.first())
+    test.failures.iter().find(is_primary).or(test.failures.first())
 }
 
 /// How often it failed at each level, with Wilson's interval:
@@ -240,8 +238,7 @@ pub(super) fn output(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &
 
 /// The last lines of what the failing run wrote.
 fn last_output(diagnostic: &mut Diagnostic<'_>, test: &TestReport, most: usize) {
-    let text = test.output.as_deref().unwrap_or_default().trim_end();
-    let lines: Vec<&str> = text.lines().collect();
+    let lines: Vec<&str> = test.output.as_deref().unwrap_or_default().trim_end().lines().collect();
     if lines.is_empty() {
         return;
     }

@@ -43,8 +43,7 @@ fn delay(test: &TestReport, culprit: &Culprit) -> Option<usize> {
     let is_here = |step: &LaneStepReport| is_own(step) && is_at(step, culprit);
     let is_as_long =
         |step: &LaneStepReport| is_own(step) && step.file.is_none() && step.delay_ns == least;
-    let at = found.steps.iter().position(is_here);
-    at.or_else(|| found.steps.iter().position(is_as_long))
+    found.steps.iter().position(is_here).or_else(|| found.steps.iter().position(is_as_long))
 }
 
 fn is_at(step: &LaneStepReport, culprit: &Culprit) -> bool {
@@ -105,8 +104,8 @@ pub(super) fn races(test: &TestReport) -> Option<String> {
             let step = &found.steps[at];
             Some((step.file.as_deref()?, step.line?))
         };
-        let own = [conflict.after, conflict.before].into_iter().flatten();
-        let own = own.filter_map(place).next()?;
+        let own =
+            [conflict.after, conflict.before].into_iter().flatten().filter_map(place).next()?;
         let other = place(conflict.meanwhile)?;
         let object = object(conflict);
         Some(match own == other {

@@ -20,8 +20,7 @@ impl Sources {
         let mut dependencies = Vec::new();
         if let Some(home) = cargo_home {
             // One directory for each registry; most often there is one.
-            let registries = home.join("registry/src");
-            let found = registries.read_dir_utf8().into_iter().flatten();
+            let found = home.join("registry/src").read_dir_utf8().into_iter().flatten();
             dependencies.extend(found.filter_map(|entry| Some(entry.ok()?.into_path())));
             dependencies.sort_unstable();
             dependencies.push(home.join("git/checkouts"));
@@ -61,8 +60,7 @@ impl Sources {
     /// The text of `file`, if it is found.
     pub(in crate::report) fn read(&self, file: &str) -> Option<String> {
         let directories = std::iter::once(&self.root).chain(&self.dependencies);
-        let mut paths = directories.map(|directory| directory.join(file));
-        let path = paths.find(|path| path.is_file())?;
+        let path = directories.map(|directory| directory.join(file)).find(|path| path.is_file())?;
         std::fs::read_to_string(path).ok()
     }
 }

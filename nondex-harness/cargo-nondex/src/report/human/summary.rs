@@ -134,12 +134,10 @@ pub(super) fn counts(report: &Report, causes: &[Cause<'_>]) -> String {
 fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
     let summary = &report.summary;
     let causes: Vec<_> = causes.iter().filter(|cause| !cause.is_of_timing()).collect();
-    let confirmed = causes.iter().filter(|cause| cause.is_confirmed());
-    let confirmed = confirmed.count() as u64;
+    let confirmed = causes.iter().filter(|cause| cause.is_confirmed()).count() as u64;
     let known = causes.iter().filter(|cause| cause.is_known()).count() as u64;
     let of = |holds: &dyn Fn(&TestReport) -> bool| {
-        let tests = report.tests.iter();
-        tests.filter(|test| holds(test)).count() as u64
+        report.tests.iter().filter(|test| holds(test)).count() as u64
     };
     let races = of(&|test| test.reason == Some(Timing::Race));
     let timed = of(&|test| test.reason == Some(Timing::Time));

@@ -39,8 +39,7 @@ pub(super) fn on(reason: Timing, test: &TestReport) -> &'static str {
 
 /// Whether a culprit is a delay before a clock is read again.
 fn is_between_readings(culprit: &Culprit) -> bool {
-    let mut again = model::READ_AGAIN.iter();
-    again.any(|model| culprit.api == model.api)
+    model::READ_AGAIN.iter().any(|model| culprit.api == model.api)
 }
 
 /// What of a delay decides; `None` of anything else.

@@ -48,8 +48,7 @@ impl Walk {
         if test.depends_on_clocks() {
             return None;
         }
-        let steps = found.steps.iter().enumerate();
-        let steps = steps.map(|(at, step)| WalkStep {
+        let steps = found.steps.iter().enumerate().map(|(at, step)| WalkStep {
             lane: step.lane,
             what: what(step),
             place: step.file.clone().zip(step.line),
@@ -92,8 +91,7 @@ impl Walk {
         let has_files = self.files().len() > 1;
         let cells: Vec<String> = self.steps.iter().map(|step| cell(step, has_files)).collect();
         let width = |lane: usize| {
-            let of_lane = self.steps.iter().zip(&cells);
-            let of_lane = of_lane.filter(|(step, _)| step.lane == lane);
+            let of_lane = self.steps.iter().zip(&cells).filter(|(step, _)| step.lane == lane);
             let longest = of_lane.map(|(_, cell)| cell.chars().count()).max().unwrap_or(0);
             longest.max(self.threads[lane].chars().count()).min(WIDEST)
         };
@@ -136,8 +134,7 @@ fn head(test: &TestReport, lane: &LaneReport) -> String {
         (_, Some(name)) => name.to_owned(),
         (thread, None) => {
             let who = who(thread);
-            let who = who.trim_start_matches("the ");
-            who.trim_end_matches(" that the test starts").to_owned()
+            who.trim_start_matches("the ").trim_end_matches(" that the test starts").to_owned()
         }
     }
 }

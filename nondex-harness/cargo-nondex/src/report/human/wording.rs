@@ -84,8 +84,7 @@ fn number(culprit: &Culprit) -> Option<String> {
 }
 
 fn named(culprit: &Culprit, index: u64) -> Option<String> {
-    let mut details = culprit.element_details.iter();
-    let element = details.find(|element| element.index == index)?;
+    let element = culprit.element_details.iter().find(|element| element.index == index)?;
     Some(format!("`{}`", element.name.as_ref()?))
 }
 

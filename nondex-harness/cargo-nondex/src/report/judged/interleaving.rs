@@ -127,8 +127,7 @@ fn failure(trace: &Trace, steps: &[Step]) -> usize {
     let is_own = |step: &Step| thread::is_own(&trace.threads[step.thread].path);
     let last = |step: &Step| is_own(step) && !step.unwinds;
     let from = steps.iter().rposition(last).map_or(0, |last| last + 1);
-    let unwinds = steps[from..].iter().position(is_own);
-    unwinds.map_or(steps.len(), |at| from + at)
+    steps[from..].iter().position(is_own).map_or(steps.len(), |at| from + at)
 }
 
 /// Those steps that are shown, with the threads that do them.
@@ -194,8 +193,7 @@ fn object(trace: &Trace, steps: &[Step], conflict: &Conflict) -> String {
     const LOCK: &[&str] = &["Mutex", "RwLock", "Guard"];
     // Who waits for a condition gives the lock up, and takes it again.
     let is_locked = || {
-        let mut users = steps.iter().filter(|step| step.touches(conflict.object));
-        users.any(|step| is_called(step, LOCK))
+        steps.iter().filter(|step| step.touches(conflict.object)).any(|step| is_called(step, LOCK))
     };
     let waits = has(&["Condvar"]);
     let object = if has(LOCK) || (waits && is_locked()) {

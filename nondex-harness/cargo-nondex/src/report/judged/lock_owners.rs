@@ -18,8 +18,7 @@ pub(super) fn cause(
     cwd: &Utf8Path,
 ) -> Option<WaitCause> {
     let thread = trace.threads.iter().rposition(|known| known.path == path)? as u64;
-    let mut last = trace.operations.iter().rev();
-    let wait = last.find(|operation| operation.thread == thread)?;
+    let wait = trace.operations.iter().rev().find(|operation| operation.thread == thread)?;
     let told = |kind: WaitCauseKind, of: &TracedOperation| {
         let frames = trace::frames(trace, of);
         let own = frames.iter().position(|frame| workspace.user_file(&frame.file, cwd).is_some());
@@ -61,8 +60,7 @@ pub(super) fn cause(
     }
     let here = workspace.nearest(trace::frames(trace, wait), cwd);
     // What it has tried in this call, the last one first.
-    let tried = trace.operations.iter().rev();
-    let tried = tried.filter(|of| of.thread == thread);
+    let tried = trace.operations.iter().rev().filter(|of| of.thread == thread);
     let mut tried = tried.take_while(|of| workspace.nearest(trace::frames(trace, of), cwd) == here);
     // Of what it took itself it waits only for the very thing: an executor keeps much in the call
     // in which it waits for work.

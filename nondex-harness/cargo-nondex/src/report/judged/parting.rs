@@ -121,11 +121,9 @@ fn points(first: &Run, second: &Run, basis: &Basis<'_>) -> Option<Parting> {
     let same = |one: &PointRecord, other: &PointRecord| {
         one.site == other.site && one.thread == other.thread
     };
-    let all = first.points.iter().chain(second.points.iter());
-    let mut all = all.map(|point| {
+    let mut all = first.points.iter().chain(second.points.iter()).map(|point| {
         let of = |run: &Run| {
-            let mut points = run.points.iter();
-            let found = points.find(|found| same(found, point));
+            let found = run.points.iter().find(|found| same(found, point));
             found.map(|found| (found.count, found.max_len))
         };
         (point, [of(first), of(second)])

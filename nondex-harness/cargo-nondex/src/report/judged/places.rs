@@ -16,8 +16,7 @@ pub(super) fn in_source(report: &mut TestReport, place: &DocPlace, root: &Utf8Pa
             }
         }
     };
-    let interleaving = report.interleaving.as_mut();
-    if let Some(failed) = interleaving.and_then(|found| found.failed.as_mut()) {
+    if let Some(failed) = report.interleaving.as_mut().and_then(|found| found.failed.as_mut()) {
         find(&mut failed.file, &mut failed.line, None);
     }
     let find_known = |file: &mut Option<String>, line: &mut Option<u32>| {

@@ -33,8 +33,7 @@ pub(super) fn report(
     cwd: &Utf8Path,
 ) -> Option<Scheduled> {
     let first = || evidence.all().next().map(|(_, run)| run);
-    let run = failing.first().map(|(_, run)| *run).or_else(first)?;
-    let record = run.schedule.as_ref()?;
+    let record = failing.first().map(|(_, run)| *run).or_else(first)?.schedule.as_ref()?;
     let ScheduleRecord {
         threads,
         steps,
@@ -137,10 +136,8 @@ fn api(stack: &[Frame]) -> Option<&'static str> {
     let is_std = |frame: &&Frame| frame.file.starts_with("library/");
     let of_std = stack.iter().take_while(is_std);
     // The outermost one is what the user called: a channel waits in `park`.
-    let found = of_std.filter_map(|frame| {
-        let mut calls = CALLS.iter();
-        calls.find(|(part, _)| frame.function.contains(part))
-    });
+    let found =
+        of_std.filter_map(|frame| CALLS.iter().find(|(part, _)| frame.function.contains(part)));
     found.last().map(|(_, name)| *name)
 }
 

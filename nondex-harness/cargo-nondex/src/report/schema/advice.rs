@@ -75,8 +75,7 @@ impl TestReport {
     pub fn has_one_kind_of_culprits(&self) -> bool {
         let kind = |culprit: &Culprit| (culprit.kind, culprit.family);
         let first = self.culprits.first().map(kind);
-        let mut culprits = self.culprits.iter();
-        culprits.all(|culprit| culprit.confirmed || Some(kind(culprit)) == first)
+        self.culprits.iter().all(|culprit| culprit.confirmed || Some(kind(culprit)) == first)
     }
 
     /// Whether delays may be responsible, though it is not known that nothing else is.

@@ -229,8 +229,7 @@ impl TestReport {
     /// The lower end of the interval in which its rate of failures lies, by all of its runs, those
     /// in a plain build among them.
     pub fn least_rate(&self) -> f64 {
-        let steps = self.steps.iter().map(|step| [step.failures, step.runs]);
-        let all = steps.chain(self.plain);
+        let all = self.steps.iter().map(|step| [step.failures, step.runs]).chain(self.plain);
         let [failures, runs] =
             all.fold([0, 0], |[failures, runs], of| [failures + of[0], runs + of[1]]);
         let [low, _] = wilson(failures, runs);

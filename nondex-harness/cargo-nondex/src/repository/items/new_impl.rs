@@ -46,6 +46,5 @@ pub(super) fn new_impl(item: &syn::ItemImpl, scope: &Scope) -> Option<Reach> {
 
 /// Whether this is a type that an `impl` has as a parameter.
 fn is_parameter(item: &syn::ItemImpl, path: &syn::Path) -> bool {
-    let mut parameters = item.generics.type_params();
-    parameters.any(|parameter| path.is_ident(&parameter.ident))
+    item.generics.type_params().any(|parameter| path.is_ident(&parameter.ident))
 }

@@ -21,8 +21,7 @@ pub(super) fn before(
 ) -> Result<Option<Place>> {
     let changed = changed_files(git, before, after)?;
     let was = |file: &str| {
-        let mut of_file = changed.iter().filter(|(_, new)| new == file);
-        let (old, _) = of_file.next()?;
+        let (old, _) = changed.iter().find(|(_, new)| new == file)?;
         (!old.is_empty()).then(|| old.clone())
     };
     if let Some(file) = was(&here.file) {
@@ -45,8 +44,7 @@ pub(super) fn before(
         }
     }
     let own = (here.file.clone(), function.clone());
-    let origin = origin(&own, &olds, &news);
-    Ok(origin.map(|place| match was(&place.file) {
+    Ok(origin(&own, &olds, &news).map(|place| match was(&place.file) {
         Some(file) => place.in_file(file),
         None => place,
     }))
@@ -78,8 +76,7 @@ fn origin(
     };
     let best = olds.iter().filter_map(|old| {
         let own_score = score(old, own)?;
-        let mut rivals = news.iter().filter(|new| !is_same_place(new, own));
-        let is_taken = rivals.any(|new| {
+        let is_taken = news.iter().filter(|new| !is_same_place(new, own)).any(|new| {
             // One that was there before comes from itself.
             let is_free =
                 is_same_place(old, new) || !olds.iter().any(|old| is_same_place(old, new));
@@ -88,8 +85,7 @@ fn origin(
         (!is_taken).then_some((own_score, old))
     });
     let (_, (file, function)) = best.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
-    let of_file = olds.iter().filter(|(other, _)| other == file);
-    let all = of_file.map(|(_, function)| function);
+    let all = olds.iter().filter(|(other, _)| other == file).map(|(_, function)| function);
     Some(Place::of(file, function, all))
 }
 

@@ -48,8 +48,7 @@ impl Place {
         let segments: Vec<&str> = test.split("::").collect();
         let all = functions(text).unwrap_or_default();
         let written = segments.iter().enumerate().rev().find_map(|(last, name)| {
-            let same = all.iter().filter(|function| function.name == *name);
-            same.max_by_key(|function| {
+            all.iter().filter(|function| function.name == *name).max_by_key(|function| {
                 let around = segments[..last].iter().rev();
                 let pairs = function.modules.iter().rev().zip(around);
                 let common = pairs.take_while(|(module, segment)| module == *segment);
@@ -127,8 +126,7 @@ impl Place {
         let mut last: Option<FoundFunction> = None;
         for commit in commits {
             let now = self.find(git, commit);
-            let parents = git.parents(commit)?;
-            let before = parents.iter().find_map(|parent| self.find(git, parent));
+            let before = git.parents(commit)?.iter().find_map(|parent| self.find(git, parent));
             match (now, before) {
                 (Some(now), None) => {
                     let came_back = introduced.as_ref().zip(last.take());

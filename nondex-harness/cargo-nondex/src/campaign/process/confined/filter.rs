@@ -156,11 +156,9 @@ fn confinement() -> Result<BpfProgram, seccompiler::Error> {
     // Limits of this process.
     let is_own = argument(0, SeccompCmpOp::Eq, 0)?;
     rules.insert(libc::SYS_prlimit64, vec![is_own]);
-    let commands = DESCRIPTOR.iter();
-    let commands = commands.map(|command| argument(1, SeccompCmpOp::Eq, bits(*command)));
+    let commands = DESCRIPTOR.iter().map(|command| argument(1, SeccompCmpOp::Eq, bits(*command)));
     rules.insert(libc::SYS_fcntl, commands.collect::<Result<_, _>>()?);
-    let requests = DEVICE.iter();
-    let requests = requests.map(|request| argument(1, SeccompCmpOp::Eq, *request));
+    let requests = DEVICE.iter().map(|request| argument(1, SeccompCmpOp::Eq, *request));
     rules.insert(libc::SYS_ioctl, requests.collect::<Result<_, _>>()?);
     compile(rules, SeccompAction::KillProcess, SeccompAction::Allow)
 }
@@ -179,8 +177,7 @@ fn compile(
     listed: SeccompAction,
 ) -> Result<BpfProgram, seccompiler::Error> {
     let architecture = std::env::consts::ARCH.try_into()?;
-    let filter = SeccompFilter::new(rules, otherwise, listed, architecture)?;
-    Ok(filter.try_into()?)
+    Ok(SeccompFilter::new(rules, otherwise, listed, architecture)?.try_into()?)
 }
 
 /// A call with such an argument, of 32 bits.

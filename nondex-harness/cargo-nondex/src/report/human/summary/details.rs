@@ -35,8 +35,7 @@ fn at_levels(
     holds: impl Fn(&TestReport, Level) -> bool,
 ) -> Option<String> {
     let counts = Level::ALL.into_iter().filter_map(|level| {
-        let tests = report.tests.iter();
-        let count = tests.filter(|test| holds(test, level)).count();
+        let count = report.tests.iter().filter(|test| holds(test, level)).count();
         (count > 0).then(|| format!("{} at {level}", plural(count, "test")))
     });
     let counts: Vec<String> = counts.collect();

@@ -23,8 +23,7 @@ const REST: usize = 3;
 impl Conflict {
     /// What both threads do to the same thing.
     pub(super) fn steps(&self) -> impl Iterator<Item = usize> {
-        let all = [self.before, Some(self.meanwhile), self.after];
-        all.into_iter().flatten()
+        [self.before, Some(self.meanwhile), self.after].into_iter().flatten()
     }
 
     /// What the two threads do next to the same thing, once the delayed one has gone on.

@@ -18,8 +18,7 @@ pub(super) enum Object {
 
 impl Object {
     pub(super) fn of(operation: &TracedOperation) -> Option<Self> {
-        let name = operation.name.map(Object::Name);
-        name.or_else(|| operation.address.map(Object::Address))
+        operation.name.map(Object::Name).or_else(|| operation.address.map(Object::Address))
     }
 }
 
@@ -125,8 +124,7 @@ pub(super) fn steps(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Vec
         }
         let thread = usize::try_from(operation.thread).unwrap_or_default();
         let is_inner_clock = name == "clock" && own.is_inner;
-        let what = own.what.clone().filter(|_| !is_inner_clock);
-        let what = what.unwrap_or_else(|| name.to_owned());
+        let what = own.what.clone().filter(|_| !is_inner_clock).unwrap_or_else(|| name.to_owned());
         let is_same = |last: &&mut Step| {
             let place = (&last.place, &last.what) == (&own.place, &what);
             let goes_on = last.thread == thread && last.unwinds == operation.unwinds;
