@@ -101,10 +101,7 @@ fn field(field: &syn::Field) -> Item {
 fn variant(variant: &syn::Variant, is_kebab: bool, names: Option<&Names>) -> Item {
     let name = variant.ident.to_string();
     let named = names.map(|names| names[&name].clone());
-    let words = match is_kebab {
-        true => kebab(&name),
-        false => name.to_lowercase(),
-    };
+    let words = if is_kebab { kebab(&name) } else { name.to_lowercase() };
     Item {
         name: named.unwrap_or(words),
         doc: doc(&variant.attrs),

@@ -111,10 +111,7 @@ fn expect_lines(fixture: &Fixture, found: &SharedState, test: &str) {
         text.lines().nth(line as usize - 1).unwrap().to_owned()
     };
     let is_static = ["static", "thread_local", "lock"].contains(&found.kind.as_str());
-    let symbol = match is_static {
-        true => found.name.rsplit("::").next().unwrap(),
-        false => "",
-    };
+    let symbol = if is_static { found.name.rsplit("::").next().unwrap() } else { "" };
     if is_static {
         let defined = found.defined.as_ref().expect(test);
         let text = line(&defined.file, defined.line);

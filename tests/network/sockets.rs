@@ -74,9 +74,10 @@ fn this_machine_is_no_other_one_at_any_of_its_addresses() {
             return;
         };
         for test in &report.tests {
-            let expected = match test.name.starts_with("another_machine") {
-                true => Verdict::Network,
-                false => Verdict::Broken,
+            let expected = if test.name.starts_with("another_machine") {
+                Verdict::Network
+            } else {
+                Verdict::Broken
             };
             assert_eq!(test.verdict, expected, "{}: {:?}", test.name, test.network);
         }

@@ -52,10 +52,7 @@ pub fn is_clock(model: &Model) -> bool {
 #[must_use]
 pub fn weakest_level(site: &Site, number: u64) -> Option<Level> {
     let model = Model::by_api(&site.api)?;
-    let most = |level| match is_clock(model) {
-        true => oldest(model, level),
-        false => hold::longest(level),
-    };
+    let most = |level| if is_clock(model) { oldest(model, level) } else { hold::longest(level) };
     let is_computed = is_clock(model) && most(Level::Std) == 0;
     Level::ALL.into_iter().filter(|_| !is_computed).find(|level| number <= most(*level))
 }

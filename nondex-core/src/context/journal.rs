@@ -69,10 +69,13 @@ impl Journal {
                 }
             }
             #[cfg(unix)]
-            Journal::Channel(channel) => match is_end {
-                true => channel.append_end(json.as_bytes()),
-                false => channel.append(json.as_bytes()),
-            },
+            Journal::Channel(channel) => {
+                if is_end {
+                    channel.append_end(json.as_bytes());
+                } else {
+                    channel.append(json.as_bytes());
+                }
+            }
             Journal::Lost => {}
         }
     }

@@ -115,10 +115,7 @@ impl SiteState {
         let ordinal = self.calls;
         self.calls += 1;
         self.max_len = self.max_len.max(size);
-        let given = match self.given.is_empty() {
-            true => None,
-            false => self.give(ordinal, context),
-        };
+        let given = if self.given.is_empty() { None } else { self.give(ordinal, context) };
         Reached {
             level: context.spec.level(),
             seed: context.spec.seed(),

@@ -124,9 +124,12 @@ impl Dependence {
         let families = self.families(evidence);
         let families = || families.iter().copied();
         let is_only_delays = families().next().is_some() && families().all(is_of_timing);
-        is_only_delays.then(|| match families().any(|family| family == Family::Schedule) {
-            true => Timing::Race,
-            false => Timing::Time,
+        is_only_delays.then(|| {
+            if families().any(|family| family == Family::Schedule) {
+                Timing::Race
+            } else {
+                Timing::Time
+            }
         })
     }
 

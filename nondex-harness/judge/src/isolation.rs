@@ -210,10 +210,13 @@ fn files(question: Question<'_>, runs: &Runs, judgement: &Judgement) -> Option<N
         Fact::Passes | Fact::PassesUntried if judgement.interference.is_some() => usual,
         Fact::Varies if !is_known() => usual,
         // What one that hangs each time does with files before is all that is needed.
-        Fact::Fails if !is_known() => match failing().all(|run| run.outcome == Outcome::TimedOut) {
-            true => once_more(usual),
-            false => usual,
-        },
+        Fact::Fails if !is_known() => {
+            if failing().all(|run| run.outcome == Outcome::TimedOut) {
+                once_more(usual)
+            } else {
+                usual
+            }
+        }
         _ => return None,
     };
     Some(Need::Files { limit, fact })

@@ -44,10 +44,8 @@ fn find(question: Question<'_>) -> Result<Option<Dependence>, Missing> {
     let Some((spec, _)) = specs.find(|(_, runs)| is_changed(runs)) else {
         return Ok(None);
     };
-    let judged = evidence.with_outcomes(|run| match run.written == usual {
-        true => Outcome::Passed,
-        false => Outcome::Failed,
-    });
+    let judged = evidence
+        .with_outcomes(|run| if run.written == usual { Outcome::Passed } else { Outcome::Failed });
     if judged.made(spec, 2)?.iter().any(Run::passed) {
         return Ok(None);
     }
@@ -80,12 +78,8 @@ mod tests {
 
     #[test]
     fn a_choice_that_changes_only_what_is_written_is_found() {
-        let (conclusion, _) = simulate(&options(), |spec| {
-            writing(match made(spec, 2) {
-                true => spec.seed() + 1,
-                false => 0,
-            })
-        });
+        let (conclusion, _) =
+            simulate(&options(), |spec| writing(if made(spec, 2) { spec.seed() + 1 } else { 0 }));
         let Conclusion::Latent(dependence) = conclusion else {
             panic!("expected a latent dependence, found {conclusion:?}");
         };

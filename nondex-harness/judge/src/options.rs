@@ -132,10 +132,7 @@ pub struct TestOptions {
 impl Options {
     /// What runs of its seeds serve.
     pub const fn purpose_of_seeds(&self) -> Purpose {
-        match self.every_seed {
-            true => Purpose::Judge,
-            false => Purpose::Explore,
-        }
+        if self.every_seed { Purpose::Judge } else { Purpose::Explore }
     }
 
     /// The defaults for the workspace at `workspace_root`.
@@ -212,10 +209,7 @@ impl Options {
     /// `spec` with what all runs of a campaign have in common.
     pub fn apply(&self, spec: RunSpec) -> RunSpec {
         let spec = spec.with_schedule(self.schedule);
-        let spec = match self.is_scheduled() {
-            true => spec.with_scheduler(self.max_steps),
-            false => spec,
-        };
+        let spec = if self.is_scheduled() { spec.with_scheduler(self.max_steps) } else { spec };
         RunSpec {
             models_off: self.models_off.clone(),
             files: self.files.clone(),

@@ -78,9 +78,10 @@ pub fn patiently<T>(
 pub(super) fn of_real_time(usual: Duration, evidence: &Evidence) -> Duration {
     let clean = evidence.all().filter(|(spec, run)| spec.is_clean() && run.passed());
     let slept = clean.map(|(_, run)| run.virtual_time()).max().unwrap_or_default();
-    match slept > usual / 2 && slept <= usual * LONGER {
-        true => usual + Duration::from_secs(slept.as_secs() + 1),
-        false => usual,
+    if slept > usual / 2 && slept <= usual * LONGER {
+        usual + Duration::from_secs(slept.as_secs() + 1)
+    } else {
+        usual
     }
 }
 
@@ -146,9 +147,10 @@ impl Limits {
         let clean = clean.map_or(Duration::ZERO, |(_, run)| run.took.min(usual));
         let longest = ended().map(|(_, run)| run.took).max().unwrap_or(usual);
         let of_others = (longest * PROPORTION_TO_LONGEST).max(LEAST).min(usual);
-        let long = match BEYOND_DOUBT.max(longest * PROPORTION_BEYOND_DOUBT) <= usual {
-            true => usual,
-            false => (usual * LONGER).max(clean * PROPORTION),
+        let long = if BEYOND_DOUBT.max(longest * PROPORTION_BEYOND_DOUBT) <= usual {
+            usual
+        } else {
+            (usual * LONGER).max(clean * PROPORTION)
         };
         let hanging = evidence.all().filter(|(_, run)| timed_out(run) && run.limit >= long);
         Limits {
@@ -164,19 +166,17 @@ impl Limits {
 
     /// How long a run must have been given before it counts as a hang.
     fn sufficient(&self, spec: &RunSpec) -> Duration {
-        let limit = match self.proven.contains(&spec.level()) && !self.is_slow {
-            true => self.of_others,
-            false => self.long,
+        let limit = if self.proven.contains(&spec.level()) && !self.is_slow {
+            self.of_others
+        } else {
+            self.long
         };
         limit.max(self.least(spec))
     }
 
     /// What a run gets at least, whatever is known of others.
     fn least(&self, spec: &RunSpec) -> Duration {
-        match spec.is_scheduled() {
-            true => Duration::ZERO,
-            false => self.of_real_time,
-        }
+        if spec.is_scheduled() { Duration::ZERO } else { self.of_real_time }
     }
 
     /// The first spec with a run that the limit ended too soon, of a test that ended in another

@@ -126,10 +126,7 @@ fn weakest(question: Question<'_>, passes_clean: bool) -> Result<Reproduction, M
     let holds_for_all = holds_for_all(question, passes_clean)?;
     // What is found once is judged as without a budget.
     let is_found = !options.every_seed && !holds_for_all && survey(question, passes_clean)?;
-    let purpose = match is_found {
-        true => Purpose::Judge,
-        false => options.purpose_of_seeds(),
-    };
+    let purpose = if is_found { Purpose::Judge } else { options.purpose_of_seeds() };
     for level in levels(&options.levels) {
         if holds_for_all && level != Level::Std {
             break;

@@ -93,10 +93,7 @@ impl RerunCounts {
             _ if self.is_brief => self.changed.min(SHOWN),
             _ => self.changed,
         };
-        match reached.chance {
-            true => most,
-            false => most.min(CERTAIN),
-        }
+        if reached.chance { most } else { most.min(CERTAIN) }
     }
 }
 
@@ -197,9 +194,10 @@ fn unknown(
     let needed = runs_without_failure(failures as f64 / runs as f64);
     let needed = u64::try_from(needed).unwrap_or(u64::MAX).min(MAX_SEEDS);
     let (seeds, _) = of(Circumstance::FurtherSeeds);
-    match is_possible && seeds < needed {
-        true => NextRerun::Run(Circumstance::FurtherSeeds),
-        false => NextRerun::Unknown,
+    if is_possible && seeds < needed {
+        NextRerun::Run(Circumstance::FurtherSeeds)
+    } else {
+        NextRerun::Unknown
     }
 }
 
@@ -260,12 +258,7 @@ mod tests {
             Circumstance::TimeZone,
             Circumstance::Locale,
         ] {
-            let fails = |every| {
-                move |tried| match tried == environment {
-                    true => every,
-                    false => 0,
-                }
-            };
+            let fails = |every| move |tried| if tried == environment { every } else { 0 };
             let always = NextRerun::Environment(environment);
             assert_eq!(classify(fails(1), TIMED).0, always);
             let sometimes = NextRerun::NonDeterministic(environment);

@@ -58,9 +58,10 @@ pub fn settled<'o>(question: Question<'o>) -> Result<Cow<'o, Options>, Missing> 
         let passes_always = known.len() >= times && known.iter().all(Run::passed);
         let passes_scheduled =
             || evidence.all().any(|(spec, run)| spec.is_scheduled() && run.passed());
-        return match passes_always && !passes_scheduled() {
-            true => Ok(Cow::Owned(options.with_real_threads())),
-            false => as_asked,
+        return if passes_always && !passes_scheduled() {
+            Ok(Cow::Owned(options.with_real_threads()))
+        } else {
+            as_asked
         };
     }
     if clean.iter().all(Run::passed) && fails_by_nature && !clock_start::decides(question, clean)? {

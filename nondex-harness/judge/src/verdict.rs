@@ -225,15 +225,19 @@ impl Fact {
             Conclusion::Stable | Conclusion::Latent(_) => {
                 // A choice whose event had no room was not seen, and may never have been tried.
                 let is_known = !evidence.all().any(|(_, run)| run.lost);
-                match is_known && options.tries_seeds() && !evidence.is_untried() {
-                    true => Fact::Passes,
-                    false => Fact::PassesUntried,
+                if is_known && options.tries_seeds() && !evidence.is_untried() {
+                    Fact::Passes
+                } else {
+                    Fact::PassesUntried
                 }
             }
-            Conclusion::Broken => match may_be_a_choice(question, plain) {
-                true => Fact::Unjudged,
-                false => Fact::Fails,
-            },
+            Conclusion::Broken => {
+                if may_be_a_choice(question, plain) {
+                    Fact::Unjudged
+                } else {
+                    Fact::Fails
+                }
+            }
             Conclusion::Flaky => Fact::Unexplained,
             Conclusion::FailsOnlyHere | Conclusion::Artefact(_) => Fact::Unjudged,
             Conclusion::OrderDependent(found) => Fact::Order { passes_alone: found.passes_alone },
@@ -260,19 +264,13 @@ impl Fact {
 
     /// What explains all failures of a test: only without a network no more is known of it.
     pub fn of_explanation(explanation: &Explanation) -> Self {
-        match explanation.is_of_network() {
-            true => Fact::NoNetwork,
-            false => Fact::Fails,
-        }
+        if explanation.is_of_network() { Fact::NoNetwork } else { Fact::Fails }
     }
 
     /// What runs of a test are that differ in nothing which decides: the number that failed, of
     /// all.
     pub const fn of_failures([failed, all]: [usize; 2]) -> Self {
-        match failed < all {
-            true => Fact::Varies,
-            false => Fact::Fails,
-        }
+        if failed < all { Fact::Varies } else { Fact::Fails }
     }
 
     /// What reruns under other circumstances show of a test that passed before; `None` for one that

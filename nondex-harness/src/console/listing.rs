@@ -22,10 +22,7 @@ pub(crate) fn list(arguments: &Arguments, tests: Vec<TestDescAndFn>) -> io::Resu
     }
     for TestDescAndFn { desc, testfn } in &selected {
         let kind = if testfn.is_benchmark() { "benchmark" } else { "test" };
-        out.plain(&match is_json {
-            true => json(desc, kind),
-            false => format!("{}: {kind}\n", desc.name),
-        })?;
+        out.plain(&if is_json { json(desc, kind) } else { format!("{}: {kind}\n", desc.name) })?;
     }
     match arguments.listing {
         Listing::Terse => Ok(()),

@@ -131,10 +131,7 @@ impl RunSpec {
     #[must_use]
     pub fn inner(&self) -> Option<&str> {
         let tests = self.interleaving()?;
-        Some(match tests.is_inner {
-            true => &self.test,
-            false => &tests.with,
-        })
+        Some(if tests.is_inner { &self.test } else { &tests.with })
     }
 
     /// The other tests of its process, in the order in which they run: those before it, or the one

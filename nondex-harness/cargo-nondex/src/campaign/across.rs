@@ -225,10 +225,8 @@ impl Across<'_> {
         let failing = if passes_alone { &set[..] } else { &[] };
         let end = self.after(with, failing, test)?;
         let (state, files) = self.shared(with, &set, test, passes_alone)?;
-        let cleaners = match passes_alone {
-            true => self.cleaners((with, &set), all, test, &files)?,
-            false => Vec::new(),
-        };
+        let cleaners =
+            if passes_alone { self.cleaners((with, &set), all, test, &files)? } else { Vec::new() };
         Some(Some(AcrossBinaries { test, passes_alone, sets, cleaners, is_complete, state, end }))
     }
 

@@ -69,9 +69,10 @@ impl BrittleSearch<'_> {
         let known: Vec<Option<Run>> = tests.iter().map(|case| clean(case)).collect();
         let mut runs = asked.iter().filter_map(|test| known[*test].as_ref());
         let limit = |run: &Option<Run>| deadlock::limit_together(run.as_ref());
-        let limits = match runs.all(deadlock::is_proven) {
-            true => known.iter().map(limit).collect(),
-            false => Vec::new(),
+        let limits = if runs.all(deadlock::is_proven) {
+            known.iter().map(limit).collect()
+        } else {
+            Vec::new()
         };
         let tree = Tree::none();
         let processes = Processes {

@@ -94,10 +94,7 @@ fn deciding(samples: &BTreeMap<u64, Sample>) -> Option<(u64, u64)> {
     };
     let other = find(&|other| other.passed != sample.passed)
         .or_else(|| find(&|other| !other.passed && other != sample))?;
-    match sample.passed {
-        true => Some((*first, other)),
-        false => Some((other, *first)),
-    }
+    if sample.passed { Some((*first, other)) } else { Some((other, *first)) }
 }
 
 /// Compares builds, and writes into `report`, of the tests in `selected`, on which of them the
@@ -128,10 +125,8 @@ pub fn compare(report: &mut Report, selected: &[Selected<'_>], builds: &Builds<'
         let mut tests: Vec<Compared<'_>> = tests.collect();
         let is_doctest = |test: &Compared<'_>| test.suite.binary.harness == Harness::Doctest;
         let has_doctests = tests.iter().any(is_doctest);
-        let compared = match tests.is_empty() {
-            true => Ok(()),
-            false => as_plain(|| builds.run(variation, &mut tests)),
-        };
+        let compared =
+            if tests.is_empty() { Ok(()) } else { as_plain(|| builds.run(variation, &mut tests)) };
         for test in tests {
             conclude(test, variation, compared.is_ok());
         }
@@ -255,9 +250,10 @@ fn conclude(test: Compared<'_>, variation: &Variation, are_all_compared: bool) {
         }
         return;
     };
-    let file = match passes.is_empty() {
-        true => variation.file(&[one], &[other]),
-        false => variation.file(&passes, &fails),
+    let file = if passes.is_empty() {
+        variation.file(&[one], &[other])
+    } else {
+        variation.file(&passes, &fails)
     };
     let file = file.or_else(|| variation.first_file());
     let cause = cause(variation, file, passes.first().copied(), fails.first().copied());

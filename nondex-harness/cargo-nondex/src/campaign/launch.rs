@@ -152,10 +152,7 @@ impl<'a> Launcher<'a> {
             }
         };
         let run = run.ok_or(Unmade::Stopped)?;
-        match launcher.is_confined && run.is_missing {
-            true => Err(Unmade::Unconfined),
-            false => Ok(run),
-        }
+        if launcher.is_confined && run.is_missing { Err(Unmade::Unconfined) } else { Ok(run) }
     }
 
     /// Does something with an empty folder for temporary files, or without one where it cannot be

@@ -150,10 +150,7 @@ impl Processes<'_> {
                 ProcessPlan::Forked(first, then) => self.forked(place, *first, then, alone),
             })
         };
-        match alone {
-            true => as_plain(make),
-            false => make(),
-        }
+        if alone { as_plain(make) } else { make() }
     }
 
     /// Does this with each, several at once unless `alone`: the results in their order, as far as
@@ -170,10 +167,7 @@ impl Processes<'_> {
         if wanted.is_empty() {
             return Vec::new();
         }
-        let one = |place, wanted: &W| match self.stop.is_set() {
-            true => None,
-            false => one(place, wanted),
-        };
+        let one = |place, wanted: &W| if self.stop.is_set() { None } else { one(place, wanted) };
         if !alone && !self.tree.is_left() {
             let made = pool::each_within(self.options.jobs.get(), wanted, required, one);
             if !self.tree.restore() {
@@ -277,10 +271,7 @@ impl Processes<'_> {
         let cases: Vec<&TestCase> = order.iter().map(|test| self.tests[*test]).collect();
         let limits = (1..=order.len()).map(|end| {
             let usual = self.limit(order[end - 1]);
-            match self.options.prune {
-                true => self.hung.limit(&order[..end], usual),
-                false => usual,
-            }
+            if self.options.prune { self.hung.limit(&order[..end], usual) } else { usual }
         });
         let limits: Vec<Duration> = limits.collect();
         let id = self.suite.test_id(cases.last()?);

@@ -329,9 +329,10 @@ impl OrderCampaign<'_> {
         self.note_unseen(states);
         let id = &processes.suite.binary.id;
         if tried.left > 0 {
-            let option = match races.budget.is_late(races.start.elapsed()) {
-                true => "--thorough",
-                false => "--interleavings",
+            let option = if races.budget.is_late(races.start.elapsed()) {
+                "--thorough"
+            } else {
+                "--interleavings"
             };
             self.note(format!(
                 "{} interleavings of two tests of `{id}` over state that both use were not tried, \

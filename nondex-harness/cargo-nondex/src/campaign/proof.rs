@@ -48,10 +48,7 @@ impl Proof {
             is_enough(&places).ok_or(())
         });
         let together = smallest.ok()?;
-        Some(match together.is_complete {
-            true => Proof::Together(together.elements),
-            false => Proof::None,
-        })
+        Some(if together.is_complete { Proof::Together(together.elements) } else { Proof::None })
     }
 
     /// The parts that it names.

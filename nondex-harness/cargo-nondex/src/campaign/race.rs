@@ -99,9 +99,10 @@ impl Races<'_> {
                     outer: &uses[pair.outer],
                     inner: &uses[pair.inner],
                     state: states[pair.state],
-                    moments: match is_wanted(pair, &tried) && !self.is_over() {
-                        true => self.moments(pair, uses, states[pair.state]),
-                        false => Vec::new(),
+                    moments: if is_wanted(pair, &tried) && !self.is_over() {
+                        self.moments(pair, uses, states[pair.state])
+                    } else {
+                        Vec::new()
                     },
                 })
                 .collect();
@@ -240,17 +241,11 @@ impl Races<'_> {
                 let is_late = !is_proven && self.is_late(order, interleaving, spec, inner.took)?;
                 let mut race = self.described(test, interleaving, &outer);
                 race.state.confirmed = is_proven;
-                let list = match is_proven {
-                    true => &mut tried.found,
-                    false => &mut tried.unproven,
-                };
+                let list = if is_proven { &mut tried.found } else { &mut tried.unproven };
                 list.push(FoundRace { test, race, spec: spec.clone(), run: run.clone(), is_late });
             }
         }
-        Some(match outer.took >= WAITS {
-            true => Interleaved::Waits,
-            false => Interleaved::Further,
-        })
+        Some(if outer.took >= WAITS { Interleaved::Waits } else { Interleaved::Further })
     }
 
     fn fails(&self, test: usize, run: &Run) -> bool {

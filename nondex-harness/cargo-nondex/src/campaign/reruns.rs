@@ -90,9 +90,10 @@ impl<'a> Reruns<'a> {
         report: &mut TestReport,
     ) -> Option<RunSpec> {
         let reached = self.reached(report);
-        let (limits, patience) = match is_wanted || !report.sources.is_empty() {
-            true => (self.limits, PATIENCE_FOR_SEEDS),
-            false => (self.limits.brief(), PATIENCE_FOR_UNNAMED),
+        let (limits, patience) = if is_wanted || !report.sources.is_empty() {
+            (self.limits, PATIENCE_FOR_SEEDS)
+        } else {
+            (self.limits.brief(), PATIENCE_FOR_UNNAMED)
         };
         let mut limits = limits;
         let mut tried: Vec<RerunsUnder> = Vec::new();
@@ -209,9 +210,10 @@ impl<'a> Reruns<'a> {
     fn further(&self, suite: &Suite, case: &TestCase, number: u64, reached: Reached) -> RunSpec {
         let first = further::first_untried(self.options);
         // Orders and values at `STD` are those of every run today; only delays are longer at `ONE`.
-        let (level, number) = match reached.values {
-            true => (Level::Std, number),
-            false => ([Level::Std, Level::One][(number % 2) as usize], number / 2),
+        let (level, number) = if reached.values {
+            (Level::Std, number)
+        } else {
+            ([Level::Std, Level::One][(number % 2) as usize], number / 2)
         };
         let options = self.options.of(&suite.test_id(case));
         specs::seed_spec(&case.name, level, first.saturating_add(number), &options)

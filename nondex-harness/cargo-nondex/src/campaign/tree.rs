@@ -38,9 +38,10 @@ struct Entry {
 impl Entry {
     fn of(metadata: &Metadata) -> Self {
         // A link that is put back is as new.
-        let stamp = match metadata.is_symlink() {
-            true => (metadata.len(), 0, 0),
-            false => (metadata.len(), metadata.mtime(), metadata.mtime_nsec()),
+        let stamp = if metadata.is_symlink() {
+            (metadata.len(), 0, 0)
+        } else {
+            (metadata.len(), metadata.mtime(), metadata.mtime_nsec())
         };
         Entry { mode: metadata.mode(), stamp: (!metadata.is_dir()).then_some(stamp) }
     }

@@ -67,9 +67,10 @@ impl OrderArgs {
     pub fn options(&self) -> OrderOptions {
         let usual = OrderOptions::default();
         OrderOptions {
-            strategies: match self.strategies.is_empty() {
-                true => usual.strategies,
-                false => self.strategies.clone(),
+            strategies: if self.strategies.is_empty() {
+                usual.strategies
+            } else {
+                self.strategies.clone()
             },
             orders: self.orders.unwrap_or(usual.orders),
             seed: self.seed,

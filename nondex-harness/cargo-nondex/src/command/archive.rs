@@ -19,10 +19,7 @@ pub(super) fn archive(args: &ArchiveArgs, console: &Console) -> Result<ExitCode>
     let stop = interrupt::install()?;
     let plan = selection::plan(&args.build, &ExtractArgs::default(), console)?;
     let project = project::build(&plan, console.quiet)?;
-    let plain = match args.no_plain {
-        true => None,
-        false => Some(plain(&plan, console)?),
-    };
+    let plain = if args.no_plain { None } else { Some(plain(&plan, console)?) };
     if stop.is_set() {
         return Err(Error::build("interrupted while the tests were built"));
     }
@@ -32,10 +29,7 @@ pub(super) fn archive(args: &ArchiveArgs, console: &Console) -> Result<ExitCode>
         Some(path) => file::absolute(path)?,
         None => project.target_dir.join("nondex/archive.tar.gz"),
     };
-    let sources = match args.no_sources {
-        true => None,
-        false => Some(sources(&project, &file)?),
-    };
+    let sources = if args.no_sources { None } else { Some(sources(&project, &file)?) };
     let packed = Packing {
         project: &project,
         plain: plain.as_ref(),

@@ -205,10 +205,7 @@ fn change_of(
     let (verdict, witness) = blame(&Facts {
         kind,
         at_base,
-        ran_change: match met.is_empty() {
-            true => trial.is_known.then_some(false),
-            false => Some(true),
-        },
+        ran_change: if met.is_empty() { trial.is_known.then_some(false) } else { Some(true) },
         passed_again,
         has_opened: !trial.opened.files.is_empty(),
         may_have_read: !trial.opened.unseen.is_empty() || effects.may_have_doctest(test),

@@ -127,9 +127,10 @@ impl Effects {
         let met = self.effects.iter().filter(|effect| match effect.reach {
             Reach::Lines(first, last) => has(ran, &effect.file, first, last),
             Reach::Statement((first, last), (body, end)) => {
-                match has(compiled, &effect.file, first, last) {
-                    true => has(ran, &effect.file, first, last),
-                    false => has(ran, &effect.file, body, end),
+                if has(compiled, &effect.file, first, last) {
+                    has(ran, &effect.file, first, last)
+                } else {
+                    has(ran, &effect.file, body, end)
                 }
             }
             Reach::File => {

@@ -122,9 +122,10 @@ fn workflow(inside: &Utf8Path, branch: &str) -> String {
 /// A scalar of YAML that is a text, whatever is in it.
 fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/' | '.');
-    match text.chars().all(is_plain) && text.starts_with(|c: char| c.is_ascii_alphabetic()) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', "''")),
+    if text.chars().all(is_plain) && text.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "''"))
     }
 }
 

@@ -181,9 +181,10 @@ impl Progress for Display<'_> {
         if let Some((events, stage)) = self.events.filter(|_| !is_undecided) {
             events.judged(test, stage);
         }
-        let line = match self.has_all {
-            true => outcome_of(test, judged, tests, self.console),
-            false => line_of(test, self.console),
+        let line = if self.has_all {
+            outcome_of(test, judged, tests, self.console)
+        } else {
+            line_of(test, self.console)
         };
         if !is_undecided && let Some(line) = line {
             self.line(&line);

@@ -168,10 +168,7 @@ impl Unchanged {
         if stages.have_orders() {
             (found.in_orders, words) = past.unchanged_in_orders(compared)?;
         }
-        let left_out = match stages.have_choices() {
-            true => &found.alone,
-            false => &found.in_orders,
-        };
+        let left_out = if stages.have_choices() { &found.alone } else { &found.in_orders };
         let few = plural(left_out.len(), "test");
         let all = selection::running(compared.selected);
         console.status("Comparing", &format!("{words}: {few} of {all} left out"));
@@ -180,10 +177,7 @@ impl Unchanged {
 
     /// Those without news in the report.
     fn of_report(self, stages: Stages) -> Vec<String> {
-        let ids = match stages.have_orders() {
-            true => self.in_orders,
-            false => self.alone,
-        };
+        let ids = if stages.have_orders() { self.in_orders } else { self.alone };
         ids.into_iter().collect()
     }
 }

@@ -165,9 +165,8 @@ pub fn to_text(lines: &BTreeSet<u32>) -> String {
             _ => ranges.push((line, line)),
         }
     }
-    let texts = ranges.iter().map(|(first, last)| match first == last {
-        true => first.to_string(),
-        false => format!("{first}-{last}"),
+    let texts = ranges.iter().map(|(first, last)| {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
     });
     texts.collect::<Vec<String>>().join(",")
 }

@@ -80,10 +80,7 @@ pub fn render(report: &Report, sources: &Sources, distribution: Distribution) ->
             }
         }
     }
-    match lines.is_empty() {
-        true => lines,
-        false => format!("{start}{lines}{end}"),
-    }
+    if lines.is_empty() { lines } else { format!("{start}{lines}{end}") }
 }
 
 /// Why a test is skipped: `ID: relies on the order of std::fs::read_dir, src/logs.rs:11`.

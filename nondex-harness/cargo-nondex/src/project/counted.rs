@@ -47,10 +47,8 @@ impl Functions {
         const HIDDEN: &str = ".module_ctor:";
         const ASKED: &str = ".nondex.";
         let is_too_much = self.names.len() > NAMES;
-        let (whole, names) = match is_too_much {
-            true => (&self.crates, &BTreeSet::new()),
-            false => (&self.whole, &self.names),
-        };
+        let (whole, names) =
+            if is_too_much { (&self.crates, &BTreeSet::new()) } else { (&self.whole, &self.names) };
         let mut rules = String::new();
         let mut rule = |from: &str, to: &str| {
             let [from, to] = [from, to].map(|text| text.replace('\\', r"\\"));

@@ -26,9 +26,10 @@ impl<'a> DebugInfo<'a> {
         };
         Ok(DebugInfo {
             sections: gimli::DwarfSections::load(section)?,
-            endian: match file.is_little_endian() {
-                true => RunTimeEndian::Little,
-                false => RunTimeEndian::Big,
+            endian: if file.is_little_endian() {
+                RunTimeEndian::Little
+            } else {
+                RunTimeEndian::Big
             },
         })
     }

@@ -100,10 +100,7 @@ fn create(path: &Utf8Path) -> io::Result<()> {
 fn lock(folder: &Utf8Path, is_only: bool, quiet: bool) -> io::Result<Option<File>> {
     folder.parent().map_or(Ok(()), fs::create_dir_all)?;
     let file = File::create(format!("{folder}.lock"))?;
-    let attempt = match is_only {
-        true => file.try_lock(),
-        false => file.try_lock_shared(),
-    };
+    let attempt = if is_only { file.try_lock() } else { file.try_lock_shared() };
     match attempt {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::Error(_)) => Ok(None),
@@ -113,9 +110,10 @@ fn lock(folder: &Utf8Path, is_only: bool, quiet: bool) -> io::Result<Option<File
                     "    Blocking waiting for another version of cargo nondex that uses `{folder}`"
                 );
             }
-            match is_only {
-                true => file.lock()?,
-                false => file.lock_shared()?,
+            if is_only {
+                file.lock()?;
+            } else {
+                file.lock_shared()?;
             }
             Ok(Some(file))
         }

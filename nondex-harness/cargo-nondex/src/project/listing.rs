@@ -82,10 +82,8 @@ fn suite(mut binary: TestBinary, workspace_root: &Utf8Path, mode: Mode) -> Resul
         let told = ask(&binary, &[&terse[..], &[ONE_THREAD]].concat())?;
         Ok(told.and_then(|text| from_terse(&text)).is_some_and(|(tests, _)| tests == all))
     };
-    binary.harness = match mode == Mode::Program && takes_threads()? {
-        true => Harness::Serial,
-        false => Harness::Libtest,
-    };
+    binary.harness =
+        if mode == Mode::Program && takes_threads()? { Harness::Serial } else { Harness::Libtest };
     let ignored =
         ask(&binary, &[&terse[..], &["--ignored"]].concat())?.and_then(|text| from_terse(&text));
     let (ignored, _) = ignored.unwrap_or_default();

@@ -53,10 +53,7 @@ impl Names {
     /// is compared with both, as reports join them: `shop::cart$adds_up`.
     pub fn matches(&self, binary: &str, name: &str) -> bool {
         let named = |pattern: &String| {
-            let text = match pattern.contains('$') {
-                true => &format!("{binary}${name}"),
-                false => name,
-            };
+            let text = if pattern.contains('$') { &format!("{binary}${name}") } else { name };
             if self.exact { text == pattern } else { text.contains(pattern.as_str()) }
         };
         (self.filters.is_empty() || self.filters.iter().any(named)) && !self.skip.iter().any(named)

@@ -142,10 +142,10 @@ fn about(markup: &mut Markup, report: &Report, view: &View<'_>) {
     markup.leaf("h2", &[], "About this run");
     let seeds: Vec<String> = run.seeds.iter().map(u64::to_string).collect();
     let levels: Vec<&str> = run.levels.iter().map(|level| level.name()).collect();
-    let commit = run.commit.as_deref().map(|commit| match run.modified {
-        true => format!("{commit}, modified"),
-        false => commit.to_owned(),
-    });
+    let commit = run
+        .commit
+        .as_deref()
+        .map(|commit| if run.modified { format!("{commit}, modified") } else { commit.to_owned() });
     markup.element("dl", &[("class", "notes")], |markup| {
         for (name, text) in [
             ("Levels", levels.join(", ").as_str()),

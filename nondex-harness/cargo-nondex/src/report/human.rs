@@ -105,10 +105,8 @@ fn weighed<'r, 's>(
 ) -> Vec<(u8, Entry<'r, 's>)> {
     let mut entries: Vec<(u8, Entry<'r, 's>)> = Vec::new();
     for test in tests {
-        let weight = match test.is_excused() {
-            true => weight(Verdict::Network),
-            false => weight(test.verdict),
-        };
+        let weight =
+            if test.is_excused() { weight(Verdict::Network) } else { weight(test.verdict) };
         entries.extend(finding::entry(test, view).map(|entry| (weight, entry)));
     }
     for cause in causes {

@@ -87,9 +87,10 @@ fn table(text: &mut String, title: &str, rows: &[&Problem<'_>]) {
 fn code(text: &str) -> String {
     let runs = text.split(|c| c != '`').map(str::len);
     let fence = "`".repeat(runs.max().unwrap_or_default() + 1);
-    match text.starts_with('`') || text.ends_with('`') {
-        true => format!("{fence} {text} {fence}"),
-        false => format!("{fence}{text}{fence}"),
+    if text.starts_with('`') || text.ends_with('`') {
+        format!("{fence} {text} {fence}")
+    } else {
+        format!("{fence}{text}{fence}")
     }
 }
 

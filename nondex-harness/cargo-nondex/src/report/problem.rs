@@ -138,9 +138,10 @@ fn problem<'r>(entry: Entry<'r, '_>, repository: &Repository<'_>) -> Option<Prob
         let line = (test.file.as_deref()?, test.line?, None);
         repository.place(line, &format!("the test `{}`", test.name))
     };
-    let place = match marks.is_empty() {
-        true => own(test).unwrap_or_else(|| repository.manifest()),
-        false => marks.remove(primary.unwrap_or(0)),
+    let place = if marks.is_empty() {
+        own(test).unwrap_or_else(|| repository.manifest())
+    } else {
+        marks.remove(primary.unwrap_or(0))
     };
     marks.extend(tests.iter().filter_map(|test| own(test)));
     let mut related: Vec<Place> = Vec::new();

@@ -143,10 +143,7 @@ impl Finder {
     }
 
     fn named(&mut self, attributes: &[syn::Attribute], name: &syn::Ident) {
-        match are_quiet(attributes) {
-            true => self.name(name),
-            false => self.distant(),
-        }
+        if are_quiet(attributes) { self.name(name) } else { self.distant() }
     }
 
     fn new_item(&mut self, item: &syn::Item) {

@@ -95,9 +95,10 @@ pub fn base(git: &Git, named: Option<&str>) -> Result<Commit> {
         return Ok(head);
     }
     git.commit("HEAD^").map_err(|_| {
-        let why = match git.is_complete() {
-            true => "is the first commit",
-            false => "has no parent in this shallow clone: `git fetch --deepen 1` brings it",
+        let why = if git.is_complete() {
+            "is the first commit"
+        } else {
+            "has no parent in this shallow clone: `git fetch --deepen 1` brings it"
         };
         Error::usage(format!(
             "nothing is changed since `HEAD`, which {why}: `--base` sets what to compare with"

@@ -40,9 +40,10 @@ pub fn enclosing(text: &str, lines: Option<&BTreeSet<u32>>) -> Enclosing {
     for line in lines {
         let around = || items.found.iter().filter(|item| item.lines.contains(line));
         let is_import = items.imports.iter().any(|import| import.contains(line));
-        let held: Vec<&Item> = match is_import {
-            true => items.found.iter().collect(),
-            false => around().min_by_key(|item| length(&item.lines)).into_iter().collect(),
+        let held: Vec<&Item> = if is_import {
+            items.found.iter().collect()
+        } else {
+            around().min_by_key(|item| length(&item.lines)).into_iter().collect()
         };
         if around().chain(held.iter().copied()).any(|item| item.name.is_none()) {
             return Enclosing::Unknown;

@@ -116,9 +116,10 @@ impl Git {
         let of_commit = format!("{revision}^{{commit}}");
         let id = self.read(&["rev-parse", "--verify", "--quiet", "--end-of-options", &of_commit]);
         let id = id.map_err(|_| {
-            let why = match self.is_complete() {
-                true => "",
-                false => " in this shallow clone: `git fetch --unshallow` brings the others",
+            let why = if self.is_complete() {
+                ""
+            } else {
+                " in this shallow clone: `git fetch --unshallow` brings the others"
             };
             Error::usage(format!("`{revision}` names no commit{why}"))
         })?;

@@ -250,10 +250,7 @@ impl Items {
         }
         let by_name = |named: &[(Lines, String)], reach: fn(String) -> Reach| {
             let (range, name) = named.iter().find(|(range, _)| range.contains(&line))?;
-            Some(match is_new(range) {
-                true => reach(name.clone()),
-                false => Reach::Crate,
-            })
+            Some(if is_new(range) { reach(name.clone()) } else { Reach::Crate })
         };
         let by_name =
             by_name(&self.modules, Reach::Module).or_else(|| by_name(&self.distant, Reach::Named));
@@ -267,9 +264,10 @@ impl Items {
     /// What a changed line of a function acts on.
     fn in_function(&self, function: &Function, line: u32) -> Reach {
         if !function.body.contains(&line) || line == *function.body.start() {
-            return match self.now.has_other_types(&self.before, &function.place) {
-                true => Reach::Crate,
-                false => function.whole(),
+            return if self.now.has_other_types(&self.before, &function.place) {
+                Reach::Crate
+            } else {
+                function.whole()
             };
         }
         if self.attributes.iter().any(|range| range.contains(&line)) {
@@ -341,9 +339,10 @@ impl Items {
     /// What affects the whole crate; one with an attribute that nobody knows, such as
     /// `#[global_allocator]`, also when it is new.
     fn distant(&mut self, all: Lines, name: &syn::Ident, attributes: &[syn::Attribute]) {
-        match are_quiet(attributes) {
-            true => self.distant.push((all, name.to_string())),
-            false => self.always_distant.push(all),
+        if are_quiet(attributes) {
+            self.distant.push((all, name.to_string()));
+        } else {
+            self.always_distant.push(all);
         }
     }
 

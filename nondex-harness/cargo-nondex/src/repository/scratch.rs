@@ -26,9 +26,10 @@ impl Repository {
         for (file, text) in files {
             let path = self.git.root().join(file);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            match text.is_empty() {
-                true => std::fs::remove_file(path).unwrap(),
-                false => std::fs::write(path, text).unwrap(),
+            if text.is_empty() {
+                std::fs::remove_file(path).unwrap();
+            } else {
+                std::fs::write(path, text).unwrap();
             }
         }
         self.run(&["add", "--all"]);

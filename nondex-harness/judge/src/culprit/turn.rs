@@ -42,9 +42,12 @@ impl CulpritSearch<'_> {
         // At its base the call is as if it were left out, which the set of calls does not allow.
         let mut without = 0;
         let mut with = all;
-        let near = |with: u64, without: u64| match is_timing(&call.site) {
-            true => with - without <= (with / PRECISION).max(SHORTEST),
-            false => with - without <= 1,
+        let near = |with: u64, without: u64| {
+            if is_timing(&call.site) {
+                with - without <= (with / PRECISION).max(SHORTEST)
+            } else {
+                with - without <= 1
+            }
         };
         while !near(with, without) {
             let middle = without + (with - without) / 2;

@@ -99,10 +99,7 @@ impl Evidence {
         let missing = repeated.iter().filter_map(|runs| runs.as_ref().err());
         let turn = |turn| missing.clone().filter_map(move |one| one.experiments.get(turn));
         let turns: Vec<RunSpec> = (0..times).flat_map(turn).cloned().collect();
-        match turns.is_empty() {
-            true => repeated.into_iter().collect(),
-            false => Err(Missing::new(turns)),
-        }
+        if turns.is_empty() { repeated.into_iter().collect() } else { Err(Missing::new(turns)) }
     }
 
     /// Whether a run may represent others.

@@ -129,9 +129,10 @@ fn what_only_differs_when_it_is_scheduled_says_nothing_of_a_test_that_is_judged_
 {
     let ends = |is_natural_too: bool| {
         let test = move |spec: &RunSpec, _, number: usize| {
-            let passes = match spec.is_scheduled() {
-                true => number % 5 != 1,
-                false => !is_natural_too || !number.is_multiple_of(3),
+            let passes = if spec.is_scheduled() {
+                number % 5 != 1
+            } else {
+                !is_natural_too || !number.is_multiple_of(3)
             };
             let mut run = run(passes, []);
             run.sources.push(Source::Clock);

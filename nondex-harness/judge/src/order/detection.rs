@@ -249,10 +249,7 @@ mod tests {
                         state.insert(part);
                     }
                 }
-                match test + 1 < tests || state.len() == 2 {
-                    true => Outcome::Passed,
-                    false => Outcome::Failed,
-                }
+                if test + 1 < tests || state.len() == 2 { Outcome::Passed } else { Outcome::Failed }
             })
         };
         (0..tests).map(body).collect()

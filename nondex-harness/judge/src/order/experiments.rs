@@ -181,10 +181,7 @@ impl Experiments {
         let missing = first.iter().filter(|first| !self.forking.contains(first));
         let pairs = missing.map(|first| ProcessPlan::Forked(*first, then.to_vec()));
         let pairs: Vec<ProcessPlan> = pairs.collect();
-        match pairs.is_empty() {
-            true => Ok(()),
-            false => Err(Missing::new(pairs)),
-        }
+        if pairs.is_empty() { Ok(()) } else { Err(Missing::new(pairs)) }
     }
 
     /// The processes, in the order in which they were made.

@@ -156,10 +156,8 @@ fn has_ended(state: &State) -> bool {
 /// The run of a test that fails unless it ends with `right`.
 fn simulated(program: Program, spec: &RunSpec, right: &dyn Fn(u64) -> bool) -> Run {
     let (state, course) = run(program, spec);
-    let outcome = match has_ended(&state) && right(state.variable) {
-        true => Outcome::Passed,
-        false => Outcome::Failed,
-    };
+    let outcome =
+        if has_ended(&state) && right(state.variable) { Outcome::Passed } else { Outcome::Failed };
     Run {
         schedule: Some(ScheduleRecord {
             threads: program.len() as u64,

@@ -90,10 +90,7 @@ impl Threads {
             });
             return value;
         }
-        match spec.selected(site, "0").contains(0) {
-            true => drawn,
-            false => 0,
-        }
+        if spec.selected(site, "0").contains(0) { drawn } else { 0 }
     }
 
     fn run(&self, spec: &RunSpec, passes: impl Fn(&[u64]) -> bool) -> Run {
@@ -239,10 +236,7 @@ fn a_test_that_only_some_seed_brings_to_a_choice_of_threads_is_run_as_often_with
         let is_timed = spec.is_scheduled() && !spec.is_clean() && spec.seed() >= 4;
         Run {
             sources: vec![Source::Thread],
-            ..match is_timed {
-                true => threads.run(spec, |_| true),
-                false => run(true, [1]),
-            }
+            ..if is_timed { threads.run(spec, |_| true) } else { run(true, [1]) }
         }
     });
     assert_eq!(conclusion, Conclusion::Stable);

@@ -291,10 +291,8 @@ impl OrderCampaign<'_> {
             });
             end.has_choices && again != Some(false)
         });
-        let (seed, end) = match passes {
-            true => other.unzip(),
-            false => (None, experiments.failing(&[], test).cloned()),
-        };
+        let (seed, end) =
+            if passes { other.unzip() } else { (None, experiments.failing(&[], test).cloned()) };
         Chance {
             test,
             is_chosen,

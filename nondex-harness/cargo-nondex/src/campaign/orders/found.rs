@@ -63,9 +63,10 @@ impl BinaryResult {
                 None => processes.spec(test),
             };
             order::fail(&mut report, suite, &spec, chance.end.as_ref(), &options);
-            match chance.is_chosen {
-                true => order::decided_by_choices(&mut report, chance.failures),
-                false => order::varying(&mut report, &[], chance.failures),
+            if chance.is_chosen {
+                order::decided_by_choices(&mut report, chance.failures);
+            } else {
+                order::varying(&mut report, &[], chance.failures);
             }
             return report;
         }
@@ -82,10 +83,8 @@ impl BinaryResult {
         match suspect.map(|suspect| &suspect.conclusion) {
             Some(OrderConclusion::Dependent(dependence)) => {
                 order::dependent(&mut report, dependence, names, &options);
-                let before = match dependence.passes_alone {
-                    true => dependence.sets[0].clone(),
-                    false => Vec::new(),
-                };
+                let before =
+                    if dependence.passes_alone { dependence.sets[0].clone() } else { Vec::new() };
                 fail(&mut report, &before);
             }
             Some(OrderConclusion::NonDeterministic { before, failures }) => {

@@ -311,10 +311,7 @@ impl Workload for Long {
 
     fn conclude(&self, _test: usize, runs: &Runs) -> Result<Judgement, Need> {
         let specs = (0..6).map(|seed| RunSpec::new("t", Level::Full, seed));
-        let specs = specs.map(|spec| match self.is_scheduled {
-            true => spec.with_scheduler(0),
-            false => spec,
-        });
+        let specs = specs.map(|spec| if self.is_scheduled { spec.with_scheduler(0) } else { spec });
         if runs.count() == 0 {
             return Err(Need::Runs(Missing::new(specs.collect())));
         }

@@ -87,9 +87,10 @@ impl Races<'_> {
 /// The access at which that test uses what the other one has done.
 fn use_of<'r>(run: &'r Run, state: &StateId) -> Option<&'r AccessRecord> {
     let mut own = run.accesses.iter().filter(|access| access.own);
-    match stops_after(state) {
-        true => own.skip_while(|access| !access.interrupted).nth(1),
-        false => own.find(|access| access.interrupted),
+    if stops_after(state) {
+        own.skip_while(|access| !access.interrupted).nth(1)
+    } else {
+        own.find(|access| access.interrupted)
     }
 }
 

@@ -37,10 +37,7 @@ impl ForcedInterleaving<'_> {
     /// middle.
     pub(super) fn spec(&self, processes: &Processes<'_>, is_inner: bool) -> RunSpec {
         let [inner, outer] = self.order();
-        let (test, with) = match is_inner {
-            false => (outer, inner),
-            true => (inner, outer),
-        };
+        let (test, with) = if is_inner { (inner, outer) } else { (outer, inner) };
         processes.spec(test).interleaved(Interleaving {
             with: processes.tests[with].name.clone(),
             is_inner,

@@ -69,10 +69,7 @@ fn shows_nothing(run: &Run) -> bool {
 impl Races<'_> {
     /// Number of pairs that are looked at together.
     pub(super) fn ahead(&self) -> usize {
-        match self.processes.are_at_once() {
-            true => self.processes.options.jobs.get() * AHEAD,
-            false => 1,
-        }
+        if self.processes.are_at_once() { self.processes.options.jobs.get() * AHEAD } else { 1 }
     }
 
     /// Leaves out the first interleavings of each of these pairs that show nothing.
@@ -90,10 +87,7 @@ impl Races<'_> {
         };
         let stop = &self.stop;
         let passed = processes.each(&confined, false, required, |place, pair| {
-            let passed = match stop.is_set() {
-                true => None,
-                false => pair.passed(processes, place),
-            };
+            let passed = if stop.is_set() { None } else { pair.passed(processes, place) };
             // A result of each, so that they belong together.
             Some(passed.unwrap_or(0))
         });

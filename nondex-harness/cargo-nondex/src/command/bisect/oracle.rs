@@ -84,9 +84,10 @@ impl<'a> Oracle<'a> {
             offline: args.offline || build.offline,
             locked: false,
             frozen: false,
-            doctests: match test.binary.contains("::doc/") {
-                true => Doctests::one(&test.name),
-                false => Doctests::No,
+            doctests: if test.binary.contains("::doc/") {
+                Doctests::one(&test.name)
+            } else {
+                Doctests::No
             },
             ..build
         };
@@ -145,10 +146,7 @@ impl<'a> Oracle<'a> {
             // is known.
             let introduced = self.introduced.as_ref();
             let was_away = introduced.is_some_and(|first| self.git.leads_to(first, commit));
-            let tried = match was_away {
-                true => Tried::Skipped,
-                false => Tried::Stable,
-            };
+            let tried = if was_away { Tried::Skipped } else { Tried::Stable };
             return Ok(Some(Trial { tried, ..skipped("there is no such test".to_owned()) }));
         };
         let trial = match &self.category {

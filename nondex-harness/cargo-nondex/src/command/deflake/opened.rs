@@ -50,10 +50,8 @@ impl Watched {
             paths: BTreeMap::new(),
             unseen: Vec::new(),
         };
-        let compiled = match data.is_empty() {
-            true => Some(BTreeMap::new()),
-            false => read_by_compilers(project),
-        };
+        let compiled =
+            if data.is_empty() { Some(BTreeMap::new()) } else { read_by_compilers(project) };
         for file in data {
             let real = real(&file.path);
             let is_compiled = compiled.as_ref().is_none_or(|compiled| compiled.contains_key(&real));

@@ -257,9 +257,10 @@ impl Effects {
         text: &str,
         (package, is_root): (&Option<String>, bool),
     ) {
-        let reach = match is_root || text.contains("#[path") || text.contains("include!") {
-            true => Reach::Crate,
-            false => Reach::File,
+        let reach = if is_root || text.contains("#[path") || text.contains("include!") {
+            Reach::Crate
+        } else {
+            Reach::File
         };
         self.effect(path, line, reach, package.clone());
         if let Some(effect) = self.effects.last_mut() {

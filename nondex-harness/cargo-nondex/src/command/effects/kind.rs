@@ -111,9 +111,10 @@ impl<'a> Packages<'a> {
             Kind::Build(None)
         } else if path.extension() == Some("rs") {
             let runs = || package.is_some_and(|(folder, package)| self.runs(package, folder, path));
-            match path.is_symlink() || runs() {
-                true => Kind::Build(of_package),
-                false => Kind::Code(of_package),
+            if path.is_symlink() || runs() {
+                Kind::Build(of_package)
+            } else {
+                Kind::Code(of_package)
             }
         } else if is_note {
             Kind::Note

@@ -20,10 +20,7 @@ pub(super) fn plan(args: &ReplayArgs, console: &Console) -> Result<BuildPlan> {
     let mut plan = selection::plan(&args.build, &args.archive, console)?;
     plan.without_network = args.network == Some(NetworkMode::Off);
     let (binary, name) = args.id.split_once('$').unwrap_or(("", &args.id));
-    plan.doctests = match binary.contains("::doc/") {
-        true => Doctests::one(name),
-        false => Doctests::No,
-    };
+    plan.doctests = if binary.contains("::doc/") { Doctests::one(name) } else { Doctests::No };
     Ok(plan)
 }
 
@@ -85,9 +82,10 @@ fn state_of(suite: &Suite, text: &str, root: &Utf8Path) -> Result<StateId> {
         }
         StateKind::Env | StateKind::File | StateKind::Cwd | StateKind::Port => Ok(StateId {
             kind,
-            name: match kind == StateKind::File && !name.starts_with(temporary::FOLDER) {
-                true => root.join(name).into_string(),
-                false => name.to_owned(),
+            name: if kind == StateKind::File && !name.starts_with(temporary::FOLDER) {
+                root.join(name).into_string()
+            } else {
+                name.to_owned()
             },
         }),
         _ => Err(unknown()),

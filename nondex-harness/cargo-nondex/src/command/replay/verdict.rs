@@ -104,9 +104,8 @@ pub(super) fn judge(
             console.result(AnsiColor::Red, "Failed", &text);
         } else {
             // Two ends may have the same message, as when a process does not end after its panic.
-            let ended = |outcome: &Outcome| match run.outcome == finding.outcome {
-                true => "",
-                false => ending(outcome),
+            let ended = |outcome: &Outcome| {
+                if run.outcome == finding.outcome { "" } else { ending(outcome) }
             };
             let text = format!(
                 "not as recorded{}{place}:{separator}{what}\nrecorded was{}: {}",

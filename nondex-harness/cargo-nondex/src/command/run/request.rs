@@ -71,10 +71,7 @@ impl<'a> Request<'a> {
             Some(_) => args.testing.project.build.doc,
             None => stages.have_choices(),
         };
-        build.doctests = match has_doctests {
-            true => filter.doctests(),
-            false => Doctests::No,
-        };
+        build.doctests = if has_doctests { filter.doctests() } else { Doctests::No };
         let is_needed = filter.has_filtersets() || !overrides.is_empty();
         let workspace = selection::workspace(&build, is_needed)?;
         Ok(Request {
@@ -120,10 +117,7 @@ impl<'a> Request<'a> {
     }
 
     fn selected<'p>(&self, project: &'p Project) -> Vec<Selected<'p>> {
-        let by = match self.stages.have_orders() {
-            true => Divided::Binaries,
-            false => Divided::Tests,
-        };
+        let by = if self.stages.have_orders() { Divided::Binaries } else { Divided::Tests };
         selection::select(&project.suites, &self.filter, by)
     }
 

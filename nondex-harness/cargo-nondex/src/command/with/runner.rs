@@ -168,9 +168,10 @@ impl Runs<'_> {
             with(launcher).run(Setting::Private, LIMIT, self.binary, test, &spec).ok()
         };
         let run = launch(&self.options)?;
-        match self.options.is_scheduled() && run.has_no_outcome() {
-            true => launch(&self.options.with_real_threads()),
-            false => Some(run),
+        if self.options.is_scheduled() && run.has_no_outcome() {
+            launch(&self.options.with_real_threads())
+        } else {
+            Some(run)
         }
     }
 
@@ -191,9 +192,10 @@ impl Runs<'_> {
             return Ok(None);
         };
         let has_ignored = words.iter().any(|word| word.ends_with("ignored"));
-        let ignored = match has_ignored {
-            true => Vec::new(),
-            false => ask(&[&terse[..], &["--ignored"]].concat())?.unwrap_or_default(),
+        let ignored = if has_ignored {
+            Vec::new()
+        } else {
+            ask(&[&terse[..], &["--ignored"]].concat())?.unwrap_or_default()
         };
         let tests = all.into_iter().map(|name| {
             let is_run = !ignored.contains(&name);

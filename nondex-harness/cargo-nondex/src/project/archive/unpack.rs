@@ -81,9 +81,10 @@ fn places(
     };
     let is_extracted = checkout.is_none() && folder.is_some() && manifest.has_sources;
     if !is_extracted && !workspace_root.join("Cargo.toml").is_file() {
-        let ways = match manifest.has_sources {
-            true => "--extract-to DIR extracts its files, --workspace-remap DIR names a checkout",
-            false => "--workspace-remap DIR names a checkout",
+        let ways = if manifest.has_sources {
+            "--extract-to DIR extracts its files, --workspace-remap DIR names a checkout"
+        } else {
+            "--workspace-remap DIR names a checkout"
         };
         return Err(Error::usage(format!(
             "the workspace of `{file}` is not at `{workspace_root}`: {ways}"

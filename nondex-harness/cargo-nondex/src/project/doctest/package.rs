@@ -193,9 +193,10 @@ impl Package<'_> {
         }
         let others = names.iter().filter(|name| !together.contains_key(*name));
         let words: Vec<&str> = others.map(|name| word(name)).collect();
-        match words.is_empty() {
-            true => Ok(Ok(Vec::new())),
-            false => self.rustdoc("all", self.threads, &words),
+        if words.is_empty() {
+            Ok(Ok(Vec::new()))
+        } else {
+            self.rustdoc("all", self.threads, &words)
         }
     }
 

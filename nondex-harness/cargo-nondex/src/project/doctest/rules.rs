@@ -24,9 +24,12 @@ impl Rules {
             attribute.path().is_ident("doc") && matches!(attribute.meta, Meta::List(_))
         });
         for list in lists {
-            list.parse_nested_meta(|meta| match meta.path.is_ident("test") {
-                true => meta.parse_nested_meta(|rule| rules.add(&rule)),
-                false => skip(&meta),
+            list.parse_nested_meta(|meta| {
+                if meta.path.is_ident("test") {
+                    meta.parse_nested_meta(|rule| rules.add(&rule))
+                } else {
+                    skip(&meta)
+                }
             })
             .ok()?;
         }
@@ -45,10 +48,7 @@ impl Rules {
         parenthesized!(content in rule.input);
         let attributes = Punctuated::<Meta, Token![,]>::parse_terminated(&content)?;
         let is_lint = |meta: &Meta| LINTS.iter().any(|lint| meta.path().is_ident(lint));
-        match attributes.iter().all(is_lint) {
-            true => Ok(()),
-            false => Err(rule.error("another attribute")),
-        }
+        if attributes.iter().all(is_lint) { Ok(()) } else { Err(rule.error("another attribute")) }
     }
 }
 

@@ -67,9 +67,10 @@ impl Recipe<'_> {
     pub(super) fn build(&self, work: &Utf8Path) -> Result<Manifest> {
         let source = work.join("src");
         write_sources(&source).map_err(|what| self.failed(&what))?;
-        let wrapper = match atomics::are_understood(self.toolchain, self.target, work) {
-            true => Some(own()?),
-            false => None,
+        let wrapper = if atomics::are_understood(self.toolchain, self.target, work) {
+            Some(own()?)
+        } else {
+            None
         };
         self.compile(&source, wrapper.as_deref())?;
         let built = source.join("target").join(self.target).join("release");
@@ -95,10 +96,7 @@ impl Recipe<'_> {
             // When that fails too, what the lock file led to is nearer to the cause.
             (status, _) = self.cargo(source, true, wrapper)?;
         }
-        match status.success() {
-            true => Ok(()),
-            false => Err(self.failed(&said)),
-        }
+        if status.success() { Ok(()) } else { Err(self.failed(&said)) }
     }
 
     /// Calls cargo, and shows what it compiles unless it is to be quiet. How it ended, and what

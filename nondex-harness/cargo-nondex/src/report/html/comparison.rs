@@ -13,10 +13,8 @@ pub(super) fn choices(markup: &mut Markup, test: &TestReport) {
         Some((culprit, first, second))
     });
     // A test that fails in canonical order passes with the other choice.
-    let (canonical, other) = match test.fails_in_canonical_order() {
-        true => ("fails", "passes"),
-        false => ("passes", "fails"),
-    };
+    let (canonical, other) =
+        if test.fails_in_canonical_order() { ("fails", "passes") } else { ("passes", "fails") };
     for (culprit, first, second) in known {
         markup.element("h4", &[], |markup| {
             markup.rich(&format!("Two orders of `{}`", called(culprit)));

@@ -23,10 +23,8 @@ impl<'a> Turn<'a> {
 
 /// The turns of two tests that run at the same time: one of them runs in the middle of the other.
 fn turns<'a>(test: &'a str, race: &'a Race) -> Vec<Turn<'a>> {
-    let (outer, inner) = match race.inner {
-        true => (race.with.as_str(), test),
-        false => (test, race.with.as_str()),
-    };
+    let (outer, inner) =
+        if race.inner { (race.with.as_str(), test) } else { (test, race.with.as_str()) };
     let turn = |test, does: String| Turn { test, does };
     // Counted from 0, as in the command that reproduces it.
     let stops = format!("stops at access {}", race.interrupt_at);
@@ -52,14 +50,9 @@ pub(super) fn draw(markup: &mut Markup, test: &TestReport, sources: &Sources) {
     let alone = || vec![Turn::whole(&test.name)];
     if let (true, Some(order)) = (test.verdict.is_of_order(), &test.order) {
         let is_victim = test.verdict == Verdict::OrderDependentVictim;
-        let first = order.sets.first().unwrap_or(match is_victim {
-            true => &order.polluters,
-            false => &order.setters,
-        });
-        let (passes, fails) = match is_victim {
-            true => ("passes", "fails"),
-            false => ("fails", "passes"),
-        };
+        let first =
+            order.sets.first().unwrap_or(if is_victim { &order.polluters } else { &order.setters });
+        let (passes, fails) = if is_victim { ("passes", "fails") } else { ("fails", "passes") };
         let before = first.iter().map(|name| Turn::whole(name));
         let after: Vec<Turn<'_>> = before.chain(alone()).collect();
         markup.leaf("h4", &[], "Alone, and after other tests");

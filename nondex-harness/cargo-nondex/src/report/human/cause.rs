@@ -136,10 +136,7 @@ impl<'r> Cause<'r> {
         }
         close(&mut diagnostic, test, view);
         if !others.is_empty() {
-            let text = match view.brief {
-                true => named(others),
-                false => list(test, others),
-            };
+            let text = if view.brief { named(others) } else { list(test, others) };
             diagnostic.note("tests", &text);
         }
         diagnostic
@@ -171,9 +168,10 @@ fn level(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
 fn of_platform(test: &TestReport) -> &'static str {
     let is_listed =
         |culprit: &Culprit| matches!(culprit.family, Family::Directory | Family::Environment);
-    match !test.culprits.is_empty() && test.culprits.iter().all(is_listed) {
-        true => "fails where the platform lists another order, now reproducible",
-        false => "possible today, now reproducible",
+    if !test.culprits.is_empty() && test.culprits.iter().all(is_listed) {
+        "fails where the platform lists another order, now reproducible"
+    } else {
+        "possible today, now reproducible"
     }
 }
 

@@ -119,10 +119,7 @@ pub(super) fn failures(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view:
     let fails_everywhere = matches!(test.verdict, Verdict::Broken | Verdict::OrderDependentBrittle);
     let is_told = !fails_everywhere && (test.plain.is_none() || test.is_dependent());
     if let Some(rates) = rates(test).filter(|_| is_told) {
-        let confidence = match test.needs_schedule() {
-            true => "",
-            false => " with 95 % confidence",
-        };
+        let confidence = if test.needs_schedule() { "" } else { " with 95 % confidence" };
         let meaning = match (view.brief, test.is_flaky_today()) {
             (true, true) => ": flaky today, now reproducible",
             (true, false) => "",

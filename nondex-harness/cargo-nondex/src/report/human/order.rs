@@ -50,9 +50,10 @@ pub(super) fn diagnostic<'s>(
     let (test, others) = tests.split_first().expect("a cause has a test");
     let is_victim = test.verdict == Verdict::OrderDependentVictim;
     let first = first(order);
-    let headline = match is_victim {
-        true => format!("`{}` fails after {}", test.id, sequence(first)),
-        false => format!("`{}` fails unless {} ran before it", test.id, sequence(first)),
+    let headline = if is_victim {
+        format!("`{}` fails after {}", test.id, sequence(first))
+    } else {
+        format!("`{}` fails unless {} ran before it", test.id, sequence(first))
     };
     let mut diagnostic = Diagnostic::new(view, Severity::Error, test.verdict, headline);
     let proven = order.state.iter().find(|state| state.confirmed);

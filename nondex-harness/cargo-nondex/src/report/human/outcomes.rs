@@ -87,9 +87,10 @@ fn time(report: &Report, world: &World) -> String {
         (runs * scheduled.time_us / 1000).checked_sub(test.elapsed_ms)
     });
     let seconds = saved.sum::<u64>() as f64 / 1e3;
-    match seconds < 0.1 {
-        true => choices,
-        false => format!("{choices}; {seconds:.1} s of waiting took no time"),
+    if seconds < 0.1 {
+        choices
+    } else {
+        format!("{choices}; {seconds:.1} s of waiting took no time")
     }
 }
 

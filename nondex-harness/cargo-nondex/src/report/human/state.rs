@@ -35,9 +35,10 @@ pub(super) fn left(state: &SharedState) -> String {
 
 /// What is known of a part that two tests use at the same time.
 pub(super) fn raced_for(state: &SharedState) -> String {
-    let certain = match state.confirmed {
-        true => "the test passes when it finds only this as if the other one had not changed it",
-        false => "both use it; that it decides is not proven",
+    let certain = if state.confirmed {
+        "the test passes when it finds only this as if the other one had not changed it"
+    } else {
+        "both use it; that it decides is not proven"
     };
     format!("{}: {certain}", named(&state.kind, &state.name))
 }

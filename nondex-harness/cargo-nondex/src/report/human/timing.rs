@@ -136,14 +136,9 @@ pub(super) fn needed(test: &TestReport) -> String {
 /// How real a finding is that was shown at `level` first, with delays as `needed` has them.
 pub(super) fn level(level: Level, needed: Option<Level>, test: &TestReport) -> String {
     let needed = needed.unwrap_or(level);
-    let meaning = match test.depends_on_clocks() {
-        true => meaning_of_clocks,
-        false => meaning,
-    };
-    let shown = match needed == level {
-        true => String::new(),
-        false => format!("; a seed at {level} shows it first"),
-    };
+    let meaning = if test.depends_on_clocks() { meaning_of_clocks } else { meaning };
+    let shown =
+        if needed == level { String::new() } else { format!("; a seed at {level} shows it first") };
     let today = match needed {
         Level::Std if test.is_flaky_today() => ": flaky today, now reproducible",
         Level::Std => ": possible today, now reproducible",
@@ -194,10 +189,8 @@ pub(super) fn ends(test: &TestReport) -> Option<String> {
     let end = test.end()?;
     let scheduled = test.scheduled.as_ref()?;
     let places: Vec<String> = scheduled.waits.iter().filter_map(place_of_wait).collect();
-    let at = match places.is_empty() {
-        true => String::new(),
-        false => format!(", at {}", places.join(" and ")),
-    };
+    let at =
+        if places.is_empty() { String::new() } else { format!(", at {}", places.join(" and ")) };
     let owned = |wait: &&WaitReport| {
         let cause = wait.cause.as_ref();
         cause.is_some_and(|cause| cause.kind == WaitCauseKind::Has && cause.thread != wait.thread)

@@ -108,10 +108,7 @@ impl Walk {
         lines.push(row(&|lane| self.threads[lane].clone()));
         lines.push(widths.iter().map(|width| "-".repeat(*width)).collect::<Vec<_>>().join("-+-"));
         for (step, cell) in self.steps.iter().zip(&cells) {
-            lines.push(row(&|lane| match lane == step.lane {
-                true => cell.clone(),
-                false => String::new(),
-            }));
+            lines.push(row(&|lane| if lane == step.lane { cell.clone() } else { String::new() }));
         }
         lines.push(self.end.clone());
         lines.join("\n")

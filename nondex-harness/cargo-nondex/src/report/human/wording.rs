@@ -16,10 +16,7 @@ pub(super) fn is_elsewhere(culprit: &Culprit) -> bool {
 
 /// What is called there.
 pub fn called(culprit: &Culprit) -> &str {
-    match is_elsewhere(culprit) {
-        true => "readdir",
-        false => &culprit.api,
-    }
+    if is_elsewhere(culprit) { "readdir" } else { &culprit.api }
 }
 
 /// Which freedom a call has, and what of it decides.

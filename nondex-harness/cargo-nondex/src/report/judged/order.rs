@@ -86,9 +86,10 @@ pub fn decided_by_choices(report: &mut TestReport, [failed, all]: [u64; 2]) {
     report.rule(Fact::Choices);
     report.weakest_level = Some(Level::Std);
     report.failure_rate.insert(Level::Std, [failed, all]);
-    let seeds = match report.fails_in_canonical_order() {
-        true => format!("in canonical order, and passes under {} of {all} seeds", all - failed),
-        false => format!("under {failed} of {all} seeds"),
+    let seeds = if report.fails_in_canonical_order() {
+        format!("in canonical order, and passes under {} of {all} seeds", all - failed)
+    } else {
+        format!("under {failed} of {all} seeds")
     };
     report
         .notes

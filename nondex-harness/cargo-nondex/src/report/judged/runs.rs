@@ -19,10 +19,7 @@ pub(super) fn steps(evidence: &Evidence) -> Vec<Step> {
     let kind = |spec: &RunSpec| match spec.selection() {
         None if spec.operations() == 0 => "clean",
         Some(Selection::All) if spec.given().is_empty() && spec.trace.is_empty() => {
-            match evidence.chooses_timing(spec) {
-                true => "interleavings",
-                false => "choices",
-            }
+            if evidence.chooses_timing(spec) { "interleavings" } else { "choices" }
         }
         _ => "search",
     };

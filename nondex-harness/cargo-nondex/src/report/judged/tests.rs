@@ -104,10 +104,8 @@ fn each_kind_of_test_gets_its_verdict_and_the_command_that_shows_it() {
             }
         });
         let by_chance = verdict == Verdict::NonDeterministic;
-        let expected = expected.map(|command| match by_chance {
-            true => format!("{command} --runs 7"),
-            false => command,
-        });
+        let expected =
+            expected.map(|command| if by_chance { format!("{command} --runs 7") } else { command });
         assert_eq!(report.reproduce, expected, "{name}");
         let id = reproduce.map(|spec| id::of("pkg::it$t", &options().apply(spec)));
         let primary = report.replay.as_ref();

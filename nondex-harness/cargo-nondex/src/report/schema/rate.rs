@@ -21,10 +21,7 @@ pub enum RateOf {
 impl TestReport {
     /// Writes what the rate means, once verdict, culprits and the runs of a plain build are known.
     pub fn describe_rate(&mut self) {
-        let of = match self.needs_schedule() {
-            true => RateOf::Schedules,
-            false => RateOf::Runs,
-        };
+        let of = if self.needs_schedule() { RateOf::Schedules } else { RateOf::Runs };
         self.rate_of = (!self.failure_rate.is_empty()).then_some(of);
         self.needed_delay_ns = self.needed_delays().map(|(nanoseconds, _)| nanoseconds);
         self.flaky_today = self.is_flaky_today();

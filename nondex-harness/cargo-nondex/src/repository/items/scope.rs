@@ -50,13 +50,15 @@ impl Scope {
 
     fn import(&mut self, tree: &syn::UseTree, path: &mut Vec<String>) {
         let add = |scope: &mut Self, name: &syn::Ident, of: &syn::Ident| {
-            let whole = match *of == "self" {
-                true => path.clone(),
-                false => [path.as_slice(), &[of.to_string()]].concat(),
+            let whole = if *of == "self" {
+                path.clone()
+            } else {
+                [path.as_slice(), &[of.to_string()]].concat()
             };
-            let name = match *name == "self" {
-                true => whole.last().cloned().unwrap_or_default(),
-                false => name.to_string(),
+            let name = if *name == "self" {
+                whole.last().cloned().unwrap_or_default()
+            } else {
+                name.to_string()
             };
             scope.imported.insert(name, whole);
         };

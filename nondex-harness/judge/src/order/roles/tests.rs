@@ -294,10 +294,10 @@ fn tests_that_only_processes_at_the_same_time_disturb_take_few_and_depend_on_non
 fn a_test_that_ends_the_process_hides_no_other() {
     let mut bodies: Vec<Body> = (0..20).map(|_| plain()).collect();
     bodies[2] = sets("dirty");
-    bodies[6] = Box::new(|state| match state.contains("dirty") {
-        true => Outcome::Exited(0),
-        false => Outcome::Passed,
-    });
+    bodies[6] =
+        Box::new(
+            |state| if state.contains("dirty") { Outcome::Exited(0) } else { Outcome::Passed },
+        );
     bodies[15] = victim(&["dirty"]);
     let (found, _) = concluded(&bodies, &[15, 6], 0, false);
     assert_eq!(dependent(&found[0]).sets, [vec![2]]);

@@ -125,21 +125,21 @@ fn a_test_that_fails_with_real_threads_later_as_its_base_schedule_does_has_a_cul
     let threads = Threads::new(40);
     for fails_alike in [true, false] {
         let mut natural = 0;
-        let (conclusion, evidence) = simulate(&options(), |spec| {
-            natural += u32::from(!spec.is_scheduled());
-            // Only a thread that is delayed lets the other one go first.
-            let mut run = threads.run(spec, |others| match spec.is_scheduled() {
-                true => others[30] > 0,
-                false => natural != 5,
+        let (conclusion, evidence) =
+            simulate(&options(), |spec| {
+                natural += u32::from(!spec.is_scheduled());
+                // Only a thread that is delayed lets the other one go first.
+                let mut run = threads.run(spec, |others| {
+                    if spec.is_scheduled() { others[30] > 0 } else { natural != 5 }
+                });
+                let line = if spec.is_scheduled() || fails_alike { 7 } else { 9 };
+                run.failure = (!run.passed()).then(|| Failure {
+                    message: "somebody paid".into(),
+                    file: Some("src/lib.rs".into()),
+                    line: Some(line),
+                });
+                run
             });
-            let line = if spec.is_scheduled() || fails_alike { 7 } else { 9 };
-            run.failure = (!run.passed()).then(|| Failure {
-                message: "somebody paid".into(),
-                file: Some("src/lib.rs".into()),
-                line: Some(line),
-            });
-            run
-        });
         assert_eq!(has_real_threads(&options(), &evidence), !fails_alike);
         match conclusion {
             Conclusion::Dependent(found) => assert!(fails_alike && found.culprits.confirmed),
@@ -159,10 +159,8 @@ fn a_test_that_fails_now_and_then_with_real_threads_is_never_called_broken() {
             let mut natural = 0;
             let (conclusion, _) = simulate(&options(), |spec| {
                 natural += usize::from(!spec.is_scheduled());
-                let passes = match spec.is_scheduled() {
-                    true => passes_scheduled,
-                    false => natural == passing,
-                };
+                let passes =
+                    if spec.is_scheduled() { passes_scheduled } else { natural == passing };
                 threads.run(spec, |_| passes)
             });
             assert!(
@@ -301,10 +299,7 @@ fn what_is_cut_with_a_shorter_delay_is_no_proof_that_this_one_passes() {
 fn how_often_a_test_is_run_with_real_threads_follows_from_how_long_it_takes_with_them() {
     let threads = Threads::new(40);
     let (_, evidence) = simulate(&options(), |spec| Run {
-        took: match spec.is_scheduled() {
-            true => Duration::from_millis(10),
-            false => Duration::from_secs(5),
-        },
+        took: if spec.is_scheduled() { Duration::from_millis(10) } else { Duration::from_secs(5) },
         ..threads.run(spec, |_| true)
     });
     assert_eq!(evidence.of(&natural_spec("t", &options())).len(), 2);
