@@ -17,9 +17,7 @@ pub(crate) fn run(
     tests: Vec<TestDescAndFn>,
     mut run: impl FnMut(TestDescAndFn) -> bool,
 ) {
-    let (Some(system), Some(record)) = (system::system(), context.forks_record()) else {
-        return;
-    };
+    let (Some(system), Some(record)) = (system::system(), context.forks_record()) else { return };
     if tests.is_empty() {
         return;
     }

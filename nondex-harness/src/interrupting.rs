@@ -120,12 +120,8 @@ static WAS_IN_VAIN: AtomicBool = AtomicBool::new(false);
 /// Puts back what the spec names: the test of the spec finds it as if the other one had not changed
 /// it.
 fn proof(moment: Moment) {
-    let (Some(run), Some(system)) = (context::global(), system::system()) else {
-        return;
-    };
-    let Some(tests) = run.spec().interleaving().filter(|tests| tests.put_back) else {
-        return;
-    };
+    let (Some(run), Some(system)) = (context::global(), system::system()) else { return };
+    let Some(tests) = run.spec().interleaving().filter(|tests| tests.put_back) else { return };
     let state = std::slice::from_ref(&tests.state);
     // A static may have what it waited for in it.
     let has_bytes = tests.state.bytes().is_some();

@@ -104,9 +104,7 @@ pub fn test_main_with_exit_callback<F: FnOnce()>(
     exit_callback: F,
 ) {
     context::begin_harness();
-    let Some(arguments) = parse(args) else {
-        return;
-    };
+    let Some(arguments) = parse(args) else { return };
     let passed = if arguments.list {
         console::list(&arguments, tests).map(|()| true)
     } else {

@@ -62,12 +62,8 @@ pub(crate) fn unwatch() -> Option<Failure> {
 fn note(info: &PanicHookInfo<'_>) {
     // A thread that ends has no test any more, and a panic inside this very function is not noted.
     let _ = WATCHED.try_with(|watched| {
-        let Ok(mut watched) = watched.try_borrow_mut() else {
-            return;
-        };
-        let Some(watched) = watched.as_mut() else {
-            return;
-        };
+        let Ok(mut watched) = watched.try_borrow_mut() else { return };
+        let Some(watched) = watched.as_mut() else { return };
         let message = message_of(info.payload()).unwrap_or("Box<dyn Any>");
         if watched.last.is_some() && CONSEQUENCES.contains(&message) {
             return;

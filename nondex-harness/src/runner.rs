@@ -130,9 +130,7 @@ impl<'a> Runner<'a> {
         self.started.reserve(at_a_time.min(waiting.len()));
         loop {
             while self.started.len() < at_a_time {
-                let Some(test) = waiting.pop_front() else {
-                    break;
-                };
+                let Some(test) = waiting.pop_front() else { break };
                 if let Some(sharing) = self.sharing {
                     sharing.before_test(waiting.is_empty());
                 }

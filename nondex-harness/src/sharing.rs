@@ -18,9 +18,7 @@ pub(crate) struct Sharing(&'static dyn System);
 /// Calls a test on this thread, and records its accesses to what the spec watches.
 pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() -> R) -> R {
     let watching = run.filter(|run| !run.spec().watch().is_empty());
-    let Some((run, system)) = watching.zip(system::system()) else {
-        return call();
-    };
+    let Some((run, system)) = watching.zip(system::system()) else { return call() };
     let pause = context::pause();
     let spec = run.spec();
     // A test in the middle of another one leaves what that one watches alone.

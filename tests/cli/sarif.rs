@@ -108,9 +108,7 @@ fn log() -> Type {
 fn check(value: &Value, expected: &Type, at: &str) -> Result<(), String> {
     let wrong = || Err(format!("{at}: {value}"));
     let object = |value: &Value, known: &Object, at: &str| -> Result<(), String> {
-        let Some(found) = value.as_object() else {
-            return Err(format!("{at}: {value}"));
-        };
+        let Some(found) = value.as_object() else { return Err(format!("{at}: {value}")) };
         for name in found.keys() {
             if !known.iter().any(|(known, ..)| known == name) {
                 return Err(format!("{at}.{name} is unknown"));

@@ -219,9 +219,7 @@ fn every_exit_code_that_a_page_names_is_one() {
         for (start, _) in page.text.match_indices(" code ") {
             let rest = &page.text[start + " code ".len()..];
             let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-            let Ok(number) = digits.parse::<u8>() else {
-                continue;
-            };
+            let Ok(number) = digits.parse::<u8>() else { continue };
             let mut codes = ExitCode::ALL.iter();
             assert!(codes.any(|(code, _)| *code as u8 == number), "{}: code {number}", page.name);
         }

@@ -91,9 +91,7 @@ fn a_run_is_the_data_that_the_book_shows(example: &Fixture) {
 fn executable(example: &Fixture, target: &str) -> PathBuf {
     let mut found = Vec::new();
     for triple in fs::read_dir(example.path("target/nondex/build")).unwrap() {
-        let Ok(files) = fs::read_dir(triple.unwrap().path().join("debug/deps")) else {
-            continue;
-        };
+        let Ok(files) = fs::read_dir(triple.unwrap().path().join("debug/deps")) else { continue };
         found.extend(files.map(|file| file.unwrap().path()).filter(|file| {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             name.starts_with(&format!("{target}-")) && !name.contains('.')

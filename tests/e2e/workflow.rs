@@ -18,9 +18,7 @@ fn steps(workflow: &str) -> Vec<String> {
     let mut lines = workflow.lines().peekable();
     while let Some(line) = lines.next() {
         let depth = line.len() - line.trim_start().len();
-        let Some(script) = line.trim_start().strip_prefix("- run: ") else {
-            continue;
-        };
+        let Some(script) = line.trim_start().strip_prefix("- run: ") else { continue };
         let mut script = script.trim_start_matches('|').to_owned();
         while let Some(more) = lines.next_if(|more| more.len() - more.trim_start().len() > depth) {
             script.push_str(more.trim_start());

@@ -191,9 +191,7 @@ fn a_run_with_the_network_tells_what_failed_because_it_was_blocked() {
     let project = built("reachable");
     let root = project.path("");
     let args = [&ONCE[..], &["--network", "block", "--test", "reached"]].concat();
-    let Some(blocked) = report_in_namespace(&root, ANOTHER_MACHINE, &args) else {
-        return;
-    };
+    let Some(blocked) = report_in_namespace(&root, ANOTHER_MACHINE, &args) else { return };
     let needs = test(&blocked, "passes_with_the_network");
     assert_eq!((needs.verdict, needs.notes.len()), (Verdict::Network, 0));
     let fails = test(&blocked, "fails_with_the_network_too");
@@ -225,9 +223,7 @@ fn a_call_that_does_not_expect_an_error_is_found_by_errors_from_the_seed() {
     let root = project.path("");
     let levels = ["--network", "fault", "--seeds", "20", "--levels", "STD"];
     let args = [&levels[..], &["--test", "reached"]].concat();
-    let Some(report) = report_in_namespace(&root, ANOTHER_MACHINE, &args) else {
-        return;
-    };
+    let Some(report) = report_in_namespace(&root, ANOTHER_MACHINE, &args) else { return };
     let found = test(&report, "passes_with_the_network");
     assert_eq!(found.verdict, Verdict::ImplementationDependent);
     let [culprit] = &*found.culprits else {
@@ -274,9 +270,7 @@ fn failures_of_tests_that_share_a_process_are_judged_by_runs_alone() {
     };
     let own = "ignored, needs the network: connect 192.0.2.1:80: ENETUNREACH";
     for threads in ["1", "4"] {
-        let Some((lines, stderr)) = run(threads, &[]) else {
-            return;
-        };
+        let Some((lines, stderr)) = run(threads, &[]) else { return };
         assert_eq!(
             lines,
             [

@@ -99,9 +99,7 @@ fn no_child_of_many_that_are_forked_beside_threads_that_use_the_network_hangs() 
 fn expect_no_fork_to_hang(network: &str) {
     let project = built("reachable");
     let args = [&ONCE[..], &["--timeout", "60", "--test", "forks"]].concat();
-    let Some(report) = report_in_namespace(&project.path(""), network, &args) else {
-        return;
-    };
+    let Some(report) = report_in_namespace(&project.path(""), network, &args) else { return };
     assert_eq!(report.tests.len(), 2);
     for test in &report.tests {
         assert_eq!(test.verdict, Verdict::Passed, "{}: {:?}", test.name, test.failures);

@@ -18,9 +18,7 @@ fn a_program_that_cannot_be_observed_is_judged_by_how_it_ended_and_that_is_said(
     let project = built("unobserved");
     for more in [&[][..], &["--network", "block"]] {
         let args = [&ONCE[..], more].concat();
-        let Some(report) = report_in_namespace(&project.path(""), LOOPBACK, &args) else {
-            return;
-        };
+        let Some(report) = report_in_namespace(&project.path(""), LOOPBACK, &args) else { return };
         assert_eq!(
             verdicts(&report),
             BTreeMap::from([

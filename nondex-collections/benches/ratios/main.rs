@@ -87,9 +87,7 @@ fn print(unit: &str, rows: &Table) {
         println!("\n| {hasher} | std | {} |", names.join(" | "));
         println!("|{}", "---|".repeat(names.len() + 2));
         for (row, measured) in rows.iter().filter(|(row, _)| row.is_fixed == is_fixed) {
-            let [of_std, own @ ..] = measured.as_slice() else {
-                continue;
-            };
+            let [of_std, own @ ..] = measured.as_slice() else { continue };
             print!("| {} of {} | {of_std:.0}{unit} |", row.operation, row.len);
             for own in own {
                 print!(" {:.2} |", own / of_std);

@@ -95,9 +95,7 @@ fn program() -> &'static str {
 /// Writes what ran until now, the fields of a [`CoveredRecord`]; false when nothing is
 /// instrumented.
 pub(crate) fn covered(object: &mut Object<'_>) -> bool {
-    let Some((flags, blocks)) = instrumented() else {
-        return false;
-    };
+    let Some((flags, blocks)) = instrumented() else { return false };
     let (base, _) = origin::executable();
     let has_run = |flag: &AtomicU8| flag.load(Ordering::Relaxed) != 0;
     let ran = flags.iter().zip(blocks).filter(|(flag, _)| has_run(flag));
@@ -182,9 +180,7 @@ unsafe fn replace(
 /// Lets this process, which was forked for one test, have separate flags.
 pub(crate) fn keep_apart() {
     let is_shared = SHARED.get().is_some_and(|(own, _)| *own != process_number::of_system());
-    let Some((flags, _)) = instrumented().filter(|_| is_shared) else {
-        return;
-    };
+    let Some((flags, _)) = instrumented().filter(|_| is_shared) else { return };
     let start = flags.as_ptr().expose_provenance();
     let ran: Vec<u8> = flags.iter().map(|flag| flag.load(Ordering::Relaxed)).collect();
     // SAFETY: a process that was just forked has one thread, and what it ran until now is put back.

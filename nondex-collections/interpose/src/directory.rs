@@ -244,12 +244,8 @@ enum Next {
 }
 
 fn next(dir: *mut libc::DIR) -> Next {
-    let Some(mut open) = STREAMS.lock() else {
-        return Next::Unknown;
-    };
-    let Some(stream) = open.get_mut(&dir.addr()) else {
-        return Next::Unknown;
-    };
+    let Some(mut open) = STREAMS.lock() else { return Next::Unknown };
+    let Some(stream) = open.get_mut(&dir.addr()) else { return Next::Unknown };
     let Some(entries) = &mut stream.entries else {
         // Taken out: reading and arranging it takes longer than the lock may be held.
         return open.remove(&dir.addr()).map_or(Next::Unknown, Next::Unread);

@@ -15,9 +15,7 @@ const GRND_INSECURE: c_uint = 4;
 
 /// Fills `buffer` if this thread works for a test.
 fn fill(buffer: &mut [u8], flags: c_uint) -> bool {
-    let Some(_work) = own::work() else {
-        return false;
-    };
+    let Some(_work) = own::work() else { return false };
     let _errno = Errno::save();
     let generator = if flags & GRND_INSECURE != 0 {
         choice::foreign_keys()

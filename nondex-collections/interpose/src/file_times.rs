@@ -103,9 +103,7 @@ unsafe fn show_extended(result: *mut Extended) {
     // SAFETY: as the caller promises.
     let (mode, size, written) =
         unsafe { (u32::from((*result).mode), (*result).size, &(*result).modified) };
-    let Some(written) = nanoseconds(written.seconds, written.rest.into()) else {
-        return;
-    };
+    let Some(written) = nanoseconds(written.seconds, written.rest.into()) else { return };
     let shown = Shown::of(mode, size);
     if shown == Shown::Nothing {
         return;
@@ -234,9 +232,7 @@ mod status {
             )
         };
         let real = |[seconds, rest]: [i64; 2]| nanoseconds(seconds, rest as u64);
-        let [accessed, modified, changed] = times else {
-            return done;
-        };
+        let [accessed, modified, changed] = times else { return done };
         let kind = Shown::of(mode, size);
         if kind != Shown::Nothing {
             if let (Some(a), Some(m), Some(c)) = (real(*accessed), real(*modified), real(*changed))

@@ -54,9 +54,7 @@ pub(crate) unsafe fn not_started(program: *const c_char, errno: c_int, is_child:
 #[cold]
 fn record(operation: &'static str, errno: c_int, target: impl FnOnce() -> Text, has_stack: bool) {
     let _errno = Errno::save();
-    let Some(error) = error::name(errno) else {
-        return;
-    };
+    let Some(error) = error::name(errno) else { return };
     if operation::is_observed(operation, error) {
         operation::failed(operation, error, target(), has_stack.then(origin::caller));
     }

@@ -37,9 +37,7 @@ pub fn caller() -> Caller {
         let mut text = hidden::vec();
         let _ = write!(text, "stack:{stack:016x}");
         let name: &'static str = ::std::str::from_utf8(text.leak()).unwrap_or_default();
-        let Some(mut names) = NAMES.lock() else {
-            return name;
-        };
+        let Some(mut names) = NAMES.lock() else { return name };
         match names.binary_search_by_key(&stack, |(known, _)| *known) {
             Ok(at) => names[at].1,
             Err(at) => {
@@ -105,9 +103,7 @@ pub(crate) fn addresses(found: &mut [u64]) -> &[u64] {
         let ip = unsafe { _Unwind_GetIP(context) };
         let (base, end) = found.range;
         if (base..end).contains(&ip) {
-            let Some(place) = found.addresses.get_mut(found.len) else {
-                return END_OF_STACK;
-            };
+            let Some(place) = found.addresses.get_mut(found.len) else { return END_OF_STACK };
             *place = (ip - base) as u64;
             found.len += 1;
         }

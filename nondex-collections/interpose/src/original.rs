@@ -226,9 +226,7 @@ mod tests {
     #[test]
     fn each_function_with_versions_is_the_one_that_the_headers_ask_for() {
         for original in &ALL {
-            let Some(version) = original.version else {
-                continue;
-            };
+            let Some(version) = original.version else { continue };
             // SAFETY: names and versions end in NUL.
             let asked =
                 unsafe { libc::dlvsym(libc::RTLD_NEXT, original.name.as_ptr(), version.as_ptr()) };

@@ -182,9 +182,7 @@ unsafe extern "C" fn select(
         let own = timeout.as_ref();
         let own = Limit::of(own.map(|own| (own.tv_sec, own.tv_usec * 1_000)));
         let call = |limit: Option<Limit>| {
-            let Some(limit) = limit else {
-                return original(count, read, write, except, timeout);
-            };
+            let Some(limit) = limit else { return original(count, read, write, except, timeout) };
             with_limit(Some(limit), ::std::ptr::null(), |limit| {
                 let mut limit = limit.as_ref().map(|limit| libc::timeval {
                     tv_sec: limit.tv_sec,

@@ -118,9 +118,7 @@ static SPEC_LENGTH: AtomicUsize = AtomicUsize::new(0);
 
 /// Notes where the run spec stands, before it is taken out of the environment.
 pub(crate) fn find_spec() {
-    let Ok(name) = CString::new(SPEC_VARIABLE) else {
-        return;
-    };
+    let Ok(name) = CString::new(SPEC_VARIABLE) else { return };
     // SAFETY: the name ends in NUL, and the process has one thread.
     let value = unsafe { libc::getenv(name.as_ptr()) };
     if !value.is_null() {

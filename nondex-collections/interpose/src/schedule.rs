@@ -285,9 +285,7 @@ pub(crate) fn since_start(clock: libc::clockid_t, time: u64) -> u64 {
 /// Reads the virtual time, by which it goes on: the more, the longer nothing else is done. A delay
 /// before the reading is one of the model `by`.
 pub(crate) fn read_clock(clock: libc::clockid_t, by: &'static Model) -> u64 {
-    let Some(me) = me() else {
-        return start_of(clock) + now();
-    };
+    let Some(me) = me() else { return start_of(clock) + now() };
     operation(me, Operation::Clock);
     if clock != libc::CLOCK_REALTIME {
         epoch::will_read();
@@ -314,9 +312,7 @@ fn pass_reading(me: Ref) {
 
 /// Blocks this thread until the virtual time, or somewhat longer, by the seed.
 pub(crate) fn sleep(until: u64) {
-    let Some(me) = me() else {
-        return;
-    };
+    let Some(me) = me() else { return };
     operation(me, Operation::Sleep);
     let busy = Busy::begin(me);
     let until = until.max(now());
@@ -340,9 +336,7 @@ fn wait_for(
     deadline: Option<u64>,
     is_ready: &mut dyn FnMut() -> bool,
 ) -> Woken {
-    let Some(me) = me() else {
-        return Woken::Free;
-    };
+    let Some(me) = me() else { return Woken::Free };
     operation_on(me, operation, object);
     let _busy = Busy::begin(me);
     if is_ready() {
@@ -378,9 +372,7 @@ pub(crate) fn wait_outside(time: Option<Duration>) {
 /// Makes a call that waits for what no thread of the test does. The others run meanwhile, and time
 /// is as late as real time.
 pub(crate) fn outside<R>(operation: Operation, call: impl FnOnce() -> R) -> R {
-    let Some(me) = me() else {
-        return call();
-    };
+    let Some(me) = me() else { return call() };
     self::operation(me, operation);
     let mut busy = Busy::begin(me);
     let mut shared = SHARED.lock();

@@ -42,9 +42,7 @@ impl Api {
                 self.read_module(docs, &format!("{module}/{name}"));
                 continue;
             }
-            let Some(item) = name.strip_suffix(".html") else {
-                continue;
-            };
+            let Some(item) = name.strip_suffix(".html") else { continue };
             let html = fs::read_to_string(entry.path()).unwrap();
             if item == "index" {
                 for (at, mark) in html.match_indices("id=\"reexport.") {

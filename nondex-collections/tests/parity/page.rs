@@ -74,12 +74,8 @@ impl Page {
             let Some((_, part)) = parts.iter().rev().find(|(start, _)| *start < at) else {
                 continue;
             };
-            let Some((section, after)) = html[at..].split_once("</section>") else {
-                continue;
-            };
-            let Some(header) = between(section, "class=\"code-header\">", "</h") else {
-                continue;
-            };
+            let Some((section, after)) = html[at..].split_once("</section>") else { continue };
+            let Some(header) = between(section, "class=\"code-header\">", "</h") else { continue };
             if *part == Part::Blanket || section.contains(OF_WINDOWS) {
                 continue;
             }

@@ -72,9 +72,7 @@ impl Signature {
     }
 
     fn add_bounds(&mut self, predicate: &str) {
-        let Some((subject, bounds)) = predicate.split_once(": ") else {
-            return;
-        };
+        let Some((subject, bounds)) = predicate.split_once(": ") else { return };
         // `for<'a> F: …` keeps its binder with its subject.
         for bound in split(bounds, '+') {
             self.bounds.insert(format!("{}: {bound}", subject.trim()));

@@ -89,9 +89,7 @@ fn decide_number(
     choice: &Choice,
     drawn: impl FnOnce(&Reached) -> u64,
 ) -> Option<(u64, Reached)> {
-    let Choice::Number { range, base, .. } = choice else {
-        return None;
-    };
+    let Choice::Number { range, base, .. } = choice else { return None };
     let reached = context::reach(model, model.family, caller, choice)?;
     let number = match reached.given.as_deref() {
         None if !reached.is_selected => *base,

@@ -281,9 +281,7 @@ impl Long {
     /// Draws some more positions, if any are left.
     #[cold]
     fn draw(&mut self) {
-        let Some(rest) = self.rest.as_deref_mut() else {
-            return;
-        };
+        let Some(rest) = self.rest.as_deref_mut() else { return };
         let from_word = draws_of_word(rest.len);
         if let Some(sparse) = &mut rest.sparse {
             if self.drawn < SPARSE_DRAWS {
@@ -312,12 +310,8 @@ impl Long {
 
     /// Lays the table out in full, and finishes the word that was begun.
     fn lay_out(&mut self) {
-        let Some(rest) = self.rest.as_deref_mut() else {
-            return;
-        };
-        let Some(sparse) = rest.sparse.take() else {
-            return;
-        };
+        let Some(rest) = self.rest.as_deref_mut() else { return };
+        let Some(sparse) = rest.sparse.take() else { return };
         let mut table = identity(rest.len);
         table[..self.drawn].copy_from_slice(&self.table);
         for &(position, value) in &sparse.moved[..sparse.len] {

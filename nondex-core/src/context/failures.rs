@@ -51,9 +51,7 @@ const MAX_STACKS: usize = 16;
 impl Failures {
     /// Keeps a failure; whether it is new.
     pub(crate) fn note(&self, failure: &Failure) -> bool {
-        let Some(mut kept) = self.0.lock() else {
-            return true;
-        };
+        let Some(mut kept) = self.0.lock() else { return true };
         if kept.len() >= MAX_FAILURES || kept.iter().any(|(known, _)| known == failure) {
             return false;
         }

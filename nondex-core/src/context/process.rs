@@ -85,9 +85,7 @@ fn from_environment() -> Result<Option<RunSpec>, String> {
         let text = text.to_str().ok_or_else(|| format!("{SPEC_VARIABLE} is not UTF-8"))?;
         return RunSpec::from_variable(text).map(Some).map_err(|e| format!("{SPEC_VARIABLE}: {e}"));
     }
-    let Some(seed) = std::env::var_os(SEED_VARIABLE) else {
-        return Ok(None);
-    };
+    let Some(seed) = std::env::var_os(SEED_VARIABLE) else { return Ok(None) };
     let seed = seed.to_str().and_then(|text| text.parse().ok()).ok_or_else(|| {
         format!("{SEED_VARIABLE} is {seed:?}, expected a whole number below 2^64")
     })?;

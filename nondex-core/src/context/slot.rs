@@ -41,9 +41,7 @@ impl Slot {
     /// an allocator that is called before may not be called again by what would be done here.
     #[cold]
     fn ask() -> Option<Self> {
-        let Some(context) = known()? else {
-            return Some(Slot::Inactive);
-        };
+        let Some(context) = known()? else { return Some(Slot::Inactive) };
         let test = Arc::clone(&context.test);
         let path = context.unseen_thread();
         let state = ThreadState::new(Arc::clone(context), test, path);
@@ -273,9 +271,7 @@ pub fn note_covered(covered: impl FnOnce(&mut Object<'_>) -> bool) -> bool {
         let context = Arc::clone(&state.context);
         context.spec.cover.then(|| (context, Arc::clone(&state.test)))
     });
-    let Some((context, test)) = asked.flatten() else {
-        return false;
-    };
+    let Some((context, test)) = asked.flatten() else { return false };
     let _pause = pause();
     context.note_covered(&test, covered)
 }
@@ -292,9 +288,7 @@ pub(super) fn path() -> Option<hidden::Text> {
 
 /// Keeps the stack of an operation of this thread on another machine, or what became of it.
 pub(super) fn keep_stack(operation: &NetworkOperation) {
-    let Some(context) = with_state(|state| Arc::clone(&state.context)) else {
-        return;
-    };
+    let Some(context) = with_state(|state| Arc::clone(&state.context)) else { return };
     // Only the test's own process reads them, and only for the driver, which gives it one test.
     if context.is_own_process() && context.spec.record.is_some() {
         let _pause = pause();
@@ -310,9 +304,7 @@ pub fn note_source(source: Source) {
         return;
     }
     let _ = SLOT.try_with(|slot| {
-        let Ok(slot) = slot.try_borrow() else {
-            return;
-        };
+        let Ok(slot) = slot.try_borrow() else { return };
         let context = match &*slot {
             Slot::Active(state) => Some(&state.context),
             // Without a harness of ours, all that the process does is the test's doing.

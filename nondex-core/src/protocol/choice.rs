@@ -47,9 +47,7 @@ impl Choice {
     /// steps there are. On a [nominal](Scale::Nominal) scale nothing lies between the two.
     #[must_use]
     pub fn between(&self, drawn: u64, steps: u64) -> (u64, u64) {
-        let Choice::Number { base, scale, .. } = self else {
-            return (drawn, 0);
-        };
+        let Choice::Number { base, scale, .. } = self else { return (drawn, 0) };
         let all = match scale {
             Scale::Nominal => u64::from(*base != drawn),
             Scale::Metric => base.abs_diff(drawn),

@@ -45,9 +45,7 @@ impl Files {
 /// Whether a file has the path of a pattern, or is below it.
 fn is_in(file: &str, pattern: &str) -> bool {
     let pattern = pattern.trim_end_matches('/');
-    let Some(rest) = file.strip_prefix(pattern) else {
-        return false;
-    };
+    let Some(rest) = file.strip_prefix(pattern) else { return false };
     let mut rest = rest.chars();
     match rest.next() {
         None | Some('/') => true,

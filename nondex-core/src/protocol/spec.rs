@@ -146,9 +146,7 @@ impl RunSpec {
     /// # Errors
     /// As [`from_json`](Self::from_json), and when there is no such file.
     pub fn from_variable(value: &str) -> Result<Self, String> {
-        let Some(path) = value.strip_prefix('@') else {
-            return Self::from_json(value);
-        };
+        let Some(path) = value.strip_prefix('@') else { return Self::from_json(value) };
         let text = std::fs::read_to_string(path);
         Self::from_json(&text.map_err(|e| format!("failed to read `{path}`: {e}"))?)
     }

@@ -30,9 +30,7 @@ pub(super) fn decides(question: Question<'_>, clean: &[Run]) -> Result<bool, Mis
     let (options, evidence) = (question.options, question.evidence);
     // One set of choices asks for no other.
     let first = clean.iter().find(|run| is_read(run));
-    let Some(first) = first.filter(|_| options.world.is_none()) else {
-        return Ok(false);
-    };
+    let Some(first) = first.filter(|_| options.world.is_none()) else { return Ok(false) };
     let sites = first.points.iter().map(|point| &point.site);
     let starts = sites.filter(|site| is_start(site)).cloned();
     let starts: Vec<Scope> = starts.map(Scope::from).collect();
@@ -43,18 +41,14 @@ pub(super) fn decides(question: Question<'_>, clean: &[Run]) -> Result<bool, Mis
     let answers = evidence.answers(&specs)?;
     let is_other = |run: &Run| run.is_otherwise(first.passed());
     let found = specs.iter().zip(&answers).find(|(_, answer)| is_other(answer.run));
-    let Some((spec, _)) = found else {
-        return Ok(false);
-    };
+    let Some((spec, _)) = found else { return Ok(false) };
     Ok(evidence.made(spec, SURE)?.iter().all(is_other))
 }
 
 /// Whether the conclusion explains why runs of `spec` ended in two ways: the real clock has another
 /// start in each.
 pub(super) fn explains(conclusion: &Conclusion, spec: &RunSpec) -> bool {
-    let Conclusion::Dependent(found) = conclusion else {
-        return false;
-    };
+    let Conclusion::Dependent(found) = conclusion else { return false };
     let decides = found.culprits.sites().any(is_start);
     !spec.is_scheduled() && found.culprits.confirmed && decides
 }

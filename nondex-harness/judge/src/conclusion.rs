@@ -48,9 +48,7 @@ impl Conclusion {
         clean: RunSpec,
         evidence: Option<&order::AfterOthers>,
     ) -> Self {
-        let (Conclusion::Broken, Some(evidence)) = (&self, evidence) else {
-            return self;
-        };
+        let (Conclusion::Broken, Some(evidence)) = (&self, evidence) else { return self };
         match &evidence.conclusion {
             // That it passes alone with real threads, where it failed alone with scheduled ones, is
             // not caused by another test: a plain build is better evidence.
@@ -189,9 +187,7 @@ impl Dependence {
         let mut needed = None;
         let mut delayed: HashMap<&str, u64> = HashMap::new();
         for call in self.culprits.groups.iter().flat_map(|group| &group.calls) {
-            let Decisive::Number(number) = &call.turn.as_ref()?.decisive else {
-                return None;
-            };
+            let Decisive::Number(number) = &call.turn.as_ref()?.decisive else { return None };
             let together = match Model::by_api(&call.site.api).is_some_and(clock::is_clock) {
                 true => number.value,
                 false => {

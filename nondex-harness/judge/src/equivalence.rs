@@ -134,9 +134,7 @@ fn alike_at(a: &RunSpec, b: &RunSpec, point: &PointRecord, choices: &[ChoiceReco
 /// Which of the calls that a run reached are left to the seed.
 fn made(spec: &RunSpec, point: &PointRecord) -> Selected {
     let made = spec.selected(&point.site, &point.thread);
-    let (Selected::In(ranges) | Selected::NotIn(ranges)) = &made else {
-        return made;
-    };
+    let (Selected::In(ranges) | Selected::NotIn(ranges)) = &made else { return made };
     match (number_within(ranges, point.count), &made) {
         (0, Selected::In(_)) => Selected::None,
         (0, _) => Selected::All,

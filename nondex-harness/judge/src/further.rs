@@ -71,9 +71,7 @@ pub(super) fn answered_specs(
     is_found: bool,
 ) -> Result<Vec<RunSpec>, Missing> {
     let evidence = question.evidence;
-    let Some(purpose) = question.options.further_seeds else {
-        return Ok(Vec::new());
-    };
+    let Some(purpose) = question.options.further_seeds else { return Ok(Vec::new()) };
     let mut specs: Vec<RunSpec> = specs(question, is_found).collect();
     if evidence.spent().leaves_out(purpose) {
         specs.retain(|spec| evidence.has_answer(spec));

@@ -28,9 +28,7 @@ pub(super) fn search(question: Question<'_>) -> Result<Option<Dependence>, Missi
 
 fn find(question: Question<'_>) -> Result<Option<Dependence>, Missing> {
     let (options, evidence) = (question.options, question.evidence);
-    let [first, rest @ ..] = question.clean() else {
-        return Ok(None);
-    };
+    let [first, rest @ ..] = question.clean() else { return Ok(None) };
     let usual = first.written;
     // In which order threads write is nobody's promise, and hardly anybody's mistake.
     if has_timing(first) {
@@ -41,9 +39,7 @@ fn find(question: Question<'_>) -> Result<Option<Dependence>, Missing> {
     }
     let mut specs = question.of_seeds().into_iter();
     let is_changed = |runs: &[Run]| runs.iter().all(|run| run.written != usual);
-    let Some((spec, _)) = specs.find(|(_, runs)| is_changed(runs)) else {
-        return Ok(None);
-    };
+    let Some((spec, _)) = specs.find(|(_, runs)| is_changed(runs)) else { return Ok(None) };
     let judged = evidence
         .with_outcomes(|run| if run.written == usual { Outcome::Passed } else { Outcome::Failed });
     if judged.made(spec, 2)?.iter().any(Run::passed) {

@@ -54,9 +54,7 @@ pub struct Bound {
 /// The runs to make first.
 pub fn explore(question: Question<'_>) -> Result<Explored, Missing> {
     let mut explored = Explored::default();
-    let Some(level) = level(question.options) else {
-        return Ok(explored);
-    };
+    let Some(level) = level(question.options) else { return Ok(explored) };
     let limit = limit(question.options);
     let clean = question.clean().first();
     if !clean.is_some_and(|run| has_few_decisions(run, limit)) {
@@ -73,9 +71,7 @@ pub fn explore(question: Question<'_>) -> Result<Explored, Missing> {
                 explored.beyond = Some(Bound { preemptions, schedules: known as u64 });
                 return Ok(explored);
             }
-            let Some(seed) = stops::seed(&layer[at]) else {
-                return Ok(explored);
-            };
+            let Some(seed) = stops::seed(&layer[at]) else { return Ok(explored) };
             let spec = question.seed_spec(level, seed).with_schedule(Schedule::Systematic);
             at += 1;
             let Some(run) = question.evidence.of(&spec).first() else {
@@ -86,12 +82,8 @@ pub fn explore(question: Question<'_>) -> Result<Explored, Missing> {
             if !run.passed() {
                 return Ok(explored);
             }
-            let Some(course) = course(run) else {
-                return Ok(explored);
-            };
-            let Some(children) = children(&layer[at - 1], course) else {
-                return Ok(explored);
-            };
+            let Some(course) = course(run) else { return Ok(explored) };
+            let Some(children) = children(&layer[at - 1], course) else { return Ok(explored) };
             for (stops, is_preemption) in children {
                 if is_preemption {
                     next.push(stops);

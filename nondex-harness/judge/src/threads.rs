@@ -40,9 +40,7 @@ pub fn settled<'o>(question: Question<'o>) -> Result<Cow<'o, Options>, Missing> 
     }
     let clean = question.clean();
     let times = question.clean_runs();
-    let Some(clean) = clean.get(..times) else {
-        return as_asked;
-    };
+    let Some(clean) = clean.get(..times) else { return as_asked };
     let natural = question.natural_spec();
     let known = evidence.of(&natural);
     let fails_by_nature = known.len() >= NO_CHANCE && known.iter().all(|run| !run.passed());

@@ -4,9 +4,7 @@ use serde_json::Value;
 
 /// What of a value is not as its schema has it; a keyword that is not known here is an error too.
 pub(crate) fn validate(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
-    let Some(rules) = schema.as_object() else {
-        return Err(format!("{schema} is no schema"));
-    };
+    let Some(rules) = schema.as_object() else { return Err(format!("{schema} is no schema")) };
     for (keyword, rule) in rules {
         let holds = match keyword.as_str() {
             "$schema" | "title" | "description" | "definitions" | "format" => continue,

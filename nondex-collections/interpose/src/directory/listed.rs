@@ -26,9 +26,7 @@ unsafe fn listed(list: *mut List, compare: Compare, scan: impl Fn(Compare) -> c_
         return scan(compare);
     };
     let count = scan(None);
-    let Ok(len) = usize::try_from(count) else {
-        return count;
-    };
+    let Ok(len) = usize::try_from(count) else { return count };
     let _errno = Errno::save();
     // SAFETY: libc has written a list of this number of entries, each with a name that ends with
     // NUL. What is compared are places of entries, either way.

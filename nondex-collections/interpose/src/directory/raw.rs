@@ -49,9 +49,7 @@ unsafe fn entries(
     len: usize,
     read: impl Fn(*mut c_void, usize) -> isize,
 ) -> isize {
-    let Some(_work) = own::work().filter(|_| !proc::has(folder)) else {
-        return read(buffer, len);
-    };
+    let Some(_work) = own::work().filter(|_| !proc::has(folder)) else { return read(buffer, len) };
     // SAFETY: the functions only look at the descriptor; a `stat` is plain data, for which zeros
     // are valid.
     let (offset, file) = unsafe {

@@ -171,9 +171,7 @@ unsafe fn observed(
             join(&mut buffer, &[library.entry.to_bytes(), b":", others]).map(CStr::as_ptr)
         }
     };
-    let Some(own) = own else {
-        return start(environment);
-    };
+    let Some(own) = own else { return start(environment) };
     entries[1] = own;
     let mut buffer = [0; MAX_NAME];
     match name(&mut buffer) {

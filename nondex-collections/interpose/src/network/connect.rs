@@ -69,9 +69,7 @@ pub(super) unsafe extern "C" fn connect(
 }
 
 fn observe(fd: c_int, target: &SocketAddr, call: impl FnOnce() -> c_int) -> c_int {
-    let Some(inode) = socket::know(fd) else {
-        return call();
-    };
+    let Some(inode) = socket::know(fd) else { return call() };
     let is_datagram = socket::is_datagram(fd);
     let begun = {
         let _errno = Errno::save();

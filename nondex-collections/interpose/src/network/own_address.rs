@@ -22,9 +22,7 @@ pub(super) fn is_own(target: &SocketAddr) -> bool {
     let socket = original!(socket: unsafe extern "C" fn(c_int, c_int, c_int) -> c_int);
     let connect = original!(connect: Name);
     let close = original!(close: unsafe extern "C" fn(c_int) -> c_int);
-    let (Some(socket), Some(connect), Some(close)) = (socket, connect, close) else {
-        return false;
-    };
+    let (Some(socket), Some(connect), Some(close)) = (socket, connect, close) else { return false };
     // SAFETY: these are plain data, for which zeros are valid.
     let (mut v4, mut v6) = unsafe { zeroed::<(libc::sockaddr_in, libc::sockaddr_in6)>() };
     let (family, address, len) = match target {

@@ -15,9 +15,7 @@ pub(crate) fn received(fd: c_int, call: impl Fn() -> isize) -> isize {
 #[cold]
 fn watched(fd: c_int, call: &dyn Fn() -> isize) -> isize {
     // The descriptor may be closed, and its number be another one's, while this waits.
-    let Some(inode) = socket::known(fd) else {
-        return call();
-    };
+    let Some(inode) = socket::known(fd) else { return call() };
     {
         let _errno = Errno::save();
         socket::update(inode, Socket::awaited);

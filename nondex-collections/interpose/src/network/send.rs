@@ -53,9 +53,7 @@ fn send_from(
     call: &dyn Fn() -> isize,
 ) -> isize {
     let question = socket.and_then(|inode| Some((inode, socket::question(inode, target)?)));
-    let Some((inode, (target, is_first))) = question else {
-        return call();
-    };
+    let Some((inode, (target, is_first))) = question else { return call() };
     // Before it is sent: the answer may come to another thread before this one goes on.
     if is_first {
         let _errno = Errno::save();

@@ -83,9 +83,7 @@ impl Files {
     pub(super) fn changes(&self, after: &Files) -> Vec<StateChange> {
         let mut changes = Vec::new();
         for (root, before) in &self.0 {
-            let (Some(before), Some(after)) = (before, after.entries(root)) else {
-                continue;
-            };
+            let (Some(before), Some(after)) = (before, after.entries(root)) else { continue };
             let different = before.differences(after);
             changes.extend(different.map(|(path, before, after)| StateChange {
                 state: StateId { kind: StateKind::File, name: path.to_string_lossy().into_owned() },
@@ -106,16 +104,12 @@ fn walk(
     but: Option<&Path>,
     entries: &mut Vec<(PathBuf, Entry)>,
 ) -> bool {
-    let Ok(found) = fs::read_dir(folder) else {
-        return true;
-    };
+    let Ok(found) = fs::read_dir(folder) else { return true };
     for entry in found.flatten() {
         let path = entry.path();
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        let Ok(metadata) = entry.metadata() else {
-            continue;
-        };
+        let Ok(metadata) = entry.metadata() else { continue };
         if Some(path.as_path()) == but || name.starts_with(OURS) {
             continue;
         }

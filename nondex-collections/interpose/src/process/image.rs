@@ -114,9 +114,7 @@ impl Image {
         for ((segment, before), after) in self.statics.iter().zip(before).zip(after) {
             let mut at = 0;
             while changes.len() < MAX_CHANGES {
-                let Some(skipped) = differing(&before[at..], &after[at..]) else {
-                    break;
-                };
+                let Some(skipped) = differing(&before[at..], &after[at..]) else { break };
                 let start = at + skipped;
                 let pairs = before[start..].iter().zip(&after[start..]);
                 at = start + pairs.take_while(|(before, after)| before != after).count();
@@ -146,14 +144,10 @@ impl Image {
     /// Puts the bytes that `state` names back to those in `bytes`, or makes them zeros, if it has
     /// so.
     pub(super) fn restore(&self, state: &StateId, bytes: &[Bytes]) {
-        let Some((offset, length)) = state.bytes() else {
-            return;
-        };
+        let Some((offset, length)) = state.bytes() else { return };
         for (segment, bytes) in self.statics.iter().zip(bytes) {
             let start = offset.wrapping_sub(segment.offset);
-            let Some(bytes) = bytes.get(start..start.saturating_add(length)) else {
-                continue;
-            };
+            let Some(bytes) = bytes.get(start..start.saturating_add(length)) else { continue };
             // SAFETY: the place is in the writable segment, and holds what it held before: a value
             // of its type; or the flag of a lock, whose value it is not to be poisoned. No other
             // thread is there to look at it meanwhile. (What tests own in other memory may be lost,

@@ -275,9 +275,7 @@ pub(super) fn variable(name: &str) -> Option<OsString> {
 
 /// Gives a variable this value, or removes it, without a lock of std's.
 pub(super) fn set_variable(name: &OsStr, value: Option<&OsStr>) {
-    let Ok(name) = CString::new(name.as_bytes()) else {
-        return;
-    };
+    let Ok(name) = CString::new(name.as_bytes()) else { return };
     let value = value.and_then(|value| CString::new(value.as_bytes()).ok());
     // SAFETY: the strings end with NUL, and no other thread is there to read the environment.
     unsafe {

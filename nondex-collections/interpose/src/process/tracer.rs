@@ -23,9 +23,7 @@ fn original() -> Option<Prctl> {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn prctl(option: c_int, a: c_ulong, b: c_ulong, c: c_ulong, d: c_ulong) -> c_int {
-    let Some(original) = original() else {
-        return -1;
-    };
+    let Some(original) = original() else { return -1 };
     schedule::counter::will_call(libc::SYS_prctl, option.into());
     // SAFETY: the caller's arguments, unchanged. On every 64-bit Linux, variable arguments are
     // where these are.

@@ -174,12 +174,8 @@ fn control(parts: &[Watched]) -> usize {
 /// `tell` hears of each access that is kept.
 pub(super) fn begin(states: &[StateId], tell: Option<Tell>) -> bool {
     let bytes = |state: &&StateId| state.kind == StateKind::Static;
-    let Some(state) = states.iter().find(bytes) else {
-        return false;
-    };
-    let Some((start, length)) = Image::of_process().place(state) else {
-        return false;
-    };
+    let Some(state) = states.iter().find(bytes) else { return false };
+    let Some((start, length)) = Image::of_process().place(state) else { return false };
     let watched = parts(start, length);
     is_changed(&watched);
     let mut before = MaybeUninit::<libc::sigaction>::zeroed();
@@ -265,9 +261,7 @@ pub(super) fn end() -> Vec<Access> {
     }
     set_registers(&[]);
     let watch = WATCH.lock().map(|mut watch| ::std::mem::replace(&mut *watch, Watch::nothing()));
-    let Some(Watch { state: Some(state), accesses, before, .. }) = watch else {
-        return Vec::new();
-    };
+    let Some(Watch { state: Some(state), accesses, before, .. }) = watch else { return Vec::new() };
     if let Some(before) = before {
         // SAFETY: the action was in place.
         unsafe { libc::sigaction(libc::SIGTRAP, &raw const before, ptr::null_mut()) };
@@ -281,9 +275,7 @@ unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut 
     let _errno = crate::Errno::save();
     let _pause = nondex_core::context::pause();
     // Looking at them comes here, too.
-    let Some(writes) = look() else {
-        return;
-    };
+    let Some(writes) = look() else { return };
     if IS_NOTING.replace(true) {
         return;
     }

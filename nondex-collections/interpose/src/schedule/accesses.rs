@@ -17,9 +17,7 @@ const ACCESS: u64 = 1;
 /// An access of this thread to a place is next.
 #[inline]
 fn before(place: usize, writes: bool) {
-    let Some(me) = me() else {
-        return;
-    };
+    let Some(me) = me() else { return };
     if me.is_stuck.load(Ordering::Relaxed) {
         look_up(me, None, false);
         return;

@@ -35,9 +35,7 @@ pub(crate) fn set<R: Copy>(
 }
 
 fn note(timer: usize, is_set: bool, before: u64) {
-    let Some(me) = me() else {
-        return;
-    };
+    let Some(me) = me() else { return };
     let _busy = Busy::begin(me);
     let mut shared = SHARED.lock();
     if !IS_ON.load(Ordering::Relaxed) {

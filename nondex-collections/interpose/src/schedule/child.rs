@@ -56,9 +56,7 @@ pub(crate) fn run<R>(call: impl FnOnce() -> R) -> R {
 /// time. The child may have run for long, and written files, when that call returns.
 fn will_start() -> u64 {
     processor::release();
-    let Some(me) = me() else {
-        return 0;
-    };
+    let Some(me) = me() else { return 0 };
     let _busy = Busy::begin(me);
     real_time::wait_for_lead();
     let real = real_time();
@@ -88,9 +86,7 @@ pub(super) fn before_vfork() {
 
 /// Counts a child of this thread, which started at this real time or later.
 fn begun(before: u64) {
-    let Some(me) = me() else {
-        return;
-    };
+    let Some(me) = me() else { return };
     let _busy = Busy::begin(me);
     CHILDREN.fetch_add(1, Ordering::Relaxed);
     let mut shared = SHARED.lock();
@@ -129,18 +125,14 @@ fn are_left(ended: u32) -> bool {
 /// Notes that a child was waited for, or that there is none. A child that nobody saw start may be
 /// among them: as long as one is left, the fence of one stays open.
 fn ended() {
-    let Some(me) = me() else {
-        return;
-    };
+    let Some(me) = me() else { return };
     let _busy = Busy::begin(me);
     let are_left = are_left(1);
     let children = CHILDREN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |children| {
         let left = if are_left { children.saturating_sub(1).max(1) } else { 0 };
         (left < children).then_some(left)
     });
-    let Ok(before) = children else {
-        return;
-    };
+    let Ok(before) = children else { return };
     if !IS_ON.load(Ordering::Relaxed) {
         return;
     }

@@ -244,9 +244,7 @@ pub(super) fn hold(me: Ref, operation: Operation) -> u64 {
             other => systematic::hold(me, other != Operation::Start),
         };
     }
-    let Some(_work) = own::work() else {
-        return 0;
-    };
+    let Some(_work) = own::work() else { return 0 };
     me.marks[OPERATIONS].set(false);
     FIRED.fetch_add(1, Ordering::Relaxed);
     let caller = me.caller.take().unwrap_or_else(origin::caller);
@@ -294,9 +292,7 @@ pub(super) fn will_start(thread: Ref) {
     if !is_held {
         return;
     }
-    let Some(_work) = own::work() else {
-        return;
-    };
+    let Some(_work) = own::work() else { return };
     let caller = origin::caller();
     context::note_creation(&model::THREAD_SPAWN, caller);
     thread.caller.set(Some(caller));
@@ -330,9 +326,7 @@ pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
     {
         return false;
     }
-    let Some(_work) = own::work() else {
-        return false;
-    };
+    let Some(_work) = own::work() else { return false };
     let model = if expected == PARKED { &model::THREAD_PARK } else { &model::CONDVAR_WAIT };
     let is_chosen = choice::number(model, origin::caller(), 0..=1, 0, |_| 1) == Some(1);
     if is_chosen && trace::is_on() {
@@ -347,9 +341,7 @@ pub(super) fn which(me: Ref, waiting: u64) -> u64 {
     if !is_drawn() || word % 2 != 0 {
         return 0;
     }
-    let Some(_work) = own::work() else {
-        return 0;
-    };
+    let Some(_work) = own::work() else { return 0 };
     let draw = |_| mix(word) % waiting;
     let model = &model::CONDVAR_NOTIFY_ONE;
     choice::number(model, origin::caller(), 0..=waiting - 1, 0, draw).unwrap_or(0)

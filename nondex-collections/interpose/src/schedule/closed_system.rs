@@ -46,9 +46,7 @@ fn has_child() -> bool {
 
 /// Whether the object of a descriptor is this process's own, or a file, or is ready anyway.
 fn is_own(fd: c_int) -> bool {
-    let Some(mode) = kernel::mode(fd) else {
-        return true;
-    };
+    let Some(mode) = kernel::mode(fd) else { return true };
     let mut room = [0; 64];
     let name = system::name_of(fd, &mut room).unwrap_or_default();
     let kind = mode & libc::S_IFMT;

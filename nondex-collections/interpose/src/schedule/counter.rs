@@ -269,9 +269,7 @@ mod faults {
     /// # Safety
     /// The arguments must be those of a handler.
     unsafe fn pass_on(signal: c_int, information: *mut libc::siginfo_t, context: *mut c_void) {
-        let Some(previous) = PREVIOUS.get() else {
-            return;
-        };
+        let Some(previous) = PREVIOUS.get() else { return };
         // SAFETY: the previous handler has the signature that its flags say. Without one, the fault
         // is made again.
         unsafe {

@@ -63,9 +63,7 @@ pub(super) fn forget() {
 
 /// The process ends by itself.
 extern "C" fn at_exit() {
-    let Some(me) = SELF.get() else {
-        return;
-    };
+    let Some(me) = SELF.get() else { return };
     if me.is_busy.load(Ordering::Relaxed) || !IS_ON.load(Ordering::Relaxed) {
         return;
     }

@@ -71,9 +71,7 @@ pub(super) fn will_read() {
 #[cold]
 fn choose() {
     // Our own readings are none of the test's.
-    let Some(_work) = own::work() else {
-        return;
-    };
+    let Some(_work) = own::work() else { return };
     IS_UNREAD.store(false, Ordering::Relaxed);
     if let Some(mut generator) = entropy(&model::CLOCK_GETTIME, origin::caller()) {
         LEAD.fetch_add(generator.next_u64() % SPAN, Ordering::Relaxed);
@@ -97,9 +95,7 @@ pub(crate) unsafe fn for_system(time: *const libc::timespec) -> libc::timespec {
         return time;
     }
     // One that never comes stays one.
-    let Ok(shown) = i64::try_from(kernel::nanoseconds(&time)) else {
-        return time;
-    };
+    let Ok(shown) = i64::try_from(kernel::nanoseconds(&time)) else { return time };
     // What was before the system was started is over, as well.
     let real = shown.saturating_sub(lead as i64).max(0) as u64;
     libc::timespec { tv_sec: (real / SECOND) as _, tv_nsec: (real % SECOND) as _ }

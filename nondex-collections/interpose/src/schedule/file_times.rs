@@ -42,9 +42,7 @@ pub(super) fn will_read(now: u64) {
 
 /// Notes a time that a file is given by the program.
 pub(crate) fn set_time(time: u64) {
-    let Some(me) = me().filter(|_| descriptor::is_scheduled()) else {
-        return;
-    };
+    let Some(me) = me().filter(|_| descriptor::is_scheduled()) else { return };
     let _busy = Busy::begin(me);
     SHARED.lock().stamps.set(time);
 }
@@ -57,9 +55,7 @@ pub(crate) fn show_times(written: FileTime, show: impl FnOnce(&mut dyn FnMut(Fil
     if real < start.saturating_sub(SLACK) {
         return;
     }
-    let Some(me) = me().filter(|_| descriptor::is_scheduled()) else {
-        return;
-    };
+    let Some(me) = me().filter(|_| descriptor::is_scheduled()) else { return };
     let _busy = Busy::begin(me);
     let now = kernel::clock(libc::CLOCK_REALTIME);
     let may_age = matches!(written, FileTime::Modified(_));

@@ -232,9 +232,7 @@ pub(super) fn wake_at(me: Ref, address: usize, bits: u32, count: c_int) -> c_int
     let mut impatient = None;
     while woken < count {
         let thread = shared.waiting_at(address).filter(is_it).nth(skipped);
-        let Some(thread) = thread else {
-            break;
-        };
+        let Some(thread) = thread else { break };
         shared.make_ready(thread, Woken::Done);
         if thread.waits_again.replace(false) {
             impatient = Some(thread);
@@ -268,17 +266,13 @@ fn requeue(me: Ref, address: usize, second: usize, count: c_int, moved: c_int) -
     let mut shared = SHARED.lock();
     let mut woken = 0;
     while woken < count {
-        let Some(thread) = shared.waiting_at(address).next() else {
-            break;
-        };
+        let Some(thread) = shared.waiting_at(address).next() else { break };
         shared.make_ready(thread, Woken::Done);
         woken += 1;
     }
     let mut done = 0;
     while done < moved {
-        let Some(thread) = shared.waiting_at(address).next() else {
-            break;
-        };
+        let Some(thread) = shared.waiting_at(address).next() else { break };
         shared.move_to(thread, second);
         done += 1;
     }
@@ -288,15 +282,11 @@ fn requeue(me: Ref, address: usize, second: usize, count: c_int, moved: c_int) -
 
 /// Wakes scheduled threads from one that is not, or from a signal handler.
 pub(super) fn wake_from_anywhere(address: usize, bits: u32, count: c_int) {
-    let Some(mut shared) = SHARED.lock_from_anywhere() else {
-        return;
-    };
+    let Some(mut shared) = SHARED.lock_from_anywhere() else { return };
     let mut woken = 0;
     while woken < count {
         let is_it = |thread: &Ref| thread.bits.get() & bits != 0;
-        let Some(thread) = shared.waiting_at(address).find(is_it) else {
-            break;
-        };
+        let Some(thread) = shared.waiting_at(address).find(is_it) else { break };
         shared.make_ready(thread, Woken::Done);
         shared.let_run();
         woken += 1;

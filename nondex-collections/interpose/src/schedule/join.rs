@@ -27,15 +27,11 @@ enum Limit {
 /// # Errors
 /// The error of the call if the thread has not ended within `limit`.
 fn await_end(handle: libc::pthread_t, limit: Limit) -> Result<Option<Ref>, c_int> {
-    let Some(me) = me() else {
-        return Ok(None);
-    };
+    let Some(me) = me() else { return Ok(None) };
     let known = SHARED.lock().of_handle(handle);
     let object = known.map_or(Object::Nothing, Object::Thread);
     super::operation_on(me, Operation::Join, object);
-    let Some(joined) = known else {
-        return Ok(None);
-    };
+    let Some(joined) = known else { return Ok(None) };
     let _busy = Busy::begin(me);
     let shared = SHARED.lock();
     let has_ended = joined.state.get() == State::Ended;

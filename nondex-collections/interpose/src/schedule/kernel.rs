@@ -134,9 +134,7 @@ fn timespec(time: Duration) -> libc::timespec {
 pub(super) fn clock(clock: libc::clockid_t) -> u64 {
     type Clock = unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> c_int;
     let original = original!(clock_gettime: Clock).filter(|_| filter::is_there());
-    let Some(original) = original else {
-        return clock_of_system(clock);
-    };
+    let Some(original) = original else { return clock_of_system(clock) };
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the time is written to a place of this function.
     unsafe { original(clock, &raw mut now) };
@@ -214,9 +212,7 @@ impl Drop for File {
 /// Whether something holds for each number that is a name in a folder, with this path;
 /// false if that cannot be found out.
 pub(crate) fn each_number(path: &CStr, mut holds: impl FnMut(i32) -> bool) -> bool {
-    let Some(folder) = File::open(path.to_bytes_with_nul()) else {
-        return false;
-    };
+    let Some(folder) = File::open(path.to_bytes_with_nul()) else { return false };
     let mut room = [0; 4096];
     loop {
         let mut entries = folder.entries(&mut room);

@@ -79,9 +79,7 @@ pub(super) fn late(me: Ref, mark: usize, deadline: u64) -> u64 {
     if is_marked && (is_clean() || word(me, TIME, number) % 2 == 0) {
         return 0;
     }
-    let Some(_work) = own::work() else {
-        return 0;
-    };
+    let Some(_work) = own::work() else { return 0 };
     let model = if mark == SLEEPS { &model::THREAD_SLEEP } else { &model::CONDVAR_WAIT_TIMEOUT };
     let moment = word(me, TIME | LENGTH, number);
     let late = held(model, origin::caller(), moment, within(u64::MAX), deadline);
@@ -126,9 +124,7 @@ pub(super) fn fires_alone(me: Ref, by: &'static Model) -> bool {
 
 /// How long it is.
 pub(super) fn hold_alone(me: Ref, by: &'static Model) -> u64 {
-    let Some(_work) = own::work() else {
-        return 0;
-    };
+    let Some(_work) = own::work() else { return 0 };
     me.marks[READINGS_ALONE + place(by)].set(false);
     let (caller, moment) = (origin::caller(), word(me, ALONE | LENGTH, me.read_alone.get()));
     held(by, caller, moment, u64::MAX, 0)
@@ -153,9 +149,7 @@ pub(super) fn age(me: Ref, clock: usize) -> u64 {
     if is_marked && !fires {
         return 0;
     }
-    let Some(_work) = own::work() else {
-        return 0;
-    };
+    let Some(_work) = own::work() else { return 0 };
     let moment = word(me, AGE | LENGTH, number);
     let age = choice::age(CLOCKS[clock], origin::caller(), moment).unwrap_or(0);
     if age > 0 && trace::is_on() {

@@ -40,12 +40,8 @@ fn has_others() -> bool {
 /// process.
 pub(crate) fn begin(spec: &RunSpec, test: &str) {
     static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
-    let Some(context) = context::global() else {
-        return;
-    };
-    let Some(scheduled) = spec.scheduled() else {
-        return;
-    };
+    let Some(context) = context::global() else { return };
+    let Some(scheduled) = spec.scheduled() else { return };
     let is_its_own = context.is_own_process() && test == spec.test;
     if !is_its_own || HAS_BEGUN.swap(true, Ordering::Relaxed) {
         return;
@@ -91,9 +87,7 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
 
 /// Lets all threads run free, and records what was done, if anything was scheduled.
 pub(crate) fn end() {
-    let Some(me) = SELF.get() else {
-        return;
-    };
+    let Some(me) = SELF.get() else { return };
     me.is_busy.store(true, Ordering::Relaxed);
     if !token::is_running(me) {
         return;
@@ -188,9 +182,7 @@ fn keep(me: Ref) {
 
 /// The destructors of the thread's variables have been called, in this round of them.
 unsafe extern "C" fn thread_ends(_key: *mut c_void) {
-    let Some(me) = SELF.get() else {
-        return;
-    };
+    let Some(me) = SELF.get() else { return };
     let rounds = me.rounds.get() + 1;
     me.rounds.set(rounds);
     if usize::from(rounds) < DESTRUCTOR_ROUNDS {

@@ -27,9 +27,7 @@ impl Limit {
 
     /// A limit in seconds and nanoseconds; none if there is nothing.
     pub(crate) fn of<S: TryInto<u64>, R: TryInto<u64>>(limit: Option<(S, R)>) -> Self {
-        let Some((seconds, rest)) = limit else {
-            return Limit::None;
-        };
+        let Some((seconds, rest)) = limit else { return Limit::None };
         let seconds = seconds.try_into().unwrap_or(0);
         let rest = rest.try_into().unwrap_or(0);
         match seconds.saturating_mul(1000 * MILLISECOND).saturating_add(rest) {

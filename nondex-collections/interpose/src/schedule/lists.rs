@@ -100,9 +100,7 @@ impl Timers {
     }
 
     pub(super) fn remove(&mut self, thread: Ref) {
-        let Some(at) = thread.timer.get().checked_sub(1) else {
-            return;
-        };
+        let Some(at) = thread.timer.get().checked_sub(1) else { return };
         thread.timer.set(0);
         let last = self.0.len() - 1;
         self.0.swap(at, last);

@@ -31,9 +31,7 @@ impl Shared {
     /// Polls the threads that wait for a condition that can be polled.
     pub(super) fn ask(&mut self) {
         for thread in self.polls.iter() {
-            let Some(question) = thread.question.get() else {
-                continue;
-            };
+            let Some(question) = thread.question.get() else { continue };
             // SAFETY: the thread waits in the function whose question it is, and nobody else asks
             // while the lock is held.
             if unsafe { (*question)() } {
@@ -54,9 +52,7 @@ impl Shared {
 
     /// Lets time pass to the next deadline; false when nobody waits for one.
     pub(super) fn pass_time(&mut self) -> bool {
-        let Some(first) = self.timers.first() else {
-            return false;
-        };
+        let Some(first) = self.timers.first() else { return false };
         let passed = first.deadline.get().saturating_sub(NOW.load(Ordering::Relaxed));
         if self.timers_of_sleep() == 0 {
             // Held back until nobody else can do anything: only a clock shows how long that was.

@@ -14,9 +14,7 @@ use crate::libc;
 /// Whether such a process lives. Reads a few small files; takes no memory.
 pub(super) fn are_there() -> bool {
     let parent = call(libc::SYS_getppid, 0);
-    let Some(tasks) = Path::of(format_args!("/proc/{parent}/task")) else {
-        return false;
-    };
+    let Some(tasks) = Path::of(format_args!("/proc/{parent}/task")) else { return false };
     let mut is_found = false;
     // Each thread of the parent has its own list of children.
     kernel::each_number(tasks.text(), |task| {

@@ -58,9 +58,7 @@ pub(super) fn kind(fd: c_int) -> Kind {
     if filter::is_there() {
         return Kind::Ready;
     }
-    let Some(stat) = kernel::stat(fd) else {
-        return Kind::Ready;
-    };
+    let Some(stat) = kernel::stat(fd) else { return Kind::Ready };
     match stat.st_mode & libc::S_IFMT {
         libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK => Kind::File,
         libc::S_IFIFO if output::is_pipe(&stat) => Kind::Ready,

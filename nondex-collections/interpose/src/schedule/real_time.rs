@@ -114,9 +114,7 @@ impl Shared {
 
     /// Brings virtual time up to date, where it runs with real time.
     pub(super) fn sync_time(&mut self) {
-        let Some(anchor) = self.real_at else {
-            return;
-        };
+        let Some(anchor) = self.real_at else { return };
         let due = anchor.now + real_time().saturating_sub(anchor.real);
         // Operations take virtual time, too: it may be there already.
         let passed = due.saturating_sub(NOW.load(Ordering::Relaxed));

@@ -93,9 +93,7 @@ impl Stamps {
 
     /// Virtual time is about to jump.
     pub(super) fn will_pass(&mut self, now: u64, passed: u64) {
-        let Some(last) = self.stretches.last_mut() else {
-            return;
-        };
+        let Some(last) = self.stretches.last_mut() else { return };
         let after = now + passed;
         if !IS_WRITTEN.load(Ordering::Relaxed) {
             // Nothing has a time of it. What is written next may have that of the last tick.

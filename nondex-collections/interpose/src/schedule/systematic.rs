@@ -65,9 +65,7 @@ pub(super) fn hold(me: Ref, is_preemption: bool) -> u64 {
     if !is_listed(me, number) {
         return 0;
     }
-    let Some(_work) = own::work() else {
-        return 0;
-    };
+    let Some(_work) = own::work() else { return 0 };
     let caller = me.caller.take().unwrap_or_else(origin::caller);
     let hold = longest_hold(&model::THREAD_SPAWN, caller).unwrap_or(0);
     if hold > 0 {

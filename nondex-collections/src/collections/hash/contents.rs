@@ -304,9 +304,7 @@ impl<'a> ByContent<'a> {
     /// Adds several members.
     fn sort(&mut self, members: &[Member]) {
         let mut sorted: [Member; 8] = [Member { bits: 0, slot: 0 }; 8];
-        let Some(sorted) = sorted.get_mut(..members.len()) else {
-            return self.sort_many(members);
-        };
+        let Some(sorted) = sorted.get_mut(..members.len()) else { return self.sort_many(members) };
         for (len, &member) in members.iter().enumerate() {
             let mut at = len;
             while at > 0 && self.is_before(member, sorted[at - 1]) {

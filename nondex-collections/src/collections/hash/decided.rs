@@ -13,9 +13,7 @@ impl Body {
     /// The order in which an act visits all entries.
     pub(super) fn act(&self, act: Act, caller: impl FnOnce() -> Caller) -> Visit<'_> {
         let model = if self.len() < 2 { None } else { self.about.model(act) };
-        let Some(model) = model else {
-            return self.slots();
-        };
+        let Some(model) = model else { return self.slots() };
         if context::level().is_none() {
             return self.base();
         }

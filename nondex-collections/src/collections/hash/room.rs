@@ -84,9 +84,7 @@ impl<K: Hash, V> Slots<K, V> {
     }
 
     pub(super) fn shrink_to(&mut self, capacity: usize, hash: impl Fn(&K) -> u64) {
-        let Some(buckets) = self.body().map(|body| body.index.num_buckets()) else {
-            return;
-        };
+        let Some(buckets) = self.body().map(|body| body.index.num_buckets()) else { return };
         self.rearrange(hash, |index, size, hash| {
             index::shrink_to(index, capacity, size, hash);
         });

@@ -139,9 +139,7 @@ impl<K, V> Slots<K, V> {
     /// are in; if that is only lent, it comes back when they are dropped, which must be before this
     /// is used again.
     pub(super) fn take(&mut self, decision: Decision, lends_room: bool) -> IntoEntries<K, V> {
-        let Some(body) = &mut self.body else {
-            return IntoEntries::default();
-        };
+        let Some(body) = &mut self.body else { return IntoEntries::default() };
         let left = body.len();
         let order = body.visit(decision).own();
         body.forget_all();

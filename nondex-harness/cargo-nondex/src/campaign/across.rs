@@ -184,9 +184,7 @@ impl Across<'_> {
     /// others of these left out, and whether the search came to its end.
     fn sets(&self, with: usize, all: &[usize], test: Test) -> Option<(Vec<Vec<Test>>, bool)> {
         let mut sets: Vec<Vec<Test>> = Vec::new();
-        let Some(passes_alone) = (self.alone)(test.0, test.1) else {
-            return Some((sets, true));
-        };
+        let Some(passes_alone) = (self.alone)(test.0, test.1) else { return Some((sets, true)) };
         let mut is_complete = true;
         let mut all = all.to_vec();
         while sets.len() < MAX_SETS && self.ends(with, &all, test, !passes_alone, 1)? {

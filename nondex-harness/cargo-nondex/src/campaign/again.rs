@@ -53,9 +53,7 @@ impl Campaign<'_> {
 
     /// Runs tests in a plain build.
     pub(super) fn run_plainly(&self, needs: &[(usize, Need)], runs: &mut [Runs]) {
-        let (Some(builder), false) = (self.plain, needs.is_empty()) else {
-            return;
-        };
+        let (Some(builder), false) = (self.plain, needs.is_empty()) else { return };
         let is_run =
             |(_, need): &&(usize, Need)| matches!(need, Need::Plain { obstacle: None, .. });
         let number = needs.iter().filter(is_run).count();
@@ -65,9 +63,7 @@ impl Campaign<'_> {
         as_plain(|| {
             let comparison = Comparison::new(builder, self.stop);
             for (test, need) in needs {
-                let Need::Plain { limit, obstacle, is_decisive } = need else {
-                    continue;
-                };
+                let Need::Plain { limit, obstacle, is_decisive } = need else { continue };
                 let (suite, case) = self.tests[*test];
                 let compared = match obstacle {
                     Some(reason) => PlainBuild::Not((*reason).to_owned()),
@@ -84,9 +80,7 @@ impl Campaign<'_> {
     /// Finds the files outside that may be why tests fail, or why they pass since.
     pub(super) fn look_at_files(&self, needs: &[(usize, Need)], runs: &mut [Runs]) {
         for (test, need) in needs {
-            let Need::Files { limit, fact } = need else {
-                continue;
-            };
+            let Need::Files { limit, fact } = need else { continue };
             let (suite, case) = self.tests[*test];
             let run = || {
                 let spec = specs::clean_spec(&case.name, &self.options[*test]);

@@ -189,9 +189,7 @@ impl Compared<'_> {
     fn run(&mut self, seed: u64, suites: &[Suite], builds: &Builds<'_>) -> Result<(), String> {
         let found = project::find(suites, &self.suite.binary.id, &self.case.name);
         let is_run = !self.is_unfit && self.suite.binary.harness != Harness::Doctest;
-        let Some((suite, case)) = found.filter(|_| is_run) else {
-            return Ok(());
-        };
+        let Some((suite, case)) = found.filter(|_| is_run) else { return Ok(()) };
         let mut runs = 0;
         loop {
             let (outcome, output) = once(&suite.binary, case, builds.timeout, builds.stop)?;

@@ -74,9 +74,7 @@ fn times(tests: &[&str], events: Vec<Event>) -> Vec<Vec<Event>> {
         let name = event.test();
         let ends = ended.get(name).copied().unwrap_or(0);
         let places = tests.iter().enumerate().filter(|(_, test)| **test == name);
-        let Some((place, _)) = places.take(ends + 1).last() else {
-            continue;
-        };
+        let Some((place, _)) = places.take(ends + 1).last() else { continue };
         if let Event::End { test, .. } = &event {
             *ended.entry(test.clone()).or_default() += 1;
         }

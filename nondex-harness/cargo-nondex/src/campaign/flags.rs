@@ -15,9 +15,7 @@ pub(super) fn told(record: &Utf8Path, spec: &RunSpec) -> Vec<Event> {
     for file in entries.filter(|entry| entry.file_name().starts_with(&begin)) {
         let bytes = std::fs::read(file.path()).unwrap_or_default();
         let _ = std::fs::remove_file(file.path());
-        let Some(covered) = CoveredRecord::from_flags(&bytes) else {
-            continue;
-        };
+        let Some(covered) = CoveredRecord::from_flags(&bytes) else { continue };
         told.extend(
             spec.tests()
                 .map(|test| Event::Covered { test: test.to_owned(), covered: covered.clone() }),

@@ -182,9 +182,7 @@ impl<'a> Launcher<'a> {
         tests: &[&TestCase],
         spec: &RunSpec,
     ) -> Option<Vec<Run>> {
-        let [before @ .., test] = tests else {
-            return Some(Vec::new());
-        };
+        let [before @ .., test] = tests else { return Some(Vec::new()) };
         let last = *limits.last()?;
         let limits = limits.iter().copied().chain(std::iter::repeat(last));
         let limits: Vec<Duration> = limits.take(tests.len()).collect();

@@ -272,9 +272,7 @@ impl OrderCampaign<'_> {
         for found in found {
             let (binary, test) = found.test;
             let id = id(binary, test);
-            let Some(report) = tests.iter_mut().find(|report| report.id == id) else {
-                continue;
-            };
+            let Some(report) = tests.iter_mut().find(|report| report.id == id) else { continue };
             let processes = &binaries[binary];
             let options = processes.options_of(test);
             let dependence = found.dependence(&starts);
@@ -355,9 +353,7 @@ impl OrderCampaign<'_> {
             first.runs += races.made();
         }
         for race in tried.found {
-            let Some(place) = asked.iter().position(|test| *test == race.test) else {
-                continue;
-            };
+            let Some(place) = asked.iter().position(|test| *test == race.test) else { continue };
             let report = &mut reports[place];
             let end = processes.end(race.test, race.run, true);
             let options = processes.options_of(race.test);

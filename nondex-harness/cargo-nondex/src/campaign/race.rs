@@ -216,9 +216,7 @@ impl Races<'_> {
         let [first, second] = interleaving.order();
         let spec = interleaving.spec(self.processes, false);
         let runs = self.run(&[first, second], &spec)?;
-        let [inner, outer] = &runs[..] else {
-            return Some(Interleaved::Enough);
-        };
+        let [inner, outer] = &runs[..] else { return Some(Interleaved::Enough) };
         if self.states.note_unseen(outer) {
             return Some(Interleaved::Enough);
         }

@@ -82,9 +82,7 @@ impl Part<'_> {
 
     /// The poison flags among what was changed.
     fn poison_flags(&self) -> Vec<StateId> {
-        let Some(known) = self.known else {
-            return Vec::new();
-        };
+        let Some(known) = self.known else { return Vec::new() };
         let flags = known.poison_flags.iter().map(|flag| known.bytes.start + flag);
         let is_changed = |flag: &usize| {
             let mut changed = self.changed.iter().filter_map(StateId::bytes);
@@ -97,9 +95,7 @@ impl Part<'_> {
     /// from where it was changed. Of the rest, what was changed comes first: a test that only looks
     /// at what a lock protects writes to the lock.
     fn places(&self) -> Vec<StateId> {
-        let Some(known) = self.known else {
-            return vec![self.state.clone()];
-        };
+        let Some(known) = self.known else { return vec![self.state.clone()] };
         if self.is_poisoned {
             return self.poison_flags();
         }

@@ -107,9 +107,7 @@ impl Tree {
         let mut left = MAX_ALL;
         let mut contents = BTreeMap::new();
         for (path, entry) in &before {
-            let Some((length, _, _)) = entry.stamp else {
-                continue;
-            };
+            let Some((length, _, _)) = entry.stamp else { continue };
             if length <= MAX_FILE.min(left)
                 && let Some(content) = Content::of(path)
             {
@@ -309,9 +307,7 @@ fn walk(folder: &Path, known: Option<&Entries>, entries: &mut Entries) -> bool {
     let is_target = folder.file_name().is_some_and(|name| name == TARGET);
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        let Ok(metadata) = entry.metadata() else {
-            continue;
-        };
+        let Ok(metadata) = entry.metadata() else { continue };
         let name = entry.file_name();
         let is_skipped = SKIPPED.contains(&&*name.to_string_lossy());
         let is_old = is_target && known.is_none_or(|known| known.contains_key(&path));

@@ -49,9 +49,7 @@ impl ModelArgs {
     pub fn check_files(&self, metadata: &Metadata, here: &Utf8Path) -> Result<()> {
         let root = &metadata.workspace_root;
         for (flag, paths) in [("--files", &self.only_files), ("--skip-files", &self.skip_files)] {
-            let Some(path) = paths.iter().find(|path| !is_source(path, metadata)) else {
-                continue;
-            };
+            let Some(path) = paths.iter().find(|path| !is_source(path, metadata)) else { continue };
             let meant = here.join(path);
             let is_there = meant.exists();
             let meant = meant.strip_prefix(root).ok().filter(|_| is_there);

@@ -248,9 +248,7 @@ pub struct ResolvedFilter<'a> {
 impl ResolvedFilter<'_> {
     /// How many of these tests nextest's `default-filter` leaves out.
     pub fn left_out(&self, suites: &[Suite]) -> usize {
-        let Some(default) = &self.default else {
-            return 0;
-        };
+        let Some(default) = &self.default else { return 0 };
         let tests = suites
             .iter()
             .flat_map(|suite| suite.tests.iter().map(move |test| Query::of(suite, test)));

@@ -138,12 +138,8 @@ fn extract(command: &mut Command, quiet: bool) -> Result<()> {
             return refused("`--changed`", "the tests must record what they run");
         }
     }
-    let Some(args) = command.archive() else {
-        return Ok(());
-    };
-    let Some(file) = &args.archive_file else {
-        return Ok(());
-    };
+    let Some(args) = command.archive() else { return Ok(()) };
+    let Some(file) = &args.archive_file else { return Ok(()) };
     let [to, checkout] = [&args.extract_to, &args.workspace_remap].map(Option::as_deref);
     args.extracted = Some(project::extract(file, to, checkout, quiet)?);
     Ok(())
@@ -152,9 +148,7 @@ fn extract(command: &mut Command, quiet: bool) -> Result<()> {
 /// What the command line or a variable gives.
 fn given_by(command: &mut Command, variables: &Settings) -> Given {
     let has_levels = command.campaign().is_some_and(|args| !args.levels.is_empty());
-    let Some(args) = command.testing() else {
-        return Given::default();
-    };
+    let Some(args) = command.testing() else { return Given::default() };
     let models = [&args.models.models, &args.models.skip_models];
     let variable = [&variables.models, &variables.skip_models];
     Given {

@@ -46,9 +46,7 @@ impl Programs {
         blocks: impl IntoIterator<Item = &'b u64>,
         lines: &mut BTreeSet<SourceLine>,
     ) -> bool {
-        let Some(known) = self.read(program) else {
-            return false;
-        };
+        let Some(known) = self.read(program) else { return false };
         let of_blocks = blocks.into_iter().flat_map(|block| known.lines(*block));
         lines.extend(of_blocks.cloned());
         true

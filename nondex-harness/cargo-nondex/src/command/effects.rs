@@ -155,9 +155,7 @@ impl Effects {
 
     /// Whether the executable of a test contains the crate of what affects a whole crate.
     fn is_made_of(&self, test: &TestReport, effect: &Effect) -> bool {
-        let Some(package) = &effect.package else {
-            return true;
-        };
+        let Some(package) = &effect.package else { return true };
         let parts = self.graph.dependencies(&BTreeSet::from([test.package.clone()]));
         // Nothing is known of a package that is no member.
         if !parts.is_empty() && !parts.contains(package) {

@@ -76,9 +76,7 @@ fn table(listed: &[(Family, &'static Model)]) -> String {
     let mut text = String::new();
     let group = |&(family, model): &(Family, &Model)| (family, model.kind, model.fix);
     for chunk in listed.chunk_by(|a, b| group(a) == group(b)) {
-        let [(family, first), ..] = chunk else {
-            continue;
-        };
+        let [(family, first), ..] = chunk else { continue };
         if !text.is_empty() {
             text.push('\n');
         }

@@ -260,17 +260,13 @@ impl Past {
             let Some((entry, life)) = known.filter(|(_, life)| life.verdict.passes()) else {
                 continue;
             };
-            let Some(tree) = entry.key.tree.as_deref() else {
-                continue;
-            };
+            let Some(tree) = entry.key.tree.as_deref() else { continue };
             let effects = since.entry(tree).or_insert_with(|| {
                 let is_here = snapshots.has(tree);
                 let to = |other| Effects::after(snapshots, tree, other, &metadata).ok();
                 is_here.then(|| Some([to(now)?, to(&base)?])).flatten()
             });
-            let Some(effects) = effects else {
-                continue;
-            };
+            let Some(effects) = effects else { continue };
             let mut effects = effects.iter();
             if !effects.any(|effects| differs(effects, &test, (life, entry), root)) {
                 found.insert(test.id.clone());

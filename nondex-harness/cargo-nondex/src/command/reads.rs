@@ -69,9 +69,7 @@ impl Reads {
         let mut opened = BTreeSet::new();
         for event in watch::events(&self.inotify) {
             self.is_lost |= event.mask.contains(AddWatchFlags::IN_Q_OVERFLOW);
-            let Some(folder) = self.folders.get(&event.wd) else {
-                continue;
-            };
+            let Some(folder) = self.folders.get(&event.wd) else { continue };
             let name = event.name.as_deref().map(std::ffi::OsStr::to_string_lossy);
             let path = name.map_or(folder.clone(), |name| folder.join(&*name));
             opened.insert(path.into_string());

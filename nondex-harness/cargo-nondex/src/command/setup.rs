@@ -77,9 +77,7 @@ fn execute(
     let file = target_dir.join(format!("nondex/setup-{}", std::process::id()));
     std::fs::write(&file, "")
         .map_err(|e| failed(&format!("has no file for its variables: {e}")))?;
-    let [program, arguments @ ..] = command.as_slice() else {
-        return Ok(Vec::new());
-    };
+    let [program, arguments @ ..] = command.as_slice() else { return Ok(Vec::new()) };
     let status = Command::new(program)
         .args(arguments)
         .current_dir(root)

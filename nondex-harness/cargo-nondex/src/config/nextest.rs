@@ -57,9 +57,7 @@ impl Nextest {
     /// When it cannot be read, or is no TOML.
     pub(super) fn read(root: &Utf8Path) -> Result<Self> {
         let path = root.join(FILE);
-        let Some(text) = file::read_if_there(&path)? else {
-            return Ok(Nextest::default());
-        };
+        let Some(text) = file::read_if_there(&path)? else { return Ok(Nextest::default()) };
         let profile = std::env::var("NEXTEST_PROFILE").ok();
         Self::parse(&text, profile.as_deref().unwrap_or(DEFAULT))
             .map_err(|why| Error::setup(format!("failed to read `{path}`: {why}")))

@@ -73,9 +73,7 @@ impl Regressions {
     /// # Errors
     /// A set-up error that names what is wrong with the file.
     pub fn read(path: &Utf8Path) -> Result<Self> {
-        let Some(text) = file::read_if_there(path)? else {
-            return Ok(Self::default());
-        };
+        let Some(text) = file::read_if_there(path)? else { return Ok(Self::default()) };
         versioned::parse(&text, "a list of regressions", SCHEMA)
             .map_err(|what| Error::setup(format!("failed to read regressions `{path}`: {what}")))
     }

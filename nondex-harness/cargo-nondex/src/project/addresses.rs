@@ -201,9 +201,7 @@ fn frames<'n>(
     names: impl FnOnce() -> &'n BTreeMap<u64, (u64, &'n str)>,
     address: u64,
 ) -> Vec<Frame> {
-    let Ok(mut frames) = context.find_frames(address).skip_all_loads() else {
-        return Vec::new();
-    };
+    let Ok(mut frames) = context.find_frames(address).skip_all_loads() else { return Vec::new() };
     let mut found = Vec::new();
     while let Ok(Some(frame)) = frames.next() {
         let name =

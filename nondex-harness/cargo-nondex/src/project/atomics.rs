@@ -68,9 +68,7 @@ impl Atomics {
 
     /// What the user should know, a sentence.
     pub(super) fn note(&self) -> Option<String> {
-        let Atomics::Unseen(why) = self else {
-            return None;
-        };
+        let Atomics::Unseen(why) = self else { return None };
         Some(format!(
             "threads are scheduled where they call the C library, and not at atomic operations, \
              which are not seen: {why}"

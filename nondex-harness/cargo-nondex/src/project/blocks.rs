@@ -133,9 +133,7 @@ impl Blocks {
 
 /// Where blocks begin.
 fn starts(file: &object::File<'_>) -> BTreeSet<u64> {
-    let Some(section) = file.section_by_name(TABLE) else {
-        return BTreeSet::new();
-    };
+    let Some(section) = file.section_by_name(TABLE) else { return BTreeSet::new() };
     let range = section.address()..section.address() + section.size();
     let mut found = BTreeSet::new();
     // In an executable that is loaded anywhere, the addresses stand in its relocations.
@@ -214,9 +212,7 @@ fn rows(
     let mut resolved: BTreeMap<Utf8PathBuf, Utf8PathBuf> = BTreeMap::new();
     while let Some(header) = units.next()? {
         let unit = dwarf.unit(header)?;
-        let Some(program) = unit.line_program.clone() else {
-            continue;
-        };
+        let Some(program) = unit.line_program.clone() else { continue };
         let mut files: BTreeMap<u64, Utf8PathBuf> = BTreeMap::new();
         let mut rows = program.rows();
         // Where the row before begins, its file and its line.
@@ -225,9 +221,7 @@ fn rows(
             if let Some((start, file, line)) = before.take() {
                 add(start..row.address(), &files[&file], line);
             }
-            let (Some(line), false) = (row.line(), row.end_sequence()) else {
-                continue;
-            };
+            let (Some(line), false) = (row.line(), row.end_sequence()) else { continue };
             let index = row.file_index();
             files.entry(index).or_insert_with(|| {
                 let file = row.file(header);

@@ -154,9 +154,7 @@ enum Line {
 /// The tests of a listing in JSON, and how many benchmarks are in it; `None` when it is none.
 fn from_json(text: &str) -> Option<(Vec<TestCase>, usize)> {
     let mut lines = text.lines().map(serde_json::from_str::<Line>);
-    let Some(Ok(Line::Suite {})) = lines.next() else {
-        return None;
-    };
+    let Some(Ok(Line::Suite {})) = lines.next() else { return None };
     let mut tests = Vec::new();
     let mut benchmarks = 0;
     for line in lines {

@@ -149,9 +149,7 @@ pub(super) fn choose(made: &BTreeMap<u64, Made>) -> Vec<u64> {
 
 /// What is in a file under each seed, as far as that differs: each word in its place.
 fn features(contents: &[(u64, Option<&Content>)]) -> Vec<(u64, Vec<(usize, u64)>)> {
-    let [(_, first), others @ ..] = contents else {
-        return Vec::new();
-    };
+    let [(_, first), others @ ..] = contents else { return Vec::new() };
     if others.iter().all(|(_, other)| other == first) {
         return Vec::new();
     }

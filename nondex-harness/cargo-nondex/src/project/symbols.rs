@@ -134,9 +134,7 @@ impl Symbols {
     /// Those that have any of these bytes, in their order; none for another kind of state.
     pub fn at(&self, state: &StateId) -> Vec<&Static> {
         let bytes = state.bytes().filter(|_| state.kind == StateKind::Static);
-        let Some((start, length)) = bytes else {
-            return Vec::new();
-        };
+        let Some((start, length)) = bytes else { return Vec::new() };
         let end = start.saturating_add(length);
         let mut found: Vec<&Static> = self
             .statics
@@ -192,9 +190,7 @@ impl Symbols {
             };
             let known =
                 usize::try_from(address).ok().and_then(|address| self.statics.get_mut(&address));
-            let Some(known) = known else {
-                continue;
-            };
+            let Some(known) = known else { continue };
             if let Some(line) =
                 entry.attr_value(gimli::DW_AT_decl_line).and_then(|line| line.udata_value())
             {
@@ -218,9 +214,7 @@ fn file_of<'a>(
     unit: &Unit<Reader<'a>>,
     file: Option<AttributeValue<Reader<'a>>>,
 ) -> Option<String> {
-    let Some(AttributeValue::FileIndex(index)) = file else {
-        return None;
-    };
+    let Some(AttributeValue::FileIndex(index)) = file else { return None };
     let header = unit.line_program.as_ref()?.header();
     Some(dwarf::path(dwarf, unit, header, header.file(index)?)?.into_string())
 }

@@ -83,16 +83,12 @@ pub fn report(
 /// Writes which files that nobody puts back may be why it fails. One that failed at first, and
 /// passes since a file is there that another one has left, is not stable.
 fn external_files(report: &mut TestReport, basis: &Basis<'_>) {
-    let Some(files) = &basis.runs.files else {
-        return;
-    };
+    let Some(files) = &basis.runs.files else { return };
     report.runs += files.runs;
     if report.verdict.passes() {
         let clean = specs::clean_spec(&basis.test.name, basis.asked);
         let failed = basis.runs.together.of(&clean).iter().find(|run| !run.passed());
-        let Some(failed) = failed.filter(|_| files.note.is_some()) else {
-            return;
-        };
+        let Some(failed) = failed.filter(|_| files.note.is_some()) else { return };
         report.rule(Fact::Varies);
         let failure = FailureReport::new(failed.outcome.clone(), failed.failure.clone());
         report.failures.push(failure);
@@ -155,9 +151,7 @@ fn output(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basis<'
 fn schedules(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basis<'_>) {
     let (evidence, workspace, cwd) = (basis.evidence, basis.workspace, basis.cwd());
     report.scheduled = scheduled::report(evidence, failing, basis.conclusion(), workspace, cwd);
-    let Some(Conclusion::Dependent(dependence)) = basis.conclusion() else {
-        return;
-    };
+    let Some(Conclusion::Dependent(dependence)) = basis.conclusion() else { return };
     if let Some((group, schedule, trace)) = scheduled::traced(dependence) {
         let failure = group.failure.as_ref();
         let place = failure.and_then(|failure| Some((failure.file.as_deref()?, failure.line?)));

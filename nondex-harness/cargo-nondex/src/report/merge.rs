@@ -16,9 +16,7 @@ use crate::judge::verdict::Fact;
 /// # Errors
 /// When there is none, and when their seeds do not mean the same choices.
 pub fn merge(reports: &[Report]) -> Result<Report, String> {
-    let Some(first) = reports.first() else {
-        return Err("there is no report to merge".to_owned());
-    };
+    let Some(first) = reports.first() else { return Err("there is no report to merge".to_owned()) };
     for other in reports {
         let (a, b) = (&first.run, &other.run);
         let versions = [a.algorithm, b.algorithm];

@@ -130,9 +130,7 @@ fn lock(directory: &Utf8Path, wait: bool) -> Option<File> {
 /// Deletes all but the last [`KEPT_RUNS`] runs, except those that are being written. What cannot be
 /// deleted stays: it only takes space.
 fn delete_old(runs: &Utf8Path) {
-    let Ok(entries) = runs.read_dir_utf8() else {
-        return;
-    };
+    let Ok(entries) = runs.read_dir_utf8() else { return };
     let mut ids: Vec<Utf8PathBuf> = entries
         .filter_map(|entry| {
             let entry = entry.ok()?;

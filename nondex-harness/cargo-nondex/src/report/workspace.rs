@@ -68,9 +68,7 @@ impl Workspace {
 /// Whether a file, as in [`Site::file`](nondex_core::Site::file), is a published crate's:
 /// `name-1.2.3/src/lib.rs`, a path to be found in cargo's home.
 fn is_dependency(file: &str) -> bool {
-    let Some((package, _)) = file.split_once('/') else {
-        return false;
-    };
+    let Some((package, _)) = file.split_once('/') else { return false };
     package
         .rsplit_once('-')
         .is_some_and(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()))

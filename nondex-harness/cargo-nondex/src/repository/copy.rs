@@ -100,9 +100,7 @@ impl Copy {
         }
         let paths = ["config", "--file", ".gitmodules", "--get-regexp", r"\.path$"];
         for line in self.git.read(&paths).unwrap_or_default().lines() {
-            let Some((name, path)) = line.split_once(' ') else {
-                continue;
-            };
+            let Some((name, path)) = line.split_once(' ') else { continue };
             let theirs = self.of.root().join(path);
             if !theirs.join(".git").exists() {
                 return Err(Error::setup(format!(

@@ -27,9 +27,7 @@ pub fn is_plain(name: &str) -> bool {
 /// What holds these lines of a source, or all of them; and where one of them imports something,
 /// what the file has of items.
 pub fn enclosing(text: &str, lines: Option<&BTreeSet<u32>>) -> Enclosing {
-    let Ok(file) = syn::parse_file(text) else {
-        return Enclosing::Unknown;
-    };
+    let Ok(file) = syn::parse_file(text) else { return Enclosing::Unknown };
     let mut items = Items::default();
     items.visit_file(&file);
     let mut names = BTreeSet::new();

@@ -55,9 +55,7 @@ impl Outline {
     /// calls it has changed, too.
     pub(super) fn has_other_types(&self, before: &Self, place: &[String]) -> bool {
         let (now, before) = (self.functions.get(place), before.functions.get(place));
-        let Some((now, before)) = now.zip(before) else {
-            return false;
-        };
+        let Some((now, before)) = now.zip(before) else { return false };
         let is_other = |(now, before): (&Function, &Function)| {
             now.count == before.count && now.types != before.types
         };

@@ -44,12 +44,8 @@ pub fn test_history(git: &Git, commit: &str, file: &str, test: &str) -> Result<T
     };
     let mut commit = commit.to_owned();
     for _ in 0..MAX_MOVES {
-        let Some(here) = place.take() else {
-            break;
-        };
-        let Some((introduced, function)) = here.introduced(git, &commit)? else {
-            break;
-        };
+        let Some(here) = place.take() else { break };
+        let Some((introduced, function)) = here.introduced(git, &commit)? else { break };
         for parent in git.parents(&introduced)? {
             let before = origin::before(&here, git, (&parent, &introduced), function.as_ref())?;
             if let Some(before) = before {

@@ -168,16 +168,12 @@ fn is_small(folder: &Utf8Path) -> bool {
     let mut left = LARGEST;
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
-        let Ok(entries) = folder.read_dir_utf8() else {
-            continue;
-        };
+        let Ok(entries) = folder.read_dir_utf8() else { continue };
         for entry in entries.flatten() {
             let Ok(data) = entry.metadata() else { continue };
             if !data.is_dir() {
                 // An entry costs, too.
-                let Some(rest) = left.checked_sub(data.len() + 4096) else {
-                    return false;
-                };
+                let Some(rest) = left.checked_sub(data.len() + 4096) else { return false };
                 left = rest;
             } else if !["target", ".git"].contains(&entry.file_name()) {
                 folders.push(entry.into_path());

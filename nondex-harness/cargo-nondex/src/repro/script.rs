@@ -67,9 +67,7 @@ impl Subject<'_> {
             join(words.iter().map(String::as_str)),
         );
         for (name, value) in &self.binary.env {
-            let (Some(name), Some(value)) = (variable(name), value.to_str()) else {
-                continue;
-            };
+            let (Some(name), Some(value)) = (variable(name), value.to_str()) else { continue };
             if std::env::var(name).ok().as_deref() != Some(value) {
                 let _ = writeln!(text, "export {name}={}", quote(value));
             }

@@ -15,9 +15,7 @@ impl CulpritSearch<'_> {
         let points: Vec<&PointRecord> =
             points.filter(|point| sites.contains(&point.site)).collect();
         let len = points.iter().map(|point| point.count).sum::<u64>();
-        let Ok(len) = usize::try_from(len) else {
-            return Ok(Vec::new());
-        };
+        let Ok(len) = usize::try_from(len) else { return Ok(Vec::new()) };
         let whole =
             self.with(Selection::Only(scopes(&points, &Part { kept: &[], beginning: len })));
         if !self.changes(&whole)? {

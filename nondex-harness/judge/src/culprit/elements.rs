@@ -47,9 +47,7 @@ struct Attempt {
 /// What is to be tried when the elements with these ranks were exchanged at `place` and the
 /// position after it.
 fn attempts(len: u64, place: u64, ranks: [u64; 2]) -> Vec<Attempt> {
-    let Ok(len) = usize::try_from(len) else {
-        return Vec::new();
-    };
+    let Ok(len) = usize::try_from(len) else { return Vec::new() };
     // Of two elements, the first and the last position and the order of the pair are the same.
     if !(3..=MAX_LISTED).contains(&len) {
         return Vec::new();

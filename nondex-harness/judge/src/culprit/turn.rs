@@ -64,9 +64,7 @@ impl CulpritSearch<'_> {
         let Some((with, after)) = self.certain(calls, index, [without, with, all])? else {
             return Ok(None);
         };
-        let Some(step) = step(&self.run(&after)?.steps, call) else {
-            return Ok(None);
-        };
+        let Some(step) = step(&self.run(&after)?.steps, call) else { return Ok(None) };
         let decisive = match (step.number, &step.exchanged[..]) {
             (Some(number), _) => Decisive::Number(number),
             (None, [first, second]) => {

@@ -92,9 +92,7 @@ pub(super) fn by_path(path: &CStr, library: &Library) -> Program {
 }
 
 fn look(path: &CStr, library: &Library, is_script: bool) -> Program {
-    let Some(file) = File::open(path) else {
-        return Program::default();
-    };
+    let Some(file) = File::open(path) else { return Program::default() };
     let mut header = [0; HEADER];
     if file.read(0, &mut header) < HEADER || !header.starts_with(b"\x7fELF") {
         return if !is_script && header.starts_with(b"#!") {
@@ -140,9 +138,7 @@ fn interpreter(script: &File, library: &Library) -> Program {
     let is_space = |byte: &u8| b" \t".contains(byte);
     let start = line[..length].iter().take_while(|byte| is_space(byte)).count();
     let end = line[start..length].iter().position(|byte| is_space(byte) || *byte == b'\n');
-    let Some(end) = end.map(|end| start + end) else {
-        return Program::default();
-    };
+    let Some(end) = end.map(|end| start + end) else { return Program::default() };
     line[end] = 0;
     CStr::from_bytes_until_nul(&line[start..])
         .map_or(Program::default(), |path| look(path, library, true))
@@ -165,9 +161,7 @@ pub(super) fn by_name(name: &CStr, library: &Library) -> Program {
     let mut buffer = [0; MAX_PATH];
     for folder in folders.split(|&byte| byte == b':') {
         let folder = if folder.is_empty() { b"." } else { folder };
-        let Some(path) = join(&mut buffer, &[folder, b"/", name.to_bytes()]) else {
-            continue;
-        };
+        let Some(path) = join(&mut buffer, &[folder, b"/", name.to_bytes()]) else { continue };
         // SAFETY: the path ends with NUL.
         if unsafe { libc::access(path.as_ptr(), libc::X_OK) } == 0 {
             return by_path(path, library);

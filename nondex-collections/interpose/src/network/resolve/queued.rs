@@ -94,9 +94,7 @@ unsafe extern "C" fn getaddrinfo_a(
 /// `request` must be null or valid.
 unsafe fn begin(request: *mut Request) -> bool {
     // SAFETY: as the caller promises.
-    let Some(entry) = (unsafe { request.as_mut() }) else {
-        return true;
-    };
+    let Some(entry) = (unsafe { request.as_mut() }) else { return true };
     // SAFETY: the hints are null or valid.
     if unsafe { is_numeric(entry.hints) } {
         return true;
@@ -137,9 +135,7 @@ unsafe fn look_at(request: *const Request) {
         return;
     }
     let known = QUEUED.lock().and_then(|mut queued| queued.remove(&request.addr()));
-    let Some((name, operation)) = known else {
-        return;
-    };
+    let Some((name, operation)) = known else { return };
     if code != CANCELLED {
         end(Some(operation), code);
     }

@@ -218,13 +218,9 @@ impl OrderCampaign<'_> {
                 let limits = Limits { reruns: REPETITIONS, ..self.asked.limits(false) };
                 let concluded = drawn
                     .answer(known, |known| conclude(&suspects, tests, &detection, &limits, known));
-                let Some(concluded) = concluded else {
-                    return (found, chances);
-                };
+                let Some(concluded) = concluded else { return (found, chances) };
                 for (test, conclusion) in suspects.into_iter().zip(concluded) {
-                    let OrderConclusion::Dependent(dependence) = conclusion else {
-                        continue;
-                    };
+                    let OrderConclusion::Dependent(dependence) = conclusion else { continue };
                     if !dependence.passes_alone {
                         continue;
                     }

@@ -196,9 +196,7 @@ impl OrderCampaign<'_> {
             }
         }
         let tried = processes.answer(experiments, |experiments| pairs(&tests, &asked, experiments));
-        let Some((tried, has_pairs)) = tried else {
-            return (Vec::new(), false);
-        };
+        let Some((tried, has_pairs)) = tried else { return (Vec::new(), false) };
         if !has_pairs {
             self.note(format!(
                 "not all pairs of tests of `{id}` are settled: a process with a thread that still \

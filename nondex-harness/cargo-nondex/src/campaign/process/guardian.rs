@@ -137,9 +137,7 @@ impl Left {
     fn after(messages: impl BufRead) -> Self {
         let mut left = Left::default();
         for message in messages.lines().map_while(Result::ok) {
-            let Some((what, number)) = message.split_once(' ') else {
-                continue;
-            };
+            let Some((what, number)) = message.split_once(' ') else { continue };
             match (what, number.parse(), number.parse()) {
                 ("announced", _, Ok(mark)) => left.marks.insert(mark),
                 ("forgotten", _, Ok(mark)) => left.marks.remove(&mark),

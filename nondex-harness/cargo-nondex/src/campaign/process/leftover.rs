@@ -98,9 +98,7 @@ impl Run {
         let (us, group) = (own_id(), getpgrp().as_raw());
         let mut left = Vec::new();
         for id in adopted() {
-            let Some(process) = Process::of(id) else {
-                continue;
-            };
+            let Some(process) = Process::of(id) else { continue };
             let is_orphan = process.parent == us
                 && process.group != group
                 && !runs.live.contains_key(&id)

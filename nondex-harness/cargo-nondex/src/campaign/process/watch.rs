@@ -126,9 +126,7 @@ impl Watch {
     /// Waits for output, at most this long, and reads what there is. Whether there was any; the end
     /// of it closes the reader.
     fn read(&mut self, wait: Duration) -> io::Result<bool> {
-        let Some(reader) = &self.reader else {
-            return Ok(false);
-        };
+        let Some(reader) = &self.reader else { return Ok(false) };
         // Rounded up, so that the last millisecond before a deadline is not polled in a busy loop.
         let wait = i32::try_from(wait.as_micros().div_ceil(1000)).unwrap_or(i32::MAX);
         let wait = PollTimeout::try_from(wait).unwrap_or(PollTimeout::MAX);

@@ -46,9 +46,7 @@ impl Screened<'_> {
             };
             let spec = interleaving.spec(processes, false);
             let runs = processes.run(place, &interleaving.order(), &spec)?;
-            let [inner, outer] = &runs[..] else {
-                return Some(number);
-            };
+            let [inner, outer] = &runs[..] else { return Some(number) };
             if !shows_nothing(inner) || !shows_nothing(outer) {
                 return Some(number);
             }

@@ -39,12 +39,8 @@ impl Reruns<'_> {
     /// evidence.
     pub fn together(&self, suite: &Suite, tests: &mut [(&TestCase, &mut TestReport)]) {
         let is_libtest = matches!(suite.binary.harness, Harness::Nondex | Harness::Libtest);
-        let Some((first, _)) = tests.first().filter(|_| is_libtest) else {
-            return;
-        };
-        let Ok((plain, _)) = self.comparison.find(suite, first) else {
-            return;
-        };
+        let Some((first, _)) = tests.first().filter(|_| is_libtest) else { return };
+        let Ok((plain, _)) = self.comparison.find(suite, first) else { return };
         self.launcher.note(WrittenPaths::add_plain);
         // Of a test group there are only as many as run at the same time.
         let mut slots = Slots::new(usize::MAX);
@@ -58,9 +54,7 @@ impl Reruns<'_> {
             && (found.runs < FEWEST || begin.elapsed() < PATIENCE)
         {
             // What the runs before have shown stands.
-            let Some(output) = as_plain(|| self.all(plain, &skipped)) else {
-                break;
-            };
+            let Some(output) = as_plain(|| self.all(plain, &skipped)) else { break };
             found.add(&output);
         }
         let ran = |case: &TestCase| !skipped.contains(&case.name.as_str());
@@ -102,9 +96,7 @@ impl Together {
         let failures = failed.map_or(0, |(runs, _)| *runs);
         report.runs += self.runs;
         report.steps.push(Step { name: STEP.to_owned(), runs: self.runs, failures });
-        let Some((_, output)) = failed else {
-            return;
-        };
+        let Some((_, output)) = failed else { return };
         report.rule(Fact::Unexplained);
         report.notes.push(format!(
             "{failures} of {} runs of all tests together in a plain build failed, as `cargo test` \

@@ -50,9 +50,7 @@ impl Expression {
 impl Predicate {
     /// The same with its packages known, or why it matches nothing.
     fn resolved(&self, workspace: &Workspace) -> Result<Self, String> {
-        let Predicate::Name(property, matcher) = self else {
-            return Ok(self.clone());
-        };
+        let Predicate::Name(property, matcher) = self else { return Ok(self.clone()) };
         let (what, known): (_, Vec<&str>) = match property {
             Property::Test | Property::Kind => return Ok(self.clone()),
             Property::Package | Property::Dependencies | Property::Dependents => {

@@ -109,14 +109,10 @@ impl<'a> Base<'a> {
     /// How a test ends: it is run as it was run with the change, and at least so often that chance
     /// shows. Where the test may have `met` the change, it matters how often that is.
     fn tried(&self, test: &TestReport, names: &[String], met: bool) -> Result<AtBase> {
-        let Some(project) = self.project() else {
-            return Ok(AtBase::Untried);
-        };
+        let Some(project) = self.project() else { return Ok(AtBase::Untried) };
         let mut names = names.iter();
         let found = names.find_map(|name| project::find(&project.suites, &test.binary, name));
-        let Some((suite, case)) = found else {
-            return Ok(AtBase::Absent);
-        };
+        let Some((suite, case)) = found else { return Ok(AtBase::Absent) };
         let mut options = self.session.options.of(&test.id).into_owned();
         let (directory, stop) = (self.session.directory, self.session.stop);
         if test.verdict == Verdict::OrderDependentVictim {

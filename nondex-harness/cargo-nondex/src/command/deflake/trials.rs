@@ -38,9 +38,7 @@ pub(super) fn after(
     let before = order.and_then(|order| order.sets.first());
     let cases: Option<Vec<&TestCase>> =
         before.into_iter().flatten().chain([&case.name]).map(|name| suite.test(name)).collect();
-    let Some(cases) = cases else {
-        return Some(Vec::new());
-    };
+    let Some(cases) = cases else { return Some(Vec::new()) };
     let spec = clean_spec(&case.name, options)
         .after(before.cloned().unwrap_or_default())
         .watching(watch.to_vec());
@@ -88,9 +86,7 @@ impl<'a> Trials<'a> {
     pub(super) fn of(&mut self, test: &TestReport, is_failing: bool) -> Trial {
         let mut trial = Trial::default();
         let found = project::find(&self.project.suites, &test.binary, &test.name);
-        let Some((suite, case)) = found else {
-            return trial;
-        };
+        let Some((suite, case)) = found else { return trial };
         let mut options = self.session.options.of(&test.id).into_owned();
         options.cover = true;
         let records = self.session.directory.records();
@@ -102,12 +98,8 @@ impl<'a> Trials<'a> {
         let mut asked = BTreeSet::new();
         for _ in 0..if is_failing { RUNS } else { 1 } {
             let after = after(&launcher, suite, case, test, &options, &watch);
-            let Some(runs) = after else {
-                return Trial::default();
-            };
-            let Some(run) = runs.last() else {
-                return trial;
-            };
+            let Some(runs) = after else { return Trial::default() };
+            let Some(run) = runs.last() else { return trial };
             trial.is_known = coverage::is_told(own, &run.covered);
             for covered in runs.iter().flat_map(|run| &*run.covered) {
                 let (programs, lines) = (&mut self.programs, &mut trial.lines);
@@ -129,9 +121,7 @@ impl<'a> Trials<'a> {
     /// environment: how, when it passes.
     pub(super) fn again(&self, test: &TestReport) -> Result<Option<Witness>> {
         let found = project::find(&self.project.suites, &test.binary, &test.name);
-        let Some((suite, case)) = found else {
-            return Ok(None);
-        };
+        let Some((suite, case)) = found else { return Ok(None) };
         let options = self.session.options.of(&test.id);
         let records = self.session.directory.records();
         let launcher = Launcher::new(records, self.session.stop);

@@ -80,9 +80,7 @@ impl Effects {
         let own = with_folders(own);
         for (file, lines) in lines {
             // One that is gone has nothing that runs.
-            let Ok(text) = std::fs::read_to_string(file) else {
-                continue;
-            };
+            let Ok(text) = std::fs::read_to_string(file) else { continue };
             match enclosing(&text, Some(&lines)) {
                 Enclosing::Named(names) => functions.names.extend(names),
                 Enclosing::Unknown => match around(&own, file) {

@@ -55,9 +55,7 @@ struct File {
 impl File {
     fn of(text: &str) -> Option<Self> {
         let mut file = File { rest: text.parse().ok()?, ..File::default() };
-        let Value::Array(packages) = file.rest.remove("package")? else {
-            return None;
-        };
+        let Value::Array(packages) = file.rest.remove("package")? else { return None };
         for package in &packages {
             let name = package.get("name")?.as_str()?;
             let dependencies = package.get("dependencies").and_then(Value::as_array);

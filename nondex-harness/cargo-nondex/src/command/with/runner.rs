@@ -188,9 +188,7 @@ impl Runs<'_> {
             Ok::<_, String>(output.status.success().then_some(tests))
         };
         let terse = ["--list", "--format", "terse"];
-        let Some(all) = ask(&terse)? else {
-            return Ok(None);
-        };
+        let Some(all) = ask(&terse)? else { return Ok(None) };
         let has_ignored = words.iter().any(|word| word.ends_with("ignored"));
         let ignored = if has_ignored {
             Vec::new()

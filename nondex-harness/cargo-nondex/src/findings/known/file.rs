@@ -113,9 +113,7 @@ impl Known {
     /// # Errors
     /// A set-up error that names what is wrong with the file.
     pub fn read(path: &Utf8Path) -> Result<Self> {
-        let Some(text) = file::read_if_there(path)? else {
-            return Ok(Self::default());
-        };
+        let Some(text) = file::read_if_there(path)? else { return Ok(Self::default()) };
         Self::parse(text).map_err(|what| Error::setup(format!("failed to read `{path}`: {what}")))
     }
 

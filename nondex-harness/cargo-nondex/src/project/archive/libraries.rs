@@ -32,12 +32,8 @@ pub(super) fn folders(variable: Option<&OsStr>) -> Vec<Utf8PathBuf> {
 /// The names of the libraries that a file needs; none of one that cannot be read.
 fn names(file: &Utf8Path) -> Vec<String> {
     let bytes = std::fs::read(file).unwrap_or_default();
-    let Ok(file) = ElfFile::<FileHeader64<Endianness>>::parse(&*bytes) else {
-        return Vec::new();
-    };
-    let Ok(table) = file.elf_dynamic_table() else {
-        return Vec::new();
-    };
+    let Ok(file) = ElfFile::<FileHeader64<Endianness>>::parse(&*bytes) else { return Vec::new() };
+    let Ok(table) = file.elf_dynamic_table() else { return Vec::new() };
     let needed = table.iter().filter(|entry| entry.tag == DT_NEEDED);
     let names = needed.filter_map(|entry| table.string(entry).ok());
     names.filter_map(|name| String::from_utf8(name.to_vec()).ok()).collect()

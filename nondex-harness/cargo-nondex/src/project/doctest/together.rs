@@ -71,9 +71,7 @@ pub(super) fn compile(
 ) -> Result<BTreeMap<String, Doctest>> {
     // What of a crate is run is known by the paths of its sources.
     let handed_on = handed_on(&call.arguments()).filter(|_| call.compiler.covered.is_none());
-    let Some(arguments) = handed_on else {
-        return Ok(BTreeMap::new());
-    };
+    let Some(arguments) = handed_on else { return Ok(BTreeMap::new()) };
     let mut members = Member::all(call, names);
     let together = Together { call, arguments, dir: call.dir.join("together") };
     for _ in 0..ROUNDS {
@@ -106,9 +104,7 @@ impl Member {
     fn all(call: &Call<'_>, names: &[String]) -> Vec<Self> {
         let read = |file: &str| fs::read_to_string(call.start.cwd.join(file)).ok();
         let root = call.root().unwrap_or_default();
-        let Some(rules) = read(root).as_deref().and_then(Rules::read) else {
-            return Vec::new();
-        };
+        let Some(rules) = read(root).as_deref().and_then(Rules::read) else { return Vec::new() };
         let target = call.value("--crate-name").filter(|_| rules.makes_crate_known);
         let source = |file: &str| {
             // A module, or an item, may have rules, too.

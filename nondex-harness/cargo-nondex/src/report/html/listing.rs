@@ -53,9 +53,7 @@ pub(super) fn draw(markup: &mut Markup, report: &Report, view: &View<'_>, page: 
         .collect();
     let mut said: BTreeMap<&str, Said<'_>> = BTreeMap::new();
     for entry in &found {
-        let Some((&first, others)) = entry.tests().split_first() else {
-            continue;
-        };
+        let Some((&first, others)) = entry.tests().split_first() else { continue };
         let full = Said { entry, full: None, others };
         said.insert(&first.id, full);
         for other in others {
@@ -88,9 +86,7 @@ pub(super) fn draw(markup: &mut Markup, report: &Report, view: &View<'_>, page: 
                 markup.leaf("span", &[("class", "gloss")], verdict.meaning());
             });
             for test in cards {
-                let Some(said) = said.get(test.id.as_str()) else {
-                    continue;
-                };
+                let Some(said) = said.get(test.id.as_str()) else { continue };
                 let is_open = open > 0 && Tone::of(test) == Tone::Bad && said.full.is_none();
                 open -= usize::from(is_open);
                 let card = Card {

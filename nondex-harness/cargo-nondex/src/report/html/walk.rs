@@ -90,9 +90,7 @@ fn step(markup: &mut Markup, walk: &Walk, at: usize, sources: &Sources) {
 
 /// Draws what each thread waited for when the scheduler ended the process, if it did.
 pub(super) fn waits(markup: &mut Markup, test: &TestReport, sources: &Sources) {
-    let Some((how, waits)) = waiting_threads(test) else {
-        return;
-    };
+    let Some((how, waits)) = waiting_threads(test) else { return };
     markup.leaf("h4", &[], "What the threads wait for");
     markup.leaf("p", &[("class", "hint")], how);
     markup.element("ul", &[("class", "waits")], |markup| {

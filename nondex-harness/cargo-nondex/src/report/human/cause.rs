@@ -145,9 +145,7 @@ impl<'r> Cause<'r> {
 
 /// What its level means.
 fn level(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
-    let Some(level) = test.weakest_level else {
-        return;
-    };
+    let Some(level) = test.weakest_level else { return };
     let text = match test.reason {
         Some(_) => timing::level(level, test.delay_level, test),
         None if level == Level::Std && !test.is_flaky_today() => {
@@ -191,9 +189,7 @@ fn promises(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> Vec<&'static 
     }
     let ours = culprits.iter().filter(|culprit| !is_elsewhere(culprit));
     for culprit in ours {
-        let Some(model) = Model::by_api(&culprit.api) else {
-            continue;
-        };
+        let Some(model) = Model::by_api(&culprit.api) else { continue };
         if told.insert(model.api) {
             fixes.insert(model.fix);
             let api = short(model.api);

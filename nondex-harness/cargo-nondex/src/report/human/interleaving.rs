@@ -142,9 +142,7 @@ fn of_others<'r>(
 }
 
 fn mark_conflict(diagnostic: &mut Diagnostic<'_>, test: &TestReport, conflict: &ConflictReport) {
-    let Some(found) = &test.interleaving else {
-        return;
-    };
+    let Some(found) = &test.interleaving else { return };
     let step = &found.steps[conflict.meanwhile];
     if let (Some(file), Some(line)) = (&step.file, step.line) {
         let thread = named(test, &found.threads[step.lane].thread);
@@ -156,9 +154,7 @@ fn mark_conflict(diagnostic: &mut Diagnostic<'_>, test: &TestReport, conflict: &
 
 /// Draws it: what another thread does meanwhile.
 pub(super) fn draw(diagnostic: &mut Diagnostic<'_>, test: &TestReport, stopped: Option<&str>) {
-    let Some(found) = &test.interleaving else {
-        return;
-    };
+    let Some(found) = &test.interleaving else { return };
     if test.depends_on_clocks() {
         return;
     }

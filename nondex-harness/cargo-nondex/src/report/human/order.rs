@@ -16,9 +16,7 @@ pub(super) fn causes(tests: &[TestReport]) -> Vec<(&Order, Vec<&TestReport>)> {
     let mut causes: Vec<(&Order, Vec<&TestReport>)> = Vec::new();
     for test in tests {
         let is_shown = finding::is_of_order(test) && test.known.is_none();
-        let Some(order) = test.order.as_ref().filter(|_| is_shown) else {
-            continue;
-        };
+        let Some(order) = test.order.as_ref().filter(|_| is_shown) else { continue };
         let same = |(known, tests): &&mut (&Order, Vec<&TestReport>)| {
             (first(known), &known.sets) == (first(order), &order.sets)
                 && (tests[0].verdict, &tests[0].binary) == (test.verdict, &test.binary)

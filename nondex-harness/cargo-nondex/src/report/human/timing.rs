@@ -56,9 +56,7 @@ pub(super) fn what(culprit: &Culprit) -> Option<String> {
 /// stopped.
 pub(super) fn what_in(test: &TestReport, culprit: &Culprit) -> Option<String> {
     let thread = culprit.call.as_ref().map(|call| call.thread.as_str());
-    let Some(thread) = thread.filter(|_| is_of(culprit)) else {
-        return what(culprit);
-    };
+    let Some(thread) = thread.filter(|_| is_of(culprit)) else { return what(culprit) };
     let here =
         if interleaving::has_place(test, culprit) { "here" } else { "somewhere in this test" };
     let place = interleaving::stopped(test, culprit).unwrap_or(here);
@@ -298,9 +296,7 @@ pub fn waiting_threads(test: &TestReport) -> Option<(&'static str, Vec<Wait>)> {
 
 /// What each thread waited for when the scheduler ended the process.
 pub(super) fn waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
-    let Some((how, waits)) = waiting_threads(test) else {
-        return;
-    };
+    let Some((how, waits)) = waiting_threads(test) else { return };
     let mut text = how.to_owned();
     for Wait { who, operation, place, why, .. } in waits {
         let _ = write!(text, "\n{who} in `{operation}`");

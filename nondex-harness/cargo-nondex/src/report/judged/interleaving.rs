@@ -107,9 +107,7 @@ pub(super) fn name_lines(
 ) {
     for culprit in culprits {
         let is_known = culprit.user_file.is_some() || workspace.is_users(&culprit.file);
-        let Some(call) = culprit.call.as_ref().filter(|_| !is_known) else {
-            continue;
-        };
+        let Some(call) = culprit.call.as_ref().filter(|_| !is_known) else { continue };
         let thread_of = |at: usize| &found.threads[found.steps[at].lane].thread;
         let own = found.conflicts.iter();
         let own = own.filter(|conflict| *thread_of(conflict.delay) == call.thread);

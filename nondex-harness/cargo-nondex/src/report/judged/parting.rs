@@ -27,18 +27,12 @@ const MAX_TEXT: usize = 80;
 /// Writes where the runs of a test part that were made to be compared. One that then ends in two
 /// ways is not stable, though it may be while no other test runs.
 pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) {
-    let Some(world) = basis.options.world.filter(|world| world.verify) else {
-        return;
-    };
+    let Some(world) = basis.options.world.filter(|world| world.verify) else { return };
     let spec = world_spec(&basis.test.name, &world, basis.options);
     let runs = basis.runs;
     let runs = || runs.together.of(&spec).iter().chain(runs.alone.of(&spec));
-    let Some(first) = runs().next() else {
-        return;
-    };
-    let Some(second) = runs().find(|second| !are_same(first, second)) else {
-        return;
-    };
+    let Some(first) = runs().next() else { return };
+    let Some(second) = runs().find(|second| !are_same(first, second)) else { return };
     report.parting = parting(first, second, &world, basis);
     if let Some(failed) = runs().find(|run| !run.passed())
         && report.verdict.passes()

@@ -67,9 +67,7 @@ const STATEMENT: usize = 8;
 
 /// What makes a test fail that passes in a plain build, as far as it is known.
 fn addition(report: &TestReport, root: &Utf8Path) -> String {
-    let Some(failure) = report.failures.first() else {
-        return "what this tool adds".to_owned();
-    };
+    let Some(failure) = report.failures.first() else { return "what this tool adds".to_owned() };
     if failure.outcome == Outcome::TimedOut {
         let time = "the time that this tool takes: `--timeout` gives it more";
         let mut orders = report.points.iter();

@@ -97,9 +97,7 @@ impl Hunk {
 /// A path as git shows it, which it puts into quotation marks where a sign in it is special.
 fn unquoted(path: &str) -> String {
     let quoted = path.strip_prefix('"').and_then(|path| path.strip_suffix('"'));
-    let Some(quoted) = quoted else {
-        return path.to_owned();
-    };
+    let Some(quoted) = quoted else { return path.to_owned() };
     let mut bytes = Vec::new();
     let mut rest = quoted.bytes();
     while let Some(byte) = rest.next() {

@@ -82,9 +82,7 @@ impl Scope {
     /// Whether a path surely names something of the standard library.
     pub(super) fn is_of_std(&self, path: &syn::Path) -> bool {
         let mut parts = path.segments.iter().map(|segment| segment.ident.to_string());
-        let Some(first) = parts.next() else {
-            return false;
-        };
+        let Some(first) = parts.next() else { return false };
         if path.leading_colon.is_some() {
             return is_std(Some(&first));
         }

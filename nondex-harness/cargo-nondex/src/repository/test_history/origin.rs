@@ -30,9 +30,7 @@ pub(super) fn before(
             return Ok(Some(same));
         }
     }
-    let Some(function) = function else {
-        return Ok(None);
-    };
+    let Some(function) = function else { return Ok(None) };
     // Both sides by the name that a file has afterwards.
     let [mut olds, mut news] = [Vec::new(), Vec::new()];
     for (old, new) in &changed {

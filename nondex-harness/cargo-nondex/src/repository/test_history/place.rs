@@ -80,9 +80,7 @@ impl Place {
 
     fn find_in(&self, text: &str) -> Option<FoundFunction> {
         let all = functions(text).filter(|_| !self.is_word);
-        let Some(all) = all else {
-            return has_word(text, &self.name).then_some(None);
-        };
+        let Some(all) = all else { return has_word(text, &self.name).then_some(None) };
         let same = all.into_iter().filter(|function| {
             function.name == self.name && !self.others.contains(&function.modules)
         });

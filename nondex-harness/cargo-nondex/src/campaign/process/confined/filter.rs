@@ -97,9 +97,7 @@ static FILTERS: LazyLock<Option<[BpfProgram; 2]>> = LazyLock::new(|| {
 
 /// See [`confine`](super::confine).
 pub(super) fn apply(command: &mut Command) -> bool {
-    let Some(filters) = &*FILTERS else {
-        return false;
-    };
+    let Some(filters) = &*FILTERS else { return false };
     let confine = move || {
         without_core_dump();
         for filter in filters {

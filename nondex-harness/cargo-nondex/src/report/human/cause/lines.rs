@@ -160,9 +160,7 @@ fn origins(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit) {
 
 /// The user's line at which the test fails, unless that is a culprit's.
 fn failing_line(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
-    let Some(place) = failing_place(test, view) else {
-        return;
-    };
+    let Some(place) = failing_place(test, view) else { return };
     let is_culprit = test.culprits.iter().any(|culprit| {
         let (file, line, _) = culprit.place();
         (file, line) == (place.0, place.1)

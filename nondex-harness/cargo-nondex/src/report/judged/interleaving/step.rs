@@ -106,9 +106,7 @@ pub(super) fn steps(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Vec
     let has_others = trace.threads.len() > 1;
     let mut steps: Vec<Step> = Vec::new();
     for operation in &trace.operations {
-        let Some(own) = own(operation) else {
-            continue;
-        };
+        let Some(own) = own(operation) else { continue };
         let name = operation.operation.as_str();
         let is_delay = operation.length.is_some();
         let object = Object::of(operation).filter(|object| is_shared(*object) && !own.is_count);
