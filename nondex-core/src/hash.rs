@@ -21,7 +21,6 @@ impl Default for FixedHasher {
 }
 
 /// The murmur3 64-bit finaliser.
-#[must_use]
 pub const fn mix(mut x: u64) -> u64 {
     x ^= x >> 33;
     x = x.wrapping_mul(0xff51_afd7_ed55_8ccd);
@@ -32,7 +31,6 @@ pub const fn mix(mut x: u64) -> u64 {
 
 impl FixedHasher {
     /// A hasher whose results differ for every `key`.
-    #[must_use]
     pub const fn keyed(key: u64) -> Self {
         FixedHasher(OFFSET ^ mix(key))
     }

@@ -58,13 +58,11 @@ pub struct Text(Vec<u8>);
 
 impl Text {
     /// An empty text.
-    #[must_use]
     pub const fn new() -> Self {
         Text(vec())
     }
 
     /// The text of `arguments`.
-    #[must_use]
     pub fn of(arguments: fmt::Arguments<'_>) -> Self {
         let mut text = Text::new();
         // It takes whatever is written.
@@ -79,7 +77,6 @@ impl Text {
 
     /// Text of bytes; what is not UTF-8 becomes the replacement character, as with
     /// [`String::from_utf8_lossy`].
-    #[must_use]
     pub fn lossy(bytes: &[u8]) -> Self {
         let mut text = Text::new();
         for chunk in bytes.utf8_chunks() {

@@ -92,7 +92,6 @@ pub trait Data: Sized {
 }
 
 /// The text of a value, on one line.
-#[must_use]
 pub fn to_string(value: &impl Data) -> String {
     let mut text = String::new();
     write::value(&value.to_value(), &mut text);

@@ -14,7 +14,6 @@ pub struct SortedMap<K, V> {
 
 impl<K: Ord, V> SortedMap<K, V> {
     /// An empty map.
-    #[must_use]
     pub const fn new() -> Self {
         SortedMap { entries: hidden::vec() }
     }
@@ -24,19 +23,16 @@ impl<K: Ord, V> SortedMap<K, V> {
     }
 
     /// How many entries it has.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
     /// Whether it has none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
     /// The value of a key.
-    #[must_use]
     pub fn get(&self, key: &K) -> Option<&V> {
         Some(&self.entries[self.find(key).ok()?].1)
     }

@@ -99,31 +99,26 @@ json::words!(Family);
 
 impl Family {
     /// The name used on the command line and in records.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         self.columns().name
     }
 
     /// What the family is in a hash, and will be however many there are.
-    #[must_use]
     pub const fn key(self) -> u8 {
         self as u8
     }
 
     /// What is chosen.
-    #[must_use]
     pub const fn chosen(self) -> Chosen {
         self.columns().chosen
     }
 
     /// Whether an order is chosen; else a number is.
-    #[must_use]
     pub const fn is_of_orders(self) -> bool {
         matches!(self.chosen(), Order)
     }
 
     /// The scale of the numbers, if those are chosen.
-    #[must_use]
     pub const fn scale(self) -> Option<Scale> {
         match self.chosen() {
             Order => None,
@@ -132,25 +127,21 @@ impl Family {
     }
 
     /// Whether a number that is chosen depends on the level, as every order does.
-    #[must_use]
     pub const fn numbers_depend_on_level(self) -> bool {
         matches!(self, Family::Schedule | Family::Time | Family::OwnChoice)
     }
 
     /// Whether the project's own code leaves the choice open, not a specification of std's.
-    #[must_use]
     pub const fn is_own(self) -> bool {
         matches!(self, Family::OwnChoice | Family::OwnOrder)
     }
 
     /// The levels at which a run has anything to decide here.
-    #[must_use]
     pub const fn varies_at(self) -> &'static [Level] {
         self.columns().levels
     }
 
     /// Whether a run at `level` has anything to decide here.
-    #[must_use]
     pub fn varies(self, level: Level) -> bool {
         self.varies_at().contains(&level)
     }

@@ -27,7 +27,6 @@ json::words!(Level { Std = "STD", One = "ONE", Eq = "EQ", Id = "ID", Full = "FUL
 
 impl Level {
     /// What a failure whose weakest level is this one means, as one clause.
-    #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
             Level::Std => "flaky today, now reproducible",
@@ -43,7 +42,6 @@ impl Level {
 
     /// What it means when a test fails in canonical order, and passes at this level but not below
     /// it, as one clause.
-    #[must_use]
     pub const fn meaning_of_a_pass(self) -> &'static str {
         match self {
             Level::Std => "flaky today, now reproducible",

@@ -54,14 +54,12 @@ pub struct Model {
 
 impl Model {
     /// The name that `--models` and `--skip-models` match: family, slash, API.
-    #[must_use]
     pub fn name(&self, family: Family) -> String {
         format!("{family}/{}", self.api)
     }
 
     /// The families this API is recorded under: its own, and [`Family::FixedHasher`] for the hash
     /// collections.
-    #[must_use]
     pub fn families(&self) -> &'static [Family] {
         match self.family {
             Family::HashMap => &[Family::HashMap, Family::FixedHasher],
@@ -81,7 +79,6 @@ impl Model {
 
     /// Whether the order is shown to nobody but the elements' own code: destructors, clones and
     /// comparisons.
-    #[must_use]
     pub fn is_unseen(&self) -> bool {
         let method = self.api.rsplit("::").next();
         matches!(self.family, Family::HashMap | Family::HashSet)
@@ -89,7 +86,6 @@ impl Model {
     }
 
     /// The full address of the documentation.
-    #[must_use]
     pub fn url(&self) -> String {
         // What is no part of std has another specification.
         if self.link.starts_with("https://") {
@@ -99,7 +95,6 @@ impl Model {
     }
 
     /// The model of an API path.
-    #[must_use]
     pub fn by_api(api: &str) -> Option<&'static Model> {
         CATALOGUE.iter().copied().find(|model| model.api == api)
     }

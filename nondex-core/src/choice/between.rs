@@ -32,7 +32,6 @@ pub struct Step {
 
 /// The order after `steps` steps, or all there are, from the canonical order to `drawn`, which
 /// lists every position in canonical order once. Costs O(n·log n).
-#[must_use]
 pub fn between(drawn: &[usize], steps: u64) -> Between {
     let len = drawn.len();
     let mut waiting = Waiting::new(len);

@@ -21,7 +21,6 @@ pub const SHORTEST_TICK: u64 = MILLISECOND;
 
 /// How old the time may be that a call of `model` shows at `level`, in nanoseconds of virtual time;
 /// 0 where it is the present one.
-#[must_use]
 pub fn oldest(model: &Model, level: Level) -> u64 {
     match (model.api, level) {
         // A clock of nanoseconds, as on most machines, does not stand still.
@@ -41,7 +40,6 @@ pub fn oldest(model: &Model, level: Level) -> u64 {
 }
 
 /// Whether `model` is one whose calls show an [old](oldest) time.
-#[must_use]
 pub fn is_clock(model: &Model) -> bool {
     oldest(model, Level::Full) > 0
 }
@@ -49,7 +47,6 @@ pub fn is_clock(model: &Model) -> bool {
 /// The weakest level at which the seed may draw as large a number as this one at `site`: of a hold,
 /// of lateness, or of an age. `None` where the number does not say it: whether a clock may stand
 /// still depends on what is computed meanwhile, too.
-#[must_use]
 pub fn weakest_level(site: &Site, number: u64) -> Option<Level> {
     let model = Model::by_api(&site.api)?;
     let most = |level| if is_clock(model) { oldest(model, level) } else { hold::longest(level) };
@@ -60,7 +57,6 @@ pub fn weakest_level(site: &Site, number: u64) -> Option<Level> {
 /// Decides how many nanoseconds old the time is that a call of `model` by `caller` shows: 0 when
 /// the spec leaves the choice alone. A seed draws it by the `moment`, as in
 /// [`hold`](super::hold::hold). `None` outside a test.
-#[must_use]
 pub fn age(model: &'static Model, caller: Caller, moment: u64) -> Option<u64> {
     debug_assert_eq!(model.family, Family::Time);
     // A clean run, whatever its level, records that there is something to choose.

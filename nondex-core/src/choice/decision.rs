@@ -67,7 +67,6 @@ impl Intermediate {
     /// `drawn` in the decision's. What the last step exchanged is recorded, as `describe` returns
     /// it: it is given an item, and whether the run requests stacks; then `created` returns where
     /// the collection is from. Takes no memory of the program's.
-    #[must_use]
     pub fn order(
         &self,
         base: &[usize],

@@ -41,7 +41,6 @@ pub fn drawn<E: Copy>(
 
 /// The name that an error is recorded under when the seed chose it: it is not the machine's, and
 /// explains no failure.
-#[must_use]
 pub fn injected(error: &str) -> Text {
     Text::of(format_args!("{error} (from the seed)"))
 }

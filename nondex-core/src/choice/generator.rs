@@ -74,7 +74,6 @@ pub struct Xoshiro256([u64; 4]);
 
 impl Xoshiro256 {
     /// The generator of one word.
-    #[must_use]
     pub fn seeded(word: u64) -> Self {
         let filled = |at: u64| {
             let counted = word.wrapping_add((at + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));

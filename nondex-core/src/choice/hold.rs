@@ -15,7 +15,6 @@ pub const SHORTEST: u64 = 100;
 
 /// The longest time that a thread is delayed at `level`, in nanoseconds of virtual time. Up to
 /// STD's, a loaded machine does it.
-#[must_use]
 pub const fn longest(level: Level) -> u64 {
     const MILLISECOND: u64 = 1_000_000;
     match level {
@@ -33,7 +32,6 @@ pub const fn longest(level: Level) -> u64 {
 ///
 /// A seed draws it by the `moment`, which is identified within the run by who comes to it and how
 /// often. So it is the same wherever the code lies; or, if there is none, by the call.
-#[must_use]
 pub fn hold(
     model: &'static Model,
     caller: Caller,
@@ -47,7 +45,6 @@ pub fn hold(
 }
 
 /// As [`hold`], for as long as the level allows.
-#[must_use]
 pub fn longest_hold(model: &'static Model, caller: Caller) -> Option<u64> {
     let range = |level| 0..=longest(level);
     number_at_level(model, caller, None, range, 0, |level, _| longest(level))

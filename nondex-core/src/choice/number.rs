@@ -16,7 +16,6 @@ use crate::protocol::site::{Caller, Site};
 /// Decides a number at one call of `model` by `caller`: its base when the spec leaves the choice
 /// alone, else what `draw` makes of a generator that is keyed by the seed and the call, whatever
 /// the level. `None` outside a test.
-#[must_use]
 pub fn number(
     model: &'static Model,
     caller: Caller,
@@ -119,7 +118,6 @@ fn decide_number(
 /// The generator of one request for random bytes, `None` outside a test. When the spec makes this
 /// choice it depends on the seed, otherwise only on the request's identity, so that clean runs
 /// repeat too.
-#[must_use]
 pub fn entropy(model: &'static Model, caller: Caller) -> Option<ChaCha8Rng> {
     let choice = Choice::opaque(CLEAN_ENTROPY);
     let (seed, reached) = decide_number(model, caller, &choice, |reached| reached.seed)?;
@@ -129,7 +127,6 @@ pub fn entropy(model: &'static Model, caller: Caller) -> Option<ChaCha8Rng> {
 /// The generator of a request for random bytes that cannot be recorded: see
 /// [`is_forked_beside_threads`](context::is_forked_beside_threads). It does not depend on the seed,
 /// only on who asks and how often it did. `None` outside a test.
-#[must_use]
 pub fn unrecorded_entropy() -> Option<ChaCha8Rng> {
     let (thread, ordinal) = context::unrecorded()?;
     Some(generator(CLEAN_ENTROPY, ENTROPY_TAG, thread, ordinal))
@@ -138,7 +135,6 @@ pub fn unrecorded_entropy() -> Option<ChaCha8Rng> {
 /// The generator of the keys of a `RandomState` that no shim made, such as those inside std, once
 /// for each thread; `None` outside a test. They never depend on the seed, because nobody could say
 /// where that is seen.
-#[must_use]
 pub fn foreign_keys() -> Option<ChaCha8Rng> {
     let thread = context::path_hash()?;
     Some(generator(CLEAN_ENTROPY, FOREIGN_KEYS_TAG, thread, 0))
@@ -148,7 +144,6 @@ pub fn foreign_keys() -> Option<ChaCha8Rng> {
 /// of every other one in the run, and seeded at STD, where the table's own order is what a run
 /// varies. `None` outside a test. It is no choice point: what it decides is recorded where an order
 /// is read. For everybody else there is [`seen_key`].
-#[must_use]
 pub fn table_key(model: &'static Model, caller: Caller) -> Option<u64> {
     context::table_key(model, caller)
 }
@@ -156,7 +151,6 @@ pub fn table_key(model: &'static Model, caller: Caller) -> Option<u64> {
 /// The key of the `RandomState` with this [table key](table_key), as others than the mirror's own
 /// tables see it. This is the choice that is recorded, as `caller`'s, who made the state: once,
 /// also for all clones if it `is_shared`. Turned off, it is a key that does not depend on the seed.
-#[must_use]
 pub fn seen_key(model: &'static Model, caller: Caller, table_key: u64, is_shared: bool) -> u64 {
     // A thread that ends, say: the seed is not seen in what is not recorded.
     let base = context::key_without_seed(table_key);

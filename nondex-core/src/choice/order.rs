@@ -200,7 +200,6 @@ fn by_content(schedule: Schedule, seed: u64, content: u64) -> Decision {
 /// The permutation that a run at `level` draws from `seed` at a choice, when that is known: not at
 /// STD, and at ID and EQ only if the choice was made in the run that recorded it. Of long sequences
 /// at EQ, it means the order that has the same key.
-#[must_use]
 pub fn draw(
     schedule: Schedule,
     level: Level,
@@ -214,7 +213,6 @@ pub fn draw(
 /// What the order of a choice is drawn from in addition to the seed. `None` at STD, and where it is
 /// not known.
 #[inline]
-#[must_use]
 pub fn key(level: Level, choice: &ChoiceRecord) -> Option<Key> {
     let (a, b) = match level {
         Level::Std => return None,

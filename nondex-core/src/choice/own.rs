@@ -12,7 +12,6 @@ use crate::protocol::site::{Caller, Site};
 
 /// A number below `len`, as the run decides for this call: 0 outside a test, in canonical order,
 /// and if there is no other.
-#[must_use]
 pub fn choose(len: usize, caller: Caller) -> usize {
     if len < 2 {
         return 0;

@@ -101,7 +101,6 @@ impl Permutation {
     ///
     /// # Panics
     /// For more than 2^32 positions.
-    #[must_use]
     pub fn new(rng: Xoshiro256, len: usize) -> Self {
         assert!(u32::try_from(len).is_ok(), "positions have 32 bits");
         let mut long = Long { table: hidden::vec(), drawn: 0, next: 0, rest: None };
@@ -128,7 +127,6 @@ impl Permutation {
     ///
     /// # Panics
     /// For more than 16 positions.
-    #[must_use]
     pub fn of_word(word: u64, len: usize) -> Self {
         let mut order = Short::IDENTITY;
         shuffle(&mut order[..len], 0, SHORT, 1, || word);
@@ -150,19 +148,16 @@ impl Permutation {
     }
 
     /// From the last position to the first. Costs O(1), and so does each position.
-    #[must_use]
     pub const fn reversed(len: usize) -> Self {
         Permutation(Drawn::Backward(len))
     }
 
     /// Whether nothing else was drawn than that the order is reversed.
-    #[must_use]
     pub const fn is_reversed(&self) -> bool {
         matches!(self.0, Drawn::Backward(_))
     }
 
     /// Whether a list has each position below its length once.
-    #[must_use]
     pub fn is_listed_once(order: &[u32]) -> bool {
         let mut is_there = hidden::collect(std::iter::repeat_n(false, order.len()));
         order.iter().all(|&position| {
@@ -172,7 +167,6 @@ impl Permutation {
     }
 
     /// The permutation that is listed, which has each position once.
-    #[must_use]
     pub fn listed(positions: impl ExactSizeIterator<Item = u32>) -> Self {
         let len = positions.len();
         if len > SHORT {
@@ -191,7 +185,6 @@ impl Permutation {
     }
 
     /// How many positions are left to draw.
-    #[must_use]
     pub fn remaining(&self) -> usize {
         match &self.0 {
             Drawn::Short(short) => usize::from(short.len - short.next),

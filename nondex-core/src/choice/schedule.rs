@@ -49,7 +49,6 @@ pub struct Key {
 
 impl Schedule {
     /// How many seeds, from 0, are designed for sequences of `len` elements.
-    #[must_use]
     pub const fn designed(self, len: usize) -> u64 {
         match self {
             Schedule::Covering => 1 + rows(len) as u64,

@@ -25,7 +25,6 @@ const END: u64 = 1 << 53;
 
 /// The seed with these stops, in this order; `None` when there are too many, or too large ones.
 /// Without any it is 0.
-#[must_use]
 pub fn seed(stops: &[Stop]) -> Option<u64> {
     if stops.is_empty() {
         return Some(0);

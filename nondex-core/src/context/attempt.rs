@@ -73,7 +73,6 @@ impl NetworkOperation {
     }
 
     /// Whether it goes to this target.
-    #[must_use]
     pub fn is_to(&self, target: &str) -> bool {
         *self.target == *target
     }

@@ -99,20 +99,17 @@ pub struct Inherited(Option<hidden::Box<ThreadState>>);
 
 /// Taken in the thread that starts another; counts the start. All memory that the new thread needs
 /// is taken here.
-#[must_use]
 pub fn inherit() -> Inherited {
     Inherited(with_state(ThreadState::of_thread))
 }
 
 impl Inherited {
     /// Whether there is anything to inherit: not outside a test.
-    #[must_use]
     pub const fn is_something(&self) -> bool {
         self.0.is_some()
     }
 
     /// The path of the new thread.
-    #[must_use]
     pub fn path(&self) -> &str {
         self.0.as_ref().map_or("", |state| &state.path)
     }

@@ -11,7 +11,6 @@ pub fn begin_harness() {
 }
 
 /// Whether a harness of ours runs the tests of this process; else a test is what the process does.
-#[must_use]
 pub fn has_harness() -> bool {
     HAS_HARNESS.load(Ordering::Relaxed)
 }

@@ -16,13 +16,11 @@ use crate::protocol::spec::RunSpec;
 
 /// What is done about the network on this thread; [`NetworkMode::Off`] outside a test and while the
 /// tool's own code runs. Costs a thread-local lookup.
-#[must_use]
 pub fn mode() -> NetworkMode {
     slot::spec(|spec| spec.network.mode()).unwrap_or(NetworkMode::Off)
 }
 
 /// Whether a host, by name or address, was allowed although the network is blocked.
-#[must_use]
 pub fn is_allowed(host: &str) -> bool {
     slot::spec(|spec| allows(spec, host)).unwrap_or(true)
 }
@@ -43,7 +41,6 @@ fn allows(spec: &RunSpec, host: &str) -> bool {
 }
 
 /// Records the begin of an operation by this thread; `None` outside a test.
-#[must_use]
 pub fn begin(
     name: &'static str,
     target: Text,
@@ -55,7 +52,6 @@ pub fn begin(
 
 /// Records that a datagram is sent, through the socket with this number where it has one; as
 /// [`begin`] otherwise.
-#[must_use]
 pub fn begin_datagram(
     socket: Option<u64>,
     target: Text,

@@ -8,7 +8,6 @@ use crate::protocol::site::Caller;
 
 /// Whether failures of `operation` with `error` are requested on this thread. Costs a thread-local
 /// lookup.
-#[must_use]
 pub fn is_observed(operation: &str, error: &str) -> bool {
     slot::spec(|spec| {
         let mut asked = spec.observe.iter();

@@ -54,7 +54,6 @@ pub(super) fn known() -> Option<Option<&'static Arc<Context>>> {
 
 /// Whether this process is to tell what it writes.
 #[inline]
-#[must_use]
 pub fn tells_writes() -> bool {
     known().flatten().is_some_and(|context| context.spec().writes)
 }

@@ -76,7 +76,6 @@ pub(super) struct Shared {
 
 impl Context {
     /// A context for `spec`, which records to the file it names, or in memory.
-    #[must_use]
     pub fn new(mut spec: RunSpec) -> Arc<Self> {
         let process = process_number::of_system();
         spec.execution.states_mut().for_each(|state| numbered::place(state, process));
@@ -115,7 +114,6 @@ impl Context {
 
     /// The context of this process, a fork of the one with this context, in which the test of
     /// `spec` runs as if it ran in that one: a separate process for a test.
-    #[must_use]
     pub(super) fn of_fork(&self, spec: RunSpec) -> Arc<Self> {
         let pid = process_number::of_system();
         Arc::new(Context {
@@ -132,7 +130,6 @@ impl Context {
     }
 
     /// Whether this is the test's own process, whose end is the test's end.
-    #[must_use]
     pub fn is_own_process(&self) -> bool {
         self.process.is_empty() && self.pid == process_number::of_system()
     }
@@ -192,7 +189,6 @@ impl Context {
     }
 
     /// The request of this run.
-    #[must_use]
     pub const fn spec(&self) -> &RunSpec {
         &self.spec
     }
@@ -207,7 +203,6 @@ impl Context {
 
     /// The events kept in memory, when the spec names no file.
     #[inline]
-    #[must_use]
     pub fn take_events(&self) -> Vec<Event> {
         self.journal.take()
     }
@@ -306,20 +301,17 @@ impl Context {
 
     /// The record to which forks append their events; `None` when there are none, or nothing is
     /// written.
-    #[must_use]
     pub fn forks_record(&self) -> Option<PathBuf> {
         forks_record(&self.spec)
     }
 
     /// How many events are kept in memory.
-    #[must_use]
     pub fn kept(&self) -> usize {
         self.journal.len()
     }
 
     /// The operations of a test on other machines, when the spec names no file.
     #[inline]
-    #[must_use]
     pub fn network_of(&self, test: &str) -> Vec<NetworkRecord> {
         self.network_since(0, test)
     }
@@ -328,7 +320,6 @@ impl Context {
     /// test nor a file: those with something to say since that many events were
     /// [kept](Context::kept).
     #[inline]
-    #[must_use]
     pub fn network_of_nobody(&self, since: usize) -> Vec<NetworkRecord> {
         self.network_since(since, "")
     }

@@ -121,14 +121,12 @@ pub(super) fn with_state<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R> 
 
 /// Whether this thread is [paused](pause) or inside of the engine: what it calls is not the test's
 /// doing.
-#[must_use]
 pub fn is_own_work() -> bool {
     PAUSES.get() > 0 || SLOT.try_with(|slot| slot.try_borrow_mut().is_err()).unwrap_or(false)
 }
 
 /// The level of the run this thread works for, if any.
 #[inline]
-#[must_use]
 pub fn level() -> Option<Level> {
     with_inherited_state(|state| state.context.spec.level())
 }
@@ -228,7 +226,6 @@ pub(crate) fn is_traced(model: &Model, family: Family, caller: Caller) -> bool {
 
 /// Whether this run is to tell where the elements of a collection were inserted. Such a run is
 /// slow.
-#[must_use]
 pub fn traces_elements() -> bool {
     let asks = |spec: &RunSpec| {
         let mut given = spec.given().iter();
@@ -319,7 +316,6 @@ pub fn note_source(source: Source) {
 
 /// A new object identity: the thread's path and a count, never an address. 0 outside a test.
 #[inline]
-#[must_use]
 pub fn new_object() -> u64 {
     with_state(|state| {
         state.objects += 1;
@@ -370,7 +366,6 @@ pub fn name_child(buffer: &mut [u8]) -> Option<usize> {
 /// Whether this is the forked child of a process in which other threads may have been at work. One
 /// of them may have had the lock of an allocator, so that what takes no memory itself must not be
 /// made to by us.
-#[must_use]
 pub fn is_forked_beside_threads() -> bool {
     with_inherited_state(|state| state.is_forked_beside_threads).unwrap_or(false)
 }

@@ -52,7 +52,6 @@ enum Captured {
 
 impl Stack {
     /// The stack of the current thread. Costs microseconds.
-    #[must_use]
     pub fn capture() -> Self {
         Stack(match WALK.get() {
             Some((walk, program)) => {
@@ -65,13 +64,11 @@ impl Stack {
     }
 
     /// A place in the source, of which no more is known.
-    #[must_use]
     pub const fn at(place: Caller) -> Self {
         Stack(Captured::Place(place))
     }
 
     /// Whether nothing is known of it.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         match &self.0 {
             Captured::Nothing => true,
@@ -123,7 +120,6 @@ impl Frame {
 
     /// The return address of this frame until it is looked up; the file is then the path of its
     /// program, or empty for the test's own.
-    #[must_use]
     pub fn address(&self) -> Option<u64> {
         let digits = self.function.strip_prefix("0x").filter(|_| self.line == 0)?;
         u64::from_str_radix(digits, 16).ok()

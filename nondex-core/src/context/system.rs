@@ -111,7 +111,6 @@ pub struct Others {
 
 impl Others {
     /// Whether there is only this thread.
-    #[must_use]
     pub const fn is_none(self) -> bool {
         self.threads == 1 && !self.has_children
     }
@@ -136,7 +135,6 @@ pub fn provide(system: &'static dyn System) {
 }
 
 /// What this process can do, where somebody provides it.
-#[must_use]
 pub fn system() -> Option<&'static dyn System> {
     SYSTEM.get().copied()
 }

@@ -34,7 +34,6 @@ pub(crate) fn path_hash(test: &str, path: &str) -> u64 {
 
 /// The identity, without the ordinal, of the choices that a thread makes at a site in a test: see
 /// [`ChoiceRecord::place`].
-#[must_use]
 pub fn place(test: &str, thread: &str, site: &Site) -> u64 {
     place_of(path_hash(test, thread), site)
 }

@@ -158,7 +158,6 @@ macro_rules! words {
             pub const ALL: [$type; [$($name),*].len()] = [$($type::$variant),*];
 
             /// The name on the command line, in specs, records and reports.
-            #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
                     $($type::$variant => $name,)*

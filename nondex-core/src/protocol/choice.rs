@@ -25,14 +25,12 @@ pub enum Choice {
 
 impl Choice {
     /// The number of a value that has no order: a key, or what random bytes are made from.
-    #[must_use]
     pub const fn opaque(base: u64) -> Self {
         Choice::Number { range: 0..=u64::MAX, base, scale: Scale::Nominal }
     }
 
     /// How much there is to choose: the number of elements, or how far a number may be from its
     /// base; 1 when it is just another one.
-    #[must_use]
     pub fn size(&self) -> u64 {
         match self {
             Choice::Order { len } => *len,
@@ -45,7 +43,6 @@ impl Choice {
 
     /// The number after a number of steps from its base to the one that was `drawn`, and how many
     /// steps there are. On a [nominal](Scale::Nominal) scale nothing lies between the two.
-    #[must_use]
     pub fn between(&self, drawn: u64, steps: u64) -> (u64, u64) {
         let Choice::Number { base, scale, .. } = self else { return (drawn, 0) };
         let all = match scale {

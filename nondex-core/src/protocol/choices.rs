@@ -21,7 +21,6 @@ json::variants!(Choices { Canonical = "canonical", Drawn(drawn) = "drawn" });
 
 impl Choices {
     /// All choices at `level`, drawn from `seed`, which `schedule` gives its meaning.
-    #[must_use]
     pub const fn all(schedule: Schedule, level: Level, seed: u64) -> Self {
         Choices::Drawn(DrawnChoices {
             level,

@@ -30,7 +30,6 @@ impl CoveredRecord {
 
     /// What comes after the flags: the address of the block of each, as above, the program, and how
     /// many there are of flags and addresses.
-    #[must_use]
     pub fn tail(flags: usize, blocks: &[u64], program: &str) -> Vec<u8> {
         let numbers = |numbers: &[u64]| -> Vec<u8> {
             numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
@@ -40,7 +39,6 @@ impl CoveredRecord {
     }
 
     /// The contents of such a file.
-    #[must_use]
     pub fn from_flags(bytes: &[u8]) -> Option<Self> {
         let number = |bytes: &[u8]| Some(u64::from_le_bytes(bytes.try_into().ok()?));
         let (rest, count) = bytes.split_at_checked(bytes.len().checked_sub(8)?)?;

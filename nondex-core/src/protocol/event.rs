@@ -190,7 +190,6 @@ json::tagged!(Event by "event" {
 
 impl Event {
     /// The test an event belongs to.
-    #[must_use]
     pub fn test(&self) -> &str {
         match self {
             Event::Site { test, .. }

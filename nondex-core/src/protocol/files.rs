@@ -23,7 +23,6 @@ json::object!(Files {
 
 impl Files {
     /// Whether calls in every file are choices.
-    #[must_use]
     pub fn are_all(&self) -> bool {
         self.only.is_empty() && self.skip.is_empty()
     }
@@ -31,7 +30,6 @@ impl Files {
     /// Whether a call in `file`, a [portable path](crate::protocol::site::portable_path), is a
     /// choice of this family. Threads, time and faults have no file that makes them, and random
     /// bytes that are not chosen would be chance. Takes no memory.
-    #[must_use]
     pub fn have(&self, family: Family, file: &str) -> bool {
         use Family::{Entropy, Fault, Schedule, Time};
         if matches!(family, Entropy | Fault | Schedule | Time) {

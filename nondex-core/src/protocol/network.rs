@@ -51,7 +51,6 @@ json::variants!(Network {
 
 impl Network {
     /// The mode, with these hosts where some operations are to fail.
-    #[must_use]
     pub fn new(mode: NetworkMode, allowed: &[String]) -> Self {
         match mode {
             NetworkMode::Off => Network::Off,
@@ -62,7 +61,6 @@ impl Network {
     }
 
     /// The mode.
-    #[must_use]
     pub const fn mode(&self) -> NetworkMode {
         match self {
             Network::Off => NetworkMode::Off,
@@ -73,7 +71,6 @@ impl Network {
     }
 
     /// The hosts that are reached all the same.
-    #[must_use]
     pub fn allowed(&self) -> &[String] {
         match self {
             Network::Off | Network::Observe => &[],
@@ -119,7 +116,6 @@ pub const ROUTE: &str = "connect (datagram)";
 
 impl NetworkOutcome {
     /// The name of the error, or what is in place of one.
-    #[must_use]
     pub fn text(&self) -> &str {
         match self {
             NetworkOutcome::Failed(error) => error,
@@ -130,7 +126,6 @@ impl NetworkOutcome {
     }
 
     /// Whether the operation has ended.
-    #[must_use]
     pub const fn has_ended(&self) -> bool {
         matches!(self, NetworkOutcome::Failed(_) | NetworkOutcome::Answered)
     }
@@ -189,20 +184,17 @@ json::object!(NetworkRecord {
 
 impl NetworkRecord {
     /// Whether all that is known is how a program ended that cannot be observed.
-    #[must_use]
     pub fn is_child(&self) -> bool {
         self.operation == CHILD
     }
 
     /// Whether it is a datagram that has no answer yet: it may be lost for another reason than that
     /// the network is not there.
-    #[must_use]
     pub fn is_unanswered(&self) -> bool {
         self.operation == SEND && !self.outcome.has_ended()
     }
 
     /// The machine it was about: the host name where known, else the address without its port.
-    #[must_use]
     pub fn machine(&self) -> &str {
         self.host.as_deref().unwrap_or_else(|| {
             let address = self.target.rsplit_once(':');
@@ -218,7 +210,6 @@ impl NetworkRecord {
 
     /// Whether the same was tried again in this run, or at another address of the same host, and
     /// succeeded.
-    #[must_use]
     pub fn is_superseded(&self, run: &[NetworkRecord]) -> bool {
         run.iter().any(|other| {
             other.outcome == NetworkOutcome::Answered

@@ -65,7 +65,6 @@ pub struct OperationRecord {
 json::object!(OperationRecord { operation, target, error, thread, site, stack = optional });
 
 /// Adds up what is alike, in a fixed order. One with a stack counts more than one without.
-#[must_use]
 pub fn fold(records: impl IntoIterator<Item = OperationRecord>) -> Vec<OperationRecord> {
     let mut records: Vec<OperationRecord> = records.into_iter().collect();
     // Of those that are alike, the one with a stack comes last.

@@ -40,7 +40,6 @@ json::variants!(Outcome {
 
 impl Outcome {
     /// Whether the test passed.
-    #[must_use]
     pub const fn passed(&self) -> bool {
         matches!(self, Outcome::Passed)
     }

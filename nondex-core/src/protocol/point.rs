@@ -71,7 +71,6 @@ impl ChoiceRecord {
     /// given the environment in another order is what STD shows, and ONE that another C library may
     /// put what the process sets at another place. Beyond that a level only determines which
     /// readings agree with each other, so one that agrees with all before has nothing to vary.
-    #[must_use]
     pub fn keeps_base(&self, level: Level) -> bool {
         match (self.reading, level) {
             (None, _) | (_, Level::Std) => false,

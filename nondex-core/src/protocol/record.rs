@@ -77,7 +77,6 @@ json::object!(strict RunRecord {
 impl RunRecord {
     /// Folds the events of a process that ended with `process_end` when its test function did not
     /// end.
-    #[must_use]
     #[inline]
     pub fn fold(
         spec: &RunSpec,
@@ -194,7 +193,6 @@ impl RunRecord {
     }
 
     /// How many choices the run had, over all sites and threads.
-    #[must_use]
     pub fn choice_points(&self) -> u64 {
         self.points.iter().map(|point| point.count).sum()
     }

@@ -24,19 +24,16 @@ impl Schedule {
     pub const DRAWN: [Schedule; 2] = [Schedule::Covering, Schedule::Random];
 
     /// Whether it is the one that need not be written down.
-    #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Schedule::default()
     }
 
     /// Whether the choices of a family are left to the seed.
-    #[must_use]
     pub const fn chooses(self, family: Family) -> bool {
         !matches!(self, Schedule::Systematic) || matches!(family, Family::Schedule)
     }
 
     /// Whether `seed` reverses every canonical order, whichever choice it is of.
-    #[must_use]
     pub fn reverses(self, seed: u64) -> bool {
         self == Schedule::Covering && seed == 0
     }

@@ -120,7 +120,6 @@ impl From<u64> for Decision {
 
 impl ScheduleRecord {
     /// Whether a run of the same spec takes the same course, as far as the scheduler is concerned.
-    #[must_use]
     pub const fn is_repeatable(&self) -> bool {
         self.leaks == 0 && self.outside == 0 && self.asynchronous == 0
     }

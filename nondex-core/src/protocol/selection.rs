@@ -63,7 +63,6 @@ pub enum Selected {
 
 impl Selected {
     /// Whether the call with this number is left to the seed.
-    #[must_use]
     pub fn contains(&self, ordinal: u64) -> bool {
         let within = |ranges: &[Range<u64>]| ranges.iter().any(|range| range.contains(&ordinal));
         match self {
@@ -77,7 +76,6 @@ impl Selected {
 
 impl Selection {
     /// What it selects of the choices of one thread at one site. Costs O(scopes).
-    #[must_use]
     pub fn of(&self, site: &Site, thread: &str) -> Selected {
         self.of_call(|other| other == site, thread)
     }
@@ -101,13 +99,11 @@ impl Selection {
     }
 
     /// Only the choices at these sites.
-    #[must_use]
     pub fn only(sites: impl IntoIterator<Item = Site>) -> Self {
         Selection::Only(sites.into_iter().map(Scope::from).collect())
     }
 
     /// All choices but those at these sites.
-    #[must_use]
     pub fn except(sites: impl IntoIterator<Item = Site>) -> Self {
         Selection::Except(sites.into_iter().map(Scope::from).collect())
     }

@@ -23,7 +23,6 @@ impl Caller {
     /// The caller of the function this is called in, when that is `#[track_caller]`.
     #[track_caller]
     #[inline]
-    #[must_use]
     pub const fn here() -> Self {
         Caller::at(Location::caller())
     }
@@ -58,7 +57,6 @@ json::object!(Site { api, family, file, line, column });
 
 impl Site {
     /// The site of calls of `model` by `caller`.
-    #[must_use]
     pub fn new(model: &Model, family: Family, caller: Caller) -> Self {
         Site {
             api: model.api.to_owned(),
@@ -105,7 +103,6 @@ json::object!(Frame { function, file, line });
 /// A source path without what differs between machines: paths of the workspace are relative
 /// already, published dependencies are cut to `name-version/…`, git dependencies to
 /// `name-hash/revision/…`, and std's to `library/…`.
-#[must_use]
 pub fn portable_path(file: &str) -> &str {
     fn after<'a>(file: &'a str, marker: &str, skip: usize) -> Option<&'a str> {
         let mut rest = &file[file.find(marker)? + marker.len()..];
@@ -122,7 +119,6 @@ pub fn portable_path(file: &str) -> &str {
 }
 
 /// Whether a source file is std's, by the path that the toolchain's own build gave it.
-#[must_use]
 pub fn is_of_std(file: &str) -> bool {
     path_in_std(file).is_some()
 }

@@ -96,13 +96,11 @@ json::object!(strict RunSpec {
 
 impl RunSpec {
     /// A clean run of `test`: canonical order everywhere.
-    #[must_use]
     pub fn clean(test: impl Into<String>) -> Self {
         RunSpec { choices: Choices::Canonical, ..RunSpec::new(test, Level::Std, 0) }
     }
 
     /// A run of `test` with all choices made at `level` from `seed`.
-    #[must_use]
     pub fn new(test: impl Into<String>, level: Level, seed: u64) -> Self {
         RunSpec {
             protocol: PROTOCOL,
@@ -152,7 +150,6 @@ impl RunSpec {
     }
 
     /// The spec as JSON, on one line.
-    #[must_use]
     pub fn to_json(&self) -> String {
         json::to_string(self)
     }

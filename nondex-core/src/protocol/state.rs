@@ -51,7 +51,6 @@ json::words!(StateKind {
 impl StateKind {
     /// Whether it is what a process holds besides its memory. Nearly everything else that a test
     /// leaves may come with some of it.
-    #[must_use]
     pub const fn is_held(self) -> bool {
         matches!(self, StateKind::Descriptor | StateKind::Child | StateKind::Thread)
     }
@@ -75,31 +74,26 @@ const CLEARED: &str = "=0";
 
 impl StateId {
     /// All that there is of a kind: what is watched so is every access to any of it.
-    #[must_use]
     pub const fn every(kind: StateKind) -> Self {
         StateId { kind, name: String::new() }
     }
 
     /// These bytes, to be made zeros instead of what they were before.
-    #[must_use]
     pub fn cleared(&self) -> Self {
         StateId { kind: self.kind, name: format!("{}{CLEARED}", self.name) }
     }
 
     /// Whether the bytes are to be made zeros.
-    #[must_use]
     pub fn is_cleared(&self) -> bool {
         self.name.ends_with(CLEARED)
     }
 
     /// The name of a number of bytes from `offset` on.
-    #[must_use]
     pub fn name_of_bytes(offset: usize, length: usize) -> String {
         format!("{offset:#x}+{length:#x}")
     }
 
     /// The offset and the number of bytes, for the kinds that are bytes.
-    #[must_use]
     pub fn bytes(&self) -> Option<(usize, usize)> {
         let name = self.name.strip_suffix(CLEARED).unwrap_or(&self.name);
         let (offset, length) = name.strip_prefix("0x")?.split_once("+0x")?;
@@ -152,7 +146,6 @@ json::object!(AccessRecord {
 /// The folder that cargo gives integration tests for their files (`CARGO_TARGET_TMPDIR`): it is
 /// next to the profile's folder that has this test executable in its `deps`. `None` of an
 /// executable outside of it.
-#[must_use]
 pub fn folder_for_tests(executable: &Path) -> Option<PathBuf> {
     let deps = executable.parent()?;
     let is_cargos = deps.file_name().is_some_and(|name| name == "deps");

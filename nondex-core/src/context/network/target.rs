@@ -11,14 +11,12 @@ use crate::sorted::SortedMap;
 
 /// Whether an address is of this machine, whichever machine it is: the loopback, or no address at
 /// all, which the kernel takes for it. A name server on the loopback is not: it only forwards.
-#[must_use]
 pub fn is_local(target: &SocketAddr) -> bool {
     let ip = target.ip().to_canonical();
     (ip.is_loopback() || ip.is_unspecified()) && !(target.port() == 53 && is_name_server(ip))
 }
 
 /// Whether one datagram to this address has no one who must answer.
-#[must_use]
 pub fn is_group(target: &SocketAddr) -> bool {
     match target.ip().to_canonical() {
         IpAddr::V4(ip) => ip.is_multicast() || ip.is_broadcast(),
@@ -62,7 +60,6 @@ fn name_servers() -> hidden::Vec<IpAddr> {
 /// Whether a lookup of this name shows anything about the network: not so for the loopback's names,
 /// for addresses, and for what cannot be a name of a host. This machine's own name is not known
 /// here.
-#[must_use]
 pub fn is_remote_name(name: &str) -> bool {
     let bare = name.strip_suffix('.').unwrap_or(name);
     let is_label = |label: &str| {
@@ -99,14 +96,12 @@ pub fn remember(ip: IpAddr, host: &str) {
 }
 
 /// The name that an address was last resolved from.
-#[must_use]
 pub fn host_of(ip: IpAddr) -> Option<Text> {
     HOSTS.lock()?.get(&ip.to_canonical()).cloned()
 }
 
 /// Whether an address, or the name it was resolved from, was allowed although the network is
 /// blocked.
-#[must_use]
 pub fn is_allowed(target: &SocketAddr) -> bool {
     super::is_allowed(&Text::of(format_args!("{}", target.ip())))
         || host_of(target.ip()).is_some_and(|host| super::is_allowed(&host))

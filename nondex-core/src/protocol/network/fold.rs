@@ -15,7 +15,6 @@ pub enum Seen {
 /// Adds up what is alike, in a fixed order. Of the same operation the last counts, unless it knows
 /// less than one before: several processes may have one socket, and one of them receives the
 /// answer.
-#[must_use]
 pub fn fold(events: impl IntoIterator<Item = Seen>) -> Vec<NetworkRecord> {
     let mut last: SortedMap<u64, (Option<u64>, NetworkRecord)> = SortedMap::new();
     let mut received = SortedMap::new();

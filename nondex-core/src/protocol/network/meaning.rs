@@ -14,7 +14,6 @@ pub struct Ending<'a> {
 
 impl<'a> Ending<'a> {
     /// How a run with this outcome and failure ended.
-    #[must_use]
     pub fn of(outcome: &Outcome, failure: Option<&'a Failure>) -> Self {
         Ending {
             is_hang: *outcome == Outcome::TimedOut,
@@ -81,7 +80,6 @@ impl NetworkOutcome {
 
 impl NetworkRecord {
     /// What it shows about the network, in a run that failed and ended so.
-    #[must_use]
     pub fn meaning(&self, ending: Ending<'_>) -> Meaning {
         match &self.outcome {
             NetworkOutcome::Failed(_) | NetworkOutcome::Pending if self.is_child() => {

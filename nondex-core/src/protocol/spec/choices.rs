@@ -40,13 +40,11 @@ impl RunSpec {
     }
 
     /// Whether all choices take the canonical order.
-    #[must_use]
     pub fn is_clean(&self) -> bool {
         self.choices == Choices::Canonical
     }
 
     /// What its choices are drawn from; `None` for a clean run.
-    #[must_use]
     pub const fn drawn(&self) -> Option<&DrawnChoices> {
         match &self.choices {
             Choices::Canonical => None,
@@ -55,49 +53,41 @@ impl RunSpec {
     }
 
     /// The level of its choices. A clean run has the most realistic one.
-    #[must_use]
     pub fn level(&self) -> Level {
         self.drawn().map_or(Level::Std, |drawn| drawn.level)
     }
 
     /// The seed of its choices. A clean run has 0.
-    #[must_use]
     pub fn seed(&self) -> u64 {
         self.drawn().map_or(0, |drawn| drawn.seed)
     }
 
     /// What its seed means. A clean run has the default.
-    #[must_use]
     pub fn schedule(&self) -> Schedule {
         self.drawn().map_or_else(Schedule::default, |drawn| drawn.schedule)
     }
 
     /// Which choices are left to its seed; `None` for a clean run.
-    #[must_use]
     pub fn selection(&self) -> Option<&Selection> {
         self.drawn().map(|drawn| &drawn.selection)
     }
 
     /// Whether all choices are left to its seed.
-    #[must_use]
     pub fn draws_all(&self) -> bool {
         self.selection() == Some(&Selection::All)
     }
 
     /// Whether some choices are left to its seed, and the others are not.
-    #[must_use]
     pub fn draws_some(&self) -> bool {
         self.selection().is_some_and(|selection| *selection != Selection::All)
     }
 
     /// The calls whose choice is given.
-    #[must_use]
     pub fn given(&self) -> &[Given] {
         self.drawn().map_or(&[], |drawn| &drawn.given)
     }
 
     /// Which calls of a thread at a site are left to its seed.
-    #[must_use]
     pub fn selected(&self, site: &Site, thread: &str) -> Selected {
         self.selected_of(|other| other == site, site.family, thread)
     }

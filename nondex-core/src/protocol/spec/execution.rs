@@ -63,7 +63,6 @@ impl RunSpec {
     }
 
     /// The same for `test` in a fork of its process.
-    #[must_use]
     pub fn in_fork(&self, test: &str) -> Self {
         let before = self.tests().map(str::to_owned).collect();
         let forked = self.clone().in_order(|tests| {
@@ -83,7 +82,6 @@ impl RunSpec {
     }
 
     /// How its threads and its time are scheduled; `None` where they are real.
-    #[must_use]
     pub const fn scheduled(&self) -> Option<&ScheduledTest> {
         match &self.execution {
             Execution::Scheduled(test) => Some(test),
@@ -92,25 +90,21 @@ impl RunSpec {
     }
 
     /// Whether its threads and its time are scheduled.
-    #[must_use]
     pub const fn is_scheduled(&self) -> bool {
         self.scheduled().is_some()
     }
 
     /// Maximum number of operations of its threads; 0 is the default, or where they are real.
-    #[must_use]
     pub fn max_steps(&self) -> u64 {
         self.scheduled().map_or(0, |test| test.max_steps)
     }
 
     /// How many operations are recorded; 0 where threads are real.
-    #[must_use]
     pub fn operations(&self) -> u64 {
         self.scheduled().map_or(0, |test| test.operations)
     }
 
     /// The tests that run one after the other, if that is what runs.
-    #[must_use]
     pub const fn sequence(&self) -> Option<&TestSequence> {
         match &self.execution {
             Execution::InOrder(tests) => Some(tests),
@@ -119,7 +113,6 @@ impl RunSpec {
     }
 
     /// How two tests are interleaved, if they are.
-    #[must_use]
     pub const fn interleaving(&self) -> Option<&Interleaving> {
         match &self.execution {
             Execution::Interleaved(tests) => Some(tests),
@@ -128,7 +121,6 @@ impl RunSpec {
     }
 
     /// The test that runs while another one is stopped.
-    #[must_use]
     pub fn inner(&self) -> Option<&str> {
         let tests = self.interleaving()?;
         Some(if tests.is_inner { &self.test } else { &tests.with })
@@ -136,7 +128,6 @@ impl RunSpec {
 
     /// The other tests of its process, in the order in which they run: those before it, or the one
     /// with which it is interleaved.
-    #[must_use]
     pub fn before(&self) -> &[String] {
         match &self.execution {
             Execution::Scheduled(_) => &[],
@@ -146,13 +137,11 @@ impl RunSpec {
     }
 
     /// What runs in forks of its process.
-    #[must_use]
     pub fn forks(&self) -> Option<&Forks> {
         self.sequence()?.forks.as_ref()
     }
 
     /// The parts of the state to which accesses are recorded.
-    #[must_use]
     pub fn watch(&self) -> &[StateId] {
         match &self.execution {
             Execution::Scheduled(_) => &[],
@@ -162,7 +151,6 @@ impl RunSpec {
     }
 
     /// Whether these are recorded with their stacks.
-    #[must_use]
     pub const fn has_lines(&self) -> bool {
         match &self.execution {
             Execution::Scheduled(_) => false,
@@ -172,7 +160,6 @@ impl RunSpec {
     }
 
     /// The parts of the state that are put back.
-    #[must_use]
     pub fn put_back(&self) -> &[StateId] {
         match &self.execution {
             Execution::Scheduled(_) => &[],
@@ -183,7 +170,6 @@ impl RunSpec {
     }
 
     /// Whether what each test leaves changed is recorded.
-    #[must_use]
     pub fn records_changes(&self) -> bool {
         self.sequence().is_some_and(|tests| tests.changes)
     }

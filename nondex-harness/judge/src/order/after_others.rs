@@ -7,7 +7,6 @@ use super::roles;
 
 impl AfterOthers {
     /// The result when nothing could be found out.
-    #[must_use]
     pub fn unknown() -> Self {
         AfterOthers {
             conclusion: roles::OrderConclusion::Unknown,

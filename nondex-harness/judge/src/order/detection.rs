@@ -27,7 +27,6 @@ pub struct Detection {
 
 impl Detection {
     /// The evidence of all processes until now, whatever they were made for.
-    #[must_use]
     pub fn so_far(experiments: &Experiments) -> Self {
         let mut detection = Detection::default();
         for made in experiments.made() {
@@ -64,7 +63,6 @@ impl Detection {
     }
 
     /// Whether a test passed in some order.
-    #[must_use]
     pub fn has_passed(&self, test: usize, experiments: &Experiments) -> bool {
         self.seen(test, experiments).any(|(_, passed)| passed)
     }

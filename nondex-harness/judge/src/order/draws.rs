@@ -26,7 +26,6 @@ pub enum Draws {
 
 /// Concludes from the number of seeds under which the outcome was that of the canonical order, and
 /// the number of all seeds, first alone, then after the other tests.
-#[must_use]
 pub const fn draws([alone, seeds]: [u64; 2], [after, all]: [u64; 2]) -> Draws {
     if after == all && alone * 4 >= seeds * 3 {
         Draws::Confirmed

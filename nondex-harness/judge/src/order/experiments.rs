@@ -56,7 +56,6 @@ pub struct End {
 
 impl End {
     /// Whether it passed; `None` when that is no evidence about the code.
-    #[must_use]
     pub const fn passed(&self) -> Option<bool> {
         match self.explanation {
             Some(_) => None,
@@ -65,7 +64,6 @@ impl End {
     }
 
     /// Whether the process ended before the test did.
-    #[must_use]
     pub const fn ends_process(&self) -> bool {
         !matches!(self.outcome, Outcome::Passed | Outcome::Failed)
     }
@@ -84,14 +82,12 @@ pub struct Experiment {
 
 impl Experiment {
     /// The test that did not end in its time.
-    #[must_use]
     pub fn hung(&self) -> Option<usize> {
         let last = self.ends.last()?;
         (last.outcome == Outcome::TimedOut).then(|| self.tests[self.ends.len() - 1])
     }
 
     /// How this test ended, if it was started.
-    #[must_use]
     pub fn end_of(&self, test: usize) -> Option<&End> {
         let place = self.tests.iter().position(|known| *known == test)?;
         self.ends.get(place)
@@ -99,7 +95,6 @@ impl Experiment {
 
     /// The position of the test that ended the process before it ended itself; `None` when all
     /// tests ended.
-    #[must_use]
     pub fn cut(&self) -> Option<usize> {
         self.ends.iter().position(End::ends_process)
     }
@@ -122,13 +117,11 @@ pub struct Experiments {
 
 impl Experiments {
     /// None yet. Unless processes run at once, each is made alone.
-    #[must_use]
     pub fn new(is_shared: bool) -> Self {
         Experiments { is_shared, ..Experiments::default() }
     }
 
     /// Whether others run at the same time, unless that is not wanted.
-    #[must_use]
     pub const fn is_shared(&self) -> bool {
         self.is_shared
     }
@@ -162,13 +155,11 @@ impl Experiments {
 
     /// Whether `then` passed in a fork after `first`; `None` when there was none, or its end is no
     /// evidence.
-    #[must_use]
     pub fn hint(&self, first: usize, then: usize) -> Option<bool> {
         *self.forked.get(&(first, then))?
     }
 
     /// How many forks were made.
-    #[must_use]
     pub fn forks(&self) -> usize {
         self.forked.len()
     }
@@ -185,13 +176,11 @@ impl Experiments {
     }
 
     /// The processes, in the order in which they were made.
-    #[must_use]
     pub fn made(&self) -> &[Experiment] {
         &self.made
     }
 
     /// How many processes were made.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.made.len()
     }
@@ -264,7 +253,6 @@ impl Experiments {
     }
 
     /// The first failing end of `test` after these tests that is known.
-    #[must_use]
     pub fn failing(&self, before: &[usize], test: usize) -> Option<&End> {
         let order = [before, &[test]].concat();
         let made = self.beginning_with(&order, false);
@@ -273,7 +261,6 @@ impl Experiments {
 
     /// The fewest tests after which `test` passed, or else failed; of processes during which no
     /// other ran, if there are such.
-    #[must_use]
     pub fn before(&self, test: usize, passed: bool) -> Option<&[usize]> {
         let made = self.made.iter();
         let made = made.filter(|made| made.end_of(test).and_then(End::passed) == Some(passed));
@@ -284,7 +271,6 @@ impl Experiments {
 
     /// The tests of `among` that passed in some process and failed in another one, whatever they
     /// were made for.
-    #[must_use]
     pub fn suspects(&self, among: &[usize]) -> Vec<usize> {
         let mut ends: HashMap<usize, HashSet<bool>> = HashMap::new();
         for made in &self.made {
@@ -298,7 +284,6 @@ impl Experiments {
 
     /// How often a test failed after these tests, of how many processes: first of those during
     /// which others ran, then of those during which none did.
-    #[must_use]
     pub fn failures_after(&self, before: &[usize], test: usize) -> [[usize; 2]; 2] {
         let order = [before, &[test]].concat();
         let end = |made: &'_ Experiment| made.ends.get(before.len()).and_then(End::passed);
@@ -309,7 +294,6 @@ impl Experiments {
     }
 
     /// The same, whatever came before it.
-    #[must_use]
     pub fn failures(&self, test: usize) -> [[usize; 2]; 2] {
         let end = |made: &Experiment| made.end_of(test).and_then(End::passed);
         [false, true].map(|alone| {
@@ -319,7 +303,6 @@ impl Experiments {
     }
 
     /// The same in forks after other tests.
-    #[must_use]
     pub fn failures_in_forks(&self, test: usize) -> [usize; 2] {
         let forks = self.forked.iter().filter(|((first, then), _)| *then == test && *first != test);
         counted(forks.filter_map(|(_, passed)| *passed))

@@ -73,7 +73,6 @@ enum Conflict {
 }
 
 /// The pairs of tests with these uses that are wanted, in either order.
-#[must_use]
 pub fn plan(uses: &[Use], states: &[Shared], is_wanted: &dyn Fn([usize; 2]) -> bool) -> Plan {
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); states.len()];
     for (test, own) in uses.iter().enumerate() {

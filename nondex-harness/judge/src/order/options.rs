@@ -52,7 +52,6 @@ pub struct OrderOptions {
 impl OrderOptions {
     /// The orders of the tests with these names, each once; `writers` are the tests that change the
     /// same part of the state.
-    #[must_use]
     pub fn planned(&self, names: &[&str], writers: &[Vec<usize>]) -> Vec<Vec<usize>> {
         let of = |strategy, count| orders(strategy, names, count, self.seed, self.shuffle);
         let is_drawn = self.strategies.contains(&Strategy::Random);
@@ -82,14 +81,12 @@ impl OrderOptions {
     }
 
     /// How many pairs of tests are tried in a binary at most.
-    #[must_use]
     pub fn most_pairs(&self) -> usize {
         self.pairs.unwrap_or(PAIRS)
     }
 
     /// Budget of processes of tests that run at the same time, in a binary of this number of tests
     /// and within this time, if it is limited.
-    #[must_use]
     pub fn interleavings(&self, tests: usize, time: Option<Duration>) -> Budget {
         let usual = tests.saturating_mul(INTERLEAVINGS).max(MIN_INTERLEAVINGS);
         let (surely, most) = match self.interleavings {
@@ -105,7 +102,6 @@ impl OrderOptions {
     }
 
     /// Limits of searches; `has_pairs` is whether each pair was tried.
-    #[must_use]
     pub const fn limits(&self, has_pairs: bool) -> Limits {
         Limits { reruns: self.reruns, questions: self.search_runs, has_pairs }
     }
@@ -126,13 +122,11 @@ pub struct Budget {
 
 impl Budget {
     /// Whether this number of processes in this time uses it up.
-    #[must_use]
     pub fn is_over(&self, made: u64, took: Duration) -> bool {
         made >= self.most || made >= self.surely && took >= self.patience || self.is_late(took)
     }
 
     /// Whether the time for them is over.
-    #[must_use]
     pub fn is_late(&self, took: Duration) -> bool {
         self.time.is_some_and(|time| took >= time)
     }

@@ -110,7 +110,6 @@ pub fn conclude(
 /// What is concluded about each of `asked` although no more processes can be made: what is certain,
 /// without further sets and cleaners where these are not. `None` of one whose search has not
 /// reached that.
-#[must_use]
 pub fn settled(
     asked: &[usize],
     tests: usize,

@@ -38,7 +38,6 @@ impl Strategy {
     ];
 
     /// The word on the command line.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Strategy::Original => "original",
@@ -69,7 +68,6 @@ impl Shuffle {
     pub const ALL: [Shuffle; 3] = [Shuffle::Tests, Shuffle::Modules, Shuffle::All];
 
     /// The word on the command line.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Shuffle::Tests => "tests",
@@ -85,7 +83,6 @@ const MAX_LEFT_OUT: usize = 8;
 /// Orders for polluters that are needed together, one of which random orders rarely have before
 /// their victim and after what undoes them: the tests that change the same part of the state come
 /// first, all of them and without each, and then the others, forwards and backwards.
-#[must_use]
 pub fn writers_first(writers: &[usize], tests: usize) -> Vec<Vec<usize>> {
     let mut firsts = vec![writers.to_vec()];
     if (3..=MAX_LEFT_OUT).contains(&writers.len()) {
@@ -104,7 +101,6 @@ pub fn writers_first(writers: &[usize], tests: usize) -> Vec<Vec<usize>> {
 
 /// The first `count` orders of the tests with these names, which are in their original order, each
 /// once.
-#[must_use]
 pub fn orders(
     strategy: Strategy,
     names: &[&str],
@@ -136,7 +132,6 @@ pub fn orders(
 }
 
 /// The number of orders of `count` tests, unless there are more than `limit`.
-#[must_use]
 pub fn factorial(tests: usize, limit: usize) -> Option<usize> {
     let mut product = 1_usize;
     for factor in 1..=tests {
