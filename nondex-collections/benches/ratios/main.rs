@@ -50,18 +50,20 @@ impl Row {
         type Fixed = std::hash::BuildHasherDefault<std::hash::DefaultHasher>;
         let Row { operation, len, .. } = self;
         let mut of_std = meter();
-        match self.is_fixed {
-            false => of_std::measure(&mut of_std, operation, len, &of_std::RandomState::new()),
-            true => of_std::measure(&mut of_std, operation, len, &Fixed::default()),
+        if !self.is_fixed {
+            of_std::measure(&mut of_std, operation, len, &of_std::RandomState::new());
+        } else {
+            of_std::measure(&mut of_std, operation, len, &Fixed::default());
         }
         let mut measured = vec![of_std];
         for (_, spec) in runs() {
             let run = Context::new(spec);
             let _test = context::enter(&run, "bench");
             let mut own = meter();
-            match self.is_fixed {
-                false => mirror::measure(&mut own, operation, len, &mirror::RandomState::new()),
-                true => mirror::measure(&mut own, operation, len, &Fixed::default()),
+            if !self.is_fixed {
+                mirror::measure(&mut own, operation, len, &mirror::RandomState::new());
+            } else {
+                mirror::measure(&mut own, operation, len, &Fixed::default());
             }
             measured.push(own);
         }

@@ -173,9 +173,12 @@ unsafe extern "C" fn clock_nanosleep(
     let is_absolute = flags & ABSOLUTE != 0;
     // SAFETY: the caller gives a time.
     if let (Some(length), Some(shown_as)) = (unsafe { nanoseconds(time) }, shown_as(clock)) {
-        let until = || match is_absolute {
-            true => schedule::since_start(shown_as, length),
-            false => schedule::now().saturating_add(length),
+        let until = || {
+            if is_absolute {
+                schedule::since_start(shown_as, length)
+            } else {
+                schedule::now().saturating_add(length)
+            }
         };
         if sleeps_until(until) {
             return 0;

@@ -77,13 +77,13 @@ fn stack() -> u64 {
 #[expect(clippy::disallowed_methods, reason = "called before `main`")]
 pub(crate) fn walk_stacks(context: &Context) {
     executable();
-    let program: &'static str = match context.is_own_process() {
-        true => "",
-        // The driver looks addresses up in the test's own executable, unless another one is named.
-        false => ::std::env::current_exe()
+    let program: &'static str = if context.is_own_process() {
+        ""
+    } else {
+        ::std::env::current_exe()
             .ok()
             .and_then(|path| path.into_os_string().into_string().ok())
-            .map_or("", |path| path.leak()),
+            .map_or("", |path| path.leak())
     };
     stack::walk_by(|found| addresses(found).len(), program);
 }

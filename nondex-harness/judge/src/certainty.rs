@@ -88,19 +88,13 @@ pub(super) fn left_out(question: Question<'_>) -> usize {
 /// How many passing runs are enough for a test that chance may decide: more if it failed and passed
 /// in one schedule, because it is likely to fail again.
 fn enough(evidence: &Evidence) -> usize {
-    match has_two_ends(evidence) {
-        true => ENOUGH_RANDOM,
-        false => enough_of_sources(evidence),
-    }
+    if has_two_ends(evidence) { ENOUGH_RANDOM } else { enough_of_sources(evidence) }
 }
 
 /// As [`enough`], by what the test uses.
 fn enough_of_sources(evidence: &Evidence) -> usize {
     let is_random = |source: &Source| matches!(source, Source::RandomFile | Source::Date);
-    match sources(evidence).iter().any(is_random) {
-        true => ENOUGH_RANDOM,
-        false => ENOUGH,
-    }
+    if sources(evidence).iter().any(is_random) { ENOUGH_RANDOM } else { ENOUGH }
 }
 
 /// Whether some scheduled runs in canonical order passed, and others failed.
@@ -124,10 +118,7 @@ fn confirm(question: Question<'_>) -> Result<bool, Missing> {
     let others = samples(evidence) - plain - evidence.of(&natural).len();
     let wanted = enough(evidence).saturating_sub(others);
     // Where time is scheduled, only a passing run shows how long the test takes.
-    let known = match is_timed && wanted > 0 {
-        true => evidence.made(&natural, 1)?,
-        false => clean,
-    };
+    let known = if is_timed && wanted > 0 { evidence.made(&natural, 1)? } else { clean };
     // One that fails may have taken the whole time limit; it is made again, whatever that takes.
     if wanted > 0 && !known.iter().any(Run::passed) {
         evidence.made(&natural, NO_CHANCE)?;
@@ -156,9 +147,10 @@ pub(super) fn may_pass(question: Question<'_>) -> Result<bool, Missing> {
     if deadlock::is_proven_of(clean) {
         // One that does not end is enough; otherwise further runs show whether the scheduler causes
         // the deadlock.
-        return match passes(evidence.made(&natural, 1)?) {
-            false => Ok(false),
-            true => Ok(passes(evidence.made(&natural, clean.len())?)),
+        return if !passes(evidence.made(&natural, 1)?) {
+            Ok(false)
+        } else {
+            Ok(passes(evidence.made(&natural, clean.len())?))
         };
     }
     let uses_chance = known.iter().any(|run| !run.sources.is_empty());

@@ -188,13 +188,12 @@ impl Dependence {
         let mut delayed: HashMap<&str, u64> = HashMap::new();
         for call in self.culprits.groups.iter().flat_map(|group| &group.calls) {
             let Decisive::Number(number) = &call.turn.as_ref()?.decisive else { return None };
-            let together = match Model::by_api(&call.site.api).is_some_and(clock::is_clock) {
-                true => number.value,
-                false => {
-                    let delayed = delayed.entry(&call.thread).or_default();
-                    *delayed = (*delayed + number.value).min(hold::longest(Level::Full));
-                    *delayed
-                }
+            let together = if Model::by_api(&call.site.api).is_some_and(clock::is_clock) {
+                number.value
+            } else {
+                let delayed = delayed.entry(&call.thread).or_default();
+                *delayed = (*delayed + number.value).min(hold::longest(Level::Full));
+                *delayed
             };
             needed = needed.max(Some(clock::weakest_level(&call.site, together)?));
         }

@@ -154,9 +154,10 @@ impl Image {
             // not freed twice: what was not there before is forgotten.)
             unsafe {
                 let to = ptr::with_exposed_provenance_mut::<u8>(segment.address + start);
-                match state.is_cleared() {
-                    true => ptr::write_bytes(to, 0, length),
-                    false => ptr::copy_nonoverlapping(bytes.as_ptr(), to, length),
+                if state.is_cleared() {
+                    ptr::write_bytes(to, 0, length);
+                } else {
+                    ptr::copy_nonoverlapping(bytes.as_ptr(), to, length);
                 }
             }
         }

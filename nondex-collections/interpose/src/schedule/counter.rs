@@ -157,10 +157,7 @@ mod faults {
 
     /// Lets readings of this thread fault or not; whether the system does so.
     fn set_allowed(is_allowed: bool) -> bool {
-        let how = match is_allowed {
-            true => libc::PR_TSC_ENABLE,
-            false => libc::PR_TSC_SIGSEGV,
-        };
+        let how = if is_allowed { libc::PR_TSC_ENABLE } else { libc::PR_TSC_SIGSEGV };
         // SAFETY: the call takes a number.
         unsafe { libc::prctl(libc::PR_SET_TSC, how as c_ulong) == 0 }
     }

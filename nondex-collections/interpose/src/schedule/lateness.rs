@@ -116,9 +116,10 @@ pub(super) fn fires_alone(me: Ref, by: &'static Model) -> bool {
     me.read_alone.set(number);
     // The later, the rarer: a program of many readings is delayed a few times.
     let drawn = || word(me, ALONE, number) >> 32;
-    match is_clean() {
-        true => me.marks[READINGS_ALONE + place].get(),
-        false => drawn().saturating_mul(number.max(4)) < 3 << 32,
+    if is_clean() {
+        me.marks[READINGS_ALONE + place].get()
+    } else {
+        drawn().saturating_mul(number.max(4)) < 3 << 32
     }
 }
 

@@ -98,9 +98,10 @@ impl Stamps {
         if !IS_WRITTEN.load(Ordering::Relaxed) {
             // Nothing has a time of it. What is written next may have that of the last tick.
             let tick = last_tick();
-            last.real = match tick < last.real && passed >= TICK {
-                true => await_tick(last.real),
-                false => tick.max(last.real),
+            last.real = if tick < last.real && passed >= TICK {
+                await_tick(last.real)
+            } else {
+                tick.max(last.real)
             };
             last.from = after;
             self.passed = 0;

@@ -49,10 +49,8 @@ mod tests {
     #[test]
     fn a_state_that_comes_again_is_seen_and_a_count_is_not() {
         for (before, period) in [(0, 1), (0, 2), (5, 3), (100, 17), (1_000, 128)] {
-            let state = |number| match number < before {
-                true => number,
-                false => before + (number - before) % period,
-            };
+            let state =
+                |number| if number < before { number } else { before + (number - before) % period };
             let number = seen(state).expect("it comes again");
             assert!(number < 8 * (before + period), "{before} {period} {number}");
         }

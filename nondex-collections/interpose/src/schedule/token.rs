@@ -275,9 +275,10 @@ pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
     let is_over = STEPS.load(Ordering::Relaxed) > MAX_STEPS.load(Ordering::Relaxed);
     if is_over || spins {
         let looks = if is_over { LOOKS_AT_LIMIT } else { LOOKS };
-        let end = match shared.is_livelock(me, looks) {
-            true => Some(ScheduleEndKind::Livelock),
-            false => is_over.then_some(ScheduleEndKind::Steps),
+        let end = if shared.is_livelock(me, looks) {
+            Some(ScheduleEndKind::Livelock)
+        } else {
+            is_over.then_some(ScheduleEndKind::Steps)
         };
         if let Some(end) = end {
             drop(shared);

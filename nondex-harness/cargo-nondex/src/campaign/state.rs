@@ -179,12 +179,11 @@ impl<'a> States<'a> {
         let ends = |runs: Option<Vec<Run>>| {
             runs.unwrap_or_default().into_iter().map(|run| run.outcome).collect::<Vec<_>>()
         };
-        let why = match ends(usual) == ends(looking) {
-            true => "no static, variable, file or other state that is compared is left changed",
-            false => {
-                "the process that compares it has a different outcome, as where an allocator \
-                 keeps its heap in a static that is too small"
-            }
+        let why = if ends(usual) == ends(looking) {
+            "no static, variable, file or other state that is compared is left changed"
+        } else {
+            "the process that compares it has a different outcome, as where an allocator \
+             keeps its heap in a static that is too small"
         };
         format!("what they share is not known: {why}")
     }

@@ -312,11 +312,7 @@ fn walk(folder: &Path, known: Option<&Entries>, entries: &mut Entries) -> bool {
         let is_skipped = SKIPPED.contains(&&*name.to_string_lossy());
         let is_old = is_target && known.is_none_or(|known| known.contains_key(&path));
         let is_dir = metadata.is_dir();
-        let entry = match is_old {
-            // Cargo's own change as they like.
-            true => Entry { mode: 0o755, stamp: None },
-            false => Entry::of(&metadata),
-        };
+        let entry = if is_old { Entry { mode: 0o755, stamp: None } } else { Entry::of(&metadata) };
         entries.insert(path.clone(), entry);
         if entries.len() > MAX_ENTRIES {
             return false;

@@ -36,14 +36,15 @@ const SHOWN: [&str; 23] = [
 pub(super) fn with_short_help(command: Command) -> Command {
     let has_many = command.get_arguments().count() > MANY;
     let command = command.mut_subcommands(with_short_help);
-    match has_many {
-        true => command.mut_args(|argument| {
+    if has_many {
+        command.mut_args(|argument| {
             let is_shown = SHOWN.contains(&argument.get_id().as_str())
                 || argument.is_positional()
                 || argument.get_id() == "help";
             argument.hide_short_help(!is_shown)
-        }),
-        false => command,
+        })
+    } else {
+        command
     }
 }
 

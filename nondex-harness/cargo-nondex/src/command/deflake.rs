@@ -101,13 +101,12 @@ fn judge(
     let notes: Vec<String> = notes.cloned().collect();
     report.notes.extend(notes);
     let mut trials = Trials::new(&project, programs, &effects.data, session);
-    let before = match report.tests.iter().any(is_failing) {
-        true => {
-            let is_whole = effects::outside(&metadata, git.root()).is_none();
-            let of_base = (base.id.as_str(), is_whole);
-            Some(Base::of(git, of_base, &project, session))
-        }
-        false => None,
+    let before = if report.tests.iter().any(is_failing) {
+        let is_whole = effects::outside(&metadata, git.root()).is_none();
+        let of_base = (base.id.as_str(), is_whole);
+        Some(Base::of(git, of_base, &project, session))
+    } else {
+        None
     };
     let mut ran = BTreeSet::new();
     for test in &mut report.tests {

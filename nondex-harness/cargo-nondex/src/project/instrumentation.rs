@@ -59,15 +59,9 @@ impl<'a> Instrumentation<'a> {
             collections: cargo.collections,
             quiet,
         })?;
-        let rustix = match plan.without_network {
-            true => Backend::Unchanged,
-            false => backend(cargo, ours)?,
-        };
+        let rustix = if plan.without_network { Backend::Unchanged } else { backend(cargo, ours)? };
         let atomics = Atomics::of(runtime.atomics_obstacle(cargo.toolchain, cargo.target));
-        let unseen = match plan.races {
-            true => accesses::obstacle(cargo.toolchain),
-            false => None,
-        };
+        let unseen = if plan.races { accesses::obstacle(cargo.toolchain) } else { None };
         let counted = plan.covered.as_ref();
         let uncounted = counted.and_then(|_| coverage::obstacle(cargo.toolchain));
         let mut notes: Vec<String> = rustix.note().map(str::to_owned).into_iter().collect();

@@ -144,12 +144,13 @@ impl BinaryResult {
     fn so_far(&self, test: usize) -> Option<String> {
         let passes = self.alone[test].as_ref().and_then(End::passed)?;
         let alone = if passes { "passes" } else { "fails" };
-        Some(match self.open.contains(&test) {
-            true => format!(
+        Some(if self.open.contains(&test) {
+            format!(
                 "it {alone} alone and had another outcome after other tests: the search for these \
-                 was stopped before its end"
-            ),
-            false => format!("it {alone} alone: not all orders were tried"),
+             was stopped before its end"
+            )
+        } else {
+            format!("it {alone} alone: not all orders were tried")
         })
     }
 

@@ -104,9 +104,10 @@ mod tests {
     fn file(packages: &[(&str, u8, &[&str])]) -> String {
         let mut text = "version = 4\n".to_owned();
         for (name, version, others) in packages {
-            let source = match name.starts_with(char::is_uppercase) {
-                true => "",
-                false => "source = \"registry+https://example.com\"\n",
+            let source = if name.starts_with(char::is_uppercase) {
+                ""
+            } else {
+                "source = \"registry+https://example.com\"\n"
             };
             text += &format!(
                 "\n[[package]]\nname = \"{name}\"\nversion = \"{version}.0.0\"\n\

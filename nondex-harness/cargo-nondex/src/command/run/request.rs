@@ -250,10 +250,10 @@ fn options(args: &RunArgs, root: Utf8PathBuf) -> Options {
     options.clean_runs = args.clean_runs.unwrap_or(options.clean_runs);
     let testing = &args.testing;
     options.timeout = testing.timeout.unwrap_or(options.timeout);
-    options.jobs = match args.no_capture {
-        // What two tests write is not to be mixed.
-        true => NonZeroUsize::MIN,
-        false => testing.project.build.jobs.unwrap_or(options.jobs),
+    options.jobs = if args.no_capture {
+        NonZeroUsize::MIN
+    } else {
+        testing.project.build.jobs.unwrap_or(options.jobs)
     };
     options.network = testing.network.policy();
     options.max_sanitised = testing.network.max_sanitised;

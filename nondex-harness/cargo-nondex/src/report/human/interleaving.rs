@@ -108,15 +108,14 @@ pub(super) fn races(test: &TestReport) -> Option<String> {
             [conflict.after, conflict.before].into_iter().flatten().filter_map(place).next()?;
         let other = place(conflict.meanwhile)?;
         let object = object(conflict);
-        Some(match own == other {
-            true => format!("races: two threads use {object} at {}:{}", own.0, own.1),
-            false => {
-                let ((file, line), (other_file, other_line)) = (own.min(other), own.max(other));
-                format!(
-                    "races: {file}:{line} and {other_file}:{other_line} use {object} in either \
-                     order"
-                )
-            }
+        Some(if own == other {
+            format!("races: two threads use {object} at {}:{}", own.0, own.1)
+        } else {
+            let ((file, line), (other_file, other_line)) = (own.min(other), own.max(other));
+            format!(
+                "races: {file}:{line} and {other_file}:{other_line} use {object} in either \
+                 order"
+            )
         })
     })
 }

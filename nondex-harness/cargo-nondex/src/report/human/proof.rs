@@ -4,12 +4,11 @@ use crate::report::schema::TestReport;
 
 /// How the culprits of a test were confirmed; `None` without culprits.
 pub fn proof(test: &TestReport) -> Option<&'static str> {
-    let proof = match test.has_confirmed_culprits() {
-        true => {
-            "confirmed both ways: with only these calls changed the outcome always changes, \
-             without them never"
-        }
-        false => "suspected: the search did not confirm it both ways",
+    let proof = if test.has_confirmed_culprits() {
+        "confirmed both ways: with only these calls changed the outcome always changes, \
+         without them never"
+    } else {
+        "suspected: the search did not confirm it both ways"
     };
     (!test.culprits.is_empty()).then_some(proof)
 }

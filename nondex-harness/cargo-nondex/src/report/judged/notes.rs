@@ -17,16 +17,13 @@ use crate::statistics::wilson;
 /// are, that need not be for the schedule.
 pub(super) fn real_threads(evidence: &Evidence, asked: &Options) -> &'static str {
     let is_settled = evidence.contradiction(asked.is_scheduled()).is_none();
-    match is_settled || evidence.all().any(|(_, run)| run.has_no_outcome()) {
-        true => {
-            "it is judged with real threads and real time, because it has another outcome, or none \
-             within the limits, when this tool schedules them"
-        }
-        false => {
-            "it is judged with real threads and real time, because it failed in one run and passed \
-             in another when this tool scheduled them, \
-             which may also be for what ran at the same time"
-        }
+    if is_settled || evidence.all().any(|(_, run)| run.has_no_outcome()) {
+        "it is judged with real threads and real time, because it has another outcome, or none \
+         within the limits, when this tool schedules them"
+    } else {
+        "it is judged with real threads and real time, because it failed in one run and passed \
+         in another when this tool scheduled them, \
+         which may also be for what ran at the same time"
     }
 }
 

@@ -136,14 +136,13 @@ pub fn failing(report: &mut TestReport, processes: [[usize; 2]; 2], forks: [usiz
     let [failed, all] =
         processes.iter().fold(forks, |sum, [failed, all]| [sum[0] + failed, sum[1] + all]);
     report.rule(Fact::of_failures([failed, all]));
-    report.notes.push(match failed < all {
-        true => format!(
+    report.notes.push(if failed < all {
+        format!(
             "it failed in {failed} of {all} runs, and the tests before it in its process do not \
              decide in which"
-        ),
-        false => {
-            format!("it failed alone and in every order that was tried, in each of {all} runs")
-        }
+        )
+    } else {
+        format!("it failed alone and in every order that was tried, in each of {all} runs")
     });
 }
 
@@ -194,17 +193,12 @@ pub(super) fn after_others(
     }
     let passes = evidence.conclusion == OrderConclusion::Independent;
     passes.then(|| {
-        match may_be_chance {
-            false => {
-                "it passes when the folder for temporary files is empty: what earlier runs \
-                 left there \
-                 makes it fail, or the folder's name"
-            }
-            true => {
-                "it passed when the folder for temporary files was empty: what earlier runs \
-                 left there \
-                 may make it fail, the folder's name, or chance"
-            }
+        if may_be_chance {
+            "it passed when the folder for temporary files was empty: what earlier runs left \
+             there may make it fail, the folder's name, or chance"
+        } else {
+            "it passes when the folder for temporary files is empty: what earlier runs left \
+             there makes it fail, or the folder's name"
         }
         .to_owned()
     })
@@ -242,13 +236,11 @@ pub fn racing(report: &mut TestReport, race: Race) {
         "race with `{}` {} {}: it fails when {}, and passes before and after it",
         race.with,
         // Where it fails all the same with this put back, it may be another part that both use.
-        match state.confirmed {
-            true => "over",
-            false => "that is seen, but not proven to be over",
-        },
-        match state.name.is_empty() {
-            true => state.kind.clone(),
-            false => format!("{} `{}`", state.kind, state.name),
+        if state.confirmed { "over" } else { "that is seen, but not proven to be over" },
+        if state.name.is_empty() {
+            state.kind.clone()
+        } else {
+            format!("{} `{}`", state.kind, state.name)
         },
         match (race.inner, race.pause_at) {
             (false, None) =>
