@@ -3,73 +3,22 @@
 //! What a test leaves in the source tree every later process finds. Nothing is lost when it is put
 //! back: what was there is kept.
 
+mod entries;
 mod writers;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, Metadata};
+use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use self::entries::{Content, Entries, TARGET, walk};
 use super::written_paths::WrittenPaths;
-
-/// With more entries below a folder, its files are not looked at.
-const MAX_ENTRIES: usize = 20_000;
 
 /// The largest file whose content is kept, and how many bytes of all.
 const MAX_FILE: u64 = 256 << 10;
 const MAX_ALL: u64 = 32 << 20;
-
-/// Folders that are not looked into: what is in them is not the tests'.
-const SKIPPED: [&str; 2] = [".git", "node_modules"];
-
-/// Cargo's folder, of which only what is new is looked at.
-const TARGET: &str = "target";
-
-/// What a file or folder is known by.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Entry {
-    mode: u32,
-    /// Of a file, its size and when it was changed last.
-    stamp: Option<(u64, i64, i64)>,
-}
-
-impl Entry {
-    fn of(metadata: &Metadata) -> Self {
-        // A link that is put back is as new.
-        let stamp = if metadata.is_symlink() {
-            (metadata.len(), 0, 0)
-        } else {
-            (metadata.len(), metadata.mtime(), metadata.mtime_nsec())
-        };
-        Entry { mode: metadata.mode(), stamp: (!metadata.is_dir()).then_some(stamp) }
-    }
-}
-
-/// What is in a file.
-#[derive(Clone, Debug)]
-enum Content {
-    Bytes(Vec<u8>),
-    /// Of a symbolic link, where it leads.
-    Link(PathBuf),
-}
-
-impl Content {
-    fn of(path: &Path) -> Option<Self> {
-        fs::read_link(path).map(Content::Link).or_else(|_| fs::read(path).map(Content::Bytes)).ok()
-    }
-
-    fn write(&self, path: &Path) {
-        let _ = match self {
-            Content::Bytes(bytes) => fs::write(path, bytes),
-            Content::Link(to) => std::os::unix::fs::symlink(to, path),
-        };
-    }
-}
-
-/// All entries below some folders.
-type Entries = BTreeMap<PathBuf, Entry>;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -299,29 +248,6 @@ fn is_source(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "rs")
         || name == "Cargo.toml"
         || name == "Cargo.lock"
-}
-
-/// Notes all entries below a folder; false when there are too many. Of cargo's folder only what is
-/// not `known`.
-fn walk(folder: &Path, known: Option<&Entries>, entries: &mut Entries) -> bool {
-    let is_target = folder.file_name().is_some_and(|name| name == TARGET);
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        let Ok(metadata) = entry.metadata() else { continue };
-        let name = entry.file_name();
-        let is_skipped = SKIPPED.contains(&&*name.to_string_lossy());
-        let is_old = is_target && known.is_none_or(|known| known.contains_key(&path));
-        let is_dir = metadata.is_dir();
-        let entry = if is_old { Entry { mode: 0o755, stamp: None } } else { Entry::of(&metadata) };
-        entries.insert(path.clone(), entry);
-        if entries.len() > MAX_ENTRIES {
-            return false;
-        }
-        if is_dir && !is_skipped && !is_old && !walk(&path, known, entries) {
-            return false;
-        }
-    }
-    true
 }
 
 #[cfg(test)]
