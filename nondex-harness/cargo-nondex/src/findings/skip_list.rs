@@ -21,20 +21,14 @@ pub enum Distribution {
     Gentoo,
 }
 
+nondex_core::words!(Distribution {
+    Debian = "debian",
+    Nix = "nix",
+    Arch = "arch",
+    Gentoo = "gentoo",
+});
+
 impl Distribution {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Debian, Self::Nix, Self::Arch, Self::Gentoo];
-
-    /// Its name in options.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Debian => "debian",
-            Self::Nix => "nix",
-            Self::Arch => "arch",
-            Self::Gentoo => "gentoo",
-        }
-    }
-
     /// What is before and after the lines, and before each of them.
     const fn frame(self) -> (&'static str, &'static str, &'static str) {
         match self {

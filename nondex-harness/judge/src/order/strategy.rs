@@ -25,31 +25,15 @@ pub enum Strategy {
     All,
 }
 
-impl Strategy {
-    /// Every strategy.
-    pub const ALL: [Strategy; 7] = [
-        Strategy::Original,
-        Strategy::Reverse,
-        Strategy::Random,
-        Strategy::Tuscan,
-        Strategy::OneByOne,
-        Strategy::Isolated,
-        Strategy::All,
-    ];
-
-    /// The word on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Strategy::Original => "original",
-            Strategy::Reverse => "reverse",
-            Strategy::Random => "random",
-            Strategy::Tuscan => "tuscan",
-            Strategy::OneByOne => "one-by-one",
-            Strategy::Isolated => "isolated",
-            Strategy::All => "all",
-        }
-    }
-}
+nondex_core::words!(Strategy {
+    Original = "original",
+    Reverse = "reverse",
+    Random = "random",
+    Tuscan = "tuscan",
+    OneByOne = "one-by-one",
+    Isolated = "isolated",
+    All = "all",
+});
 
 /// What random orders exchange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,19 +47,7 @@ pub enum Shuffle {
     All,
 }
 
-impl Shuffle {
-    /// Every level.
-    pub const ALL: [Shuffle; 3] = [Shuffle::Tests, Shuffle::Modules, Shuffle::All];
-
-    /// The word on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Shuffle::Tests => "tests",
-            Shuffle::Modules => "modules",
-            Shuffle::All => "all",
-        }
-    }
-}
+nondex_core::words!(Shuffle { Tests = "tests", Modules = "modules", All = "all" });
 
 /// Of more tests that change the same state, each is not left out once.
 const MAX_LEFT_OUT: usize = 8;

@@ -34,16 +34,7 @@ pub enum Severity {
     Note,
 }
 
-impl Severity {
-    /// The word, as other formats have it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Note => "note",
-        }
-    }
-}
+nondex_core::words!(Severity { Error = "error", Warning = "warning", Note = "note" });
 
 /// One diagnostic while it is put together.
 #[derive(Debug)]
