@@ -1,5 +1,6 @@
 //! A campaign of orders: which tests of a binary depend on those before them in their process.
 
+mod chance;
 mod crossed;
 mod found;
 mod left;

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use nondex_core::Level;
 
-use super::crossed::{Chance, Crossed};
+use super::chance::Chance;
+use super::crossed::Crossed;
 
 use crate::campaign::order::Processes;
 use crate::judge::order::experiments::Experiments;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use nondex_core::Outcome;
 
 use super::OrderCampaign;
-use super::crossed::SeededExperiments;
+use super::chance::Seeded;
 use super::found::{BinaryResult, Suspect};
 use crate::campaign::budget;
 use crate::campaign::order::Processes;
@@ -90,11 +90,11 @@ impl OrderCampaign<'_> {
         let repeated =
             processes.answer(experiments, |experiments| not_idempotent(asked, experiments));
         let (mut suspects, open) = Suspect::of(suspects, all_concluded);
-        let mut seeded = SeededExperiments::default();
+        let mut seeded = Seeded::new(processes, experiments);
         let dependent = suspects.iter();
         let dependent = dependent.filter_map(|one| Some((one.test, one.dependence()?.clone())));
         let dependent: Vec<(usize, Dependence)> = dependent.collect();
-        let mut chances = self.drawn(processes, &dependent, experiments, &mut seeded);
+        let mut chances = seeded.drawn(&dependent);
         suspects.retain(|suspect| chances.iter().all(|chance| chance.test != suspect.test));
         let decided = suspects.iter().map(|known| known.test);
         let decided: Vec<usize> = decided.chain(chances.iter().map(|known| known.test)).collect();
@@ -102,12 +102,12 @@ impl OrderCampaign<'_> {
         let stable: Vec<usize> =
             asked.iter().copied().filter(|test| is_open(test) && passes(&test)).collect();
         let tests = (&stable[..], &detection.cutting[..]);
-        let (crossed, more) = self.crossed(processes, tests, &uses, experiments, &mut seeded);
+        let (crossed, more) = self.crossed(&mut seeded, tests, &uses);
         chances.extend(more);
         // Nor is one broken that was only unlucky.
         let depends = |test: &usize| decided.contains(test);
         let failing: Vec<usize> = failing.into_iter().filter(|test| !depends(test)).collect();
-        chances.extend(self.failing_by_chance(processes, &failing, experiments, &mut seeded));
+        chances.extend(seeded.failing_by_chance(&failing));
         let _ = processes.answer(experiments, |experiments| {
             let ends = |test: &usize| experiments.ends(&[], *test, ENOUGH_FAILURES, false);
             gather(failing.iter().map(|test| ends(test).map(|_| ())))

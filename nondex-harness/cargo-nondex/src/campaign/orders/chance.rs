@@ -1,0 +1,174 @@
+//! Tests of which choices or chance decide, and not the tests before them.
+
+use std::collections::BTreeMap;
+
+use nondex_core::Level;
+
+use crate::campaign::order::Processes;
+use crate::judge::order::draws::{MORE_SEEDS, SEEDS};
+use crate::judge::order::experiments::MissingProcesses;
+use crate::judge::order::{Dependence, Draws, End, Experiments, draws};
+
+/// How often a test must fail under a seed after the others, and pass alone.
+pub(super) const REPETITIONS: usize = 3;
+
+/// A test that both passes and fails alone: its choices or chance decide, not the tests before it.
+pub(super) struct Chance {
+    pub(super) test: usize,
+    /// Whether its choices decide: under the same seed it always has the same outcome.
+    pub(super) is_chosen: bool,
+    /// Number of seeds under which it fails alone, and of all seeds that were tried.
+    pub(super) failures: [u64; 2],
+    /// The first seed under which its choices make it fail alone; `None` where it fails without.
+    pub(super) seed: Option<u64>,
+    pub(super) end: Option<End>,
+}
+
+/// The processes of one binary under each seed, and what came of them.
+pub(super) struct Seeded<'p, 'a> {
+    pub(super) processes: &'p Processes<'a>,
+    /// What came of those in canonical order.
+    pub(super) canonical: &'p Experiments,
+    made: BTreeMap<(Level, u64), Experiments>,
+}
+
+impl<'p, 'a> Seeded<'p, 'a> {
+    pub(super) const fn new(processes: &'p Processes<'a>, canonical: &'p Experiments) -> Self {
+        Seeded { processes, canonical, made: BTreeMap::new() }
+    }
+
+    /// What the processes under a seed at `STD` answer; `None` when it was stopped before.
+    fn answer<T>(
+        &mut self,
+        seed: u64,
+        question: impl Fn(&Experiments) -> Result<T, MissingProcesses>,
+    ) -> Option<T> {
+        let drawn = self.processes.with_choices(Level::Std, seed);
+        drawn.answer(self.experiments(Level::Std, seed), question)
+    }
+
+    /// What came of the processes under a seed.
+    pub(super) fn experiments(&mut self, level: Level, seed: u64) -> &mut Experiments {
+        let is_shared = self.processes.options.jobs.get() > 1;
+        self.made.entry((level, seed)).or_insert_with(|| Experiments::new(is_shared))
+    }
+
+    /// How a test ended after these tests under each of the seeds that were tried.
+    fn ends(&self, before: &[usize], test: usize) -> impl Iterator<Item = (u64, &End)> {
+        let made = self.made.iter().filter(|((level, _), _)| *level == Level::Std);
+        made.filter_map(move |((_, seed), experiments)| {
+            let ends = experiments.ends(before, test, 1, false).ok()?;
+            Some((*seed, ends[0]?))
+        })
+    }
+
+    /// The number of seeds under which a test ended so after these tests, and of all.
+    fn count_of(&self, before: &[usize], test: usize, passes: bool) -> [u64; 2] {
+        let known = self.ends(before, test).filter_map(|(_, end)| end.passed());
+        known.fold([0, 0], |[count, all], passed| [count + u64::from(passed == passes), all + 1])
+    }
+
+    /// Runs each of these tests that reaches choices alone and after its tests under several seeds.
+    /// Returns those that both pass and fail alone.
+    pub(super) fn drawn(&mut self, suspects: &[(usize, Dependence)]) -> Vec<Chance> {
+        let has_choices = |order: &[usize]| {
+            let made = self.canonical.first(order).ok();
+            made.is_some_and(|made| made.ends.iter().any(|end| end.has_choices))
+        };
+        let after =
+            |test: usize, dependence: &Dependence| [&dependence.sets[0][..], &[test]].concat();
+        let mut open: BTreeMap<usize, Dependence> = BTreeMap::new();
+        for (test, dependence) in suspects {
+            if has_choices(&[*test]) || has_choices(&after(*test, dependence)) {
+                open.insert(*test, dependence.clone());
+            }
+        }
+        let mut decided = Vec::new();
+        for seed in 0..MORE_SEEDS {
+            if open.is_empty() {
+                break;
+            }
+            let made = self.answer(seed, |known| {
+                known.each(open.iter().flat_map(|(test, dependence)| {
+                    let after = (seed < SEEDS).then(|| after(*test, dependence));
+                    [Some(vec![*test]), after].into_iter().flatten()
+                }))
+            });
+            if made.is_none() {
+                break;
+            }
+            if seed + 1 < SEEDS {
+                continue;
+            }
+            open.retain(|test, dependence| {
+                let passes = dependence.passes_alone;
+                let alone = self.count_of(&[], *test, passes);
+                let after = self.count_of(&dependence.sets[0], *test, !passes);
+                let draws = draws(alone, after);
+                decided.extend((draws == Draws::Chance).then_some((*test, passes)));
+                draws == Draws::Open
+            });
+        }
+        decided.into_iter().map(|(test, passes)| self.chance(test, passes)).collect()
+    }
+
+    /// Of these tests, which fail alone in canonical order, those that pass alone under some seed.
+    pub(super) fn failing_by_chance(&mut self, failing: &[usize]) -> Vec<Chance> {
+        let has_choices = |test: &usize| {
+            let alone = self.canonical.ends(&[], *test, 1, false).ok();
+            alone.is_some_and(|ends| ends[0].is_some_and(|end| end.has_choices))
+        };
+        let mut open: Vec<usize> = failing.iter().copied().filter(has_choices).collect();
+        let mut decided = Vec::new();
+        for seed in 0..SEEDS {
+            if open.is_empty() {
+                break;
+            }
+            let orders = |known: &Experiments| known.each(open.iter().map(|test| [*test]));
+            if self.answer(seed, orders).is_none() {
+                break;
+            }
+            open.retain(|test| {
+                let [passed, _] = self.count_of(&[], *test, true);
+                decided.extend((passed > 0).then_some(*test));
+                passed == 0
+            });
+        }
+        decided.into_iter().map(|test| self.chance(test, false)).collect()
+    }
+
+    /// Whether a test fails alone under some seed.
+    pub(super) fn fails_alone(&mut self, test: usize) -> bool {
+        (0..MORE_SEEDS).any(|seed| {
+            let passed = self.answer(seed, |known| {
+                Ok(known.ends(&[], test, 1, false)?[0].and_then(End::passed))
+            });
+            passed.flatten() == Some(false)
+        })
+    }
+
+    /// Whether choices or chance decide a test whose outcome alone in canonical order, given as
+    /// `passes`, is another one under some seed that was tried.
+    pub(super) fn chance(&mut self, test: usize, passes: bool) -> Chance {
+        let other = self
+            .ends(&[], test)
+            .find(|(_, end)| end.passed() == Some(!passes))
+            .map(|(seed, end)| (seed, end.clone()));
+        let is_chosen = other.as_ref().is_some_and(|(seed, end)| {
+            let again = self.answer(*seed, |known| {
+                let ends = known.ends(&[], test, REPETITIONS, false)?;
+                Ok(ends.into_iter().flatten().all(|end| end.passed() == Some(!passes)))
+            });
+            end.has_choices && again != Some(false)
+        });
+        let (seed, end) =
+            if passes { other.unzip() } else { (None, self.canonical.failing(&[], test).cloned()) };
+        Chance {
+            test,
+            is_chosen,
+            failures: self.count_of(&[], test, false),
+            seed: seed.filter(|_| is_chosen),
+            end,
+        }
+    }
+}
