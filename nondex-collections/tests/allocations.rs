@@ -7,7 +7,9 @@ use std::cell::Cell;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::BuildHasherDefault;
 
-use nondex_core::{Choices, Context, Level, RunSpec, context};
+use nondex_core::{
+    Calls, Choices, Context, Family, Level, RunSpec, Scope, Selection, Site, context,
+};
 
 /// Counts what this thread asks for.
 struct Counting;
@@ -172,5 +174,34 @@ fn the_first_visit_of_a_collection_allocates_as_stds_at_every_level() {
                 assert_eq!(found, expected, "{len} at {level}, seed {seed}");
             }
         }
+    }
+}
+
+#[test]
+fn which_calls_are_left_to_the_seed_is_known_without_memory_of_the_test() {
+    let site = Site {
+        api: "std::thread::spawn".to_owned(),
+        family: Family::Schedule,
+        file: "src/lib.rs".to_owned(),
+        line: 3,
+        column: 5,
+    };
+    let calls = |from, to| Scope {
+        site: site.clone(),
+        calls: Some(Calls { thread: "0".to_owned(), from, to }),
+    };
+    let scopes = vec![calls(1, 3), calls(5, 6)];
+    let selections = [
+        (Selection::Only(scopes.clone()), [false, true]),
+        (Selection::Except(scopes), [true, false]),
+    ];
+    for (selection, expected) in selections {
+        let spec = RunSpec::new("test", Level::Std, 3).with_selection(selection);
+        let before = (ALLOCATED.get(), FREED.get());
+        let selected = spec.selected(&site, "0");
+        let found = [0, 5].map(|ordinal| selected.contains(ordinal));
+        drop(selected);
+        assert_eq!((ALLOCATED.get(), FREED.get()), before);
+        assert_eq!(found, expected);
     }
 }

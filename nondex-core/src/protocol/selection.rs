@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::hidden;
 use crate::json;
 
 use super::site::Site;
@@ -56,9 +57,9 @@ pub enum Selected {
     /// All of them.
     All,
     /// The calls in one of these ranges.
-    In(Vec<Range<u64>>),
+    In(hidden::Vec<Range<u64>>),
     /// The calls in none of these ranges.
-    NotIn(Vec<Range<u64>>),
+    NotIn(hidden::Vec<Range<u64>>),
 }
 
 impl Selected {
@@ -80,14 +81,15 @@ impl Selection {
         self.of_call(|other| other == site, thread)
     }
 
-    /// As [`Selection::of`] the site that `is_site` accepts. Takes memory only for ranges of calls.
+    /// As [`Selection::of`] the site that `is_site` accepts. Takes no memory of the program's: a
+    /// thread may reach the site while it holds a lock of the program's allocator.
     pub(crate) fn of_call(&self, is_site: impl Fn(&Site) -> bool, thread: &str) -> Selected {
         let (scopes, whole, none, some): (_, _, _, fn(_) -> _) = match self {
             Selection::All => return Selected::All,
             Selection::Only(scopes) => (scopes, Selected::All, Selected::None, Selected::In),
             Selection::Except(scopes) => (scopes, Selected::None, Selected::All, Selected::NotIn),
         };
-        let mut ranges = Vec::new();
+        let mut ranges = hidden::vec();
         for scope in scopes.iter().filter(|scope| is_site(&scope.site)) {
             match &scope.calls {
                 None => return whole,
