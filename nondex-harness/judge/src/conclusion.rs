@@ -172,13 +172,29 @@ impl Dependence {
     /// Whether nothing but a delay or a clock is responsible, and such as other machines have and
     /// this one has not: a plain build never fails here then, if that is true.
     pub fn is_of_other_machines(&self) -> bool {
+        self.passes_clean && matches!(self.level_of_timing(), Some(Level::One | Level::Eq))
+    }
+
+    /// Whether nothing but a delay or a clock lets it pass, and such as this machine has not: a
+    /// plain build always fails here then, if that is true. A thread that is started late may be
+    /// as late as one that is delayed at the level above.
+    pub fn passes_on_other_machines(&self) -> bool {
+        let mut sites = self.culprits.sites();
+        let is_race = sites.any(|site| site.family == Family::Schedule);
+        let here = if is_race { Level::One } else { Level::Std };
+        !self.passes_clean && self.level_of_timing().is_some_and(|level| level > here)
+    }
+
+    /// The weakest level whose delays are long enough and whose clocks stand still long enough,
+    /// when nothing but these is responsible and the shortest delays are known.
+    fn level_of_timing(&self) -> Option<Level> {
         let mut sites = self.culprits.sites();
         let is_clock = sites.any(|site| Model::by_api(&site.api).is_some_and(clock::is_clock));
         // How long a clock stands still depends on the level alone.
         let of_clock = || is_clock.then_some(self.spec.level());
-        let level = self.level_of_shortest().or_else(of_clock);
         let is_timed = self.culprits.sites().all(is_timing);
-        self.passes_clean && is_timed && matches!(level, Some(Level::One | Level::Eq))
+        let level = self.level_of_shortest().or_else(of_clock);
+        level.filter(|_| is_timed)
     }
 
     /// The same, when the shortest of each delay is known. Those of one thread add up: two of a

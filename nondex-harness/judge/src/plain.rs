@@ -27,7 +27,11 @@ pub enum PlainBuild {
 pub fn is_wanted(conclusion: &Conclusion) -> bool {
     match conclusion {
         Conclusion::Broken | Conclusion::Artefact(_) => true,
-        Conclusion::Dependent(found) => found.is_of_other_machines() || may_be_no_delay(found),
+        Conclusion::Dependent(found) => {
+            found.is_of_other_machines()
+                || found.passes_on_other_machines()
+                || may_be_no_delay(found)
+        }
         _ => false,
     }
 }
@@ -74,6 +78,12 @@ impl Conclusion {
                 if *failures > 0 && found.is_of_other_machines() =>
             {
                 Conclusion::Flaky
+            }
+            // Nobody who runs it sees it pass.
+            (Conclusion::Dependent(found), Some(PlainBuild::Runs([failures, runs])))
+                if failures == runs && found.passes_on_other_machines() =>
+            {
+                Conclusion::Broken
             }
             _ => self,
         }

@@ -17,6 +17,7 @@ use crate::certainty::{ENOUGH, ENOUGH_FAILURES, sources};
 use crate::conclusion::{Conclusion, Dependence};
 use crate::culprit::Decisive;
 use crate::exhaustive::verified;
+use crate::plain::{PlainBuild, is_wanted};
 use crate::run::Run;
 use crate::sampling;
 use crate::simulation::{made, options, point, run, runs_at, simulate, site};
@@ -321,6 +322,29 @@ fn the_level_of_a_finding_is_that_of_the_shortest_delays_that_do_together() {
         simulate(&options, |spec| threads.run(spec, |others| others[20] - others[19] < 500_000));
     let found = dependence(conclusion);
     assert_eq!(found.level_of_delays(&evidence), Some(Level::One));
+}
+
+#[test]
+fn what_only_passes_when_it_is_delayed_longer_than_here_is_broken_if_no_plain_run_passes() {
+    let longest_of_std = longest(Level::Std) / SHORTEST;
+    for (family, needed, is_broken) in [
+        (Family::Time, longest_of_std / 2, false),
+        (Family::Time, longest_of_std * 4, true),
+        (Family::Schedule, longest_of_std * 2, false),
+        (Family::Schedule, longest_of_std * 20, true),
+    ] {
+        let threads = Threads { family, ..Threads::new(40) };
+        let (conclusion, _) = simulate(&options(), |spec| {
+            threads.run(spec, |others| others[39] - others[0] >= needed)
+        });
+        assert!(!dependence(conclusion.clone()).passes_clean);
+        assert_eq!(is_wanted(&conclusion), is_broken, "{family:?} {needed}");
+        for (runs, expected) in [([20, 20], is_broken), ([19, 20], false)] {
+            let plain = PlainBuild::Runs(runs);
+            let compared = conclusion.clone().compared_with(Some(&plain));
+            assert_eq!(compared == Conclusion::Broken, expected, "{compared:?}");
+        }
+    }
 }
 
 #[test]
