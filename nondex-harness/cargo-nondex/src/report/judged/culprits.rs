@@ -1,7 +1,7 @@
 //! What is reported of the culprits that a search found.
 
 use camino::Utf8Path;
-use nondex_core::{ElementRecord, Site, StepRecord};
+use nondex_core::{ElementRecord, Frame, Site, StepRecord};
 
 use crate::judge::culprit::{self, Call, Culprits, Decisive, Group};
 use crate::judge::evidence::Evidence;
@@ -55,17 +55,33 @@ impl Reporter<'_> {
         };
         if has_place(site) {
             if !self.workspace.is_users(&site.file) {
-                let user = self.workspace.nearest_of_users(&frames, self.cwd);
-                (culprit.user_file, culprit.user_line) = user.unzip();
+                (culprit.user_file, culprit.user_line) = self.user_place(&frames).unzip();
             }
             return culprit;
         }
-        let test = || Some((self.test.file.clone()?, self.test.line?));
-        let nearest = self.workspace.nearest(&frames, self.cwd);
-        let (file, line) = nearest.or_else(test).unwrap_or_default();
+        let nearest = || self.workspace.nearest(&frames, self.cwd);
+        let place = self.user_place(&frames).or_else(nearest);
+        let (file, line) = place.or_else(|| self.declared()).unwrap_or_default();
         culprit.site = Some(std::mem::replace(&mut culprit.file, file));
         culprit.line = line;
         culprit
+    }
+
+    /// The innermost place of the user's on a stack. A function that a dependency's macro made has
+    /// lines of the macro: where the test is such a function, it is the place where it is declared.
+    fn user_place(&self, frames: &[Frame]) -> Option<(String, u32)> {
+        let nearest = self.workspace.nearest_of_users(frames, self.cwd);
+        nearest.or_else(|| {
+            let name = format!("::{}", self.test.name);
+            let mut functions = frames.iter().map(|frame| &frame.function);
+            let is_called = functions.any(|function| function.ends_with(&name));
+            self.declared().filter(|_| is_called)
+        })
+    }
+
+    /// Where the test is declared.
+    fn declared(&self) -> Option<(String, u32)> {
+        Some((self.test.file.clone()?, self.test.line?))
     }
 
     fn call(&self, call: &Call, group: &Group) -> Culprit {

@@ -162,7 +162,13 @@ fn a_culprit_outside_the_workspace_is_shown_where_the_user_called_it() {
     std::fs::create_dir(root.join("src")).unwrap();
     std::fs::write(root.join("src/mine.rs"), "").unwrap();
     let mine = root.join("src/mine.rs");
-    let frame = |(file, line): (&str, u32)| Frame { function: "f".into(), file: file.into(), line };
+    let frame = |(file, line): (&str, u32)| Frame {
+        // The test, where a macro of a dependency made it.
+        function: ["f", "it::t"][usize::from(file.ends_with("macro.rs"))].into(),
+        file: file.into(),
+        line,
+    };
+    let expanded = ("dep-1.0.0/src/macro.rs", 5);
     let (dependency, std) = (("dep-1.0.0/src/lib.rs", 2), ("library/std/src/x.rs", 1));
     let users = [(mine.as_str(), 3), (mine.as_str(), 4)];
     let all = [&[std, dependency], &users[..]].concat();
@@ -190,6 +196,20 @@ fn a_culprit_outside_the_workspace_is_shown_where_the_user_called_it() {
             &[std, dependency],
             ("dep-1.0.0/src/lib.rs", 2, 0),
             ("dep-1.0.0/src/lib.rs", 2, None),
+            Some(stack.0),
+        ),
+        (
+            ("dep-1.0.0/src/lib.rs", 9, 5),
+            &[std, dependency, expanded],
+            ("dep-1.0.0/src/lib.rs", 9, 5),
+            ("tests/it.rs", 12, None),
+            None,
+        ),
+        (
+            stack,
+            &[std, dependency, expanded],
+            ("tests/it.rs", 12, 0),
+            ("tests/it.rs", 12, None),
             Some(stack.0),
         ),
         (stack, &[std], ("tests/it.rs", 12, 0), ("tests/it.rs", 12, None), Some(stack.0)),
