@@ -108,26 +108,31 @@ fn clock(culprit: &Culprit, least: Option<u64>) -> String {
     }
 }
 
-/// What a schedule must do so that the test fails.
+/// What a schedule must do so that the test fails or, where it fails in canonical order, passes.
 pub(super) fn needed(test: &TestReport) -> String {
+    let (needs, may_need) = if test.fails_in_canonical_order() {
+        ("passes with", "may pass with")
+    } else {
+        ("needs", "may need")
+    };
     match test.needed_delays() {
-        Some((delay, 1)) => return format!("needs a delay of {}", time(delay)),
+        Some((delay, 1)) => return format!("{needs} a delay of {}", time(delay)),
         Some((delay, parts)) => {
-            return format!("needs {parts} delays that last {} together", time(delay));
+            return format!("{needs} {parts} delays that last {} together", time(delay));
         }
         None => {}
     }
     let has = |kind| test.culprits.iter().any(|culprit| culprit.kind == kind);
     if test.depends_on_clocks() {
-        "needs a clock that shows an old time".to_owned()
+        format!("{needs} a clock that shows an old time")
     } else if test.culprits.is_empty() || !test.has_one_kind_of_culprits() {
-        "may need an injected delay".to_owned()
+        format!("{may_need} an injected delay")
     } else if has(Kind::Spurious) {
-        "needs a thread that wakes though nobody woke it".to_owned()
+        format!("{needs} a thread that wakes though nobody woke it")
     } else if has(Kind::Permute) {
-        "needs another waiting thread to be woken".to_owned()
+        format!("{needs} another waiting thread that is woken")
     } else {
-        "needs an injected delay".to_owned()
+        format!("{needs} an injected delay")
     }
 }
 
@@ -328,7 +333,9 @@ fn because(test: &TestReport, thread: &str, cause: &WaitCause) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::FailureReport;
     use crate::report::human::interleaving::tests::delayed;
+    use nondex_core::Outcome;
 
     #[test]
     fn of_suspects_of_several_kinds_no_single_one_is_said_and_no_help_is_given() {
@@ -360,6 +367,17 @@ mod tests {
         assert_eq!(needed(&test), "needs 2 delays that last 5 ms together");
         test.culprits[0].number = None;
         assert_eq!(needed(&test), "needs an injected delay");
+    }
+
+    #[test]
+    fn a_test_that_fails_without_a_delay_does_not_need_one() {
+        let mut test = TestReport::new("shop", "shop", "waits");
+        test.reason = Some(Timing::Race);
+        test.culprits = vec![delayed(3, 3_000_000)];
+        test.failures = vec![FailureReport::new(Outcome::Failed, None)];
+        assert_eq!(needed(&test), "passes with a delay of 3 ms");
+        test.culprits.clear();
+        assert_eq!(needed(&test), "may pass with an injected delay");
     }
 
     #[test]

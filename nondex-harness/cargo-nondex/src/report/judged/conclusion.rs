@@ -131,7 +131,7 @@ fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>
             shell::quote(question.test)
         ));
     } else if !tried.contains(&dependence.spec) {
-        let note = unusual_seed(question, &dependence.spec);
+        let note = unusual_seed(question, dependence);
         report.notes.push(note);
     }
     if dependence.passes_clean {
@@ -144,8 +144,10 @@ fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>
 }
 
 /// Where a seed comes from that nobody asked for.
-fn unusual_seed(question: Question<'_>, spec: &RunSpec) -> String {
+fn unusual_seed(question: Question<'_>, dependence: &Dependence) -> String {
+    let spec = &dependence.spec;
     let (level, seed) = (spec.level(), spec.seed());
+    let ends = if dependence.passes_clean { "fails" } else { "passes" };
     if question.regressions(&[level]).contains(spec) {
         format!(
             "it is a regression of an earlier finding: level {level} with seed {seed} was kept and \
@@ -154,14 +156,15 @@ fn unusual_seed(question: Question<'_>, spec: &RunSpec) -> String {
     } else if spec.schedule() == Schedule::Systematic {
         format!(
             "schedules with few preemptions are tried one after the other: {seed} is the number of \
-             one that fails"
+             one that {ends}"
         )
     } else if further::made(question, level).contains(spec) {
-        format!("more seeds were tried at level {level}: seed {seed} is the first that shows it")
+        format!(
+            "more seeds were tried at level {level}: seed {seed} is the first under which it {ends}"
+        )
     } else {
         format!(
-            "all its orders at level {level} were tried: seed {seed} is one that shows a failing \
-             order"
+            "all its orders at level {level} were tried: seed {seed} is one under which it {ends}"
         )
     }
 }
