@@ -56,10 +56,10 @@ impl Around {
             )));
         }
         let mut cargo = foundation.cargo(plan, true);
-        cargo.entropy = EntropyLibrary::of(toolchain).ok();
         let ours = foundation.ours();
         let instrumentation = Instrumentation::of(&cargo, &ours, quiet)?;
-        let folder = BuildFolder::open(ours.join(FOLDER), &instrumentation.key(), quiet)?;
+        cargo.entropy = EntropyLibrary::of(toolchain).ok();
+        let folder = BuildFolder::open(ours.join(FOLDER), &instrumentation.key(&cargo), quiet)?;
         let variables = vec![
             ("CARGO_BUILD_TARGET".to_owned(), target.clone().into()),
             ("CARGO_TARGET_DIR".to_owned(), folder.path.as_str().into()),
@@ -68,7 +68,7 @@ impl Around {
             (runner_variable(target), format!("{own} {RUN}").into()),
         ];
         let starts = folder.path.clone();
-        let (mut intercept, _) = instrumentation.intercept(&folder.path, starts)?;
+        let (mut intercept, _) = instrumentation.intercept(&cargo, &folder.path, starts)?;
         intercept.rustdoc = Some(toolchain.rustdoc().to_string_lossy().into_owned());
         for (name, _) in &variables {
             let before = std::env::var(name).ok();

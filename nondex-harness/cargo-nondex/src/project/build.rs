@@ -71,22 +71,22 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
     if plan.mode == Mode::Program && platform::mentions_static(&foundation.here, &plan.config) {
         started::check_linkage(&cargo, &ours)?;
     }
+    let instrumentation = Instrumentation::of(&cargo, &ours, quiet)?;
     // Without it, what a build script or a proc macro draws at random is the platform's.
     let entropy = EntropyLibrary::of(toolchain);
     let unseeded = entropy.as_ref().err().map(|why| {
         format!("what build scripts and proc macros draw at random is not seeded: {why}")
     });
     cargo.entropy = entropy.ok();
-    let instrumentation = Instrumentation::of(&cargo, &ours, quiet)?;
-    let folder = ours.join(instrumentation.folder());
-    let folder = BuildFolder::open(folder, &instrumentation.key(), quiet)?;
+    let folder = ours.join(instrumentation.folder(&cargo));
+    let folder = BuildFolder::open(folder, &instrumentation.key(&cargo), quiet)?;
     let build_dir = &folder.path;
     if !plan.varied.program.is_empty() {
         outdated::outdate(build_dir, &plan.varied.packages)
             .map_err(|e| Error::setup(format!("failed to change `{build_dir}`: {e}")))?;
     }
     let starts = build_dir.join(format!("starts-{}", std::process::id()));
-    let (intercept, mut notes) = instrumentation.intercept(build_dir, starts)?;
+    let (intercept, mut notes) = instrumentation.intercept(&cargo, build_dir, starts)?;
     let runtime = intercept.runtime.as_ref();
     let (started, order_note) = std::thread::scope(|scope| {
         let note = scope.spawn(|| runtime?.order_note(toolchain, &foundation.target));

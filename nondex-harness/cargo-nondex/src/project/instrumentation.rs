@@ -17,7 +17,6 @@ use crate::error::Result;
 
 /// See the [module](self).
 pub(super) struct Instrumentation<'a> {
-    cargo: &'a Cargo<'a>,
     /// What is put in place of std and test; `None` unless a whole program is built.
     runtime: Option<Runtime>,
     /// How rustix does its operations.
@@ -38,11 +37,10 @@ impl<'a> Instrumentation<'a> {
     ///
     /// # Errors
     /// As [`Runtime::of`] and [`rustix::backend`].
-    pub(super) fn of(cargo: &'a Cargo<'a>, ours: &Utf8Path, quiet: bool) -> Result<Self> {
+    pub(super) fn of(cargo: &Cargo<'a>, ours: &Utf8Path, quiet: bool) -> Result<Self> {
         let plan = cargo.plan;
         if plan.mode != Mode::Program {
             return Ok(Instrumentation {
-                cargo,
                 runtime: None,
                 rustix: Backend::Unchanged,
                 atomics: Atomics::Unchanged,
@@ -78,7 +76,6 @@ impl<'a> Instrumentation<'a> {
             )
         }));
         Ok(Instrumentation {
-            cargo,
             runtime: Some(runtime),
             rustix,
             atomics,
@@ -90,10 +87,10 @@ impl<'a> Instrumentation<'a> {
 
     /// The name of the folder for such builds. Cargo does not see what is put into them, so each
     /// kind has its own.
-    pub(super) fn folder(&self) -> &'static str {
-        let plan = self.cargo.plan;
+    pub(super) fn folder(&self, cargo: &Cargo<'_>) -> &'static str {
+        let plan = cargo.plan;
         match plan.mode {
-            Mode::Program if !self.cargo.collections => "build-std-collections",
+            Mode::Program if !cargo.collections => "build-std-collections",
             Mode::Program if matches!(self.counted, Some(Counted::Some(_))) => "build-changed",
             Mode::Program if self.counted.is_some() => "build-covered",
             Mode::Program if self.races => "build-races",
@@ -106,13 +103,13 @@ impl<'a> Instrumentation<'a> {
     }
 
     /// What identifies builds with it, which cargo does not see.
-    pub(super) fn key(&self) -> String {
+    pub(super) fn key(&self, cargo: &Cargo<'_>) -> String {
         let runtime = self.runtime.as_ref();
         [
             runtime.map_or("", |runtime| &runtime.content),
             self.rustix.key(),
             self.atomics.key(),
-            self.cargo.entropy.as_ref().map_or("", |_| " seeded"),
+            cargo.entropy.as_ref().map_or("", |_| " seeded"),
             if self.races { " accesses are calls" } else { "" },
         ]
         .concat()
@@ -125,6 +122,7 @@ impl<'a> Instrumentation<'a> {
     /// When what the linker is given cannot be written.
     pub(super) fn intercept(
         self,
+        cargo: &Cargo<'_>,
         build_dir: &Utf8Path,
         starts: Utf8PathBuf,
     ) -> Result<(Intercept, Vec<String>)> {
@@ -136,7 +134,7 @@ impl<'a> Instrumentation<'a> {
             races: self.races,
             rustix_uses_libc: self.rustix == Backend::Libc,
             starts,
-            ..self.cargo.intercept()
+            ..cargo.intercept()
         };
         Ok((intercept, self.notes))
     }
