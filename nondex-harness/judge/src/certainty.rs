@@ -223,8 +223,6 @@ mod tests {
     use super::super::missing::Spent;
     use super::super::simulation::{options, run, simulate};
     use super::*;
-    use crate::specs::clean_spec;
-    use crate::specs::natural_spec;
 
     fn timed(passed: bool, took: Duration) -> Run {
         Run { sources: vec![Source::Clock], took, ..run(passed, []) }
@@ -282,10 +280,10 @@ mod tests {
             let options = options();
             let mut evidence = Evidence::new(true);
             for passed in [first_passes, true] {
-                evidence.add(clean_spec("t", &options), timed(passed, Duration::ZERO));
+                evidence.add(options.clean_spec("t"), timed(passed, Duration::ZERO));
             }
             for _ in 0..2 {
-                evidence.add(natural_spec("t", &options), timed(true, Duration::ZERO));
+                evidence.add(options.natural_spec("t"), timed(true, Duration::ZERO));
             }
             evidence.spend(Spent { exploring: true, ..Spent::default() });
             is_confirmed(Question::new("t", &options, &evidence)).is_err()

@@ -32,7 +32,7 @@ use super::equivalence::is_made;
 use super::evidence::Evidence;
 use super::missing::{Missing, Purpose};
 use super::run::Run;
-use super::specs::OPERATIONS;
+use super::specs;
 use super::timing::is_timing;
 
 /// How often the outcome must be the same with a call, and without it, before it is confirmed.
@@ -316,7 +316,7 @@ pub fn traced(spec: &RunSpec, group: &Group) -> RunSpec {
     let is_timed = group.sites.iter().any(is_timing);
     RunSpec {
         trace: group.sites.clone(),
-        ..spec.with_operations(if is_timed { OPERATIONS } else { 0 })
+        ..spec.with_operations(if is_timed { specs::OPERATIONS } else { 0 })
     }
 }
 

@@ -208,7 +208,7 @@ mod tests {
         let options = options();
         let mut evidence = Evidence::new(true);
         for _ in 0..2 {
-            let spec = crate::specs::clean_spec("t", &options);
+            let spec = options.clean_spec("t");
             let mut run = ended(&spec, Deadlocks, Duration::ZERO);
             run.schedule.as_mut().unwrap().time_us = 3_000_000;
             evidence.add(spec, run);
@@ -217,7 +217,7 @@ mod tests {
         assert!((12..16).contains(&shortened.as_secs()), "{shortened:?}");
         assert_eq!(limit(Duration::from_secs(5), &evidence), None);
         let seed = RunSpec::new("t", Level::Std, 1);
-        let natural = crate::specs::natural_spec("t", &options);
+        let natural = options.natural_spec("t");
         let usual = Duration::from_secs(60);
         assert_eq!(limit_of(std::slice::from_ref(&natural), usual, &evidence), Some(shortened));
         assert_eq!(limit_of(&[natural, seed], usual, &evidence), None);

@@ -12,7 +12,6 @@ use super::culprit::Culprits;
 use super::missing::Missing;
 use super::question::Question;
 use super::run::Run;
-use super::specs::{shown_world_spec, world_spec};
 use super::timing::is_of_file_time;
 use super::world::World;
 
@@ -23,7 +22,7 @@ use super::world::World;
 pub(super) fn judge(question: Question<'_>, world: &World) -> Result<Conclusion, Missing> {
     let test = question.test;
     let (options, evidence) = (question.options, question.evidence);
-    let spec = world_spec(test, world, options);
+    let spec = options.world_spec(test, world);
     let runs = evidence.made(&spec, world.runs())?;
     if options.is_scheduled() && runs.iter().any(Run::has_no_outcome) {
         let options = &options.with_real_threads();
@@ -35,7 +34,7 @@ pub(super) fn judge(question: Question<'_>, world: &World) -> Result<Conclusion,
     }
     if passes {
         if world.verify && !are_same(&runs[0], &runs[1]) {
-            evidence.made(&shown_world_spec(test, world, options), world.runs())?;
+            evidence.made(&options.shown_world_spec(test, world), world.runs())?;
         }
         return Ok(Conclusion::Stable);
     }

@@ -16,7 +16,6 @@ use super::missing::Missing;
 use super::options::Options;
 use super::question::Question;
 use super::run::Run;
-use super::specs::levels;
 
 /// How many seeds are looked through for one that takes a missing branch, when there are at most so
 /// many orders: of `n` equally likely ones the last is drawn after about n·ln(n) seeds, and after
@@ -115,7 +114,7 @@ pub fn verified(question: Question<'_>) -> Vec<Level> {
         let explored = explore(question, level);
         matches!(explored, Ok(Exploration::Complete(_)))
     };
-    let mut levels = levels(&question.options.levels);
+    let mut levels = question.options.realistic_first();
     levels.retain(|&level| level != Level::Std);
     if !(levels.contains(&Level::Full) && is_complete(Level::Full)) {
         levels.retain(|&level| is_complete(level));

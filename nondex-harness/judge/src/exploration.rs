@@ -11,7 +11,6 @@ use super::missing::{Missing, Purpose};
 use super::question::Question;
 use super::run::Run;
 use super::sampling::seed_specs;
-use super::specs::levels;
 use super::{systematic, unseen};
 
 /// Number of hangs at one level after which its other seeds are not tried: each costs the whole
@@ -30,7 +29,7 @@ const SURVEYS: [usize; 2] = [1, 3];
 /// as without a budget.
 pub(super) fn survey(question: Question<'_>, passes_clean: bool) -> Result<bool, Missing> {
     let evidence = question.evidence;
-    let levels = levels(&question.options.levels);
+    let levels = question.options.realistic_first();
     let rounds = SURVEYS.into_iter();
     for (seeds, &level) in rounds.flat_map(|seeds| levels.iter().map(move |level| (seeds, level))) {
         let mut specs = seed_specs(question, level);

@@ -108,7 +108,6 @@ pub fn made(question: Question<'_>, level: Level) -> Vec<RunSpec> {
 #[cfg(test)]
 mod tests {
     use crate::evidence::Evidence;
-    use crate::specs::clean_spec;
     use nondex_core::{Family, Outcome, ScheduleRecord, Site};
 
     use super::*;
@@ -196,7 +195,7 @@ mod tests {
         let options = with_further(Some(Purpose::Explore));
         let tried = |ends: bool, exploring: bool| {
             let mut evidence = Evidence::new(true);
-            evidence.add(clean_spec("t", &options), seldom(true, 2, &clean_spec("t", &options)));
+            evidence.add(options.clean_spec("t"), seldom(true, 2, &options.clean_spec("t")));
             evidence.spend(Spent { exploring, ..Spent::default() });
             let ask = |evidence: &Evidence| {
                 answered_specs(Question::new("t", &options, evidence), true, false)

@@ -43,7 +43,7 @@ pub mod reruns;
 pub mod run;
 pub mod sampling;
 pub mod slots;
-pub mod specs;
+mod specs;
 pub mod systematic;
 pub mod threads;
 pub mod timing;

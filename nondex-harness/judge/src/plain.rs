@@ -98,7 +98,6 @@ mod tests {
     use crate::isolation::{Available, Runs, conclude};
     use crate::prerequisite::Policy;
     use crate::simulation::{options, run};
-    use crate::specs::clean_spec;
 
     /// What is concluded of a test that fails in all clean runs, and of which a plain build showed
     /// this.
@@ -107,7 +106,7 @@ mod tests {
         let mut runs = Runs::new(true, false);
         for _ in 0..2 {
             let run = crate::run::Run { outcome: outcome.clone(), ..run(false, []) };
-            runs.together.add(clean_spec("t", &options), run);
+            runs.together.add(options.clean_spec("t"), run);
         }
         runs.plain = plain;
         (conclude("t", &options, Available::default(), &runs).unwrap().conclusion, runs)
@@ -145,7 +144,7 @@ mod tests {
         ] {
             let artefact = Conclusion::Artefact(Box::new(Dependence {
                 passes_clean,
-                spec: clean_spec("t", &options()),
+                spec: options().clean_spec("t"),
                 culprits: Culprits::default(),
                 is_cut: false,
             }));

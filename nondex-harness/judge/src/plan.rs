@@ -26,7 +26,6 @@ use super::patience::{self, patiently};
 use super::prerequisite;
 use super::question::Question;
 use super::run::Run;
-use super::specs::levels;
 use super::{ending, threads, timing};
 
 /// Number of failing specs that are run again before a test whose failures do not repeat is called
@@ -127,7 +126,7 @@ fn weakest(question: Question<'_>, passes_clean: bool) -> Result<Reproduction, M
     // What is found once is judged as without a budget.
     let is_found = !options.every_seed && !holds_for_all && survey(question, passes_clean)?;
     let purpose = if is_found { Purpose::Judge } else { options.purpose_of_seeds() };
-    for level in levels(&options.levels) {
+    for level in options.realistic_first() {
         if holds_for_all && level != Level::Std {
             break;
         }

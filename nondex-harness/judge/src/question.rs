@@ -5,7 +5,7 @@ use nondex_core::{Level, RunSpec};
 use super::evidence::Evidence;
 use super::options::Options;
 use super::run::Run;
-use super::specs::{self, OPERATIONS};
+use super::specs;
 
 /// A question about one test. The functions of this crate answer it, or name the runs to make
 /// first.
@@ -35,7 +35,7 @@ impl<'a> Question<'a> {
 
     /// The spec of a clean run, as the campaign runs it.
     pub fn clean_spec(self) -> RunSpec {
-        specs::clean_spec(self.test, self.options)
+        self.options.clean_spec(self.test)
     }
 
     /// The clean runs.
@@ -45,7 +45,7 @@ impl<'a> Question<'a> {
 
     /// The spec of a run in canonical order with real threads and real time.
     pub fn natural_spec(self) -> RunSpec {
-        specs::natural_spec(self.test, self.options)
+        self.options.natural_spec(self.test)
     }
 
     /// The runs in canonical order with real threads and real time.
@@ -55,12 +55,12 @@ impl<'a> Question<'a> {
 
     /// The spec of a clean run whose operations are to be shown.
     pub(super) fn shown_spec(self) -> RunSpec {
-        self.clean_spec().with_operations(OPERATIONS)
+        self.clean_spec().with_operations(specs::OPERATIONS)
     }
 
     /// The spec of one seed at `level`, as the campaign runs it.
     pub fn seed_spec(self, level: Level, seed: u64) -> RunSpec {
-        specs::seed_spec(self.test, level, seed, self.options)
+        self.options.seed_spec(self.test, level, seed)
     }
 
     /// The runs whose specs draw every choice and are those of a seed that was tried, from the most

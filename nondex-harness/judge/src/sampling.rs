@@ -15,7 +15,6 @@ use nondex_core::{Family, Level, RunSpec, Site};
 
 use super::question::Question;
 use super::run::Run;
-use super::specs::{self};
 use super::unseen;
 
 /// Number of calls of each site that make a run a sample.
@@ -47,7 +46,7 @@ fn seeds<'a>(question: Question<'a>, level: Level) -> &'a [u64] {
 /// The levels at which not all seeds are tried.
 pub fn levels(question: Question<'_>) -> Vec<Level> {
     let is_less = |level: &Level| seeds(question, *level).len() < question.options.seeds.len();
-    specs::levels(&question.options.levels).into_iter().filter(is_less).collect()
+    question.options.realistic_first().into_iter().filter(is_less).collect()
 }
 
 /// Whether a run at `level` draws independently, and often, wherever it draws. Random bytes count

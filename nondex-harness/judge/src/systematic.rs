@@ -18,7 +18,6 @@ use super::missing::{Missing, Purpose};
 use super::options::Options;
 use super::question::Question;
 use super::run::Run;
-use super::specs::levels;
 
 /// With how many preemptions schedules are tried at most. Most defects need no more.
 pub const MAX_PREEMPTIONS: u32 = 2;
@@ -109,12 +108,12 @@ pub(super) fn level(options: &Options) -> Option<Level> {
         && options.prune
         && options.schedule == Schedule::Covering
         && !options.seeds.is_empty();
-    levels(&options.levels).first().copied().filter(|_| is_on)
+    options.realistic_first().first().copied().filter(|_| is_on)
 }
 
 /// How many schedules of a test are all tried: by default as many as there are runs of seeds.
 fn limit(options: &Options) -> u64 {
-    let seeds = options.seeds.len() * levels(&options.levels).len();
+    let seeds = options.seeds.len() * options.realistic_first().len();
     options.exhaustive.max(seeds as u64).min(exhaustive::MAX_ORDERS)
 }
 

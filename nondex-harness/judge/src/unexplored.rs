@@ -3,7 +3,7 @@
 use nondex_core::{Level, RunSpec};
 
 use super::question::Question;
-use super::{certainty, exhaustive, sampling, specs};
+use super::{certainty, exhaustive, sampling};
 
 /// How many runs that a campaign without a budget makes of a `test` which passed in every run were
 /// left out, at least: of seeds, and for certainty. Schedules are not listed, so they do not count.
@@ -12,7 +12,7 @@ pub fn runs(question: Question<'_>) -> u64 {
         return 0;
     }
     let verified = exhaustive::verified(question);
-    let levels = specs::levels(&question.options.levels).into_iter();
+    let levels = question.options.realistic_first().into_iter();
     let open = levels.filter(|level| !verified.contains(level));
     let seeds = |level: Level| sampling::seed_specs(question, level);
     let is_left_out = |spec: &RunSpec| !question.evidence.has_answer(spec);

@@ -13,7 +13,6 @@ use crate::judge::isolation::{ExternalFiles, Need, Runs};
 use crate::judge::order::AfterOthers;
 use crate::judge::plain::PlainBuild;
 use crate::judge::run::Run;
-use crate::judge::specs;
 use crate::judge::verdict::Fact;
 use crate::project::{Suite, TestCase};
 
@@ -32,7 +31,7 @@ impl Campaign<'_> {
                     known.binary.id == suite.binary.id && other.name == case.name
                 };
                 let test = self.tests.iter().position(known)?;
-                let spec = specs::clean_spec(&case.name, &self.options[test]);
+                let spec = self.options[test].clean_spec(&case.name);
                 runs[test].together.of(&spec).first().cloned()
             };
             let options = self.options[tests[0]].with_real_threads();
@@ -83,7 +82,7 @@ impl Campaign<'_> {
             let Need::Files { limit, fact } = need else { continue };
             let (suite, case) = self.tests[*test];
             let run = || {
-                let spec = specs::clean_spec(&case.name, &self.options[*test]);
+                let spec = self.options[*test].clean_spec(&case.name);
                 let spec = external_files::spec(spec);
                 self.launcher.run(Setting::Fresh, *limit, &suite.binary, case, &spec).ok()
             };

@@ -60,7 +60,7 @@ use crate::judge::conclusion::Conclusion;
 use crate::judge::isolation::{self, Available, Judgement, Need, Runs};
 use crate::judge::run::Run;
 use crate::judge::slots::Required;
-use crate::judge::{Options, TestOptions, specs};
+use crate::judge::{Options, TestOptions};
 use crate::project::{Harness, Suite, TestCase};
 use crate::report::schema::RunInfo;
 use crate::report::workspace::Workspace;
@@ -167,7 +167,7 @@ pub fn run(
     let models: BTreeSet<String> =
         executed.tests.iter().flat_map(|test| test.runs.models()).collect();
     let info = RunInfo {
-        levels: specs::levels(&options.levels),
+        levels: options.realistic_first(),
         seeds: options.seeds.clone(),
         schedule: options.schedule,
         clean_runs: options.clean_runs.get(),

@@ -22,7 +22,6 @@ use crate::judge::order::{End, Experiment, Experiments, MissingProcesses, Proces
 use crate::judge::prerequisite::explained_run;
 use crate::judge::run::Run;
 use crate::judge::slots::Required;
-use crate::judge::specs::{clean_spec, seed_spec};
 use crate::judge::{Options, missing};
 use crate::pool;
 use crate::project::{Suite, TestCase};
@@ -132,8 +131,8 @@ impl Processes<'_> {
     pub(super) fn spec(&self, test: usize) -> RunSpec {
         let (name, options) = (&self.tests[test].name, self.options_of(test));
         match self.drawn {
-            Some((level, seed)) => seed_spec(name, level, seed, &options),
-            None => clean_spec(name, &options),
+            Some((level, seed)) => options.seed_spec(name, level, seed),
+            None => options.clean_spec(name),
         }
     }
 

@@ -21,7 +21,7 @@ use crate::judge::order::End;
 use crate::judge::reruns::{NextRerun, Reached, RerunCounts, RerunsUnder, next};
 use crate::judge::timing::is_of_timing;
 use crate::judge::verdict::Fact;
-use crate::judge::{Options, further, specs};
+use crate::judge::{Options, further};
 use crate::project::{Suite, TestCase};
 use crate::report::TestReport;
 use crate::report::judged::order;
@@ -195,7 +195,7 @@ impl<'a> Reruns<'a> {
         }
         let spec = match circumstance {
             Circumstance::FurtherSeeds => self.further(suite, case, number, reached),
-            _ => specs::natural_spec(&case.name, self.options),
+            _ => self.options.natural_spec(&case.name),
         };
         let run = under(circumstance, &suite.binary, &self.folder, |binary| {
             self.launcher.run(Setting::Shared, timeout, binary, case, &spec)
@@ -216,7 +216,7 @@ impl<'a> Reruns<'a> {
             ([Level::Std, Level::One][(number % 2) as usize], number / 2)
         };
         let options = self.options.of(&suite.test_id(case));
-        specs::seed_spec(&case.name, level, first.saturating_add(number), &options)
+        options.seed_spec(&case.name, level, first.saturating_add(number))
     }
 }
 

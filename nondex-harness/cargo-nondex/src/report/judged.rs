@@ -11,7 +11,7 @@ use crate::judge::isolation::{Judgement, Runs};
 use crate::judge::plain::PlainBuild;
 use crate::judge::run::Run;
 use crate::judge::verdict::Fact;
-use crate::judge::{Options, Question, certainty, further, specs, threads};
+use crate::judge::{Options, Question, certainty, further, threads};
 use crate::project::{Suite, TestCase};
 
 /// What is written about a test that was not run.
@@ -86,7 +86,7 @@ fn external_files(report: &mut TestReport, basis: &Basis<'_>) {
     let Some(files) = &basis.runs.files else { return };
     report.runs += files.runs;
     if report.verdict.passes() {
-        let clean = specs::clean_spec(&basis.test.name, basis.asked);
+        let clean = basis.asked.clean_spec(&basis.test.name);
         let failed = basis.runs.together.of(&clean).iter().find(|run| !run.passed());
         let Some(failed) = failed.filter(|_| files.note.is_some()) else { return };
         report.rule(Fact::Varies);
@@ -248,7 +248,7 @@ fn replay(report: &mut TestReport, reproduced: Option<&RunSpec>, basis: &Basis<'
         primary,
         kind: binary.kind.clone(),
         target: binary.target.clone(),
-        spec: specs::clean_spec("", options),
+        spec: options.clean_spec(""),
         timeout_ms: u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
     });
 }

@@ -166,7 +166,6 @@ fn sufficient([failed, runs]: [usize; 2]) -> usize {
 mod tests {
     use super::*;
     use crate::simulation::{options, run};
-    use crate::specs::clean_spec;
 
     #[test]
     fn the_seldomer_it_failed_the_more_runs_alone_are_asked_for() {
@@ -190,7 +189,7 @@ mod tests {
         for (of_spec, expected) in [(&scheduled, true), (&real, false)] {
             let mut runs = Runs::new(true, true);
             for passes in [true, false] {
-                let spec = clean_spec("t", of_spec);
+                let spec = of_spec.clean_spec("t");
                 runs.together.add(spec, run(passes, [1]));
             }
             assert_eq!(is_disturbed(&scheduled, &runs), expected, "{expected}");

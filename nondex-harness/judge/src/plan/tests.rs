@@ -1,6 +1,4 @@
 //! Tests of what is run next, over simulated tests.
-
-use crate::specs::clean_spec;
 use nondex_core::context::place;
 use nondex_core::{
     ChoiceRecord, ElementRecord, Family, Given, PointRecord, Site, StepRecord, model,
@@ -132,7 +130,7 @@ fn clean_runs_that_disagree_are_non_deterministic() {
         passes = !passes;
         run(passes, [1])
     });
-    let spec = clean_spec("t", &options());
+    let spec = options().clean_spec("t");
     assert_eq!(conclusion, Conclusion::NonDeterministic { spec: Box::new(spec) });
     assert_eq!(evidence.all().count(), 2);
 }

@@ -1,7 +1,6 @@
 //! Tests of the enumeration of schedules, against a search by brute force.
 
 use crate::evidence::Evidence;
-use crate::specs::clean_spec;
 use std::collections::BTreeSet;
 
 use nondex_core::{Outcome, ScheduleRecord};
@@ -188,7 +187,7 @@ fn explored(program: Program, exhaustive: u64) -> (Explored, Evidence) {
     let mut options = options();
     options.exhaustive = exhaustive;
     let mut evidence = Evidence::new(true);
-    let clean = clean_spec("t", &options);
+    let clean = options.clean_spec("t");
     evidence.add(clean.clone(), simulated(program, &clean, &|_| true));
     let ask = |evidence: &Evidence| explore(Question::new("t", &options, evidence));
     let explored = settle(&mut evidence, ask, |evidence, spec: RunSpec, _| {
@@ -299,7 +298,7 @@ fn of_a_run_that_is_not_certain_to_repeat_and_of_time_nothing_is_claimed() {
     for spoil in cases {
         let options = options();
         let mut evidence = Evidence::new(true);
-        let clean = clean_spec("t", &options);
+        let clean = options.clean_spec("t");
         evidence.add(clean.clone(), simulated(program, &clean, &|_| true));
         let ask = |evidence: &Evidence| explore(Question::new("t", &options, evidence));
         let explored = settle(&mut evidence, ask, |evidence, spec: RunSpec, _| {

@@ -1,8 +1,6 @@
 //! Tests of conclusions about threads, over simulated schedules.
 
 mod natural;
-
-use crate::specs::natural_spec;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -224,7 +222,7 @@ fn a_test_that_threads_cannot_make_fail_is_stable_and_nobody_has_seen_all_its_sc
         assert_eq!(runs_at(&evidence, level), 10 + listed, "{level}");
     }
     // Chance may still act where no schedule is chosen.
-    let natural = evidence.of(&natural_spec("t", &options));
+    let natural = evidence.of(&options.natural_spec("t"));
     assert_eq!(natural.len(), ENOUGH);
     assert_eq!(sources(&evidence), [Source::Thread]);
 }
@@ -241,7 +239,7 @@ fn a_test_that_only_some_seed_brings_to_a_choice_of_threads_is_run_as_often_with
         }
     });
     assert_eq!(conclusion, Conclusion::Stable);
-    let natural = evidence.of(&natural_spec("t", &options()));
+    let natural = evidence.of(&options().natural_spec("t"));
     assert_eq!(natural.len(), ENOUGH);
 }
 

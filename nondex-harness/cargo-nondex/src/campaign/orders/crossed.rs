@@ -10,7 +10,6 @@ use crate::campaign::order::Processes;
 use crate::campaign::race::Use;
 use crate::campaign::state::PLACE;
 use crate::judge::order::{Dependence, End, Limits, OrderConclusion, conclude, detect};
-use crate::judge::specs;
 use crate::report::Culprit;
 
 /// Maximum number of seeds under which the orders run at `STD`, and at each level above it.
@@ -55,7 +54,7 @@ impl OrderCampaign<'_> {
         let pairs = pairs.into_iter().take(MAX_PAIRS);
         let planned: Vec<Vec<usize>> = [original, reverse].into_iter().chain(pairs).collect();
         let mut open: Vec<usize> = asked.to_vec();
-        let levels = specs::levels(&self.options.levels);
+        let levels = self.options.realistic_first();
         for level in levels.into_iter().filter(|level| *level != Level::Full) {
             let number = ORDER_SEEDS[usize::from(level != Level::Std)];
             for &seed in self.options.seeds.iter().take(number) {

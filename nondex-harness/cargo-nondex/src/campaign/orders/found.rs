@@ -10,7 +10,6 @@ use super::crossed::Crossed;
 use crate::campaign::order::Processes;
 use crate::judge::order::experiments::Experiments;
 use crate::judge::order::{Dependence, Detection, End, OrderConclusion};
-use crate::judge::specs;
 use crate::judge::verdict::Fact;
 use crate::report::judged::{self, order};
 use crate::report::schema::TriedOrder;
@@ -60,7 +59,7 @@ impl BinaryResult {
         };
         if let Some(chance) = self.chances.iter().find(|known| known.test == test) {
             let spec = match chance.seed {
-                Some(seed) => specs::seed_spec(&report.name, Level::Std, seed, &options),
+                Some(seed) => options.seed_spec(&report.name, Level::Std, seed),
                 None => processes.spec(test),
             };
             order::fail(&mut report, suite, &spec, chance.end.as_ref(), &options);
@@ -74,7 +73,8 @@ impl BinaryResult {
         if let Some(crossed) = self.crossed.iter().find(|known| known.test == test) {
             order::dependent(&mut report, &crossed.dependence, names, &options);
             let before = crossed.dependence.sets[0].iter();
-            let spec = specs::seed_spec(&report.name, crossed.level, crossed.seed, &options)
+            let spec = options
+                .seed_spec(&report.name, crossed.level, crossed.seed)
                 .after(before.map(|test| names[*test].to_owned()).collect());
             order::fail(&mut report, suite, &spec, crossed.end.as_ref(), &options);
             order::crossed(&mut report, crossed.choices.clone());

@@ -14,7 +14,6 @@ use crate::command::folders::Folders;
 use crate::error::Result;
 use crate::judge::Options;
 use crate::judge::bisect::Tried;
-use crate::judge::specs::{clean_spec, natural_spec};
 use crate::project::{self, BuildPlan, Doctests, Project, Suite, TestCase};
 use crate::report::schema::Line;
 use crate::report::{Report, RunDirectory, TestReport, Verdict};
@@ -264,7 +263,7 @@ impl<'a> Oracle<'a> {
         let options = self.options(project);
         let launcher = Launcher::new(self.directory.records(), self.stop);
         let limit = options.timeout;
-        let alone = clean_spec(&case.name, &options);
+        let alone = options.clean_spec(&case.name);
         let after = alone.clone().after(before);
         let mut passed = [Vec::new(), Vec::new()];
         for _ in 0..2 {
@@ -301,7 +300,7 @@ impl<'a> Oracle<'a> {
     ) -> Option<Trial> {
         let options = self.options(project);
         let launcher = Launcher::new(self.directory.records(), self.stop);
-        let spec = natural_spec(&case.name, &options);
+        let spec = options.natural_spec(&case.name);
         let [mut passed, mut failed] = [0, 0];
         while passed + failed < runs && (passed == 0 || failed == 0) {
             let run = launcher.run(Setting::Shared, options.timeout, &suite.binary, case, &spec);

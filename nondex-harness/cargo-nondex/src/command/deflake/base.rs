@@ -12,7 +12,6 @@ use crate::error::Result;
 use crate::judge::Options;
 use crate::judge::certainty::{MOST, runs_without_failure};
 use crate::judge::change::AtBase;
-use crate::judge::specs::natural_spec;
 use crate::project::{self, BuildPlan, Project, Suite, TestCase};
 use crate::report::{TestReport, Verdict};
 use crate::repository::{Copy, Git};
@@ -154,7 +153,7 @@ impl<'a> Base<'a> {
     ) -> AtBase {
         let (records, stop) = (self.session.directory.records(), self.session.stop);
         let launcher = Launcher::new(records, stop);
-        let spec = natural_spec(&case.name, options);
+        let spec = options.natural_spec(&case.name);
         let wanted = runs_without_failure(test.least_rate());
         let begin = Instant::now();
         for made in 0..wanted {

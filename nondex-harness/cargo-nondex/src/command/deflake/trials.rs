@@ -15,7 +15,6 @@ use crate::judge::Options;
 use crate::judge::change::Witness;
 use crate::judge::circumstance::Circumstance;
 use crate::judge::run::Run;
-use crate::judge::specs::clean_spec;
 use crate::project::blocks::SourceLine;
 use crate::project::{self, Harness, Project, Suite, TestCase};
 use crate::report::TestReport;
@@ -39,7 +38,8 @@ pub(super) fn after(
     let cases: Option<Vec<&TestCase>> =
         before.into_iter().flatten().chain([&case.name]).map(|name| suite.test(name)).collect();
     let Some(cases) = cases else { return Some(Vec::new()) };
-    let spec = clean_spec(&case.name, options)
+    let spec = options
+        .clean_spec(&case.name)
         .after(before.cloned().unwrap_or_default())
         .watching(watch.to_vec());
     launcher.experiment(None, &[options.timeout], &suite.binary, &cases, &spec)
@@ -126,7 +126,7 @@ impl<'a> Trials<'a> {
         let records = self.session.directory.records();
         let launcher = Launcher::new(records, self.session.stop);
         let limits = &[options.timeout];
-        let spec = clean_spec(&case.name, &options);
+        let spec = options.clean_spec(&case.name);
         if suite.binary.harness == Harness::Nondex {
             let twice = spec.clone().after(vec![case.name.clone()]);
             let runs = launcher.experiment(None, limits, &suite.binary, &[case, case], &twice);

@@ -11,7 +11,6 @@ use crate::error::{Error, Result};
 use crate::findings::{self, Finding, Fingerprint};
 use crate::judge::Options;
 use crate::judge::prerequisite::Policy;
-use crate::judge::specs::clean_spec;
 use crate::project::symbols::Symbols;
 use crate::project::{BuildPlan, Doctests, Harness, Project, Suite, TestCase};
 
@@ -38,7 +37,7 @@ pub(super) fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding
     options.network = Policy::new(network, args.network_allow.clone(), true);
     let spec = match (args.level, args.seed) {
         (Some(level), Some(seed)) => options.apply(RunSpec::new(&test.name, level, seed)),
-        _ => clean_spec(&test.name, &options),
+        _ => options.clean_spec(&test.name),
     };
     let mut before = before(project, suite, test, &args.after)?;
     let spec = match (&args.state, args.interrupt_at) {

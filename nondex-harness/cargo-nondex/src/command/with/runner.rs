@@ -21,7 +21,6 @@ use crate::campaign::launch::{Launcher, Setting};
 use crate::campaign::process::without_randomisation;
 use crate::judge::Options;
 use crate::judge::run::Run;
-use crate::judge::specs::world_spec;
 use crate::pool;
 use crate::program;
 use crate::project::{Harness, Surroundings, TestBinary, TestCase};
@@ -164,7 +163,7 @@ impl Runs<'_> {
     fn run(&self, test: &TestCase, with: impl Fn(Launcher<'_>) -> Launcher<'_>) -> Option<Run> {
         let launch = |options: &Options| {
             let launcher = Launcher::new(self.manner.records.clone(), &self.stop);
-            let spec = world_spec(&test.name, &self.manner.world(), options);
+            let spec = options.world_spec(&test.name, &self.manner.world());
             with(launcher).run(Setting::Private, LIMIT, self.binary, test, &spec).ok()
         };
         let run = launch(&self.options)?;

@@ -3,11 +3,11 @@
 use nondex_core::{Level, Outcome, RunSpec};
 
 use super::{notes, reproduce};
+use crate::judge::Options;
 use crate::judge::isolation::{Interference, Reason};
 use crate::judge::order::{AfterOthers, Dependence, End, OrderConclusion};
 use crate::judge::prerequisite::Explanation;
 use crate::judge::verdict::Fact;
-use crate::judge::{Options, specs};
 use crate::project::Suite;
 use crate::report::id;
 use crate::report::schema::{Culprit, FailureReport, Order, Race, Replay, Sanitised, TestReport};
@@ -45,7 +45,7 @@ pub fn dependent(
     let order = order(found, names);
     report.rule(Fact::Order { passes_alone: found.passes_alone });
     if let (false, Some(first)) = (found.passes_alone, order.sets.first()) {
-        let spec = specs::clean_spec(&report.name, options).after(first.clone());
+        let spec = options.clean_spec(&report.name).after(first.clone());
         let passing = failure(&report.id, &spec, None);
         report.notes.push(format!(
             "it passes with `{}`",
@@ -220,8 +220,8 @@ pub fn fail(
         kind: suite.binary.kind.clone(),
         target: suite.binary.target.clone(),
         spec: match spec.interleaving() {
-            Some(tests) => specs::clean_spec("", options).interleaved(tests.clone()),
-            None => specs::clean_spec("", options),
+            Some(tests) => options.clean_spec("").interleaved(tests.clone()),
+            None => options.clean_spec(""),
         },
         timeout_ms: u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
     });

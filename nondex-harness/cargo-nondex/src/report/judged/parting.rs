@@ -11,7 +11,6 @@ use nondex_core::{Failure, PointRecord, Trace, TracedOperation};
 use super::basis::Basis;
 use crate::judge::ending::are_same;
 use crate::judge::run::Run;
-use crate::judge::specs::{shown_world_spec, world_spec};
 use crate::judge::verdict::Fact;
 use crate::judge::world::World;
 use crate::report::listing::cut;
@@ -28,7 +27,7 @@ const MAX_TEXT: usize = 80;
 /// ways is not stable, though it may be while no other test runs.
 pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) {
     let Some(world) = basis.options.world.filter(|world| world.verify) else { return };
-    let spec = world_spec(&basis.test.name, &world, basis.options);
+    let spec = basis.options.world_spec(&basis.test.name, &world);
     let runs = basis.runs;
     let runs = || runs.together.of(&spec).iter().chain(runs.alone.of(&spec));
     let Some(first) = runs().next() else { return };
@@ -46,7 +45,7 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) {
 /// Where two runs part.
 fn parting(first: &Run, second: &Run, world: &World, basis: &Basis<'_>) -> Option<Parting> {
     let name = &basis.test.name;
-    let shown = basis.evidence.of(&shown_world_spec(name, world, basis.options));
+    let shown = basis.evidence.of(&basis.options.shown_world_spec(name, world));
     let of_operations = || match shown {
         [first, second, ..] => operations(trace(first)?, trace(second)?, basis),
         _ => None,

@@ -4,7 +4,6 @@
 use super::*;
 use crate::question::Question;
 use crate::simulation::simulate_within;
-use crate::specs::natural_spec;
 
 /// Whether the test is judged with real threads.
 fn has_real_threads(options: &Options, evidence: &Evidence) -> bool {
@@ -70,7 +69,7 @@ fn a_test_that_failed_in_the_canonical_schedule_runs_more_often_before_it_is_sta
             run
         });
         assert_eq!(conclusion, Conclusion::Stable);
-        let natural = evidence.of(&natural_spec("t", &options()));
+        let natural = evidence.of(&options().natural_spec("t"));
         assert_eq!(natural.len(), expected);
     }
 }
@@ -81,7 +80,7 @@ fn a_test_that_fails_with_real_threads_too_is_judged_with_scheduled_ones() {
     let (conclusion, evidence) = simulate(&options(), |spec| threads.run(spec, |_| false));
     assert_eq!(conclusion, Conclusion::Broken);
     assert!(!has_real_threads(&options(), &evidence));
-    let natural = evidence.of(&natural_spec("t", &options()));
+    let natural = evidence.of(&options().natural_spec("t"));
     assert_eq!(natural.len(), ENOUGH_FAILURES);
 }
 
@@ -93,7 +92,7 @@ fn what_takes_long_to_fail_with_real_threads_is_not_made_again() {
         ..threads.run(spec, |_| false)
     });
     assert_eq!(conclusion, Conclusion::Broken);
-    assert_eq!(evidence.of(&natural_spec("t", &options())).len(), 1);
+    assert_eq!(evidence.of(&options().natural_spec("t")).len(), 1);
 }
 
 #[test]
@@ -116,7 +115,7 @@ fn a_test_that_sleeps_beyond_the_time_limit_may_do_so_in_real_time() {
         });
         assert_eq!(conclusion, Conclusion::Stable, "{slept} s");
         assert!(!has_real_threads(&options, &evidence));
-        let runs = evidence.of(&natural_spec("t", &options));
+        let runs = evidence.of(&options.natural_spec("t"));
         let limits: Vec<u64> = runs.iter().map(|run| run.limit.as_secs()).collect();
         assert_eq!(limits, [limit], "{slept} s");
     }
@@ -304,7 +303,7 @@ fn how_often_a_test_is_run_with_real_threads_follows_from_how_long_it_takes_with
         took: if spec.is_scheduled() { Duration::from_millis(10) } else { Duration::from_secs(5) },
         ..threads.run(spec, |_| true)
     });
-    assert_eq!(evidence.of(&natural_spec("t", &options())).len(), 2);
+    assert_eq!(evidence.of(&options().natural_spec("t")).len(), 2);
 }
 
 #[test]
