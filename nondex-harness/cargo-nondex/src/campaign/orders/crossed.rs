@@ -45,17 +45,21 @@ impl OrderCampaign<'_> {
         let (mut found, mut chances) = (Vec::new(), Vec::new());
         let mut ends = seeded.canonical.made().iter().flat_map(|made| &made.ends);
         let pairs = suspicious(uses);
-        if pairs.is_empty() || !ends.any(|end| end.has_choices) {
+        let tests = seeded.processes.tests.len();
+        if tests < 2 || !ends.any(|end| end.has_choices) {
             return (found, chances);
         }
-        let tests = seeded.processes.tests.len();
+        // A test may leave in canonical order what was there before, such as the number zero: then
+        // no pair is known, and only the choices of every day are tried.
+        let has_pairs = !pairs.is_empty();
+        let is_tried = |level: &Level| *level == Level::Std || *level != Level::Full && has_pairs;
+        let levels = self.options.realistic_first().into_iter().filter(is_tried);
         let original: Vec<usize> = (0..tests).collect();
         let reverse = original.iter().rev().copied().collect();
         let pairs = pairs.into_iter().take(MAX_PAIRS);
         let planned: Vec<Vec<usize>> = [original, reverse].into_iter().chain(pairs).collect();
         let mut open: Vec<usize> = asked.to_vec();
-        let levels = self.options.realistic_first();
-        for level in levels.into_iter().filter(|level| *level != Level::Full) {
+        for level in levels {
             let number = ORDER_SEEDS[usize::from(level != Level::Std)];
             for &seed in self.options.seeds.iter().take(number) {
                 let drawn = seeded.processes.with_choices(level, seed);
