@@ -1,11 +1,12 @@
 //! A lock for what interposed functions and the engine share, which a `fork` cannot leave locked
 //! for ever.
 //!
-//! Interposed functions are called wherever libc's are: between `fork` and `exec` in a child whose
-//! other threads are no more, by a signal handler in the middle of another call, by an allocator
-//! that our own code asks for memory. So the lock knows who has it. One that a thread of another
-//! process has was held at a `fork`: it is taken over, with what it protects as new, because that
-//! may be half done. The thread that has it already is refused, not left to wait for itself.
+//! Interposed functions are called wherever libc's are. A child calls them between `fork` and
+//! `exec`, when its other threads are no more. A signal handler calls them in the middle of another
+//! call, and so does an allocator that our own code asks for memory. So the lock knows who has it.
+//! One that a thread of another process has was held at a `fork`: it is taken over, with what it
+//! protects as new, because that may be half done. The thread that has it already is refused, not
+//! left to wait for itself.
 //!
 //! Keep it for moments: call nothing that the user wrote, and nothing that waits, while it is held.
 //! A thread that waits for it calls no function that is interposed: see [`wait_by`].

@@ -5,11 +5,10 @@
 //! times what the others took, it is no result until the run was made again with a longer one; if
 //! it ends then, that is its outcome. The longer limit applies once at each level. After that,
 //! twenty times as long as its longest run that ended will do for the same test there. The limit is
-//! longer if its clean run takes a good part of the usual one, and a run in real time may also take
-//! as long as the test sleeps in virtual time. A test is not waited for longer if it ends in no
-//! run, or if the scheduler ends it because it would not end. It is ended as it would be in
-//! canonical order. Nor is one with real threads whose scheduled runs [prove](deadlock) why it does
-//! not end.
+//! longer if its clean run takes a good part of the usual one. A run in real time may also take as
+//! long as the test sleeps in virtual time. A test is not waited for longer if it ends in no run,
+//! or if the scheduler ends it because it would not end. It is ended as it would be in canonical
+//! order. Nor is one with real threads whose scheduled runs [prove](deadlock) why it does not end.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -73,8 +72,8 @@ pub fn patiently<T>(
     })
 }
 
-/// The limit of a run in real time: longer than usual where the clean runs show that the test
-/// sleeps for a good part of that in virtual time, unless that is so long that it counts as a hang.
+/// The limit of a run in real time. It is longer than usual where the clean runs show that the test
+/// sleeps for a good part of that in virtual time. A sleep that counts as a hang changes nothing.
 pub(super) fn of_real_time(usual: Duration, evidence: &Evidence) -> Duration {
     let clean = evidence.all().filter(|(spec, run)| spec.is_clean() && run.passed());
     let slept = clean.map(|(_, run)| run.virtual_time()).max().unwrap_or_default();

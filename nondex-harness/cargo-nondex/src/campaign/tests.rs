@@ -159,8 +159,8 @@ fn tests_are_judged_attributed_and_pruned() {
         ]
     );
     let runs: Vec<u64> = report.tests.iter().map(|test| test.runs).collect();
-    // A broken test is run once more, alone, after the others, in both directions, and right after
-    // each in a fork, and after two beginnings of both, and once to see which files it uses.
+    // A broken test is run once more alone. It is run after the others in both directions, right
+    // after each in a fork, and after two beginnings of both. One run shows which files it uses.
     assert_eq!(runs[..3], [2, 14, 52]);
     assert_eq!(report.summary.runs, runs.iter().sum::<u64>());
     assert_eq!(report.summary.models_reached, ["hash_map/std::collections::HashMap::iter"]);

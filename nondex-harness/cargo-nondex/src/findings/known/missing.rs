@@ -9,8 +9,8 @@ use crate::report::schema::{Overdue, OverdueReason};
 /// often gets more words.
 const ALIKE: f64 = 0.85;
 
-/// The entries for one test that does not exist, where `tests` are the ids of all tests of some
-/// binaries, and `is_complete` returns whether all tests of a binary are among them.
+/// The entries for one test that does not exist. `tests` are the ids of all tests of some binaries;
+/// `is_complete` returns whether all tests of a binary are among them.
 pub fn missing(
     known: &Known,
     tests: &BTreeSet<String>,
