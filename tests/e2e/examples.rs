@@ -43,6 +43,7 @@ fn quickstart_has_three_findings_and_six_stable_tests() {
         expected.map(|(name, level, place)| (name, level, place.to_owned()))
     );
     assert_eq!(report.summary.stable, 6);
+    output.prints(&["leads to `HashMap::keys` at vendor/tally/src/lib.rs:"]);
     let readme = fs::read_to_string(example.path("README.md")).unwrap();
     for (name, level, place) in findings(&report) {
         let level = level.map_or("", Level::name);

@@ -46,6 +46,11 @@ impl Sources {
         self.workspace.is_users(file)
     }
 
+    /// A path as it is shown: from the root where it is below it.
+    pub(super) fn shown<'p>(&self, file: &'p str) -> &'p str {
+        self.workspace.shown(file)
+    }
+
     /// Whether `file` is found and has this line.
     pub(super) fn has(&self, file: &str, line: u32) -> bool {
         self.line(file, line).is_some()

@@ -63,6 +63,7 @@ pub(super) fn are_waits(test: &TestReport, view: &View<'_>) -> bool {
 /// The line of a culprit, and that of the user's code which leads to it.
 fn draw(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit, test: &TestReport, view: &View<'_>) {
     let api = short(called(culprit));
+    let shown = view.sources.shown(&culprit.file);
     let mut label = timing::what_in(test, culprit).unwrap_or_else(|| what(culprit));
     if !culprit.confirmed {
         label = format!("suspected: {label}");
@@ -70,7 +71,7 @@ fn draw(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit, test: &TestReport, v
     if let (true, false) = (timing::is_of(culprit), culprit.file.is_empty()) {
         let (file, line, _) = culprit.place();
         if culprit.user_file.is_some() {
-            let _ = write!(label, "; reached through {}:{}", culprit.file, culprit.line);
+            let _ = write!(label, "; reached through {shown}:{}", culprit.line);
         }
         diagnostic.primary((file, line, None), label);
         return;
@@ -96,11 +97,11 @@ fn draw(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit, test: &TestReport, v
     };
     let user = (user_file.as_str(), user_line, None);
     if !view.brief && view.sources.read(&culprit.file).is_some() {
-        diagnostic.primary(user, format!("leads to `{api}` in {}", package(&culprit.file)));
+        diagnostic.primary(user, format!("leads to `{api}` in {}", package(shown)));
         diagnostic.primary(own, label);
     } else {
-        let Culprit { file, line, column, .. } = culprit;
-        let label = format!("leads to `{api}` at {file}:{line}:{column}; {label}");
+        let Culprit { line, column, .. } = culprit;
+        let label = format!("leads to `{api}` at {shown}:{line}:{column}; {label}");
         diagnostic.primary(user, label);
     }
 }
