@@ -42,6 +42,11 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
     let found = test(&report, "tests::fails_alone");
     assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
 
+    // No further seed decides when its threads run.
+    let found = test(&report, "tests::asks_for_a_timer");
+    assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
+    assert!(found.real_threads.is_some());
+
     let found = test(&report, "tests::wants_two_processors");
     assert_eq!(found.verdict, Verdict::ImplementationDependent, "{found:#?}");
     assert_eq!(found.environment, Some(Circumstance::OneCore));

@@ -114,7 +114,8 @@ impl<'a> Reruns<'a> {
             }
             let number = RerunsUnder::of(circumstance, &mut tried).runs;
             let begin = Instant::now();
-            match self.once(circumstance, number, reached, suite, case) {
+            let is_real = report.real_threads.is_some();
+            match self.once(circumstance, number, (reached, is_real), suite, case) {
                 Ok(ended) => {
                     let these = RerunsUnder::of(circumstance, &mut tried);
                     these.runs += 1;
@@ -160,7 +161,8 @@ impl<'a> Reruns<'a> {
         Reached {
             chance: !report.sources.is_empty() || !self.options.prune,
             values: is_open(|family| !is_of_timing(family)) && !is_verified,
-            timing: is_open(is_of_timing),
+            // Of real threads, no seed decides when they run.
+            timing: is_open(is_of_timing) && report.real_threads.is_none(),
         }
     }
 
@@ -175,12 +177,13 @@ impl<'a> Reruns<'a> {
         report.failures.push(FailureReport::new(outcome, failure));
     }
 
-    /// The run with this number under a circumstance.
+    /// The run with this number under a circumstance, of a test that was judged with real threads
+    /// if it `is_real`.
     fn once(
         &self,
         circumstance: Circumstance,
         number: u64,
-        reached: Reached,
+        (reached, is_real): (Reached, bool),
         suite: &Suite,
         case: &TestCase,
     ) -> Result<Ended, String> {
@@ -194,7 +197,10 @@ impl<'a> Reruns<'a> {
             return Ok(Ended { outcome, failure, spec: None });
         }
         let spec = match circumstance {
-            Circumstance::FurtherSeeds => self.further(suite, case, number, reached),
+            Circumstance::FurtherSeeds => {
+                let seed = self.further(suite, case, number, reached);
+                if is_real { seed.with_real_threads() } else { seed }
+            }
             _ => self.options.natural_spec(&case.name),
         };
         let run = under(circumstance, &suite.binary, &self.folder, |binary| {
