@@ -94,13 +94,6 @@ impl Evidence {
         }
     }
 
-    /// Whether the budget was spent before any of the choices was tried that a run reached.
-    pub fn is_untried(&self) -> bool {
-        self.spent.exploring
-            && self.all().any(|(_, run)| !run.points.is_empty())
-            && self.all().all(|(spec, _)| spec.is_clean())
-    }
-
     /// Whether threads and time take the course that is chosen for them in runs of `spec`.
     pub const fn chooses_timing(&self, spec: &RunSpec) -> bool {
         self.is_timed && spec.is_scheduled()

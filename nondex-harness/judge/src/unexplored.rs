@@ -19,3 +19,16 @@ pub fn runs(question: Question<'_>) -> u64 {
     let seeds = open.flat_map(seeds).filter(is_left_out).count();
     (seeds + certainty::left_out(question)) as u64
 }
+
+/// Whether the budget was spent before each level had a run under a seed, of a test that reached a
+/// choice: that it passed shows little then.
+pub fn is_untried(question: Question<'_>) -> bool {
+    let evidence = question.evidence;
+    let has_choice = evidence.all().any(|(_, run)| !run.points.is_empty());
+    let tried = evidence.all().filter(|(spec, _)| !spec.is_clean()).count();
+    let is_left_out = || tried == 0 || runs(question) > 0;
+    evidence.spent().exploring
+        && has_choice
+        && tried < question.options.levels.len()
+        && is_left_out()
+}

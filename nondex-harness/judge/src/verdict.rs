@@ -15,6 +15,7 @@ use super::prerequisite::Explanation;
 use super::question::Question;
 use super::reruns::NextRerun;
 use super::timing::Timing;
+use super::unexplored;
 
 /// Verdict on a test, the same in every output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -225,7 +226,7 @@ impl Fact {
             Conclusion::Stable | Conclusion::Latent(_) => {
                 // A choice whose event had no room was not seen, and may never have been tried.
                 let is_known = !evidence.all().any(|(_, run)| run.lost);
-                if is_known && options.tries_seeds() && !evidence.is_untried() {
+                if is_known && options.tries_seeds() && !unexplored::is_untried(question) {
                     Fact::Passes
                 } else {
                     Fact::PassesUntried
