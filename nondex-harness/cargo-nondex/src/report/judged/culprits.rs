@@ -1,7 +1,7 @@
 //! What is reported of the culprits that a search found.
 
 use camino::Utf8Path;
-use nondex_core::{ElementRecord, Frame, Site, StepRecord};
+use nondex_core::{ElementRecord, Family, Frame, Site, StepRecord};
 
 use crate::judge::culprit::{self, Call, Culprits, Decisive, Group};
 use crate::judge::evidence::Evidence;
@@ -53,15 +53,22 @@ impl Reporter<'_> {
             confirmed: self.confirmed,
             ..Culprit::new(site)
         };
+        // A library's thread has no frame of the user's. Delays get the lines of their conflict.
+        let is_timed = matches!(site.family, Family::Schedule | Family::Time);
+        let declared = || self.declared().filter(|_| !is_timed && !frames.is_empty());
+        let user = self.user_place(&frames);
         if has_place(site) {
             if !self.workspace.is_users(&site.file) {
-                (culprit.user_file, culprit.user_line) = self.user_place(&frames).unzip();
+                (culprit.user_file, culprit.user_line) = user.or_else(declared).unzip();
             }
             return culprit;
         }
-        let nearest = || self.workspace.nearest(&frames, self.cwd);
-        let place = self.user_place(&frames).or_else(nearest);
-        let (file, line) = place.or_else(|| self.declared()).unwrap_or_default();
+        let library = self.workspace.nearest(&frames, self.cwd).filter(|_| user.is_none());
+        if library.is_some() {
+            (culprit.user_file, culprit.user_line) = declared().unzip();
+        }
+        let place = user.or(library).or_else(|| self.declared());
+        let (file, line) = place.unwrap_or_default();
         culprit.site = Some(std::mem::replace(&mut culprit.file, file));
         culprit.line = line;
         culprit

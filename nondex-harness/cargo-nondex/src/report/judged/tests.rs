@@ -195,7 +195,7 @@ fn a_culprit_outside_the_workspace_is_shown_where_the_user_called_it() {
             stack,
             &[std, dependency],
             ("dep-1.0.0/src/lib.rs", 2, 0),
-            ("dep-1.0.0/src/lib.rs", 2, None),
+            ("tests/it.rs", 12, None),
             Some(stack.0),
         ),
         (

@@ -82,6 +82,12 @@ fn draw(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit, test: &TestReport, v
     }
     let own =
         (culprit.file.as_str(), culprit.line, Some(culprit.column).filter(|&column| column > 0));
+    let user = culprit.user_file.as_deref().zip(culprit.user_line);
+    if let (true, Some((file, line))) = (culprit.site.is_some(), user) {
+        let label = format!("leads to `{api}`, reached through {shown}:{}; {label}", culprit.line);
+        diagnostic.primary((file, line, None), label);
+        return;
+    }
     if culprit.site.is_some() {
         let place = if interleaving::has_place(test, culprit) {
             "here"
@@ -91,11 +97,11 @@ fn draw(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit, test: &TestReport, v
         diagnostic.primary(own, format!("leads to `{api}` {place}; {label}"));
         return;
     }
-    let (Some(user_file), Some(user_line)) = (&culprit.user_file, culprit.user_line) else {
+    let Some((user_file, user_line)) = user else {
         diagnostic.primary(own, label);
         return;
     };
-    let user = (user_file.as_str(), user_line, None);
+    let user = (user_file, user_line, None);
     if !view.brief && view.sources.read(&culprit.file).is_some() {
         diagnostic.primary(user, format!("leads to `{api}` in {}", package(shown)));
         diagnostic.primary(own, label);
