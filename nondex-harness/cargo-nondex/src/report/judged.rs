@@ -64,6 +64,10 @@ pub fn report(
     prerequisites::write(&mut report, &basis);
     surroundings(&mut report, &basis);
     replay(&mut report, reproduced.as_ref(), &basis);
+    if report.is_to_be_searched() {
+        let search = reproduce::search(&["-E", &format!("test(={})", test.name)], options);
+        report.notes.insert(0, format!("`{search}` searches the cause"));
+    }
     output(&mut report, &failing, &basis);
     report.describe_rate();
     let doctest = test.doctest.as_ref();

@@ -11,7 +11,6 @@ use super::{View, state, timing};
 use crate::judge::circumstance::Circumstance;
 use crate::report::listing::cut;
 use crate::report::schema::{FailureReport, Line, TestReport, Verdict};
-use crate::shell;
 use crate::statistics::wilson;
 
 /// How many lines of a failing run's output are shown, the last ones.
@@ -58,15 +57,11 @@ pub(super) fn entry<'r, 's>(test: &'r TestReport, view: &View<'s>) -> Option<Ent
         Verdict::NonDeterministic => other(&non_deterministic(test)),
         Verdict::OrderDependentVictim => other("fails after another test"),
         Verdict::OrderDependentBrittle => other("fails unless another test ran before"),
-        Verdict::Unknown if is_to_be_searched(test) => other("is flaky, and no cause was searched"),
+        Verdict::Unknown if test.is_to_be_searched() => {
+            other("is flaky, and no cause was searched")
+        }
         Verdict::Unknown => other("is flaky for an unknown reason"),
     }
-}
-
-/// Whether a test is known to be flaky from canonical order and a plain build alone, as those of
-/// `test` are.
-fn is_to_be_searched(test: &TestReport) -> bool {
-    test.verdict == Verdict::Unknown && test.plain.is_some() && !test.is_searched()
 }
 
 /// On what a test depends that is the same in every run: its build, or a part of its environment.
@@ -250,11 +245,6 @@ fn last_output(diagnostic: &mut Diagnostic<'_>, test: &TestReport, most: usize) 
 /// What else there is to know of a test, and how to see its failure again.
 pub(super) fn close(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
     let most = if view.brief { BRIEF_NOTES } else { test.notes.len() };
-    if is_to_be_searched(test) {
-        let filter = format!("test(={})", test.name);
-        let search = shell::join(["cargo", "nondex", "-E", &filter]);
-        diagnostic.note("help", &format!("`{search}` searches the cause"));
-    }
     for sentence in test.notes.iter().take(most) {
         diagnostic.note("note", sentence);
     }

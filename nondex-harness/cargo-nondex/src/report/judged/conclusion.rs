@@ -3,13 +3,12 @@
 use nondex_core::{RunSpec, Schedule};
 
 use super::basis::Basis;
-use super::{culprits, notes, order, scheduled};
+use super::{culprits, notes, order, reproduce, scheduled};
 use crate::judge::conclusion::{Conclusion, Dependence};
 use crate::judge::plain::PlainBuild;
 use crate::judge::verdict::Fact;
 use crate::judge::{Question, certainty, exhaustive, further, sampling, unexplored};
 use crate::report::schema::{Latent, TestReport};
-use crate::shell;
 
 /// Writes the conclusion. The run that shows it again; `None` when nothing is to be reproduced.
 pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpec> {
@@ -125,11 +124,9 @@ fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>
     let (level, seed) = (dependence.spec.level(), dependence.spec.seed());
     let tried = sampling::seed_specs(question, level);
     if basis.options.world.is_some() {
-        report.notes.push(format!(
-            "it passes in canonical order; `cargo nondex run --seed {seed} --exact {}` names what \
-             decides",
-            shell::quote(question.test)
-        ));
+        let words = ["--seed", &seed.to_string(), "--exact", question.test];
+        let search = reproduce::search(&words, basis.options);
+        report.notes.push(format!("it passes in canonical order; `{search}` names what decides"));
     } else if !tried.contains(&dependence.spec) {
         let note = unusual_seed(question, dependence);
         report.notes.push(note);

@@ -61,3 +61,9 @@ pub(super) fn command(test_id: &str, failure: &FailureReport, options: &Options)
     }
     shell::join(words.iter().map(String::as_str))
 }
+
+/// The command that searches the cause of a test in the targets of this run, by these words.
+pub(super) fn search(words: &[&str], options: &Options) -> String {
+    let build = options.build_words.iter().map(String::as_str);
+    shell::join(["cargo", "nondex"].into_iter().chain(build).chain(words.iter().copied()))
+}

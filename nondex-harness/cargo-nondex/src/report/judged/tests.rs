@@ -12,6 +12,7 @@ use crate::judge::culprit::{Culprits, Group};
 use crate::judge::isolation::{Interference, Reason};
 use crate::judge::prerequisite::Policy;
 use crate::judge::simulation::{made, options, run, simulate, site};
+use crate::judge::world::World;
 use crate::project::suite::tests::binary;
 use crate::report::schema::Verdict;
 
@@ -248,6 +249,31 @@ fn what_reproduces_a_failure_says_all_that_a_fresh_clone_does_not_know() {
          --network-allow a.example \
          --timeout 1.5"
     );
+}
+
+#[test]
+fn what_searches_a_cause_looks_in_the_targets_of_the_run() {
+    let world = Some(World { seed: Some(0), verify: false });
+    let build_words = vec!["--workspace".to_owned()];
+    let options = Options { build_words, world, ..options() };
+    let depends = judged_with(&options, |spec| run(spec.is_clean(), [1]));
+    let search = "`cargo nondex --workspace --seed 0 --exact t`";
+    assert_eq!(
+        depends.notes,
+        [format!("it passes in canonical order; {search} names what decides")]
+    );
+
+    let mut runs = Runs::new(true, false);
+    runs.together.add(RunSpec::clean("t"), failing("by chance", [1]));
+    runs.plain = Some(PlainBuild::Runs([1, 3]));
+    let judgement = Judgement {
+        conclusion: Conclusion::Flaky,
+        from_alone: false,
+        interference: None,
+        is_provisional: false,
+    };
+    let flaky = reported(&options, &runs, Some(&judgement));
+    assert_eq!(flaky.notes[0], "`cargo nondex --workspace -E 'test(=t)'` searches the cause");
 }
 
 #[test]

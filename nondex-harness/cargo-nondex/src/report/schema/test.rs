@@ -226,6 +226,12 @@ impl TestReport {
         self.steps.iter().any(|step| step.name != "clean")
     }
 
+    /// Whether it is known to be flaky from canonical order and a plain build alone, as those of
+    /// `test` are.
+    pub fn is_to_be_searched(&self) -> bool {
+        self.verdict == Verdict::Unknown && self.plain.is_some() && !self.is_searched()
+    }
+
     /// The lower end of the interval in which its rate of failures lies, by all of its runs, those
     /// in a plain build among them.
     pub fn least_rate(&self) -> f64 {
