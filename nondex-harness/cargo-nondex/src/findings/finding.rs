@@ -242,6 +242,19 @@ impl Finding {
         sites.collect()
     }
 
+    /// A call, for people. Of one that the runtime knows by its stack only, the culprit has the
+    /// line.
+    pub fn site_text(&self, site: &Site) -> String {
+        let is_it = |culprit: &&Culprit| culprit.site.as_ref() == Some(&site.file);
+        self.culprits.iter().find(is_it).map_or_else(
+            || site.to_string(),
+            |culprit| {
+                let (file, line, _) = culprit.place();
+                format!("{} at {file}:{line}", culprit.api)
+            },
+        )
+    }
+
     /// The calls that are responsible, for people: `std::fs::read_dir at src/lib.rs:4`.
     pub fn culprit_texts(&self) -> Vec<String> {
         let texts = self.culprits.iter().map(|culprit| {

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::exit_code::ExitCode;
 use crate::findings::Finding;
 use crate::judge::run::Run;
+use crate::report::listing::plural;
 
 /// What came of a replay, as JSON.
 #[derive(Debug, Serialize)]
@@ -82,7 +83,7 @@ pub(super) fn judge(
         })?;
     } else {
         for point in points {
-            console.text(&trace(point));
+            console.text(&trace(point, finding));
         }
         let what = message.unwrap_or("the test failed").trim_end();
         let place = place.map_or_else(String::new, |(file, line)| format!(", at {file}:{line}"));
@@ -130,10 +131,11 @@ const fn ending(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// The stack of a call, innermost frame first.
-fn trace(point: &PointRecord) -> String {
+/// The stack of a culprit's call, innermost frame first.
+fn trace(point: &PointRecord, finding: &Finding) -> String {
     use std::fmt::Write;
-    let mut text = format!("{}, first of {} calls:\n", point.site, point.count);
+    let site = finding.site_text(&point.site);
+    let mut text = format!("{site}, first of {}:\n", plural(point.count, "call"));
     for frame in &point.stack {
         let _ = writeln!(text, "    {}\n        at {}:{}", frame.function, frame.file, frame.line);
     }

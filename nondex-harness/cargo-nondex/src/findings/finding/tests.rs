@@ -60,4 +60,13 @@ fn a_culprit_is_the_site_that_the_runtime_recorded() {
         ["std::path::Path::read_dir at src/lib.rs:4:9", "std::path::Path::read_dir at stack:1:0:0"]
     );
     assert_eq!(finding.culprit_texts()[1], "std::path::Path::read_dir at src/lib.rs:4 (suspected)");
+    let shown: Vec<String> =
+        finding.culprit_sites().iter().map(|site| finding.site_text(site)).collect();
+    assert_eq!(
+        shown,
+        [
+            "std::path::Path::read_dir at src/lib.rs:4:9",
+            "std::path::Path::read_dir at src/lib.rs:4"
+        ]
+    );
 }
