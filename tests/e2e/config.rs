@@ -116,6 +116,9 @@ fn what_nextest_is_told_about_the_tests_holds_here_too() {
         ),
     ]);
     let run = || Nondex::reported(&project.path(""), "test");
+    let built = run().arg("--no-run").run();
+    built.expect(ExitCode::Ok);
+    assert!(!built.stderr.contains("Setup place"), "{}", built.stderr);
     let output = run().run();
     output.expect(ExitCode::Ok).prints(&[
         "`run-wrapper` scripts are passed over",

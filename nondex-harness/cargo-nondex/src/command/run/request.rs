@@ -102,13 +102,14 @@ impl<'a> Request<'a> {
         BuildPlan { covered: None, ..self.build.clone() }
     }
 
-    /// Runs the setup scripts that the requested tests need; what they set.
+    /// Runs the setup scripts that the requested tests need, unless none is to be run; what they
+    /// set.
     ///
     /// # Errors
     /// When one fails.
     pub(super) fn set_up(&self, project: &Project, console: &Console) -> Result<Variables> {
         let scripts = &self.asked.config.nextest.scripts;
-        if scripts.is_empty() {
+        if scripts.is_empty() || self.args.testing.no_run {
             return Ok(Variables::new());
         }
         let selected = self.selected(project);
