@@ -76,7 +76,7 @@ pub enum Command {
     Deflake(Box<DeflakeArgs>),
     /// Find the commit since which a test is flaky
     Bisect(Box<BisectArgs>),
-    /// List and edit the known flaky tests, which are tolerated until a date
+    /// Add, check and remove known flaky tests, which are tolerated until a date
     Known(Box<KnownArgs>),
     /// Write a CI workflow, a configuration, and the last findings as known flakes
     Init(InitArgs),

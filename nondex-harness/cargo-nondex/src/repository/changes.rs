@@ -101,7 +101,8 @@ pub fn base(git: &Git, named: Option<&str>) -> Result<Commit> {
             "has no parent in this shallow clone: `git fetch --deepen 1` brings it"
         };
         Error::usage(format!(
-            "nothing is changed since `HEAD`, which {why}: `--base` sets what to compare with"
+            "nothing is changed since `HEAD`, which {why}: `--base REV` or `--changed=REV` sets \
+             what to compare with"
         ))
     })
 }
