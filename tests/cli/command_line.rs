@@ -49,6 +49,7 @@ fn a_command_line_that_cannot_be_understood_ends_with_2_and_says_what_was_expect
         ("-E package(nope)", "no package of the workspace matches this"),
         ("list -E binary(nope)", "no binary name of the workspace matches this"),
         ("-- --nocapture", "expected test filters, --exact, --skip"),
+        ("-- --test-threads=1", "`--test-threads N` before `--`"),
         (
             "-- --nocapture",
             "is shown by `cargo nondex test --no-capture`, by `cargo nondex replay`",

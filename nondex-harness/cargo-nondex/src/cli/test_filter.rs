@@ -186,6 +186,8 @@ fn misplaced(error: &clap::Error) -> Error {
     let hint = if is_about_output {
         ". What a test writes is shown by `cargo nondex test --no-capture`, by `cargo nondex \
          replay`, and with `-v` for each failing one"
+    } else if first.contains("--test-threads") {
+        ". `--test-threads N` before `--` says how many tests run at the same time"
     } else {
         ""
     };
