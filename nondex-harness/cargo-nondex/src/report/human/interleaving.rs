@@ -218,7 +218,9 @@ fn sentence(test: &TestReport, found: &InterleavingReport, conflict: &ConflictRe
             format!("{who} is stopped after {}: meanwhile {does}", place(before))
         }
         (None, Some(after)) => format!(
-            "{who} comes to `{}` at {} too late: before that, {does}",
+            "{} comes to `{}` at {} too late: before that, {does}",
+            // It may be another thread, which the delayed one starts.
+            of(&found.steps[after]),
             found.steps[after].what,
             place(after)
         ),

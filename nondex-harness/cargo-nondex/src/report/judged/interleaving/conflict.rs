@@ -8,12 +8,14 @@ use super::step::{Delay, Object, Step};
 /// do meanwhile.
 const REACH: usize = 12;
 
-/// The steps around a delay: those of its thread from the nearest one on, and those of the others
-/// while it lasts.
+/// The steps around a delay: those of its thread from the nearest one on, those of the threads that
+/// it starts afterwards, and those of the others while it lasts.
 pub(super) struct Around {
     pub(super) delay: usize,
     pub(super) before: Vec<usize>,
     pub(super) after: Vec<usize>,
+    /// As `after`, with the threads that are late because this one starts them late.
+    with_started: Vec<usize>,
     pub(super) meanwhile: Vec<usize>,
 }
 
@@ -28,7 +30,8 @@ impl Conflict {
 
     /// What the two threads do next to the same thing, once the delayed one has gone on.
     pub(super) fn rest(&self, steps: &[Step]) -> impl Iterator<Item = usize> {
-        let threads = [self.delay, self.meanwhile].map(|at| steps[at].thread);
+        let late = self.after.unwrap_or(self.delay);
+        let threads = [late, self.meanwhile].map(|at| steps[at].thread);
         let from = self.after.map_or(steps.len(), |after| after + 1);
         let is_next = move |at: &usize| {
             let step = &steps[*at];
@@ -53,6 +56,13 @@ impl Around {
         let is_own = |at: &usize| steps[*at].thread == thread && steps[*at].delay.is_none();
         let after: Vec<usize> = (delay + 1..steps.len()).filter(is_own).take(REACH).collect();
         let end = after.first().copied().unwrap_or(steps.len());
+        let mut late = BTreeSet::from([thread]);
+        for step in &steps[end..] {
+            if late.contains(&step.thread) {
+                late.extend(&step.starts);
+            }
+        }
+        let is_late = |at: &usize| late.contains(&steps[*at].thread) && steps[*at].delay.is_none();
         // One that wakes late is waited for no longer than it is late.
         let since = match steps[delay].delay {
             Some(Delay { length, is_late: true }) => {
@@ -66,6 +76,7 @@ impl Around {
         Around {
             delay,
             before: (0..delay).rev().filter(is_own).take(REACH).collect(),
+            with_started: (end..steps.len()).filter(is_late).take(REACH).collect(),
             meanwhile: (delay + 1..end).filter(is_others).collect(),
             after,
         }
@@ -82,7 +93,10 @@ impl Around {
                 let mut part = part.iter().enumerate();
                 part.find(|(_, at)| steps[**at].touches(object)).map(|(far, at)| (far, *at))
             };
-            let (before, after) = (first(&self.before), first(&self.after));
+            let before = first(&self.before);
+            // Where it only starts who uses the thing, its own use may come after all of theirs.
+            let after = if before.is_some() { &self.after } else { &self.with_started };
+            let after = first(after);
             let line = |at: usize| steps[at].place.as_ref();
             let changing = || {
                 let changing = self.meanwhile.iter().filter(|at| steps[**at].changes(object));

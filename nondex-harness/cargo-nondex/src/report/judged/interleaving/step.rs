@@ -30,6 +30,8 @@ pub(super) struct Step {
     pub(super) what: String,
     /// What it is done to, and whether that is changed.
     pub(super) objects: BTreeMap<Object, bool>,
+    /// Threads that it starts.
+    pub(super) starts: BTreeSet<usize>,
     /// What the user's own atomic operation found and left.
     pub(super) found: Option<u64>,
     pub(super) left: Option<u64>,
@@ -137,6 +139,7 @@ pub(super) fn steps(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Vec
             place: own.place.clone(),
             what,
             objects: BTreeMap::new(),
+            starts: BTreeSet::new(),
             found: operation.found.filter(|_| own.is_users_atomic()),
             left: operation.left.filter(|_| own.is_users_atomic()),
             waits,
@@ -156,6 +159,8 @@ impl Step {
             *self.objects.entry(object).or_default() |=
                 operation.writes || operation.operation == "futex wake";
         }
+        let started = operation.other.filter(|_| operation.operation == "spawn");
+        self.starts.extend(started.and_then(|thread| usize::try_from(thread).ok()));
         self.waits = waits;
         self.time = operation.time;
     }

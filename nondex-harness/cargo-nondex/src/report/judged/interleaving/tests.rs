@@ -130,6 +130,31 @@ fn what_is_done_before_the_delayed_thread_comes_to_it_is_a_conflict_of_order() {
 }
 
 #[test]
+fn a_thread_that_is_started_late_races_and_not_what_its_starter_does_after_both() {
+    const SPAWN: &str = "std::thread::functions::spawn";
+    let (_folder, workspace, root) = workspace();
+    let spawn = |other| TracedOperation {
+        operation: "spawn".to_owned(),
+        other: Some(other),
+        ..TracedOperation::default()
+    };
+    let mut trace = trace(&[
+        (0, 3, SPAWN, spawn(1)),
+        (0, 4, SPAWN, held(300)),
+        (1, 7, STORE, store(0x10, 1)),
+        (0, 4, SPAWN, spawn(2)),
+        (2, 8, STORE, store(0x10, 2)),
+        (0, 9, LOAD, load(0x10, 2)),
+    ]);
+    trace.threads.push(TracedThread { path: "0.1".to_owned(), name: None });
+    let found = report(&trace, End::Failed(None), &workspace, &root).unwrap();
+    let line = |step: usize| (found.steps[step].lane, found.steps[step].line.unwrap());
+    let [conflict] = &found.conflicts[..] else { panic!("{found:#?}") };
+    assert_eq!((conflict.before, line(conflict.meanwhile)), (None, (1, 7)));
+    assert_eq!(conflict.after.map(line), Some((2, 8)));
+}
+
+#[test]
 fn of_several_conflicts_the_one_at_the_line_that_fails_comes_first() {
     let (_folder, workspace, root) = workspace();
     let trace = trace(&[
