@@ -260,7 +260,7 @@ fn replay(report: &mut TestReport, reproduced: Option<&RunSpec>, basis: &Basis<'
 mod basis;
 pub mod build;
 mod conclusion;
-mod culprits;
+pub mod culprits;
 mod function;
 mod interleaving;
 mod lock_owners;

@@ -11,6 +11,7 @@ use crate::campaign::race::Use;
 use crate::campaign::state::PLACE;
 use crate::judge::order::{Dependence, End, Limits, OrderConclusion, conclude, detect};
 use crate::report::Culprit;
+use crate::report::judged::culprits;
 
 /// Maximum number of seeds under which the orders run at `STD`, and at each level above it.
 const ORDER_SEEDS: [usize; 2] = [10, 3];
@@ -50,7 +51,7 @@ impl OrderCampaign<'_> {
             return (found, chances);
         }
         // A test may leave in canonical order what was there before, such as the number zero: then
-        // no pair is known, and only the choices of every day are tried.
+        // no pair is known, and only `STD` is tried.
         let has_pairs = !pairs.is_empty();
         let is_tried = |level: &Level| *level == Level::Std || *level != Level::Full && has_pairs;
         let levels = self.options.realistic_first().into_iter().filter(is_tried);
@@ -112,38 +113,23 @@ impl OrderCampaign<'_> {
             Some(drawn.end(test, run, false).passed() == Some(false))
         };
         let runs = drawn.run(PLACE, &order, &spec).unwrap_or_default();
-        let points = runs.iter().flat_map(|run| run.points.iter());
-        let mut known: BTreeMap<&Site, &PointRecord> = BTreeMap::new();
-        points.for_each(|point| _ = known.entry(&point.site).or_insert(point));
+        let mut known: BTreeMap<&Site, (usize, &PointRecord)> = BTreeMap::new();
+        for (made_by, run) in order.iter().zip(&runs) {
+            for point in run.points.iter() {
+                known.entry(&point.site).or_insert((*made_by, point));
+            }
+        }
         let scope = |site: &Site| Scope { site: site.clone(), calls: None };
-        let mut culprits = Vec::new();
-        for (site, point) in known.into_iter().take(MAX_SITES) {
+        let mut found = Vec::new();
+        for (site, (made_by, point)) in known.into_iter().take(MAX_SITES) {
             if fails(Selection::Only(vec![scope(site)])) != Some(true) {
                 continue;
             }
             let passes = fails(Selection::Except(vec![scope(site)])) == Some(false);
-            culprits.push(self.culprit(drawn, test, point, passes));
+            let (case, cwd) = (drawn.tests[made_by], &drawn.suite.binary.cwd);
+            found.push(culprits::of_point(point, passes, case, cwd, &self.workspace));
         }
-        culprits
-    }
-
-    fn culprit(
-        &self,
-        drawn: &Processes<'_>,
-        test: usize,
-        point: &PointRecord,
-        confirmed: bool,
-    ) -> Culprit {
-        let mut culprit = Culprit { len: point.max_len, confirmed, ..Culprit::new(&point.site) };
-        if point.site.line == 0 {
-            let case = drawn.tests[test];
-            let nearest = self.workspace.nearest(&point.stack, &drawn.suite.binary.cwd);
-            let of_test = || Some((case.file.clone()?, case.line?));
-            let (file, line) = nearest.or_else(of_test).unwrap_or_default();
-            culprit.site = Some(std::mem::replace(&mut culprit.file, file));
-            culprit.line = line;
-        }
-        culprit
+        found
     }
 }
 

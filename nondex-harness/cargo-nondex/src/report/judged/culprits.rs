@@ -1,7 +1,7 @@
 //! What is reported of the culprits that a search found.
 
 use camino::Utf8Path;
-use nondex_core::{ElementRecord, Family, Frame, Site, StepRecord};
+use nondex_core::{ElementRecord, Family, Frame, PointRecord, Site, StepRecord};
 
 use crate::judge::culprit::{self, Call, Culprits, Decisive, Group};
 use crate::judge::evidence::Evidence;
@@ -29,6 +29,18 @@ pub(super) fn report(
     culprits
 }
 
+/// The culprit that is one choice point, of this test.
+pub fn of_point(
+    point: &PointRecord,
+    confirmed: bool,
+    test: &TestCase,
+    cwd: &Utf8Path,
+    workspace: &Workspace,
+) -> Culprit {
+    let reporter = Reporter { test, cwd, workspace, confirmed };
+    reporter.at(&point.site, point.max_len, &point.stack)
+}
+
 /// How many runs a search made.
 pub(super) fn runs(evidence: &Evidence) -> u64 {
     let searching = evidence.all().filter(|(spec, _)| {
@@ -48,22 +60,24 @@ impl Reporter<'_> {
     fn site(&self, site: &Site, group: &Group) -> Culprit {
         let records = || group.points.iter().filter(|point| point.site == *site);
         let frames: Vec<_> = records().flat_map(|point| point.stack.clone()).collect();
-        let mut culprit = Culprit {
-            len: records().map(|point| point.max_len).max().unwrap_or(0),
-            confirmed: self.confirmed,
-            ..Culprit::new(site)
-        };
+        self.at(site, records().map(|point| point.max_len).max().unwrap_or(0), &frames)
+    }
+
+    /// The culprit at a site, which chose among this number, with its frames from the innermost
+    /// one on.
+    fn at(&self, site: &Site, len: u64, frames: &[Frame]) -> Culprit {
+        let mut culprit = Culprit { len, confirmed: self.confirmed, ..Culprit::new(site) };
         // A library's thread has no frame of the user's. Delays get the lines of their conflict.
         let is_timed = matches!(site.family, Family::Schedule | Family::Time);
         let declared = || self.declared().filter(|_| !is_timed && !frames.is_empty());
-        let user = self.user_place(&frames);
+        let user = self.user_place(frames);
         if has_place(site) {
             if !self.workspace.is_users(&site.file) {
                 (culprit.user_file, culprit.user_line) = user.or_else(declared).unzip();
             }
             return culprit;
         }
-        let library = self.workspace.nearest(&frames, self.cwd).filter(|_| user.is_none());
+        let library = self.workspace.nearest(frames, self.cwd).filter(|_| user.is_none());
         if library.is_some() {
             (culprit.user_file, culprit.user_line) = declared().unzip();
         }
