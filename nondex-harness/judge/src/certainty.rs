@@ -154,11 +154,8 @@ pub(super) fn may_pass(question: Question<'_>) -> Result<bool, Missing> {
     if deadlock::is_proven_of(clean) {
         // One that does not end is enough; otherwise further runs show whether the scheduler causes
         // the deadlock.
-        return if !passes(evidence.made(&natural, 1)?) {
-            Ok(false)
-        } else {
-            Ok(passes(evidence.made(&natural, clean.len())?))
-        };
+        let passes_once = passes(evidence.made(&natural, 1)?);
+        return Ok(passes_once && passes(evidence.made(&natural, clean.len())?));
     }
     let uses_chance = known.iter().any(|run| !run.sources.is_empty());
     if passes(known) || !uses_chance {

@@ -187,7 +187,7 @@ fn misplaced(error: &clap::Error) -> Error {
         ". What a test writes is shown by `cargo nondex test --no-capture`, by `cargo nondex \
          replay`, and with `-v` for each failing one"
     } else if first.contains("--test-threads") {
-        ". `--test-threads N` before `--` says how many tests run at the same time"
+        ". `--test-threads N` before `--` sets how many tests run at the same time"
     } else {
         ""
     };

@@ -83,12 +83,12 @@ pub(super) fn within(
         Ok(rebuilds) => (rebuilds, None),
         Err(error) => (Rebuilds::default(), Some(error)),
     };
-    let tree = if !stages.have_orders() {
-        Tree::none()
-    } else {
+    let tree = if stages.have_orders() {
         let folders = in_order.iter().flat_map(|one| one.suite.binary.folders());
         let kept = directory.path().join("left");
         Tree::of(folders.map(Into::into), kept.into())
+    } else {
+        Tree::none()
     };
     let events = Events::new(console, &project.workspace_root, options.strict);
     let is_failure = |test: &TestReport| request.is_failure(&project.workspace_root, test);

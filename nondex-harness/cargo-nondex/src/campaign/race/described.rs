@@ -39,14 +39,14 @@ impl Races<'_> {
         let by_then =
             done.and_then(|done| writes.iter().take_while(before(done)).filter(is_write).last());
         let written = by_then.or_else(|| writes.iter().rfind(is_write)).cloned();
-        let read = if !is_inner {
-            use_of(stopped, state).and_then(line)
-        } else {
+        let read = if is_inner {
             let accesses = accesses(inner);
             let mut own = accesses.iter().filter(|access| access.own);
             // Where it goes on, or its first one.
             let place = usize::try_from(pause_at.map_or(0, |access| access + after));
             place.ok().and_then(|place| own.nth(place)).and_then(line)
+        } else {
+            use_of(stopped, state).and_then(line)
         };
         let part = [inner, outer].into_iter().flat_map(|used| &used.changes);
         let part = part.into_iter().find(|part| part.state == *state);
