@@ -28,8 +28,6 @@
 mod accessed;
 mod clock;
 mod covered;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-pub mod declared;
 pub mod directory;
 mod entropy;
 mod file_times;
@@ -55,10 +53,6 @@ mod timers;
 mod transfer;
 mod written;
 
-/// The C library.
-#[cfg(all(not(test), any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub use declared as libc;
-#[cfg(not(all(not(test), any(target_arch = "x86_64", target_arch = "aarch64"))))]
 pub use libc;
 pub use start::{begin, observe};
 
