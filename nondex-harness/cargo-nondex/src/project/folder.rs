@@ -88,6 +88,7 @@ fn empty(path: &Utf8Path) -> io::Result<()> {
     }
 }
 
+/// Makes a folder and marks it.
 fn create(path: &Utf8Path) -> io::Result<()> {
     fs::create_dir_all(path)?;
     // As cargo marks its own: backups and searches skip what can be built again.
@@ -98,6 +99,10 @@ fn create(path: &Utf8Path) -> io::Result<()> {
 /// The lock of a build folder, shared or as the only one; `None` where the file system has no
 /// locks.
 fn lock(folder: &Utf8Path, is_only: bool, quiet: bool) -> io::Result<Option<File>> {
+    // Cargo marks its target directory only where it makes it.
+    if let Some(target) = folder.ancestors().nth(2).filter(|target| !target.exists()) {
+        create(target)?;
+    }
     folder.parent().map_or(Ok(()), fs::create_dir_all)?;
     let file = File::create(format!("{folder}.lock"))?;
     let attempt = if is_only { file.try_lock() } else { file.try_lock_shared() };
@@ -128,7 +133,7 @@ mod tests {
 
     fn in_temporary(work: impl FnOnce(&dyn Fn(&str) -> BuildFolder, &Utf8Path)) {
         let temporary = tempfile::tempdir().unwrap();
-        let path = Utf8Path::from_path(temporary.path()).unwrap().join("nondex/build");
+        let path = Utf8Path::from_path(temporary.path()).unwrap().join("target/nondex/build");
         work(&|key| BuildFolder::open(path.clone(), key, true).unwrap(), &path);
     }
 
@@ -144,7 +149,9 @@ mod tests {
             drop((first, second));
             drop(open("2"));
             assert!(!built.exists());
-            assert!(path.join("CACHEDIR.TAG").exists());
+            for folder in [path, path.ancestors().nth(2).unwrap()] {
+                assert!(folder.join("CACHEDIR.TAG").exists(), "{folder}");
+            }
         });
     }
 

@@ -7,6 +7,7 @@ pub use kind::FileKind;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use camino::Utf8Path;
 use kind::kind_of;
 
 use super::git::{Commit, Git};
@@ -55,7 +56,7 @@ pub fn changes(git: &Git, commit: &str) -> Result<Changes> {
 }
 
 /// What is different between a commit and the working tree, with what is staged and what git does
-/// not know yet.
+/// not know yet, but for what cargo writes there by itself: each build may write it.
 ///
 /// # Errors
 /// When git cannot say.
@@ -64,7 +65,7 @@ pub fn since(git: &Git, commit: &str) -> Result<Changes> {
     let git = shown.as_ref().map_or(git, |index| &index.git);
     let mut changes = Changes::read(git, &["diff", commit])?;
     let untracked = ["ls-files", "--others", "--exclude-standard", "--full-name", "-z", ":/"];
-    for file in paths(&git.read(&untracked)?) {
+    for file in paths(&git.read(&untracked)?).filter(|file| !is_cargos(git.root(), file)) {
         let text = std::fs::read_to_string(git.root().join(file)).unwrap_or_default();
         let count = number(text.lines().count());
         let lines: BTreeSet<u32> = (1..=count).collect();
@@ -72,6 +73,15 @@ pub fn since(git: &Git, commit: &str) -> Result<Changes> {
         changes.files.insert(file.to_owned(), change);
     }
     Ok(changes)
+}
+
+/// Whether cargo writes an untracked file when it builds: a lock file, or what is in a folder of
+/// its own.
+fn is_cargos(root: &Utf8Path, file: &str) -> bool {
+    let file = Utf8Path::new(file);
+    let mut folders = file.ancestors().skip(1).filter(|folder| *folder != "");
+    file.file_name() == Some("Cargo.lock")
+        || folders.any(|folder| root.join(folder).join("CACHEDIR.TAG").exists())
 }
 
 /// The commit that a change is compared with: the one that is named, or where `HEAD` left the
@@ -157,6 +167,27 @@ impl Changes {
 mod tests {
     use super::*;
     use crate::repository::scratch::Repository;
+
+    #[test]
+    fn what_cargo_writes_itself_is_no_change() {
+        let repository = Repository::new();
+        let first = repository.commit(&[("a", "1".to_owned())]);
+        repository.commit(&[("a", "2".to_owned())]);
+        let write = |file: &str| {
+            let path = repository.git.root().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        };
+        for file in ["Cargo.lock", "fuzz/Cargo.lock", "target/CACHEDIR.TAG", "target/debug/b"] {
+            write(file);
+        }
+        assert_eq!(base(&repository.git, None).unwrap().id, first);
+        let changed = || since(&repository.git, &first).unwrap().files.into_keys();
+        assert_eq!(changed().collect::<Vec<_>>(), ["a"]);
+        write("target.rs");
+        repository.run(&["add", "Cargo.lock"]);
+        assert_eq!(changed().collect::<Vec<_>>(), ["Cargo.lock", "a", "target.rs"]);
+    }
 
     #[test]
     fn a_branch_that_went_on_is_compared_with_where_it_was_left() {
