@@ -139,7 +139,8 @@ fn judge(
             {
                 change = judged(trials.again(test)?);
             }
-            test.notes.push(words(&change, at_base, &trial.opened));
+            // It is the answer: of a long list, only the first are shown.
+            test.notes.insert(0, words(&change, at_base, &trial.opened));
             test.change = Some(change);
         }
         ran.extend(trial.lines);

@@ -4,6 +4,7 @@
 //!
 //! Text is styled with ANSI codes; whoever writes it strips them where they are not wanted.
 
+mod blame;
 mod cause;
 mod cost;
 mod count;
@@ -62,13 +63,14 @@ pub struct View<'a> {
     pub quiet: bool,
 }
 
-/// The report as styled text, which ends with a newline. Findings come first, the most important
-/// last, where they are seen; then the summary.
+/// The report as styled text, which ends with a newline. The answer about a change comes first,
+/// then findings, the most important last, where they are seen; then the summary.
 pub fn render(report: &Report, view: &View<'_>) -> String {
     let causes = Cause::of(&report.tests);
     let mut entries = weighed(&report.tests, &causes, report.run.strict, view);
     entries.sort_by_key(|(weight, _)| *weight);
-    let mut text: String = entries.into_iter().map(|(_, entry)| entry.text()).collect();
+    let mut text = summary::first_line(report);
+    text.extend(entries.into_iter().map(|(_, entry)| entry.text()));
     summary::render(&mut text, report, &causes, view);
     text
 }

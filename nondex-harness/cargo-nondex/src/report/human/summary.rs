@@ -10,6 +10,7 @@ use anstyle::{AnsiColor, Style};
 use nondex_core::Family;
 use nondex_core::model::CATALOGUE;
 
+use super::blame;
 use super::cause::Cause;
 use super::cost;
 use super::count::named;
@@ -59,17 +60,38 @@ fn bold(color: AnsiColor) -> Style {
 
 /// Draws the summary.
 pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], view: &View<'_>) {
-    for Row { style, word, message } in rows(report, causes, view) {
+    draw(text, rows(report, causes, view));
+}
+
+/// The answer about a change, if it was asked about one.
+pub(super) fn first_line(report: &Report) -> String {
+    let mut text = String::new();
+    draw(&mut text, change(report));
+    text
+}
+
+fn draw(text: &mut String, rows: impl IntoIterator<Item = Row>) {
+    for Row { style, word, message } in rows {
         let _ = writeln!(text, "{style}{word:>WIDTH$}{style:#} {message}");
+    }
+}
+
+/// The line with the answer about a change.
+fn change(report: &Report) -> Option<Row> {
+    let answer = blame::answer(&report.tests)?;
+    Some(Row::new(bold(color(report)), "Change", answer))
+}
+
+/// Green if nothing fails the run.
+fn color(report: &Report) -> AnsiColor {
+    match exit_code(report) {
+        ExitCode::Ok => AnsiColor::Green,
+        _ => AnsiColor::Red,
     }
 }
 
 /// The lines of the summary.
 pub(super) fn rows(report: &Report, causes: &[Cause<'_>], view: &View<'_>) -> Vec<Row> {
-    let color = match exit_code(report) {
-        ExitCode::Ok => AnsiColor::Green,
-        _ => AnsiColor::Red,
-    };
     let all = view.verbose > 0;
     let mut rows = Vec::new();
     if !view.quiet {
@@ -85,7 +107,8 @@ pub(super) fn rows(report: &Report, causes: &[Cause<'_>], view: &View<'_>) -> Ve
     }
     let seconds = view.elapsed.as_secs_f64();
     let counts = format!("[{seconds:>8.3}s] {}", counts(report, causes));
-    rows.push(Row::new(bold(color), "Summary", counts));
+    rows.push(Row::new(bold(color(report)), "Summary", counts));
+    rows.extend(change(report));
     let path = view.report.map(|path| Row::new(Style::new(), "Report", path.as_str()));
     if let Some(world) = &report.run.world {
         let sentences = outcomes::sentences(report, world, view);
