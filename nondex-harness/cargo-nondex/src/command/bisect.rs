@@ -156,9 +156,6 @@ fn show(bisection: &Bisection, console: &Console) -> Result<()> {
         let name = short(&commit.commit);
         format!("{name} {} {}", commit.date, commit.subject)
     };
-    if let Some(commit) = &bisection.introduced {
-        console.status("Introduced", &line(commit));
-    }
     if let Some(since) = &bisection.flaky_since {
         let later = match (bisection.commits_between, bisection.days_between) {
             (Some(0), _) => ", which introduced the test".to_owned(),
@@ -173,6 +170,9 @@ fn show(bisection: &Bisection, console: &Console) -> Result<()> {
                 &format!("{file}:{line}, nearest to the call that is responsible"),
             );
         }
+    }
+    if let Some(commit) = &bisection.introduced {
+        console.status("Introduced", &line(commit));
     }
     if !bisection.remaining.is_empty() {
         let commits: Vec<&str> = bisection.remaining.iter().map(|commit| short(commit)).collect();
