@@ -58,21 +58,27 @@ pub fn merge(reports: &[Report]) -> Result<Report, String> {
     })
 }
 
-/// `before`, with the tests of `after` in place of its results for them.
+/// `before`, with the tests of `after` in place of its results for them. It took both.
 pub fn update(before: Report, after: &Report) -> Report {
     let mut tests = before.tests;
     for new in &after.tests {
-        match tests.iter_mut().find(|test| test.id == new.id) {
-            Some(test) => test.clone_from(new),
-            None => tests.push(new.clone()),
-        }
+        let Some(test) = tests.iter_mut().find(|test| test.id == new.id) else {
+            tests.push(new.clone());
+            continue;
+        };
+        *test = TestReport {
+            elapsed_ms: test.elapsed_ms + new.elapsed_ms,
+            change: test.change.take(),
+            known: test.known.take(),
+            ..new.clone()
+        };
     }
     let models = models_reached([&before.summary, &after.summary]);
     Report {
         run: RunInfo {
             id: after.run.id.clone(),
             command: after.run.command.clone(),
-            elapsed_ms: after.run.elapsed_ms,
+            elapsed_ms: before.run.elapsed_ms + after.run.elapsed_ms,
             ..before.run
         },
         summary: Summary::new(&tests, models),
@@ -214,8 +220,8 @@ fn rates(all: &[(&RunInfo, &TestReport)], highest: Level) -> BTreeMap<Level, [u6
 mod tests {
     use super::*;
     use crate::report::FailureReport;
-    use crate::report::schema::Replay;
     use crate::report::schema::tests::{report, test};
+    use crate::report::schema::{KnownFlake, Replay};
     use nondex_core::{Outcome, RunSpec, Schedule};
 
     /// A report on one test of these seeds and levels, which fails at some of them.
@@ -283,6 +289,25 @@ mod tests {
                 assert_eq!(merged.summary, whole.summary);
             }
         }
+    }
+
+    #[test]
+    fn a_test_that_is_explained_takes_longer_and_stays_what_it_was_for_others() {
+        let mut before = shard(&[0], &Level::ALL, &[(Level::Std, 0)]);
+        before.tests.push(TestReport { id: "b$other".into(), ..test(Verdict::Stable) });
+        let known = KnownFlake { reason: "x".into(), expires: "2027-01-31".into(), link: None };
+        let mut after = shard(&[0], &Level::ALL, &[(Level::Std, 0)]);
+        for (report, took) in [(&mut before, 5), (&mut after, 3)] {
+            report.run.elapsed_ms = 10 * took;
+            report.tests[0].elapsed_ms = took;
+        }
+        before.tests[0].known = Some(known.clone());
+        after.tests[0].notes = vec!["more".into()];
+        let whole = update(before.clone(), &after);
+        assert_eq!((whole.run.elapsed_ms, whole.tests[0].elapsed_ms), (80, 8));
+        assert_eq!(whole.tests[0].known, Some(known));
+        assert_eq!(whole.tests[0].notes, ["more"]);
+        assert_eq!(whole.tests[1], before.tests[1]);
     }
 
     #[test]
