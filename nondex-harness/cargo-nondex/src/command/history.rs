@@ -52,8 +52,8 @@ const fn mark(verdict: Verdict) -> char {
     }
 }
 
-/// Shows the lives of the tests whose ids end with `test`; without it of those that were not stable
-/// each time.
+/// Shows the lives of the tests that have `test` for their id or the end of it, or else as a part;
+/// without it of those that were not stable each time.
 pub(super) fn show(folder: &Utf8Path, test: Option<&str>, console: &Console) -> Result<()> {
     let (entries, damaged) = History::new(folder).all()?;
     console.notes(&damaged);
@@ -71,11 +71,7 @@ pub(super) fn show(folder: &Utf8Path, test: Option<&str>, console: &Console) -> 
     let all = lives.len();
     match test {
         Some(test) => {
-            lives.retain(|id, _| {
-                *id == test
-                    || id.ends_with(&format!("${test}"))
-                    || id.ends_with(&format!("::{test}"))
-            });
+            retain_named(&mut lives, test);
             if lives.is_empty() {
                 return Err(Error::usage(format!(
                     "no test `{test}` in the history of {all} tests in `{folder}`"
@@ -91,6 +87,16 @@ pub(super) fn show(folder: &Utf8Path, test: Option<&str>, console: &Console) -> 
     }
     console.text(&render(&lives, test.is_some(), all));
     Ok(())
+}
+
+/// Leaves what has `name` for its id or the end of it, or else as a part.
+fn retain_named<T>(lives: &mut BTreeMap<&str, T>, name: &str) {
+    let is_whole = |id: &str| {
+        let rest = id.strip_suffix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('$') || rest.ends_with("::"))
+    };
+    let is_named = lives.keys().any(|id| is_whole(id));
+    lives.retain(|id, _| if is_named { is_whole(id) } else { id.contains(name) });
 }
 
 fn line<'a>(test: &'a str, moments: &[(&'a Entry, &'a Life)]) -> Line<'a> {
@@ -143,6 +149,20 @@ fn changes<'a>(moments: &[(&'a Entry, &'a Life)]) -> Vec<(&'a Entry, &'a Life)> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_test_is_named_by_the_end_of_its_id_or_by_a_part_that_no_other_has() {
+        let named = |name: &str| {
+            let ids = ["a$reads", "a::it$m::reads", "a$reads_twice"];
+            let mut lives = BTreeMap::from(ids.map(|id| (id, ())));
+            retain_named(&mut lives, name);
+            lives.into_keys().collect::<Vec<_>>()
+        };
+        assert_eq!(named("a$reads"), ["a$reads"]);
+        assert_eq!(named("reads"), ["a$reads", "a::it$m::reads"]);
+        assert_eq!(named("twice"), ["a$reads_twice"]);
+        assert_eq!(named("writes"), [""; 0]);
+    }
 
     #[test]
     fn a_life_is_a_line_of_marks_and_the_commits_at_which_it_changed() {
