@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use cargo_metadata::{Metadata, Package, TargetKind};
 
-use super::plan::BuildPlan;
+use super::plan::{BuildPlan, Mode};
 use crate::error::{Error, Result};
 
 /// Maximum number of names that an error lists.
@@ -19,16 +19,24 @@ const TARGETS: [(&str, &str, TargetKind); 4] = [
     ("--bench", "benchmark", TargetKind::Bench),
 ];
 
-/// Refuses a plan with a name that is certain to be in none of the packages that it selects.
+/// The package whose types `--mode swap` switches.
+const SWAPPED: &str = "nondex-collections";
+
+/// Refuses a plan that cargo would, as if the project did not build: with a name that is certain to
+/// be in none of the packages that it selects, or with flags that do not go together.
 /// `is_dependency` returns whether a package is one that a member of the workspace depends on.
 ///
 /// # Errors
-/// A usage error with the names that exist.
+/// A usage error with the names that exist; a set-up error where nothing imports what is to be
+/// switched.
 pub(super) fn check(
     plan: &BuildPlan,
     metadata: &Metadata,
     is_dependency: impl Fn(&str) -> Result<bool>,
 ) -> Result<()> {
+    if !plan.workspace && !plan.exclude.is_empty() {
+        return Err(Error::usage("--exclude can only be used together with --workspace"));
+    }
     let members = metadata.workspace_packages();
     let is_member = |name: &str| members.iter().any(|package| *package.name == name);
     let mut are_members = true;
@@ -48,6 +56,13 @@ pub(super) fn check(
         return Ok(());
     }
     let selected = selected(plan, metadata);
+    if plan.mode == Mode::Swap && !selected.iter().any(|package| imports(package)) {
+        return Err(Error::setup(format!(
+            "`--mode swap` varies what is imported from `{SWAPPED}`, and no selected package \
+             depends on it: add the dependency, select another package by `-p` or `--workspace`, \
+             or leave the mode out"
+        )));
+    }
     let words = plan.targets.iter().zip(plan.targets.iter().skip(1));
     for (flag, name) in words {
         let Some((_, what, kind)) = TARGETS.iter().find(|(known, ..)| known == flag) else {
@@ -71,6 +86,12 @@ pub(super) fn check(
         }
     }
     Ok(())
+}
+
+/// Whether a package is, or depends by this name on, what `--mode swap` switches.
+fn imports(package: &Package) -> bool {
+    let mut names = package.dependencies.iter().map(|of| of.rename.as_deref().unwrap_or(&of.name));
+    *package.name == SWAPPED || names.any(|name| name == SWAPPED)
 }
 
 /// The members that a plan selects, which names no others.
@@ -193,6 +214,35 @@ mod tests {
         ] {
             assert_eq!(of(package, workspace, &targets), Err(error.to_owned()));
         }
+    }
+
+    #[test]
+    fn packages_are_left_out_only_of_the_whole_workspace() {
+        let of = |workspace| BuildPlan {
+            exclude: vec!["store".to_owned()],
+            workspace,
+            ..BuildPlan::default()
+        };
+        assert_eq!(checked(&of(true)), Ok(()));
+        assert!(checked(&of(false)).unwrap_err().starts_with("--exclude can only be used"));
+    }
+
+    #[test]
+    fn what_is_switched_must_be_a_dependency() {
+        let swap = BuildPlan { mode: Mode::Swap, ..BuildPlan::default() };
+        let mut metadata = metadata();
+        let checked = |metadata: &Metadata| check(&swap, metadata, |_| Ok(true));
+        let error = checked(&metadata).unwrap_err();
+        assert_eq!(error.code(), ExitCode::Setup);
+        assert!(error.to_string().contains("depends on it"), "{error}");
+        let dependency = json!({
+            "name": SWAPPED, "source": null, "req": "*", "kind": "dev", "optional": false,
+            "uses_default_features": true, "features": [], "target": null, "rename": null,
+            "registry": null, "path": null,
+        });
+        let shop = metadata.packages.iter_mut().find(|package| *package.name == "shop").unwrap();
+        shop.dependencies.push(serde_json::from_value(dependency).unwrap());
+        checked(&metadata).unwrap();
     }
 
     #[test]
