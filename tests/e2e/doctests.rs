@@ -46,6 +46,9 @@ fn doctests_are_listed_and_selected_as_tests_are() {
         .map(older),
     );
     assert_eq!(listed(&project, &[]), all);
+    let json = listed(&project, &["--message-format", "json"]).concat();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["test_count"], all.len(), "as nextest counts, with ignored ones");
     assert_eq!(listed(&project, &["--doc", "-p", "newer"]), newer);
     assert_eq!(listed(&project, &["--lib"]), ["older$unit"]);
     assert_eq!(listed(&project, &["--ignored"]), [ignored]);

@@ -18,7 +18,7 @@ use crate::project;
 /// The list as JSON.
 #[derive(Debug, Serialize)]
 struct Listing<'a> {
-    /// How many of the tests are run.
+    /// How many tests there are, with those that are ignored.
     test_count: usize,
     tests: Vec<Listed<'a>>,
 }
@@ -53,8 +53,7 @@ pub(super) fn list(args: &ListArgs, asked: &Asked, console: &Console) -> Result<
     let required = selection::required(asked, &plan, &project.suites)?;
     let tests = listed(&selected, &required);
     if console.format == MessageFormat::Json {
-        let test_count = selection::running(&selected);
-        console.json(&Listing { test_count, tests })?;
+        console.json(&Listing { test_count: tests.len(), tests })?;
         selection::expect_some(&project.suites, &selected, &filter, console)?;
     } else {
         selection::expect_some(&project.suites, &selected, &filter, console)?;
