@@ -39,7 +39,7 @@ pub(super) fn archive(args: &ArchiveArgs, console: &Console) -> Result<ExitCode>
         sources,
     };
     packed.write(&file)?;
-    console.notes(&project.notes);
+    console.notes(&project.notes_on(project.suites.iter().map(|suite| &*suite.binary.id)));
     let tests: usize = project.suites.iter().map(|suite| suite.tests.len()).sum();
     let size = std::fs::metadata(&file).map_or(0, |file| file.len());
     let what = format!(

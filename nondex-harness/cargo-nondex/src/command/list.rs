@@ -48,8 +48,8 @@ pub(super) fn list(args: &ListArgs, asked: &Asked, console: &Console) -> Result<
     plan.doctests = filter.doctests();
     let filter = selection::resolve(&filter, &plan)?;
     let project = project::build(&plan, console.quiet)?;
-    console.notes(&project.notes);
     let selected = selection::select(&project.suites, &filter, selection::Divided::Tests);
+    console.notes(&selection::notes(&project, &selected));
     let required = selection::required(asked, &plan, &project.suites)?;
     let tests = listed(&selected, &required);
     if console.format == MessageFormat::Json {

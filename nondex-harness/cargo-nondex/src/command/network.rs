@@ -47,8 +47,8 @@ pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> 
     let filter = selection::resolve(&filter, &plan)?;
     let stop = interrupt::install()?;
     let project = project::build(&plan, console.quiet)?;
-    console.notes(&project.notes);
     let selected = selection::select(&project.suites, &filter, selection::Divided::Tests);
+    console.notes(&selection::notes(&project, &selected));
     selection::expect_some(&project.suites, &selected, &filter, console)?;
 
     let mut options = Options::new(project.workspace_root.clone());

@@ -24,7 +24,7 @@ use crate::findings::{Finding, Store};
 use crate::project::{BuildPlan, Project, Rebuilds};
 use crate::report::listing::plural;
 use crate::report::stream::{BuildFinished, Event};
-use crate::report::{Report, RunDirectory, TestReport, claim};
+use crate::report::{Report, RunDirectory, TestReport, Verdict, claim};
 
 /// Runs a campaign.
 pub(super) fn run(args: &RunArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
@@ -135,8 +135,10 @@ pub(super) fn within(
 
 /// Adds to a report how its tests were built.
 fn describe(report: &mut Report, project: &mut Project, plan: &BuildPlan, obstacle: Option<Error>) {
-    project.notes.retain(|note| !report.notes.contains(note));
-    report.notes.append(&mut project.notes);
+    let ran = report.tests.iter().filter(|test| test.verdict != Verdict::NotRun);
+    let mut notes = project.notes_on(ran.map(|test| test.binary.as_str()));
+    notes.retain(|note| !report.notes.contains(note));
+    report.notes.append(&mut notes);
     if project.is_order_unknown {
         claim::disclaim_std(report);
     }

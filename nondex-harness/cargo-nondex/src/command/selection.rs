@@ -12,7 +12,7 @@ use crate::cli::{BuildArgs, ExtractArgs};
 use crate::config::PerTest;
 use crate::error::{Error, Result};
 use crate::judge::slots::Required;
-use crate::project::{self, BuildPlan, Suite, TestCase};
+use crate::project::{self, BuildPlan, Project, Suite, TestCase};
 use crate::report::listing::plural;
 use crate::shell;
 
@@ -140,6 +140,11 @@ pub(super) fn without<'a>(selected: &[Selected<'a>], ids: &BTreeSet<String>) -> 
     });
     let runs = |selected: &Selected<'_>| selected.tests.iter().any(|(_, is_run)| *is_run);
     selected.filter(|selected| ids.is_empty() || runs(selected)).collect()
+}
+
+/// What the user should know of a build who runs these tests.
+pub(super) fn notes(project: &Project, selected: &[Selected<'_>]) -> Vec<String> {
+    project.notes_on(selected.iter().map(|selected| selected.suite.binary.id.as_str()))
 }
 
 /// How many tests are run.

@@ -1,5 +1,6 @@
 //! Building a project's tests: cargo does it, with our runtime in place of std and test.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 
@@ -105,9 +106,8 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
     let root = &foundation.metadata.workspace_root;
     let (mut suites, of_benchmarks) = listing::list(&binaries, root, plan.mode)?;
     notes.extend(of_benchmarks);
-    if plan.mode == Mode::Program {
-        notes.extend(suites.iter().filter_map(on_host));
-    }
+    let on_host = suites.iter().filter(|_| plan.mode == Mode::Program).filter_map(on_host);
+    let mut on_host: BTreeMap<String, String> = on_host.collect();
     let (compiled, of_doctests) = match &plan.doctests {
         Doctests::Named { names, ignored } if !started.doctests.is_empty() => {
             let folder = Folder::create(&build_dir.join("doctests"))?;
@@ -117,12 +117,10 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
         }
         _ => (Compiled::default(), None),
     };
-    notes.extend(
-        compiled
-            .on_host
-            .iter()
-            .map(|id| format!("`{id}` is of a proc macro: its tests run on the host's own std")),
-    );
+    on_host.extend(compiled.on_host.iter().map(|id| {
+        let note = format!("`{id}` is of a proc macro: its tests run on the host's own std");
+        (id.clone(), note)
+    }));
     notes.extend(compiled.note());
     suites.extend(compiled.suites);
     for suite in &mut suites {
@@ -147,6 +145,7 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
         toolchain: toolchain.version.clone(),
         metadata: foundation.metadata.clone(),
         notes,
+        on_host,
         is_order_unknown,
     })
 }
@@ -197,11 +196,11 @@ fn compiler<'a>(
     }
 }
 
-/// The note on a proc macro that has tests.
-fn on_host(suite: &Suite) -> Option<String> {
-    let Suite { binary, tests } = suite;
-    (binary.kind == "proc-macro" && !tests.is_empty())
-        .then(|| format!("`{}` is a proc macro: its tests run on the host's own std", binary.id))
+/// The note on a proc macro that has tests, with its id.
+fn on_host(suite: &Suite) -> Option<(String, String)> {
+    let Suite { binary: TestBinary { id, kind, .. }, tests } = suite;
+    let note = || format!("`{id}` is a proc macro: its tests run on the host's own std");
+    (kind == "proc-macro" && !tests.is_empty()).then(|| (id.clone(), note()))
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! A project whose tests are built.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use camino::Utf8PathBuf;
 use cargo_metadata::Metadata;
 
@@ -24,6 +26,8 @@ pub struct Project {
     pub metadata: Metadata,
     /// What the user should know of this build, a sentence each: what is not covered, and why.
     pub notes: Vec<String>,
+    /// The same of binaries whose tests run on the host's own std, by id.
+    pub(super) on_host: BTreeMap<String, String>,
     /// Whether the order of the runtime's maps and sets is not known to be that of this
     /// toolchain's std, as one of the notes reports.
     pub is_order_unknown: bool,
@@ -41,9 +45,36 @@ pub struct Project {
 }
 
 impl Project {
+    /// What the user should know of this build who runs tests of these binaries.
+    pub fn notes_on<'b>(&self, binaries: impl IntoIterator<Item = &'b str>) -> Vec<String> {
+        self.notes.iter().chain(of(&self.on_host, binaries)).cloned().collect()
+    }
+
     /// Exit code of a command that ran all tests that were built: not success when some could not
     /// be built.
     pub const fn exit_code(&self) -> ExitCode {
         if self.unbuilt.is_empty() { ExitCode::Ok } else { ExitCode::BuildFailed }
+    }
+}
+
+/// Those of these notes that are on one of these binaries.
+fn of<'n, 'b>(
+    notes: &'n BTreeMap<String, String>,
+    binaries: impl IntoIterator<Item = &'b str>,
+) -> impl Iterator<Item = &'n String> {
+    let binaries: BTreeSet<&str> = binaries.into_iter().collect();
+    notes.iter().filter(move |(id, _)| binaries.contains(id.as_str())).map(|(_, note)| note)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_noted_on_a_binary_whose_tests_do_not_run() {
+        let notes = ["derive", "macros"].map(|id| (id.to_owned(), format!("`{id}`")));
+        let notes = BTreeMap::from(notes);
+        let on = |binaries: &[&'static str]| of(&notes, binaries.iter().copied()).count();
+        assert_eq!([on(&[]), on(&["lib"]), on(&["lib", "derive", "derive"])], [0, 0, 1]);
     }
 }

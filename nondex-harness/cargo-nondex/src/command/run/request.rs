@@ -140,7 +140,7 @@ impl<'a> Request<'a> {
             ));
         }
         selection::expect_some(&project.suites, &selected, &self.filter, console)
-            .inspect_err(|_| console.notes(&project.notes))?;
+            .inspect_err(|_| console.notes(&selection::notes(project, &selected)))?;
         let asked = &self.args.testing.project;
         if !asked.build.is_narrowed() && !asked.filter.is_given() {
             let unused = self.per_test.unused(&project.suites);

@@ -1,5 +1,6 @@
 //! Manifest of an archive: what it is, and which tests it has.
 
+use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -39,6 +40,8 @@ impl Kind {
 pub(super) struct Built {
     pub(super) suites: Vec<Suite>,
     pub(super) notes: Vec<String>,
+    /// Those on binaries whose tests run on the host's own std.
+    pub(super) on_host: BTreeMap<String, String>,
     pub(super) is_order_unknown: bool,
     pub(super) unbuilt: Vec<String>,
     /// The ids of executables that have paths of this machine as data, as from `env!`.

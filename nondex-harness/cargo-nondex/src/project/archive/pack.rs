@@ -156,6 +156,7 @@ fn built(project: &Project, files: &mut BTreeSet<Utf8PathBuf>) -> Result<Built> 
     Ok(Built {
         suites,
         notes: project.notes.clone(),
+        on_host: project.on_host.clone(),
         is_order_unknown: project.is_order_unknown,
         unbuilt: project.unbuilt.clone(),
         with_paths,

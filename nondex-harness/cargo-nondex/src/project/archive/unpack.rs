@@ -227,6 +227,7 @@ pub(in crate::project) fn project(
         toolchain: manifest.toolchain,
         metadata: manifest.metadata,
         notes,
+        on_host: built.on_host,
         is_order_unknown: built.is_order_unknown,
         unbuilt,
         drawn: Vec::new(),
