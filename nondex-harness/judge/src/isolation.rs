@@ -164,12 +164,20 @@ pub fn conclude(
             is_decisive: conclusion == Conclusion::Broken,
         });
     }
-    let mut judgement =
-        Judgement { conclusion: conclusion.compared_with(runs.plain.as_ref()), ..judgement };
-    if judgement.conclusion == Conclusion::Flaky {
+    let here = Judgement { conclusion, ..judgement };
+    let compared = here.conclusion.clone().compared_with(runs.plain.as_ref());
+    let judgement = if compared == Conclusion::Flaky {
         let seldom = by_further_seeds(test, options, runs).map_err(Need::Runs)?;
-        judgement = seldom.unwrap_or(judgement);
-    }
+        // What is confirmed decides the outcome, whatever else the plain build may fail by.
+        let is_confirmed = matches!(
+            &here.conclusion,
+            Conclusion::Dependent(found) if found.culprits.confirmed
+        );
+        let conclusion = if is_confirmed { here.conclusion.clone() } else { compared };
+        seldom.unwrap_or(Judgement { conclusion, ..here })
+    } else {
+        Judgement { conclusion: compared, ..here }
+    };
     let needs_files = available.files && runs.files.is_none();
     let question = Question::new(test, options, runs.judged_by(Some(&judgement)));
     match files(question, runs, &judgement).filter(|_| needs_files) {
