@@ -2,13 +2,17 @@
 
 use nondex_core::{Kind, Model, Source};
 
-use crate::report::schema::{TestReport, Timing};
+use crate::report::schema::{TestReport, Timing, WaitCauseKind, WaitReport};
 
 /// What to do instead.
 pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str> {
     let waits = test.scheduled.iter().flat_map(|one| &one.waits);
     let operations: Vec<&str> = waits.map(|wait| wait.operation.as_str()).collect();
     let waits_in = |word: &str| operations.iter().any(|one| one.contains(word));
+    let has_owner = |wait: &WaitReport| {
+        wait.cause.as_ref().is_some_and(|cause| cause.kind == WaitCauseKind::Has)
+    };
+    let waits_for_owner = || test.scheduled.iter().any(|one| one.waits.iter().any(has_owner));
     // Suspects of several kinds ask for several things, of which all but one may miss the point.
     let is_known = test.has_one_kind_of_culprits();
     let has_kind = |kind| is_known && test.culprits.iter().any(|culprit| culprit.kind == kind);
@@ -31,7 +35,7 @@ pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str>
              `wait_while`): a notification that nobody waits for is \
              lost",
         );
-    } else if waits_in("Mutex") || waits_in("RwLock") || waits_in("lock") {
+    } else if waits_in("Mutex") || waits_in("RwLock") || waits_in("lock") || waits_for_owner() {
         fixes.push(
             "take the locks in the same order everywhere, or hold no lock while you wait \
              for another \
@@ -78,11 +82,11 @@ pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::schema::{Scheduled, WaitReport};
+    use crate::report::schema::{Scheduled, WaitCause};
 
     #[test]
     fn a_deadlock_is_mended_where_its_threads_wait() {
-        let fixed = |operations: &[&str]| {
+        let fixed = |operations: &[&str], cause: Option<&WaitCause>| {
             let wait = |operation: &&str| WaitReport {
                 thread: "0".to_owned(),
                 name: None,
@@ -90,7 +94,7 @@ mod tests {
                 on: None,
                 file: None,
                 line: None,
-                cause: None,
+                cause: cause.cloned(),
             };
             let mut test = TestReport::new("shop", "shop", "waits");
             test.scheduled = Some(Scheduled {
@@ -106,8 +110,17 @@ mod tests {
             (&["RawMutex::lock_slow"], "same order"),
             (&["Receiver::recv", "JoinHandle::join"], "drop a sender"),
         ] {
-            let fix = fixed(operations);
+            let fix = fixed(operations, None);
             assert!(fix.contains(word), "{operations:?}: {fix}");
         }
+        // Locks of parking_lot wait in the system.
+        let owner = WaitCause {
+            kind: WaitCauseKind::Has,
+            thread: "0.0".to_owned(),
+            what: "Mutex::lock".to_owned(),
+            file: None,
+            line: None,
+        };
+        assert!(fixed(&["futex wait"], Some(&owner)).contains("same order"));
     }
 }
