@@ -17,6 +17,7 @@ pub(super) use confined::confine;
 use std::io::{self, PipeReader};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -143,6 +144,8 @@ fn watched(
 /// run. Also retries if the executable is opened for writing, as it may be in a child that another
 /// thread has just forked.
 fn start(command: &mut Command) -> io::Result<Child> {
+    static STARTED: AtomicU32 = AtomicU32::new(0);
+    skip_numbers(skipped(STARTED.fetch_add(1, Ordering::Relaxed)));
     let mut pause = Duration::from_millis(10);
     for _ in 1..START_ATTEMPTS {
         match command.spawn() {
@@ -165,6 +168,24 @@ fn start(command: &mut Command) -> io::Result<Child> {
         }
     }
     command.spawn()
+}
+
+/// Takes the next process numbers, so that the process that is started then has another one. A
+/// thread takes one too, and is cheaper.
+fn skip_numbers(skipped: u32) {
+    for _ in 0..skipped {
+        // Where no thread can be had, the number is only less varied.
+        if let Ok(thread) = thread::Builder::new().spawn(|| {}) {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// How many process numbers are taken before the `started`th process is started. Each run of a test
+/// alone uses up equally many, so that without this all would have, for example, an even one.
+const fn skipped(started: u32) -> u32 {
+    let mixed = started.wrapping_mul(0x9e37_79b9);
+    (mixed ^ mixed >> 15).wrapping_mul(0x85eb_ca6b) >> 30
 }
 
 /// Makes this process the parent of orphans among its descendants, where the platform can.

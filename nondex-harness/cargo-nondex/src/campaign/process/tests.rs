@@ -1,5 +1,6 @@
 //! Tests of processes that end, hang, write and leave children.
 
+use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 
@@ -191,4 +192,16 @@ fn many_small_pieces_come_whole_and_in_order() {
     let expected: String = (0..3000).map(|i| format!("{i} ")).collect();
     assert_eq!(found.output.to_text(), expected);
     assert_eq!(found.end, End::Exited(0));
+}
+
+#[test]
+fn a_process_number_is_not_always_as_far_from_the_last_one() {
+    for (used, modulus) in (1..20_u32).flat_map(|used| (2..6).map(move |m| (used, m))) {
+        let numbers = (0..20).scan(0, |number, started| {
+            *number += used + skipped(started);
+            Some(*number % modulus)
+        });
+        let found: BTreeSet<u32> = numbers.collect();
+        assert_eq!(found.len(), modulus as usize, "{used} at a time, modulo {modulus}");
+    }
 }
