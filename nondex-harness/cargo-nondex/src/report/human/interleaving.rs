@@ -63,6 +63,9 @@ pub(super) fn called<'r>(test: &'r TestReport, culprit: &Culprit) -> Option<&'r 
     step.file.is_some().then_some(&step.what)
 }
 
+/// What a conflict is about in which both sides take a lock.
+const LOCK: &str = "lock";
+
 /// Of a thread that is delayed before it has done anything.
 pub(super) const BEGINS: &str = "before it begins";
 
@@ -97,9 +100,15 @@ pub(super) fn has_conflict(test: &TestReport) -> bool {
 }
 
 /// The two sides of a race: `races: src/a.rs:8 and src/a.rs:9 use the same lock in either order`.
+/// Nothing where a thread wakes too late, and more than one delay decides, or the two sides only
+/// take a lock: then how long it sleeps is relied on.
 pub(super) fn races(test: &TestReport) -> Option<String> {
     let found = test.interleaving.as_ref().filter(|_| has_conflict(test))?;
-    found.conflicts.iter().find_map(|conflict| {
+    let wakes_late = test.culprits.iter().any(|culprit| culprit.family == Family::Time);
+    let is_race = |conflict: &&ConflictReport| {
+        !wakes_late || test.culprits.len() == 1 && conflict.object != LOCK
+    };
+    found.conflicts.iter().filter(is_race).find_map(|conflict| {
         let place = |at: usize| {
             let step = &found.steps[at];
             Some((step.file.as_deref()?, step.line?))

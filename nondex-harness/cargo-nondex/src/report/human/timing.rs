@@ -30,6 +30,9 @@ pub(super) const fn is_of(culprit: &Culprit) -> bool {
 pub(super) fn on(reason: Timing, test: &TestReport) -> &'static str {
     match reason {
         _ if !test.has_one_kind_of_culprits() => "when its threads run or wake",
+        Timing::Race if test.culprits.iter().any(|one| one.family == Family::Time) => {
+            "when its threads run or wake"
+        }
         Timing::Race => "when its threads run",
         Timing::Time if test.depends_on_clocks() => "what a clock shows",
         Timing::Time if test.culprits.iter().any(is_between_readings) => "how much time passes",

@@ -136,3 +136,40 @@ fn who_has_nothing_to_do_with_it_after_the_delay_is_stopped_after_what_it_did_be
     let shown = [None, Some("0.1"), Some("0")].map(|one| of_others(&found, one).count());
     assert_eq!(shown, [1, 1, 0], "a stopped thread does nothing meanwhile");
 }
+
+#[test]
+fn a_thread_that_wakes_too_late_races_only_for_what_both_sides_name_and_nothing_else_decides() {
+    let mut test = TestReport::new("shop", "shop", "waits");
+    let lanes = ["0.1", "0.2"].map(|thread| LaneReport { thread: thread.to_owned(), name: None });
+    let mut other = step("AtomicBool::load", Some(7), None);
+    other.lane = 1;
+    let conflict = |object: &str| ConflictReport {
+        object: object.to_owned(),
+        after: None,
+        delay: 1,
+        before: Some(2),
+        meanwhile: 0,
+    };
+    let report = |object| InterleavingReport {
+        threads: lanes.to_vec(),
+        steps: vec![
+            other.clone(),
+            step("thread::sleep", Some(3), Some(5_000_000)),
+            step("AtomicBool::store", Some(4), None),
+        ],
+        conflicts: vec![conflict(object)],
+        failed: None,
+    };
+    let late = Culprit { family: Family::Time, ..delayed(3, 5_000_000) };
+    let stopped = delayed(9, 2_000);
+    let mut said = |object, culprits: &[&Culprit]| {
+        test.interleaving = Some(report(object));
+        test.culprits = culprits.iter().map(|culprit| (*culprit).clone()).collect();
+        races(&test).is_some()
+    };
+    assert!(said("memory", &[&late]));
+    assert!(said("lock", &[&stopped]));
+    assert!(said("lock", &[&stopped, &stopped]));
+    assert!(!said("lock", &[&late]));
+    assert!(!said("memory", &[&late, &stopped]));
+}
