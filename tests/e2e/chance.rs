@@ -25,6 +25,7 @@ fn a_test_that_chance_may_decide_is_run_often_before_it_is_called_stable() {
         ("tests::uses_the_number_of_the_process", Source::ProcessNumber, 20),
         ("tests::uses_a_number_by_a_system_call", Source::ProcessNumber, 20),
         ("tests::uses_a_file_with_the_number_of_the_process", Source::ProcessNumber, 20),
+        ("tests::uses_a_port_that_the_system_chooses", Source::Port, 20),
         ("tests::uses_the_date", Source::Date, 60),
         ("tests::uses_a_random_file", Source::RandomFile, 60),
         ("tests::uses_a_random_file_of_c", Source::RandomFile, 60),
@@ -41,7 +42,9 @@ fn a_test_that_chance_may_decide_is_run_often_before_it_is_called_stable() {
     assert_eq!((found.sources.as_slice(), found.runs), ([].as_slice(), 2));
     output.prints(&["chance$tests::uses_nothing (< 78 % at 95 %)"]);
 
-    for name in ["fails_now_and_then", "fails_in_one_of_five_milliseconds"] {
+    for name in
+        ["fails_now_and_then", "fails_in_one_of_five_milliseconds", "fails_with_half_of_all_ports"]
+    {
         let found = test(&report, &format!("tests::{name}"));
         assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
     }

@@ -21,6 +21,8 @@ pub enum Source {
     RandomFile,
     /// It asks for the number of its process or of one of its threads.
     ProcessNumber,
+    /// It lets the system choose a port.
+    Port,
 }
 
 impl Source {
@@ -42,4 +44,5 @@ impl Source {
 }
 
 json::words!(Source { Clock = "clock", Date = "date", Sleep = "sleep", Thread = "thread",
-    Child = "child", RandomFile = "random-file", ProcessNumber = "process-number" });
+    Child = "child", RandomFile = "random-file", ProcessNumber = "process-number",
+    Port = "port" });

@@ -6,12 +6,13 @@ use ::std::ffi::c_int;
 use super::super::sockaddr;
 use super::{Errno, errno, failed};
 use crate::accessed::accessed;
+use crate::clock;
 use crate::libc;
 use crate::original;
 use crate::schedule::{self, Operation};
 use crate::written;
-use nondex_core::StateKind;
 use nondex_core::hidden::Text;
+use nondex_core::{Source, StateKind};
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn bind(
@@ -25,6 +26,10 @@ unsafe extern "C" fn bind(
     if let Some(kind) = shared {
         // SAFETY: as above.
         accessed(kind, true, || unsafe { shown(address, len) });
+    }
+    // SAFETY: as above.
+    if unsafe { is_any_port(address, len) } {
+        clock::note(Source::Port);
     }
     schedule::point(Operation::Bind);
     // SAFETY: the caller's arguments, unchanged.
@@ -75,6 +80,15 @@ unsafe fn shared(address: *const libc::sockaddr, len: libc::socklen_t) -> Option
         [0, ..] => Some(StateKind::Port),
         _ => Some(StateKind::File),
     }
+}
+
+/// Whether the system chooses the port.
+///
+/// # Safety
+/// `address` must be null or valid for reads of `len` bytes.
+unsafe fn is_any_port(address: *const libc::sockaddr, len: libc::socklen_t) -> bool {
+    // SAFETY: as the caller promises.
+    unsafe { sockaddr::read(address, len) }.is_some_and(|address| address.port() == 0)
 }
 
 /// What comes after the family in the address of a local socket.
@@ -148,9 +162,10 @@ mod tests {
         for (port, expected) in [(80, Some(StateKind::Port)), (0, None)] {
             let address = of_port(port);
             let len = size_of_val(&address) as libc::socklen_t;
+            let pointer = (&raw const address).cast();
             // SAFETY: the pointer is valid for the length.
-            let found = unsafe { shared((&raw const address).cast(), len) };
-            assert_eq!(found, expected, "{port}");
+            let found = unsafe { (shared(pointer, len), is_any_port(pointer, len)) };
+            assert_eq!(found, (expected, port == 0), "{port}");
         }
     }
 

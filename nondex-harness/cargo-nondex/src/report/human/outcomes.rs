@@ -126,6 +126,7 @@ fn uncontrolled(test: &TestReport) -> Vec<&'static str> {
             Source::Child => "a child process",
             Source::RandomFile => "random bytes of the system",
             Source::ProcessNumber => "the number of the process",
+            Source::Port => "a port that the system chooses",
         })
         .collect();
     if !test.hosts.is_empty() {

@@ -124,6 +124,7 @@ const fn of_source(source: Source) -> &'static str {
         Source::Child => "programs that it starts",
         Source::RandomFile => "random bytes or names, as of `/dev/urandom` or `mkstemp`",
         Source::ProcessNumber => "the number of the process or of a thread",
+        Source::Port => "a port that the system chooses",
     }
 }
 
