@@ -24,6 +24,9 @@ fn a_test_that_chance_may_decide_is_run_often_before_it_is_called_stable() {
         ("tests::uses_a_file_with_the_time", Source::Clock, 20),
         ("tests::uses_the_number_of_the_process", Source::ProcessNumber, 20),
         ("tests::uses_a_number_by_a_system_call", Source::ProcessNumber, 20),
+        ("tests::uses_the_number_of_its_thread", Source::ProcessNumber, 20),
+        ("tests::uses_a_link_with_the_number_of_the_process", Source::ProcessNumber, 20),
+        ("tests::uses_a_folder_with_the_numbers_of_threads", Source::ProcessNumber, 20),
         ("tests::uses_a_file_with_the_number_of_the_process", Source::ProcessNumber, 20),
         ("tests::uses_a_port_that_the_system_chooses", Source::Port, 20),
         ("tests::uses_the_date", Source::Date, 60),
@@ -38,6 +41,9 @@ fn a_test_that_chance_may_decide_is_run_often_before_it_is_called_stable() {
         assert!(found.runs == runs || found.runs > runs && interleaved, "{found:#?}");
         assert!(found.failure_bound.is_some_and(|bound| bound < 0.14));
     }
+    // Std asks for the number of each thread that it starts.
+    let sources = &test(&report, "tests::uses_thread").sources;
+    assert!(!sources.contains(&Source::ProcessNumber), "{sources:?}");
     let found = test(&report, "tests::uses_nothing");
     assert_eq!((found.sources.as_slice(), found.runs), ([].as_slice(), 2));
     output.prints(&["chance$tests::uses_nothing (< 78 % at 95 %)"]);

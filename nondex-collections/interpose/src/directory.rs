@@ -21,7 +21,7 @@ use nondex_core::{Caller, Model, StateKind, context, hidden, model};
 
 use self::entries::{Entry, arranged, read_whole};
 use super::accessed::accessed;
-use super::operations::text;
+use super::operations::{note_path, text};
 use super::{Errno, errno, origin, original, own, set_errno};
 use crate::libc;
 
@@ -112,6 +112,8 @@ unsafe extern "C" fn opendir(name: *const c_char) -> *mut libc::DIR {
     let original = original!(opendir(_) else return ::std::ptr::null_mut());
     // SAFETY: the caller gives a C string.
     accessed(StateKind::File, false, || unsafe { text(name) });
+    // SAFETY: as above.
+    unsafe { note_path(name) };
     // SAFETY: the caller's argument, unchanged.
     let dir = unsafe { original(name) };
     opened(dir);

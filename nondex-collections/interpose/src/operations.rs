@@ -18,7 +18,7 @@ use nondex_core::hidden::Text;
 
 use super::{Errno, errno, origin};
 
-pub(crate) use file::not_written;
+pub(crate) use file::{not_written, note_path};
 
 /// Whether the spec of this process asks for any failure. Set before `main`, once the spec is read:
 /// reading it opens files.

@@ -7,19 +7,24 @@ use nondex_core::StateKind;
 use nondex_core::hidden::Text;
 
 use super::accessed::accessed;
-use super::operations::text;
+use super::operations::{note_path, text};
 use super::schedule;
 use super::{libc, original, written};
 
 /// Functions that access a state before they do what they do: what is named by a C string, where
-/// threads may be set to change, or otherwise.
+/// threads may be set to change, or otherwise; and those that follow a link.
 macro_rules! functions {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty, $failed:expr,
-        $kind:ident $writes:expr => $(text $text:ident)? $(of $of:expr)?;)*) => {
+        $kind:ident $writes:expr => $(text $text:ident)? $(link $link:ident)? $(of $of:expr)?;
+    )*) => {
         $(#[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($argument: $type),*) -> $result {
             let original = original!($name($($type),*) else return $failed);
             $(schedule::file(StateKind::$kind, $writes, $text);)?
+            $(
+                // SAFETY: the caller gives a C string.
+                unsafe { note_path($link) };
+            )?
             // SAFETY: the caller gives C strings.
             accessed(StateKind::$kind, $writes, || { $(unsafe { text($text) })? $($of)? });
             // SAFETY: the caller's arguments, unchanged.
@@ -48,9 +53,9 @@ functions! {
     unlink(path: *const c_char) -> c_int, -1, File true => text path;
     rmdir(path: *const c_char) -> c_int, -1, File true => text path;
     readlink(path: *const c_char, buffer: *mut c_char, len: usize) -> isize, -1,
-        File false => text path;
+        File false => text path link path;
     realpath(path: *const c_char, buffer: *mut c_char) -> *mut c_char,
-        ::std::ptr::null_mut(), File false => text path;
+        ::std::ptr::null_mut(), File false => text path link path;
     chmod(path: *const c_char, mode: libc::mode_t) -> c_int, -1, File true => text path;
     umask(mask: libc::mode_t) -> libc::mode_t, 0, Umask true => of Text::new();
     sigaction(signal: c_int, new: *const libc::sigaction,

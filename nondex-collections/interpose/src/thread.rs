@@ -9,7 +9,7 @@ use nondex_core::arena::Arena;
 use nondex_core::context::{self, Inherited, inherit};
 use nondex_core::{Context, hidden};
 
-use super::process::watch;
+use super::process::{number, watch};
 use super::{original, own, schedule};
 use crate::{DESTRUCTOR_ROUNDS, libc};
 
@@ -84,6 +84,7 @@ extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
         if let Some(attached) = attached {
             attached.enter();
         }
+        number::thread_begins();
         if let Some(context) = test {
             schedule::begin(context.spec(), &context.spec().test);
         }

@@ -18,23 +18,30 @@ use crate::system;
 use crate::written;
 
 /// Files whose content no choice controls: other bytes whenever they are read, the time since the
-/// system started, or the number of the process.
-const SOURCES: [(&CStr, Source); 7] = [
+/// system started, or the number of the process. Links and folders of `/proc` show that, too.
+const SOURCES: [(&CStr, Source); 15] = [
     (c"/dev/urandom", Source::RandomFile),
     (c"/dev/random", Source::RandomFile),
     (c"/dev/hwrng", Source::RandomFile),
     (c"/proc/sys/kernel/random/uuid", Source::RandomFile),
     (c"/proc/uptime", Source::Clock),
+    (c"/proc", Source::ProcessNumber),
+    (c"/proc/self", Source::ProcessNumber),
+    (c"/proc/self/sched", Source::ProcessNumber),
     (c"/proc/self/stat", Source::ProcessNumber),
     (c"/proc/self/status", Source::ProcessNumber),
+    (c"/proc/self/task", Source::ProcessNumber),
+    (c"/proc/thread-self", Source::ProcessNumber),
+    (c"/proc/thread-self/sched", Source::ProcessNumber),
+    (c"/proc/thread-self/stat", Source::ProcessNumber),
+    (c"/proc/thread-self/status", Source::ProcessNumber),
 ];
 
-/// Notes that a file is opened, and maybe created: one that no choice controls always, another
-/// where a run watches it.
+/// Notes that a file is opened, a folder listed or a link followed that no choice controls.
 ///
 /// # Safety
 /// The path must be a C string, or null.
-pub(super) unsafe fn opened(path: *const c_char, writes: bool, creates: bool) {
+pub(crate) unsafe fn note_path(path: *const c_char) {
     if !path.is_null() {
         // SAFETY: as the caller promises.
         let name = unsafe { CStr::from_ptr(path) };
@@ -42,6 +49,16 @@ pub(super) unsafe fn opened(path: *const c_char, writes: bool, creates: bool) {
             clock::note(*source);
         }
     }
+}
+
+/// Notes that a file is opened, and maybe created: one that no choice controls always, another
+/// where a run watches it.
+///
+/// # Safety
+/// The path must be a C string, or null.
+pub(super) unsafe fn opened(path: *const c_char, writes: bool, creates: bool) {
+    // SAFETY: as the caller promises.
+    unsafe { note_path(path) };
     schedule::file(StateKind::File, writes, path);
     // SAFETY: as the caller promises.
     accessed(StateKind::File, writes, || unsafe { text(path) });
