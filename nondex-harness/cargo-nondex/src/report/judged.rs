@@ -209,8 +209,12 @@ fn surroundings(report: &mut TestReport, basis: &Basis<'_>) {
     if let Some(evidence) = &basis.runs.after_others {
         report.runs += evidence.processes;
         let may_be_chance = may_be_chance(report, basis.runs.plain.as_ref());
-        let is_broken = matches!(basis.conclusion(), Some(Conclusion::Broken));
-        report.notes.extend(order::after_others(evidence, is_broken, may_be_chance));
+        let conclusion = basis.conclusion();
+        let is_broken = matches!(conclusion, Some(Conclusion::Broken));
+        // A plain build passes whatever is in the folder.
+        if !matches!(conclusion, Some(Conclusion::FailsOnlyHere)) {
+            report.notes.extend(order::after_others(evidence, is_broken, may_be_chance));
+        }
     }
     if let Some(compared) = &basis.runs.plain {
         let note = plain::note(report, compared, basis.workspace.root());

@@ -68,6 +68,11 @@ const STATEMENT: usize = 8;
 /// What makes a test fail that passes in a plain build, as far as it is known.
 fn addition(report: &TestReport, root: &Utf8Path) -> String {
     let Some(failure) = report.failures.first() else { return "what this tool adds".to_owned() };
+    if report.end() == Some("steps") {
+        return "the time that this tool takes where threads spin: `--max-steps` and `--timeout` \
+                give it more"
+            .to_owned();
+    }
     if failure.outcome == Outcome::TimedOut {
         let time = "the time that this tool takes: `--timeout` gives it more";
         let mut orders = report.points.iter();
@@ -110,6 +115,7 @@ mod tests {
     use nondex_core::Family;
 
     use super::*;
+    use crate::report::schema::Scheduled;
     use crate::report::{FailureReport, Verdict};
 
     fn broken(message: &str, outcome: Outcome) -> TestReport {
@@ -169,6 +175,10 @@ mod tests {
             let note = note(&report, &PlainBuild::Runs([0, 3]), root);
             assert!(note.contains(named), "{note}");
         }
+        let mut cut = broken("no end", Outcome::Failed);
+        cut.scheduled = Some(Scheduled { end: Some("steps".to_owned()), ..Scheduled::default() });
+        let limit = note(&cut, &PlainBuild::Runs([0, 3]), root);
+        assert!(limit.contains("--max-steps"), "{limit}");
         let mut report = broken("no end after 60s", Outcome::TimedOut);
         let limit = note(&report, &PlainBuild::Runs([0, 3]), root);
         assert!(limit.contains("--timeout") && !limit.contains(":14"));
