@@ -67,7 +67,10 @@ pub struct View<'a> {
 /// then findings, the most important last, where they are seen; then the summary.
 pub fn render(report: &Report, view: &View<'_>) -> String {
     let causes = Cause::of(&report.tests);
-    let mut entries = weighed(&report.tests, &causes, report.run.strict, view);
+    let is_short = |cause: &Cause<'_>| view.brief && cause.is_advice_on_delays();
+    let are_many = causes.iter().filter(|cause| is_short(cause)).count() > FULL_ADVICE;
+    let is_short = |cause: &Cause<'_>| are_many && is_short(cause);
+    let mut entries = weighed(&report.tests, &causes, report.run.strict, view, &is_short);
     entries.sort_by_key(|(weight, _)| *weight);
     let mut text = summary::first_line(report);
     text.extend(entries.into_iter().map(|(_, entry)| entry.text()));
@@ -88,7 +91,7 @@ pub(super) fn entries<'r, 's>(
     strict: bool,
     view: &View<'s>,
 ) -> Vec<Entry<'r, 's>> {
-    let mut entries = weighed(tests, &Cause::of(tests), strict, view);
+    let mut entries = weighed(tests, &Cause::of(tests), strict, view, &|_| false);
     entries.sort_by_key(|(weight, _)| Reverse(*weight));
     entries.into_iter().map(|(_, entry)| entry).collect()
 }
@@ -98,12 +101,13 @@ pub fn summary(report: &Report, view: &View<'_>) -> Vec<Row> {
     summary::rows(report, &Cause::of(&report.tests), view)
 }
 
-/// The same with how much each asks of the reader.
+/// The same with how much each asks of the reader. Of advice that `is_short`, no source is shown.
 fn weighed<'r, 's>(
     tests: &'r [TestReport],
     causes: &[Cause<'r>],
     strict: bool,
     view: &View<'s>,
+    is_short: &dyn Fn(&Cause<'_>) -> bool,
 ) -> Vec<(u8, Entry<'r, 's>)> {
     let mut entries: Vec<(u8, Entry<'r, 's>)> = Vec::new();
     for test in tests {
@@ -113,10 +117,15 @@ fn weighed<'r, 's>(
     }
     for cause in causes {
         let weight = if cause.advice().is_some() { ADVICE } else { FINDING };
+        let diagnostic = if !strict && is_short(cause) {
+            cause.short_advice(view)
+        } else {
+            cause.diagnostic(strict, view)
+        };
         let entry = Entry::Shown {
             tests: cause.tests().to_vec(),
             first: cause.headline_of_first(),
-            diagnostic: Box::new(cause.diagnostic(strict, view)),
+            diagnostic: Box::new(diagnostic),
         };
         entries.push((weight, entry));
     }
@@ -140,6 +149,9 @@ fn weighed<'r, 's>(
 pub fn render_test(test: &TestReport, strict: bool, view: &View<'_>) -> String {
     entries(std::slice::from_ref(test), strict, view).into_iter().map(Entry::text).collect()
 }
+
+/// How many pieces of advice on delays are shown with their source: more hide the findings.
+const FULL_ADVICE: usize = 3;
 
 /// How much advice asks of the reader.
 const ADVICE: u8 = 7;

@@ -81,6 +81,22 @@ impl<'r> Cause<'r> {
         self.tests.iter().all(|test| test.advice().is_some()).then_some(advice)
     }
 
+    /// Whether it is advice on delays that are longer than any machine's, or only suspected.
+    pub(super) fn is_advice_on_delays(&self) -> bool {
+        let is_long =
+            |advice| matches!(advice, Advice::Starved | Advice::Unmeasured | Advice::Suspected);
+        self.is_of_timing() && self.advice().is_some_and(is_long)
+    }
+
+    /// The advice without its source.
+    pub(super) fn short_advice<'s>(&self, view: &View<'s>) -> Diagnostic<'s> {
+        let test = self.tests[0];
+        let headline = headline(test, self.as_sure() - 1);
+        let mut diagnostic = Diagnostic::new(view, Severity::Warning, test.verdict, headline);
+        diagnostic.note("advice", &format!("{}: `-v` shows where", timing::needed(test)));
+        diagnostic
+    }
+
     /// How many of its tests are known to depend on it, or are suspected to if none is known.
     fn as_sure(&self) -> usize {
         let sure = self.tests.iter().map(|test| test.has_confirmed_culprits());
@@ -267,7 +283,8 @@ mod tests {
     use nondex_core::{Caller, Kind, Site};
 
     use super::*;
-    use crate::report::human::{Sources, render_test};
+    use crate::report::human::{Sources, render, render_test};
+    use crate::report::schema::tests::report;
     use crate::report::schema::{Scheduled, Timing, Verdict, WaitReport};
 
     #[test]
@@ -317,5 +334,38 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
+    }
+
+    #[test]
+    fn many_pieces_of_advice_on_delays_have_no_source_and_one_finding_keeps_its() {
+        let caller = |line| Caller { file: "src/lib.rs", line, column: 0 };
+        let delayed = |name: &str, line, level| TestReport {
+            verdict: Verdict::NonDeterministic,
+            reason: Some(Timing::Race),
+            weakest_level: Some(level),
+            delay_level: Some(level),
+            culprits: vec![Culprit {
+                confirmed: true,
+                ..Culprit::new(&Site::new(&model::THREAD_SPAWN, Family::Schedule, caller(line)))
+            }],
+            ..TestReport::new("shop", "shop", name)
+        };
+        let shown = |advice: u32| {
+            let mut tests = vec![delayed("real", 1, Level::Std)];
+            tests.extend((0..advice).map(|n| delayed(&format!("slow{n}"), 10 + n, Level::Full)));
+            let report = report(tests);
+            let view = View {
+                sources: &Sources::new(Utf8Path::new("/nonexistent"), None),
+                report: None,
+                elapsed: Duration::ZERO,
+                brief: true,
+                verbose: 0,
+                quiet: false,
+            };
+            let text = strip_str(&render(&report, &view)).to_string();
+            text.matches("--> src/lib.rs:").count()
+        };
+        assert_eq!(shown(3), 4);
+        assert_eq!(shown(4), 1);
     }
 }
