@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::judge::bisect::{Next, Tried, next};
 use crate::report::bisection::{Bisection, BisectionStep, CommitReport, FileCounts, FlakySince};
+use crate::report::listing::plural;
 use crate::report::schema::Line;
 use crate::report::{Report, TestReport, store};
 use crate::repository::{Commit, FileKind, Git, TestHistory, changes, short, test_history};
@@ -159,7 +160,11 @@ fn show(bisection: &Bisection, console: &Console) -> Result<()> {
     if let Some(since) = &bisection.flaky_since {
         let later = match (bisection.commits_between, bisection.days_between) {
             (Some(0), _) => ", which introduced the test".to_owned(),
-            (Some(commits), Some(days)) => format!(", {commits} commits and {days} days later"),
+            (Some(commits), Some(days)) => {
+                let [commits, days] = [(commits, "commit"), (days.unsigned_abs(), "day")]
+                    .map(|(n, of)| plural(n, of));
+                format!(", {commits} and {days} after the test was introduced")
+            }
             _ => String::new(),
         };
         let commit = line(&since.commit);
