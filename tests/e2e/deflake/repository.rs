@@ -42,6 +42,28 @@ fn a_repository_that_cannot_say_what_changed_is_told_apart_and_left_as_it_is() {
 }
 
 #[test]
+fn a_vendored_dependency_acts_on_what_is_built_with_it() {
+    let manifest = "[package]\nname = \"project\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
+        [dependencies]\ntiny = \"1\"\n";
+    let project = committed(&[
+        ("Cargo.toml", manifest),
+        (
+            ".cargo/config.toml",
+            "[source.crates-io]\nreplace-with = \"here\"\n[source.here]\ndirectory = \"vendor\"\n",
+        ),
+        ("vendor/tiny/.cargo-checksum.json", "{\"files\": {}, \"package\": null}"),
+        ("vendor/tiny/Cargo.toml", "[package]\nname = \"tiny\"\nversion = \"1.0.0\"\n"),
+        ("vendor/tiny/src/lib.rs", "pub fn seven() -> u32 {\n    7\n}\n"),
+        ("src/lib.rs", "#[test]\nfn is_seven() {\n    assert_eq!(tiny::seven(), 7);\n}\n"),
+    ]);
+    edit(&project, "vendor/tiny/src/lib.rs", &[("    7", "    8")]);
+    let output = deflake(&project).run();
+    let report = output.expect(ExitCode::CleanRunFailed).report();
+    let expected = (Blame::Regression, Some(Witness::Coverage), vec![2]);
+    assert_eq!(blamed(&report)["is_seven"], expected);
+}
+
+#[test]
 fn nothing_of_a_repository_changes_when_a_comparison_is_killed() {
     let project = repository();
     edit(&project, "src/lib.rs", &[("    a + b", "    a + b + 1")]);

@@ -88,6 +88,9 @@ impl Effects {
                 Kind::Build(ref package) => {
                     found.distant(&path, change.first(), package.clone());
                 }
+                Kind::Vendored(ref packages) => {
+                    found.vendored(&path, change.first(), packages);
+                }
                 Kind::Lock => {
                     let before = git.text(base, file).unwrap_or_default();
                     let after = std::fs::read_to_string(&path).unwrap_or_default();
@@ -117,9 +120,7 @@ impl Effects {
             }
             // A test may also read a source.
             found.data(&packages, &path, file);
-            if let (Kind::Code(_) | Kind::Build(_) | Kind::Lock | Kind::Note, Some(data)) =
-                (kind, found.data.last_mut())
-            {
+            if let (false, Some(data)) = (kind == Kind::Data, found.data.last_mut()) {
                 data.is_note = true;
                 data.is_named = !matches!(path.extension(), Some("rs"))
                     && git.is_named(path.file_name().unwrap_or_default());
@@ -164,6 +165,7 @@ impl Effects {
                 }
                 match kind {
                     Kind::Build(package) => found.distant(&path, 1, package),
+                    Kind::Vendored(packages) => found.vendored(&path, 1, &packages),
                     Kind::Data => found.data(&packages, &path, file),
                     Kind::Note | Kind::Lock if is_named() => found.data(&packages, &path, file),
                     Kind::Note | Kind::Lock | Kind::Code(_) => {}
@@ -299,6 +301,11 @@ impl Effects {
 
     fn distant(&mut self, file: &Utf8Path, line: u32, package: Option<String>) {
         self.effect(file, line, Reach::Crate, package);
+    }
+
+    /// Adds a line of a dependency, with which these packages are built.
+    fn vendored(&mut self, file: &Utf8Path, line: u32, packages: &[String]) {
+        packages.iter().for_each(|package| self.distant(file, line, Some(package.clone())));
     }
 
     /// Adds what is different in the lock file, which has these texts.

@@ -5,7 +5,7 @@ use std::fs;
 
 use crate::repository::Git;
 use camino::{Utf8Path, Utf8PathBuf};
-use cargo_metadata::{DependencyKind, Metadata, Package, PackageId, Target, TargetKind};
+use cargo_metadata::{DependencyKind, Metadata, NodeDep, Package, PackageId, Target, TargetKind};
 
 /// What a file is for.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,6 +15,9 @@ pub(super) enum Kind {
     Build(Option<String>),
     /// It decides which dependencies the project is built with.
     Lock,
+    /// It is of a dependency that is vendored, which does not record what it runs: these packages
+    /// of the project are built with it.
+    Vendored(Vec<String>),
     /// It is a source of the package.
     Code(Option<String>),
     /// A test may read it.
@@ -28,6 +31,10 @@ pub(super) enum Kind {
 pub(super) struct Packages<'a> {
     /// Those that the project has the sources of, with their folders.
     own: Vec<(Utf8PathBuf, &'a Package)>,
+    /// The others, with their folders.
+    others: Vec<(Utf8PathBuf, &'a Package)>,
+    /// What each depends on.
+    edges: BTreeMap<&'a PackageId, &'a Vec<NodeDep>>,
     /// Procedural macros, what build scripts use, and all that these depend on.
     at_build: BTreeSet<&'a PackageId>,
     /// The lock file.
@@ -54,9 +61,12 @@ impl<'a> Packages<'a> {
                 open.extend(runs.map(|dep| &dep.pkg));
             }
         }
-        let own = metadata.packages.iter().filter(|package| package.source.is_none());
+        let (own, others): (Vec<_>, Vec<_>) =
+            metadata.packages.iter().partition(|package| package.source.is_none());
         Packages {
-            own: with_folders(own.collect()),
+            own: with_folders(own),
+            others: with_folders(others),
+            edges,
             at_build,
             lock: resolved(&metadata.workspace_root).join("Cargo.lock"),
         }
@@ -109,6 +119,8 @@ impl<'a> Packages<'a> {
             Kind::Lock
         } else if is_for_all {
             Kind::Build(None)
+        } else if let Some(package) = self.vendored(path).filter(|_| !is_note) {
+            Kind::Vendored(self.built_with(&package.id))
         } else if path.extension() == Some("rs") {
             let runs = || package.is_some_and(|(folder, package)| self.runs(package, folder, path));
             if path.is_symlink() || runs() {
@@ -121,6 +133,30 @@ impl<'a> Packages<'a> {
         } else {
             Kind::Data
         }
+    }
+
+    /// The dependency in whose folder a file is, unless a package of the project is in there.
+    fn vendored(&self, path: &Utf8Path) -> Option<&'a Package> {
+        let (folder, package) = around(&self.others, path)?;
+        let own = self.around(path).map(|(own, _)| own);
+        own.is_none_or(|own| folder.starts_with(own)).then_some(package)
+    }
+
+    /// The packages of the project that depend on one.
+    fn built_with(&self, id: &PackageId) -> Vec<String> {
+        let is_built_with = |package: &Package| {
+            let mut reached = BTreeSet::new();
+            let mut open = vec![&package.id];
+            while let Some(next) = open.pop() {
+                if reached.insert(next) {
+                    let others = self.edges.get(next).copied().into_iter().flatten();
+                    open.extend(others.map(|dependency| &dependency.pkg));
+                }
+            }
+            reached.contains(id)
+        };
+        let packages = self.own.iter().filter(|(_, package)| is_built_with(package));
+        packages.map(|(_, package)| package.name.to_string()).collect()
     }
 
     /// Whether a source of a package runs, or is read, while something is built.
