@@ -127,6 +127,24 @@ pub fn find<'a>(
     Some((suite, suite.test(test)?))
 }
 
+/// The test that was, in a binary of this id, in another module than the test of this name `now`:
+/// the only function with its name there that is gone.
+pub fn in_other_module<'a>(
+    before: &'a [Suite],
+    now: &[Suite],
+    (binary, test): (&str, &str),
+) -> Option<(&'a Suite, &'a TestCase)> {
+    let function = |name: &str| name.rsplit("::").next().map(str::to_owned);
+    let suite = before.iter().find(|suite| suite.binary.id == binary)?;
+    let is_gone = |case: &&TestCase| find(now, binary, &case.name).is_none();
+    let same = suite.tests.iter().filter(|case| function(&case.name) == function(test));
+    let mut same = same.filter(|case| case.doctest.is_none()).filter(is_gone);
+    match (same.next(), same.next()) {
+        (Some(case), None) => Some((suite, case)),
+        _ => None,
+    }
+}
+
 impl Suite {
     /// The test of this name.
     pub fn test(&self, name: &str) -> Option<&TestCase> {
@@ -158,5 +176,24 @@ pub(crate) mod tests {
             preload: None,
             moved: None,
         }
+    }
+
+    #[test]
+    fn a_test_whose_module_has_another_name_is_the_only_one_that_is_gone() {
+        let suites = |names: &[&str]| {
+            let tests = names.iter().copied().map(TestCase::new).collect();
+            [Suite { binary: binary("p", "t"), tests }]
+        };
+        let found = |before: &[&str], now: &[&str]| {
+            let before = suites(before);
+            let found = in_other_module(&before, &suites(now), ("p::t", "new::reads"));
+            found.map(|(_, case)| case.name.clone())
+        };
+        let old = || Some("old::reads".to_owned());
+        assert_eq!(found(&["old::reads", "old::writes"], &["new::reads"]), old());
+        assert_eq!(found(&["old::reads", "other::reads"], &["new::reads", "other::reads"]), old());
+        assert_eq!(found(&["old::reads", "other::reads"], &["new::reads"]), None);
+        assert_eq!(found(&["old::reads"], &["new::reads", "old::reads"]), None);
+        assert_eq!(found(&["old::writes"], &["new::reads"]), None);
     }
 }

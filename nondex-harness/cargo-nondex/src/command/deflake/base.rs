@@ -111,6 +111,9 @@ impl<'a> Base<'a> {
         let Some(project) = self.project() else { return Ok(AtBase::Untried) };
         let mut names = names.iter();
         let found = names.find_map(|name| project::find(&project.suites, &test.binary, name));
+        let own = (test.binary.as_str(), test.name.as_str());
+        let found =
+            found.or_else(|| project::in_other_module(&project.suites, &self.now.suites, own));
         let Some((suite, case)) = found else { return Ok(AtBase::Absent) };
         let mut options = self.session.options.of(&test.id).into_owned();
         let (directory, stop) = (self.session.directory, self.session.stop);
