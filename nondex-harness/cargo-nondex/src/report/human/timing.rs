@@ -45,6 +45,14 @@ fn is_between_readings(culprit: &Culprit) -> bool {
     model::READ_AGAIN.iter().any(|model| culprit.api == model.api)
 }
 
+/// The culprit with the longest delay, or the first one where none is longer than a moment.
+pub(super) fn longest<'t>(culprits: &[&'t Culprit]) -> Option<&'t Culprit> {
+    let delay = |culprit: &Culprit| {
+        culprit.number.map(|number| number.value).filter(|least| *least > MOMENT).unwrap_or(0)
+    };
+    culprits.iter().copied().rev().max_by_key(|culprit| delay(culprit))
+}
+
 /// What of a delay decides; `None` of anything else.
 pub(super) fn what(culprit: &Culprit) -> Option<String> {
     if !is_of(culprit) {
@@ -370,6 +378,19 @@ mod tests {
         assert_eq!(needed(&test), "needs 2 delays that last 5 ms together");
         test.culprits[0].number = None;
         assert_eq!(needed(&test), "needs an injected delay");
+    }
+
+    #[test]
+    fn of_several_delays_the_longest_is_shown_and_of_moments_the_first() {
+        let lines = |delays: &[u64]| {
+            let culprits: Vec<Culprit> =
+                (1..).zip(delays).map(|(line, by)| delayed(line, *by)).collect();
+            let culprits: Vec<&Culprit> = culprits.iter().collect();
+            longest(&culprits).map(|culprit| culprit.line)
+        };
+        assert_eq!(lines(&[8_000, 502_000_000, 2_000]), Some(2));
+        assert_eq!(lines(&[8_000, 9_000]), Some(1));
+        assert_eq!(lines(&[]), None);
     }
 
     #[test]

@@ -34,13 +34,15 @@ pub(super) fn all<'t>(
     } else {
         // One side of a race, where there is another one to show.
         let sides = interleaving::has_conflict(test) && view.brief;
-        let most = if sides { 1 } else { usize::MAX };
-        let drawn = if has_own_line { &own } else { &through };
-        for culprit in drawn.iter().take(most) {
+        let mut drawn = if has_own_line { own } else { through.clone() };
+        if sides {
+            drawn = timing::longest(&drawn).into_iter().collect();
+            let thread = |culprit: &&'t Culprit| Some(culprit.call.as_ref()?.thread.as_str());
+            stopped = drawn.first().and_then(thread);
+        }
+        for culprit in drawn {
             draw(diagnostic, culprit, test, view);
         }
-        let first = drawn.first().filter(|_| sides);
-        stopped = first.and_then(|culprit| Some(culprit.call.as_ref()?.thread.as_str()));
         if sides {
             interleaving::mark(diagnostic, test, stopped);
         }
