@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::judged::JUDGED_ALONE;
 use super::schema::{MAX_FAILURES, Report, Step, Summary, TestReport, Verdict};
 use crate::judge::verdict::{Combined, Fact};
 
@@ -63,6 +64,14 @@ fn add(test: &mut TestReport, mut order: TestReport) {
     }
     let combined = Combined::new(test.verdict, order.verdict, is_of_files);
     if combined == Combined::Overruled {
+        // What fails now and then by itself is not disturbed by others.
+        if order.verdict == Verdict::NonDeterministic
+            && order.race.is_none()
+            && order.failures.iter().all(|failure| failure.before.is_empty())
+        {
+            test.run_alone = false;
+            test.notes.retain(|note| !note.ends_with(JUDGED_ALONE));
+        }
         test.rule_as(&order);
         test.reproduce = order.reproduce;
         test.replay = order.replay;
@@ -99,6 +108,9 @@ fn add(test: &mut TestReport, mut order: TestReport) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nondex_core::Outcome;
+
+    use crate::report::FailureReport;
     use crate::report::schema::tests::{report, test};
     use crate::report::schema::{Order, Sanitised};
 
@@ -155,6 +167,26 @@ mod tests {
         };
         let found = combined(noted(&["a", "b"]), noted(&["b", "c"]));
         assert_eq!(found.notes, ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn what_fails_by_chance_alone_is_not_said_to_be_disturbed_by_others() {
+        for (before, is_disturbed) in [(vec![], false), (vec!["other".to_owned()], true)] {
+            let disturbed = TestReport {
+                run_alone: true,
+                notes: vec![format!("it failed, so {JUDGED_ALONE}")],
+                ..test(Verdict::Stable)
+            };
+            let failure = FailureReport { before, ..FailureReport::clean(Outcome::Failed) };
+            let order = TestReport {
+                failures: vec![failure],
+                notes: vec!["2 of 10 runs failed".to_owned()],
+                ..test(Verdict::NonDeterministic)
+            };
+            let found = combined(disturbed, order);
+            let notes = 1 + usize::from(is_disturbed);
+            assert_eq!((found.run_alone, found.notes.len()), (is_disturbed, notes));
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use nondex_core::{Level, RunSpec};
 
 use self::basis::Basis;
+pub use self::notes::JUDGED_ALONE;
 use super::id;
 use super::schema::{Culprit, FailureReport, MAX_FAILURES, Replay, TestReport};
 use super::workspace::Workspace;

@@ -191,6 +191,10 @@ pub(super) fn provisional(report: &TestReport, test: &TestCase) -> String {
     }
 }
 
+/// The end of the note on a test that others disturb.
+pub const JUDGED_ALONE: &str = "it was judged from runs alone";
+
+/// How often a test failed together with others and alone.
 pub(super) fn disturbance(interference: Interference) -> String {
     let [failed, runs] = interference.together;
     let [failed_alone, runs_alone] = interference.alone;
@@ -210,7 +214,6 @@ pub(super) fn disturbance(interference: Interference) -> String {
     };
     format!(
         "it failed in {failed} of {runs} runs together with other tests of the campaign and in \
-         {failed_alone} of {runs_alone} {alone}: \
-         {why}, so it was judged from runs alone"
+         {failed_alone} of {runs_alone} {alone}: {why}, so {JUDGED_ALONE}"
     )
 }
