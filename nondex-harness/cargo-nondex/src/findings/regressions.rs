@@ -201,7 +201,7 @@ mod tests {
         for (text, part) in [
             ("<<<<<<< HEAD", "it is not JSON"),
             ("{}", "it has no `schema`, expected 1"),
-            (r#"{"schema": 7}"#, "its schema is 7, expected 1"),
+            (r#"{"schema": 7}"#, "its schema is 7, "),
             (r#"{"schema": 1, "regressions": [{"test": "a$b"}]}"#, "missing field `level`"),
         ] {
             fs::write(&path, text).unwrap();

@@ -12,7 +12,11 @@ pub fn parse<T: DeserializeOwned>(text: &str, what: &str, schema: u32) -> Result
     let value: Value = serde_json::from_str(text).map_err(|e| format!("it is not JSON: {e}"))?;
     match value.get("schema") {
         None => Err(format!("it has no `schema`, expected {schema}")),
-        Some(found) if *found != schema => Err(format!("its schema is {found}, expected {schema}")),
+        Some(found) if *found != schema => {
+            let is_newer = found.as_u64().is_some_and(|found| found > schema.into());
+            let newer = if is_newer { ", which a newer `cargo nondex` writes" } else { "" };
+            Err(format!("its schema is {found}{newer}, expected {schema}"))
+        }
         Some(_) => serde_json::from_str(text)
             .map_err(|e| format!("it is not {what} of schema {schema}: {e}")),
     }

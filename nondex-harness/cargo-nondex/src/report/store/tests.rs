@@ -72,6 +72,11 @@ fn what_is_no_report_is_said_with_its_path_what_was_found_and_what_was_expected(
         (Some("[]"), "failed to read report `PATH`: it has no `schema`, expected 2"),
         (Some(r#"{"schema": 1}"#), "failed to read report `PATH`: its schema is 1, expected 2"),
         (
+            Some(r#"{"schema": 3}"#),
+            "failed to read report `PATH`: its schema is 3, which a newer `cargo nondex` writes, \
+             expected 2",
+        ),
+        (
             Some(r#"{"schema": 2}"#),
             "failed to read report `PATH`: it is not a report of schema 2: missing field `run` at \
              line 1 column 13",
