@@ -8,7 +8,7 @@ use ::std::path::{Path, PathBuf};
 use nondex_core::fork_lock::ForkLock;
 use nondex_core::{RunSpec, StateChange, StateId, StateKind};
 
-use crate::interrupt;
+use crate::{interrupt, libc};
 
 use super::files::{Files, Saved};
 use super::image::{Bytes, Image};
@@ -129,6 +129,7 @@ enum Part {
     Bytes(Image, Vec<Bytes>),
     Variable(Option<OsString>),
     Directory(Option<PathBuf>),
+    Umask(libc::mode_t),
     File(Saved),
 }
 
@@ -143,6 +144,7 @@ impl Part {
             }
             StateKind::Env => Some(Part::Variable(surroundings::variable(&state.name))),
             StateKind::Cwd => Some(Part::Directory(env::current_dir().ok())),
+            StateKind::Umask => Some(Part::Umask(surroundings::umask())),
             StateKind::File => Some(Part::File(Saved::of(Path::new(&state.name)))),
             _ => None,
         }
@@ -156,6 +158,8 @@ impl Part {
             }
             Part::Directory(Some(directory)) => _ = env::set_current_dir(directory),
             Part::Directory(None) => {}
+            // SAFETY: the call involves no memory.
+            Part::Umask(umask) => _ = unsafe { libc::umask(*umask) },
             Part::File(saved) => saved.restore(Path::new(&state.name)),
         }
     }

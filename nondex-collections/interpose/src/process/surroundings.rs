@@ -46,16 +46,10 @@ impl ::std::fmt::Debug for Surroundings {
 impl Surroundings {
     /// As they are now.
     pub(super) fn now() -> Self {
-        // SAFETY: the calls involve no memory.
-        let umask = unsafe {
-            let umask = libc::umask(0o77);
-            libc::umask(umask);
-            umask
-        };
         Surroundings {
             variables: variables(),
             directory: env::current_dir().ok(),
-            umask,
+            umask: umask(),
             signals: (1..=SIGNALS).filter_map(|number| Some((number, action(number)?))).collect(),
             blocked: blocked(),
             limits: (0..LIMITS).filter_map(|number| Some((number, limit(number)?))).collect(),
@@ -209,6 +203,16 @@ fn limit(number: u32) -> Option<libc::rlimit> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the limit is written where there is room.
     (unsafe { libc::getrlimit(number, &raw mut limit) } == 0).then_some(limit)
+}
+
+/// The mask of the permissions of new files, which can only be read by setting it.
+pub(super) fn umask() -> libc::mode_t {
+    // SAFETY: the calls involve no memory.
+    unsafe {
+        let umask = libc::umask(0o77);
+        libc::umask(umask);
+        umask
+    }
 }
 
 /// The mask of this thread.

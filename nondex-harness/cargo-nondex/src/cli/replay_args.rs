@@ -52,7 +52,7 @@ pub struct ReplayArgs {
     pub max_steps: Option<u64>,
 
     /// Run the test of `--after` in the middle of the test, at an access to this: `static:PATH`,
-    /// `env:NAME`, `file:PATH`, `port:ADDRESS` or `cwd:`
+    /// `env:NAME`, `file:PATH`, `port:ADDRESS`, `cwd:` or `umask:`
     #[arg(long, value_name = "KIND:NAME", requires = "after", requires = "interrupt_at")]
     pub state: Option<String>,
 

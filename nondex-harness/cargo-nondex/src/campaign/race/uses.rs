@@ -111,7 +111,9 @@ pub(super) fn is_outside(state: &StateId) -> bool {
 
 /// All accesses that functions make.
 pub(super) fn every() -> Vec<StateId> {
-    [StateKind::Env, StateKind::Cwd, StateKind::File, StateKind::Port].map(StateId::every).to_vec()
+    let kinds =
+        [StateKind::Env, StateKind::Cwd, StateKind::Umask, StateKind::File, StateKind::Port];
+    kinds.map(StateId::every).to_vec()
 }
 
 /// A run of a test alone, with its accesses.

@@ -71,7 +71,7 @@ fn state_of(suite: &Suite, text: &str, root: &Utf8Path) -> Result<StateId> {
     let unknown = || {
         Error::usage(format!(
             "`{text}` is no state of `{}`: expected `static:PATH`, `env:NAME`, `file:PATH`, \
-             `port:ADDRESS` or `cwd:`",
+             `port:ADDRESS`, `cwd:` or `umask:`",
             suite.binary.id
         ))
     };
@@ -81,14 +81,16 @@ fn state_of(suite: &Suite, text: &str, root: &Utf8Path) -> Result<StateId> {
         StateKind::Static => {
             Ok(Symbols::of(&suite.binary.executable)?.named(name).ok_or_else(unknown)?.state())
         }
-        StateKind::Env | StateKind::File | StateKind::Cwd | StateKind::Port => Ok(StateId {
-            kind,
-            name: if kind == StateKind::File && !name.starts_with(temporary::FOLDER) {
-                root.join(name).into_string()
-            } else {
-                name.to_owned()
-            },
-        }),
+        StateKind::Env | StateKind::File | StateKind::Cwd | StateKind::Umask | StateKind::Port => {
+            Ok(StateId {
+                kind,
+                name: if kind == StateKind::File && !name.starts_with(temporary::FOLDER) {
+                    root.join(name).into_string()
+                } else {
+                    name.to_owned()
+                },
+            })
+        }
         _ => Err(unknown()),
     }
 }
