@@ -112,20 +112,29 @@ pub(super) enum Divided {
 
 /// One part of the tests.
 fn part<'a>(selected: Vec<Selected<'a>>, partition: Partition, by: Divided) -> Vec<Selected<'a>> {
-    let mut number = 0;
-    let mut is_in = |id: &str| {
-        number += 1;
-        partition.contains(number - 1, id)
-    };
+    let mut is_in = divider(partition);
     let parts = selected.into_iter().filter_map(|mut one| {
         match by {
-            Divided::Binaries if !is_in(&one.suite.binary.id) => return None,
+            Divided::Binaries if !is_in(&one.suite.binary.id, true) => return None,
             Divided::Binaries => {}
-            Divided::Tests => one.tests.retain(|(test, _)| is_in(&one.suite.test_id(test))),
+            Divided::Tests => {
+                one.tests.retain(|(test, runs)| is_in(&one.suite.test_id(test), *runs));
+            }
         }
         (!one.tests.is_empty()).then_some(one)
     });
     parts.collect()
+}
+
+/// Whether one thing after the other, by its id and whether it runs, is in a part. As in nextest,
+/// what does not run takes no place of what does.
+fn divider(partition: Partition) -> impl FnMut(&str, bool) -> bool {
+    let mut numbers = [0; 2];
+    move |id, runs| {
+        let number = &mut numbers[usize::from(runs)];
+        *number += 1;
+        partition.contains(*number - 1, id)
+    }
 }
 
 /// The tests without those with these ids, and without executables of which none is left to run.
@@ -196,5 +205,17 @@ fn why_none(suites: &[Suite], selected: &[Selected<'_>], filter: &ResolvedFilter
             "no tests to run: the filters match {} only (to run: --include-ignored)",
             plural(ignored, "ignored test")
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ignored_tests_do_not_change_the_part_of_others() {
+        let mut is_in = divider("1/2".parse().unwrap());
+        let parts = [true, false, true, true, false, true].map(|runs| is_in("a", runs));
+        assert_eq!(parts, [true, true, false, true, false, false]);
     }
 }
