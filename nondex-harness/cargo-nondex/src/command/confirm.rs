@@ -117,6 +117,13 @@ fn finish(confirmation: &Confirmation, project: &Project, console: &Console) -> 
     if console.format == MessageFormat::Json {
         console.json(confirmation)?;
     }
+    // Once for all: most of many tests pass.
+    if confirmation.tests.iter().any(Confirmed::passes) {
+        console.note(
+            "what differs on other machines, other versions of std or another day is the same in \
+             all these runs: that they pass does not refute a finding",
+        );
+    }
     if confirmation.partial {
         console.warning("interrupted: fewer runs were made than requested");
     }
@@ -163,13 +170,6 @@ fn tell(confirmed: &Confirmed, console: &Console) {
         && let Some(message) = &confirmed.message
     {
         console.note(&format!("the first failing run: {}", message.trim_end()));
-    }
-    if confirmed.rate.failures == 0 {
-        console.note(
-            "what differs on other machines, other versions of std or another day is the same in \
-             all these runs: that they \
-             pass does not refute a finding",
-        );
     }
     for repro in &confirmed.repros {
         let Repro { culprit, explanation, .. } = repro;

@@ -36,6 +36,11 @@ pub(super) struct Confirmed {
 }
 
 impl Confirmed {
+    /// Whether none of the runs failed that were made.
+    pub(super) fn passes(&self) -> bool {
+        self.word() == "Passes"
+    }
+
     /// What the test is called. One that ever passed is not broken, also where all of its runs
     /// failed that were made one at a time.
     pub(super) fn word(&self) -> &'static str {
@@ -75,6 +80,7 @@ mod tests {
                 repros: Vec::new(),
             };
             assert_eq!(confirmed.word(), word, "{rate:?} {beside_itself:?}");
+            assert_eq!(confirmed.passes(), word == "Passes");
         }
     }
 }
