@@ -185,13 +185,17 @@ impl Dependence {
         !self.passes_clean && self.level_of_timing().is_some_and(|level| level > here)
     }
 
+    /// Whether a reading of a clock is responsible.
+    pub fn has_clock(&self) -> bool {
+        let mut sites = self.culprits.sites();
+        sites.any(|site| Model::by_api(&site.api).is_some_and(clock::is_clock))
+    }
+
     /// The weakest level whose delays are long enough and whose clocks stand still long enough,
     /// when nothing but these is responsible and the shortest delays are known.
     fn level_of_timing(&self) -> Option<Level> {
-        let mut sites = self.culprits.sites();
-        let is_clock = sites.any(|site| Model::by_api(&site.api).is_some_and(clock::is_clock));
         // How long a clock stands still depends on the level alone.
-        let of_clock = || is_clock.then_some(self.spec.level());
+        let of_clock = || self.has_clock().then_some(self.spec.level());
         let is_timed = self.culprits.sites().all(is_timing);
         let level = self.level_of_shortest().or_else(of_clock);
         level.filter(|_| is_timed)

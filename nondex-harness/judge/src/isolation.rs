@@ -168,10 +168,11 @@ pub fn conclude(
     let compared = here.conclusion.clone().compared_with(runs.plain.as_ref());
     let judgement = if compared == Conclusion::Flaky {
         let seldom = by_further_seeds(test, options, runs).map_err(Need::Runs)?;
-        // What is confirmed decides the outcome, whatever else the plain build may fail by.
+        // A delay that is confirmed decides the outcome, whatever else the plain build may fail by.
+        // A clock that is only finer here would hide what this one shows.
         let is_confirmed = matches!(
             &here.conclusion,
-            Conclusion::Dependent(found) if found.culprits.confirmed
+            Conclusion::Dependent(found) if found.culprits.confirmed && !found.has_clock()
         );
         let conclusion = if is_confirmed { here.conclusion.clone() } else { compared };
         seldom.unwrap_or(Judgement { conclusion, ..here })
