@@ -38,7 +38,7 @@ pub(super) struct Confirmed {
 impl Confirmed {
     /// Whether none of the runs failed that were made.
     pub(super) fn passes(&self) -> bool {
-        self.word() == "Passes"
+        matches!(self.rate, Rate { failures: 0, runs: 1.., .. })
     }
 
     /// What the test is called. One that ever passed is not broken, also where all of its runs
@@ -47,7 +47,7 @@ impl Confirmed {
         let has_passed = |rate: &Rate| rate.failures < rate.runs;
         match self.rate {
             Rate { runs: 0, .. } => "Unknown",
-            Rate { failures: 0, .. } => "Passes",
+            _ if self.passes() => "Passes",
             rate if has_passed(&rate) || self.beside_itself.iter().any(has_passed) => "Flaky",
             _ => "Broken",
         }

@@ -7,6 +7,9 @@ use crate::repository::Git;
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{DependencyKind, Metadata, NodeDep, Package, PackageId, Target, TargetKind};
 
+/// What each package depends on.
+type Edges<'a> = BTreeMap<&'a PackageId, &'a Vec<NodeDep>>;
+
 /// What a file is for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -34,7 +37,7 @@ pub(super) struct Packages<'a> {
     /// The others, with their folders.
     others: Vec<(Utf8PathBuf, &'a Package)>,
     /// What each depends on.
-    edges: BTreeMap<&'a PackageId, &'a Vec<NodeDep>>,
+    edges: Edges<'a>,
     /// Procedural macros, what build scripts use, and all that these depend on.
     at_build: BTreeSet<&'a PackageId>,
     /// The lock file.
@@ -44,23 +47,17 @@ pub(super) struct Packages<'a> {
 impl<'a> Packages<'a> {
     pub(super) fn of(metadata: &'a Metadata) -> Self {
         let nodes = metadata.resolve.iter().flat_map(|resolve| &resolve.nodes);
-        let edges: BTreeMap<_, _> = nodes.map(|node| (&node.id, &node.deps)).collect();
+        let edges: Edges<'_> = nodes.map(|node| (&node.id, &node.deps)).collect();
         let is_for_build = |kind: &cargo_metadata::DepKindInfo| kind.kind == DependencyKind::Build;
         let for_build = edges.values().flat_map(|deps| deps.iter());
         let for_build = for_build.filter(|dep| dep.dep_kinds.iter().any(is_for_build));
         let macros = metadata.packages.iter();
         let macros = macros.filter(|package| package.targets.iter().any(Target::is_proc_macro));
-        let mut at_build = BTreeSet::new();
-        let mut open: Vec<&PackageId> = for_build.map(|dep| &dep.pkg).collect();
-        open.extend(macros.map(|package| &package.id));
-        while let Some(id) = open.pop() {
-            if at_build.insert(id) {
-                let runs = edges.get(id).into_iter().copied().flatten().filter(|dep| {
-                    dep.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal)
-                });
-                open.extend(runs.map(|dep| &dep.pkg));
-            }
-        }
+        let mut roots: Vec<&PackageId> = for_build.map(|dep| &dep.pkg).collect();
+        roots.extend(macros.map(|package| &package.id));
+        let is_run =
+            |dep: &NodeDep| dep.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal);
+        let at_build = reached(&edges, roots, is_run);
         let (own, others): (Vec<_>, Vec<_>) =
             metadata.packages.iter().partition(|package| package.source.is_none());
         Packages {
@@ -144,17 +141,8 @@ impl<'a> Packages<'a> {
 
     /// The packages of the project that depend on one.
     fn built_with(&self, id: &PackageId) -> Vec<String> {
-        let is_built_with = |package: &Package| {
-            let mut reached = BTreeSet::new();
-            let mut open = vec![&package.id];
-            while let Some(next) = open.pop() {
-                if reached.insert(next) {
-                    let others = self.edges.get(next).copied().into_iter().flatten();
-                    open.extend(others.map(|dependency| &dependency.pkg));
-                }
-            }
-            reached.contains(id)
-        };
+        let is_built_with =
+            |package: &Package| reached(&self.edges, vec![&package.id], |_| true).contains(id);
         let packages = self.own.iter().filter(|(_, package)| is_built_with(package));
         packages.map(|(_, package)| package.name.to_string()).collect()
     }
@@ -245,6 +233,22 @@ pub(super) fn around<'p, 'a>(
 /// A path without links, if it is there.
 pub(super) fn resolved(path: &Utf8Path) -> Utf8PathBuf {
     path.canonicalize_utf8().unwrap_or_else(|_| path.to_owned())
+}
+
+/// These packages, and all that they depend on by dependencies that are followed.
+fn reached<'a>(
+    edges: &Edges<'a>,
+    mut open: Vec<&'a PackageId>,
+    is_followed: impl Fn(&NodeDep) -> bool,
+) -> BTreeSet<&'a PackageId> {
+    let mut reached = BTreeSet::new();
+    while let Some(id) = open.pop() {
+        if reached.insert(id) {
+            let others = edges.get(id).copied().into_iter().flatten();
+            open.extend(others.filter(|dep| is_followed(dep)).map(|dep| &dep.pkg));
+        }
+    }
+    reached
 }
 
 /// Whether a build script with this text may list the sources of a package, in `folder`, and a file

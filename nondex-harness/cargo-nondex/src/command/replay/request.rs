@@ -1,7 +1,5 @@
 //! A run that the command line describes, not one that was found.
 
-use std::collections::BTreeSet;
-
 use camino::Utf8Path;
 use nondex_core::{Interleaving, NetworkMode, RunSpec, StateId, StateKind};
 
@@ -155,14 +153,14 @@ fn named<'a>(project: &'a Project, text: &str) -> Result<(&'a Suite, &'a TestCas
         found = of(&|id, _| id.contains(text));
     }
     findings::only(text, "tests", found)?.ok_or_else(|| {
-        let packages: BTreeSet<&str> =
-            tests.iter().map(|(_, (suite, _))| suite.binary.package.as_str()).collect();
-        let members = project.metadata.workspace_packages();
-        let mut others = members.iter().filter(|member| !packages.contains(member.name.as_str()));
-        let hint = others.next().map_or(
-            "",
-            |_| "; `--workspace`, or `-p` with a package, builds tests of other packages",
-        );
+        let is_built =
+            |name: &str| tests.iter().any(|(_, (suite, _))| suite.binary.package == name);
+        let mut members = project.metadata.workspace_packages().into_iter();
+        let hint = if members.all(|member| is_built(&member.name)) {
+            ""
+        } else {
+            "; `--workspace`, or `-p` with a package, builds tests of other packages"
+        };
         Error::usage(format!("there is no test `{text}` among those that were built{hint}"))
     })
 }

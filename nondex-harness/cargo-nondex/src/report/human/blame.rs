@@ -7,8 +7,8 @@ use crate::report::schema::TestReport;
 /// Maximum number of tests that are named with each verdict.
 const NAMED: usize = 3;
 
-/// `3 failures: 1 may be caused by the change (a$sums), 2 are not`; nothing where no failure was
-/// compared with a change.
+/// `3 failures: 1 may be caused by the change (a$sums), 2 not caused by the change`; nothing where
+/// no failure was compared with a change.
 pub(super) fn answer(tests: &[TestReport]) -> Option<String> {
     let of = |blame: Blame| {
         let tests = tests.iter().filter_map(|test| Some((test.change.as_ref()?, &test.id)));

@@ -287,6 +287,22 @@ mod tests {
     use crate::report::schema::tests::report;
     use crate::report::schema::{Scheduled, Timing, Verdict, WaitReport};
 
+    fn no_sources() -> Sources {
+        Sources::new(Utf8Path::new("/nonexistent"), None)
+    }
+
+    /// A short finding, as on a terminal.
+    fn brief(sources: &Sources) -> View<'_> {
+        View {
+            sources,
+            report: None,
+            elapsed: Duration::ZERO,
+            brief: true,
+            verbose: 0,
+            quiet: false,
+        }
+    }
+
     #[test]
     fn a_deadlock_that_a_clock_decides_has_the_line_that_reads_it() {
         let caller = Caller { file: "src/lib.rs", line: 217, column: 0 };
@@ -316,15 +332,7 @@ mod tests {
             }),
             ..TestReport::new("shop", "shop", "recovers")
         };
-        let view = View {
-            sources: &Sources::new(Utf8Path::new("/nonexistent"), None),
-            report: None,
-            elapsed: Duration::ZERO,
-            brief: true,
-            verbose: 0,
-            quiet: false,
-        };
-        let text = render_test(&test, false, &view);
+        let text = render_test(&test, false, &brief(&no_sources()));
         let text = strip_str(&text).to_string();
         for part in [
             "waits here in `Barrier::wait`",
@@ -353,16 +361,7 @@ mod tests {
         let shown = |advice: u32| {
             let mut tests = vec![delayed("real", 1, Level::Std)];
             tests.extend((0..advice).map(|n| delayed(&format!("slow{n}"), 10 + n, Level::Full)));
-            let report = report(tests);
-            let view = View {
-                sources: &Sources::new(Utf8Path::new("/nonexistent"), None),
-                report: None,
-                elapsed: Duration::ZERO,
-                brief: true,
-                verbose: 0,
-                quiet: false,
-            };
-            let text = strip_str(&render(&report, &view)).to_string();
+            let text = strip_str(&render(&report(tests), &brief(&no_sources()))).to_string();
             text.matches("--> src/lib.rs:").count()
         };
         assert_eq!(shown(3), 4);

@@ -34,13 +34,10 @@ pub(super) fn all<'t>(
     } else {
         // One side of a race, where there is another one to show.
         let sides = interleaving::has_conflict(test) && view.brief;
-        let mut drawn = if has_own_line { own } else { through.clone() };
-        if sides {
-            drawn = timing::longest(&drawn).into_iter().collect();
-            let thread = |culprit: &&'t Culprit| Some(culprit.call.as_ref()?.thread.as_str());
-            stopped = drawn.first().and_then(thread);
-        }
-        for culprit in drawn {
+        let drawn = if has_own_line { &own } else { &through };
+        let longest = timing::longest(drawn).filter(|_| sides);
+        stopped = longest.and_then(|culprit| Some(culprit.call.as_ref()?.thread.as_str()));
+        for culprit in longest.as_ref().map_or(&drawn[..], std::slice::from_ref) {
             draw(diagnostic, culprit, test, view);
         }
         if sides {
