@@ -4,6 +4,7 @@
 use std::fs;
 
 use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::judge::circumstance::Circumstance;
 use cargo_nondex::report::Verdict;
 use nondex_core::{Level, Source};
 
@@ -90,6 +91,26 @@ fn what_an_address_decides_is_no_other_test_s_doing() {
         assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
     }
     assert_eq!(test(&report, "tests::counts").verdict, Verdict::Stable);
+}
+
+#[test]
+fn what_addresses_decide_is_found_at_random_ones_and_shown_again() {
+    let fixture = Fixture::new("classify");
+    let only = ["-E", "test(usual_place)", "--seeds", "3"];
+    let output = Nondex::run_in(&fixture.path(".")).args(only).run();
+    output.expect(ExitCode::Found);
+    let report = output.report();
+    let found = test(&report, "tests::wants_its_usual_place");
+    assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
+    assert_eq!(found.environment, Some(Circumstance::Addresses));
+    output.prints(&["depends on addresses", "those runs had random addresses"]);
+    let command = found.reproduce.as_deref().unwrap();
+    assert!(command.contains("--clean --real-threads"), "{command}");
+    let id = found.id.clone();
+    let replay = Nondex::command(&fixture.path("."), "replay");
+    replay.args([&*id, "--clean", "--real-threads"]).run().expect(ExitCode::Found);
+    let replay = Nondex::command(&fixture.path("."), "replay");
+    replay.args([&*id, "--clean"]).run().expect(ExitCode::Ok);
 }
 
 #[test]

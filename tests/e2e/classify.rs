@@ -67,7 +67,9 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
     let found = test(&report, "tests::wants_its_usual_place");
     assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
     assert_eq!(found.environment, Some(Circumstance::Addresses));
-    assert_eq!(steps(&report, "tests::wants_its_usual_place").last(), Some(&("addresses", 3, 3)));
+    // The campaign itself finds it.
+    let made = steps(&report, "tests::wants_its_usual_place");
+    assert_eq!((made.len(), made[0].0), (1, "clean"), "{made:?}");
     output.prints(&["depends on addresses, which are random in plain runs"]);
 
     for (name, part, what) in [

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use nondex_core::{RunSpec, Source};
 
+use super::conclusion::Conclusion;
 use super::deadlock;
 use super::evidence::Evidence;
 use super::missing::{Missing, Purpose};
@@ -30,6 +31,9 @@ const ENOUGH_SEEN: usize = 200;
 /// Number of failures without a pass that rules out chance: of the tests that fail every other
 /// time, one in a thousand shows that.
 pub const ENOUGH_FAILURES: usize = 10;
+
+/// Least number of runs at fixed addresses that show that addresses decide.
+const LEAST_FIXED: usize = 5;
 
 /// How long the runs may take together that are made only for certainty.
 const MAX_TIME: Duration = Duration::from_secs(10);
@@ -165,14 +169,68 @@ pub(super) fn may_pass(question: Question<'_>) -> Result<bool, Missing> {
     Ok(passes(evidence.made(&natural, wanted)?))
 }
 
-/// Runs `spec`, whose runs ended in two ways, often enough for a rate, as far as there is time.
+/// Whether addresses decide about a test of which some [natural runs](RunSpec::is_natural) had
+/// another outcome than the clean ones: it uses nothing else that no choice controls, and all clean
+/// runs, whose addresses are the same, had one outcome.
 ///
 /// # Errors
 /// The runs to make first, which are optional.
-pub(super) fn measure(spec: &RunSpec, evidence: &Evidence) -> Result<(), Missing> {
+fn are_addresses_decisive(question: Question<'_>) -> Result<bool, Missing> {
+    let evidence = question.evidence;
+    let Some(first) = question.clean().first() else { return Ok(false) };
+    let (passes_clean, took) = (first.passed(), first.took);
+    let is_changed = |run: &Run| run.is_otherwise(passes_clean);
+    if !question.options.is_scheduled()
+        || !sources(evidence).is_empty()
+        || !question.natural().iter().any(is_changed)
+    {
+        return Ok(false);
+    }
+    let natural = question.natural();
+    let changed = natural.iter().filter(|run| is_changed(run)).count();
+    // The first one was made before any natural one, which may have left something.
+    let wanted = runs_without_failure(changed as f64 / natural.len() as f64).max(LEAST_FIXED);
+    if wanted > ENOUGH_RANDOM.min(affordable(took)) {
+        return Ok(false);
+    }
+    Ok(!evidence.made(&question.clean_spec(), wanted)?.iter().any(is_changed))
+}
+
+/// That a test is non-deterministic which a plain build showed to be flaky, if
+/// [natural runs](RunSpec::is_natural) show that it has another outcome at other addresses.
+///
+/// # Errors
+/// The runs to make first.
+pub(super) fn by_natural_runs(question: Question<'_>) -> Result<Option<Conclusion>, Missing> {
+    let (evidence, natural) = (question.evidence, question.natural_spec());
+    let Some(first) = question.clean().first() else { return Ok(None) };
+    if !question.has_natural_clean_run() {
+        return Ok(None);
+    }
+    let runs = evidence.made(&natural, ENOUGH.min(affordable(first.took)))?;
+    let differs = runs.iter().any(|run| run.is_otherwise(first.passed()));
+    if !differs || !are_addresses_decisive(question)? {
+        return Ok(None);
+    }
+    Ok(Some(Conclusion::NonDeterministic { spec: Box::new(natural) }))
+}
+
+/// Whether that was found.
+pub(super) fn is_of_addresses(question: Question<'_>) -> bool {
+    are_addresses_decisive(question).unwrap_or(false)
+}
+
+/// Runs `spec`, whose runs ended in two ways, often enough for a rate, as far as there is time; and
+/// often enough at fixed addresses to see whether these decide.
+///
+/// # Errors
+/// The runs to make first, which are optional.
+pub(super) fn measure(spec: &RunSpec, question: Question<'_>) -> Result<(), Missing> {
+    let evidence = question.evidence;
     let known = evidence.of(spec);
     let wanted = ENOUGH.min(affordable(longest(known))).max(known.len());
     evidence.within_budget(Purpose::Explore, evidence.made(spec, wanted))?;
+    evidence.within_budget(Purpose::Explain, are_addresses_decisive(question))?;
     Ok(())
 }
 
@@ -216,10 +274,32 @@ fn affordable(took: Duration) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conclusion::Conclusion;
     use super::super::missing::Spent;
-    use super::super::simulation::{options, run, simulate};
+    use super::super::options::Options;
+    use super::super::plan;
+    use super::super::simulation::{options, run, settle, simulate};
     use super::*;
+
+    /// As [`simulate`], with the rate of a test that ends in two ways.
+    fn simulate_measured(
+        options: &Options,
+        mut test: impl FnMut(&RunSpec) -> Run,
+    ) -> (Conclusion, Evidence) {
+        let mut evidence = Evidence::new(true);
+        let conclude = |evidence: &Evidence| {
+            let question = Question::new("t", options, evidence);
+            let conclusion = plan::conclude(question)?;
+            if let Conclusion::NonDeterministic { spec } = &conclusion {
+                measure(spec, question)?;
+            }
+            Ok(conclusion)
+        };
+        let conclusion = settle(&mut evidence, conclude, |evidence, spec: RunSpec, _| {
+            let run = test(&spec);
+            evidence.add(spec, run);
+        });
+        (conclusion, evidence)
+    }
 
     fn timed(passed: bool, took: Duration) -> Run {
         Run { sources: vec![Source::Clock], took, ..run(passed, []) }
@@ -253,6 +333,26 @@ mod tests {
             timed(runs != 12, Duration::ZERO)
         });
         assert!(matches!(conclusion, Conclusion::NonDeterministic { .. }));
+    }
+
+    #[test]
+    fn a_test_about_which_addresses_decide_is_told_from_one_that_fails_by_chance() {
+        let by_address = |spec: &RunSpec, number: u64| spec.is_natural() && number % 3 != 1;
+        let by_another = |spec: &RunSpec, number: u64| !spec.is_natural() || number % 3 == 1;
+        let by_chance = |_: &RunSpec, number: u64| number % 3 != 1;
+        type Fails = fn(&RunSpec, u64) -> bool;
+        let all: [(Fails, bool); 3] = [(by_address, true), (by_another, true), (by_chance, false)];
+        for (fails, is_of_address) in all {
+            let options = options();
+            let mut number = 0;
+            let (conclusion, evidence) = simulate_measured(&options, |spec| {
+                number += 1;
+                run(!fails(spec, number), [])
+            });
+            let question = Question::new("t", &options, &evidence);
+            assert!(matches!(conclusion, Conclusion::NonDeterministic { .. }), "{conclusion:?}");
+            assert_eq!(is_of_addresses(question), is_of_address);
+        }
     }
 
     #[test]

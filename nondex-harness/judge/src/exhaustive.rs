@@ -51,6 +51,7 @@ pub fn explore(question: Question<'_>, level: Level) -> Result<Exploration, Miss
     }
     let of_seed = |seed| question.seed_spec(level, seed);
     let clean = question.clean_spec();
+    let natural = question.has_natural_clean_run().then(|| question.natural_spec());
     if evidence.of(&clean).iter().any(|run| has_nothing_to_try(run, level)) {
         return Ok(Exploration::Impossible);
     }
@@ -58,7 +59,7 @@ pub fn explore(question: Question<'_>, level: Level) -> Result<Exploration, Miss
     let mut seeds = BTreeSet::new();
     for (spec, runs) in evidence.specs() {
         let is_seed = spec.level() == level && *spec == of_seed(spec.seed());
-        let is_base = is_plain(level) && *spec == clean;
+        let is_base = is_plain(level) && (*spec == clean || natural.as_ref() == Some(spec));
         for run in runs {
             if is_seed {
                 tree.add(run, |choice| drawn(spec, choice));
@@ -105,7 +106,7 @@ pub fn explore(question: Question<'_>, level: Level) -> Result<Exploration, Miss
 /// choices, has been run under all orders. All orders at FULL are all that there can be at the
 /// levels below it, but for STD, where more than orders changes.
 pub fn verified(question: Question<'_>) -> Vec<Level> {
-    let mut points = question.clean().iter().flat_map(|run| run.points.iter());
+    let mut points = question.repeated().flat_map(|run| run.points.iter());
     // With other values there may be other orders.
     if points.any(|point| !point.site.family.is_of_orders()) {
         return Vec::new();

@@ -18,6 +18,7 @@ use std::time::Duration;
 use nondex_core::Outcome;
 
 pub use self::runs::Runs;
+use super::certainty;
 use super::clock_start;
 use super::conclusion::{Conclusion, Dependence};
 use super::deadlock;
@@ -154,6 +155,11 @@ pub fn conclude(
         return Err(Need::AfterOthers);
     }
     let conclusion = conclusion.after_others(question.clean_spec(), runs.after_others.as_ref());
+    let from_alone = judgement.from_alone;
+    let measured = |missing| Need::Runs(Missing { alone: from_alone, ..missing });
+    if matches!(&conclusion, Conclusion::NonDeterministic { spec } if spec.is_natural()) {
+        alone::measure(&conclusion, question).map_err(measured)?;
+    }
     if available.plain && runs.plain.is_none() && plain::is_wanted(&conclusion) {
         let usual = options.timeout;
         return Err(Need::Plain {
@@ -167,6 +173,10 @@ pub fn conclude(
     let here = Judgement { conclusion, ..judgement };
     let compared = here.conclusion.clone().compared_with(runs.plain.as_ref());
     let judgement = if compared == Conclusion::Flaky {
+        let natural = certainty::by_natural_runs(question).map_err(measured)?;
+        if let Some(conclusion) = natural {
+            return Ok(Judgement { conclusion, ..here });
+        }
         let seldom = by_further_seeds(test, options, runs).map_err(Need::Runs)?;
         // A delay that is confirmed decides the outcome, whatever else the plain build may fail by.
         // A clock that is only finer here would hide what this one shows.
@@ -258,7 +268,7 @@ fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Missin
         contradiction.is_some_and(|(spec, _)| !clock_start::explains(&together, spec))
     };
     if !(runs.is_shared || runs.draw()) || !(is_doubtful(&together) || is_contradicted()) {
-        patiently(options.timeout, &runs.together, || alone::measure(&together, &runs.together))?;
+        patiently(options.timeout, &runs.together, || alone::measure(&together, question))?;
         return Ok(Judgement {
             conclusion: together,
             from_alone: false,

@@ -28,13 +28,15 @@ pub(super) fn search(question: Question<'_>) -> Result<Option<Dependence>, Missi
 
 fn find(question: Question<'_>) -> Result<Option<Dependence>, Missing> {
     let (options, evidence) = (question.options, question.evidence);
-    let [first, rest @ ..] = question.clean() else { return Ok(None) };
+    let mut repeated = question.repeated();
+    let Some(first) = repeated.next() else { return Ok(None) };
     let usual = first.written;
     // In which order threads write is nobody's promise, and hardly anybody's mistake.
     if has_timing(first) {
         return Ok(None);
     }
-    if rest.is_empty() || rest.iter().any(|run| run.written != usual) {
+    let mut repeated = repeated.peekable();
+    if repeated.peek().is_none() || repeated.any(|run| run.written != usual) {
         return Ok(None);
     }
     let mut specs = question.of_seeds().into_iter();

@@ -93,6 +93,7 @@ impl Conclusion {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::certainty;
     use crate::conclusion::Dependence;
     use crate::culprit::Culprits;
     use crate::isolation::{Available, Runs, conclude};
@@ -104,9 +105,10 @@ mod tests {
     fn judged(plain: Option<PlainBuild>, outcome: &Outcome) -> (Conclusion, Runs) {
         let options = options();
         let mut runs = Runs::new(true, false);
-        for _ in 0..2 {
+        let natural = std::iter::repeat_n(options.natural_spec("t"), certainty::ENOUGH);
+        for spec in std::iter::repeat_n(options.clean_spec("t"), 2).chain(natural) {
             let run = crate::run::Run { outcome: outcome.clone(), ..run(false, []) };
-            runs.together.add(options.clean_spec("t"), run);
+            runs.together.add(spec, run);
         }
         runs.plain = plain;
         (conclude("t", &options, Available::default(), &runs).unwrap().conclusion, runs)

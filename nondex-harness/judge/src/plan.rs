@@ -58,13 +58,12 @@ pub(super) fn judge(question: Question<'_>) -> Result<Conclusion, Missing> {
         return ending::judge(question, world);
     }
     let conclusion = by_choices(question)?;
-    let natural = question.natural_spec();
     let clean = question.clean();
     if conclusion == Conclusion::Broken
         && !prerequisite::explains_all(clean, &options.network, &options.prerequisites)
         && certainty::may_pass(question)?
     {
-        return Ok(non_deterministic(natural));
+        return Ok(non_deterministic(question.natural_spec()));
     }
     // A deadlock was reported at once: one more run, to see why.
     if conclusion == Conclusion::Broken && clean.iter().any(deadlock::is_proven) {
@@ -74,7 +73,7 @@ pub(super) fn judge(question: Question<'_>) -> Result<Conclusion, Missing> {
         return Ok(conclusion);
     }
     if !certainty::is_confirmed(question)? {
-        return Ok(non_deterministic(natural));
+        return Ok(non_deterministic(question.natural_spec()));
     }
     let latent = latent::search(question)?;
     Ok(latent.map_or(conclusion, |found| Conclusion::Latent(Box::new(found))))
@@ -84,10 +83,13 @@ pub(super) fn judge(question: Question<'_>) -> Result<Conclusion, Missing> {
 fn by_choices(question: Question<'_>) -> Result<Conclusion, Missing> {
     let (options, evidence) = (question.options, question.evidence);
     let clean_spec = question.clean_spec();
+    let passes_clean = evidence.repeat(&clean_spec, 1)?[0].passed();
+    if question.has_natural_clean_run() {
+        evidence.made(&question.natural_spec(), 1)?;
+    }
     let clean = evidence.repeat(&clean_spec, question.clean_runs())?;
-    let passes_clean = clean[0].passed();
-    if clean.iter().any(|run| run.passed() != passes_clean) {
-        return Ok(non_deterministic(clean_spec));
+    if let Some(spec) = disagreeing(question) {
+        return Ok(non_deterministic(spec));
     }
     let unchanged = if passes_clean { Conclusion::Stable } else { Conclusion::Broken };
     // Without a network, what it depends on besides cannot be seen.
@@ -248,6 +250,9 @@ pub fn so_far(question: Question<'_>) -> Option<Conclusion> {
     if let Some((spec, _)) = evidence.contradiction(options.is_scheduled()) {
         return Some(non_deterministic(spec.clone()));
     }
+    if let Some(spec) = disagreeing(question) {
+        return Some(non_deterministic(spec));
+    }
     let clean = question.clean();
     // A plain build may pass where the clean runs fail: only a whole campaign shows that.
     let passes_clean = clean.first()?.passed();
@@ -260,7 +265,7 @@ pub fn so_far(question: Question<'_>) -> Option<Conclusion> {
     let mut seeds = question.of_seeds().into_iter();
     let (spec, runs) = seeds.find(|(_, runs)| is_established(runs))?;
     let hangs = runs[0].outcome == Outcome::TimedOut;
-    if clean.len() < repetitions(hangs, REPETITIONS) {
+    if question.repeated().count() < repetitions(hangs, REPETITIONS) {
         return None;
     }
     // As far as the search came.
@@ -275,6 +280,18 @@ pub fn so_far(question: Question<'_>) -> Option<Conclusion> {
         culprits: culprit::Culprits { confirmed: false, notes: Vec::new(), ..culprits },
         is_cut: true,
     })))
+}
+
+/// The spec of clean runs of which one had another outcome than the first clean run.
+fn disagreeing(question: Question<'_>) -> Option<RunSpec> {
+    let clean = question.clean();
+    let passes_clean = clean.first()?.passed();
+    let differs = |runs: &[Run]| runs.iter().any(|run| run.passed() != passes_clean);
+    if differs(clean) {
+        return Some(question.clean_spec());
+    }
+    let is_natural = question.has_natural_clean_run() && differs(question.natural());
+    is_natural.then(|| question.natural_spec())
 }
 
 /// Two runs of `spec` were not the same.

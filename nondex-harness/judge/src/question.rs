@@ -1,11 +1,12 @@
 //! What is asked about one test: its name, the options by which it is judged, and its runs.
 
-use nondex_core::{Level, RunSpec};
+use nondex_core::{Level, Outcome, RunSpec};
 
 use super::evidence::Evidence;
 use super::options::Options;
 use super::run::Run;
 use super::specs;
+use super::threads;
 
 /// A question about one test. The functions of this crate answer it, or name the runs to make
 /// first.
@@ -41,6 +42,13 @@ impl<'a> Question<'a> {
     /// The clean runs.
     pub fn clean(self) -> &'a [Run] {
         self.evidence.of(&self.clean_spec())
+    }
+
+    /// The clean runs, and the natural ones where [these](Self::has_natural_clean_run) are the
+    /// same at other addresses.
+    pub(super) fn repeated(self) -> impl Iterator<Item = &'a Run> {
+        let natural = if self.has_natural_clean_run() { self.natural() } else { &[] };
+        self.clean().iter().chain(natural)
     }
 
     /// The spec of a run in canonical order with real threads and real time.
@@ -84,8 +92,21 @@ impl<'a> Question<'a> {
             .collect()
     }
 
-    /// How many clean runs there must be.
+    /// How many clean runs there must be, in canonical order.
     pub fn clean_runs(self) -> usize {
-        usize::try_from(self.options.clean_runs.get()).unwrap_or(usize::MAX)
+        let all = usize::try_from(self.options.clean_runs.get()).unwrap_or(usize::MAX);
+        all - usize::from(self.has_natural_clean_run())
+    }
+
+    /// Whether the last clean run is a natural one. Where the first one shows nothing that chance
+    /// could decide, that is the same run at other addresses.
+    pub(super) fn has_natural_clean_run(self) -> bool {
+        let is_same = |run: &Run| {
+            !threads::may_be_of_schedule(run) && !run.lost && run.outcome != Outcome::TimedOut
+        };
+        let options = self.options;
+        options.clean_runs.get() > 1
+            && options.is_scheduled()
+            && self.clean().first().is_some_and(is_same)
     }
 }

@@ -43,7 +43,10 @@ pub fn settled<'o>(question: Question<'o>) -> Result<Cow<'o, Options>, Missing> 
     let Some(clean) = clean.get(..times) else { return as_asked };
     let natural = question.natural_spec();
     let known = evidence.of(&natural);
-    let fails_by_nature = known.len() >= NO_CHANCE && known.iter().all(|run| !run.passed());
+    // Where nothing is scheduled, natural runs differ in nothing but their addresses.
+    let fails_by_nature = !question.has_natural_clean_run()
+        && known.len() >= NO_CHANCE
+        && known.iter().all(|run| !run.passed());
     // A limit of ours is no end of the test's, and one that looks for ever may only look for very
     // long.
     if clean.iter().any(|run| run.has_no_outcome() || run.spins())
@@ -118,7 +121,7 @@ fn is_same_failure(first: &Run, second: &Run) -> bool {
 /// Whether a failing run may fail because it was scheduled: it has threads, or uses time, or did
 /// not live to say so. What hangs takes the whole time limit, and has said at once that it has
 /// threads.
-fn may_be_of_schedule(run: &Run) -> bool {
+pub(super) fn may_be_of_schedule(run: &Run) -> bool {
     !run.sources.is_empty()
         || has_timing(run)
         || run.has_threads()

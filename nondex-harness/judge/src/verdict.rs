@@ -6,6 +6,7 @@
 
 use nondex_core::{Family, Site};
 
+use super::certainty;
 use super::circumstance::Circumstance;
 use super::clock_start;
 use super::conclusion::{Conclusion, Dependence};
@@ -242,6 +243,11 @@ impl Fact {
             Conclusion::Flaky => Fact::Unexplained,
             Conclusion::FailsOnlyHere | Conclusion::Artefact(_) => Fact::Unjudged,
             Conclusion::OrderDependent(found) => Fact::Order { passes_alone: found.passes_alone },
+            Conclusion::NonDeterministic { spec }
+                if spec.is_natural() && certainty::is_of_addresses(question) =>
+            {
+                Fact::VariesUnder(Circumstance::Addresses)
+            }
             Conclusion::NonDeterministic { .. } => Fact::Varies,
             Conclusion::Dependent(found) => Fact::of_choices(found, evidence),
             Conclusion::Explained(found) => match Fact::of_explanation(&found.explanation) {
@@ -290,7 +296,7 @@ impl Fact {
 /// not known to fail always without this tool.
 fn may_be_a_choice(question: Question<'_>, plain: Option<&PlainBuild>) -> bool {
     let options = question.options;
-    let mut points = question.clean().iter().flat_map(|run| run.points.iter());
+    let mut points = question.repeated().flat_map(|run| run.points.iter());
     // What a seed does to threads, time and the network seldom lets a test pass.
     let is_drawn = |site: &Site| {
         !matches!(site.family, Family::Schedule | Family::Time | Family::Fault)

@@ -3,6 +3,7 @@
 use super::RunSpec;
 use crate::catalogue::{Family, Level};
 use crate::protocol::choices::{Choices, DrawnChoices, Given};
+use crate::protocol::execution::Execution;
 use crate::protocol::schedule::Schedule;
 use crate::protocol::selection::{Selected, Selection};
 use crate::protocol::site::Site;
@@ -42,6 +43,12 @@ impl RunSpec {
     /// Whether all choices take the canonical order.
     pub fn is_clean(&self) -> bool {
         self.choices == Choices::Canonical
+    }
+
+    /// Whether this is a natural run of one test: nothing is chosen, nothing but the test is
+    /// observed, and threads and time are real.
+    pub fn is_natural(&self) -> bool {
+        self.is_clean() && self.execution == Execution::default()
     }
 
     /// What its choices are drawn from; `None` for a clean run.

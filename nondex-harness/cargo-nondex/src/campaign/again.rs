@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use super::Campaign;
 use super::brittle::BrittleSearch;
-use super::comparison::{Comparison, as_plain};
+use super::comparison::Comparison;
 use super::external_files::{self, Changed};
 use super::launch::Setting;
+use super::process::with_randomisation;
 use super::written_paths::WrittenPaths;
 use crate::judge::isolation::{ExternalFiles, Need, Runs};
 use crate::judge::order::AfterOthers;
@@ -59,7 +60,7 @@ impl Campaign<'_> {
         if number > 0 {
             self.progress.comparing(number);
         }
-        as_plain(|| {
+        with_randomisation(|| {
             let comparison = Comparison::new(builder, self.stop);
             for (test, need) in needs {
                 let Need::Plain { limit, obstacle, is_decisive } = need else { continue };

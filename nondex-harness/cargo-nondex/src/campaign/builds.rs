@@ -12,8 +12,9 @@ use camino::Utf8PathBuf;
 use nondex_core::Outcome;
 
 use super::Selected;
-use super::comparison::{as_plain, once};
+use super::comparison::once;
 use super::message;
+use super::process::with_randomisation;
 use super::stop::StopFlag;
 use super::tree::Tree;
 use crate::project::{self, Harness, Rebuilds, Suite, TestCase, Variation};
@@ -125,8 +126,11 @@ pub fn compare(report: &mut Report, selected: &[Selected<'_>], builds: &Builds<'
         let mut tests: Vec<Compared<'_>> = tests.collect();
         let is_doctest = |test: &Compared<'_>| test.suite.binary.harness == Harness::Doctest;
         let has_doctests = tests.iter().any(is_doctest);
-        let compared =
-            if tests.is_empty() { Ok(()) } else { as_plain(|| builds.run(variation, &mut tests)) };
+        let compared = if tests.is_empty() {
+            Ok(())
+        } else {
+            with_randomisation(|| builds.run(variation, &mut tests))
+        };
         for test in tests {
             conclude(test, variation, compared.is_ok());
         }

@@ -10,7 +10,7 @@ use nondex_core::Outcome;
 use super::Selected;
 use super::ended;
 use super::launch;
-use super::process;
+use super::process::{self, with_randomisation};
 use super::stop::StopFlag;
 use crate::judge::Options;
 use crate::judge::plain::{PlainBuild, no_comparison};
@@ -133,7 +133,7 @@ pub fn compare_broken(
     });
     let cases: BTreeMap<String, (&Suite, &TestCase)> = cases.collect();
     announce(tests.len());
-    as_plain(|| {
+    with_randomisation(|| {
         let comparison = Comparison::new(builder, stop);
         for test in tests {
             if let Some((suite, case)) = cases.get(&test.id) {
@@ -159,14 +159,4 @@ pub(super) fn once(
     let outcome =
         ended::outcome_of(binary, test, finished.end).ok_or_else(|| INTERRUPTED.to_owned())?;
     Ok((outcome, finished.output.to_text()))
-}
-
-/// Gives back to the processes that this thread will start what
-/// [`process::without_randomisation`] took.
-pub(super) fn as_plain<T>(action: impl FnOnce() -> T) -> T {
-    process::enable_address_randomisation();
-    let result = action();
-    // That it cannot be switched off was reported when it was first tried.
-    let _ = process::without_randomisation();
-    result
 }

@@ -64,6 +64,7 @@ pub struct Launcher<'a> {
     is_shown: bool,
     has_backtraces: bool,
     is_confined: bool,
+    is_as_plain: bool,
     arguments: Vec<OsString>,
     written: Option<&'a WrittenPaths>,
 }
@@ -92,9 +93,18 @@ impl<'a> Launcher<'a> {
             is_shown: false,
             has_backtraces: false,
             is_confined: false,
+            is_as_plain: false,
             arguments: Vec::new(),
             written: None,
         }
+    }
+
+    /// The same launcher, whose [natural](RunSpec::is_natural) runs of one test are at random
+    /// addresses, as plain runs are.
+    #[must_use]
+    pub const fn as_plain(mut self) -> Self {
+        self.is_as_plain = true;
+        self
     }
 
     /// The same launcher, which notes what its processes write.
@@ -136,7 +146,9 @@ impl<'a> Launcher<'a> {
     ) -> Result<Run, Unmade> {
         let launcher = Launcher { is_confined: setting == Setting::Confined, ..self.clone() };
         let run = |folder: Option<&Path>| {
-            let runs = launcher.experiment(folder, &[limit], binary, &[test], spec);
+            let make = || launcher.experiment(folder, &[limit], binary, &[test], spec);
+            let is_random = launcher.is_as_plain && spec.is_natural();
+            let runs = if is_random { process::with_randomisation(make) } else { make() };
             runs?.pop()
         };
         let run = match setting {

@@ -119,6 +119,10 @@ pub fn run(
     if options.no_capture {
         launcher = launcher.showing(false);
     }
+    // A run without chance has no random addresses, whatever it has besides.
+    if options.world.is_none() {
+        launcher = launcher.as_plain();
+    }
     let campaign = Campaign {
         tests: &running,
         options: options_of(&running, options),

@@ -52,8 +52,11 @@ pub(super) fn judge(
         // It agrees with all the others.
         return Ok(as_together(together));
     }
-    if matches!(together, Conclusion::NonDeterministic { .. })
-        && runs.alone.repeat(&clean, question.clean_runs())?.iter().all(|run| !run.passed())
+    // One that fails at fixed addresses may pass at those of a natural run.
+    let failed = runs.together.of(&clean).first().is_some_and(|run| !run.passed());
+    let is_of_addresses = |spec: &RunSpec| spec.is_natural() && failed;
+    if matches!(&together, Conclusion::NonDeterministic { spec } if !is_of_addresses(spec))
+        && runs.alone.repeat(&clean, SAME)?.iter().all(|run| !run.passed())
     {
         // Others are not what makes it fail; more likely what its own earlier runs left.
         return Ok(as_together(together));
@@ -84,7 +87,7 @@ pub(super) fn judge(
             conclusion = Conclusion::NonDeterministic { spec: Box::new(spec.clone()) };
         }
     }
-    measure(&conclusion, &runs.alone)?;
+    measure(&conclusion, question)?;
     let is_clear = match &conclusion {
         _ if is_same => false,
         Conclusion::NonDeterministic { .. } => false,
@@ -137,9 +140,9 @@ fn is_same_alone(
 }
 
 /// Has a test that ends in two ways run often enough for a rate.
-pub(super) fn measure(conclusion: &Conclusion, evidence: &Evidence) -> Result<(), Missing> {
+pub(super) fn measure(conclusion: &Conclusion, question: Question<'_>) -> Result<(), Missing> {
     match conclusion {
-        Conclusion::NonDeterministic { spec } => certainty::measure(spec, evidence),
+        Conclusion::NonDeterministic { spec } => certainty::measure(spec, question),
         _ => Ok(()),
     }
 }

@@ -130,7 +130,7 @@ fn clean_runs_that_disagree_are_non_deterministic() {
         passes = !passes;
         run(passes, [1])
     });
-    let spec = options().clean_spec("t");
+    let spec = options().natural_spec("t");
     assert_eq!(conclusion, Conclusion::NonDeterministic { spec: Box::new(spec) });
     assert_eq!(evidence.all().count(), 2);
 }

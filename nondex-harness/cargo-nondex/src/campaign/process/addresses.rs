@@ -24,12 +24,17 @@ pub fn without_randomisation() -> Option<String> {
     (!disable_address_randomisation()).then(|| why.to_owned())
 }
 
-/// Undoes [`without_randomisation`], for processes that this thread, and threads it starts, will
-/// start.
-pub fn enable_address_randomisation() {
+/// Does `action` with addresses as random, in the processes that it starts from this thread, as in
+/// a plain run; what was set for this thread holds again afterwards.
+pub fn with_randomisation<T>(action: impl FnOnce() -> T) -> T {
     #[cfg(target_os = "linux")]
     {
-        let _ =
-            personality::get().and_then(|now| personality::set(now & !Persona::ADDR_NO_RANDOMIZE));
+        let before = personality::get();
+        let _ = before.and_then(|now| personality::set(now & !Persona::ADDR_NO_RANDOMIZE));
+        let result = action();
+        let _ = before.and_then(personality::set);
+        result
     }
+    #[cfg(not(target_os = "linux"))]
+    action()
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use nondex_core::Outcome;
 
 use super::Reruns;
-use crate::campaign::comparison::as_plain;
+use crate::campaign::process::with_randomisation;
 use crate::campaign::written_paths::WrittenPaths;
 use crate::campaign::{ended, launch, process};
 use crate::judge::slots::Slots;
@@ -54,7 +54,7 @@ impl Reruns<'_> {
             && (found.runs < FEWEST || begin.elapsed() < PATIENCE)
         {
             // What the runs before have shown stands.
-            let Some(output) = as_plain(|| self.all(plain, &skipped)) else { break };
+            let Some(output) = with_randomisation(|| self.all(plain, &skipped)) else { break };
             found.add(&output);
         }
         let ran = |case: &TestCase| !skipped.contains(&case.name.as_str());

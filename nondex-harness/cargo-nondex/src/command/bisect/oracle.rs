@@ -299,7 +299,7 @@ impl<'a> Oracle<'a> {
         runs: usize,
     ) -> Option<Trial> {
         let options = self.options(project);
-        let launcher = Launcher::new(self.directory.records(), self.stop);
+        let launcher = Launcher::new(self.directory.records(), self.stop).as_plain();
         let spec = options.natural_spec(&case.name);
         let [mut passed, mut failed] = [0, 0];
         while passed + failed < runs && (passed == 0 || failed == 0) {

@@ -155,7 +155,7 @@ impl<'a> Base<'a> {
         options: &Options,
     ) -> AtBase {
         let (records, stop) = (self.session.directory.records(), self.session.stop);
-        let launcher = Launcher::new(records, stop);
+        let launcher = Launcher::new(records, stop).as_plain();
         let spec = options.natural_spec(&case.name);
         let wanted = runs_without_failure(test.least_rate());
         let begin = Instant::now();

@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::RunSpec;
 
 use super::request;
-use crate::campaign::launch::{self, Launcher};
+use crate::campaign::launch::{self, Launcher, Setting};
 use crate::campaign::{StopFlag, across};
 use crate::cli::{MessageFormat, ReplayArgs};
 use crate::command::console::Console;
@@ -78,6 +78,7 @@ impl<'a> Runs<'a> {
 
     fn launcher(&self) -> Launcher<'a> {
         Launcher::new(Utf8PathBuf::from(self.records), self.stop)
+            .as_plain()
             .with_arguments(self.arguments.to_vec())
     }
 
@@ -120,14 +121,17 @@ impl<'a> Runs<'a> {
     }
 
     fn run_by(&self, launcher: &Launcher<'_>) -> Option<Run> {
-        let runs = if self.spec.before().is_empty() {
-            launcher.experiment(None, &[self.timeout], self.binary, &self.tests, self.spec)
-        } else {
-            let own = (self.binary, &self.tests[..]);
-            let kept = self.records.with_extension("left");
-            across::run_after(launcher, self.timeout, &self.others, own, self.spec, &kept)
+        let run = match self.tests[..] {
+            [test] if self.spec.before().is_empty() => {
+                launcher.run(Setting::Shared, self.timeout, self.binary, test, self.spec).ok()?
+            }
+            _ => {
+                let own = (self.binary, &self.tests[..]);
+                let kept = self.records.with_extension("left");
+                across::run_after(launcher, self.timeout, &self.others, own, self.spec, &kept)?
+                    .pop()?
+            }
         };
-        let run = runs.and_then(|mut runs| runs.pop())?;
         // As in the campaign that found it, whose clean runs slept less.
         let times_out = !self.spec.is_clean() && run.oversleeps();
         Some(if run.passed() && times_out { run.timed_out() } else { run })

@@ -4,6 +4,7 @@ use nondex_core::{RunSpec, Schedule};
 
 use super::basis::Basis;
 use super::{culprits, notes, order, reproduce, scheduled};
+use crate::judge::circumstance::Circumstance;
 use crate::judge::conclusion::{Conclusion, Dependence};
 use crate::judge::plain::PlainBuild;
 use crate::judge::verdict::Fact;
@@ -81,11 +82,17 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
             Some(basis.clean())
         }
         Conclusion::NonDeterministic { spec } => {
-            let disagreement = order::disagreement(basis.runs.after_others.as_ref());
-            report.notes.push(disagreement.unwrap_or_else(|| {
-                notes::disagreement(basis.evidence.of(spec), spec, basis.options)
-            }));
-            report.notes.push(notes::uncontrolled(&report.sources));
+            let disagreement = || notes::disagreement(basis.evidence.of(spec), spec, basis.options);
+            let after_others = order::disagreement(basis.runs.after_others.as_ref());
+            report.notes.extend(match report.environment {
+                Some(Circumstance::Addresses) => {
+                    [disagreement(), notes::fixed_addresses(basis.question().clean())]
+                }
+                _ => [
+                    after_others.unwrap_or_else(disagreement),
+                    notes::uncontrolled(&report.sources),
+                ],
+            });
             Some(spec.as_ref().clone())
         }
         Conclusion::Dependent(dependence) => Some(dependent(report, dependence, basis)),

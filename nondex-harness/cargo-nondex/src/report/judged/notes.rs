@@ -10,6 +10,7 @@ use crate::judge::isolation::{Interference, Reason};
 use crate::judge::run::Run;
 use crate::judge::{Options, certainty, patience, threads};
 use crate::project::TestCase;
+use crate::report::listing::plural;
 use crate::report::schema::{FailureReport, TestReport, Verdict};
 use crate::statistics::wilson;
 
@@ -82,6 +83,15 @@ pub(super) fn disagreement(runs: &[Run], spec: &RunSpec, options: &Options) -> S
     };
     let [low, high] = wilson(failed as u64, all as u64).map(|bound| bound * 100.0);
     format!("{failed} of {all} runs {which} failed ({low:.0} to {high:.0} % with 95 % confidence)")
+}
+
+/// What these clean runs show of a test about which addresses decide.
+pub(super) fn fixed_addresses(clean: &[Run]) -> String {
+    let ended = if clean.iter().all(Run::passed) { "passed" } else { "failed" };
+    format!(
+        "those runs had random addresses, as plain runs have; {} with fixed ones {ended}",
+        plural(clean.len(), "run"),
+    )
 }
 
 /// What may decide a test that ends in two ways though every choice is the same.

@@ -76,6 +76,13 @@ pub(super) fn failing_runs<'a>(
             Some((spec, runs.iter().find(fails)?))
         })
         .collect();
+    // At other addresses the same failure is no other one.
+    if let Some(clean) = failing.iter().find(|(spec, _)| spec.is_clean() && spec.is_scheduled()) {
+        let (outcome, failure) = (&clean.1.outcome, &clean.1.failure);
+        failing.retain(|(spec, run)| {
+            !spec.is_natural() || (&run.outcome, &run.failure) != (outcome, failure)
+        });
+    }
     failing.sort_by_key(|(spec, _)| {
         let position = options.seeds.iter().position(|seed| *seed == spec.seed());
         (!spec.is_clean(), spec.level(), position)

@@ -5,7 +5,9 @@ mod failures;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use nondex_core::{DrawnChoices, Failure, Frame, NetworkMode, Outcome, PointRecord, Schedule};
+use nondex_core::{
+    DrawnChoices, Failure, Frame, NetworkMode, Outcome, PointRecord, Schedule, Source,
+};
 
 use super::*;
 use crate::judge::culprit::{Culprits, Group};
@@ -62,10 +64,9 @@ fn failing(message: &str, lines: impl IntoIterator<Item = u32>) -> Run {
 
 #[test]
 fn each_kind_of_test_gets_its_verdict_and_the_command_that_shows_it() {
-    let mut clean = 0;
     let mut run_number = 0;
     type Simulated<'a> = Box<dyn FnMut(&RunSpec) -> Run + 'a>;
-    let table: [(&str, Simulated<'_>, Verdict, Option<RunSpec>); 5] = [
+    let table: [(&str, Simulated<'_>, Verdict, Option<RunSpec>); 4] = [
         ("stable", Box::new(|_| run(true, [1])), Verdict::Stable, None),
         ("broken", Box::new(|_| run(false, [1])), Verdict::Broken, Some(RunSpec::clean("t"))),
         (
@@ -75,15 +76,6 @@ fn each_kind_of_test_gets_its_verdict_and_the_command_that_shows_it() {
             }),
             Verdict::ImplementationDependent,
             Some(RunSpec::new("t", Level::One, 4)),
-        ),
-        (
-            "clean runs differ",
-            Box::new(|_| {
-                clean += 1;
-                run(clean != 2, [1])
-            }),
-            Verdict::NonDeterministic,
-            Some(RunSpec::clean("t")),
         ),
         (
             "does not repeat",
@@ -115,6 +107,16 @@ fn each_kind_of_test_gets_its_verdict_and_the_command_that_shows_it() {
         let ids: Vec<_> = failures.map(|failure| failure.id.clone()).collect();
         assert_eq!(id.is_some(), ids.contains(&id), "{name}");
     }
+}
+
+#[test]
+fn what_only_natural_runs_show_is_made_again_with_real_threads() {
+    let report = judged(|spec| run(!spec.is_natural(), [1]));
+    assert_eq!(report.verdict, Verdict::NonDeterministic);
+    let command = "cargo nondex replay 'pkg::it$t' --clean --real-threads";
+    assert_eq!(report.reproduce.as_deref(), Some(command));
+    let id = id::of("pkg::it$t", &options().natural_spec("t"));
+    assert_eq!(report.replay.unwrap().primary, Some(id));
 }
 
 #[test]
