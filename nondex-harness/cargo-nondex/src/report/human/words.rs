@@ -1,5 +1,6 @@
 //! The words of `cargo nondex test` for how a test ended.
 
+use nix::sys::signal::Signal;
 use nondex_core::Outcome;
 
 use crate::report::schema::{TestReport, Verdict};
@@ -18,8 +19,27 @@ pub fn outcome(test: &TestReport) -> &'static str {
         Verdict::NonDeterministic | Verdict::Unknown => "FLAKY",
         _ => match end {
             Some(Outcome::TimedOut) => "TIMEOUT",
-            Some(Outcome::Signalled(_)) => "SIGNAL",
+            Some(Outcome::Signalled(number)) => {
+                Signal::try_from(*number).map_or("SIGNAL", Signal::as_str)
+            }
             _ => "FAIL",
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::verdict::Fact;
+    use crate::report::schema::FailureReport;
+
+    #[test]
+    fn a_signal_is_named_as_nextest_names_it() {
+        for (number, expected) in [(6, "SIGABRT"), (11, "SIGSEGV"), (999, "SIGNAL")] {
+            let mut test = TestReport::new("p", "p", "t");
+            test.rule(Fact::Fails);
+            test.failures.push(FailureReport::new(Outcome::Signalled(number), None));
+            assert_eq!(outcome(&test), expected);
+        }
     }
 }
