@@ -121,4 +121,13 @@ fn tests_of_a_group_that_use_one_file_never_overlap_and_are_still_tried_in_other
     let report = ungrouped.expect(ExitCode::Found).report();
     let race = test(&report, "state::state_counts_two").race.as_ref();
     assert_eq!(race.unwrap().with, "state::state_adds");
+    // What a project declares for its usual runner holds unless a number of jobs is given.
+    let order = || Nondex::reported(&project.path(""), "order").arg("state");
+    let of_libtest = order().env("RUST_TEST_THREADS", "1").run();
+    fs::write(project.path(".config/nextest.toml"), "profile.default.test-threads = 1").unwrap();
+    for limited in [of_libtest, order().run()] {
+        assert!(limited.stderr.contains("lets 1 test run at a time"), "{}", limited.stderr);
+        let report = limited.expect(ExitCode::Found).report();
+        assert_eq!(test(&report, "state::state_counts_two").race, None);
+    }
 }

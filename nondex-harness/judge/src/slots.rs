@@ -16,6 +16,11 @@ pub struct TestGroup {
     pub max_threads: NonZeroUsize,
 }
 
+impl TestGroup {
+    /// The group that every test is in, by nextest's name for it.
+    pub const GLOBAL: &str = "@global";
+}
+
 /// What work takes while it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Required {
@@ -42,6 +47,14 @@ impl Required {
         }
     }
 
+    /// What it takes where no more than `max_threads` threads of all tests run at once.
+    #[must_use]
+    pub fn within(mut self, max_threads: NonZeroUsize) -> Self {
+        let all = TestGroup { name: TestGroup::GLOBAL.to_owned(), max_threads };
+        self.groups.insert(Arc::new(all), self.threads);
+        self
+    }
+
     /// What two take that run one after the other in one process.
     #[must_use]
     pub fn or(mut self, other: &Self) -> Self {
@@ -65,9 +78,23 @@ impl Required {
         !slots.fits(&other.in_groups())
     }
 
-    /// The name of the first group.
+    /// Maximum number of threads of all tests at once, if there is one.
+    pub fn at_once(&self) -> Option<NonZeroUsize> {
+        let mut groups = self.groups.keys();
+        groups.find(|group| group.name == TestGroup::GLOBAL).map(|group| group.max_threads)
+    }
+
+    /// The same without that limit.
+    #[must_use]
+    pub fn without_limit(mut self) -> Self {
+        self.groups.retain(|group, _| group.name != TestGroup::GLOBAL);
+        self
+    }
+
+    /// The name of its test group.
     pub fn group(&self) -> Option<&str> {
-        self.groups.keys().next().map(|group| group.name.as_str())
+        let mut names = self.groups.keys().map(|group| group.name.as_str());
+        names.find(|name| *name != TestGroup::GLOBAL)
     }
 }
 
@@ -133,6 +160,16 @@ mod tests {
         let group =
             group.map(|(name, max)| TestGroup { name: name.to_owned(), max_threads: number(max) });
         Required::new(number(threads), group.map(Arc::new))
+    }
+
+    #[test]
+    fn a_limit_on_all_tests_holds_besides_that_of_a_group() {
+        let port = required(1, Some(("port", 2))).within(NonZeroUsize::MIN);
+        let other = Required::default().within(NonZeroUsize::MIN);
+        assert!(port.excludes(&other) && other.excludes(&other));
+        assert_eq!((port.group(), other.group()), (Some("port"), None));
+        assert_eq!(other.at_once(), Some(NonZeroUsize::MIN));
+        assert_eq!(other.without_limit(), Required::default());
     }
 
     #[test]

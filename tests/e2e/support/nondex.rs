@@ -79,6 +79,8 @@ pub(crate) fn plain_command(program: impl AsRef<OsStr>, dir: &Path) -> Command {
     }
     // Most projects are built once: data for the next build takes a third of the time.
     command.env("CARGO_INCREMENTAL", "0").env("PATH", path());
+    // That is for this suite. The tool takes it for a limit on the tests that it runs.
+    command.env_remove("RUST_TEST_THREADS");
     command.current_dir(dir).stdin(Stdio::null());
     command
 }

@@ -51,7 +51,7 @@ pub fn understand(
     let mut config = load(&mut command, &variables).map_err(Refusal::Setup)?;
     let overrides = std::mem::take(&mut config.profile.overrides);
     let settings = config.variables.clone().over(config.profile.clone());
-    let given = given_by(&mut command, &config.variables);
+    let given = given_by(&mut command, &config.variables, &settings);
     if let Some(args) = command.campaign() {
         fill_campaign(args, &settings);
     }
@@ -146,12 +146,15 @@ fn extract(command: &mut Command, quiet: bool) -> Result<()> {
 }
 
 /// What the command line or a variable gives.
-fn given_by(command: &mut Command, variables: &Settings) -> Given {
+fn given_by(command: &mut Command, variables: &Settings, all: &Settings) -> Given {
+    let has_jobs = command.project().is_some_and(|args| args.build.jobs.is_some());
+    let jobs = has_jobs || all.jobs.is_some();
     let has_levels = command.campaign().is_some_and(|args| !args.levels.is_empty());
-    let Some(args) = command.testing() else { return Given::default() };
+    let Some(args) = command.testing() else { return Given { jobs, ..Given::default() } };
     let models = [&args.models.models, &args.models.skip_models];
     let variable = [&variables.models, &variables.skip_models];
     Given {
+        jobs,
         levels: has_levels || variables.levels.is_some(),
         models: models.into_iter().chain(variable).any(Option::is_some),
         network: args.network.network.or(variables.network).is_some(),

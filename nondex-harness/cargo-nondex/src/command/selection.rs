@@ -1,6 +1,9 @@
 //! From all tests of a project to those that are run.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::num::NonZeroUsize;
+use std::thread::available_parallelism;
 
 use super::configuration::Asked;
 use super::console::Console;
@@ -15,6 +18,12 @@ use crate::judge::slots::Required;
 use crate::project::{self, BuildPlan, Project, Suite, TestCase};
 use crate::report::listing::plural;
 use crate::shell;
+
+/// nextest's key for the number of tests that run at once.
+const NEXTEST_THREADS: &str = "test-threads";
+
+/// libtest's variable for it.
+const LIBTEST_THREADS: &str = "RUST_TEST_THREADS";
 
 /// What is built when these flags are given in the current folder; `--color` applies to cargo, too.
 /// With an archive, what was built when it was packed.
@@ -68,7 +77,25 @@ pub(super) fn required(
 ) -> Result<BTreeMap<String, Required>> {
     let overrides = &asked.config.profile.overrides;
     let workspace = workspace(plan, !overrides.is_empty())?;
-    Ok(PerTest::new(overrides, asked.given, &workspace)?.required(all(suites)))
+    let per_test = PerTest::new(overrides, asked.given, &workspace)?;
+    Ok(per_test.required(all(suites), |suite| at_once(asked, suite).map(|(number, _)| number)))
+}
+
+/// How many tests may run at once while one of this suite does, if that is fewer than would, and
+/// what says so. A project whose tests share what only one can use declares it for its usual
+/// runner.
+pub(super) fn at_once(asked: &Asked, suite: &Suite) -> Option<(NonZeroUsize, &'static str)> {
+    if asked.given.jobs {
+        return None;
+    }
+    let of_nextest = asked.config.nextest.test_threads.map(|number| (number, NEXTEST_THREADS));
+    let of_libtest = || {
+        let value = suite.binary.env.get(OsStr::new(LIBTEST_THREADS))?;
+        Some((value.to_str()?.parse().ok()?, LIBTEST_THREADS))
+    };
+    // With one processor, too, two tests are interleaved in search of races.
+    let usual = available_parallelism().map_or(2, NonZeroUsize::get).max(2);
+    of_nextest.or_else(of_libtest).filter(|(number, _)| number.get() < usual)
 }
 
 /// All tests of these binaries.

@@ -6,6 +6,7 @@
 
 mod concurrency;
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use camino::Utf8Path;
@@ -33,6 +34,8 @@ pub struct Nextest {
     pub(super) overrides: Vec<Spanned<Override>>,
     /// After how many failures no other test is begun.
     pub max_fail: Option<MaxFail>,
+    /// How many tests run at once.
+    pub test_threads: Option<NonZeroUsize>,
     /// What is run before the tests.
     pub scripts: Vec<SetupScript>,
     /// What is not understood, a sentence each.
@@ -87,6 +90,10 @@ impl Nextest {
         }
         let fail_fast = profile.get("fail-fast");
         self.max_fail = self.max_fail.or_else(|| fail_fast.and_then(max_fail));
+        if let (None, Some(number)) = (self.test_threads, profile.get("test-threads")) {
+            self.test_threads =
+                self.understood(concurrency::threads(number), "test-threads", number);
+        }
         let overrides = list(profile.get("overrides"));
         for one in overrides.filter_map(Value::as_table) {
             if one.contains_key("platform") {
@@ -227,6 +234,7 @@ mod tests {
         default-filter = 'not test(slow)'
         fail-fast = { max-fail = 5 }
         retries = 3
+        test-threads = 1
         slow-timeout = { period = "60s", terminate-after = 5 }
 
         [[profile.default.overrides]]
@@ -242,6 +250,7 @@ mod tests {
         setup = "db"
 
         [profile.ci]
+        test-threads = 3
         default-filter = 'all()'
         fail-fast = false
 
@@ -262,6 +271,7 @@ mod tests {
         assert_eq!(limits, seconds);
         assert_eq!(found.scripts[0].command, ["./start", "a database"]);
         assert_eq!(found.max_fail, "5".parse().ok());
+        assert_eq!(found.test_threads, NonZeroUsize::new(1));
         assert_eq!(found.notes, [""; 0]);
     }
 
@@ -271,6 +281,7 @@ mod tests {
         assert_eq!(text(&found), "all()");
         assert_eq!(found.overrides.len(), 2);
         assert_eq!(found.max_fail, Some(MaxFail::ALL));
+        assert_eq!(found.test_threads, NonZeroUsize::new(3));
     }
 
     #[test]

@@ -107,10 +107,12 @@ impl Read for ModelsOff {
     }
 }
 
-/// Which keys the command line or a variable gives: they win over overrides.
+/// Which keys are given where they win over overrides: on the command line, by a variable or, the
+/// number of jobs, in a file, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each is the key of an override")]
+#[expect(missing_docs, reason = "each is the key of an override, or of the configuration")]
 pub struct Given {
+    pub jobs: bool,
     pub levels: bool,
     pub models: bool,
     pub network: bool,
@@ -169,23 +171,28 @@ impl<'a> PerTest<'a> {
         &self,
         tests: impl Iterator<Item = (&'t Suite, &'t TestCase)>,
     ) -> BTreeMap<String, TestOptions> {
-        by_id(tests, |query| self.of_one(query))
+        by_id(tests, |_, query| self.of_one(query))
     }
 
     /// What the runs of those tests take that take more than one job slot or are in a test group,
-    /// by id.
+    /// by id. `at_once` is how many tests of all may run while one of a suite does.
     pub fn required<'t>(
         &self,
         tests: impl Iterator<Item = (&'t Suite, &'t TestCase)>,
+        at_once: impl Fn(&Suite) -> Option<NonZeroUsize>,
     ) -> BTreeMap<String, Required> {
-        by_id(tests, |query| {
+        by_id(tests, |suite, query| {
             let of_test = || {
                 let matching = self.overrides.iter().filter(|(filter, _)| filter.contains(query));
                 matching.map(|(_, found)| *found)
             };
             let threads = of_test().find_map(|found| found.threads_required);
             let group = of_test().find_map(|found| found.test_group.clone());
-            Required::new(threads.unwrap_or(NonZeroUsize::MIN), group)
+            let required = Required::new(threads.unwrap_or(NonZeroUsize::MIN), group);
+            match at_once(suite) {
+                Some(limit) => required.within(limit),
+                None => required,
+            }
         })
     }
 
@@ -216,10 +223,10 @@ impl<'a> PerTest<'a> {
 /// What was found of those tests of which it is not the default, by id.
 fn by_id<'t, T: Default + PartialEq>(
     tests: impl Iterator<Item = (&'t Suite, &'t TestCase)>,
-    find: impl Fn(&Query<'_>) -> T,
+    find: impl Fn(&Suite, &Query<'_>) -> T,
 ) -> BTreeMap<String, T> {
     tests
-        .map(|(suite, test)| (suite.test_id(test), find(&Query::of(suite, test))))
+        .map(|(suite, test)| (suite.test_id(test), find(suite, &Query::of(suite, test))))
         .filter(|(_, found)| *found != T::default())
         .collect()
 }

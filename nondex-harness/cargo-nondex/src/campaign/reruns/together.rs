@@ -2,6 +2,7 @@
 //! test does to another, at a moment that nothing here has tried, shows itself there.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use nondex_core::Outcome;
@@ -44,7 +45,9 @@ impl Reruns<'_> {
         self.launcher.note(WrittenPaths::add_plain);
         // Of a test group there are only as many as run at the same time.
         let mut slots = Slots::new(usize::MAX);
-        let in_groups = |test: &TestCase| self.options.required(&suite.test_id(test)).in_groups();
+        let required = |test: &TestCase| self.options.required(&suite.test_id(test));
+        let at_once = required(first).at_once();
+        let in_groups = |test: &TestCase| required(test).without_limit().in_groups();
         let skipped = suite.tests.iter().map(|test| (test, in_groups(test)));
         let skipped = skipped.filter(|(_, groups)| !slots.take(groups));
         let skipped: Vec<&str> = skipped.map(|(test, _)| test.name.as_str()).collect();
@@ -54,7 +57,9 @@ impl Reruns<'_> {
             && (found.runs < FEWEST || begin.elapsed() < PATIENCE)
         {
             // What the runs before have shown stands.
-            let Some(output) = with_randomisation(|| self.all(plain, &skipped)) else { break };
+            let Some(output) = with_randomisation(|| self.all(plain, &skipped, at_once)) else {
+                break;
+            };
             found.add(&output);
         }
         let ran = |case: &TestCase| !skipped.contains(&case.name.as_str());
@@ -63,10 +68,17 @@ impl Reruns<'_> {
         }
     }
 
-    /// What one run of all tests but these wrote, if its process came to its end.
-    fn all(&self, binary: &TestBinary, skipped: &[&str]) -> Option<String> {
+    /// What one run of all tests but these wrote, with no more than `at_once` at the same time, if
+    /// its process came to its end.
+    fn all(
+        &self,
+        binary: &TestBinary,
+        skipped: &[&str],
+        at_once: Option<NonZeroUsize>,
+    ) -> Option<String> {
         let limit = self.options.timeout.saturating_mul(2);
         let mut command = launch::all(binary);
+        command.args(at_once.map(|number| format!("--test-threads={number}")));
         command.args((!skipped.is_empty()).then_some("--exact"));
         command.args(skipped.iter().flat_map(|name| ["--skip", *name]));
         let finished = process::run(command, limit, self.stop).ok()?;

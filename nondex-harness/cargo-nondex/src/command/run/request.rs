@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::findings::{Regressions, TriedSeed};
 use crate::judge::Options;
 use crate::judge::missing::Purpose;
-use crate::project::{self, BuildPlan, Counted, Doctests, Project};
+use crate::project::{self, BuildPlan, Counted, Doctests, Project, Suite};
 use crate::report::listing::plural;
 use crate::report::schema::RunInfo;
 use crate::report::{Report, TestReport, exit};
@@ -139,6 +139,11 @@ impl<'a> Request<'a> {
                 "nextest's `default-filter` leaves out {tests}: --ignore-default-filter runs them"
             ));
         }
+        let limit = selected.iter().find_map(|one| selection::at_once(self.asked, one.suite));
+        if let Some((number, source)) = limit {
+            let tests = plural(number.get(), "test");
+            console.note(&format!("`{source}` lets {tests} run at a time: --jobs N runs N"));
+        }
         selection::expect_some(&project.suites, &selected, &self.filter, console)
             .inspect_err(|_| console.notes(&selection::notes(project, &selected)))?;
         let asked = &self.args.testing.project;
@@ -161,7 +166,8 @@ impl<'a> Request<'a> {
         options.files = self.args.testing.models.files();
         // Also of those that are not selected: they may run before others.
         let tests = selection::all(&project.suites);
-        options.required = Arc::new(self.per_test.required(tests.clone()));
+        let at_once = |suite: &Suite| Some(selection::at_once(self.asked, suite)?.0);
+        options.required = Arc::new(self.per_test.required(tests.clone(), at_once));
         options.per_test = self.per_test.of(tests);
         for (test, tried) in self.regressions(&project.workspace_root, console)? {
             options.per_test.entry(test).or_default().regressions = tried;

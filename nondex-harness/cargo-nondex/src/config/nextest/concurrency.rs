@@ -9,14 +9,11 @@ use toml::{Table, Value};
 use super::table;
 use crate::judge::slots::TestGroup;
 
-/// The group of the tests that are in none.
-const GLOBAL: &str = "@global";
-
 /// The test group of this name, `[test-groups] NAME = { max-threads = N }`.
 pub(super) fn group(document: &Table, name: &Value) -> Option<Arc<TestGroup>> {
     let name = name.as_str()?;
     let max_threads = match name {
-        GLOBAL => NonZeroUsize::MAX,
+        TestGroup::GLOBAL => NonZeroUsize::MAX,
         name => {
             let groups = table(document.get("test-groups"));
             threads(groups?.get(name)?.get("max-threads")?)?
@@ -71,7 +68,7 @@ mod tests {
             found.map(|group| group.max_threads)
         };
         assert_eq!(limit("port"), NonZeroUsize::new(2));
-        assert_eq!(limit(GLOBAL), Some(NonZeroUsize::MAX));
+        assert_eq!(limit(TestGroup::GLOBAL), Some(NonZeroUsize::MAX));
         assert_eq!(limit("prot"), None);
     }
 }
