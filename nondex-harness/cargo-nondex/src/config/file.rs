@@ -9,7 +9,7 @@ use toml::Spanned;
 
 use super::nearest::instead;
 use super::sanitisers::{self, Entry};
-use super::{Config, Settings};
+use super::{Config, Nextest, Settings};
 use crate::error::{Error, Result};
 use crate::judge::prerequisite::Operations;
 
@@ -20,6 +20,7 @@ pub const DEFAULT_PROFILE: &str = "default";
 #[derive(Clone, Debug, Default)]
 pub struct File {
     path: Utf8PathBuf,
+    root: Utf8PathBuf,
     profiles: BTreeMap<String, Settings>,
     sanitisers: Vec<Operations>,
 }
@@ -61,7 +62,7 @@ impl File {
                 found.get_mut().place = place;
             }
         }
-        Ok(File { path: path.to_owned(), profiles, sanitisers })
+        Ok(File { path: path.to_owned(), root: root.to_owned(), profiles, sanitisers })
     }
 
     /// What a profile sets, over what the default one does.
@@ -74,7 +75,7 @@ impl File {
             None if profile == DEFAULT_PROFILE => Settings::default(),
             None => {
                 let known = self.profiles.keys().map(String::as_str);
-                return Err(unknown_profile(profile, Some(&self.path), known));
+                return Err(unknown_profile(profile, Some(&self.path), known, &self.root));
             }
         };
         let default = self.profiles.remove(DEFAULT_PROFILE).unwrap_or_default();
@@ -103,11 +104,13 @@ fn explained(message: &str, text: &str, span: &Range<usize>) -> String {
     format!("`{line}`: {message}")
 }
 
-/// The error that there is no profile of this name.
+/// The error that there is no profile of this name, with the tool in whose words there is one for
+/// the workspace at `root`.
 pub(super) fn unknown_profile<'a>(
     profile: &str,
     path: Option<&Utf8Path>,
     known: impl Iterator<Item = &'a str>,
+    root: &Utf8Path,
 ) -> Error {
     let mut known: Vec<&str> = known.chain([DEFAULT_PROFILE]).collect();
     known.sort_unstable();
@@ -117,14 +120,17 @@ pub(super) fn unknown_profile<'a>(
         None => "because there is no `.config/nondex.toml`".to_owned(),
     };
     // Cargo's flag of this name is called as nextest calls it.
-    let cargos = match profile {
+    let others = match profile {
         "dev" | "release" | "test" | "bench" => {
             format!("; cargo's profile is chosen by `--cargo-profile {profile}`")
+        }
+        _ if Nextest::has_profile(root, profile) => {
+            format!("; nextest's profile is chosen by `NEXTEST_PROFILE={profile}`")
         }
         _ => String::new(),
     };
     Error::setup(format!(
-        "there is no profile `{profile}` {place}: {}{cargos}",
+        "there is no profile `{profile}` {place}: {}{others}",
         instead(profile, known)
     ))
 }

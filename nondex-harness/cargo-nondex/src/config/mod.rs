@@ -58,13 +58,11 @@ pub fn load(
     let file = file.map(Utf8Path::to_owned);
     let file = file.or_else(|| variables.get("NONDEX_CONFIG_FILE").map(Into::into));
     let profile = profile.or_else(|| variables.get("NONDEX_PROFILE")).unwrap_or(DEFAULT_PROFILE);
+    let folder = root.as_deref().unwrap_or(Utf8Path::new(""));
     let mut config = match location::read(file.as_deref(), root.as_deref())? {
-        Some((path, text)) => {
-            File::parse(&text, &path, root.as_deref().unwrap_or(Utf8Path::new("")))?
-                .chosen(profile)?
-        }
+        Some((path, text)) => File::parse(&text, &path, folder)?.chosen(profile)?,
         None if profile == DEFAULT_PROFILE => Config::default(),
-        None => return Err(file::unknown_profile(profile, None, [].into_iter())),
+        None => return Err(file::unknown_profile(profile, None, [].into_iter(), folder)),
     };
     if let Some(root) = &root {
         config.nextest = Nextest::read(root)?;

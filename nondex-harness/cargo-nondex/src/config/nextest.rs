@@ -66,6 +66,15 @@ impl Nextest {
             .map_err(|why| Error::setup(format!("failed to read `{path}`: {why}")))
     }
 
+    /// Whether the configuration of the workspace at `root` has this profile.
+    pub(super) fn has_profile(root: &Utf8Path, name: &str) -> bool {
+        let text = file::read_if_there(&root.join(FILE)).ok().flatten();
+        let document: Option<Table> = text.and_then(|text| text.parse().ok());
+        document.is_some_and(|document| {
+            table(document.get("profile")).is_some_and(|profiles| profiles.contains_key(name))
+        })
+    }
+
     /// The settings of this profile.
     fn parse(text: &str, profile: &str) -> Result<Self, String> {
         let document: Table = text.parse().map_err(|e: toml::de::Error| e.to_string())?;
@@ -282,6 +291,19 @@ mod tests {
         assert_eq!(found.overrides.len(), 2);
         assert_eq!(found.max_fail, Some(MaxFail::ALL));
         assert_eq!(found.test_threads, NonZeroUsize::new(3));
+    }
+
+    #[test]
+    fn a_profile_that_only_nextest_has_is_named_with_its_variable() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(folder.path()).unwrap();
+        std::fs::create_dir(root.join(".config")).unwrap();
+        std::fs::write(root.join(FILE), TEXT).unwrap();
+        let message = |profile| {
+            super::super::file::unknown_profile(profile, None, [].into_iter(), root).to_string()
+        };
+        assert!(message("ci").ends_with("nextest's profile is chosen by `NEXTEST_PROFILE=ci`"));
+        assert!(!message("cii").contains("NEXTEST_PROFILE"));
     }
 
     #[test]
