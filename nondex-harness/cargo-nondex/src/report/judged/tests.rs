@@ -5,9 +5,7 @@ mod failures;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use nondex_core::{
-    DrawnChoices, Failure, Frame, NetworkMode, Outcome, PointRecord, Schedule, Source,
-};
+use nondex_core::{DrawnChoices, Failure, Frame, NetworkMode, Outcome, PointRecord, Schedule};
 
 use super::*;
 use crate::judge::culprit::{Culprits, Group};
