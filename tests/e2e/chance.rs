@@ -114,6 +114,22 @@ fn what_addresses_decide_is_found_at_random_ones_and_shown_again() {
 }
 
 #[test]
+fn a_test_in_which_a_hasher_draws_from_addresses_is_run_often_at_random_ones() {
+    let fixture = Fixture::new("addresses");
+    let output = Nondex::run_in(&fixture.path(".")).run();
+    output.expect(ExitCode::Found);
+    let report = output.report();
+    let found = test(&report, "tests::relies_on_a_seed");
+    assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
+    assert_eq!(found.environment, Some(Circumstance::Addresses));
+    // One at fixed addresses, and one that shows what it draws.
+    for (name, runs) in [("tests::relies_on_no_seed", 20 + 2), ("tests::draws_nothing", 2 + 1)] {
+        let found = test(&report, name);
+        assert_eq!((found.verdict, found.runs), (Verdict::Stable, runs), "{found:#?}");
+    }
+}
+
+#[test]
 fn a_passing_test_whose_output_depends_on_a_choice_is_listed_with_the_call() {
     let fixture = Fixture::new("chance");
     let output = Nondex::run_in(&fixture.path(".")).args(["-E", "test(prints)"]).run();

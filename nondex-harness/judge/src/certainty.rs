@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use nondex_core::{RunSpec, Source};
+use nondex_core::{RunSpec, Source, StateId};
 
 use super::conclusion::Conclusion;
 use super::deadlock;
@@ -118,7 +118,7 @@ fn confirm(question: Question<'_>) -> Result<bool, Missing> {
     let evidence = question.evidence;
     let clean = question.clean();
     if clean.iter().all(|run| run.sources.is_empty()) {
-        return Ok(true);
+        return confirm_at_addresses(question);
     }
     let natural = question.natural_spec();
     // Which it may be though no clean run came to a choice of threads or time, but only another
@@ -145,6 +145,34 @@ fn confirm(question: Question<'_>) -> Result<bool, Missing> {
     Ok(evidence.made(&natural, wanted)?.iter().all(Run::passed))
 }
 
+/// As [`confirm`], of a test that uses nothing else that no choice controls.
+fn confirm_at_addresses(question: Question<'_>) -> Result<bool, Missing> {
+    let Some(first) = question.clean().first() else { return Ok(true) };
+    let wanted = ENOUGH.min(affordable(first.took));
+    if wanted <= question.natural().len() || !draws_from_addresses(question)? {
+        return Ok(true);
+    }
+    let natural = question.evidence.made(&question.natural_spec(), wanted)?;
+    Ok(natural.iter().all(Run::passed))
+}
+
+/// Whether a test that uses nothing else that no choice controls has a hasher draw a seed from
+/// addresses.
+fn draws_from_addresses(question: Question<'_>) -> Result<bool, Missing> {
+    let seeds = &question.options.address_seeds;
+    if seeds.is_empty() || !question.has_natural_clean_run() {
+        return Ok(false);
+    }
+    let recorded = question.natural_spec().in_order(|tests| tests.changes = true);
+    let run = &question.evidence.made(&recorded, 1)?[0];
+    let written = run.states.iter().filter_map(|change| change.state.bytes());
+    let is_seed = |(start, length): (usize, usize)| {
+        let mut seeds = seeds.iter().filter_map(StateId::bytes);
+        seeds.any(|(seed, size)| seed < start + length && start < seed + size)
+    };
+    Ok(written.into_iter().any(is_seed))
+}
+
 /// Whether `test`, which failed in every clean run, passes now and then, where chance may decide.
 ///
 /// # Errors
@@ -161,9 +189,12 @@ pub(super) fn may_pass(question: Question<'_>) -> Result<bool, Missing> {
         let passes_once = passes(evidence.made(&natural, 1)?);
         return Ok(passes_once && passes(evidence.made(&natural, clean.len())?));
     }
+    if passes(known) {
+        return Ok(true);
+    }
     let uses_chance = known.iter().any(|run| !run.sources.is_empty());
-    if passes(known) || !uses_chance {
-        return Ok(passes(known));
+    if !uses_chance && !draws_from_addresses(question)? {
+        return Ok(false);
     }
     let wanted = ENOUGH_FAILURES.min(affordable(longest(known))).max(known.len());
     Ok(passes(evidence.made(&natural, wanted)?))

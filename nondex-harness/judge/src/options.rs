@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use nondex_core::model::CATALOGUE;
-use nondex_core::{Files, Level, NetworkMode, Observed, RunSpec, Schedule};
+use nondex_core::{Files, Level, NetworkMode, Observed, RunSpec, Schedule, StateId};
 
 use super::missing::Purpose;
 use super::prerequisite::{Limit, Policy, Prerequisite};
@@ -106,6 +106,8 @@ pub struct Options {
     pub max_sanitised: Option<Limit>,
     /// What explains failures besides the network's absence; the first that does gives its name.
     pub prerequisites: Vec<Arc<dyn Prerequisite>>,
+    /// Statics in which hashers keep what they draw from addresses.
+    pub address_seeds: Arc<[StateId]>,
     /// What is different for single tests, by their ids.
     pub per_test: BTreeMap<String, TestOptions>,
     /// What runs of single tests take, by their ids, where it is not one job slot.
@@ -127,6 +129,8 @@ pub struct TestOptions {
     pub timeout: Option<Duration>,
     /// Choices that made it fail before.
     pub regressions: Vec<(Schedule, Level, u64)>,
+    /// Statics of its executable in which hashers keep what they draw from addresses.
+    pub address_seeds: Arc<[StateId]>,
 }
 
 impl Options {
@@ -170,6 +174,7 @@ impl Options {
             max_sanitised: None,
             prerequisites: Vec::new(),
             per_test: BTreeMap::new(),
+            address_seeds: Arc::default(),
             required: Arc::default(),
         }
     }
@@ -185,6 +190,7 @@ impl Options {
         options.levels = test.levels.clone().unwrap_or(options.levels);
         options.timeout = test.timeout.unwrap_or(options.timeout);
         options.regressions.clone_from(&test.regressions);
+        options.address_seeds = Arc::clone(&test.address_seeds);
         for model in test.models_off.iter().flatten() {
             if !options.models_off.contains(model) {
                 options.models_off.push(model.clone());

@@ -216,6 +216,7 @@ impl<'a> PerTest<'a> {
             sanitise: all.sanitise.filter(|_| !self.given.sanitise),
             timeout: all.timeout.filter(|_| !self.given.timeout),
             regressions: Vec::new(),
+            address_seeds: Arc::default(),
         }
     }
 }

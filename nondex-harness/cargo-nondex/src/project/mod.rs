@@ -1,6 +1,7 @@
 //! From a user's project to its built test binaries and their tests.
 
 mod accesses;
+pub mod address_seeds;
 pub mod addresses;
 mod archive;
 pub mod around;

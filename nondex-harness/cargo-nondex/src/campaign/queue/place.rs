@@ -7,12 +7,18 @@ use nondex_core::{Choices, RunSpec, Selection};
 /// The order of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
+    /// The second clean run of a test, right after the first: between them, another test would find
+    /// what the first one left.
+    Begun,
     /// What shows whether there is anything to be found.
     Explore,
     /// What explains it.
     Search,
     Alone,
 }
+
+/// The round in which a test asks for its second clean run.
+const SECOND: usize = 1;
 
 /// The place of a run in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,6 +44,7 @@ impl QueuePlace {
     ) -> Self {
         let phase = match &spec.choices {
             _ if alone => Phase::Alone,
+            Choices::Canonical if round == SECOND => Phase::Begun,
             Choices::Canonical => Phase::Explore,
             Choices::Drawn(drawn) => match drawn.selection {
                 Selection::All => Phase::Explore,

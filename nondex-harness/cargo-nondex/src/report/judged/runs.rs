@@ -68,6 +68,7 @@ pub(super) fn failing_runs<'a>(
             !spec.draws_some()
                 && spec.trace.is_empty()
                 && spec.operations() == 0
+                && !spec.records_changes()
                 && spec.network.mode() == options.network.mode
         })
         .filter_map(|(spec, runs)| {

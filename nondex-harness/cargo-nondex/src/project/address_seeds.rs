@@ -1,0 +1,53 @@
+//! Statics in which a hasher keeps a seed that it takes from addresses.
+//!
+//! The default hasher of `hashbrown` does so, so that plain runs iterate over its maps in different
+//! orders. No call of the system shows that a test uses it; the static does.
+
+use std::fs::File;
+
+use camino::Utf8Path;
+use nondex_core::{StateId, StateKind};
+use object::{Object, ObjectSymbol, ReadCache};
+
+/// The crates whose hashers do so, each with the static that is written when one is first made.
+const HASHERS: [(&str, &str); 1] = [("foldhash", "GLOBAL_SEED_STORAGE")];
+
+/// Those of an executable; none where it cannot be read, or has no symbols. Reads the symbols only.
+pub fn of(executable: &Utf8Path) -> Vec<StateId> {
+    let Ok(file) = File::open(executable) else { return Vec::new() };
+    let cache = ReadCache::new(file);
+    let Ok(file) = object::File::parse(&cache) else { return Vec::new() };
+    let is_seed = |name: &str| {
+        HASHERS.iter().any(|(krate, seed)| name.contains(krate) && name.contains(seed))
+    };
+    let symbols = file.symbols().filter(|symbol| symbol.name().is_ok_and(is_seed));
+    let state = |start: u64, length: u64| {
+        let bytes = [usize::try_from(start).ok()?, usize::try_from(length).ok()?];
+        Some(StateId { kind: StateKind::Static, name: StateId::name_of_bytes(bytes[0], bytes[1]) })
+    };
+    symbols.filter_map(|symbol| state(symbol.address(), symbol.size())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As in the crate of this name.
+    mod foldhash {
+        use std::sync::atomic::AtomicU64;
+
+        pub static GLOBAL_SEED_STORAGE: AtomicU64 = AtomicU64::new(0);
+        pub static OTHER_STORAGE: AtomicU64 = AtomicU64::new(0);
+    }
+
+    #[test]
+    fn the_static_of_a_hasher_is_found_by_its_name_in_an_executable_with_symbols() {
+        let used = [&foldhash::GLOBAL_SEED_STORAGE, &foldhash::OTHER_STORAGE];
+        used.map(|one| one.store(1, std::sync::atomic::Ordering::Relaxed));
+        let executable = std::env::current_exe().unwrap();
+        let found = of(Utf8Path::from_path(&executable).unwrap());
+        let lengths: Vec<_> = found.iter().map(|state| state.bytes().unwrap().1).collect();
+        assert_eq!(lengths, [8]);
+        assert_eq!(of(Utf8Path::new("/dev/null")), []);
+    }
+}
