@@ -15,6 +15,7 @@
 //! Of the tests of a group only as many run at once as it allows; heavy tests take several slots.
 //! Runs that are wanted [alone](crate::judge::isolation) come last, one at a time.
 
+mod pause;
 mod place;
 mod state;
 
@@ -233,8 +234,9 @@ impl Executor<'_> {
                 state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            let TestState { limit, setting, .. } = state.tests[turn.test];
+            let TestState { limit, setting, pause, .. } = state.tests[turn.test];
             drop(state);
+            thread::sleep(pause);
             let made = attempt(|| {
                 let id = self.workload.id(turn.test);
                 self.progress.left(self.budget.left());

@@ -7,7 +7,7 @@ use std::time::Duration;
 use nondex_core::RunSpec;
 
 use super::place::{Phase, QueuePlace};
-use super::{MAX_AT_ONCE, Setting};
+use super::{MAX_AT_ONCE, Setting, pause};
 use crate::judge::isolation::{Judgement, Need, Runs};
 use crate::judge::missing::{Missing, Purpose, Spent};
 use crate::judge::run::Run;
@@ -44,6 +44,8 @@ pub(super) struct TestState {
     pub(super) purpose: Purpose,
     /// How long each may take.
     pub(super) limit: Option<Duration>,
+    /// How long to wait before each.
+    pub(super) pause: Duration,
     /// Whether they are wanted alone.
     pub(super) is_alone: bool,
     /// What they are made in.
@@ -76,6 +78,7 @@ impl TestState {
             rounds: 0,
             purpose: Purpose::Judge,
             limit: None,
+            pause: Duration::ZERO,
             is_alone: false,
             setting: Setting::Shared,
             is_confinable: true,
@@ -211,6 +214,7 @@ impl State {
         }
         let test = &mut self.tests[index];
         test.limit = limit;
+        test.pause = pause::before_each(&test.runs, &specs);
         test.is_alone = alone;
         test.purpose = purpose;
         let is_plain = specs.len() > 1 && specs.iter().all(is_plain);
