@@ -59,8 +59,9 @@ pub struct Variation {
 }
 
 impl Variation {
-    /// The first file that is not the same in builds in which a test passes and those in which it
-    /// fails: in the folder `OUT_DIR` of a build script, its output, or the root of a proc macro.
+    /// A file that is never the same in a build in which a test passes and one in which it fails:
+    /// in the folder `OUT_DIR` of a build script, its output, or the root of a proc macro. The one
+    /// with the fewest contents.
     pub fn file(&self, passes: &[u64], fails: &[u64]) -> Option<Utf8PathBuf> {
         if let Some(root) = &self.proc_macro {
             return Some(root.clone());
@@ -70,7 +71,13 @@ impl Variation {
         let decides = |file: &(usize, Utf8PathBuf)| {
             passes.iter().all(|pass| fails.iter().all(|fail| of(pass, file) != of(fail, file)))
         };
-        files.into_iter().find(|file| decides(file)).map(|(_, name)| name.clone())
+        // One with as many contents as builds fits whatever decides.
+        let contents = |file: &&(usize, Utf8PathBuf)| {
+            let all = self.seeds.iter().map(|seed| of(seed, file));
+            all.collect::<BTreeSet<_>>().len()
+        };
+        let decisive = files.into_iter().filter(|file| decides(file));
+        decisive.min_by_key(contents).map(|(_, name)| name.clone())
     }
 
     /// The first file that is not the same in all builds.
@@ -248,5 +255,33 @@ impl<'a> Graph<'a> {
             open.extend(users.filter(|user| affected.insert(user)));
         }
         affected
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_files_that_differ_the_one_is_named_that_varies_least() {
+        // The first file is another one in each build, so it fits whatever decides.
+        let made = |(seed, word): (u64, &str)| {
+            let text = |text: &str| text.as_bytes().to_vec();
+            let many = ("all.rs".into(), text(&format!("order {seed}")));
+            (seed, Made::of([(0, BTreeMap::from([many, ("names.rs".into(), text(word))]))]))
+        };
+        let made: BTreeMap<u64, Made> = (0..).zip(["a", "b", "c", "a", "b"]).map(made).collect();
+        let variation = Variation {
+            package: "shop".to_owned(),
+            proc_macro: None,
+            affected: BTreeSet::new(),
+            seeds: made.keys().copied().collect(),
+            varied: Varied::default(),
+            made,
+        };
+        let file = |passes: &[u64], fails: &[u64]| variation.file(passes, fails);
+        assert_eq!(file(&[0, 3], &[1, 2, 4]), Some("names.rs".into()));
+        // Whatever decides here is not in it.
+        assert_eq!(file(&[0, 1], &[2, 3, 4]), Some("all.rs".into()));
     }
 }
