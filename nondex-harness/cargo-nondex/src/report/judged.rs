@@ -178,11 +178,9 @@ fn general_notes(report: &mut TestReport, basis: &Basis<'_>) {
         report.notes.push(note.to_owned());
         report.real_threads = Some(note.to_owned());
     }
-    // What fails in every run, or is explained otherwise, is replayed whatever the course.
-    let is_found = matches!(
-        basis.conclusion(),
-        Some(Conclusion::Dependent(_) | Conclusion::NonDeterministic { .. })
-    );
+    // What fails in every run, or is explained otherwise, is replayed whatever the course. What
+    // fails by chance is replayed several times, and a note names the source.
+    let is_found = matches!(basis.conclusion(), Some(Conclusion::Dependent(_)));
     let uncertain = report.scheduled.as_ref().filter(|_| is_found);
     report.notes.extend(uncertain.and_then(scheduled::uncertainty));
 }
@@ -220,6 +218,9 @@ fn surroundings(report: &mut TestReport, basis: &Basis<'_>) {
     if let Some(compared) = &basis.runs.plain {
         let note = plain::note(report, compared, basis.workspace.root());
         report.notes.push(note);
+        if basis.conclusion() == Some(&Conclusion::Flaky) && !report.sources.is_empty() {
+            report.notes.push(notes::uncontrolled(&report.sources));
+        }
         if let PlainBuild::Runs(rate) = *compared {
             report.plain = Some(rate);
             report.runs += rate[1];

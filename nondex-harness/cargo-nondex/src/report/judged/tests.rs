@@ -157,6 +157,31 @@ fn a_test_that_passes_in_another_order_than_the_base_says_so() {
 }
 
 #[test]
+fn a_test_that_fails_by_chance_names_the_source_and_no_doubt_about_a_replay() {
+    let options = options();
+    let clean = options.clean_spec("t");
+    let mut runs = Runs::new(true, false);
+    for passes in [true, false] {
+        let schedule = nondex_core::ScheduleRecord { outside: 2, ..Default::default() };
+        let sources = vec![nondex_core::Source::Child];
+        let run = Run { sources, schedule: Some(schedule), ..run(passes, [1]) };
+        runs.together.add(clean.clone(), run);
+    }
+    let judgement = Judgement {
+        conclusion: Conclusion::NonDeterministic { spec: Box::new(clean) },
+        from_alone: false,
+        interference: None,
+        is_provisional: false,
+    };
+    let report = reported(&options, &runs, Some(&judgement));
+    assert_eq!(report.verdict, Verdict::NonDeterministic);
+    assert!(report.scheduled.as_ref().is_some_and(|scheduled| scheduled.outside > 0));
+    let [rate, source] = &report.notes[..] else { panic!("{:?}", report.notes) };
+    assert!(rate.starts_with("1 of 2 runs in canonical order failed"), "{rate}");
+    assert_eq!(source, "no seed controls all that it uses: programs that it starts");
+}
+
+#[test]
 fn a_culprit_outside_the_workspace_is_shown_where_the_user_called_it() {
     let directory = tempfile::tempdir().unwrap();
     let root = Utf8PathBuf::from_path_buf(directory.path().to_owned()).unwrap();
@@ -264,7 +289,8 @@ fn what_searches_a_cause_looks_in_the_targets_of_the_run() {
     );
 
     let mut runs = Runs::new(true, false);
-    runs.together.add(RunSpec::clean("t"), failing("by chance", [1]));
+    let by_chance = Run { sources: vec![nondex_core::Source::Date], ..failing("by chance", [1]) };
+    runs.together.add(RunSpec::clean("t"), by_chance);
     runs.plain = Some(PlainBuild::Runs([1, 3]));
     let judgement = Judgement {
         conclusion: Conclusion::Flaky,
@@ -274,6 +300,8 @@ fn what_searches_a_cause_looks_in_the_targets_of_the_run() {
     };
     let flaky = reported(&options, &runs, Some(&judgement));
     assert_eq!(flaky.notes[0], "`cargo nondex --workspace -E 'test(=t)'` searches the cause");
+    let source = flaky.notes.last().unwrap();
+    assert_eq!(source, "no seed controls all that it uses: the date or the time of day");
 }
 
 #[test]
