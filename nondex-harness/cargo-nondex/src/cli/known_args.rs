@@ -39,13 +39,13 @@ pub struct KnownAddArgs {
     #[arg(long, conflicts_with = "test")]
     pub all: bool,
 
-    /// Why it is not fixed yet
-    #[arg(long, value_name = "TEXT")]
-    pub reason: String,
+    /// Why it is not fixed yet [default with --all: not examined yet]
+    #[arg(long, value_name = "TEXT", required_unless_present = "all")]
+    pub reason: Option<String>,
 
-    /// The last day on which it may be flaky, such as 2027-01-31
-    #[arg(long, value_name = "DATE", value_parser = date::parse)]
-    pub expires: NaiveDate,
+    /// The last day on which it may be flaky, such as 2027-01-31 [default with --all: in 90 days]
+    #[arg(long, value_name = "DATE", value_parser = date::parse, required_unless_present = "all")]
+    pub expires: Option<NaiveDate>,
 
     /// Where that is written, such as the address of an issue
     #[arg(long, value_name = "LINK")]

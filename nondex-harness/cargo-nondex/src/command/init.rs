@@ -4,7 +4,6 @@ use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use chrono::Days;
 
 use super::console::Console;
 use super::folders::Folders;
@@ -13,7 +12,7 @@ use crate::cli::InitArgs;
 use crate::config::CONFIG_FILE;
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
-use crate::findings::known::{KNOWN_FILE, Known, date};
+use crate::findings::known::{KNOWN_FILE, Known};
 use crate::report::human::Sources;
 use crate::report::listing::plural;
 use crate::report::store;
@@ -24,12 +23,6 @@ const WORKFLOW_FILE: &str = ".github/workflows/nondex.yml";
 
 const WORKFLOW: &str = include_str!("init/workflow.yml");
 const CONFIG: &str = include_str!("init/nondex.toml");
-
-/// Why findings are in the file of known flakes, until somebody has a better reason.
-const REASON: &str = "found when cargo nondex was set up";
-
-/// Number of days for which they are.
-const KNOWN_FOR: u64 = 90;
 
 /// Writes a workflow, a configuration, and the findings of the last report as known flakes.
 pub(super) fn init(args: &InitArgs, console: &Console) -> Result<ExitCode> {
@@ -82,8 +75,7 @@ fn write_known(folders: &Folders, force: bool, console: &Console) -> Result<()> 
         );
         return Ok(());
     };
-    let today = date::today();
-    let expires = today.checked_add_days(Days::new(KNOWN_FOR)).unwrap_or(today);
+    let expires = known::usual_expiry();
     // As if nothing were known.
     known::KnownFlakes::default().apply(&folders.workspace_root, &mut report);
     let tests = known::failing(&report);
@@ -94,7 +86,7 @@ fn write_known(folders: &Folders, force: bool, console: &Console) -> Result<()> 
     let sources = Sources::of_user(&folders.workspace_root);
     let mut known = Known::default();
     for test in &tests {
-        let entry = known::entry(test, &sources, REASON, expires);
+        let entry = known::entry(test, &sources, known::UNEXAMINED, expires);
         known.add(entry).map_err(Error::usage)?;
     }
     known.write(&path)?;

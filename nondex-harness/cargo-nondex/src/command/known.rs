@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use camino::Utf8Path;
-use chrono::NaiveDate;
+use chrono::{Days, NaiveDate};
 
 use super::configuration::Asked;
 use super::console::Console;
@@ -109,6 +109,18 @@ fn query(test: &TestReport) -> Query<'_> {
     }
 }
 
+/// Why all findings are known flakes, until somebody has a better reason.
+pub(super) const UNEXAMINED: &str = "not examined yet";
+
+/// Number of days for which they are.
+const KNOWN_FOR: u64 = 90;
+
+/// The last day for which all findings are known flakes, if no other one is given.
+pub(super) fn usual_expiry() -> NaiveDate {
+    let today = date::today();
+    today.checked_add_days(Days::new(KNOWN_FOR)).unwrap_or(today)
+}
+
 /// Runs a subcommand of `known`.
 pub(super) fn known(action: &KnownAction, console: &Console) -> Result<ExitCode> {
     match action {
@@ -127,11 +139,11 @@ fn add(args: &KnownAddArgs, console: &Console) -> Result<ExitCode> {
     let path = folders.workspace_root.join(KNOWN_FILE);
     let mut known = Known::read(&path)?;
     let sources = Sources::of_user(&folders.workspace_root);
+    let reason = args.reason.as_deref().unwrap_or(UNEXAMINED);
+    let expires = args.expires.unwrap_or_else(usual_expiry);
     for test in &tests {
-        let entry = KnownEntry {
-            link: args.link.clone(),
-            ..entry(test, &sources, &args.reason, args.expires)
-        };
+        let entry =
+            KnownEntry { link: args.link.clone(), ..entry(test, &sources, reason, expires) };
         known.add(entry).map_err(Error::usage)?;
         console.status("Added", &format!("{} to {KNOWN_FILE}, as {}", test.id, test.verdict));
     }
