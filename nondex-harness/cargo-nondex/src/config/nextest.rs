@@ -25,6 +25,10 @@ const FILE: &str = ".config/nextest.toml";
 /// The profile that every other one builds on.
 const DEFAULT: &str = "default";
 
+/// What decides in nextest whether a test passes, and not here: key, its entry, and the value.
+const PASSED_OVER: [(&str, &str, &str); 2] =
+    [("leak-timeout", "result", "fail"), ("slow-timeout", "on-timeout", "pass")];
+
 /// What applies here of nextest's configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Nextest {
@@ -136,6 +140,12 @@ impl Nextest {
 
     /// Adds what applies here of the settings of some tests.
     fn add_override(&mut self, filter: &str, settings: &Table, document: &Table) {
+        for (key, entry, value) in PASSED_OVER {
+            let found = settings.get(key).and_then(|found| found.get(entry));
+            if found.and_then(Value::as_str) == Some(value) {
+                self.note(&format!("`{key}` with `{entry} = \"{value}\"` is passed over"));
+            }
+        }
         // A run over this tool may take longer, so that a shorter one is none here.
         let limit = limit(settings).filter(|limit| *limit > DEFAULT_TIMEOUT);
         let group = settings.get("test-group").and_then(|name| {
@@ -314,8 +324,10 @@ mod tests {
                     [[profile.default.overrides]]\nfilter = 'test(c)'\ntest-group = 'two'\n\
                     [[profile.default.overrides]]\nplatform = 'cfg(windows)'\n\
                     [[profile.default.overrides]]\nplatform = 'cfg(unix)'\n\
-                    [[profile.default.scripts]]\nsetup = 'missing'\n";
+                    [[profile.default.scripts]]\nsetup = 'missing'\n\
+                    [profile.default.leak-timeout]\nperiod = '1s'\nresult = 'fail'\n\
+                    [profile.default.slow-timeout]\nperiod = '1s'\non-timeout = 'pass'\n";
         let found = Nextest::parse(text, "default").unwrap();
-        assert_eq!(found.notes.len(), 4, "{:?}", found.notes);
+        assert_eq!(found.notes.len(), 6, "{:?}", found.notes);
     }
 }
