@@ -54,6 +54,16 @@ fn tests_that_are_to_be_optimised_at_link_time_are_built_without_it() {
     }
 }
 
+#[test]
+fn a_program_that_aborts_when_it_panics_is_built_beside_its_tests() {
+    let project = Fixture::new("daemons");
+    Nondex::run_in(&project.path(""))
+        .args(["--seeds", "0", "none"])
+        .env("CARGO_PROFILE_DEV_PANIC", "abort")
+        .run()
+        .expect(ExitCode::Ok);
+}
+
 /// The triple that tests are built for.
 fn target_triple() -> String {
     let version = plain_command("rustc", std::path::Path::new("/")).arg("-vV").output().unwrap();

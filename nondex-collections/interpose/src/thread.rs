@@ -90,11 +90,20 @@ extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
         }
         (start, argument)
     };
-    let result = start(argument);
+    let result = call(start, argument);
     if test.is_some() {
         schedule::end();
     }
     result
+}
+
+/// Calls a function that may unwind. rustc links a crate that calls such a function of another
+/// language into no program with `panic = "abort"`, for its own frames there expect no unwinding.
+/// None of them is above that of [`begin`], which the C library calls.
+fn call(start: Start, argument: *mut c_void) -> *mut c_void {
+    // SAFETY: where this is compiled, Rust passes and returns a pointer as C does.
+    let start: fn(*mut c_void) -> *mut c_void = unsafe { ::std::mem::transmute(start) };
+    start(argument)
 }
 
 /// Whether libtest runs one test in this process, on a separate thread, as far as its arguments
