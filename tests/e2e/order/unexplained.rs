@@ -73,7 +73,10 @@ fn a_test_that_fails_only_since_its_first_run_is_neither_stable_nor_broken_and_t
                 let note = notes.find(|note| note.contains("outside of what is put back"));
                 let path = file.map(|file| format!("`{}`", folder.join(file).display()));
                 match path {
-                    Some(path) => assert!(note.is_some_and(|note| note.contains(&path)), "{command}: {test:#?}"),
+                    Some(path) => assert!(
+                        note.is_some_and(|note| note.contains(&path)),
+                        "{command}: {test:#?}"
+                    ),
                     None => assert_eq!(note, None, "{command}: {name}"),
                 }
             }

@@ -231,12 +231,17 @@ impl Executor<'_> {
         let mut state = self.lock();
         while !state.is_idle() && !self.stop.is_set() {
             let Some((turn, spec)) = state.take(longest) else {
-                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = match state.longest_wait() {
+                    None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                    Some(wait) => {
+                        let waited = self.changed.wait_timeout(state, wait);
+                        waited.unwrap_or_else(PoisonError::into_inner).0
+                    }
+                };
                 continue;
             };
-            let TestState { limit, setting, pause, .. } = state.tests[turn.test];
+            let TestState { limit, setting, .. } = state.tests[turn.test];
             drop(state);
-            thread::sleep(pause);
             let made = attempt(|| {
                 let id = self.workload.id(turn.test);
                 self.progress.left(self.budget.left());

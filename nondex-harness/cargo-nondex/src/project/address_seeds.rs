@@ -36,14 +36,16 @@ mod tests {
     mod foldhash {
         use std::sync::atomic::AtomicU64;
 
-        pub static GLOBAL_SEED_STORAGE: AtomicU64 = AtomicU64::new(0);
-        pub static OTHER_STORAGE: AtomicU64 = AtomicU64::new(0);
+        pub(super) static GLOBAL_SEED_STORAGE: AtomicU64 = AtomicU64::new(0);
+        pub(super) static OTHER_STORAGE: AtomicU64 = AtomicU64::new(0);
     }
 
     #[test]
     fn the_static_of_a_hasher_is_found_by_its_name_in_an_executable_with_symbols() {
         let used = [&foldhash::GLOBAL_SEED_STORAGE, &foldhash::OTHER_STORAGE];
-        used.map(|one| one.store(1, std::sync::atomic::Ordering::Relaxed));
+        for one in used {
+            one.store(1, std::sync::atomic::Ordering::Relaxed);
+        }
         let executable = std::env::current_exe().unwrap();
         let found = of(Utf8Path::from_path(&executable).unwrap());
         let lengths: Vec<_> = found.iter().map(|state| state.bytes().unwrap().1).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nondex_core::RunSpec;
 
@@ -44,8 +44,10 @@ pub(super) struct TestState {
     pub(super) purpose: Purpose,
     /// How long each may take.
     pub(super) limit: Option<Duration>,
-    /// How long to wait before each.
-    pub(super) pause: Duration,
+    /// How long after the start of one the next one may start.
+    pub(super) interval: Duration,
+    /// When the next one may start, if not at once.
+    pub(super) next_start: Option<Instant>,
     /// Whether they are wanted alone.
     pub(super) is_alone: bool,
     /// What they are made in.
@@ -78,7 +80,8 @@ impl TestState {
             rounds: 0,
             purpose: Purpose::Judge,
             limit: None,
-            pause: Duration::ZERO,
+            interval: Duration::ZERO,
+            next_start: None,
             is_alone: false,
             setting: Setting::Shared,
             is_confinable: true,
@@ -137,15 +140,13 @@ impl State {
     /// none, one that may be made at the same time as others of its test. With `longest`, the first
     /// run of the test that took the most time, of those that would otherwise be next.
     pub(super) fn take(&mut self, longest: bool) -> Option<(QueuePlace, RunSpec)> {
-        // Runs alone are last: while one is made nothing else is left, and a test that wants them
-        // wants no other again.
-        let is_free = |turn: &&QueuePlace| match turn.phase {
-            Phase::Alone => self.busy == 0,
-            _ => self.tests[turn.test].busy == 0,
-        };
+        let now = Instant::now();
+        let is_due =
+            |turn: &&QueuePlace| self.tests[turn.test].next_start.is_none_or(|next| next <= now);
+        let is_free = |turn: &&QueuePlace| self.is_free(turn) && is_due(turn);
         let has_room = |turn: &&QueuePlace| {
             let test = &self.tests[turn.test];
-            test.setting == Setting::Confined && test.busy < MAX_AT_ONCE
+            test.setting == Setting::Confined && test.busy < MAX_AT_ONCE && is_due(turn)
         };
         let fits = |turn: &&QueuePlace| self.slots.fits(&self.tests[turn.test].required);
         let open = || self.open().filter(fits);
@@ -161,8 +162,28 @@ impl State {
         let spec = self.queue.remove(&turn)?;
         self.slots.take(&self.tests[turn.test].required);
         self.begin(turn.test);
-        self.tests[turn.test].is_begun = true;
+        let test = &mut self.tests[turn.test];
+        test.is_begun = true;
+        test.next_start = (!test.interval.is_zero()).then(|| now + test.interval);
         Some((turn, spec))
+    }
+
+    /// Whether no other run is made that this one must wait for.
+    fn is_free(&self, turn: &QueuePlace) -> bool {
+        // Runs alone are last: while one is made nothing else is left, and a test that wants them
+        // wants no other again.
+        match turn.phase {
+            Phase::Alone => self.busy == 0,
+            _ => self.tests[turn.test].busy == 0,
+        }
+    }
+
+    /// How long no run is free to be taken, unless one ends; `None` if only that changes it.
+    pub(super) fn longest_wait(&self) -> Option<Duration> {
+        let fits = |turn: &&QueuePlace| self.slots.fits(&self.tests[turn.test].required);
+        let free = self.open().filter(fits).filter(|turn| self.is_free(turn));
+        let starts = free.filter_map(|turn| self.tests[turn.test].next_start);
+        starts.min().map(|start| start.saturating_duration_since(Instant::now()))
     }
 
     /// A run that was [taken](Self::take) has ended. Whether that may let several others begin.
@@ -214,7 +235,7 @@ impl State {
         }
         let test = &mut self.tests[index];
         test.limit = limit;
-        test.pause = pause::before_each(&test.runs, &specs);
+        test.interval = pause::interval(&test.runs, &specs);
         test.is_alone = alone;
         test.purpose = purpose;
         let is_plain = specs.len() > 1 && specs.iter().all(is_plain);
