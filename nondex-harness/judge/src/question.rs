@@ -6,7 +6,7 @@ use super::evidence::Evidence;
 use super::options::Options;
 use super::run::Run;
 use super::specs;
-use super::threads;
+use super::timing;
 
 /// A question about one test. The functions of this crate answer it, or name the runs to make
 /// first.
@@ -102,7 +102,7 @@ impl<'a> Question<'a> {
     /// could decide, that is the same run at other addresses.
     pub(super) fn has_natural_clean_run(self) -> bool {
         let is_same = |run: &Run| {
-            !threads::may_be_of_schedule(run) && !run.lost && run.outcome != Outcome::TimedOut
+            !timing::may_be_of_schedule(run) && !run.lost && run.outcome != Outcome::TimedOut
         };
         let options = self.options;
         options.clean_runs.get() > 1

@@ -12,7 +12,7 @@
 
 use std::borrow::Cow;
 
-use nondex_core::{Outcome, Source};
+use nondex_core::Source;
 
 use super::clock_start;
 use super::deadlock;
@@ -22,7 +22,7 @@ use super::options::Options;
 use super::prerequisite;
 use super::question::Question;
 use super::run::Run;
-use super::timing::has_timing;
+use super::timing::may_be_of_schedule;
 
 /// Number of failures in a row with real threads that rules out chance.
 pub(super) const NO_CHANCE: usize = 2;
@@ -116,16 +116,6 @@ fn is_same_failure(first: &Run, second: &Run) -> bool {
         Some((failure.file.clone(), failure.line))
     };
     !first.passed() && first.outcome == second.outcome && place(first) == place(second)
-}
-
-/// Whether a failing run may fail because it was scheduled: it has threads, or uses time, or did
-/// not live to say so. What hangs takes the whole time limit, and has said at once that it has
-/// threads.
-pub(super) fn may_be_of_schedule(run: &Run) -> bool {
-    !run.sources.is_empty()
-        || has_timing(run)
-        || run.has_threads()
-        || matches!(run.outcome, Outcome::Signalled(_))
 }
 
 #[cfg(test)]

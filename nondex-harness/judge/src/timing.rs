@@ -1,7 +1,7 @@
 //! Choices of threads and time: how long one thread is delayed while others go on, and how late one
 //! wakes.
 
-use nondex_core::{Family, Site, model};
+use nondex_core::{Family, Outcome, Site, model};
 
 use super::run::Run;
 
@@ -29,6 +29,16 @@ pub const fn is_timing(site: &Site) -> bool {
 /// Whether a run reached a choice of threads or time.
 pub fn has_timing(run: &Run) -> bool {
     run.points.iter().any(|point| is_timing(&point.site))
+}
+
+/// Whether a failing run may fail because it was scheduled: it has threads, or uses time, or did
+/// not live to say so. What hangs takes the whole time limit, and has said at once that it has
+/// threads.
+pub(super) fn may_be_of_schedule(run: &Run) -> bool {
+    !run.sources.is_empty()
+        || has_timing(run)
+        || run.has_threads()
+        || matches!(run.outcome, Outcome::Signalled(_))
 }
 
 /// Whether the choice at `site` is how old a file's time is. A run reaches it where the kernel

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use nondex_core::choice::hold::{SHORTEST, longest};
 use nondex_core::{
-    Failure, Family, GivenChoice, Level, NumberRecord, PointRecord, RunSpec, ScheduleEnd,
+    Failure, Family, GivenChoice, Level, NumberRecord, Outcome, PointRecord, RunSpec, ScheduleEnd,
     ScheduleEndKind, ScheduleRecord, Site, Source, StepRecord, hash,
 };
 
