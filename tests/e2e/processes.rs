@@ -91,6 +91,14 @@ fn whoever_waits_for_the_lock_of_a_tests_allocator_is_woken() {
 }
 
 #[test]
+fn an_allocator_may_hold_its_lock_over_a_fork() {
+    let report = run("forking").report();
+    assert_eq!(expect_all(&report, |_| true, Verdict::Stable), 1);
+    // A clean run that hangs is judged with real threads.
+    assert_eq!(report.tests[0].real_threads, None, "{report:#?}");
+}
+
+#[test]
 fn a_directory_is_met_however_it_is_read() {
     let report = run("directories").report();
     let is_right =

@@ -1,15 +1,22 @@
 //! Processes that are forked: a child has its own identity, and finds what we share with it
 //! unlocked.
 
+use ::std::sync::atomic::{AtomicBool, Ordering};
+
 use nondex_core::{arena, context, process_number};
 
 use crate::libc;
 use crate::{covered, directory, origin, schedule};
 
-/// Registers what is done before and after every `fork`.
+/// Registers what is done before and after every `fork`, once. It must come before all others do:
+/// then they are called while our locks are free. Another thread that goes on while one of them
+/// waits may need these.
 pub(crate) fn prepare() {
-    // SAFETY: the functions take no memory, wait for nobody for ever, and stay.
-    unsafe { libc::pthread_atfork(Some(before), Some(after_in_parent), Some(after_in_child)) };
+    static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
+    if !IS_REGISTERED.swap(true, Ordering::Relaxed) {
+        // SAFETY: the functions take no memory, wait for nobody for ever, and stay.
+        unsafe { libc::pthread_atfork(Some(before), Some(after_in_parent), Some(after_in_child)) };
+    }
 }
 
 unsafe extern "C" fn before() {

@@ -20,7 +20,7 @@ mod surroundings;
 mod tracer;
 pub(crate) mod watch;
 
-use ::std::ffi::{CString, c_char};
+use ::std::ffi::{CStr, c_char};
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use ::std::time::Duration;
@@ -116,16 +116,26 @@ impl System for Process {
 static SPEC: AtomicPtr<c_char> = AtomicPtr::new(ptr::null_mut());
 static SPEC_LENGTH: AtomicUsize = AtomicUsize::new(0);
 
-/// Notes where the run spec stands, before it is taken out of the environment.
-pub(crate) fn find_spec() {
-    let Ok(name) = CString::new(SPEC_VARIABLE) else { return };
+/// Notes where the run spec stands, before it is taken out of the environment. Returns whether
+/// there is one. Takes no memory.
+pub(crate) fn find_spec() -> bool {
+    const NAME: [u8; SPEC_VARIABLE.len() + 1] = {
+        let mut name = [0; SPEC_VARIABLE.len() + 1];
+        let mut at = 0;
+        while at < SPEC_VARIABLE.len() {
+            name[at] = SPEC_VARIABLE.as_bytes()[at];
+            at += 1;
+        }
+        name
+    };
     // SAFETY: the name ends in NUL, and the process has one thread.
-    let value = unsafe { libc::getenv(name.as_ptr()) };
+    let value = unsafe { libc::getenv(NAME.as_ptr().cast()) };
     if !value.is_null() {
         SPEC.store(value, Ordering::Relaxed);
         // SAFETY: the value of a variable ends in NUL.
         SPEC_LENGTH.store(unsafe { libc::strlen(value) }, Ordering::Relaxed);
     }
+    !value.is_null()
 }
 
 /// Makes the programs that this process starts find another run spec in its initial environment, or
@@ -138,7 +148,7 @@ fn tell(spec: &str) {
         return;
     }
     // SAFETY: the value of a variable ends in NUL, and is still where it was found.
-    let value = unsafe { ::std::ffi::CStr::from_ptr(place) };
+    let value = unsafe { CStr::from_ptr(place) };
     if let Some(path) = value.to_str().ok().and_then(|value| value.strip_prefix('@')) {
         let _ = ::std::fs::write(path, spec);
         return;

@@ -23,7 +23,10 @@ pub unsafe fn begin(variables: Words) {
     fork_lock::wait_by(schedule::wait_outside);
     thread::see_ends();
     clock::prepare();
-    process::find_spec();
+    if process::find_spec() {
+        // What follows takes memory, and the program's allocator may then ask for handlers, too.
+        fork::prepare();
+    }
     // SAFETY: as the caller promises.
     let context = unsafe { context::take_global() };
     if let Some(context) = context {
