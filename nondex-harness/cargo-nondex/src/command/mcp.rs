@@ -25,6 +25,7 @@ pub(super) fn mcp(location: &LocationArgs) -> Result<ExitCode> {
 pub(super) fn mcp(_location: &LocationArgs) -> Result<ExitCode> {
     Err(Error::usage(
         "this `cargo nondex` was built without its MCP server: \
-         `cargo install --locked cargo-nondex --features mcp` builds it",
+         `cargo install --locked --path nondex-harness/cargo-nondex --features mcp` in its sources \
+         builds it",
     ))
 }
