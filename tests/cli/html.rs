@@ -3,8 +3,6 @@
 mod document;
 mod samples;
 
-use std::time::Duration;
-
 use camino::Utf8Path;
 use cargo_nondex::report::html::{self, Moment, Page, Past};
 use cargo_nondex::report::human::{Sources, View};
@@ -31,14 +29,7 @@ fn page_with(report: &Report, past: &Past) -> String {
 }
 
 fn drawn(report: &Report, past: &Past, sources: &Sources) -> String {
-    let view = View {
-        sources,
-        report: None,
-        elapsed: Duration::ZERO,
-        brief: true,
-        verbose: 0,
-        quiet: false,
-    };
+    let view = View::brief(sources);
     html::render(report, &view, &Page { name: "shop", past })
 }
 

@@ -106,7 +106,7 @@ pub struct Options {
     pub max_sanitised: Option<Limit>,
     /// What explains failures besides the network's absence; the first that does gives its name.
     pub prerequisites: Vec<Arc<dyn Prerequisite>>,
-    /// Statics in which hashers keep what they draw from addresses.
+    /// Statics of a test's executable in which hashers keep what they draw from addresses.
     pub address_seeds: Arc<[StateId]>,
     /// What is different for single tests, by their ids.
     pub per_test: BTreeMap<String, TestOptions>,
@@ -129,8 +129,6 @@ pub struct TestOptions {
     pub timeout: Option<Duration>,
     /// Choices that made it fail before.
     pub regressions: Vec<(Schedule, Level, u64)>,
-    /// Statics of its executable in which hashers keep what they draw from addresses.
-    pub address_seeds: Arc<[StateId]>,
 }
 
 impl Options {
@@ -190,7 +188,6 @@ impl Options {
         options.levels = test.levels.clone().unwrap_or(options.levels);
         options.timeout = test.timeout.unwrap_or(options.timeout);
         options.regressions.clone_from(&test.regressions);
-        options.address_seeds = Arc::clone(&test.address_seeds);
         for model in test.models_off.iter().flatten() {
             if !options.models_off.contains(model) {
                 options.models_off.push(model.clone());

@@ -8,7 +8,7 @@ use super::brittle::BrittleSearch;
 use super::comparison::Comparison;
 use super::external_files::{self, Changed};
 use super::launch::Setting;
-use super::process::with_randomisation;
+use super::process::at_random_addresses;
 use super::written_paths::WrittenPaths;
 use crate::judge::isolation::{ExternalFiles, Need, Runs};
 use crate::judge::order::AfterOthers;
@@ -60,7 +60,7 @@ impl Campaign<'_> {
         if number > 0 {
             self.progress.comparing(number);
         }
-        with_randomisation(|| {
+        at_random_addresses(|| {
             let comparison = Comparison::new(builder, self.stop);
             for (test, need) in needs {
                 let Need::Plain { limit, obstacle, is_decisive } = need else { continue };

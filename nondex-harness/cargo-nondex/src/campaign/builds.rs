@@ -14,7 +14,7 @@ use nondex_core::Outcome;
 use super::Selected;
 use super::comparison::once;
 use super::message;
-use super::process::with_randomisation;
+use super::process::at_random_addresses;
 use super::stop::StopFlag;
 use super::tree::Tree;
 use crate::project::{self, Harness, Rebuilds, Suite, TestCase, Variation};
@@ -129,7 +129,7 @@ pub fn compare(report: &mut Report, selected: &[Selected<'_>], builds: &Builds<'
         let compared = if tests.is_empty() {
             Ok(())
         } else {
-            with_randomisation(|| builds.run(variation, &mut tests))
+            at_random_addresses(|| builds.run(variation, &mut tests))
         };
         for test in tests {
             conclude(test, variation, compared.is_ok());

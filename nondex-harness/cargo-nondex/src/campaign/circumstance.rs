@@ -10,7 +10,7 @@ use std::thread;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
-use super::process::with_randomisation;
+use super::process::at_random_addresses;
 use crate::judge::circumstance::Circumstance;
 use crate::project::TestBinary;
 
@@ -41,7 +41,7 @@ pub fn under<T>(
         Circumstance::FurtherSeeds | Circumstance::Alone | Circumstance::Natural => {
             Ok(action(binary))
         }
-        Circumstance::Addresses => Ok(with_randomisation(|| action(binary))),
+        Circumstance::Addresses => Ok(at_random_addresses(|| action(binary))),
         Circumstance::OneCore => on_one_core(|| action(binary)),
         Circumstance::Load => Ok(under_load(|| action(binary))),
         Circumstance::CleanEnvironment => in_clean_environment(binary, folder, action),

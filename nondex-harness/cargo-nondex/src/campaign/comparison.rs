@@ -10,7 +10,7 @@ use nondex_core::Outcome;
 use super::Selected;
 use super::ended;
 use super::launch;
-use super::process::{self, with_randomisation};
+use super::process::{self, at_random_addresses};
 use super::stop::StopFlag;
 use crate::judge::Options;
 use crate::judge::plain::{PlainBuild, no_comparison};
@@ -133,7 +133,7 @@ pub fn compare_broken(
     });
     let cases: BTreeMap<String, (&Suite, &TestCase)> = cases.collect();
     announce(tests.len());
-    with_randomisation(|| {
+    at_random_addresses(|| {
         let comparison = Comparison::new(builder, stop);
         for test in tests {
             if let Some((suite, case)) = cases.get(&test.id) {

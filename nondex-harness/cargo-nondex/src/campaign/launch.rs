@@ -148,7 +148,7 @@ impl<'a> Launcher<'a> {
         let run = |folder: Option<&Path>| {
             let make = || launcher.experiment(folder, &[limit], binary, &[test], spec);
             let is_random = launcher.is_as_plain && spec.is_natural();
-            let runs = if is_random { process::with_randomisation(make) } else { make() };
+            let runs = if is_random { process::at_random_addresses(make) } else { make() };
             runs?.pop()
         };
         let run = match setting {

@@ -42,12 +42,12 @@ mod written_paths;
 pub use progress::{Progress, Silent};
 pub use stop::StopFlag;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use nondex_core::{ALGORITHM, RunSpec};
+use nondex_core::{ALGORITHM, RunSpec, StateId};
 
 use self::budget::Budget;
 use self::comparison::Builder;
@@ -61,7 +61,7 @@ use crate::judge::isolation::{self, Available, Judgement, Need, Runs};
 use crate::judge::run::Run;
 use crate::judge::slots::Required;
 use crate::judge::{Options, TestOptions};
-use crate::project::{Harness, Suite, TestCase};
+use crate::project::{Harness, Suite, TestCase, address_seeds};
 use crate::report::schema::RunInfo;
 use crate::report::workspace::Workspace;
 use crate::report::{Report, RunDirectory, TestReport, judged};
@@ -207,21 +207,33 @@ fn absolute(path: &Utf8Path) -> Result<Utf8PathBuf> {
         .map_err(|e| Error::setup(format!("failed to find the absolute path of `{path}`: {e}")))
 }
 
-/// The options of each test.
+/// The options of each test, with what is known of its executable.
 fn options_of(tests: &[(&Suite, &TestCase)], options: &Options) -> Vec<Arc<Options>> {
-    let common = Arc::new(options.clone());
-    let mut known: Vec<(&TestOptions, Arc<Options>)> = Vec::new();
-    let mut of = |suite: &Suite, case: &TestCase| {
-        let Some(own) = options.per_test.get(&suite.test_id(case)) else {
-            return Arc::clone(&common);
+    let mut seeds: BTreeMap<&str, Arc<[StateId]>> = BTreeMap::new();
+    let mut known: Vec<(Option<&TestOptions>, Arc<Options>)> = Vec::new();
+    let mut of = |suite: &Suite, seeds: &Arc<[StateId]>, case: &TestCase| {
+        let own = options.per_test.get(&suite.test_id(case));
+        let is_same = |known: &&(Option<&TestOptions>, Arc<Options>)| {
+            known.0 == own && known.1.address_seeds == *seeds
         };
-        if let Some((_, options)) = known.iter().find(|(known, _)| *known == own) {
+        if let Some((_, options)) = known.iter().find(is_same) {
             return Arc::clone(options);
         }
-        known.push((own, Arc::new(options.with(own))));
-        Arc::clone(&known[known.len() - 1].1)
+        let of_test = own.map_or_else(|| options.clone(), |own| options.with(own));
+        let of_test = Arc::new(Options { address_seeds: Arc::clone(seeds), ..of_test });
+        known.push((own, Arc::clone(&of_test)));
+        of_test
     };
-    tests.iter().map(|(suite, case)| of(suite, case)).collect()
+    let all = tests.iter().map(|(suite, case)| {
+        let binary = &suite.binary;
+        let seeds = seeds.entry(&binary.id).or_insert_with(|| match options.world {
+            None => address_seeds::of(&binary.executable).into(),
+            // A run without chance looks for none.
+            Some(_) => Arc::default(),
+        });
+        of(suite, seeds, case)
+    });
+    all.collect()
 }
 
 /// Runs that take this long are worth being made at once; the first one that cannot be confined is

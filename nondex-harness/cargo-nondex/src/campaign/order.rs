@@ -13,7 +13,7 @@ use nondex_core::{Level, Outcome, RunSpec};
 
 pub(super) use self::hung::Hung;
 use super::launch::Launcher;
-use super::process::with_randomisation;
+use super::process::at_random_addresses;
 use super::progress::Progress;
 use super::stop::StopFlag;
 use super::temporary;
@@ -149,7 +149,7 @@ impl Processes<'_> {
                 ProcessPlan::Forked(first, then) => self.forked(place, *first, then, alone),
             })
         };
-        if alone { with_randomisation(make) } else { make() }
+        if alone { at_random_addresses(make) } else { make() }
     }
 
     /// Does this with each, several at once unless `alone`: the results in their order, as far as

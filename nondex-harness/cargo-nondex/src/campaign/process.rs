@@ -11,7 +11,7 @@ mod leftover;
 mod mark;
 mod watch;
 
-pub use addresses::{with_randomisation, without_randomisation};
+pub use addresses::{at_random_addresses, without_randomisation};
 pub(super) use confined::confine;
 
 use std::io::{self, PipeReader};

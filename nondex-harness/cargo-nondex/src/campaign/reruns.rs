@@ -13,7 +13,7 @@ use super::circumstance::under;
 use super::comparison::{Builder, Comparison, once};
 use super::ended;
 use super::launch::{Launcher, Setting};
-use super::process::with_randomisation;
+use super::process::at_random_addresses;
 use super::stop::StopFlag;
 use super::tree::Tree;
 use super::written_paths::WrittenPaths;
@@ -192,7 +192,7 @@ impl<'a> Reruns<'a> {
         if circumstance == Circumstance::Natural {
             let (binary, test) = self.comparison.find(suite, case)?;
             self.launcher.note(WrittenPaths::add_plain);
-            let (outcome, output) = with_randomisation(|| once(binary, test, timeout, self.stop))?;
+            let (outcome, output) = at_random_addresses(|| once(binary, test, timeout, self.stop))?;
             let failure =
                 (!outcome.passed()).then(|| ended::explain(test, &outcome, &output, timeout));
             return Ok(Ended { outcome, failure, spec: None });

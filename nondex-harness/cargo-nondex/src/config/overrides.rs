@@ -216,7 +216,6 @@ impl<'a> PerTest<'a> {
             sanitise: all.sanitise.filter(|_| !self.given.sanitise),
             timeout: all.timeout.filter(|_| !self.given.timeout),
             regressions: Vec::new(),
-            address_seeds: Arc::default(),
         }
     }
 }

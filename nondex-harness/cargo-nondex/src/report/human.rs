@@ -63,6 +63,20 @@ pub struct View<'a> {
     pub quiet: bool,
 }
 
+impl<'a> View<'a> {
+    /// Short findings, without what is known of the command only.
+    pub const fn brief(sources: &'a Sources) -> Self {
+        View {
+            sources,
+            report: None,
+            elapsed: Duration::ZERO,
+            brief: true,
+            verbose: 0,
+            quiet: false,
+        }
+    }
+}
+
 /// The report as styled text, which ends with a newline. The answer about a change comes first,
 /// then findings, the most important last, where they are seen; then the summary.
 pub fn render(report: &Report, view: &View<'_>) -> String {

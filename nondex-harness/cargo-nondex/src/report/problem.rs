@@ -7,7 +7,6 @@ mod rule;
 
 use std::collections::BTreeMap;
 use std::hash::Hasher;
-use std::time::Duration;
 
 use anstream::adapter::strip_str;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -92,14 +91,7 @@ pub fn problems_of<'r>(
     strict: bool,
     sources: &Sources,
 ) -> Vec<Problem<'r>> {
-    let view = View {
-        sources,
-        report: None,
-        elapsed: Duration::ZERO,
-        brief: true,
-        verbose: 0,
-        quiet: false,
-    };
+    let view = View::brief(sources);
     let repository = Repository::around(sources);
     let mut problems: Vec<Problem<'r>> = human::entries(tests, strict, &view)
         .into_iter()

@@ -24,9 +24,9 @@ pub fn without_randomisation() -> Option<String> {
     (!disable_address_randomisation()).then(|| why.to_owned())
 }
 
-/// Does `action` with addresses as random, in the processes that it starts from this thread, as in
-/// a plain run; what was set for this thread holds again afterwards.
-pub fn with_randomisation<T>(action: impl FnOnce() -> T) -> T {
+/// Does `action`, which starts processes from this thread: they are at random addresses, as plain
+/// runs are. What was set for this thread holds again afterwards.
+pub fn at_random_addresses<T>(action: impl FnOnce() -> T) -> T {
     #[cfg(target_os = "linux")]
     {
         let before = personality::get();

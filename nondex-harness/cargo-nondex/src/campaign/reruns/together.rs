@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use nondex_core::Outcome;
 
 use super::Reruns;
-use crate::campaign::process::with_randomisation;
+use crate::campaign::process::at_random_addresses;
 use crate::campaign::written_paths::WrittenPaths;
 use crate::campaign::{ended, launch, process};
 use crate::judge::slots::Slots;
@@ -57,7 +57,7 @@ impl Reruns<'_> {
             && (found.runs < FEWEST || begin.elapsed() < PATIENCE)
         {
             // What the runs before have shown stands.
-            let Some(output) = with_randomisation(|| self.all(plain, &skipped, at_once)) else {
+            let Some(output) = at_random_addresses(|| self.all(plain, &skipped, at_once)) else {
                 break;
             };
             found.add(&output);

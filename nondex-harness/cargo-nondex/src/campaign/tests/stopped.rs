@@ -45,15 +45,21 @@ fn progress_hears_of_every_run_and_every_judgement() {
 
 #[test]
 fn a_stopped_campaign_reports_what_it_has_and_says_that_it_is_partial() {
-    let mut project =
-        Project::new(Harness::Nondex, "[ $name = b ] && point 1 3 100; end true", &["a", "b"]);
+    let mut project = Project::new(
+        Harness::Nondex,
+        "[ $name = c ] && exec sleep 1000; [ $name = b ] && point 1 3 100; end true",
+        &["a", "b", "c"],
+    );
     project.options.jobs = NonZeroUsize::MIN;
-    let counter = Counter { stop_after: Some(6), ..Counter::default() };
+    let counter = Counter { stop_after: Some(4), ..Counter::default() };
     let report = project.run_with(&counter, &counter.stop);
     assert!(report.partial);
-    assert_eq!(verdicts(&report), [("a", Verdict::Stable), ("b", Verdict::NotRun)]);
+    assert_eq!(
+        verdicts(&report),
+        [("a", Verdict::Stable), ("b", Verdict::NotRun), ("c", Verdict::NotRun)]
+    );
     let runs: Vec<u64> = report.tests.iter().map(|test| test.runs).collect();
-    assert_eq!(runs, [2, 4]);
+    assert_eq!(runs, [2, 2, 0]);
     assert_eq!(crate::report::exit_code(&report), crate::exit_code::ExitCode::Found);
 }
 

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use nondex_core::{NetworkMode, StateId};
+use nondex_core::NetworkMode;
 
 use crate::campaign::{Selected, StopFlag};
 use crate::cli::test_filter::{ResolvedFilter, TestFilter};
@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::findings::{Regressions, TriedSeed};
 use crate::judge::Options;
 use crate::judge::missing::Purpose;
-use crate::project::{self, BuildPlan, Counted, Doctests, Project, Suite, address_seeds};
+use crate::project::{self, BuildPlan, Counted, Doctests, Project, Suite};
 use crate::report::listing::plural;
 use crate::report::schema::RunInfo;
 use crate::report::{Report, TestReport, exit};
@@ -169,15 +169,6 @@ impl<'a> Request<'a> {
         let at_once = |suite: &Suite| Some(selection::at_once(self.asked, suite)?.0);
         options.required = Arc::new(self.per_test.required(tests.clone(), at_once));
         options.per_test = self.per_test.of(tests);
-        if options.world.is_none() {
-            for suite in &project.suites {
-                let seeds: Arc<[StateId]> = address_seeds::of(&suite.binary.executable).into();
-                let tests = suite.tests.iter().filter(|_| !seeds.is_empty());
-                for test in tests.map(|test| suite.test_id(test)) {
-                    options.per_test.entry(test).or_default().address_seeds = Arc::clone(&seeds);
-                }
-            }
-        }
         for (test, tried) in self.regressions(&project.workspace_root, console)? {
             options.per_test.entry(test).or_default().regressions = tried;
         }

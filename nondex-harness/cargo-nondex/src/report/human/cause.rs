@@ -276,7 +276,6 @@ fn list(first: &TestReport, others: &[&TestReport]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
 
     use anstream::adapter::strip_str;
     use camino::Utf8Path;
@@ -289,18 +288,6 @@ mod tests {
 
     fn no_sources() -> Sources {
         Sources::new(Utf8Path::new("/nonexistent"), None)
-    }
-
-    /// A short finding, as on a terminal.
-    fn brief(sources: &Sources) -> View<'_> {
-        View {
-            sources,
-            report: None,
-            elapsed: Duration::ZERO,
-            brief: true,
-            verbose: 0,
-            quiet: false,
-        }
     }
 
     #[test]
@@ -332,7 +319,7 @@ mod tests {
             }),
             ..TestReport::new("shop", "shop", "recovers")
         };
-        let text = render_test(&test, false, &brief(&no_sources()));
+        let text = render_test(&test, false, &View::brief(&no_sources()));
         let text = strip_str(&text).to_string();
         for part in [
             "waits here in `Barrier::wait`",
@@ -361,7 +348,7 @@ mod tests {
         let shown = |advice: u32| {
             let mut tests = vec![delayed("real", 1, Level::Std)];
             tests.extend((0..advice).map(|n| delayed(&format!("slow{n}"), 10 + n, Level::Full)));
-            let text = strip_str(&render(&report(tests), &brief(&no_sources()))).to_string();
+            let text = strip_str(&render(&report(tests), &View::brief(&no_sources()))).to_string();
             text.matches("--> src/lib.rs:").count()
         };
         assert_eq!(shown(3), 4);
