@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use nondex_core::model::CATALOGUE;
-use nondex_core::{Files, Level, NetworkMode, Observed, RunSpec, Schedule, StateId};
+use nondex_core::{Files, Level, Model, NetworkMode, Observed, RunSpec, Schedule, StateId};
 
 use super::missing::Purpose;
 use super::prerequisite::{Limit, Policy, Prerequisite};
@@ -224,9 +224,10 @@ impl Options {
 
     /// Whether the threads and the time of a test are scheduled: unless all models of both are off.
     pub fn is_scheduled(&self) -> bool {
+        let is_on = |model: &Model| !self.models_off.contains(&model.name(model.family));
         let mut timing = CATALOGUE.iter().filter(|model| is_of_timing(model.family));
-        !self.real_threads
-            && timing.any(|model| !self.models_off.contains(&model.name(model.family)))
+        // It is asked for each spec, and most options leave all models on.
+        !self.real_threads && (self.models_off.is_empty() || timing.any(|model| is_on(model)))
     }
 
     /// Whether seeds are tried at all, at any level.
