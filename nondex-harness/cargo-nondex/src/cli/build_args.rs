@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 
 use super::location_args::LocationArgs;
-use super::values::{Switch as _, positive, words};
+use super::values::{Switch as _, processors, words};
 use crate::project::{BuildPlan, Mode};
 
 /// Cargo's selection of packages, targets, features and profile, and the files it works on.
@@ -74,7 +74,7 @@ pub struct BuildArgs {
     pub doc: bool,
 
     /// Test all, whatever fails: what is done anyway, in the words of `cargo test`
-    #[arg(long, hide = true)]
+    #[arg(long, hide = true, alias = "nff")]
     pub no_fail_fast: bool,
 
     /// Space or comma separated list of features to activate
@@ -92,7 +92,8 @@ pub struct BuildArgs {
 
     /// Number of parallel build jobs and test runs [default: the number of CPUs]
     #[arg(short = 'j', long, value_name = "N", visible_alias = "test-threads")]
-    #[arg(help_heading = "Compilation options", value_parser = positive::<NonZeroUsize>)]
+    #[arg(help_heading = "Compilation options", value_parser = processors)]
+    #[arg(allow_negative_numbers = true)]
     pub jobs: Option<NonZeroUsize>,
 
     /// Build in release mode, with optimizations

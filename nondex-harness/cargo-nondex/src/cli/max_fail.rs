@@ -4,6 +4,8 @@ use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 /// The number of failures; `None` if all tests are run.
+///
+/// nextest's `N:wait` and `N:immediate` are read as `N`: a test that runs comes to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaxFail(pub Option<NonZeroUsize>);
 
@@ -20,10 +22,14 @@ impl FromStr for MaxFail {
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "all" => Ok(MaxFail::ALL),
-            number => match number.parse() {
-                Ok(number) => Ok(MaxFail(Some(number))),
-                Err(_) => Err("expected a number of at least 1, or `all`".to_owned()),
-            },
+            number => {
+                let modes = [":wait", ":immediate"];
+                let number = modes.into_iter().find_map(|mode| number.strip_suffix(mode));
+                match number.unwrap_or(text).parse() {
+                    Ok(number) => Ok(MaxFail(Some(number))),
+                    Err(_) => Err("expected a number of at least 1, or `all`".to_owned()),
+                }
+            }
         }
     }
 }
@@ -37,7 +43,9 @@ mod tests {
         assert_eq!("all".parse(), Ok(MaxFail::ALL));
         assert_eq!("1".parse(), Ok(MaxFail::ONE));
         assert_eq!("3".parse(), Ok(MaxFail(NonZeroUsize::new(3))));
-        for text in ["0", "-1", "none", ""] {
+        assert_eq!("1:wait".parse(), Ok(MaxFail::ONE));
+        assert_eq!("1:immediate".parse(), Ok(MaxFail::ONE));
+        for text in ["0", "-1", "none", "", "1:", ":wait", "all:wait", "1:wait:wait"] {
             assert!(text.parse::<MaxFail>().is_err(), "{text}");
         }
     }

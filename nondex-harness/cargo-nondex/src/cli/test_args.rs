@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use clap::{Arg, Args};
 
 use super::budget_args::BudgetArgs;
+use super::display_args::DisplayArgs;
 use super::max_fail::MaxFail;
 use super::run_args::RunArgs;
 use super::seeds::Seeds;
@@ -30,7 +31,7 @@ pub struct TestArgs {
     pub strict: Option<bool>,
 
     /// Begin no other test after one that fails, as nextest does by default
-    #[arg(long, conflicts_with_all = ["no_fail_fast", "max_fail"])]
+    #[arg(long, alias = "ff", conflicts_with_all = ["no_fail_fast", "max_fail"])]
     pub fail_fast: bool,
 
     /// Begin no other test after this number of failures, or run `all` [default: all]
@@ -44,6 +45,10 @@ pub struct TestArgs {
     /// As in nextest, where a run may end in another way when it is repeated
     #[arg(long, value_name = "N", hide = true)]
     pub retries: Option<String>,
+
+    /// What nextest shows.
+    #[command(flatten)]
+    pub display: DisplayArgs,
 
     /// Which tests of what, and how.
     #[command(flatten)]

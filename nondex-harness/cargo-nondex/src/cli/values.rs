@@ -1,5 +1,7 @@
 //! Values of options: one of some words, numbers, durations.
 
+use std::num::NonZeroUsize;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -39,6 +41,24 @@ pub(crate) fn positive<N: std::str::FromStr>(text: &str) -> Result<N, String> {
     text.parse().map_err(|_| "expected a whole number of at least 1".to_owned())
 }
 
+/// Reads how many things may go on at once: a number, as cargo and nextest have it. A negative one
+/// is less than there are processors.
+pub(crate) fn processors(text: &str) -> Result<NonZeroUsize, String> {
+    let all = available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    match (text, text.parse::<isize>()) {
+        ("num-cpus" | "default", _) => Ok(all),
+        (_, Ok(number @ ..0)) => {
+            let rest = all.get().saturating_sub(number.unsigned_abs());
+            Ok(NonZeroUsize::new(rest).unwrap_or(NonZeroUsize::MIN))
+        }
+        _ => text.parse().map_err(|_| {
+            "expected a whole number of at least 1, a negative one to leave processors free, or \
+             `num-cpus`"
+                .to_owned()
+        }),
+    }
+}
+
 /// Reads the schedule of a campaign, whose seeds do not list what they mean.
 pub(crate) fn drawn(text: &str) -> Result<Schedule, String> {
     match text.parse() {
@@ -70,6 +90,17 @@ mod tests {
     fn a_campaign_draws_its_seeds() {
         assert_eq!(drawn("random"), Ok(Schedule::Random));
         assert!(drawn("systematic").is_err() && drawn("").is_err());
+    }
+
+    #[test]
+    fn a_number_of_jobs_is_positive_or_leaves_processors_free_or_is_that_of_the_processors() {
+        let all = available_parallelism().unwrap();
+        assert_eq!(processors("3").ok(), NonZeroUsize::new(3));
+        assert_eq!(processors("-100000"), Ok(NonZeroUsize::MIN));
+        assert_eq!((processors("num-cpus"), processors("default")), (Ok(all), Ok(all)));
+        for text in ["0", "", "many", "1.5"] {
+            assert!(processors(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -17,6 +17,11 @@ pub(super) fn test(args: &TestArgs, asked: &Asked, console: &Console) -> Result<
              nondex known add` lets them fail until a date",
         ));
     }
+    let passed_over = args.display.passed_over();
+    if !passed_over.is_empty() {
+        let passed_over = passed_over.join("`, `");
+        console.note(&format!("what is shown does not depend on `{passed_over}`"));
+    }
     let stages = Stages::World(args.world());
     let campaign = args.campaign();
     run::within(&campaign, asked, console, stages, |session: &Session<'_>| session.campaign())

@@ -13,14 +13,17 @@ use camino::Utf8Path;
 use toml::{Spanned, Table, Value};
 
 use super::overrides::Override;
-use crate::cli::MaxFail;
 use crate::cli::filterset::Expression;
+use crate::cli::{MaxFail, processors};
 use crate::error::{Error, Result};
 use crate::file;
 use crate::judge::options::DEFAULT_TIMEOUT;
 
 /// The file, below the root of the workspace.
 const FILE: &str = ".config/nextest.toml";
+
+/// nextest's variable for the number of tests that run at once.
+const THREADS: &str = "NEXTEST_TEST_THREADS";
 
 /// The profile that every other one builds on.
 const DEFAULT: &str = "default";
@@ -64,10 +67,19 @@ impl Nextest {
     /// When it cannot be read, or is no TOML.
     pub(super) fn read(root: &Utf8Path) -> Result<Self> {
         let path = root.join(FILE);
-        let Some(text) = file::read_if_there(&path)? else { return Ok(Nextest::default()) };
         let profile = std::env::var("NEXTEST_PROFILE").ok();
-        Self::parse(&text, profile.as_deref().unwrap_or(DEFAULT))
-            .map_err(|why| Error::setup(format!("failed to read `{path}`: {why}")))
+        let profile = profile.as_deref().unwrap_or(DEFAULT);
+        let mut found = match file::read_if_there(&path)? {
+            None => Nextest::default(),
+            Some(text) => Self::parse(&text, profile)
+                .map_err(|why| Error::setup(format!("failed to read `{path}`: {why}")))?,
+        };
+        if let Ok(number) = std::env::var(THREADS) {
+            let number = processors(&number)
+                .map_err(|why| Error::setup(format!("`{THREADS}={number}`: {why}")))?;
+            found.test_threads = Some(number);
+        }
+        Ok(found)
     }
 
     /// Whether the configuration of the workspace at `root` has this profile.

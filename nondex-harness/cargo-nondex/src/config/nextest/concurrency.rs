@@ -2,11 +2,11 @@
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::thread::available_parallelism;
 
 use toml::{Table, Value};
 
 use super::table;
+use crate::cli::processors;
 use crate::judge::slots::TestGroup;
 
 /// The test group of this name, `[test-groups] NAME = { max-threads = N }`.
@@ -22,29 +22,20 @@ pub(super) fn group(document: &Table, name: &Value) -> Option<Arc<TestGroup>> {
     Some(Arc::new(TestGroup { name: name.to_owned(), max_threads }))
 }
 
-/// A number of threads: a negative one is less than there are processors, and there are two names.
+/// A number of threads, as of the command line, or one of nextest's two names.
 pub(super) fn threads(value: &Value) -> Option<NonZeroUsize> {
-    let processors = available_parallelism().unwrap_or(NonZeroUsize::MIN);
     match value {
-        Value::String(text) => match text.as_str() {
-            "num-cpus" => Some(processors),
-            "num-test-threads" => Some(NonZeroUsize::MAX),
-            _ => None,
-        },
-        Value::Integer(number) => {
-            let size = usize::try_from(number.unsigned_abs()).unwrap_or(usize::MAX);
-            if *number < 0 {
-                let rest = processors.get().saturating_sub(size);
-                return Some(NonZeroUsize::new(rest).unwrap_or(NonZeroUsize::MIN));
-            }
-            NonZeroUsize::new(size)
-        }
+        Value::String(text) if text == "num-test-threads" => Some(NonZeroUsize::MAX),
+        Value::String(text) if text.parse::<i64>().is_err() => processors(text).ok(),
+        Value::Integer(number) => processors(&number.to_string()).ok(),
         _ => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::thread::available_parallelism;
+
     use super::*;
 
     #[test]
