@@ -265,8 +265,12 @@ pub(super) fn measure(spec: &RunSpec, question: Question<'_>) -> Result<(), Miss
 /// How many runs that all pass show, as far as there is time for them, that it was not chance that
 /// made a test fail.
 pub(super) fn without_chance(evidence: &Evidence) -> usize {
-    let all = evidence.all().map(|(_, run)| run);
-    enough_of_sources(evidence).min(affordable(longest(all)))
+    enough_of_sources(evidence).min(affordable_as(evidence))
+}
+
+/// How many runs there is time for that take as long as the longest of these.
+pub(super) fn affordable_as(evidence: &Evidence) -> usize {
+    affordable(longest(evidence.all().map(|(_, run)| run)))
 }
 
 /// How many runs that all pass show, with a probability of error of at most 1 %, that a test does

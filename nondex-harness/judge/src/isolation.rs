@@ -134,6 +134,8 @@ pub enum Reason {
     RandomName,
     /// Time: together with others it takes longer than it may.
     Time,
+    /// Chance: runs of one spec fail about as often alone.
+    Chance,
 }
 
 /// What is concluded about `test` from its runs, those after other tests, and those of a plain

@@ -11,12 +11,14 @@
 //! [`change`] whether a change is to blame. [`prerequisite`] knows which failures concern the
 //! machine only, [`circumstance`] what may change between runs, [`plain`] what runs without this
 //! tool show, [`threads`] what is judged with real threads. [`isolation`] ensures that tests which
-//! disturb each other are judged from runs on their own, and [`verdict`] gives the verdict.
+//! disturb each other are judged from runs on their own, where more than [`chance`] tells them
+//! apart, and [`verdict`] gives the verdict.
 //! [`ending`] asks only how a test ends when all choices are those of one [`world`].
 //! Nothing here runs anything.
 
 pub mod bisect;
 pub mod certainty;
+pub mod chance;
 pub mod change;
 pub mod circumstance;
 pub mod clock_start;

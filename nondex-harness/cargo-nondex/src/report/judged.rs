@@ -8,7 +8,7 @@ use super::id;
 use super::schema::{Culprit, FailureReport, MAX_FAILURES, Replay, TestReport};
 use super::workspace::Workspace;
 use crate::judge::conclusion::Conclusion;
-use crate::judge::isolation::{Judgement, Runs};
+use crate::judge::isolation::{Judgement, Reason, Runs};
 use crate::judge::plain::PlainBuild;
 use crate::judge::run::Run;
 use crate::judge::verdict::Fact;
@@ -197,7 +197,7 @@ fn may_be_chance(report: &TestReport, plain: Option<&PlainBuild>) -> bool {
 fn surroundings(report: &mut TestReport, basis: &Basis<'_>) {
     if let Some(judgement) = basis.judgement {
         if let Some(interference) = judgement.interference {
-            report.run_alone = true;
+            report.run_alone = interference.reason != Reason::Chance;
             report.notes.push(notes::disturbance(interference));
         }
         if judgement.is_provisional {

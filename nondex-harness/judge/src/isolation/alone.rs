@@ -1,10 +1,13 @@
 //! What is concluded from runs at whose time no other test ran, where those together with others
 //! are not clear.
 
+use std::slice;
+
 use nondex_core::RunSpec;
 
-use super::{Interference, Judgement, Runs};
+use super::{Interference, Judgement, Reason, Runs};
 use crate::certainty;
+use crate::chance;
 use crate::conclusion::{Conclusion, Dependence};
 use crate::evidence::Evidence;
 use crate::missing::Missing;
@@ -62,7 +65,6 @@ pub(super) fn judge(
         return Ok(as_together(together));
     }
     let mut conclusion = plan::judge(question)?;
-    let is_same = is_same_dependence(&together, &conclusion) && !is_disturbed(options, runs);
     if matches!(conclusion, Conclusion::Stable | Conclusion::Latent(_) | Conclusion::Broken) {
         // When the budget was spent, the choices that decide were not tried again.
         if let Conclusion::Dependent(dependence) = &together
@@ -83,48 +85,58 @@ pub(super) fn judge(
         // However few runs disagreed: chance may decide as seldom alone.
         let times = wanted.max(certainty::without_chance(&runs.together)).saturating_sub(others);
         runs.alone.repeat(&disagreed, times.max(MIN_REPETITIONS))?;
+        // Nor is it clear otherwise that other tests make the difference.
+        let passes_alone = conclusion != Conclusion::Broken;
+        let mut specs = runs.together.specs();
+        let is_other = |run: &Run| run.is_otherwise(passes_alone);
+        if let Some((spec, made)) = specs.find(|(_, made)| made.iter().any(is_other)) {
+            let affordable = certainty::affordable_as(&runs.together);
+            runs.alone.repeat(spec, telling(failed_of(made), passes_alone).min(affordable))?;
+        }
         if let Some((spec, _)) = runs.alone.contradiction(options.is_scheduled()) {
             conclusion = Conclusion::NonDeterministic { spec: Box::new(spec.clone()) };
         }
     }
     measure(&conclusion, question)?;
-    let is_clear = match &conclusion {
-        _ if is_same => false,
-        Conclusion::NonDeterministic { .. } => false,
-        Conclusion::Dependent(dependence) => dependence.culprits.confirmed,
+    let interference = interference(&conclusion, runs);
+    Ok(Judgement { conclusion, from_alone: true, interference, is_provisional: false })
+}
+
+/// How the runs together with others differ from those alone, of which `conclusion` follows; `None`
+/// where chance may be all, unless the test failed together with others only.
+fn interference(conclusion: &Conclusion, runs: &Runs) -> Option<Interference> {
+    let has_one_end = match conclusion {
+        Conclusion::NonDeterministic { .. } => return None,
+        Conclusion::Dependent(dependence) if !dependence.culprits.confirmed => return None,
+        Conclusion::Dependent(_) => false,
         _ => true,
     };
-    Ok(Judgement {
-        conclusion,
-        from_alone: true,
-        interference: is_clear.then(|| Interference {
-            together: failures(&runs.together),
-            alone: failures(&runs.alone),
-            reason: runs.reason(),
-        }),
-        is_provisional: false,
-    })
+    let is_chance = chance::explains(of_same_choices(runs));
+    let reason = if is_chance { Reason::Chance } else { runs.reason() };
+    let interference =
+        Interference { together: failures(&runs.together), alone: failures(&runs.alone), reason };
+    (has_one_end || reason != Reason::Chance).then_some(interference)
 }
 
-/// Whether choices decide in the same way together with other tests and alone.
-fn is_same_dependence(together: &Conclusion, alone: &Conclusion) -> bool {
-    match (together, alone) {
-        (Conclusion::Dependent(together), Conclusion::Dependent(alone)) => {
-            together.passes_clean == alone.passes_clean
+/// How often the test failed with each spec that was run alone, or with others that make the same
+/// choices: together with other tests, and alone.
+fn of_same_choices(runs: &Runs) -> impl Iterator<Item = chance::Pair> {
+    let mut together: Vec<(&RunSpec, [usize; 2])> = Vec::new();
+    for (spec, made) in runs.together.specs() {
+        let Ok(answers) = runs.alone.answers(slice::from_ref(spec)) else { continue };
+        let [failed, all] = failed_of(made);
+        match together.iter_mut().find(|(known, _)| *known == answers[0].spec) {
+            Some((_, known)) => *known = [known[0] + failed, known[1] + all],
+            None => together.push((answers[0].spec, [failed, all])),
         }
-        _ => false,
     }
+    together.into_iter().map(|(spec, together)| [together, failed_of(runs.alone.of(spec))])
 }
 
-/// Whether runs of one spec end in two ways together with other tests, or in another one alone.
-/// Real threads of a test that is scheduled do so by chance.
-fn is_disturbed(options: &Options, runs: &Runs) -> bool {
-    runs.together.specs().any(|(spec, together)| {
-        let all = together.iter().chain(runs.alone.of(spec));
-        let mut ends = all.filter(|run| !run.has_no_outcome()).map(Run::passed);
-        let first = ends.next();
-        spec.is_scheduled() == options.is_scheduled() && ends.any(|end| Some(end) != first)
-    })
+/// How many of these runs failed, of those that came to an end.
+fn failed_of(runs: &[Run]) -> [usize; 2] {
+    let ended = || runs.iter().filter(|run| !run.has_no_outcome());
+    [ended().filter(|run| !run.passed()).count(), ended().count()]
 }
 
 /// Whether the clean runs and those with the choices of `dependence` end alone as they did together
@@ -165,10 +177,17 @@ fn sufficient([failed, runs]: [usize; 2]) -> usize {
         .unwrap_or(MAX_RUNS)
 }
 
+/// How many runs that all pass, or all fail, differ by more than chance from others of which so
+/// many failed. At most [`MAX_RUNS`].
+fn telling(together: [usize; 2], pass: bool) -> usize {
+    let alone = |runs| [if pass { 0 } else { runs }, runs];
+    let mut all = 0..MAX_RUNS;
+    all.find(|&runs| !chance::explains([[together, alone(runs)]])).unwrap_or(MAX_RUNS)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulation::{options, run};
 
     #[test]
     fn the_seldomer_it_failed_the_more_runs_alone_are_asked_for() {
@@ -184,18 +203,17 @@ mod tests {
             assert_eq!(sufficient(failures), expected, "{failures:?}");
         }
     }
-
     #[test]
-    fn real_threads_of_a_scheduled_test_that_end_in_two_ways_are_not_disturbed() {
-        let scheduled = Options { real_threads: false, ..options() };
-        let real = scheduled.with_real_threads();
-        for (of_spec, expected) in [(&scheduled, true), (&real, false)] {
-            let mut runs = Runs::new(true, true);
-            for passes in [true, false] {
-                let spec = of_spec.clean_spec("t");
-                runs.together.add(spec, run(passes, [1]));
-            }
-            assert_eq!(is_disturbed(&scheduled, &runs), expected, "{expected}");
+    fn as_many_runs_alone_are_asked_for_as_tell_them_from_the_others() {
+        for (together, pass, expected) in [
+            ([2, 2], true, 5),
+            ([1, 2], true, 38),
+            ([1, 2], false, 38),
+            ([0, 2], false, 5),
+            ([60, 60], true, 1),
+            ([1, 10], true, 100),
+        ] {
+            assert_eq!(telling(together, pass), expected, "{together:?}");
         }
     }
 }

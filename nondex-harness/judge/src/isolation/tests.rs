@@ -88,11 +88,11 @@ fn a_conclusion_that_others_may_have_disturbed_is_drawn_again_alone() {
             true,
         ),
         (
-            "disturbed and dependent",
+            "dependent, and disturbed as seldom as by chance",
             Box::new(move |spec, alone, n| run((alone || n != 1) && !depends(spec), [1, 2])),
             "ID",
             true,
-            true,
+            false,
         ),
         (
             "disturbed when its failure is repeated",
@@ -102,7 +102,7 @@ fn a_conclusion_that_others_may_have_disturbed_is_drawn_again_alone() {
             }),
             "ID",
             true,
-            true,
+            false,
         ),
         ("passes the first time only", Box::new(|_, _, n| run(n == 0, [1])), "ND", false, false),
         ("every second run fails", Box::new(|_, _, n| run(n % 2 == 0, [1])), "ND", true, false),
@@ -176,7 +176,7 @@ fn the_figures_of_both_kinds_of_runs_are_given() {
     let (judgement, _) = simulate(|_, alone, n| run(alone || n != 1, []), true);
     assert_eq!(
         judgement.interference,
-        Some(Interference { together: [1, 2], alone: [0, 20], reason: Reason::Shared })
+        Some(Interference { together: [1, 2], alone: [0, 21], reason: Reason::Shared })
     );
 }
 
@@ -219,5 +219,18 @@ fn a_test_that_fails_by_chance_is_not_disturbed_for_passing_a_few_times_alone() 
             assert_eq!(verdict(&judgement), "ND", "{judgement:?}");
             assert_eq!(judgement.interference, None);
         }
+    }
+}
+
+#[test]
+fn chance_is_named_where_too_few_runs_alone_are_affordable_to_rule_it_out() {
+    for (took, expected) in [(1, Reason::Chance), (0, Reason::Shared)] {
+        let test = |_: &RunSpec, alone: bool, n: usize| Run {
+            took: Duration::from_secs(took),
+            ..run(alone || n != 1, [])
+        };
+        let (judgement, _) = simulate(test, true);
+        assert_eq!(verdict(&judgement), "stable");
+        assert_eq!(judgement.interference.map(|found| found.reason), Some(expected));
     }
 }

@@ -221,6 +221,7 @@ pub(super) fn disturbance(interference: Interference) -> String {
              which is the same in each of them",
         ),
         Reason::Time => ("alone", "together with others it takes longer than its time limit"),
+        Reason::Chance => ("alone", "chance may be all that makes a difference"),
     };
     format!(
         "it failed in {failed} of {runs} runs together with other tests of the campaign and in \

@@ -4,6 +4,7 @@ use nondex_core::{Level, Outcome, RunSpec};
 
 use super::{notes, reproduce};
 use crate::judge::Options;
+use crate::judge::chance;
 use crate::judge::isolation::{Interference, Reason};
 use crate::judge::order::{AfterOthers, Dependence, End, OrderConclusion};
 use crate::judge::prerequisite::Explanation;
@@ -121,12 +122,10 @@ pub fn disagreeing(before: &[usize], [failed, all]: [u64; 2]) -> String {
 /// them and by itself, of how many processes.
 pub fn disturbed(report: &mut TestReport, [together, alone]: [[usize; 2]; 2]) {
     if together[0] > 0 {
-        report.run_alone = true;
-        report.notes.push(notes::disturbance(Interference {
-            together,
-            alone,
-            reason: Reason::Shared,
-        }));
+        let is_chance = chance::explains([[together, alone]]);
+        let reason = if is_chance { Reason::Chance } else { Reason::Shared };
+        report.run_alone = !is_chance;
+        report.notes.push(notes::disturbance(Interference { together, alone, reason }));
     }
 }
 
