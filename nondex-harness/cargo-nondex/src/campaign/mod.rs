@@ -23,6 +23,7 @@ pub mod message;
 pub mod order;
 pub mod orders;
 pub mod output;
+pub mod pace;
 pub mod pairs;
 pub mod process;
 mod processors;
@@ -39,6 +40,7 @@ pub mod temporary;
 pub mod tree;
 mod written_paths;
 
+pub use pace::Pace;
 pub use progress::{Progress, Silent};
 pub use stop::StopFlag;
 

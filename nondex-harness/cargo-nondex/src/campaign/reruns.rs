@@ -13,6 +13,7 @@ use super::circumstance::under;
 use super::comparison::{Builder, Comparison, once};
 use super::ended;
 use super::launch::{Launcher, Setting};
+use super::pace::Pace;
 use super::process::at_random_addresses;
 use super::stop::StopFlag;
 use super::tree::Tree;
@@ -100,6 +101,7 @@ impl<'a> Reruns<'a> {
         let mut tried: Vec<RerunsUnder> = Vec::new();
         let mut first: Option<Ended> = None;
         let mut for_seeds = Duration::ZERO;
+        let mut pace = Pace::of(&report.sources);
         let conclusion = loop {
             let circumstance = match next(&limits, reached, &tried) {
                 NextRerun::Run(circumstance) => circumstance,
@@ -114,6 +116,7 @@ impl<'a> Reruns<'a> {
                 break next(&RerunCounts::new(0, 0, 0), reached, &tried);
             }
             let number = RerunsUnder::of(circumstance, &mut tried).runs;
+            pace.wait();
             let begin = Instant::now();
             let is_real = report.real_threads.is_some();
             match self.once(circumstance, number, (reached, is_real), suite, case) {

@@ -17,7 +17,7 @@ use self::runs::Runs;
 use super::console::Console;
 use super::folders::Folders;
 use super::interrupt;
-use crate::campaign::{StopFlag, launch, process, record};
+use crate::campaign::{Pace, StopFlag, launch, process, record};
 use crate::cli::{MessageFormat, ReplayArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
@@ -91,8 +91,11 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     };
     if let Some(requested) = args.runs {
         let mut counts = Counts::default();
+        let mut pace = Pace::default();
         for _ in 0..requested.get() {
+            pace.wait();
             let Some(run) = runs.one() else { break };
+            pace.heed(&run);
             let as_recorded = verdict::is_as_recorded(&run, &finding);
             counts.add(&run, place_of(&run), as_recorded);
         }

@@ -1,17 +1,12 @@
-//! Pauses between the runs of a test that the date may decide.
-//!
-//! Sixty runs of a small test take a fifth of a second. A test that fails in the last third of each
-//! second passes in all of them, or in none. So runs that are only repeated to see whether chance
-//! decides are spread over more than a second; runs of other tests are made meanwhile.
+//! Pauses between the runs of a test that the date may decide, as [a pace](super::super::pace) has
+//! them; runs of other tests are made meanwhile.
 
 use std::time::Duration;
 
 use nondex_core::{RunSpec, Source};
 
+use crate::campaign::pace::INTERVAL;
 use crate::judge::isolation::Runs;
-
-/// From the start of a run to that of the next one, at least: sixty take more than a second.
-const INTERVAL: Duration = Duration::from_millis(18);
 
 /// Minimum number of equal runs that are made for certainty, rather than to confirm a choice.
 const MANY: usize = 5;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::category::Category;
 use crate::campaign::launch::{Launcher, Setting};
-use crate::campaign::{self, Selected, Silent, StopFlag};
+use crate::campaign::{self, Pace, Selected, Silent, StopFlag};
 use crate::cli::BisectArgs;
 use crate::command::folders::Folders;
 use crate::error::Result;
@@ -302,7 +302,9 @@ impl<'a> Oracle<'a> {
         let launcher = Launcher::new(self.directory.records(), self.stop).as_plain();
         let spec = options.natural_spec(&case.name);
         let [mut passed, mut failed] = [0, 0];
+        let mut pace = Pace::of(&self.test.sources);
         while passed + failed < runs && (passed == 0 || failed == 0) {
+            pace.wait();
             let run = launcher.run(Setting::Shared, options.timeout, &suite.binary, case, &spec);
             let run = run.ok()?;
             *if run.passed() { &mut passed } else { &mut failed } += 1;

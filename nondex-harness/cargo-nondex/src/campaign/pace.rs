@@ -1,0 +1,64 @@
+//! The pace of runs that are only repeated to see whether chance decides.
+//!
+//! Sixty runs of a small test take a fifth of a second. A test that fails in the last third of each
+//! second passes in all of them, or in none. So the runs of a test that reads the date are spread
+//! over more than a second.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nondex_core::Source;
+
+use crate::judge::run::Run;
+
+/// From the start of a run to that of the next one, at least: sixty take more than a second.
+pub(super) const INTERVAL: Duration = Duration::from_millis(18);
+
+/// When the runs of one test start that are made one after the other.
+#[derive(Debug, Default)]
+pub struct Pace {
+    /// Whether the test was seen to read the date.
+    reads_date: bool,
+    /// When the last run started.
+    started: Option<Instant>,
+}
+
+impl Pace {
+    /// For a test that was seen to use these sources.
+    pub fn of(sources: &[Source]) -> Self {
+        Pace { reads_date: sources.contains(&Source::Date), started: None }
+    }
+
+    /// Waits until the next run may start, and takes that it starts now.
+    pub fn wait(&mut self) {
+        let since = self.started.filter(|_| self.reads_date).map(|started| started.elapsed());
+        thread::sleep(since.map_or(Duration::ZERO, |since| INTERVAL.saturating_sub(since)));
+        self.started = Some(Instant::now());
+    }
+
+    /// Takes what a run has used.
+    pub fn heed(&mut self, run: &Run) {
+        self.reads_date |= run.sources.contains(&Source::Date);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::simulation;
+
+    #[test]
+    fn runs_are_spread_once_one_of_them_has_read_the_date() {
+        let run = |source: Source| Run { sources: vec![source], ..simulation::run(true, [1]) };
+        let mut pace = Pace::of(&[Source::Clock]);
+        pace.heed(&run(Source::Clock));
+        assert!(!pace.reads_date);
+        pace.wait();
+        pace.heed(&run(Source::Date));
+        let first = pace.started.unwrap();
+        pace.wait();
+        assert!(pace.started.unwrap() - first >= INTERVAL);
+        assert!(INTERVAL * 60 > Duration::from_secs(1));
+        assert!(Pace::of(&[Source::Date]).reads_date);
+    }
+}
