@@ -16,6 +16,7 @@ pub mod experiments;
 pub mod interleavings;
 pub mod options;
 pub mod roles;
+pub mod sharers;
 pub mod strategy;
 
 pub use after_others::AfterOthers;
@@ -24,6 +25,7 @@ pub use draws::{Draws, draws};
 pub use experiments::{End, Experiment, Experiments, MissingProcesses, ProcessPlan};
 pub use options::{Budget, OrderOptions};
 pub use roles::{Dependence, Limits, OrderConclusion, conclude, settled};
+pub use sharers::Sharers;
 pub use strategy::{Shuffle, Strategy};
 
 #[cfg(test)]

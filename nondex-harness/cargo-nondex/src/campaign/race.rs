@@ -25,7 +25,7 @@ pub(super) use self::found::FoundRace;
 use self::found::TriedRaces;
 use self::interleaving::{ForcedInterleaving, Moment, is_past_the_last};
 use self::screening::Screened;
-pub(super) use self::uses::{Use, uses, writers};
+pub(super) use self::uses::{Use, sharers, uses};
 use super::order::Processes;
 use super::state::{PLACE, States};
 use super::stop::StopFlag;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::roles::Limits;
-use super::strategy::{Shuffle, Strategy, factorial, orders, writers_first};
+use super::sharers::Sharers;
+use super::strategy::{Shuffle, Strategy, factorial, orders};
 
 /// How many random orders are tried unless another number is given (`--orders N`).
 pub const DEFAULT_ORDERS: usize = 10;
@@ -23,8 +24,8 @@ const MIN_INTERLEAVINGS: usize = 800;
 const MORE_INTERLEAVINGS: usize = 5;
 const QUICK_INTERLEAVINGS: Duration = Duration::from_secs(10);
 
-/// How many orders begin with tests that change the same state.
-const MAX_OF_WRITERS: usize = 64;
+/// How many orders begin with tests that share a part of the state.
+const MAX_OF_SHARERS: usize = 64;
 
 /// What is tried in each binary.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,9 +51,9 @@ pub struct OrderOptions {
 }
 
 impl OrderOptions {
-    /// The orders of the tests with these names, each once; `writers` are the tests that change the
-    /// same part of the state.
-    pub fn planned(&self, names: &[&str], writers: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    /// The orders of the tests with these names, each once; `sharers` share a part of the state
+    /// each.
+    pub fn planned(&self, names: &[&str], sharers: &[Sharers]) -> Vec<Vec<usize>> {
         let of = |strategy, count| orders(strategy, names, count, self.seed, self.shuffle);
         let is_drawn = self.strategies.contains(&Strategy::Random);
         if is_drawn && factorial(names.len(), self.orders).is_some() {
@@ -70,9 +71,10 @@ impl OrderOptions {
                 }
             }
         }
-        let of_writers = writers.iter().filter(|_| is_drawn);
-        let of_writers = of_writers.flat_map(|writers| writers_first(writers, names.len()));
-        for order in of_writers.take(MAX_OF_WRITERS) {
+        let shared = || sharers.iter().filter(|_| is_drawn);
+        let of_writers = shared().flat_map(|shared| shared.writers_first(names.len()));
+        let of_readers = shared().flat_map(|shared| shared.readers_next(names.len()));
+        for order in of_writers.chain(of_readers).take(MAX_OF_SHARERS) {
             if !planned.contains(&order) {
                 planned.push(order);
             }

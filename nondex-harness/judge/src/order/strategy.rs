@@ -49,28 +49,6 @@ pub enum Shuffle {
 
 nondex_core::words!(Shuffle { Tests = "tests", Modules = "modules", All = "all" });
 
-/// Of more tests that change the same state, each is not left out once.
-const MAX_LEFT_OUT: usize = 8;
-
-/// Orders for polluters that are needed together, one of which random orders rarely have before
-/// their victim and after what undoes them: the tests that change the same part of the state come
-/// first, all of them and without each, and then the others, forwards and backwards.
-pub fn writers_first(writers: &[usize], tests: usize) -> Vec<Vec<usize>> {
-    let mut firsts = vec![writers.to_vec()];
-    if (3..=MAX_LEFT_OUT).contains(&writers.len()) {
-        firsts.extend(
-            writers.iter().map(|out| writers.iter().filter(|test| *test != out).copied().collect()),
-        );
-    }
-    let after = |first: Vec<usize>| {
-        let others = (0..tests).filter(|test| !first.contains(test));
-        let forwards: Vec<usize> = first.iter().copied().chain(others.clone()).collect();
-        let backwards = first.iter().copied().chain(others.rev()).collect();
-        [forwards, backwards]
-    };
-    firsts.into_iter().flat_map(after).collect()
-}
-
 /// The first `count` orders of the tests with these names, which are in their original order, each
 /// once.
 pub fn orders(
@@ -155,18 +133,6 @@ fn next(order: &[usize]) -> Option<Vec<usize>> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-
-    #[test]
-    fn polluters_come_together_before_their_victim_though_one_of_them_undoes_it() {
-        let orders = writers_first(&[1, 2, 3, 4], 6);
-        assert_eq!(orders.len(), 2 * 5);
-        assert!(orders.iter().all(|order| order.len() == 6));
-        assert_eq!(orders[0], [1, 2, 3, 4, 0, 5]);
-        assert_eq!(orders[1], [1, 2, 3, 4, 5, 0]);
-        // Without the first one, which comes behind it.
-        assert_eq!(orders[2], [2, 3, 4, 0, 1, 5]);
-        assert_eq!(writers_first(&[3, 5], 6).len(), 2);
-    }
 
     use super::*;
 

@@ -49,7 +49,7 @@ impl OrderCampaign<'_> {
             |test: &&usize| alone[**test].as_ref().is_some_and(|end| end.passed() == Some(true));
         let passing: Vec<usize> = all.iter().filter(passes).copied().collect();
         let mut uses = race::uses(processes, states, &passing);
-        let planned = self.asked.planned(names, &race::writers(&uses));
+        let planned = self.asked.planned(names, &race::sharers(&uses));
         let (mut detection, is_tried) = detected(processes, &planned, &ending, experiments);
         let tried_orders = tried_orders(processes, names, &detection, experiments);
         for test in &detection.cutting {
@@ -66,7 +66,10 @@ impl OrderCampaign<'_> {
         };
         let failing: Vec<usize> = asked.iter().copied().filter(fails).collect();
         if !failing.is_empty() {
-            let changing = uses.iter().filter(|used| used.has_changes());
+            let may_change = |used: &&Use<'_>| {
+                used.has_changes() || uses.iter().any(|other| other.leaves_to(used))
+            };
+            let changing = uses.iter().filter(may_change);
             let changing: Vec<usize> = changing.map(|used| used.test).collect();
             let tried = processes
                 .answer(experiments, |experiments| beginnings(&changing, &failing, experiments));

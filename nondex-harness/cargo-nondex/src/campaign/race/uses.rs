@@ -7,6 +7,7 @@ use nondex_core::{AccessRecord, StateChange, StateId, StateKind};
 use crate::campaign::order::Processes;
 use crate::campaign::state::{PLACE, Part, States};
 use crate::campaign::temporary;
+use crate::judge::order::Sharers;
 use crate::judge::run::Run;
 
 /// What a test does with the state.
@@ -185,14 +186,18 @@ fn used<'s>(states: &'s States<'s>, watched: &Watched) -> Use<'s> {
     }
 }
 
-/// The tests that leave each part of the state changed that several do, each list of tests once.
-pub(in crate::campaign) fn writers(uses: &[Use<'_>]) -> Vec<Vec<usize>> {
+/// The tests that share each part of the state that one of them leaves changed, each list once.
+pub(in crate::campaign) fn sharers(uses: &[Use<'_>]) -> Vec<Sharers> {
     let mut writers: BTreeMap<&StateId, Vec<usize>> = BTreeMap::new();
     for used in uses {
         for part in used.changes.iter().filter(|part| !used.undone.contains(&part.state)) {
             writers.entry(&part.state).or_default().push(used.test);
         }
     }
-    let several = writers.into_values().filter(|tests| tests.len() > 1);
-    several.collect::<BTreeSet<_>>().into_iter().collect()
+    let shared = writers.into_iter().map(|(state, writers)| {
+        let readers = uses.iter().filter(|used| used.uses(state) && !writers.contains(&used.test));
+        let readers = readers.map(|used| used.test).collect();
+        Sharers { writers, readers }
+    });
+    shared.collect::<BTreeSet<_>>().into_iter().collect()
 }
