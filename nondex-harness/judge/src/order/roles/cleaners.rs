@@ -69,10 +69,14 @@ impl RoleSearch<'_> {
         let mut excluded = polluting.clone();
         excluded[self.test] = true;
         self.cutting.iter().for_each(|test| excluded[*test] = true);
-        // What came after the last polluter where it failed all the same.
+        // What came after the last polluter where it failed all the same. It proves nothing where
+        // another set was there, too: a test may undo what the first one does to it, and not that.
+        let contains =
+            |before: &[usize], set: &[usize]| set.iter().all(|test| before.contains(test));
         for (before, _) in self.seen.iter().filter(|(_, passed)| !passed) {
             if let Some(last) = before.iter().rposition(|test| polluting[*test])
-                && sets[0].iter().all(|test| before.contains(test))
+                && contains(before, &sets[0])
+                && !sets[1..].iter().any(|set| contains(before, set))
             {
                 before[last..].iter().for_each(|test| excluded[*test] = true);
             }

@@ -127,6 +127,21 @@ fn one_polluter_its_cleaners_and_a_setter_are_found_whatever_the_seed() {
 }
 
 #[test]
+fn a_cleaner_of_one_polluter_is_found_though_another_pollutes_otherwise() {
+    for seed in 0..20 {
+        let mut bodies: Vec<Body> = (0..40).map(|_| plain()).collect();
+        bodies[7] = sets("dirty");
+        bodies[9] = sets("full");
+        bodies[20] = Box::new(|state| passed(!state.contains("dirty") && !state.contains("full")));
+        bodies[31] = clears("dirty");
+        let (found, _) = concluded(&bodies, &[20], seed, false);
+        let of_victim = dependent(&found[0]);
+        assert_eq!(of_victim.sets, [vec![7], vec![9]], "seed {seed}");
+        assert_eq!(of_victim.cleaners, [31], "seed {seed}");
+    }
+}
+
+#[test]
 fn wherever_the_search_is_stopped_what_is_said_is_true_and_nothing_of_it_is_taken_back() {
     let mut bodies: Vec<Body> = (0..12).map(|_| plain()).collect();
     bodies[2] = sets("dirty");
