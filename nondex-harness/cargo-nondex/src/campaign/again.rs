@@ -2,6 +2,7 @@
 //! plain build, and the files that it uses and nobody puts back.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use super::Campaign;
 use super::brittle::BrittleSearch;
@@ -9,6 +10,7 @@ use super::comparison::Comparison;
 use super::external_files::{self, Changed};
 use super::launch::Setting;
 use super::process::at_random_addresses;
+use super::temporary;
 use super::written_paths::WrittenPaths;
 use crate::judge::isolation::{ExternalFiles, Need, Runs};
 use crate::judge::order::AfterOthers;
@@ -88,8 +90,11 @@ impl Campaign<'_> {
                 self.launcher.run(Setting::Fresh, *limit, &suite.binary, case, &spec).ok()
             };
             let run = (!self.stop.is_set()).then(run).flatten();
+            let folders = [&temporary::fresh_folder(0), &std::env::temp_dir()];
             let note = |run: &Run| match fact {
-                // Whether what is in the folder for temporary files makes it fail was tried.
+                Fact::Fails if run.passed() => {
+                    Some(external_files::note_of_temporary(run, folders.map(PathBuf::as_path)))
+                }
                 Fact::Fails | Fact::Varies => {
                     let varies = *fact == Fact::Varies;
                     external_files::note(varies, run, &Changed::new(), &|_| false)

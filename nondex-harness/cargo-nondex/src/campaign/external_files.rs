@@ -82,6 +82,36 @@ pub(super) fn note(
     ))
 }
 
+/// The sentence about such a run of a failing test that passed, in an empty folder for temporary
+/// files instead of the one that its runs share: its name is `own`. Chance may be why it passed.
+pub(super) fn note_of_temporary(run: &Run, [own, shared]: [&Path; 2]) -> String {
+    let mut left: Vec<String> = Vec::new();
+    for used in used(run) {
+        let Ok(within) = Path::new(used.name).strip_prefix(own) else { continue };
+        let path = shared.join(within);
+        let is_left = used.is_first && within != Path::new("") && path.symlink_metadata().is_ok();
+        let named = format!("`{}`", path.display());
+        if is_left && !left.contains(&named) {
+            left.push(named);
+        }
+    }
+    let left = match &left[..] {
+        [] => "what earlier runs left there".to_owned(),
+        left => format!("what earlier runs left there ({})", first(left, NAMED)),
+    };
+    if run.sources.is_empty() {
+        format!(
+            "it passes when the folder for temporary files is empty: {left} makes it fail, or the \
+             folder's name"
+        )
+    } else {
+        format!(
+            "it passed when the folder for temporary files was empty: {left} may make it fail, the \
+             folder's name, or chance"
+        )
+    }
+}
+
 /// The sentence about the first file that such a run of a passing test looks at before it changes
 /// it, and that was made or changed since the runs began: what another test left there, or an
 /// earlier run, may be why it passes.
@@ -130,4 +160,37 @@ fn used(run: &Run) -> impl Iterator<Item = UsedFile<'_>> {
 fn was_in_the_way(run: &Run, path: &Path) -> bool {
     let mut failed = run.failed_operations.iter();
     failed.any(|failed| failed.error == IS_THERE && path.ends_with(&failed.target))
+}
+
+#[cfg(test)]
+mod tests {
+    use nondex_core::{AccessRecord, Source};
+
+    use super::*;
+    use crate::judge::simulation;
+
+    #[test]
+    fn what_lies_in_the_shared_folder_under_the_name_that_a_test_looks_at_is_named() {
+        let shared = std::env::temp_dir().join(format!("nondex-note-{}", std::process::id()));
+        std::fs::create_dir_all(&shared).unwrap();
+        std::fs::write(shared.join("old.log"), "").unwrap();
+        let own = Path::new("/fresh");
+        let access = |name: &str, writes| AccessRecord {
+            state: StateId { kind: StateKind::File, name: format!("/fresh/{name}") },
+            writes,
+            stack: Vec::new(),
+            unseen: false,
+            own: true,
+            interrupted: false,
+        };
+        let accesses = [access("made", true), access("old.log", false), access("old.log", true)];
+        let mut run = Run { accesses: accesses.into(), ..simulation::run(true, [1]) };
+        let note = note_of_temporary(&run, [own, &shared]);
+        let old = format!("(`{}/old.log`) makes it fail", shared.display());
+        assert!(note.contains(&old), "{note}");
+        run.sources = vec![Source::Clock];
+        let note = note_of_temporary(&run, [own, &shared]);
+        std::fs::remove_dir_all(&shared).unwrap();
+        assert!(note.ends_with("or chance"), "{note}");
+    }
 }

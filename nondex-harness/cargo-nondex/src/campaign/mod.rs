@@ -346,7 +346,7 @@ impl Workload for Campaign<'_> {
             // One set of choices asks neither for the tests before it nor for what they left.
             others: !is_world && brittle::has_others(suite, case),
             plain: self.plain.is_some(),
-            files: !is_world && suite.binary.harness == Harness::Nondex,
+            files: !is_world,
         };
         isolation::conclude(&case.name, &self.options[test], available, runs)
     }

@@ -98,7 +98,11 @@ fn external_files(report: &mut TestReport, basis: &Basis<'_>) {
         let failure = FailureReport::new(failed.outcome.clone(), failed.failure.clone());
         report.failures.push(failure);
     }
-    report.notes.extend(files.note.clone());
+    if let Some(note) = &files.note {
+        // What is known to be left open is no guess.
+        report.notes.retain(|known| *known != notes::uncontrolled(&[]));
+        report.notes.push(note.clone());
+    }
 }
 
 /// How many runs of which kind, for how long, and what they came past.
@@ -185,14 +189,6 @@ fn general_notes(report: &mut TestReport, basis: &Basis<'_>) {
     report.notes.extend(uncertain.and_then(scheduled::uncertainty));
 }
 
-/// Whether chance may act in a test: it uses what no choice controls, or a plain build of it was
-/// seen to pass and to fail.
-fn may_be_chance(report: &TestReport, plain: Option<&PlainBuild>) -> bool {
-    let is_seen =
-        matches!(plain, Some(PlainBuild::Runs([failures, runs])) if (1..*runs).contains(failures));
-    is_seen || !report.sources.is_empty()
-}
-
 /// What other tests and a plain build show about it, and what was not done.
 fn surroundings(report: &mut TestReport, basis: &Basis<'_>) {
     if let Some(judgement) = basis.judgement {
@@ -207,12 +203,8 @@ fn surroundings(report: &mut TestReport, basis: &Basis<'_>) {
     }
     if let Some(evidence) = &basis.runs.after_others {
         report.runs += evidence.processes;
-        let may_be_chance = may_be_chance(report, basis.runs.plain.as_ref());
-        let conclusion = basis.conclusion();
-        let is_broken = matches!(conclusion, Some(Conclusion::Broken));
-        // A plain build passes whatever is in the folder.
-        if !matches!(conclusion, Some(Conclusion::FailsOnlyHere)) {
-            report.notes.extend(order::after_others(evidence, is_broken, may_be_chance));
+        if matches!(basis.conclusion(), Some(Conclusion::Broken)) {
+            report.notes.extend(order::untried(evidence));
         }
     }
     if let Some(compared) = &basis.runs.plain {

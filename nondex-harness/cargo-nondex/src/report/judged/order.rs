@@ -174,32 +174,13 @@ fn place(before: &[usize]) -> String {
     }
 }
 
-/// What makes a test fail that passes alone, after all; where chance may act, passing there proves
-/// less. Of one that `is_broken`, what was not tried.
-pub(super) fn after_others(
-    evidence: &AfterOthers,
-    is_broken: bool,
-    may_be_chance: bool,
-) -> Option<String> {
-    if is_broken && !evidence.is_paired {
-        return Some(
-            "it fails alone, and after the other tests of its binary in their order and in the \
-             reverse of it; it was not run right after \
-             each single one and after each beginning of these orders, because that takes long: \
-             `cargo nondex order` does it"
-                .to_owned(),
-        );
-    }
-    let passes = evidence.conclusion == OrderConclusion::Independent;
-    passes.then(|| {
-        if may_be_chance {
-            "it passed when the folder for temporary files was empty: what earlier runs left \
-             there may make it fail, the folder's name, or chance"
-        } else {
-            "it passes when the folder for temporary files is empty: what earlier runs left \
-             there makes it fail, or the folder's name"
-        }
-        .to_owned()
+/// What was not tried of a test that fails alone.
+pub(super) fn untried(evidence: &AfterOthers) -> Option<String> {
+    (!evidence.is_paired).then(|| {
+        "it fails alone, and after the other tests of its binary in their order and in the reverse \
+         of it; it was not run right after each single one and after each beginning of these \
+         orders, because that takes long: `cargo nondex order` does it"
+            .to_owned()
     })
 }
 

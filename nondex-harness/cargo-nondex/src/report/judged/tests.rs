@@ -374,11 +374,3 @@ fn what_no_seed_controls_may_be_the_number_of_the_process_where_no_source_is_kno
     let clock = notes::uncontrolled(&[nondex_core::Source::Clock]);
     assert!(clock.ends_with("all that it uses: a clock"), "{clock}");
 }
-
-#[test]
-fn chance_may_act_where_a_plain_build_ends_in_both_ways() {
-    let report = TestReport::new("shop", "shop", "waits");
-    let ends = |rate| may_be_chance(&report, Some(&PlainBuild::Runs(rate)));
-    assert_eq!([ends([0, 3]), ends([1, 3]), ends([3, 3])], [false, true, false]);
-    assert!(!may_be_chance(&report, None));
-}
