@@ -12,7 +12,7 @@ use crate::{interrupt, libc};
 
 use super::files::{Files, Saved};
 use super::image::{Bytes, Image};
-use super::surroundings::{self, Surroundings};
+use super::surroundings::{self, Room, Surroundings};
 
 /// The state at one time.
 #[derive(Clone, Debug)]
@@ -47,7 +47,9 @@ impl Snapshot {
     fn take(image: &Image, roots: &[PathBuf], own: Option<&Path>) -> Self {
         // The bytes last: what we do ourselves is to be in both of two.
         let surroundings = Surroundings::now();
+        let room = Room::make();
         let files = Files::below(roots, own);
+        drop(room);
         Snapshot { surroundings, files, bytes: image.bytes() }
     }
 

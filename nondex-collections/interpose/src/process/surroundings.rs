@@ -46,13 +46,15 @@ impl ::std::fmt::Debug for Surroundings {
 impl Surroundings {
     /// As they are now.
     pub(super) fn now() -> Self {
+        let limits = (0..LIMITS).filter_map(|number| Some((number, limit(number)?))).collect();
+        let _room = Room::make();
         Surroundings {
             variables: variables(),
             directory: env::current_dir().ok(),
             umask: umask(),
             signals: (1..=SIGNALS).filter_map(|number| Some((number, action(number)?))).collect(),
             blocked: blocked(),
-            limits: (0..LIMITS).filter_map(|number| Some((number, limit(number)?))).collect(),
+            limits,
             ports: ports(),
             held: held(),
         }
@@ -137,11 +139,9 @@ impl Surroundings {
             }
             StateKind::Limit => {
                 let number = state.name.parse().ok();
-                if let Some((number, limit)) =
-                    self.limits.iter().find(|(known, _)| Some(*known) == number)
-                {
-                    // SAFETY: the limit is read only.
-                    unsafe { libc::setrlimit(*number, limit) };
+                let mut limits = self.limits.iter();
+                if let Some((number, before)) = limits.find(|(known, _)| Some(*known) == number) {
+                    restore_limit(*number, *before);
                 }
             }
             StateKind::Port => {
@@ -203,6 +203,46 @@ fn limit(number: u32) -> Option<libc::rlimit> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the limit is written where there is room.
     (unsafe { libc::getrlimit(number, &raw mut limit) } == 0).then_some(limit)
+}
+
+/// Makes a limit what it was, as far as that is allowed: what was given up for good, nobody needs
+/// for a limit below it.
+fn restore_limit(number: u32, before: libc::rlimit) {
+    if set_limit(number, before) {
+        return;
+    }
+    if let Some(now) = limit(number) {
+        set_limit(number, libc::rlimit { rlim_cur: before.rlim_cur.min(now.rlim_max), ..now });
+    }
+}
+
+/// Sets a limit, and returns whether that is allowed.
+fn set_limit(number: u32, limit: libc::rlimit) -> bool {
+    // SAFETY: the limit is read only.
+    unsafe { libc::setrlimit(number, &raw const limit) == 0 }
+}
+
+/// Room for more descriptors while this lives, where a test has left a limit that all are used up
+/// by: what the process holds is read from files. Without them all of it would count as gone.
+pub(super) struct Room(Option<libc::rlimit>);
+
+impl Room {
+    pub(super) fn make() -> Self {
+        let before = limit(libc::RLIMIT_NOFILE).filter(|limit| limit.rlim_cur < limit.rlim_max);
+        if let Some(before) = before {
+            let most = libc::rlimit { rlim_cur: before.rlim_max, ..before };
+            set_limit(libc::RLIMIT_NOFILE, most);
+        }
+        Room(before)
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        if let Some(before) = self.0 {
+            set_limit(libc::RLIMIT_NOFILE, before);
+        }
+    }
 }
 
 /// The mask of the permissions of new files, which can only be read by setting it.

@@ -63,7 +63,7 @@ pub fn named(kind: &str, name: &str) -> String {
         "env" => format!("the variable `{name}`"),
         "cwd" => "the current folder".to_owned(),
         "umask" => "the mask of new files".to_owned(),
-        "descriptor" => format!("`{name}`, which stays open"),
+        "descriptor" => format!("an open descriptor of `{name}`"),
         "child" => format!("the child process `{name}`"),
         kind => format!("the {} `{name}`", kind.replace('_', "-")),
     }
