@@ -43,8 +43,12 @@ impl Tree {
         let mut roots: Vec<PathBuf> = folders.into_iter().collect();
         roots.sort();
         roots.dedup_by(|inner, outer| {
-            let within = inner.strip_prefix(outer);
-            within.is_ok_and(|within| !within.iter().any(|name| name == TARGET))
+            // Of cargo's folder, only what is new is looked into.
+            let is_target = outer.ends_with(TARGET);
+            inner.strip_prefix(outer).is_ok_and(|within| {
+                let is_in_target = is_target || within.iter().any(|name| name == TARGET);
+                within.as_os_str().is_empty() || !is_in_target
+            })
         });
         let mut before = Entries::new();
         roots.retain(|root| {
@@ -293,6 +297,24 @@ mod tests {
             .collect();
         kept.sort();
         assert_eq!(kept, ["0-a", "1-new", "2-of-tests", "3-report"]);
+    }
+
+    #[test]
+    fn of_a_target_folder_outside_of_all_packages_what_is_new_is_moved_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |path: &str| folder.path().join(path);
+        for path in ["package", "target/nondex/build/tmp"] {
+            fs::create_dir_all(of(path)).unwrap();
+        }
+        let roots = ["package", "target", "target/nondex/build/tmp"].map(of);
+        let tree = Tree::of(roots, of("kept"));
+        tree.written().add_anything();
+        fs::create_dir_all(of("target/of-tests")).unwrap();
+        fs::write(of("target/nondex/build/of-cargo"), "").unwrap();
+        fs::write(of("target/nondex/build/tmp/report"), "").unwrap();
+        assert!(tree.restore());
+        assert!(!of("target/of-tests").exists() && !of("target/nondex/build/tmp/report").exists());
+        assert!(of("target/nondex/build/of-cargo").exists());
     }
 
     #[test]

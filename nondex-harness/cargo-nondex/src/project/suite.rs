@@ -11,6 +11,10 @@ use super::doc_place::DocPlace;
 use super::moved::Moved;
 use super::os_text;
 
+/// Cargo's folder, and in it ours.
+const TARGET: &str = "target";
+const OURS: &str = "nondex";
+
 /// Which harness a test binary was built with: how its tests are listed, and how their outcome is
 /// known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,12 +70,20 @@ impl TestBinary {
         test.doctest.as_ref().map_or(&self.executable, |doctest| &doctest.executable)
     }
 
-    /// The folders that its tests use as theirs: the one they are started in, and what cargo gives
-    /// integration tests for their files.
+    /// The folders that its tests use as theirs: the one they are started in, what cargo gives
+    /// integration tests for their files, and cargo's own.
     pub fn folders(&self) -> impl Iterator<Item = Utf8PathBuf> {
-        let temporary = folder_for_tests(self.executable.as_std_path());
-        let temporary = temporary.and_then(|folder| Utf8PathBuf::from_path_buf(folder).ok());
-        [self.cwd.clone()].into_iter().chain(temporary)
+        let target = || {
+            let ours = self.executable.ancestors().find(|folder| folder.ends_with(OURS))?;
+            ours.parent().filter(|folder| folder.ends_with(TARGET)).map(Utf8Path::to_owned)
+        };
+        [self.cwd.clone()].into_iter().chain(self.temporary_folder()).chain(target())
+    }
+
+    /// What cargo gives integration tests for their files.
+    pub fn temporary_folder(&self) -> Option<Utf8PathBuf> {
+        let folder = folder_for_tests(self.executable.as_std_path())?;
+        Utf8PathBuf::from_path_buf(folder).ok()
     }
 }
 

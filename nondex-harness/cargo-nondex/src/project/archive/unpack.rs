@@ -57,7 +57,7 @@ pub fn extract(
         for suite in &built.suites {
             let mut suite = suite.clone();
             roots.apply(&mut suite);
-            for folder in suite.binary.folders().skip(1) {
+            if let Some(folder) = suite.binary.temporary_folder() {
                 file::create_folder(&folder)?;
             }
         }
