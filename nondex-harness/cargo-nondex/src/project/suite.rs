@@ -103,6 +103,11 @@ pub struct TestCase {
 }
 
 impl TestCase {
+    /// The name of its function.
+    pub fn function(&self) -> &str {
+        self.name.rsplit("::").next().unwrap_or(&self.name)
+    }
+
     /// A test of which only the name is known.
     pub fn new(name: impl Into<String>) -> Self {
         TestCase { name: name.into(), file: None, line: None, ignored: false, doctest: None }
@@ -139,17 +144,16 @@ pub fn find<'a>(
     Some((suite, suite.test(test)?))
 }
 
-/// The test that was, in a binary of this id, in another module than the test of this name `now`:
-/// the only function with its name there that is gone.
-pub fn in_other_module<'a>(
+/// The test that was, in a binary of this id, the only one of a function of this name that is gone
+/// `now`.
+pub fn gone<'a>(
     before: &'a [Suite],
     now: &[Suite],
-    (binary, test): (&str, &str),
+    (binary, function): (&str, &str),
 ) -> Option<(&'a Suite, &'a TestCase)> {
-    let function = |name: &str| name.rsplit("::").next().map(str::to_owned);
     let suite = before.iter().find(|suite| suite.binary.id == binary)?;
     let is_gone = |case: &&TestCase| find(now, binary, &case.name).is_none();
-    let same = suite.tests.iter().filter(|case| function(&case.name) == function(test));
+    let same = suite.tests.iter().filter(|case| case.function() == function);
     let mut same = same.filter(|case| case.doctest.is_none()).filter(is_gone);
     match (same.next(), same.next()) {
         (Some(case), None) => Some((suite, case)),
@@ -198,7 +202,7 @@ pub(crate) mod tests {
         };
         let found = |before: &[&str], now: &[&str]| {
             let before = suites(before);
-            let found = in_other_module(&before, &suites(now), ("p::t", "new::reads"));
+            let found = gone(&before, &suites(now), ("p::t", "reads"));
             found.map(|(_, case)| case.name.clone())
         };
         let old = || Some("old::reads".to_owned());

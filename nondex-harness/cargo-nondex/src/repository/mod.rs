@@ -26,4 +26,4 @@ pub use enclosing::{Enclosing, enclosing, is_plain};
 pub use git::{Commit, Git, short};
 pub use items::{Reach, Tracked, tracked};
 pub use snapshot::Snapshots;
-pub use test_history::{TestHistory, test_history};
+pub use test_history::{TestHistory, former_name, test_history};

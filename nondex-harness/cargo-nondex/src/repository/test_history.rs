@@ -65,5 +65,16 @@ pub fn test_history(git: &Git, commit: &str, file: &str, test: &str) -> Result<T
     Ok(found)
 }
 
+/// The name that the function of a test had in its file at `commit`, a path from the root of the
+/// repository; `now` is the file's text.
+pub fn former_name(
+    git: &Git,
+    commit: &str,
+    (file, now): (&str, &str),
+    test: &str,
+) -> Option<String> {
+    origin::former_name(&git.text(commit, file)?, now, test)
+}
+
 #[cfg(test)]
 mod tests;

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use super::Session;
 use super::trials::after;
 use crate::campaign::launch::{Launcher, Setting};
-use crate::campaign::{self, Selected, Silent};
+use crate::campaign::{self, Pace, Selected, Silent};
 use crate::error::Result;
 use crate::judge::Options;
 use crate::judge::certainty::{MOST, runs_without_failure};
 use crate::judge::change::AtBase;
 use crate::project::{self, BuildPlan, Project, Suite, TestCase};
 use crate::report::{TestReport, Verdict};
-use crate::repository::{Copy, Git};
+use crate::repository::{Copy, Git, former_name};
 
 /// Number of runs in canonical order of a test that fails by chance.
 const CLEAN_RUNS: NonZeroU32 = NonZeroU32::new(20).unwrap();
@@ -105,15 +105,26 @@ impl<'a> Base<'a> {
         }
     }
 
+    /// The name that the function of a test had.
+    fn former_name(&self, test: &TestReport) -> Option<String> {
+        let file = test.file.as_ref()?;
+        let root = &self.now.workspace_root;
+        let now = std::fs::read_to_string(root.join(file)).ok()?;
+        let within = root.strip_prefix(self.git.root()).ok()?.join(file);
+        former_name(self.git, self.commit, (within.as_str(), &now), &test.name)
+    }
+
     /// How a test ends: it is run as it was run with the change, and at least so often that chance
     /// shows. Where the test may have `met` the change, it matters how often that is.
     fn tried(&self, test: &TestReport, names: &[String], met: bool) -> Result<AtBase> {
         let Some(project) = self.project() else { return Ok(AtBase::Untried) };
         let mut names = names.iter();
         let found = names.find_map(|name| project::find(&project.suites, &test.binary, name));
-        let own = (test.binary.as_str(), test.name.as_str());
-        let found =
-            found.or_else(|| project::in_other_module(&project.suites, &self.now.suites, own));
+        let gone = |function: &str| {
+            project::gone(&project.suites, &self.now.suites, (&test.binary, function))
+        };
+        let function = test.name.rsplit("::").next().unwrap_or(&test.name);
+        let found = found.or_else(|| gone(function)).or_else(|| gone(&self.former_name(test)?));
         let Some((suite, case)) = found else { return Ok(AtBase::Absent) };
         let mut options = self.session.options.of(&test.id).into_owned();
         let (directory, stop) = (self.session.directory, self.session.stop);
@@ -133,13 +144,17 @@ impl<'a> Base<'a> {
             options.clean_runs = options.clean_runs.max(CLEAN_RUNS);
         }
         let report = campaign::run(&[selected], &options, directory, None, None, &Silent, stop)?;
-        let verdict = report.tests.first().map(|test| test.verdict);
+        let before = report.tests.first();
+        let verdict = before.map(|test| test.verdict);
+        // What always fails now is more than a choice that some seeds made before.
+        let is_worse = test.verdict == Verdict::Broken && before.is_some_and(passes_canonically);
         let is_by_chance = matches!(test.verdict, Verdict::NonDeterministic | Verdict::Unknown);
         Ok(match verdict.filter(|_| !report.partial) {
             Some(Verdict::Stable | Verdict::Passed) if is_by_chance && met => {
                 self.by_chance(suite, case, test, &options)
             }
             Some(Verdict::Stable | Verdict::Passed) => AtBase::Passes,
+            Some(_) if is_worse => AtBase::Passes,
             None | Some(Verdict::NotRun | Verdict::Network) => AtBase::Untried,
             Some(_) => AtBase::Fails,
         })
@@ -159,10 +174,12 @@ impl<'a> Base<'a> {
         let spec = options.natural_spec(&case.name);
         let wanted = runs_without_failure(test.least_rate());
         let begin = Instant::now();
+        let mut pace = Pace::of(&test.sources);
         for made in 0..wanted {
             if made >= MOST || begin.elapsed() > MAX_TIME {
                 return AtBase::Passes;
             }
+            pace.wait();
             let (limit, binary) = (options.timeout, &suite.binary);
             match launcher.run(Setting::Shared, limit, binary, case, &spec) {
                 Ok(run) if run.passed() => {}
@@ -172,4 +189,10 @@ impl<'a> Base<'a> {
         }
         AtBase::PassesAlways
     }
+}
+
+/// Whether a test depends on choices, and passes where all are canonical.
+fn passes_canonically(test: &TestReport) -> bool {
+    test.verdict == Verdict::ImplementationDependent
+        && test.failures.iter().all(|failure| failure.level.is_some())
 }

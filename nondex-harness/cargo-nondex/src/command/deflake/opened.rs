@@ -17,7 +17,7 @@ pub(super) struct Watched {
     /// `None` where the system cannot watch.
     inotify: Option<Inotify>,
     files: BTreeMap<WatchDescriptor, Vec<String>>,
-    /// The names of the changed files that are there and are no sources, by their paths.
+    /// The names of the changed files that are no sources, by their paths.
     paths: BTreeMap<Utf8PathBuf, String>,
     /// Files of which nobody sees whether a test has to do with them: those that are gone, that the
     /// compiler or a build script may have read, or that cannot be watched.
@@ -57,12 +57,12 @@ impl Watched {
             let is_compiled = compiled.as_ref().is_none_or(|compiled| compiled.contains_key(&real));
             let is_watched = watched.add(file).is_some();
             let is_source = file.path.extension() == Some("rs");
-            if !file.is_gone && !is_source {
+            if !is_source {
                 let (path, name) = (file.path.clone(), file.name.clone());
                 watched.paths.insert(path, name);
             }
-            // Nobody sees who asks for what is not there; what a source that is gone acts on is
-            // known otherwise.
+            // Nobody sees which program asks for what is not there; what a source that is gone acts
+            // on is known otherwise.
             let may_be_read = !file.is_note || file.is_named || file.is_gone && !is_source;
             let is_for_build = !file.for_build.is_empty() && !file.is_note;
             if may_be_read && (is_for_build || is_compiled || !is_watched) {

@@ -48,6 +48,17 @@ pub(super) fn before(
     }))
 }
 
+/// The name that the function of a test had in a file with the text `before`, of which the text is
+/// `now` another one.
+pub(super) fn former_name(before: &str, now: &str, test: &str) -> Option<String> {
+    let own = Place::first("", now, test)?.find_in(now)??;
+    let all = |text| {
+        let all = functions(text).unwrap_or_default();
+        all.into_iter().map(|function| (String::new(), function)).collect::<Vec<_>>()
+    };
+    origin(&(String::new(), own), &all(before), &all(now)).map(|place| place.name)
+}
+
 /// Which of the functions of a commit, `olds`, one of its child was that is new there, among all
 /// functions of the files that the child changed.
 fn origin(

@@ -78,7 +78,7 @@ impl Place {
         self.find_in(&git.text(commit, &self.file)?)
     }
 
-    fn find_in(&self, text: &str) -> Option<FoundFunction> {
+    pub(super) fn find_in(&self, text: &str) -> Option<FoundFunction> {
         let all = functions(text).filter(|_| !self.is_word);
         let Some(all) = all else { return has_word(text, &self.name).then_some(None) };
         let same = all.into_iter().filter(|function| {

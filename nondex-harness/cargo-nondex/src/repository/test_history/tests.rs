@@ -134,3 +134,14 @@ fn a_test_on_a_branch_is_as_old_as_on_the_branch_and_one_of_a_macro_as_its_name(
     let third = of.commit(&[("c.rs", test("many", "f(2); g(3);"))]);
     assert_eq!(of.introduced("c.rs", "c::many::case_1"), Some(third));
 }
+
+#[test]
+fn a_test_that_is_renamed_and_not_committed_is_what_reads_the_same_and_is_gone() {
+    let of = Repository::new();
+    of.commit(&[("a.rs", test("sorts", SORTS) + &test("adds", "assert_eq!(sum(&[1, 2]), 3);"))]);
+    let former = |now: &str, test: &str| former_name(&of.git, "HEAD", ("a.rs", now), test);
+    let now = test("is_sorted", SORTS) + &test("adds", "assert_eq!(sum(&[1, 2]), 3);");
+    assert_eq!(former(&now, "tests::is_sorted").as_deref(), Some("sorts"));
+    assert_eq!(former(&(now + &test("sorts", SORTS)), "tests::is_sorted"), None);
+    assert_eq!(former(&test("other", "run(\"all\", &[], None, true);"), "other"), None);
+}
