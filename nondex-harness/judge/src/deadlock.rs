@@ -1,15 +1,17 @@
 //! Deadlocks that are proven: all threads wait for each other, and nobody else in the world could
-//! let one go on.
+//! let one go on. And tests that fail only after more virtual time than their limit allows of real
+//! time.
 //!
 //! A run with real threads that comes to such an end takes its whole time limit, and shows no more
 //! than that. So where the clean runs end in it, other runs may only take somewhat longer than the
-//! test needs to get there: the one with real threads, and those of a plain build. Nor is the base
+//! test needs to get there, or to begin to wait: the one with real threads, and those of a plain
+//! build. Nor is the base
 //! schedule of a test at fault that also passes when it is scheduled: then both ends are lawful,
 //! and its own.
 
 use std::time::Duration;
 
-use nondex_core::{RunSpec, ScheduleEndKind};
+use nondex_core::{RunSpec, ScheduleEndKind, Source};
 
 use super::evidence::Evidence;
 use super::run::Run;
@@ -27,6 +29,14 @@ pub fn is_proven(run: &Run) -> bool {
     end.is_some_and(|end| end.kind == ScheduleEndKind::Deadlock)
 }
 
+/// Whether a run shows that it takes its whole time limit with real threads: it came to a proven
+/// deadlock, or slept beyond the limit before it failed, and waited for nobody outside.
+pub fn has_no_end(run: &Run) -> bool {
+    let is_closed = run.schedule.as_ref().is_some_and(|schedule| schedule.outside == 0)
+        && !run.sources.contains(&Source::Child);
+    is_proven(run) || !run.passed() && run.oversleeps() && is_closed
+}
+
 /// Whether a run ended because nothing but the world outside could have let a thread go on, and did
 /// not for long.
 pub(super) fn waits_for_others(run: &Run) -> bool {
@@ -34,9 +44,9 @@ pub(super) fn waits_for_others(run: &Run) -> bool {
     end.is_some_and(|end| end.kind == ScheduleEndKind::Outside)
 }
 
-/// Whether these are the runs of a test that comes to a proven deadlock in canonical order.
-pub(super) fn is_proven_of(clean: &[Run]) -> bool {
-    !clean.is_empty() && clean.iter().all(is_proven)
+/// Whether these are the runs of a test that [has no end](has_no_end) in canonical order.
+pub(super) fn have_no_end(clean: &[Run]) -> bool {
+    !clean.is_empty() && clean.iter().all(has_no_end)
 }
 
 /// Whether a spec is that of a run with real threads in canonical order.
@@ -50,11 +60,11 @@ fn is_clean(spec: &RunSpec) -> bool {
     spec.is_scheduled() && spec.is_clean() && spec.operations() == 0
 }
 
-/// How long runs with real threads may take of a test that comes to a proven deadlock in base
-/// order, if that is less than usual.
+/// How long runs with real threads may take of a test that has no end in canonical order, if that
+/// is less than usual.
 pub fn limit(usual: Duration, evidence: &Evidence) -> Option<Duration> {
     let clean = || evidence.all().filter(|(spec, _)| is_clean(spec));
-    if clean().next().is_none() || !clean().all(|(_, run)| is_proven(run)) {
+    if clean().next().is_none() || !clean().all(|(_, run)| has_no_end(run)) {
         return None;
     }
     let needed = clean().map(|(_, run)| needed(run));
@@ -65,7 +75,9 @@ pub fn limit(usual: Duration, evidence: &Evidence) -> Option<Duration> {
 /// How long a run with real threads may take that does what this scheduled one did, in tenths of a
 /// second.
 fn needed(run: &Run) -> Duration {
-    let own = run.took + run.virtual_time();
+    // It does not get there in real time anyway.
+    let slept = if run.oversleeps() { Duration::ZERO } else { run.virtual_time() };
+    let own = run.took + slept;
     let tenths = own.saturating_mul(PROPORTION).as_millis().div_ceil(100);
     Duration::from_millis(
         u64::try_from(tenths).map_or(u64::MAX, |tenths| tenths.saturating_mul(100)),
@@ -183,6 +195,35 @@ mod tests {
             assert_eq!((&short, is_natural), (&long, other));
             assert!(all == Duration::ZERO || all.as_secs() >= 2, "{all:?}");
         }
+    }
+
+    #[test]
+    fn a_test_that_fails_after_an_hour_of_virtual_time_is_not_waited_for() {
+        let usual = Duration::from_secs(60);
+        let judged = |outcome: Outcome, sources: &[Source]| {
+            let options = Options { timeout: usual, ..options() };
+            let (conclusion, evidence) = simulate_within(&options, |spec, limit| {
+                let mut run = ended(spec, Passes, limit);
+                let is_natural = !spec.is_scheduled();
+                run.outcome = if is_natural { Outcome::TimedOut } else { outcome.clone() };
+                (run.took, run.limit) = (if is_natural { limit } else { run.took }, limit);
+                run.sources = sources.to_vec();
+                if let Some(schedule) = &mut run.schedule {
+                    (schedule.threads, schedule.time_us) = (1, 3_600_000_000);
+                }
+                run
+            });
+            let waited = evidence.all().filter(|(spec, _)| !spec.is_scheduled());
+            (conclusion, waited.map(|(_, run)| run.took).sum::<Duration>())
+        };
+        let (found, waited) = judged(Outcome::Failed, &[Source::Sleep]);
+        assert_eq!(found, Conclusion::Broken);
+        assert!(waited < LEAST + Duration::from_secs(1), "{waited:?}");
+        // A child may be what it waits for.
+        let (found, waited) = judged(Outcome::Failed, &[Source::Sleep, Source::Child]);
+        assert_eq!((found, waited), (Conclusion::Broken, usual));
+        let (found, waited) = judged(Outcome::Passed, &[Source::Sleep]);
+        assert_eq!((found, waited), (Conclusion::Stable, Duration::ZERO));
     }
 
     #[test]

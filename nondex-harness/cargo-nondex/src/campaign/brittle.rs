@@ -69,7 +69,7 @@ impl BrittleSearch<'_> {
         let known: Vec<Option<Run>> = tests.iter().map(|case| clean(case)).collect();
         let mut runs = asked.iter().filter_map(|test| known[*test].as_ref());
         let limit = |run: &Option<Run>| deadlock::limit_together(run.as_ref());
-        let limits = if runs.all(deadlock::is_proven) {
+        let limits = if runs.all(deadlock::has_no_end) {
             known.iter().map(limit).collect()
         } else {
             Vec::new()
@@ -138,8 +138,8 @@ impl Search<'_> {
         if self.asked.contains(&test) {
             // What it finds in a folder for temporary files may come from earlier runs: it is run
             // again with an empty one, if it passes after others. With real threads a deadlock does
-            // not end.
-            let is_proven = deadlock::is_proven(&run);
+            // not end, nor does a long sleep.
+            let is_proven = deadlock::has_no_end(&run);
             if is_proven || !matches!(run.outcome, Outcome::Failed) {
                 self.ending.push(test);
             }
@@ -149,12 +149,15 @@ impl Search<'_> {
             }
             return;
         }
+        let is_too_long = run.oversleeps();
         let experiment = Experiment {
             tests: vec![test],
             ends: vec![self.processes.end(test, run, false)],
             alone: false,
         };
-        self.ending.extend(experiment.cut().map(|_| test));
+        if is_too_long || experiment.cut().is_some() {
+            self.ending.push(test);
+        }
         self.experiments.add(experiment);
     }
 
