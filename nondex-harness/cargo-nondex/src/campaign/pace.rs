@@ -1,8 +1,8 @@
 //! The pace of runs that are only repeated to see whether chance decides.
 //!
 //! Sixty runs of a small test take a fifth of a second. A test that fails in the last third of each
-//! second passes in all of them, or in none. So the runs of a test that reads the date are spread
-//! over more than a second.
+//! second, or in every other second, passes in all of them, or in none. So the runs of a test that
+//! reads the date are spread over more than two seconds.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,8 +11,8 @@ use nondex_core::Source;
 
 use crate::judge::run::Run;
 
-/// From the start of a run to that of the next one, at least: sixty take more than a second.
-pub(super) const INTERVAL: Duration = Duration::from_millis(18);
+/// From the start of a run to that of the next one, at least: sixty take more than two seconds.
+pub(super) const INTERVAL: Duration = Duration::from_millis(36);
 
 /// When the runs of one test start that are made one after the other.
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ mod tests {
         let first = pace.started.unwrap();
         pace.wait();
         assert!(pace.started.unwrap() - first >= INTERVAL);
-        assert!(INTERVAL * 60 > Duration::from_secs(1));
+        assert!(INTERVAL * 60 > Duration::from_secs(2));
         assert!(Pace::of(&[Source::Date]).reads_date);
     }
 }

@@ -1,5 +1,6 @@
 //! Pauses between the runs of a test that the date may decide, as [a pace](super::super::pace) has
-//! them; runs of other tests are made meanwhile.
+//! them; those that are to contradict others are spread over more than six seconds. Runs of other
+//! tests are made meanwhile.
 
 use std::time::Duration;
 
@@ -8,16 +9,19 @@ use nondex_core::{RunSpec, Source};
 use crate::campaign::pace::INTERVAL;
 use crate::judge::isolation::Runs;
 
+/// As [`INTERVAL`], for runs alone, after some together with other tests ended in two ways.
+const INTERVAL_ALONE: Duration = Duration::from_millis(108);
+
 /// Minimum number of equal runs that are made for certainty, rather than to confirm a choice.
 const MANY: usize = 5;
 
 /// How long after the start of one of the runs `specs` of a test with these `runs` the next one may
-/// start.
-pub(super) fn interval(runs: &Runs, specs: &[RunSpec]) -> Duration {
+/// start; `alone` if no other test runs meanwhile.
+pub(super) fn interval(runs: &Runs, specs: &[RunSpec], alone: bool) -> Duration {
     let is_repeated = specs.len() >= MANY && specs.windows(2).all(|pair| pair[0] == pair[1]);
     let mut all = runs.together.all().chain(runs.alone.all()).map(|(_, run)| run);
     if is_repeated && all.any(|run| run.sources.contains(&Source::Date)) {
-        INTERVAL
+        if alone { INTERVAL_ALONE } else { INTERVAL }
     } else {
         Duration::ZERO
     }
@@ -30,7 +34,7 @@ mod tests {
     use crate::judge::simulation;
 
     #[test]
-    fn the_runs_of_a_test_that_reads_the_date_are_spread_over_a_second() {
+    fn the_runs_of_a_test_that_reads_the_date_are_spread_over_seconds() {
         let clean = RunSpec::clean("t");
         let known = |source: Source| {
             let mut runs = Runs::new(true, true);
@@ -40,11 +44,12 @@ mod tests {
         };
         let repeated = vec![clean.clone(); 60];
         let date = known(Source::Date);
-        assert!(interval(&date, &repeated) * 60 > Duration::from_secs(1));
-        assert_eq!(interval(&known(Source::Clock), &repeated), Duration::ZERO);
-        assert_eq!(interval(&date, &repeated[..MANY - 1]), Duration::ZERO);
+        assert!(interval(&date, &repeated, false) * 60 > Duration::from_secs(2));
+        assert!(interval(&date, &repeated, true) * 60 > Duration::from_secs(6));
+        assert_eq!(interval(&known(Source::Clock), &repeated, true), Duration::ZERO);
+        assert_eq!(interval(&date, &repeated[..MANY - 1], false), Duration::ZERO);
         let mut others = repeated;
         others[3] = RunSpec::clean("another");
-        assert_eq!(interval(&date, &others), Duration::ZERO);
+        assert_eq!(interval(&date, &others, false), Duration::ZERO);
     }
 }

@@ -235,7 +235,7 @@ impl State {
         }
         let test = &mut self.tests[index];
         test.limit = limit;
-        test.interval = pause::interval(&test.runs, &specs);
+        test.interval = pause::interval(&test.runs, &specs, alone);
         test.is_alone = alone;
         test.purpose = purpose;
         let is_plain = specs.len() > 1 && specs.iter().all(is_plain);
