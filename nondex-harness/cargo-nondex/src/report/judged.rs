@@ -5,7 +5,7 @@ use nondex_core::{Level, RunSpec};
 use self::basis::Basis;
 pub use self::notes::JUDGED_ALONE;
 use super::id;
-use super::schema::{Culprit, FailureReport, MAX_FAILURES, Replay, TestReport};
+use super::schema::{Culprit, FailureReport, MAX_FAILURES, Replay, TestReport, Verdict};
 use super::workspace::Workspace;
 use crate::judge::conclusion::Conclusion;
 use crate::judge::isolation::{Judgement, Reason, Runs};
@@ -64,6 +64,9 @@ pub fn report(
     }
     prerequisites::write(&mut report, &basis);
     surroundings(&mut report, &basis);
+    if report.verdict == Verdict::Passed {
+        report.notes.extend(notes::lost(evidence));
+    }
     replay(&mut report, reproduced.as_ref(), &basis);
     if report.is_to_be_searched() {
         let search = reproduce::search(&["-E", &format!("test(={})", test.name)], options);

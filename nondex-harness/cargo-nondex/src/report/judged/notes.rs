@@ -52,6 +52,18 @@ pub(super) fn lateness(evidence: &Evidence, options: &Options) -> Option<String>
     ))
 }
 
+/// Says why a test that passed in every run is not called stable, where events of runs were lost.
+pub(super) fn lost(evidence: &Evidence) -> Option<String> {
+    let lost = evidence.all().filter(|(_, run)| run.lost).count();
+    (lost > 0).then(|| {
+        format!(
+            "it is not called stable, because the records of {lost} of {} runs miss events, as of \
+             a thread that still runs when the process ends: a choice that nobody knows may decide",
+            evidence.count()
+        )
+    })
+}
+
 /// Says that some runs have no result, and why.
 pub(super) fn cut(evidence: &Evidence, options: &Options) -> Vec<String> {
     let cut = threads::cut(evidence, options);

@@ -374,3 +374,12 @@ fn what_no_seed_controls_may_be_the_number_of_the_process_where_no_source_is_kno
     let clock = notes::uncontrolled(&[nondex_core::Source::Clock]);
     assert!(clock.ends_with("all that it uses: a clock"), "{clock}");
 }
+
+#[test]
+fn a_test_that_passed_and_is_not_called_stable_says_why() {
+    for (lost, verdict) in [(true, Verdict::Passed), (false, Verdict::Stable)] {
+        let report = judged(|_| Run { lost, ..run(true, [1]) });
+        assert_eq!(report.verdict, verdict);
+        assert_eq!(report.notes.iter().any(|note| note.contains("miss events")), lost);
+    }
+}
