@@ -115,9 +115,18 @@ fn line<'a>(test: &'a str, moments: &[(&'a Entry, &'a Life)]) -> Line<'a> {
 
 fn render(lives: &BTreeMap<&str, Vec<(&Entry, &Life)>>, is_named: bool, all: usize) -> String {
     let mut text = String::new();
+    let runs = last_runs(lives);
+    let mut earlier = 0;
     for (id, moments) in lives {
-        let shown = &moments[moments.len().saturating_sub(SHOWN)..];
-        let marks: String = shown.iter().map(|(_, life)| mark(life.verdict)).collect();
+        let in_run = |run: &&Entry| {
+            let own = moments.iter().find(|(entry, _)| std::ptr::eq(*entry, *run));
+            own.map_or(' ', |(_, life)| mark(life.verdict))
+        };
+        let marks: String = runs.iter().map(in_run).collect();
+        if marks.trim().is_empty() {
+            earlier += 1;
+            continue;
+        }
         let _ = writeln!(text, "{marks}  {id}");
         if is_named {
             for (entry, life) in changes(moments) {
@@ -131,11 +140,22 @@ fn render(lives: &BTreeMap<&str, Vec<(&Entry, &Life)>>, is_named: bool, all: usi
     if !is_named && stable > 0 {
         let _ = writeln!(text, "{stable} of {all} tests were stable in every run");
     }
+    if earlier > 0 {
+        let _ = writeln!(text, "{earlier} others ran before the last {SHOWN} of these runs only");
+    }
     text.push_str(
         ". stable  I ID  V OD-victim  B OD-brittle  N ND  U UD  w network  x broken, the oldest \
          run first\n",
     );
     text
+}
+
+/// The last runs that any of these tests was in, each a column.
+fn last_runs<'a>(lives: &BTreeMap<&str, Vec<(&'a Entry, &Life)>>) -> Vec<&'a Entry> {
+    let mut runs: Vec<&Entry> = lives.values().flatten().map(|(entry, _)| *entry).collect();
+    runs.sort_by_key(|entry| (entry.time, std::ptr::from_ref(*entry).addr()));
+    runs.dedup_by(|one, other| std::ptr::eq(*one, *other));
+    runs.split_off(runs.len().saturating_sub(SHOWN))
 }
 
 /// The first moment, and those at which something else was concluded than before.
@@ -175,6 +195,7 @@ mod tests {
         let moments = moments.map(|(verdict, commit)| {
             let entry = Entry {
                 commit: Some(commit.to_owned()),
+                time: u64::from(commit.as_bytes()[0]),
                 modified: commit == "d",
                 ..Entry::default()
             };
@@ -190,5 +211,11 @@ mod tests {
         assert!(text.starts_with(expected), "{text}");
         let short = render(&lives, false, 3);
         assert!(short.starts_with("..x.  p$t\n2 of 3 tests were stable"), "{short}");
+        // One that is new, and one that is gone.
+        let both = lives["p$t"].clone();
+        let (new, gone) = (both[2..].to_vec(), both[..1].to_vec());
+        let lives = BTreeMap::from([("p$t", both), ("p$new", new), ("p$gone", gone)]);
+        let text = render(&lives, false, 3);
+        assert!(text.starts_with(".     p$gone\n  x.  p$new\n..x.  p$t\n"), "{text}");
     }
 }
