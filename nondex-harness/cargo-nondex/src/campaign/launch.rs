@@ -14,7 +14,7 @@ use nix::sys::signal::Signal;
 use nondex_core::context::inheritance;
 use nondex_core::{Outcome, RunSpec};
 
-pub use self::command::{BACKTRACES, all, command, without_backtraces};
+pub use self::command::{BACKTRACES, all, arguments, command, without_backtraces};
 use super::ended::{Ended, not_started, outcome_of};
 use super::flags;
 use super::limits::TestLimits;

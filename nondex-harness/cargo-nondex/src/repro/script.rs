@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::Subject;
+use crate::campaign::launch;
 use crate::error::{Error, Result};
 use crate::project::{BuildPlan, Harness};
 use crate::shell::{join, quote};
@@ -99,8 +100,7 @@ impl Subject<'_> {
     pub(super) fn run_it(&self) -> String {
         let mut words = Vec::new();
         if self.binary.harness != Harness::Opaque {
-            words.extend(["--exact", &self.test.name, "--nocapture"]);
-            words.extend(self.test.ignored.then_some("--ignored"));
+            words.extend(launch::arguments(self.test, None));
         }
         format!("\"$test\" {}", join(words)).trim_end().to_owned()
     }

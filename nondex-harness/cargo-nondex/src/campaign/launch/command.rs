@@ -26,16 +26,25 @@ pub fn command(binary: &TestBinary, test: &TestCase, spec: Option<RunSpec>) -> C
     let mut command = program(binary, binary.executable_of(test));
     match binary.harness {
         Harness::Nondex | Harness::Libtest | Harness::Serial => {
-            command.args(["--exact", &test.name, "--nocapture"]);
-            command.args((binary.harness == Harness::Serial).then_some(ONE_THREAD));
-            // Those before it are in the spec.
-            command.args(test.ignored.then_some("--ignored"));
+            let is_serial = binary.harness == Harness::Serial;
+            command.args(arguments(test, is_serial.then_some(ONE_THREAD)));
         }
         Harness::Opaque | Harness::Doctest => {}
     }
     let spec = spec.map(|spec| RunSpec { preload: binary.preload.clone().map(Into::into), ..spec });
     command.envs(spec.map(|spec| (SPEC_VARIABLE, in_variable(&spec))));
     command
+}
+
+/// The arguments that run one test; `more` is another one. Those before it are in the spec.
+pub fn arguments<'t>(test: &'t TestCase, more: Option<&'t str>) -> Vec<&'t str> {
+    let name = test.name.as_str();
+    let ignored = test.ignored.then_some("--ignored");
+    let options = ["--nocapture"].into_iter().chain(more).chain(ignored);
+    if name.starts_with('-') {
+        return ["--exact"].into_iter().chain(options).chain(["--", name]).collect();
+    }
+    ["--exact", name].into_iter().chain(options).collect()
 }
 
 /// How cargo would start all tests of a binary.
@@ -65,5 +74,19 @@ fn in_variable(spec: &RunSpec) -> String {
     match file {
         Some(file) if std::fs::write(&file, &text).is_ok() => format!("@{}", file.display()),
         _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_looks_like_an_option_comes_last() {
+        let test = TestCase { ignored: true, ..TestCase::new("a") };
+        assert_eq!(arguments(&test, None), ["--exact", "a", "--nocapture", "--ignored"]);
+        let test = TestCase::new("-a");
+        let expected = ["--exact", "--nocapture", ONE_THREAD, "--", "-a"];
+        assert_eq!(arguments(&test, Some(ONE_THREAD)), expected);
     }
 }
