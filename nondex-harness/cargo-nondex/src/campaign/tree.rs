@@ -239,10 +239,17 @@ impl Tree {
         if had_file && !is_known {
             return false;
         }
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let _ = fs::create_dir_all(&self.kept);
-        fs::rename(path, self.kept.join(format!("{number}-{name}"))).is_ok()
+        let place = loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let place = self.kept.join(format!("{number}-{name}"));
+            // Another tree may have kept something there.
+            if place.symlink_metadata().is_err() {
+                break place;
+            }
+        };
+        fs::rename(path, place).is_ok()
     }
 }
 
@@ -315,6 +322,22 @@ mod tests {
         assert!(tree.restore());
         assert!(!of("target/of-tests").exists() && !of("target/nondex/build/tmp/report").exists());
         assert!(of("target/nondex/build/of-cargo").exists());
+    }
+
+    #[test]
+    fn what_another_tree_has_kept_stays_and_is_in_nobodys_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |path: &str| folder.path().join(path);
+        fs::create_dir(of("package")).unwrap();
+        for text in ["first", "second"] {
+            let tree = Tree::of([of("package")], of("kept"));
+            tree.written().add_anything();
+            fs::create_dir(of("package/out")).unwrap();
+            fs::write(of("package/out/text"), text).unwrap();
+            assert!(tree.restore() && !of("package/out").exists());
+        }
+        let text = |number: u32| fs::read_to_string(of(&format!("kept/{number}-out/text")));
+        assert_eq!([text(0).unwrap(), text(1).unwrap()], ["first", "second"]);
     }
 
     #[test]
