@@ -7,7 +7,7 @@ use std::path::Path;
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::bisection::{Bisection, FileCounts};
 
-use crate::support::{Fixture, Nondex, git};
+use crate::support::{Fixture, Nondex, commit, committed, edit, git, git_at_noon};
 
 /// How many commits there are, but for those of a branch and its merge.
 const COMMITS: usize = 60;
@@ -343,4 +343,32 @@ fn a_history_tells_which_commit_introduced_a_test_and_which_made_it_flaky() {
     let output = repository.bisect("names_are_sorted").run();
     output.expect(ExitCode::Setup);
     assert!(output.stderr.contains("no history"), "{}", output.stderr);
+}
+
+#[test]
+fn a_victim_of_another_binary_is_followed_though_its_package_had_another_name() {
+    let package = |name: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n")
+    };
+    let leaves = "#[test]\nfn makes_a_folder() {\n    \
+        std::fs::create_dir_all(\"out/deep\").unwrap();\n    \
+        std::fs::remove_dir_all(\"out\").unwrap();\n}\n";
+    let finds = "#[test]\nfn finds_no_folder() {\n    \
+        assert!(!std::path::Path::new(\"out\").exists());\n}\n";
+    let project = committed(&[("tests/a.rs", leaves), ("tests/b.rs", finds)]);
+    let head = || git_at_noon(&project, &["rev-parse", "HEAD"]);
+    let introduced = head();
+    edit(&project, "tests/a.rs", &[("std::fs::remove_dir_all(\"out\").unwrap();", "")]);
+    commit(&project);
+    let since = head();
+    fs::write(project.path("Cargo.toml"), package("renamed")).unwrap();
+    commit(&project);
+    let check = ["--offline", "--seeds", "0"];
+    Nondex::command(&project.path(""), "check").args(check).run().expect(ExitCode::Found);
+    let output = Nondex::reported(&project.path(""), "bisect").arg("finds_no_folder").run();
+    output.expect(ExitCode::Ok);
+    let found: Bisection = serde_json::from_str(&output.stdout).unwrap();
+    let steps = found.steps;
+    assert_eq!(found.flaky_since.unwrap().commit.commit, since, "{steps:?}");
+    assert_eq!(found.introduced.unwrap().commit, introduced);
 }

@@ -226,14 +226,18 @@ impl CommitSearch<'_, '_> {
     ) -> Result<(Option<Commit>, Vec<String>), Stopped> {
         let mut introduced = None;
         for name in self.oracle.tests() {
-            let mut known = report.tests.iter().filter(|other| other.binary == test.binary);
-            let file = known.find(|other| other.name == name).and_then(|other| other.file.as_ref());
+            // One of another binary has its id for a name.
+            let is_named = |other: &&TestReport| {
+                other.id == name || other.binary == test.binary && other.name == name
+            };
+            let known = report.tests.iter().find(is_named);
+            let file = known.and_then(|other| Some((other, other.file.as_ref()?)));
             let found = match file {
-                Some(file) => test_history(
+                Some((other, file)) => test_history(
                     self.git,
                     &bad.id,
                     &in_repository(self.git, workspace, file),
-                    &name,
+                    &other.name,
                 )?,
                 None => TestHistory::default(),
             };

@@ -1,5 +1,7 @@
 //! How a test is flaky, and what shows it at another commit.
 
+use std::collections::BTreeSet;
+
 use nondex_core::{Level, Schedule};
 
 use crate::error::{Error, Result};
@@ -11,13 +13,25 @@ use crate::report::{TestReport, Verdict};
 pub(super) enum Category {
     /// By choices at this level, of which this seed is known.
     Choices { level: Level, known: Vec<(Schedule, Level, u64)> },
-    /// Behind these tests of its binary.
+    /// Behind these tests; those of other binaries have their ids.
     Order { before: Vec<String>, fails: bool },
     /// By chance, seldom enough for this number of runs.
     Chance { runs: usize },
 }
 
 impl Category {
+    /// The packages of the tests that it takes, for a test of `own`.
+    pub(super) fn packages(&self, own: &str) -> Vec<String> {
+        let before: &[String] = match self {
+            Category::Order { before, .. } => before,
+            Category::Choices { .. } | Category::Chance { .. } => &[],
+        };
+        let ids = before.iter().filter_map(|name| name.split_once('$'));
+        let packages = ids.map(|(binary, _)| binary.split("::").next().unwrap_or(binary));
+        let all: BTreeSet<&str> = packages.chain([own]).collect();
+        all.into_iter().map(str::to_owned).collect()
+    }
+
     /// How a test of a report is flaky.
     ///
     /// # Errors

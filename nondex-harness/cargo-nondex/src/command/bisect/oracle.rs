@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use super::category::Category;
 use crate::campaign::launch::{Launcher, Setting};
-use crate::campaign::{self, Pace, Selected, Silent, StopFlag};
+use crate::campaign::{self, Pace, Selected, Silent, StopFlag, across};
 use crate::cli::BisectArgs;
 use crate::command::folders::Folders;
 use crate::error::Result;
 use crate::judge::Options;
 use crate::judge::bisect::Tried;
-use crate::project::{self, BuildPlan, Doctests, Project, Suite, TestCase};
+use crate::project::{self, BuildPlan, Doctests, Project, Suite, TestBinary, TestCase};
 use crate::report::schema::Line;
 use crate::report::{Report, RunDirectory, TestReport, Verdict};
 use crate::repository::{Copy, Git};
@@ -75,7 +75,7 @@ impl<'a> Oracle<'a> {
             manifest_path: Some(copy.workspace().join("Cargo.toml")),
             directory: copy.workspace().to_owned(),
             target_dir: Some(target.clone()),
-            packages: vec![test.package.clone()],
+            packages: category.packages(&test.package),
             workspace: false,
             exclude: Vec::new(),
             targets: Vec::new(),
@@ -129,7 +129,7 @@ impl<'a> Oracle<'a> {
             return Ok(Some(skipped(error.to_string())));
         }
         self.builds += 1;
-        let project = project::build(&self.plan, self.quiet);
+        let project = project::build(&self.plan_here(), self.quiet);
         if self.stop.is_set() {
             return Ok(None);
         }
@@ -165,6 +165,22 @@ impl<'a> Oracle<'a> {
         Ok(trial.filter(|_| !self.stop.is_set()))
     }
 
+    /// How this commit is built: all of it where a package has another name, or the test was in
+    /// another one.
+    fn plan_here(&self) -> BuildPlan {
+        let mut plan = self.plan.clone();
+        let is_whole = project::metadata(&plan, false).is_ok_and(|metadata| {
+            let members = metadata.workspace_packages();
+            let has = |name: &String| members.iter().any(|package| *package.name == *name);
+            !plan.packages.iter().all(has)
+        });
+        if is_whole {
+            plan.packages.clear();
+            plan.workspace = true;
+        }
+        plan
+    }
+
     /// The test, by its id, or else by the name of its function, in its own binary or else in the
     /// only one that has it.
     fn find<'p>(&self, project: &'p Project) -> Option<(&'p Suite, &'p TestCase)> {
@@ -187,6 +203,27 @@ impl<'a> Oracle<'a> {
                 function.is_some_and(|function| known.iter().any(|known| known == function))
             };
             let mut found = suite.tests.iter().filter(is_known);
+            found.next().filter(|_| found.next().is_none())
+        })
+    }
+
+    /// A test that ran before that of `suite`: another one of it, or that of another binary with
+    /// this id, or else the only one of its name.
+    fn earlier<'p>(
+        &self,
+        project: &'p Project,
+        suite: &'p Suite,
+        name: &str,
+    ) -> Option<(&'p Suite, &'p TestCase)> {
+        if let Some(case) = self.named(suite, name) {
+            return Some((suite, case));
+        }
+        let (binary, test) = name.split_once('$')?;
+        let named =
+            |other: &'p Suite| Some((other, other.test(test).or_else(|| self.named(other, name))?));
+        let own = project.suites.iter().find(|suite| suite.binary.id == binary);
+        own.and_then(named).or_else(|| {
+            let mut found = project.suites.iter().filter_map(named);
             found.next().filter(|_| found.next().is_none())
         })
     }
@@ -243,7 +280,8 @@ impl<'a> Oracle<'a> {
         }))
     }
 
-    /// Runs the test by itself and after the others, twice each.
+    /// Runs the test by itself and after the others, twice each, with an empty folder for temporary
+    /// files, and puts back what they leave.
     fn by_order(
         &mut self,
         project: &Project,
@@ -253,23 +291,32 @@ impl<'a> Oracle<'a> {
         fails: bool,
     ) -> Option<Trial> {
         let trial = |tried, what: &str| Trial { tried, what: what.to_owned(), place: None };
-        let others = before.iter().map(|name| self.named(suite, name));
-        let others: Option<Vec<&TestCase>> = others.collect();
-        let Some(mut cases) = others else {
+        let earlier = before.iter().map(|name| self.earlier(project, suite, name));
+        let earlier: Option<Vec<(&Suite, &TestCase)>> = earlier.collect();
+        let Some(earlier) = earlier else {
             return Some(trial(Tried::Stable, "the tests before it are not there"));
         };
-        let before = cases.iter().map(|case| case.name.clone()).collect();
-        cases.push(case);
+        let (own, of_others): (Vec<_>, Vec<_>) =
+            earlier.into_iter().partition(|(other, _)| other.binary.id == suite.binary.id);
+        let of_others = of_others.chunk_by(|(one, _), (next, _)| one.binary.id == next.binary.id);
+        let of_others: Vec<(&TestBinary, Vec<&TestCase>)> = of_others
+            .map(|of_one| (&of_one[0].0.binary, of_one.iter().map(|(_, case)| *case).collect()))
+            .collect();
+        let before = own.iter().map(|(_, case)| case.name.clone()).collect();
+        let cases: Vec<&TestCase> = own.into_iter().map(|(_, case)| case).chain([case]).collect();
         let options = self.options(project);
         let launcher = Launcher::new(self.directory.records(), self.stop);
         let limit = options.timeout;
         let alone = options.clean_spec(&case.name);
         let after = alone.clone().after(before);
+        let kept = self.directory.path().join("left");
         let mut passed = [Vec::new(), Vec::new()];
         for _ in 0..2 {
-            let orders: [(&[&TestCase], &RunSpec); 2] = [(&[case], &alone), (&cases, &after)];
-            for (passed, (tests, spec)) in passed.iter_mut().zip(orders) {
-                let runs = launcher.experiment(None, &[limit], &suite.binary, tests, spec)?;
+            let orders: [(&[_], &[&TestCase], &RunSpec); 2] =
+                [(&[], &[case], &alone), (&of_others, &cases, &after)];
+            for (passed, (others, tests, spec)) in passed.iter_mut().zip(orders) {
+                let own = (&suite.binary, tests);
+                let runs = across::run_after(&launcher, limit, others, own, spec, &kept)?;
                 passed.push(runs.last()?.passed());
             }
             self.runs += 2;
