@@ -71,6 +71,7 @@ impl Campaign<'_> {
                     Some(reason) => PlainBuild::Not((*reason).to_owned()),
                     None => comparison.compare(suite, case, *limit),
                 };
+                runs[*test].generated = comparison.generated(suite, case);
                 self.launcher.note(WrittenPaths::add_plain);
                 let is_known = obstacle.is_some() || matches!(compared, PlainBuild::Runs(_));
                 let is_left_open = self.stop.is_set() && !is_known && *is_decisive;

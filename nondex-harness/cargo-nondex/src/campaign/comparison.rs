@@ -9,6 +9,7 @@ use nondex_core::Outcome;
 
 use super::Selected;
 use super::ended;
+use super::generated;
 use super::launch;
 use super::process::{self, at_random_addresses};
 use super::stop::StopFlag;
@@ -79,6 +80,14 @@ impl<'a> Comparison<'a> {
         found.ok_or_else(|| "it is not in one".to_owned())
     }
 
+    /// A file that the build script of the test's package wrote with other contents in the plain
+    /// build, if that was built.
+    pub(super) fn generated(&self, suite: &Suite, case: &TestCase) -> Option<String> {
+        self.built.get()?;
+        let (plain, _) = self.find(suite, case).ok()?;
+        Some(generated::differing([&suite.binary, plain])?.into_string())
+    }
+
     fn try_compare(
         &self,
         suite: &Suite,
@@ -139,7 +148,8 @@ pub fn compare_broken(
             if let Some((suite, case)) = cases.get(&test.id) {
                 let timeout = options.of(&test.id).timeout;
                 let found = comparison.compare(suite, case, timeout);
-                plain::compared(test, &found, &options.workspace_root);
+                let generated = comparison.generated(suite, case);
+                plain::compared(test, &found, generated.as_deref(), &options.workspace_root);
             }
         }
     });

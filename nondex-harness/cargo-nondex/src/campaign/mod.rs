@@ -16,6 +16,7 @@ pub mod ended;
 pub mod experiment;
 mod external_files;
 mod flags;
+mod generated;
 pub mod launch;
 mod limits;
 pub mod memo;

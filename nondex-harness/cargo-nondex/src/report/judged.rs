@@ -211,7 +211,8 @@ fn surroundings(report: &mut TestReport, basis: &Basis<'_>) {
         }
     }
     if let Some(compared) = &basis.runs.plain {
-        let note = plain::note(report, compared, basis.workspace.root());
+        let note =
+            plain::note(report, compared, basis.runs.generated.as_deref(), basis.workspace.root());
         report.notes.push(note);
         if basis.conclusion() == Some(&Conclusion::Flaky) && !report.sources.is_empty() {
             report.notes.push(notes::uncontrolled(&report.sources));

@@ -21,6 +21,8 @@ pub struct Runs {
     pub alone: Evidence,
     /// Those of a plain build, when it was compared with one.
     pub plain: Option<PlainBuild>,
+    /// A file that the build script of its package wrote with other contents in that build.
+    pub generated: Option<String>,
     /// Its result after the other tests of its binary, when it fails alone.
     pub after_others: Option<order::AfterOthers>,
     /// What it does with files that nobody puts back, if that may decide.
@@ -37,6 +39,7 @@ impl Runs {
             together: Evidence::new(prune),
             alone: Evidence::new(prune),
             plain: None,
+            generated: None,
             after_others: None,
             files: None,
             is_shared,

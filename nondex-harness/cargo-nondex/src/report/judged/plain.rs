@@ -9,8 +9,13 @@ use crate::report::TestReport;
 use crate::report::schema::PointReport;
 
 /// Writes what a plain build shows about a test that fails alone and in every test order.
-pub fn compared(report: &mut TestReport, plain: &PlainBuild, root: &Utf8Path) {
-    let note = note(report, plain, root);
+pub fn compared(
+    report: &mut TestReport,
+    plain: &PlainBuild,
+    generated: Option<&str>,
+    root: &Utf8Path,
+) {
+    let note = note(report, plain, generated, root);
     if let PlainBuild::Runs(rate @ [failures, runs]) = *plain {
         report.plain = Some(rate);
         report.runs += runs;
@@ -25,8 +30,14 @@ pub fn compared(report: &mut TestReport, plain: &PlainBuild, root: &Utf8Path) {
     report.notes.push(note);
 }
 
-/// What came of the comparison, a sentence for the report. `root` is that of the test's workspace.
-pub(super) fn note(report: &TestReport, plain: &PlainBuild, root: &Utf8Path) -> String {
+/// What came of the comparison, a sentence for the report. `generated` is a file that the build
+/// script wrote with other contents in the plain build, and `root` that of the test's workspace.
+pub(super) fn note(
+    report: &TestReport,
+    plain: &PlainBuild,
+    generated: Option<&str>,
+    root: &Utf8Path,
+) -> String {
     match *plain {
         PlainBuild::Not(ref reason) => {
             format!("whether it fails in a plain build too is not known: {reason}")
@@ -44,12 +55,20 @@ pub(super) fn note(report: &TestReport, plain: &PlainBuild, root: &Utf8Path) -> 
             "it is not judged: it passes in {runs} of {runs} runs of a plain build, and fails in \
              canonical order here, most likely \
              because of {}",
-            addition(report, root)
+            generated.map_or_else(|| addition(report, root), of_build_script)
         ),
         PlainBuild::Runs([failures, runs]) => format!(
             "it fails in canonical order here, and in {failures} of {runs} runs of a plain build"
         ),
     }
+}
+
+/// That a build script decides, by a file that it wrote.
+fn of_build_script(file: &str) -> String {
+    format!(
+        "its build: the build script of its package wrote another `{file}` in each of the two \
+         builds, as it does where it takes the date, the number of its process or random bytes"
+    )
 }
 
 /// What a line of source that asks for something names, and what this tool changes of it.
@@ -140,7 +159,7 @@ mod tests {
             let mut report = broken("x", Outcome::Failed);
             report.rule(Fact::Fails);
             report.notes.push("it failed in each of 63 runs".to_owned());
-            compared(&mut report, &PlainBuild::Runs(runs), Utf8Path::new("."));
+            compared(&mut report, &PlainBuild::Runs(runs), None, Utf8Path::new("."));
             assert_eq!((report.verdict, report.unjudged), (verdict, is_unjudged));
             assert_eq!(report.plain, Some(runs));
             assert_eq!(report.notes.len(), if is_unjudged || runs[0] == 7 { 1 } else { 2 });
@@ -151,7 +170,7 @@ mod tests {
     fn of_a_test_that_passes_in_base_order_no_more_is_said_than_how_often_it_fails() {
         let report = TestReport::new("p", "p", "t");
         for (runs, expected) in [([0, 20], "0 of 20"), ([1, 3], "1 of 3")] {
-            let note = note(&report, &PlainBuild::Runs(runs), Utf8Path::new("."));
+            let note = note(&report, &PlainBuild::Runs(runs), None, Utf8Path::new("."));
             let expected = format!("it fails in {expected} runs of a plain build");
             assert_eq!(note, expected);
         }
@@ -172,15 +191,18 @@ mod tests {
         ] {
             std::fs::write(root.join("src/lib.rs"), source).unwrap();
             let report = broken(message, Outcome::Failed);
-            let note = note(&report, &PlainBuild::Runs([0, 3]), root);
+            let note = note(&report, &PlainBuild::Runs([0, 3]), None, root);
             assert!(note.contains(named), "{note}");
         }
+        let report = broken("left", Outcome::Failed);
+        let build = note(&report, &PlainBuild::Runs([0, 3]), Some("number.rs"), root);
+        assert!(build.contains("build script") && build.contains("`number.rs`"), "{build}");
         let mut cut = broken("no end", Outcome::Failed);
         cut.scheduled = Some(Scheduled { end: Some("steps".to_owned()), ..Scheduled::default() });
-        let limit = note(&cut, &PlainBuild::Runs([0, 3]), root);
+        let limit = note(&cut, &PlainBuild::Runs([0, 3]), None, root);
         assert!(limit.contains("--max-steps"), "{limit}");
         let mut report = broken("no end after 60s", Outcome::TimedOut);
-        let limit = note(&report, &PlainBuild::Runs([0, 3]), root);
+        let limit = note(&report, &PlainBuild::Runs([0, 3]), None, root);
         assert!(limit.contains("--timeout") && !limit.contains(":14"));
         report.points = vec![PointReport {
             api: "std::collections::HashSet::iter".to_owned(),
@@ -191,7 +213,7 @@ mod tests {
             count: 1,
             max_len: 5,
         }];
-        let order = note(&report, &PlainBuild::Runs([0, 3]), root);
+        let order = note(&report, &PlainBuild::Runs([0, 3]), None, root);
         assert!(order.contains("the order at src/lib.rs:14") && order.contains("--timeout"));
     }
 }
