@@ -94,6 +94,15 @@ pub(super) fn left_out(question: Question<'_>) -> usize {
     }
 }
 
+/// Whether a test uses what no choice controls, and fewer runs than half of [enough](ENOUGH) would
+/// show that. Time and threads, which are scheduled, do not count.
+pub(super) fn is_left_to_chance(question: Question<'_>) -> bool {
+    let is_timing =
+        |source: &Source| matches!(source, Source::Clock | Source::Sleep | Source::Thread);
+    sources(question.evidence).iter().any(|source| !is_timing(source))
+        && left_out(question) > question.natural().len()
+}
+
 /// How many passing runs are enough for a test that chance may decide: more if it failed in the
 /// canonical schedule, because it is likely to fail again.
 fn enough(evidence: &Evidence) -> usize {

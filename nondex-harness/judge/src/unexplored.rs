@@ -21,9 +21,13 @@ pub fn runs(question: Question<'_>) -> u64 {
 }
 
 /// Whether the budget was spent before each level had a run under a seed, of a test that reached a
-/// choice: that it passed shows little then.
+/// choice, or before half of the runs were made in which chance may show: that it passed shows
+/// little then.
 pub fn is_untried(question: Question<'_>) -> bool {
     let evidence = question.evidence;
+    if evidence.spent().exploring && certainty::is_left_to_chance(question) {
+        return true;
+    }
     let has_choice = evidence.all().any(|(_, run)| !run.points.is_empty());
     let tried = evidence.all().filter(|(spec, _)| !spec.is_clean()).count();
     let is_left_out = || tried == 0 || runs(question) > 0;

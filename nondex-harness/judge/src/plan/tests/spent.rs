@@ -1,10 +1,12 @@
 //! Conclusions about a test whose budget was spent, compared with those from all runs.
 
-use crate::options::Options;
 use std::collections::BTreeSet;
+
+use nondex_core::Source;
 
 use super::*;
 use crate::missing::Spent;
+use crate::options::Options;
 use crate::unexplored;
 
 /// The budget for exploring, spent.
@@ -129,11 +131,27 @@ fn seeds_that_were_asked_for_are_all_tried() {
 #[test]
 fn repetitions_for_certainty_stay_in_the_budget() {
     let options = options();
-    let timed = |_: &RunSpec| Run { sources: vec![nondex_core::Source::Clock], ..run(true, []) };
+    let timed = |_: &RunSpec| Run { sources: vec![Source::Clock], ..run(true, []) };
     let (conclusion, evidence) = spent_after(0, EXPLORING, &options, timed);
     assert_eq!(conclusion, Conclusion::Stable);
     assert_eq!(evidence.count(), 2);
     assert_eq!(unexplored::runs(Question::new("t", &options, &evidence)), 20);
+}
+
+#[test]
+fn a_test_that_chance_may_decide_is_untried_until_half_of_its_runs_are_made() {
+    let options = Options { every_seed: false, ..options() };
+    for (source, untried) in [(Source::ProcessNumber, 10), (Source::RandomFile, 30)] {
+        let random = |_: &RunSpec| Run { sources: vec![source], ..run(true, []) };
+        for runs in [0, untried, untried + 2, 100] {
+            let (_, evidence) = spent_after(runs, EXPLORING, &options, random);
+            let question = Question::new("t", &options, &evidence);
+            assert_eq!(unexplored::is_untried(question), runs <= untried, "{source:?} {runs}");
+        }
+    }
+    let timed = |_: &RunSpec| Run { sources: vec![Source::Clock], ..run(true, []) };
+    let (_, evidence) = spent_after(0, EXPLORING, &options, timed);
+    assert!(!unexplored::is_untried(Question::new("t", &options, &evidence)));
 }
 
 #[test]
