@@ -301,7 +301,9 @@ fn what_became_of_a_test_is_shown_and_tells_deflake_how_it_was() {
     };
     let all = show(&[]);
     all.expect(ExitCode::Ok);
-    assert!(all.stderr.contains(".x.  project$tests::adds\n"), "{}", all.stderr);
+    // It was not selected in the last runs.
+    let adds = all.stderr.lines().find(|line| line.ends_with("  project$tests::adds"));
+    assert!(adds.is_some_and(|line| line.starts_with(".x.  ")), "{}", all.stderr);
     assert!(
         all.stderr.contains("..xx  project$tests::has_an_area\n")
             || all.stderr.contains("...xx  project$tests::has_an_area\n"),

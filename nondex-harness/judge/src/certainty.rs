@@ -13,7 +13,6 @@ use super::conclusion::Conclusion;
 use super::deadlock;
 use super::evidence::Evidence;
 use super::missing::{Missing, Purpose};
-use super::patience::LONGER;
 use super::question::Question;
 use super::run::Run;
 use super::threads::NO_CHANCE;
@@ -134,11 +133,6 @@ fn confirm(question: Question<'_>) -> Result<bool, Missing> {
     let clean = question.clean();
     if clean.iter().all(|run| run.sources.is_empty()) {
         return confirm_at_addresses(question);
-    }
-    // In real time it would take longer than any run may.
-    let longest = question.options.timeout * LONGER;
-    if clean.iter().any(|run| run.oversleeps() && run.virtual_time() > longest) {
-        return Ok(true);
     }
     let natural = question.natural_spec();
     // Which it may be though no clean run came to a choice of threads or time, but only another
