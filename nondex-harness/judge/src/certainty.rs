@@ -16,6 +16,7 @@ use super::missing::{Missing, Purpose};
 use super::question::Question;
 use super::run::Run;
 use super::threads::NO_CHANCE;
+use super::timing::is_timing_source;
 
 /// With this number of passing runs, the failure rate is below 14 percent at 95 percent confidence.
 pub const ENOUGH: usize = 20;
@@ -96,9 +97,7 @@ pub(super) fn left_out(question: Question<'_>) -> usize {
 /// Whether a test uses what no choice controls, and fewer runs than half of [enough](ENOUGH) would
 /// show that. Time and threads, which are scheduled, do not count.
 pub(super) fn is_left_to_chance(question: Question<'_>) -> bool {
-    let is_timing =
-        |source: &Source| matches!(source, Source::Clock | Source::Sleep | Source::Thread);
-    sources(question.evidence).iter().any(|source| !is_timing(source))
+    sources(question.evidence).into_iter().any(|source| !is_timing_source(source))
         && left_out(question) > question.natural().len()
 }
 

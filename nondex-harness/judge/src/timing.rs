@@ -1,7 +1,7 @@
 //! Choices of threads and time: how long one thread is delayed while others go on, and how late one
 //! wakes.
 
-use nondex_core::{Family, Outcome, Site, model};
+use nondex_core::{Family, Outcome, Site, Source, model};
 
 use super::run::Run;
 
@@ -24,6 +24,11 @@ pub const fn is_of_timing(family: Family) -> bool {
 /// Whether a choice at `site` is one of threads or time.
 pub const fn is_timing(site: &Site) -> bool {
     is_of_timing(site.family)
+}
+
+/// Whether a source is threads or time, which are controlled where a test is scheduled.
+pub const fn is_timing_source(source: Source) -> bool {
+    matches!(source, Source::Clock | Source::Sleep | Source::Thread)
 }
 
 /// Whether a run reached a choice of threads or time.

@@ -25,14 +25,12 @@ pub fn runs(question: Question<'_>) -> u64 {
 /// little then.
 pub fn is_untried(question: Question<'_>) -> bool {
     let evidence = question.evidence;
-    if evidence.spent().exploring && certainty::is_left_to_chance(question) {
-        return true;
+    if !evidence.spent().exploring {
+        return false;
     }
     let has_choice = evidence.all().any(|(_, run)| !run.points.is_empty());
     let tried = evidence.all().filter(|(spec, _)| !spec.is_clean()).count();
     let is_left_out = || tried == 0 || runs(question) > 0;
-    evidence.spent().exploring
-        && has_choice
-        && tried < question.options.levels.len()
-        && is_left_out()
+    certainty::is_left_to_chance(question)
+        || has_choice && tried < question.options.levels.len() && is_left_out()
 }

@@ -198,10 +198,7 @@ impl<'a> Oracle<'a> {
     fn named<'p>(&self, suite: &'p Suite, name: &str) -> Option<&'p TestCase> {
         suite.test(name).or_else(|| {
             let known = self.names.get(name)?;
-            let is_known = |case: &&TestCase| {
-                let function = case.name.rsplit("::").next();
-                function.is_some_and(|function| known.iter().any(|known| known == function))
-            };
+            let is_known = |case: &&TestCase| known.iter().any(|known| known == case.function());
             let mut found = suite.tests.iter().filter(is_known);
             found.next().filter(|_| found.next().is_none())
         })

@@ -25,8 +25,11 @@ pub(super) fn group(document: &Table, name: &Value) -> Option<Arc<TestGroup>> {
 /// A number of threads, as of the command line, or one of nextest's two names.
 pub(super) fn threads(value: &Value) -> Option<NonZeroUsize> {
     match value {
-        Value::String(text) if text == "num-test-threads" => Some(NonZeroUsize::MAX),
-        Value::String(text) if text.parse::<i64>().is_err() => processors(text).ok(),
+        Value::String(text) => match text.as_str() {
+            "num-cpus" => processors(text).ok(),
+            "num-test-threads" => Some(NonZeroUsize::MAX),
+            _ => None,
+        },
         Value::Integer(number) => processors(&number.to_string()).ok(),
         _ => None,
     }

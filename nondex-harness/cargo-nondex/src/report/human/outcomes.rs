@@ -6,6 +6,7 @@ use nondex_core::Source;
 
 use super::View;
 use super::count::NAMED;
+use crate::judge::timing::is_timing_source;
 use crate::report::listing::{first, plural};
 use crate::report::schema::{Report, TestReport, Verdict, World};
 
@@ -113,11 +114,9 @@ fn partings(report: &Report) -> Vec<String> {
 fn uncontrolled(test: &TestReport) -> Vec<&'static str> {
     // What is scheduled is virtual.
     let is_real = test.scheduled.is_none() || test.real_threads.is_some();
-    let is_timing =
-        |source: &Source| matches!(source, Source::Clock | Source::Sleep | Source::Thread);
     let sources = test.sources.iter();
     let mut found: Vec<&str> = sources
-        .filter(|source| is_real || !is_timing(source))
+        .filter(|source| is_real || !is_timing_source(**source))
         .map(|source| match source {
             Source::Clock => "the real clock",
             Source::Date => "the date",
