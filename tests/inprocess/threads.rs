@@ -10,7 +10,9 @@ use std::sync::OnceLock;
 use camino::Utf8Path;
 use cargo_nondex::project::addresses;
 use nondex_core::channel;
-use nondex_core::{Execution, Level, Outcome, RunRecord, RunSpec, ScheduleEndKind};
+use nondex_core::{
+    Execution, Level, Outcome, RunRecord, RunSpec, ScheduleEndKind, TracedOperation,
+};
 
 use crate::compile::{compile_threads, fixture};
 
@@ -174,13 +176,29 @@ fn a_run_that_is_shown_has_the_schedule_of_one_that_is_not() {
             let shown = spec.clone().with_scheduler(0).with_operations(1_000);
             let mut shown = run(&shown).1;
             let schedule = shown.schedule.as_mut().unwrap();
-            assert!(schedule.trace.take().is_some(), "{test}");
-            if schedule.is_repeatable() {
-                assert_eq!(plain, shown, "{test} {} {}", spec.level(), spec.seed());
+            let trace = schedule.trace.take().expect(&test);
+            let (is_repeatable, count) = (schedule.is_repeatable(), schedule.operations);
+            if !is_repeatable {
+                continue;
+            }
+            assert_eq!(plain, shown, "{test} {} {}", spec.level(), spec.seed());
+            if !test.starts_with("wrong_") {
+                continue;
+            }
+            let last = spec.clone().with_scheduler(0).with_operations(MOST_AT_THE_END);
+            let last = run(&last.with_last_operations_of(count)).1.schedule.unwrap();
+            let mut ends = last.trace.unwrap().operations.into_iter().rev();
+            let mut whole = trace.operations.into_iter().rev();
+            let of = |operation: TracedOperation| (operation.operation, operation.time);
+            for _ in 0..MOST_AT_THE_END {
+                assert_eq!(ends.next().map(of), whole.next().map(of), "{test}");
             }
         }
     }
 }
+
+/// Number of operations that are compared of a run that shows its last ones only.
+const MOST_AT_THE_END: u64 = 5;
 
 #[test]
 fn the_memory_of_a_test_lies_at_the_same_place_however_its_thread_is_started() {

@@ -160,7 +160,7 @@ fn operation_on(me: Ref, operation: Operation, object: Object) {
     begin_operation(me, operation);
     // It is queried last. Known before, the compiler makes two of what stands above, one for runs
     // that are shown; and a choice is drawn by the stack on which it is made.
-    if trace::is_on() {
+    if trace::is_operation_due(me, operation) {
         trace::note(me, operation, object);
     }
 }
@@ -169,7 +169,7 @@ fn operation_on(me: Ref, operation: Operation, object: Object) {
 #[inline]
 fn point_after(operation: Operation, object: Object) {
     if let Some(me) = me() {
-        if trace::is_on() {
+        if trace::is_operation_due(me, operation) {
             trace::note(me, operation, object);
         }
         begin_operation(me, operation);
@@ -255,7 +255,7 @@ fn look_up(me: Ref, fires: Option<Operation>, yields: bool) {
         }
         None => 0,
     };
-    if hold > 0 && trace::is_on() {
+    if hold > 0 && trace::is_due() {
         trace::note_delay(me, Operation::Hold.name(), hold);
     }
     if me.spins() {

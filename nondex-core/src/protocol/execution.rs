@@ -51,9 +51,15 @@ pub struct ScheduledTest {
     pub max_steps: u64,
     /// How many of these operations, the last ones, are recorded, each with its stack.
     pub operations: u64,
+    /// How many of them are not, the first ones: a stack takes a tenth of a millisecond.
+    pub skipped: u64,
 }
 
-json::object!(strict ScheduledTest { max_steps = optional, operations = optional });
+json::object!(strict ScheduledTest {
+    max_steps = optional,
+    operations = optional,
+    skipped = optional,
+});
 
 /// Tests that run one after the other, and what is observed of the state that they share. Each
 /// field counts without the others.

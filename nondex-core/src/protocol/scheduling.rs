@@ -20,6 +20,8 @@ pub struct ScheduleRecord {
     pub threads: u64,
     /// How many operations they did at which another thread could have run.
     pub steps: u64,
+    /// About how many operations could be recorded of it.
+    pub operations: u64,
     /// How often another thread went on.
     pub switches: u64,
     /// How often a thread was delayed.
@@ -55,6 +57,7 @@ pub struct ScheduleRecord {
 json::object!(ScheduleRecord {
     threads,
     steps,
+    operations = optional,
     switches,
     holds = optional,
     longest_delay = optional,

@@ -66,9 +66,12 @@ pub(super) fn choices() -> impl Strategy<Value = Choices> {
 }
 
 pub(super) fn execution() -> impl Strategy<Value = Execution> {
-    let scheduled = (any::<u64>(), any::<u64>());
-    let scheduled =
-        scheduled.prop_map(|(max_steps, operations)| ScheduledTest { max_steps, operations });
+    let scheduled = (any::<u64>(), any::<u64>(), any::<u64>());
+    let scheduled = scheduled.prop_map(|(max_steps, operations, skipped)| ScheduledTest {
+        max_steps,
+        operations,
+        skipped,
+    });
     let names = || prop::collection::vec(".{0,8}", 0..3);
     let states = || prop::collection::vec(state(), 0..2);
     let forks = (names(), prop::collection::vec(any::<u64>(), 0..3));
@@ -263,6 +266,7 @@ pub(super) fn schedule() -> impl Strategy<Value = ScheduleRecord> {
         |((threads, steps, time_us, leaks), end, course, trace)| ScheduleRecord {
             threads,
             steps,
+            operations: steps / 7,
             switches: steps / 2,
             holds: steps / 3,
             longest_delay: steps / 5,

@@ -303,8 +303,9 @@ impl<'a> CulpritSearch<'a> {
 }
 
 /// The run that shows the stacks of a group of culprits of `spec`: of the calls, of the insertion
-/// of elements, of the creation of collections.
-pub fn traced(spec: &RunSpec, group: &Group) -> RunSpec {
+/// of elements, of the creation of collections. Of operations it shows the last ones, where a run
+/// in the evidence shows how many there are.
+pub fn traced(evidence: &Evidence, spec: &RunSpec, group: &Group) -> RunSpec {
     let calls = &group.calls;
     let spec = if calls.is_empty() {
         spec.clone()
@@ -313,11 +314,14 @@ pub fn traced(spec: &RunSpec, group: &Group) -> RunSpec {
         spec.clone().with_selection(Selection::Only(scopes))
     };
     let spec = spec.with_given(calls.iter().filter_map(Call::given).collect());
-    let is_timed = group.sites.iter().any(is_timing);
-    RunSpec {
-        trace: group.sites.clone(),
-        ..spec.with_operations(if is_timed { specs::OPERATIONS } else { 0 })
+    let trace = group.sites.clone();
+    if !group.sites.iter().any(is_timing) {
+        return RunSpec { trace, ..spec.with_operations(0) };
     }
+    let runs = evidence.of(&spec).iter();
+    let counts = runs.filter_map(|run| Some(run.schedule.as_ref()?.operations));
+    let fewest = counts.min().unwrap_or_default();
+    RunSpec { trace, ..spec.with_operations(specs::OPERATIONS).with_last_operations_of(fewest) }
 }
 
 /// What the runs say of a call whose choice is given as steps.

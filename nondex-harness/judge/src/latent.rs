@@ -56,7 +56,7 @@ fn find(question: Question<'_>) -> Result<Option<Dependence>, Missing> {
         return Ok(None);
     }
     for group in &mut culprits.groups {
-        let traced = culprit::traced(spec, group);
+        let traced = culprit::traced(&judged, spec, group);
         let answers = judged.answers(std::slice::from_ref(&traced))?;
         group.points = answers[0].run.points.to_vec();
         group.steps.clone_from(&answers[0].run.steps);

@@ -197,7 +197,7 @@ fn explained(
         })));
     }
     let traced: Vec<RunSpec> =
-        culprits.groups.iter().map(|group| culprit::traced(&spec, group)).collect();
+        culprits.groups.iter().map(|group| culprit::traced(evidence, &spec, group)).collect();
     for (group, answer) in culprits.groups.iter_mut().zip(evidence.answers(&traced)?) {
         group.points = answer.run.points.to_vec();
         group.steps.clone_from(&answer.run.steps);

@@ -36,7 +36,7 @@ fn before(place: usize, writes: bool) {
     if fires || now >= ATTENTION.load(Ordering::Relaxed) {
         look_up(me, fires.then_some(Operation::Atomic), false);
     }
-    if trace::is_on() {
+    if trace::is_due() {
         trace::note_access(me, if writes { "write" } else { "read" }, place, writes);
     }
 }

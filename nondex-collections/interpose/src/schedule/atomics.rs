@@ -40,8 +40,8 @@ fn done<T, V: Into<u64>>(
     found: Option<V>,
     left: Option<V>,
 ) {
-    if trace::is_on() {
-        if let Some(me) = me {
+    if let Some(me) = me {
+        if trace::is_look_due(me) {
             trace::note_atomic(me, name, place.addr(), found.map(Into::into), left.map(Into::into));
         }
     }
@@ -183,10 +183,11 @@ macro_rules! operations {
             let found = unsafe { <$atomic>::from_ptr(place) }.$method(value, Ordering::SeqCst);
             has_changed(me);
             // The rest is needed in few runs, and no other thread ran in between.
-            if trace::is_on() {
+            if let Some(me) = me.filter(|me| trace::is_look_due(*me)) {
                 // SAFETY: as above.
                 let left = unsafe { <$atomic>::from_ptr(place) }.load(Ordering::Relaxed);
-                done(me, stringify!($method), place, Some(found), Some(left));
+                let (found, left) = (Some(found.into()), Some(left.into()));
+                trace::note_atomic(me, stringify!($method), place.addr(), found, left);
             }
             found
         })*

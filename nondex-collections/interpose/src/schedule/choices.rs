@@ -329,7 +329,7 @@ pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
     let Some(_work) = own::work() else { return false };
     let model = if expected == PARKED { &model::THREAD_PARK } else { &model::CONDVAR_WAIT };
     let is_chosen = choice::number(model, origin::caller(), 0..=1, 0, |_| 1) == Some(1);
-    if is_chosen && trace::is_on() {
+    if is_chosen && trace::is_due() {
         trace::note_delay(me, "spurious", 0);
     }
     is_chosen

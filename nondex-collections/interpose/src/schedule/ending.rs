@@ -77,6 +77,7 @@ extern "C" fn at_exit() {
 pub(super) struct Done {
     counts: Counts,
     steps: u64,
+    operations: u64,
     time: u64,
     delayed: u64,
     trace: Option<trace::Kept>,
@@ -88,6 +89,7 @@ impl Done {
         Done {
             counts: shared.counts,
             steps: STEPS.load(Ordering::Relaxed),
+            operations: trace::count(),
             time: NOW.load(Ordering::Relaxed),
             delayed: shared.delayed,
             trace: trace::take(),
@@ -109,6 +111,7 @@ impl Done {
         record
             .number("threads", counts.threads)
             .number("steps", self.steps)
+            .count("operations", self.operations)
             .number("switches", counts.switches)
             .count("holds", counts.holds)
             .count("longest_delay", counts.longest_delay)

@@ -83,7 +83,7 @@ pub(super) fn late(me: Ref, mark: usize, deadline: u64) -> u64 {
     let model = if mark == SLEEPS { &model::THREAD_SLEEP } else { &model::CONDVAR_WAIT_TIMEOUT };
     let moment = word(me, TIME | LENGTH, number);
     let late = held(model, origin::caller(), moment, within(u64::MAX), deadline);
-    if late > 0 && trace::is_on() {
+    if late > 0 && trace::is_due() {
         trace::note_delay(me, "late", late);
     }
     // It is no sleep of the program's.
@@ -153,7 +153,7 @@ pub(super) fn age(me: Ref, clock: usize) -> u64 {
     let Some(_work) = own::work() else { return 0 };
     let moment = word(me, AGE | LENGTH, number);
     let age = choice::age(CLOCKS[clock], origin::caller(), moment).unwrap_or(0);
-    if age > 0 && trace::is_on() {
+    if age > 0 && trace::is_due() {
         trace::note_delay(me, "old time", age);
     }
     age

@@ -65,7 +65,7 @@ pub(super) fn delay_alone(me: Ref, by: &'static Model) {
     if hold == 0 {
         return;
     }
-    if trace::is_on() {
+    if trace::is_due() {
         trace::note_delay(me, Operation::Hold.name(), hold);
     }
     let mut shared = SHARED.lock();

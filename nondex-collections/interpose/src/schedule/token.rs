@@ -365,7 +365,7 @@ fn go_first_or_let_others(me: Ref) {
     }
     let hold = systematic::hold(me, false);
     if hold > 0 {
-        if trace::is_on() {
+        if trace::is_due() {
             trace::note_delay(me, Operation::Hold.name(), hold);
         }
         let operation = me.operation.get();

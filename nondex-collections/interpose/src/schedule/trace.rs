@@ -5,7 +5,7 @@
 
 use ::std::ffi::{CStr, c_char, c_int};
 use ::std::io::Write;
-use ::std::sync::atomic::{AtomicBool, Ordering};
+use ::std::sync::atomic::{AtomicU64, Ordering};
 
 use nondex_core::hidden::{self, Text};
 use nondex_core::{ScheduledTest, StateKind, json};
@@ -17,8 +17,11 @@ use super::thread::Ref;
 use super::{Busy, Operation};
 use crate::{libc, origin};
 
-/// Whether operations are kept: so only in runs whose spec asks for it.
-static IS_ON: AtomicBool = AtomicBool::new(false);
+/// Number of operations until now.
+static COUNT: AtomicU64 = AtomicU64::new(0);
+
+/// From which operation on they are kept: never, unless the spec asks for it.
+static FIRST: AtomicU64 = AtomicU64::new(u64::MAX);
 
 static KEPT: Lock<Kept> = Lock::new(Kept::new());
 
@@ -49,8 +52,9 @@ pub(super) struct Kept {
     stacks: hidden::Vec<hidden::Vec<u64>>,
     names: hidden::Vec<hidden::Vec<u8>>,
     operations: hidden::Vec<Done>,
-    /// How many there were before the oldest that is kept, and where that one is.
+    /// How many there were before the oldest that is kept.
     skipped: u64,
+    /// Where the oldest one is.
     oldest: usize,
 }
 
@@ -78,26 +82,47 @@ struct Done {
     stack: u32,
 }
 
-/// Begins to keep operations, if the run asks for them.
+/// Begins to count operations, and to keep them if the run asks for them.
 pub(super) fn begin(test: &ScheduledTest) {
+    COUNT.store(0, Ordering::Relaxed);
     if test.operations > 0 {
-        KEPT.lock().most = usize::try_from(test.operations).unwrap_or(usize::MAX);
-        IS_ON.store(true, Ordering::Relaxed);
+        let mut kept = KEPT.lock();
+        kept.most = usize::try_from(test.operations).unwrap_or(usize::MAX);
+        kept.skipped = test.skipped;
+        FIRST.store(test.skipped, Ordering::Relaxed);
     }
 }
 
-/// Whether operations are kept.
+/// Counts an operation; whether it is kept. No other thread of the test runs meanwhile. Not so if
+/// this thread only waits by looking: of what nobody changes the first looks tell enough, and the
+/// others would push out what led to it.
 #[inline]
-pub(super) fn is_on() -> bool {
-    IS_ON.load(Ordering::Relaxed)
+pub(super) fn is_look_due(me: Ref) -> bool {
+    !me.spins() && is_due()
+}
+
+/// As [`is_look_due`], of an operation of this thread.
+#[inline]
+pub(super) fn is_operation_due(me: Ref, operation: Operation) -> bool {
+    if operation == Operation::Yield { is_look_due(me) } else { is_due() }
+}
+
+/// As [`is_look_due`], of what is no look.
+#[inline]
+pub(super) fn is_due() -> bool {
+    let number = COUNT.load(Ordering::Relaxed);
+    COUNT.store(number + 1, Ordering::Relaxed);
+    number >= FIRST.load(Ordering::Relaxed)
+}
+
+/// How many operations there were, in a run that keeps none.
+pub(super) fn count() -> u64 {
+    COUNT.load(Ordering::Relaxed)
 }
 
 /// Keeps an operation of this thread.
 #[cold]
 pub(super) fn note(me: Ref, operation: Operation, object: Object) {
-    if operation == Operation::Yield && me.spins() {
-        return;
-    }
     let name = match (operation, object) {
         (Operation::File, Object::State(_, true, _)) => "change",
         (Operation::File, Object::State(_, false, _)) => "read",
@@ -106,8 +131,7 @@ pub(super) fn note(me: Ref, operation: Operation, object: Object) {
     keep(me, object, Done { operation: name, ..Done::default() });
 }
 
-/// Keeps an atomic operation of this thread, unless it waits by looking: of what nobody changes the
-/// first looks tell enough, and the others would push out what led to it.
+/// Keeps an atomic operation of this thread.
 #[cold]
 pub(super) fn note_atomic(
     me: Ref,
@@ -116,9 +140,6 @@ pub(super) fn note_atomic(
     found: Option<u64>,
     left: Option<u64>,
 ) {
-    if me.spins() {
-        return;
-    }
     let done = Done { operation, writes: left.is_some(), found, left, ..Done::default() };
     keep(me, Object::Address(address), done);
 }
@@ -269,7 +290,7 @@ impl Kept {
 
 /// What was kept; no more is.
 pub(super) fn take() -> Option<Kept> {
-    let was_on = IS_ON.swap(false, Ordering::Relaxed);
+    let was_on = FIRST.swap(u64::MAX, Ordering::Relaxed) != u64::MAX;
     was_on.then(|| ::std::mem::replace(&mut *KEPT.lock(), Kept::new()))
 }
 

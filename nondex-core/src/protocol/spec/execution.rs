@@ -10,7 +10,7 @@ impl RunSpec {
     /// operations; 0 is the default.
     #[must_use]
     pub fn with_scheduler(self, max_steps: u64) -> Self {
-        let test = ScheduledTest { max_steps, operations: 0 };
+        let test = ScheduledTest { max_steps, ..ScheduledTest::default() };
         RunSpec { execution: Execution::Scheduled(test), ..self }
     }
 
@@ -77,6 +77,16 @@ impl RunSpec {
     pub fn with_operations(mut self, operations: u64) -> Self {
         if let Execution::Scheduled(test) = &mut self.execution {
             test.operations = operations;
+        }
+        self
+    }
+
+    /// The same without a record of the first operations of a run that has `count` of them: only
+    /// about as many before its last ones as are recorded of those.
+    #[must_use]
+    pub fn with_last_operations_of(mut self, count: u64) -> Self {
+        if let Execution::Scheduled(test) = &mut self.execution {
+            test.skipped = count.saturating_sub(test.operations.saturating_mul(2));
         }
         self
     }

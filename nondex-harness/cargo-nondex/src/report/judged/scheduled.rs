@@ -37,6 +37,7 @@ pub(super) fn report(
     let ScheduleRecord {
         threads,
         steps,
+        operations: _,
         switches,
         holds,
         longest_delay: _,
