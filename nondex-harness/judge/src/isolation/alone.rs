@@ -64,6 +64,14 @@ pub(super) fn judge(
         // Others are not what makes it fail; more likely what its own earlier runs left.
         return Ok(as_together(together));
     }
+    // Its culprits are not confirmed since there was no time for it, and alone there is none either.
+    if let Conclusion::Dependent(dependence) = &together
+        && runs.together.spent().explaining
+        && runs.together.contradiction(options.is_scheduled()).is_none()
+        && is_same_alone(dependence, &clean, &runs.alone)?
+    {
+        return Ok(as_together(together));
+    }
     let mut conclusion = plan::judge(question)?;
     if matches!(conclusion, Conclusion::Stable | Conclusion::Latent(_) | Conclusion::Broken) {
         // When the budget was spent, the choices that decide were not tried again.

@@ -172,6 +172,21 @@ fn what_is_only_suspected_is_no_interference_though_the_budget_is_spent_before_i
 }
 
 #[test]
+fn what_there_is_no_time_to_explain_is_not_tried_again_alone_with_every_seed() {
+    let options = Options { every_seed: true, ..options() };
+    let mut runs = Runs::new(true, true);
+    runs.spend(Spent { exploring: true, explaining: true });
+    let ask = |runs: &Runs| judge("t", &options, runs);
+    let judgement = settle(&mut runs, ask, |runs, spec: RunSpec, missing| {
+        let passes = !(made(&spec, 2) && spec.level() >= Level::One);
+        runs.of_mut(missing.alone).add(spec, run(passes, [1, 2]));
+    });
+    assert_eq!(verdict(&judgement), "suspected");
+    assert!(!judgement.from_alone);
+    assert_eq!(runs.alone.count(), 4);
+}
+
+#[test]
 fn the_figures_of_both_kinds_of_runs_are_given() {
     let (judgement, _) = simulate(|_, alone, n| run(alone || n != 1, []), true);
     assert_eq!(
