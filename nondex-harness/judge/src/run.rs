@@ -49,6 +49,9 @@ pub struct Run {
     pub written: u64,
     /// What else happened, such as a child that was left running.
     pub notes: Vec<String>,
+    /// The stacks of its threads when it took too long, those that ran before those that waited.
+    #[serde(default)]
+    pub stacks: Vec<Vec<Frame>>,
     /// Its operations on other machines.
     pub network: Arc<[NetworkRecord]>,
     /// Its operations that failed as a sanitiser asks.
@@ -106,6 +109,7 @@ impl Run {
             output: None,
             written: 0,
             notes: Vec::new(),
+            stacks: Vec::new(),
             network: [].into(),
             failed_operations: [].into(),
             sources: Vec::new(),

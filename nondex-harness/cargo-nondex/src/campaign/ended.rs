@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use nondex_core::{Failure, Outcome, RunRecord, RunSpec, ScheduleEndKind, Selection};
+use nondex_core::{Failure, Frame, Outcome, RunRecord, RunSpec, ScheduleEndKind, Selection};
 
 use super::experiment::records;
 use super::message;
@@ -25,6 +25,8 @@ pub(super) struct Ended {
     pub(super) process_end: Outcome,
     pub(super) left_child: bool,
     pub(super) output: Output,
+    /// Where its threads were when it took too long.
+    pub(super) stacks: Vec<Vec<Frame>>,
     pub(super) took: Duration,
     pub(super) recorded: Recorded,
     /// Why the record cannot be read.
@@ -84,6 +86,11 @@ impl Ended {
             let run = run_of(folded, (self.took, timeout), complete, notes);
             runs.push(Run {
                 lost: lost > 0,
+                stacks: if run.outcome == Outcome::TimedOut {
+                    self.stacks.clone()
+                } else {
+                    Vec::new()
+                },
                 written: if is_written { difference::fingerprint(&output()) } else { 0 },
                 output: (!passed || is_reference(named)).then(output),
                 ..run

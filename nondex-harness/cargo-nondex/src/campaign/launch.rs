@@ -302,13 +302,15 @@ impl<'a> Launcher<'a> {
             let _ = std::fs::remove_file(record);
             return Some(Err(io::ErrorKind::PermissionDenied.into()));
         }
-        let moved = binary.moved.as_ref();
-        addresses::resolve(binary.executable_of(test), moved, &mut recorded.events);
+        let (executable, moved) = (binary.executable_of(test), binary.moved.as_ref());
+        addresses::resolve(executable, moved, &mut recorded.events);
+        let stacks = addresses::frames_of(executable, moved, &finished.stacks);
         Some(Ok(Ended {
             record: record.to_owned(),
             process_end,
             left_child: finished.left_child,
             output: finished.output,
+            stacks,
             took,
             recorded,
             problem,

@@ -9,6 +9,12 @@ mod confined;
 pub mod guardian;
 mod leftover;
 mod mark;
+#[cfg(all(
+    target_os = "linux",
+    target_env = "gnu",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod stacks;
 mod watch;
 
 pub use addresses::{at_random_addresses, without_randomisation};
@@ -62,6 +68,9 @@ pub struct Finished {
     pub end: End,
     /// What it wrote.
     pub output: Output,
+    /// Where its threads were when it took too long: return addresses in the program, relative to
+    /// where it is loaded, the innermost first; those that ran before those that waited.
+    pub stacks: Vec<Vec<u64>>,
     /// Whether it left a process that had to be killed, whatever session that is in, or that holds
     /// its output.
     pub left_child: bool,
@@ -131,7 +140,8 @@ fn watched(
             let is_by_itself = end.is_by_itself();
             let grace = if is_by_itself && !left_child { LEFTOVER_GRACE } else { Duration::ZERO };
             let left_daemon = run.sweep(grace) && is_by_itself;
-            Ok(Finished { end, output: watch.output, left_child: left_child || left_daemon })
+            let Watch { output, stacks, .. } = watch;
+            Ok(Finished { end, output, stacks, left_child: left_child || left_daemon })
         }
         Err(e) => {
             let _ = watch.kill();

@@ -37,6 +37,22 @@ pub fn resolve(executable: &Utf8Path, moved: Option<&Moved>, events: &mut [Event
     }
 }
 
+/// The frames of stacks that are return addresses of this executable, whose sources may have
+/// `moved`. A stack is empty where there is no debug information.
+pub fn frames_of(
+    executable: &Utf8Path,
+    moved: Option<&Moved>,
+    stacks: &[Vec<u64>],
+) -> Vec<Vec<Frame>> {
+    let of =
+        |addresses: &Vec<u64>| TracedStack { addresses: addresses.clone(), frames: Vec::new() };
+    let mut traced: Vec<TracedStack> = stacks.iter().map(of).collect();
+    let mut unread = traced.iter_mut().map(Unread::Traced).collect();
+    // Without debug information, they stay without frames.
+    let _ = look_up(executable, moved, &mut unread);
+    traced.into_iter().map(|stack| stack.frames).collect()
+}
+
 /// A stack whose frames are not known.
 enum Unread<'a> {
     Traced(&'a mut TracedStack),

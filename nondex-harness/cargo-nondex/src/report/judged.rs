@@ -143,10 +143,8 @@ fn rates(report: &mut TestReport, basis: &Basis<'_>) {
 /// The failing runs.
 fn failures(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basis<'_>) {
     let shown = failing.iter().take(MAX_FAILURES);
-    let usual = basis.options.timeout;
-    report.failures = shown
-        .map(|(spec, run)| runs::failure(&report.id, spec, run, usual, basis.evidence))
-        .collect();
+    report.failures =
+        shown.map(|(spec, run)| runs::failure(&report.id, spec, run, basis)).collect();
 }
 
 /// What a failing run printed: the one that is replayed, whose message is shown, or else the first.

@@ -54,6 +54,8 @@ pub(super) struct Watch {
     reader: Option<PipeReader>,
     buffer: Vec<u8>,
     pub(super) output: Output,
+    /// Where its threads were when its time was over.
+    pub(super) stacks: Vec<Vec<u64>>,
     /// How many reads in a row got little.
     small_reads: u32,
 }
@@ -67,6 +69,7 @@ impl Watch {
             reader,
             buffer: vec![0; BUFFER],
             output: Output::default(),
+            stacks: Vec::new(),
             small_reads: 0,
         }
     }
@@ -98,6 +101,7 @@ impl Watch {
                     deadline = now.checked_add(more);
                     continue;
                 }
+                self.stacks = stacks_of(self.group);
                 self.kill()?;
                 return Ok(End::TimedOut);
             }
@@ -219,6 +223,25 @@ impl Watch {
             pause = (pause * 2).min(grace / 4);
         }
     }
+}
+
+/// Where the threads of a process are, if that can be known.
+#[cfg(all(
+    target_os = "linux",
+    target_env = "gnu",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+fn stacks_of(process: Pid) -> Vec<Vec<u64>> {
+    super::stacks::of(process)
+}
+
+#[cfg(not(all(
+    target_os = "linux",
+    target_env = "gnu",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+const fn stacks_of(_process: Pid) -> Vec<Vec<u64>> {
+    Vec::new()
 }
 
 /// Whether a process of the group lives whose leader was reaped.

@@ -1,0 +1,224 @@
+//! Where the threads of a process are: their stacks, without its help.
+//!
+//! Each thread is stopped for a moment by ptrace(2), and its stack is unwound by the call frame
+//! information of what is loaded, as a debugger does (DWARF 5, section 6.4). Where the system or a
+//! sandbox forbids that, or on another kind of processor, nothing is known.
+
+mod modules;
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::ptrace::{self, Options, regset};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+use nix::unistd::Pid;
+
+use self::modules::Modules;
+
+/// The return addresses of a thread in the program, relative to where it is loaded, the innermost
+/// first. The first one is the place where the thread is.
+pub(super) type Stack = Vec<u64>;
+
+/// Number of threads that are looked at.
+const MAX_THREADS: usize = 32;
+
+/// Number of frames of a stack.
+const MAX_FRAMES: usize = 256;
+
+/// How long a thread may take until it has stopped.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// The stacks of the threads of `process`, a child of this one: first of those that run, then of
+/// those that wait, the first thread last. Takes milliseconds. Whatever cannot be had is left
+/// out.
+pub(super) fn of(process: Pid) -> Vec<Stack> {
+    let Some(modules) = Modules::of(process) else { return Vec::new() };
+    let Ok(memory) = File::open(format!("/proc/{process}/mem")) else { return Vec::new() };
+    let mut threads: Vec<(bool, i32)> = threads(process).collect();
+    threads.sort_unstable_by_key(|thread| rank(process.as_raw(), *thread));
+    threads
+        .into_iter()
+        .take(MAX_THREADS)
+        .filter_map(|(_, thread)| {
+            let stopped = Stopped::stop(Pid::from_raw(thread))?;
+            let stack = unwind(stopped.registers()?, &modules, &memory);
+            (!stack.is_empty()).then_some(stack)
+        })
+        .collect()
+}
+
+/// The order of the threads of a process, each with whether it waits. The first one waits for that
+/// of the test, in most harnesses.
+const fn rank(process: i32, (waits, thread): (bool, i32)) -> (bool, bool, i32) {
+    (waits, thread == process, thread)
+}
+
+/// The threads of a process, each with whether it waits.
+fn threads(process: Pid) -> impl Iterator<Item = (bool, i32)> {
+    let folder = std::fs::read_dir(format!("/proc/{process}/task"));
+    folder.into_iter().flatten().flatten().filter_map(move |entry| {
+        let thread: i32 = entry.file_name().to_str()?.parse().ok()?;
+        let state = std::fs::read(format!("/proc/{process}/task/{thread}/stat")).ok()?;
+        let name_end = state.iter().rposition(|byte| *byte == b')')?;
+        Some((state.get(name_end + 2) != Some(&b'R'), thread))
+    })
+}
+
+/// A thread that is stopped as long as this exists.
+struct Stopped(Pid);
+
+impl Stopped {
+    /// Stops a thread.
+    fn stop(thread: Pid) -> Option<Self> {
+        ptrace::seize(thread, Options::empty()).ok()?;
+        let stopped = Stopped(thread);
+        ptrace::interrupt(thread).ok()?;
+        let deadline = Instant::now() + GRACE;
+        // Only a stop is waited for: the end of the process is for whoever started it.
+        let flags = WaitPidFlag::WSTOPPED | WaitPidFlag::__WALL | WaitPidFlag::WNOHANG;
+        while waitid(Id::Pid(thread), flags).ok()? == WaitStatus::StillAlive {
+            if Instant::now() > deadline {
+                return None;
+            }
+            thread::sleep(Duration::from_micros(100));
+        }
+        Some(stopped)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn registers(&self) -> Option<Registers> {
+        let all = ptrace::getregset::<regset::NT_PRSTATUS>(self.0).ok()?;
+        // By the numbers of the System V ABI for AMD64, figure 3.36.
+        let known = [
+            all.rax, all.rdx, all.rcx, all.rbx, all.rsi, all.rdi, all.rbp, all.rsp, all.r8, all.r9,
+            all.r10, all.r11, all.r12, all.r13, all.r14, all.r15,
+        ];
+        Some(Registers::new(&known, all.rip))
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    fn registers(&self) -> Option<Registers> {
+        let all = ptrace::getregset::<regset::NT_PRSTATUS>(self.0).ok()?;
+        // By the numbers of "DWARF for the Arm 64-bit Architecture", section 4.1.
+        let mut known = all.regs.to_vec();
+        known.push(all.sp);
+        Some(Registers::new(&known, all.pc))
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        let _ = ptrace::detach(self.0, None);
+    }
+}
+
+/// The number of the stack pointer.
+const STACK_POINTER: usize = if cfg!(target_arch = "x86_64") { 7 } else { 31 };
+
+/// The number of the register that has the return address of a function, by name at least.
+const RETURN_ADDRESS: usize = if cfg!(target_arch = "x86_64") { 16 } else { 30 };
+
+/// The registers of a frame, by their numbers in call frame information.
+#[derive(Clone, Copy)]
+struct Registers {
+    known: [Option<u64>; 33],
+    /// What is executed.
+    instruction: u64,
+}
+
+impl Registers {
+    fn new(known: &[u64], instruction: u64) -> Self {
+        let mut registers = Registers { known: [None; 33], instruction };
+        for (register, value) in registers.known.iter_mut().zip(known) {
+            *register = Some(*value);
+        }
+        registers
+    }
+
+    fn get(&self, register: gimli::Register) -> Option<u64> {
+        *self.known.get(usize::from(register.0))?
+    }
+
+    /// Those of the caller.
+    fn of_caller(&self, row: &modules::Row, memory: &File) -> Option<Self> {
+        let frame = match row.cfa() {
+            gimli::CfaRule::RegisterAndOffset { register, offset } => {
+                self.get(*register)?.checked_add_signed(*offset)?
+            }
+            gimli::CfaRule::Expression(_) => return None,
+        };
+        let mut caller = *self;
+        for (register, rule) in row.registers() {
+            let value = match rule {
+                gimli::RegisterRule::SameValue => continue,
+                gimli::RegisterRule::Offset(offset) => {
+                    Some(read(memory, frame.checked_add_signed(*offset)?)?)
+                }
+                gimli::RegisterRule::ValOffset(offset) => frame.checked_add_signed(*offset),
+                gimli::RegisterRule::Register(other) => self.get(*other),
+                _ => None,
+            };
+            *caller.known.get_mut(usize::from(register.0))? = value;
+        }
+        caller.known[STACK_POINTER] = Some(frame);
+        caller.instruction = caller.known[RETURN_ADDRESS].filter(|address| *address > 0)?;
+        // A frame that is no further up would never end.
+        (frame > self.known[STACK_POINTER]? || caller.instruction != self.instruction)
+            .then_some(caller)
+    }
+}
+
+/// The addresses in the program of a thread with these registers.
+fn unwind(mut registers: Registers, modules: &Modules, memory: &File) -> Stack {
+    let mut stack = Stack::new();
+    for depth in 0..MAX_FRAMES {
+        // The call is before the address to which it returns.
+        let next = if depth == 0 { registers.instruction + 1 } else { registers.instruction };
+        stack.extend(modules.in_program(next));
+        let row = modules.row(next - 1);
+        let caller = row.and_then(|row| registers.of_caller(&row, memory));
+        let Some(caller) = caller else { break };
+        registers = caller;
+    }
+    stack
+}
+
+fn read(memory: &File, address: u64) -> Option<u64> {
+    let mut bytes = [0; 8];
+    memory.read_exact_at(&mut bytes, address).ok()?;
+    Some(u64::from_ne_bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_process_that_loops_and_one_that_waits_have_stacks() {
+        for script in ["while :; do :; done", "sleep 100; :"] {
+            let mut command = Command::new("sh");
+            let mut child = command.args(["-c", script]).spawn().unwrap();
+            let process = Pid::from_raw(child.id().try_into().unwrap());
+            let deadline = Instant::now() + Duration::from_secs(10);
+            // It becomes the shell first.
+            let mut stacks = of(process);
+            while stacks.is_empty() && Instant::now() < deadline {
+                stacks = of(process);
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            assert_eq!(stacks.len(), 1, "{script}");
+        }
+    }
+
+    #[test]
+    fn of_the_threads_that_wait_the_first_one_is_last() {
+        let mut threads = vec![(true, 7), (true, 8), (false, 9), (true, 10)];
+        threads.sort_unstable_by_key(|thread| rank(7, *thread));
+        assert_eq!(threads.iter().map(|(_, thread)| *thread).collect::<Vec<_>>(), [9, 8, 10, 7]);
+    }
+}
