@@ -21,8 +21,9 @@ use super::timing::is_timing_source;
 /// With this number of passing runs, the failure rate is below 14 percent at 95 percent confidence.
 pub const ENOUGH: usize = 20;
 
-/// The same for one that reads a file of random bytes, or the date, which may decide at any time,
-/// whatever the machine does: with this number, the rate is below 5 percent.
+/// The same for one that reads a file of random bytes, or the date, or has a hasher draw from
+/// addresses. Each may decide at any time, whatever the machine does: with this number, the rate is
+/// below 5 percent.
 const ENOUGH_RANDOM: usize = 60;
 
 /// The same for one that was seen to fail in the canonical schedule, which real threads may take
@@ -161,7 +162,7 @@ fn confirm(question: Question<'_>) -> Result<bool, Missing> {
 /// As [`confirm`], of a test that uses nothing else that no choice controls.
 fn confirm_at_addresses(question: Question<'_>) -> Result<bool, Missing> {
     let Some(first) = question.clean().first() else { return Ok(true) };
-    let wanted = ENOUGH.min(affordable(first.took));
+    let wanted = ENOUGH_RANDOM.min(affordable(first.took));
     if wanted <= question.natural().len() || !draws_from_addresses(question)? {
         return Ok(true);
     }
@@ -206,11 +207,12 @@ pub(super) fn may_pass(question: Question<'_>) -> Result<bool, Missing> {
         return Ok(true);
     }
     let uses_chance = known.iter().any(|run| !run.sources.is_empty());
-    if !uses_chance && !draws_from_addresses(question)? {
+    let draws = !uses_chance && draws_from_addresses(question)?;
+    if !uses_chance && !draws {
         return Ok(false);
     }
     // The date may let it fail for longer than a few runs take.
-    let failures = if uses_random(evidence) { ENOUGH_RANDOM } else { ENOUGH_FAILURES };
+    let failures = if draws || uses_random(evidence) { ENOUGH_RANDOM } else { ENOUGH_FAILURES };
     let wanted = failures.min(affordable(longest(known))).max(known.len());
     Ok(passes(evidence.made(&natural, wanted)?))
 }
@@ -418,10 +420,10 @@ mod tests {
     }
 
     #[test]
-    fn a_test_in_which_no_hasher_draws_ends_as_if_it_had_been_run_twenty_times() {
+    fn a_test_in_which_no_hasher_draws_ends_as_if_it_had_been_run_sixty_times() {
         let bytes =
             |start| StateId { kind: StateKind::Static, name: StateId::name_of_bytes(start, 8) };
-        // The hasher's static is at 64. One test in ten fails by what is drawn there.
+        // The hasher's static is at 64. One run in thirty fails by what is drawn there.
         for (written, is_drawn) in [(vec![64], true), (vec![0, 128], false), (vec![], false)] {
             let test = |spec: &RunSpec, number: u64| {
                 let states = written
@@ -429,7 +431,7 @@ mod tests {
                     .filter(|_| spec.records_changes())
                     .map(|&start| StateChange { state: bytes(start), before: None, after: None });
                 let is_random = spec.is_natural() && is_drawn;
-                Run { states: states.collect(), ..run(!is_random || number % 10 != 9, []) }
+                Run { states: states.collect(), ..run(!is_random || number % 30 != 29, []) }
             };
             let options = Options { address_seeds: [bytes(64)].into(), ..options() };
             let mut number = 0;
@@ -438,9 +440,9 @@ mod tests {
                 test(spec, number)
             });
             let natural = evidence.of(&options.natural_spec("t")).len();
-            assert_eq!(natural, if is_drawn { ENOUGH } else { 1 });
+            assert_eq!(natural, if is_drawn { ENOUGH_RANDOM } else { 1 });
             let passes = |number| test(&options.natural_spec("t"), number).passed();
-            assert_eq!(short == Conclusion::Stable, (0..20).all(passes), "{short:?}");
+            assert_eq!(short == Conclusion::Stable, (0..60).all(passes), "{short:?}");
         }
     }
 
