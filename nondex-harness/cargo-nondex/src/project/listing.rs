@@ -21,6 +21,9 @@ use crate::pool;
 /// something else.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
+/// What no harness takes, so that only a program that does not read its arguments succeeds with it.
+const UNKNOWN_OPTION: &str = "--no-option-of-a-test-harness";
+
 /// Has another harness than ours run its tests on the main thread.
 pub const ONE_THREAD: &str = "--test-threads=1";
 
@@ -73,6 +76,12 @@ fn suite(mut binary: TestBinary, workspace_root: &Utf8Path, mode: Mode) -> Resul
     }
     let terse = ["--list", "--format", "terse"];
     let all = ask(&binary, &terse)?.and_then(|text| from_terse(&text));
+    // A harness without tests prints nothing, and so does a program that ran its only test.
+    let ignores_arguments = || Ok::<_, Error>(ask(&binary, &[UNKNOWN_OPTION])?.is_some());
+    let all = match all {
+        Some((tests, 0)) if tests.is_empty() && ignores_arguments()? => None,
+        all => all,
+    };
     let Some((all, benchmarks)) = all else {
         binary.harness = Harness::Opaque;
         let tests = vec![TestCase::new(binary.target.clone())];
@@ -176,6 +185,9 @@ fn from_json(text: &str) -> Option<(Vec<TestCase>, usize)> {
     Some((tests, benchmarks))
 }
 
+/// How the line of a benchmark ends: in libtest's listing, and in that of `libtest-mimic`.
+const BENCHMARK: [&str; 2] = [": benchmark", ": bench"];
+
 /// The tests of a terse listing, and how many benchmarks are in it; `None` when a line is none of
 /// its.
 fn from_terse(text: &str) -> Option<(BTreeSet<String>, usize)> {
@@ -184,7 +196,7 @@ fn from_terse(text: &str) -> Option<(BTreeSet<String>, usize)> {
     for line in text.lines().filter(|line| !line.is_empty()) {
         if let Some(name) = line.strip_suffix(": test") {
             tests.insert(name.to_owned());
-        } else if line.ends_with(": benchmark") {
+        } else if BENCHMARK.iter().any(|end| line.ends_with(end)) {
             benchmarks += 1;
         } else {
             return None;
@@ -195,14 +207,30 @@ fn from_terse(text: &str) -> Option<(BTreeSet<String>, usize)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::suite::tests::binary;
     use super::*;
 
     #[test]
     fn a_terse_listing_is_read_and_anything_else_is_refused() {
-        let listed = from_terse("a::b: test\nwith: colon: test\nb: benchmark\n").unwrap();
+        let text = "a::b: test\nwith: colon: test\nb: benchmark\nof mimic: bench\n";
+        let listed = from_terse(text).unwrap();
         let tests = ["a::b", "with: colon"].map(str::to_owned);
-        assert_eq!(listed, (BTreeSet::from(tests), 1));
+        assert_eq!(listed, (BTreeSet::from(tests), 2));
         assert_eq!(from_terse("running benchmarks\n"), None);
+    }
+
+    #[test]
+    fn a_program_that_prints_nothing_is_one_test_unless_it_reads_its_arguments() {
+        let named = |script: &str| {
+            let words = ["/bin/sh", "-c", script].map(std::ffi::OsString::from);
+            let binary = binary("own", "prints_nothing");
+            let binary = TestBinary { runner: words.into(), cwd: "/".into(), ..binary };
+            let (suite, benchmarks) = suite(binary, Utf8Path::new("/"), Mode::Program).unwrap();
+            assert_eq!(benchmarks, 0);
+            suite.tests.into_iter().map(|test| test.name).collect::<Vec<_>>()
+        };
+        assert_eq!(named("exit 0"), ["prints_nothing"]);
+        assert_eq!(named(r#"case "$1" in --list) exit 0;; *) exit 101;; esac"#), [""; 0]);
     }
 
     #[test]
