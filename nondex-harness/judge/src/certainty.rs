@@ -163,11 +163,16 @@ fn confirm(question: Question<'_>) -> Result<bool, Missing> {
 fn confirm_at_addresses(question: Question<'_>) -> Result<bool, Missing> {
     let Some(first) = question.clean().first() else { return Ok(true) };
     let wanted = ENOUGH_RANDOM.min(affordable(first.took));
-    if wanted <= question.natural().len() || !draws_from_addresses(question)? {
+    if wanted <= question.natural().len() || !may_draw(question)? {
         return Ok(true);
     }
     let natural = question.evidence.made(&question.natural_spec(), wanted)?;
     Ok(natural.iter().all(Run::passed))
+}
+
+/// Whether a test of which no source is known may draw what decides in each of its runs.
+fn may_draw(question: Question<'_>) -> Result<bool, Missing> {
+    Ok(question.options.is_unobserved || draws_from_addresses(question)?)
 }
 
 /// Whether a test that uses nothing else that no choice controls has a hasher draw a seed from
@@ -207,7 +212,7 @@ pub(super) fn may_pass(question: Question<'_>) -> Result<bool, Missing> {
         return Ok(true);
     }
     let uses_chance = known.iter().any(|run| !run.sources.is_empty());
-    let draws = !uses_chance && draws_from_addresses(question)?;
+    let draws = !uses_chance && may_draw(question)?;
     if !uses_chance && !draws {
         return Ok(false);
     }
@@ -443,6 +448,20 @@ mod tests {
             assert_eq!(natural, if is_drawn { ENOUGH_RANDOM } else { 1 });
             let passes = |number| test(&options.natural_spec("t"), number).passed();
             assert_eq!(short == Conclusion::Stable, (0..60).all(passes), "{short:?}");
+        }
+    }
+
+    #[test]
+    fn a_test_that_nothing_observes_is_run_sixty_times() {
+        let options = Options { is_unobserved: true, ..options() };
+        for fails in [false, true] {
+            let mut number = 0;
+            let (conclusion, evidence) = simulate(&options, |spec| {
+                number += 1;
+                run(!(fails && spec.is_natural() && number % 40 == 0), [])
+            });
+            assert_eq!(evidence.of(&options.natural_spec("t")).len(), ENOUGH_RANDOM);
+            assert_eq!(conclusion != Conclusion::Stable, fails, "{conclusion:?}");
         }
     }
 

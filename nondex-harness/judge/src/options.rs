@@ -108,6 +108,8 @@ pub struct Options {
     pub prerequisites: Vec<Arc<dyn Prerequisite>>,
     /// Statics of a test's executable in which hashers keep what they draw from addresses.
     pub address_seeds: Arc<[StateId]>,
+    /// Whether nothing records what a test uses, such as one that runs on the host's own std.
+    pub is_unobserved: bool,
     /// What is different for single tests, by their ids.
     pub per_test: BTreeMap<String, TestOptions>,
     /// What runs of single tests take, by their ids, where it is not one job slot.
@@ -173,6 +175,7 @@ impl Options {
             prerequisites: Vec::new(),
             per_test: BTreeMap::new(),
             address_seeds: Arc::default(),
+            is_unobserved: false,
             required: Arc::default(),
         }
     }

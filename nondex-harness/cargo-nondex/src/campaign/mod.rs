@@ -210,6 +210,12 @@ fn absolute(path: &Utf8Path) -> Result<Utf8PathBuf> {
         .map_err(|e| Error::setup(format!("failed to find the absolute path of `{path}`: {e}")))
 }
 
+/// Whether nothing records what the tests of `suite` use: those of a proc macro run on the host's
+/// own std. A run without chance looks for none.
+fn is_unobserved(suite: &Suite, options: &Options) -> bool {
+    options.world.is_none() && suite.binary.kind == "proc-macro"
+}
+
 /// The options of each test, with what is known of its executable.
 fn options_of(tests: &[(&Suite, &TestCase)], options: &Options) -> Vec<Arc<Options>> {
     let mut seeds: BTreeMap<&str, Arc<[StateId]>> = BTreeMap::new();
@@ -217,13 +223,18 @@ fn options_of(tests: &[(&Suite, &TestCase)], options: &Options) -> Vec<Arc<Optio
     let mut of = |suite: &Suite, seeds: &Arc<[StateId]>, case: &TestCase| {
         let own = options.per_test.get(&suite.test_id(case));
         let is_same = |known: &&(Option<&TestOptions>, Arc<Options>)| {
-            known.0 == own && known.1.address_seeds == *seeds
+            let of_binary = (&known.1.address_seeds, known.1.is_unobserved);
+            known.0 == own && of_binary == (seeds, is_unobserved(suite, options))
         };
         if let Some((_, options)) = known.iter().find(is_same) {
             return Arc::clone(options);
         }
         let of_test = own.map_or_else(|| options.clone(), |own| options.with(own));
-        let of_test = Arc::new(Options { address_seeds: Arc::clone(seeds), ..of_test });
+        let of_test = Arc::new(Options {
+            address_seeds: Arc::clone(seeds),
+            is_unobserved: is_unobserved(suite, options),
+            ..of_test
+        });
         known.push((own, Arc::clone(&of_test)));
         of_test
     };

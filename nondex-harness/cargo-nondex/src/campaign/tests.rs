@@ -237,6 +237,17 @@ fn libtest_is_asked_for_one_test_and_its_exit_code_is_believed() {
 }
 
 #[test]
+fn a_test_of_a_proc_macro_which_nothing_observes_is_run_often() {
+    for (kind, runs) in [("lib", 2), ("proc-macro", 61)] {
+        let mut project = Project::new(Harness::Libtest, "exit 0", &["parses"]);
+        project.suite.binary.kind = kind.to_owned();
+        let report = project.run();
+        assert_eq!(verdicts(&report), [("parses", Verdict::Stable)]);
+        assert_eq!(report.tests[0].runs, runs, "{kind}");
+    }
+}
+
+#[test]
 fn the_users_own_runner_stands_before_the_executable() {
     let mut project = Project::new(Harness::Opaque, "echo inner; exit 1", &["it"]);
     project.suite.binary.runner =

@@ -90,7 +90,11 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
                 }
                 _ => [
                     after_others.unwrap_or_else(disagreement),
-                    notes::uncontrolled(&report.sources),
+                    if basis.options.is_unobserved {
+                        notes::unobserved()
+                    } else {
+                        notes::uncontrolled(&report.sources)
+                    },
                 ],
             });
             Some(spec.as_ref().clone())

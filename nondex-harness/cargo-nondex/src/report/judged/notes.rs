@@ -117,6 +117,13 @@ pub(super) fn uncontrolled(sources: &[Source]) -> String {
     }
 }
 
+/// The same, of a test of which nothing records what it uses.
+pub(super) fn unobserved() -> String {
+    "it runs on the host's own std, as all tests of a proc macro do: no seed controls its maps, \
+     its random bytes, its threads or its time"
+        .to_owned()
+}
+
 /// How often a test may pass that failed in each of `runs` runs and uses what no seed controls.
 pub(super) fn may_pass(sources: &[Source], runs: usize) -> Option<String> {
     let names = names(sources);
