@@ -5,6 +5,10 @@ use std::time::Duration;
 
 use nondex_core::{Failure, Outcome, ScheduleEnd, ScheduleEndKind};
 
+pub use self::panics::before_end as panic_before_end;
+
+mod panics;
+
 /// How many lines of an output a message has at most.
 const MAX_LINES: usize = 40;
 
@@ -35,7 +39,7 @@ pub fn clarify(failure: Failure, output: &str) -> Failure {
     };
     match said {
         Some(message) => Failure { message, ..failure },
-        None => failure,
+        None => panics::trace_back(failure, output),
     }
 }
 
@@ -116,7 +120,7 @@ pub fn of_schedule(end: &ScheduleEnd) -> Failure {
 
 /// Why a run failed whose record does not say: its last panic message, and how it ended.
 pub fn explain(outcome: &Outcome, output: &str, timeout: Duration) -> Failure {
-    let panic = panic_in(output);
+    let panic = panics::last(output).map(|panic| panics::trace_back(panic, output));
     let end = match outcome {
         Outcome::Passed | Outcome::Failed => None,
         Outcome::Exited(0) => {
@@ -139,42 +143,6 @@ pub fn explain(outcome: &Outcome, output: &str, timeout: Duration) -> Failure {
             ..Failure::default()
         },
     }
-}
-
-/// The first panic before a deadlock: who waits for that thread waits for ever.
-pub fn panic_before_end(output: &str) -> Option<String> {
-    let (_, panic) = output.split_once(PANICKED_AT)?;
-    let Failure { message, file, line } = parse_panic(panic)?;
-    let message = message.lines().next().unwrap_or_default();
-    Some(format!("a thread panicked at {}:{} before: {message}", file?, line?))
-}
-
-/// What stands between the name of a thread and the place at which it panicked.
-const PANICKED_AT: &str = " panicked at ";
-
-/// The last panic that std's hook printed: `thread 'name' panicked at file:line:column:`, then the
-/// message.
-fn panic_in(text: &str) -> Option<Failure> {
-    parse_panic(text.rsplit_once(PANICKED_AT)?.1)
-}
-
-/// The panic of which this begins with the place.
-fn parse_panic(text: &str) -> Option<Failure> {
-    let (place, rest) = text.split_once(":\n")?;
-    let mut parts = place.rsplitn(3, ':');
-    let (_column, line, file) = (parts.next()?, parts.next()?.parse().ok()?, parts.next()?);
-    let message: Vec<&str> = rest
-        .lines()
-        .take_while(|line| {
-            !line.starts_with("note: run with `RUST_BACKTRACE") && *line != "stack backtrace:"
-        })
-        .take(MAX_LINES)
-        .collect();
-    Some(Failure {
-        message: message.join("\n").trim_end().to_owned(),
-        file: Some(nondex_core::protocol::site::portable_path(file).to_owned()),
-        line: Some(line),
-    })
 }
 
 #[cfg(test)]
@@ -208,21 +176,6 @@ mod tests {
         ] {
             let found = of_trial(name, &printed(message));
             assert_eq!(found.as_deref(), expected, "{name}: {message}");
-        }
-    }
-
-    #[test]
-    fn the_first_panic_before_a_deadlock_is_reported() {
-        let panic = |line: u32, what: &str| {
-            format!("\nthread '<unnamed>' (7) panicked at src/a.rs:{line}:5:\n{what}\nmore\n")
-        };
-        let output = format!("begins\n{}{}", panic(3, "no lock"), panic(9, "poisoned"));
-        assert_eq!(
-            panic_before_end(&output).as_deref(),
-            Some("a thread panicked at src/a.rs:3 before: no lock")
-        );
-        for none in ["", "it panicked at noon", "thread 'x' panicked at src/a.rs:\n"] {
-            assert_eq!(panic_before_end(none), None, "{none}");
         }
     }
 
@@ -287,23 +240,5 @@ mod tests {
         );
         let end = ScheduleEnd { kind: ScheduleEndKind::Steps, waits: Vec::new() };
         assert!(of_schedule(&end).message.starts_with("no end: "));
-    }
-
-    #[test]
-    fn the_last_panic_of_an_output_is_found_without_its_backtrace() {
-        let text = "hello\nthread 'a' (12) panicked at src/lib.rs:3:5:\nfirst\n\
-            thread 'b' panicked at /x/.cargo/registry/src/i/d-1.0.0/src/lib.rs:7:9:\n\
-            assertion failed\n  left: 1\n\
-            note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n";
-        assert_eq!(
-            panic_in(text),
-            Some(Failure {
-                message: "assertion failed\n  left: 1".into(),
-                file: Some("d-1.0.0/src/lib.rs".into()),
-                line: Some(7),
-            })
-        );
-        assert_eq!(panic_in("nothing panicked at all"), None);
-        assert_eq!(panic_in(""), None);
     }
 }
