@@ -69,7 +69,7 @@ pub(super) fn trace_back(failure: Failure, output: &str) -> Failure {
     let message = if has_joined {
         format!("{place}: {}", cause.message)
     } else {
-        format!("{}\nafter {place}: {}", own.message.trim_end(), cause.message)
+        format!("{}, after {place}: {}", own.message.trim_end(), cause.message)
     };
     Failure { message, ..own }
 }
@@ -168,7 +168,7 @@ mod tests {
         // Those between are consequences, too.
         let chain = [(3, CAUSE), (5, GONE), (9, WAITED)];
         assert_eq!(traced(WAITED, Some(9), &chain), told(by_three, Some(9)));
-        let after = format!("{GONE}\nafter {by_three}");
+        let after = format!("{GONE}, after {by_three}");
         assert_eq!(traced(GONE, Some(5), &chain), told(&after, Some(5)));
         // One that is resumed began where its own thread was.
         assert_eq!(traced(CAUSE, None, &[(3, CAUSE)]), told(CAUSE, Some(3)));
