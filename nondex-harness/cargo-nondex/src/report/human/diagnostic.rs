@@ -134,6 +134,11 @@ impl<'s> Diagnostic<'s> {
         self.marked.len() < MAX_LABELS && (is_marked || lines.len() < MAX_PLACES)
     }
 
+    /// Whether this line is shown.
+    pub(super) fn has_marked(&self, file: &str, line: u32) -> bool {
+        self.marked.iter().any(|(marked, at)| (marked.as_str(), *at) == (file, line))
+    }
+
     fn mark(&mut self, kind: AnnotationKind, place: Location<'_>, label: String) {
         let (file, line, column) = place;
         self.marks.push(Mark {

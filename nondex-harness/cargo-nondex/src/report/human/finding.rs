@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use indexmap::IndexMap;
 use nondex_core::Level;
 
 use super::diagnostic::{Diagnostic, Location, Severity};
@@ -9,7 +10,7 @@ use super::entry::Entry;
 use super::interleaving::is_deadlock;
 use super::{View, state, timing};
 use crate::judge::circumstance::Circumstance;
-use crate::report::listing::cut;
+use crate::report::listing::{self, cut};
 use crate::report::schema::{FailureReport, Line, TestReport, Verdict};
 use crate::statistics::wilson;
 
@@ -127,13 +128,27 @@ pub(super) fn failures(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view:
         0 => told,
         _ => &test.failures,
     };
-    // At the line that fails, its first line is shown.
-    let is_said = view.brief && (failing_place(test, view).is_some() || timing::has_waits(test));
-    for failure in shown.iter().filter(|_| !is_said) {
-        let mut text = message(test, failure);
-        if view.brief {
-            text = brief(&text, BRIEF_OUTPUT_LINES);
-        }
+    let place = failing_place(test, view).filter(|_| view.brief);
+    // At the line that fails, if there is room for it, its first line is shown.
+    let is_marked = place.is_some_and(|(file, line, _)| diagnostic.has_marked(file, line));
+    if is_marked || view.brief && timing::has_waits(test) {
+        return;
+    }
+    let mut alike: IndexMap<_, Vec<&FailureReport>> = IndexMap::new();
+    for failure in shown {
+        let place = (&failure.file, failure.line);
+        let run = (failure.level, failure.seed.is_some(), &failure.before);
+        alike.entry((run, place, &failure.message)).or_default().push(failure);
+    }
+    for failures in alike.values() {
+        let text = match place {
+            Some((file, line, _)) => {
+                let first = failures[0].message.trim().lines().next().unwrap_or_default();
+                format!("at {file}:{line}: {first}")
+            }
+            None => message(test, failures),
+        };
+        let text = if view.brief { brief(&text, BRIEF_OUTPUT_LINES) } else { text };
         diagnostic.note("message", &text);
     }
 }
@@ -188,10 +203,13 @@ fn schedules(test: &TestReport) -> Option<String> {
     })
 }
 
-/// The message of a failing run, with its spec and place.
-fn message(test: &TestReport, failure: &FailureReport) -> String {
-    let mut message = match (failure.level, failure.seed) {
-        (Some(level), Some(seed)) => format!("{level}, seed {seed}"),
+/// The message of failing runs that is the same in all, with their specs and place.
+fn message(test: &TestReport, failures: &[&FailureReport]) -> String {
+    let failure = failures[0];
+    let seeds: Vec<u64> = failures.iter().filter_map(|failure| failure.seed).collect();
+    let mut message = match (failure.level, seeds.as_slice()) {
+        (Some(level), [seed]) => format!("{level}, seed {seed}"),
+        (Some(level), [_, ..]) => format!("{level}, seeds {}", listing::seeds(&seeds)),
         // Nothing fails but a plain build.
         _ if test.verdict == Verdict::Unknown && failure.id.is_none() => "plain run".to_owned(),
         _ if failure.before.is_empty() => "clean run".to_owned(),
@@ -320,4 +338,38 @@ fn other<'s>(test: &TestReport, what: &str, view: &View<'s>) -> Diagnostic<'s> {
     output(&mut diagnostic, test, view);
     close(&mut diagnostic, test, view);
     diagnostic
+}
+
+#[cfg(test)]
+mod tests {
+    use camino::Utf8Path;
+    use nondex_core::Outcome;
+
+    use super::*;
+    use crate::report::human::{Sources, render_test};
+
+    #[test]
+    fn runs_that_fail_alike_have_one_message() {
+        let failed = |level, seed, message: &str| FailureReport {
+            level: Some(level),
+            seed: Some(seed),
+            message: message.to_owned(),
+            ..FailureReport::clean(Outcome::Failed)
+        };
+        let mut test = TestReport::new("shop", "shop", "adds");
+        test.verdict = Verdict::NonDeterministic;
+        test.failures = vec![
+            failed(Level::Std, 3, "left"),
+            failed(Level::Std, 4, "right"),
+            failed(Level::Std, 7, "left"),
+            failed(Level::One, 3, "left"),
+        ];
+        let sources = Sources::new(Utf8Path::new("/nonexistent"), None);
+        let text =
+            render_test(&test, false, &View { brief: false, verbose: 1, ..View::brief(&sources) });
+        let text = anstream::adapter::strip_str(&text).to_string();
+        let said: Vec<_> = text.lines().filter_map(|line| line.split_once("message: ")).collect();
+        let said: Vec<_> = said.into_iter().map(|(_, message)| message).collect();
+        assert_eq!(said, ["STD, seeds 3,7: left", "STD, seed 4: right", "ONE, seed 3: left"]);
+    }
 }
