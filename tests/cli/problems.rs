@@ -40,6 +40,7 @@ pub(crate) fn race() -> TestReport {
                 delay: 0,
                 meanwhile: 1,
                 after: Some(2),
+                sleep: None,
             }],
             failed: None,
         }),

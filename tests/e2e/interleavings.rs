@@ -100,7 +100,12 @@ fn a_sleep_that_is_no_join_a_margin_and_a_missed_notification_are_blamed_on_thei
     let cause = wait.cause.as_ref().expect("who notified is known");
     assert_eq!(cause.kind, WaitCauseKind::Notified);
     assert_eq!(cause.line, Some(fixture.marked("src/lib.rs", "notify")));
-    output.prints(&["a notification that nobody waits for is lost"]);
+    let rests = fixture.marked("src/lib.rs", "rests");
+    output.prints(&[
+        "a notification that nobody waits for is lost",
+        &format!("join` relies on the sleep at src/lib.rs:{rests} being long enough"),
+        "it is done",
+    ]);
     let findings = output.stderr.split_once("error[").expect("it has some").1;
     let findings = findings.split_once("     Summary").expect("it ends").0;
     for finding in findings.trim_end().split("\n\n") {

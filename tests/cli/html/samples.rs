@@ -48,6 +48,7 @@ pub(super) fn race() -> TestReport {
                 delay: 1,
                 meanwhile: 2,
                 after: Some(3),
+                sleep: None,
             }],
             failed: None,
         }),

@@ -1,5 +1,9 @@
 //! Words for how long a thread is delayed.
 
+/// Up to this number of nanoseconds a thread is not late, but only stopped while others do a few
+/// operations.
+pub(super) const MOMENT: u64 = 100_000;
+
 /// Nanoseconds, for people: `800 ns`, `26 ms`, `1.5 s`.
 pub(super) fn time(nanoseconds: u64) -> String {
     let (unit, name) = match nanoseconds {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use nondex_core::Family;
 
+use super::delay::MOMENT;
 use super::diagnostic::Diagnostic;
 use crate::report::schema::{
     ConflictReport, Culprit, InterleavingReport, LaneStepReport, TestReport,
@@ -99,6 +100,35 @@ pub(super) fn has_conflict(test: &TestReport) -> bool {
     !test.depends_on_clocks() && found.is_some_and(|found| !found.conflicts.is_empty())
 }
 
+/// The conflict of the longest delay, or the first one where none is longer than a moment.
+fn main_conflict(found: &InterleavingReport) -> Option<&ConflictReport> {
+    let delay = |conflict: &ConflictReport| {
+        found.steps[conflict.delay].delay_ns.filter(|delay| *delay > MOMENT).unwrap_or(0)
+    };
+    found.conflicts.iter().rev().max_by_key(|conflict| delay(conflict))
+}
+
+/// The sleep of one thread that gives another one its time: a delay that outlasts it decides.
+pub(super) fn slept(test: &TestReport) -> Option<&LaneStepReport> {
+    let found = test.interleaving.as_ref().filter(|_| has_conflict(test))?;
+    let conflict = main_conflict(found)?;
+    let outlasts = found.steps[conflict.delay].delay_ns.is_some_and(|delay| delay > MOMENT);
+    let sleep = &found.steps[conflict.sleep.filter(|_| outlasts)?];
+    sleep.file.as_ref().zip(sleep.line).map(|_| sleep)
+}
+
+/// Marks the line of such a sleep.
+pub(super) fn mark_sleep(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
+    let Some(sleep) = slept(test) else { return };
+    let lanes = test.interleaving.iter().flat_map(|found| &found.threads);
+    let thread = lanes.map(|lane| lane.thread.as_str()).nth(sleep.lane);
+    if let (Some(file), Some(line), Some(thread)) = (&sleep.file, sleep.line, thread) {
+        let who = named(test, thread);
+        let label = format!("meanwhile {who} sleeps here, and waits for nobody");
+        diagnostic.secondary((file, line, None), label);
+    }
+}
+
 /// The two sides of a race: `races: src/a.rs:8 and src/a.rs:9 use the same lock in either order`.
 /// Nothing where a thread wakes too late, and more than one delay decides, or the two sides only
 /// take a lock: then how long it sleeps is relied on.
@@ -108,7 +138,8 @@ pub(super) fn races(test: &TestReport) -> Option<String> {
     let is_race = |conflict: &&ConflictReport| {
         !wakes_late || test.culprits.len() == 1 && conflict.object != LOCK
     };
-    found.conflicts.iter().filter(is_race).find_map(|conflict| {
+    let main = main_conflict(found);
+    main.into_iter().chain(&found.conflicts).filter(is_race).find_map(|conflict| {
         let place = |at: usize| {
             let step = &found.steps[at];
             Some((step.file.as_deref()?, step.line?))
@@ -166,6 +197,7 @@ pub(super) fn draw(diagnostic: &mut Diagnostic<'_>, test: &TestReport, stopped: 
     if test.depends_on_clocks() {
         return;
     }
+    mark_sleep(diagnostic, test);
     mark(diagnostic, test, stopped);
     let mut said = BTreeSet::new();
     for conflict in &found.conflicts {

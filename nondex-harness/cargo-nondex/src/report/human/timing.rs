@@ -4,16 +4,12 @@ use std::fmt::Write;
 
 use nondex_core::{Family, Kind, Level, model};
 
-use super::delay::time;
+use super::delay::{MOMENT, time};
 use super::diagnostic::Diagnostic;
 use super::interleaving;
 use crate::judge::timing::is_of_timing;
 use crate::report::schema::{Culprit, TestReport, Timing, WaitCause, WaitCauseKind, WaitReport};
 use crate::report::thread::who;
-
-/// Up to this number of nanoseconds a thread is not late, but only stopped while others do a few
-/// operations.
-const MOMENT: u64 = 100_000;
 
 /// How many places of waiting threads a headline has.
 const MAX_ENDS: usize = 2;
@@ -26,17 +22,18 @@ pub(super) const fn is_of(culprit: &Culprit) -> bool {
     is_of_timing(culprit.family)
 }
 
-/// What a test depends on.
-pub(super) fn on(reason: Timing, test: &TestReport) -> &'static str {
+/// What a test depends on, or several that have threads of `their` own.
+pub(super) fn on(reason: Timing, test: &TestReport, its: &str) -> String {
+    let has_late_wake = || test.culprits.iter().any(|one| one.family == Family::Time);
     match reason {
-        _ if !test.has_one_kind_of_culprits() => "when its threads run or wake",
-        Timing::Race if test.culprits.iter().any(|one| one.family == Family::Time) => {
-            "when its threads run or wake"
+        _ if !test.has_one_kind_of_culprits() => format!("when {its} threads run or wake"),
+        Timing::Race if has_late_wake() => format!("when {its} threads run or wake"),
+        Timing::Race => format!("when {its} threads run"),
+        Timing::Time if test.depends_on_clocks() => "what a clock shows".to_owned(),
+        Timing::Time if test.culprits.iter().any(is_between_readings) => {
+            "how much time passes".to_owned()
         }
-        Timing::Race => "when its threads run",
-        Timing::Time if test.depends_on_clocks() => "what a clock shows",
-        Timing::Time if test.culprits.iter().any(is_between_readings) => "how much time passes",
-        Timing::Time => "how late it wakes",
+        Timing::Time => format!("how late {its} threads wake"),
     }
 }
 
@@ -79,9 +76,9 @@ fn of(culprit: &Culprit, who: &str, place: &str) -> String {
     if place == interleaving::BEGINS {
         return match least {
             Some(least) => {
-                format!("{who}, which is started here, begins {} or more too late", time(least))
+                format!("{who} is started here, and begins {} or more too late", time(least))
             }
-            None => format!("{who}, which is started here, begins too late"),
+            None => format!("{who} is started here, and begins too late"),
         };
     }
     if culprit.kind == Kind::Random {
@@ -358,10 +355,10 @@ mod tests {
             }
             test.culprits[1].kind = Kind::Spurious;
             let help = super::super::fixes::of_threads(&test, Timing::Race);
-            (on(Timing::Race, &test), help.len())
+            (on(Timing::Race, &test, "its"), help.len())
         };
-        assert_eq!(said(true), ("when its threads run", 1));
-        assert_eq!(said(false), ("when its threads run or wake", 0));
+        assert_eq!(said(true), ("when its threads run".to_owned(), 1));
+        assert_eq!(said(false), ("when its threads run or wake".to_owned(), 0));
     }
 
     #[test]

@@ -56,7 +56,8 @@ pub(super) fn report(
         shown.extend(around.before.first());
         shown.extend(around.after.first());
         if let Some(conflict) = around.conflict(&steps) {
-            shown.extend([conflict.before, conflict.after].into_iter().flatten());
+            let sleep = conflict.sleep(&steps);
+            shown.extend([conflict.before, conflict.after, sleep].into_iter().flatten());
             let same = around.meanwhile.iter().copied().filter(|&at| {
                 let thread = steps[conflict.meanwhile].thread;
                 steps[at].thread == thread || steps[at].objects.contains_key(&conflict.object)
@@ -163,6 +164,7 @@ fn shown_of(
             delay: place(conflict.delay)?,
             meanwhile: place(conflict.meanwhile)?,
             after: conflict.after.and_then(place),
+            sleep: conflict.sleep(steps).and_then(place),
         })
     });
     InterleavingReport {

@@ -72,4 +72,7 @@ pub struct ConflictReport {
     pub meanwhile: usize,
     /// First step of the delayed thread on the object after the delay.
     pub after: Option<usize>,
+    /// Step in which the other thread slept until its own: nothing else makes it come later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sleep: Option<usize>,
 }

@@ -14,15 +14,21 @@ pub(super) fn headline(test: &TestReport, others: usize) -> String {
         1 => format!("`{id}` and one other test"),
         _ => format!("`{id}` and {others} other tests"),
     };
-    if let Some(what) = timing::ends(test).or_else(|| interleaving::races(test)) {
+    let end = timing::ends(test);
+    let sleep = interleaving::slept(test).filter(|_| end.is_none());
+    let race = || interleaving::races(test).filter(|_| sleep.is_none());
+    if let Some(what) = end.or_else(race) {
         return format!("{who}: {what}");
     }
-    let who = match others {
-        0 => format!("{who} relies"),
-        _ => format!("{who} rely"),
+    let (who, its) = match others {
+        0 => (format!("{who} relies"), "its"),
+        _ => (format!("{who} rely"), "their"),
     };
+    if let Some((file, line)) = sleep.and_then(|sleep| Some((sleep.file.as_ref()?, sleep.line?))) {
+        return format!("{who} on the sleep at {file}:{line} being long enough");
+    }
     if let Some(reason) = test.reason {
-        return format!("{who} on {}", timing::on(reason, test));
+        return format!("{who} on {}", timing::on(reason, test, its));
     }
     let calls = match test.culprits.as_slice() {
         [] => return format!("{who} on an unspecified choice"),

@@ -41,6 +41,7 @@ pub(super) fn all<'t>(
             draw(diagnostic, culprit, test, view);
         }
         if sides {
+            interleaving::mark_sleep(diagnostic, test);
             interleaving::mark(diagnostic, test, stopped);
         }
     }

@@ -122,6 +122,7 @@ fn who_has_nothing_to_do_with_it_after_the_delay_is_stopped_after_what_it_did_be
         delay: 1,
         meanwhile: 2,
         after: None,
+        sleep: None,
     };
     let said = sentence(&test, &found, &conflict);
     assert!(said.contains("is stopped after src/lib.rs:8: "), "{said}");
@@ -149,6 +150,7 @@ fn a_thread_that_wakes_too_late_races_only_for_what_both_sides_name_and_nothing_
         delay: 1,
         before: Some(2),
         meanwhile: 0,
+        sleep: None,
     };
     let report = |object| InterleavingReport {
         threads: lanes.to_vec(),
@@ -172,4 +174,47 @@ fn a_thread_that_wakes_too_late_races_only_for_what_both_sides_name_and_nothing_
     assert!(said("lock", &[&stopped, &stopped]));
     assert!(!said("lock", &[&late]));
     assert!(!said("memory", &[&late, &stopped]));
+}
+
+#[test]
+fn a_delay_that_outlasts_a_sleep_of_another_thread_is_told_by_the_sleep() {
+    let lane = |thread: &str| LaneReport { thread: thread.to_owned(), name: None };
+    let of_test = |what, line| LaneStepReport { lane: 1, ..step(what, Some(line), None) };
+    let conflict = |delay, meanwhile, sleep| ConflictReport {
+        object: "memory".to_owned(),
+        before: None,
+        delay,
+        meanwhile,
+        after: Some(5),
+        sleep,
+    };
+    let report = |first: u64, second: u64, sleep| InterleavingReport {
+        threads: vec![lane("0.1"), lane("0")],
+        steps: vec![
+            step("held back", None, Some(first)),
+            of_test("Sender::send", 2),
+            step("held back", Some(9), Some(second)),
+            of_test("thread::sleep", 3),
+            of_test("AtomicBool::load", 4),
+            step("AtomicBool::store", Some(9), None),
+        ],
+        conflicts: vec![conflict(0, 1, None), conflict(2, 4, sleep)],
+        failed: None,
+    };
+    let mut test = TestReport::new("shop", "shop", "waits");
+    test.reason = Some(crate::report::schema::Timing::Race);
+    let mut told = |first, second, sleep| {
+        test.interleaving = Some(report(first, second, sleep));
+        (slept(&test).and_then(|sleep| sleep.line), races(&test).unwrap())
+    };
+    // The longest delay decides, as it is the one whose lines are shown.
+    let (sleep, race) = told(700, 5_000_000, Some(3));
+    assert_eq!(sleep, Some(3));
+    assert!(race.contains("src/lib.rs:4 and src/lib.rs:9"), "{race}");
+    let (sleep, race) = told(5_000_000, 700, Some(3));
+    assert_eq!(sleep, None);
+    assert!(race.contains("src/lib.rs:2 and src/lib.rs:9"), "{race}");
+    // It does not outlast a sleep, or there is none.
+    assert_eq!(told(700, 900, Some(3)).0, None);
+    assert_eq!(told(700, 5_000_000, None).0, None);
 }

@@ -28,6 +28,21 @@ impl Conflict {
         [self.before, Some(self.meanwhile), self.after].into_iter().flatten()
     }
 
+    /// The sleep that ends while the delay lasts, from which the other thread comes to its step.
+    pub(super) fn sleep(&self, steps: &[Step]) -> Option<usize> {
+        let thread = steps[self.meanwhile].thread;
+        let is_own = |at: &usize| steps[*at].thread == thread && steps[*at].delay.is_none();
+        for at in (0..self.meanwhile).rev().filter(is_own) {
+            if steps[at].sleeps {
+                return Some(at);
+            }
+            if at < self.delay || steps[at].waits {
+                break;
+            }
+        }
+        None
+    }
+
     /// What the two threads do next to the same thing, once the delayed one has gone on.
     pub(super) fn rest(&self, steps: &[Step]) -> impl Iterator<Item = usize> {
         let late = self.after.unwrap_or(self.delay);

@@ -36,6 +36,7 @@ pub(super) struct Step {
     pub(super) found: Option<u64>,
     pub(super) left: Option<u64>,
     pub(super) waits: bool,
+    pub(super) sleeps: bool,
     /// Whether the thread unwinds from a panic.
     pub(super) unwinds: bool,
     pub(super) delay: Option<Delay>,
@@ -143,6 +144,7 @@ pub(super) fn steps(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Vec
             found: operation.found.filter(|_| own.is_users_atomic()),
             left: operation.left.filter(|_| own.is_users_atomic()),
             waits,
+            sleeps: name == "sleep",
             unwinds: operation.unwinds,
             delay: operation.length.map(|length| Delay { length, is_late: name == "late" }),
             time: operation.time,

@@ -315,6 +315,7 @@ fn a_culprit_in_a_dependency_has_the_users_line_that_its_thread_comes_to() {
             delay: 0,
             meanwhile: 1,
             after,
+            sleep: None,
         }],
     };
     let site = |file: &str| Site {
@@ -337,4 +338,26 @@ fn a_culprit_in_a_dependency_has_the_users_line_that_its_thread_comes_to() {
         name_lines(&mut culprits, &found(after), &workspace);
         assert_eq!(culprits[0].user_line, expected, "{file}");
     }
+}
+
+#[test]
+fn the_sleep_from_which_the_other_thread_comes_is_known_unless_it_waits_in_between() {
+    let (_folder, workspace, root) = workspace();
+    let plain = |operation: &str| TracedOperation {
+        operation: operation.to_owned(),
+        ..TracedOperation::default()
+    };
+    let sleep_of = |between: &[(u64, u32, &str, TracedOperation)], delay_first: bool| {
+        let delay = (1, 9, STORE, held(5_000_000));
+        let sleep = (0, 3, "std::thread::sleep", plain("sleep"));
+        let mut all = if delay_first { vec![delay, sleep] } else { vec![sleep, delay] };
+        all.extend_from_slice(between);
+        all.extend([(0, 4, LOAD, load(0x10, 0)), (1, 9, STORE, store(0x10, 1))]);
+        let found = report(&trace(&all), End::Failed(None), &workspace, &root).unwrap();
+        found.conflicts[0].sleep.and_then(|at| found.steps[at].line)
+    };
+    assert_eq!(sleep_of(&[], true), Some(3));
+    assert_eq!(sleep_of(&[], false), Some(3));
+    assert_eq!(sleep_of(&[(0, 5, LOAD, load(0x10, 0))], true), Some(3));
+    assert_eq!(sleep_of(&[(0, 5, "std::sync::Barrier::wait", plain("futex wait"))], true), None);
 }
