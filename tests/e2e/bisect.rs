@@ -372,3 +372,29 @@ fn a_victim_of_another_binary_is_followed_though_its_package_had_another_name() 
     assert_eq!(found.flaky_since.unwrap().commit.commit, since, "{steps:?}");
     assert_eq!(found.introduced.unwrap().commit, introduced);
 }
+
+#[test]
+fn a_test_that_was_fixed_and_is_flaky_again_is_flaky_since_the_last_change() {
+    let source = "pub fn names() -> Vec<u32> {\n    \
+        let set: std::collections::HashSet<u32> = [1, 2, 3].into();\n    \
+        let names: Vec<u32> = set.iter().copied().collect();\n    names\n}\n\n\
+        #[test]\nfn has_names() {\n    assert_eq!(names(), [1, 2, 3]);\n}\n";
+    let project = committed(&[("src/lib.rs", source)]);
+    let head = || git_at_noon(&project, &["rev-parse", "HEAD"]);
+    let introduced = head();
+    let [hash, tree] = ["std::collections::HashSet", "std::collections::BTreeSet"];
+    edit(&project, "src/lib.rs", &[(hash, tree)]);
+    commit(&project);
+    edit(&project, "src/lib.rs", &[("pub fn", "// Names.\npub fn")]);
+    commit(&project);
+    edit(&project, "src/lib.rs", &[(tree, hash)]);
+    commit(&project);
+    let since = head();
+    Nondex::command(&project.path(""), "run").arg("--offline").run().expect(ExitCode::Found);
+    let output = Nondex::reported(&project.path(""), "bisect").arg("has_names").run();
+    output.expect(ExitCode::Ok);
+    let found: Bisection = serde_json::from_str(&output.stdout).unwrap();
+    let steps = found.steps;
+    assert_eq!(found.flaky_since.unwrap().commit.commit, since, "{steps:?}");
+    assert_eq!(found.introduced.unwrap().commit, introduced);
+}

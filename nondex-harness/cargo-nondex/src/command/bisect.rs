@@ -183,7 +183,9 @@ fn show(bisection: &Bisection, console: &Console) -> Result<()> {
         let commits: Vec<&str> = bisection.remaining.iter().map(|commit| short(commit)).collect();
         console.status("Remaining", &format!("{}: these could not be tried", commits.join(", ")));
     }
-    console.status("Searched", &format!("{} builds, {} runs", bisection.builds, bisection.runs));
+    let [builds, runs] =
+        [(bisection.builds, "build"), (bisection.runs, "run")].map(|(n, of)| plural(n, of));
+    console.status("Searched", &format!("{builds}, {runs}"));
     Ok(())
 }
 
@@ -274,10 +276,13 @@ impl CommitSearch<'_, '_> {
                 goods.push(good.id.clone());
             }
             (None, Some(introduced)) => match self.attempt(&introduced.id)?.tried {
-                Tried::Flaky => {
-                    flaky.clone_from(&introduced.id);
-                    goods = self.git.parents(&introduced.id)?;
-                }
+                Tried::Flaky => match self.fixed_between(introduced, bad, workspace)? {
+                    Some(fixed) => goods.push(fixed),
+                    None => {
+                        flaky.clone_from(&introduced.id);
+                        goods = self.git.parents(&introduced.id)?;
+                    }
+                },
                 Tried::Stable => goods.push(introduced.id.clone()),
                 Tried::Skipped => goods = self.git.parents(&introduced.id)?,
             },
@@ -321,6 +326,29 @@ impl CommitSearch<'_, '_> {
         }
     }
 
+    /// A commit between two flaky ones at which the test is stable, if it is found before one that
+    /// changed what is near to the responsible call: the test was fixed, and broken again.
+    fn fixed_between(
+        &mut self,
+        introduced: &Commit,
+        bad: &Commit,
+        workspace: &Utf8Path,
+    ) -> Result<Option<String>, Stopped> {
+        let Some(line) = self.kept.place_at(&bad.id) else { return Ok(None) };
+        let file = in_repository(self.git, workspace, &line.file);
+        for change in self.git.changed_near(&bad.id, &file, line.line)? {
+            let parents = self.git.parents(&change)?;
+            let is_later = |commit: &&String| {
+                **commit != introduced.id && self.git.leads_to(&introduced.id, commit)
+            };
+            let Some(before) = parents.first().filter(is_later) else { continue };
+            if self.attempt(before)?.tried == Tried::Stable {
+                return Ok(Some(before.clone()));
+            }
+        }
+        Ok(None)
+    }
+
     /// What a commit is, from last time or now.
     fn attempt(&mut self, commit: &str) -> Result<Trial, Stopped> {
         let trial = match self.kept.of(commit) {
@@ -337,7 +365,9 @@ impl CommitSearch<'_, '_> {
     }
 
     fn note(&mut self, commit: &str, trial: Trial) -> Result<Trial, Stopped> {
-        self.console.status("Tried", &format!("{} {}: {}", short(commit), trial.tried, trial.what));
+        let tried = trial.tried.to_string();
+        let what = if trial.what == tried { String::new() } else { format!(": {}", trial.what) };
+        self.console.status("Tried", &format!("{} {tried}{what}", short(commit)));
         self.steps.push(BisectionStep {
             commit: commit.to_owned(),
             result: trial.tried,

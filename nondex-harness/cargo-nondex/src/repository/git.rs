@@ -7,6 +7,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::error::{Error, Result};
 
+/// How many lines before and after a line are near to it.
+const NEAR: u32 = 5;
+
+/// How many commits are looked at that changed the same lines.
+const MAX_CHANGES: usize = 4;
+
 /// The repository around a folder.
 #[derive(Clone, Debug)]
 pub struct Git {
@@ -171,6 +177,25 @@ impl Git {
     pub fn parents(&self, commit: &str) -> Result<Vec<String>> {
         let text = self.read(&["show", "--no-patch", "--format=%P", commit])?;
         Ok(text.split_whitespace().map(str::to_owned).collect())
+    }
+
+    /// The commits, the newest first, that changed what is near to this line of a file in `commit`,
+    /// a few at most.
+    ///
+    /// # Errors
+    /// When git cannot say.
+    pub fn changed_near(&self, commit: &str, file: &str, line: u32) -> Result<Vec<String>> {
+        let lines = self.text(commit, file).map_or(0, |text| text.lines().count());
+        let lines = u32::try_from(lines).unwrap_or(u32::MAX);
+        if lines == 0 {
+            return Ok(Vec::new());
+        }
+        let first = line.saturating_sub(NEAR).clamp(1, lines);
+        let last = line.saturating_add(NEAR).min(lines);
+        let range = format!("-L{first},{last}:{file}");
+        let most = format!("--max-count={MAX_CHANGES}");
+        let text = self.read(&["log", "--no-patch", "--format=%H", &most, &range, commit])?;
+        Ok(text.lines().map(str::to_owned).collect())
     }
 
     /// The files of a commit, by their paths from the root.
