@@ -263,7 +263,7 @@ fn prune(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
         flakes.known.write(&folders.workspace_root.join(KNOWN_FILE))?;
     }
     for overdue in &report.overdue {
-        console.note(&overdue.to_string());
+        console.note(&overdue.problem());
     }
     console.status("Removed", &plural(removed, "known flake"));
     Ok(ExitCode::Ok)

@@ -52,25 +52,57 @@ pub enum OverdueReason {
     Missing,
 }
 
-impl std::fmt::Display for Overdue {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl Overdue {
+    /// What is wrong, without what to do about it.
+    pub fn problem(&self) -> String {
         let Overdue { entry, expires, .. } = self;
         match (self.reason, self.failure_bound) {
-            (OverdueReason::Expired, _) => write!(f, "known flake `{entry}` expired on {expires}"),
-            (OverdueReason::Stable, Some(bound)) => write!(
-                f,
-                "known flake `{entry}` is stable by now (< {:.0} % at 95 %): `cargo nondex known \
-                 prune` removes it",
-                bound * 100.0
-            ),
-            (OverdueReason::Stable, None) => write!(f, "known flake `{entry}` is stable by now"),
+            (OverdueReason::Expired, _) => format!("known flake `{entry}` expired on {expires}"),
+            (OverdueReason::Stable, Some(bound)) => {
+                let bound = bound * 100.0;
+                format!("known flake `{entry}` is stable by now (< {bound:.0} % at 95 %)")
+            }
+            (OverdueReason::Stable, None) => format!("known flake `{entry}` is stable by now"),
             (OverdueReason::Missing, _) => match &self.renamed {
-                Some(renamed) => write!(
-                    f,
-                    "known flake `{entry}` does not exist any more: is it `{renamed}` now?"
-                ),
-                None => write!(f, "known flake `{entry}` does not exist any more"),
+                Some(renamed) => {
+                    format!("known flake `{entry}` does not exist any more: is it `{renamed}` now?")
+                }
+                None => format!("known flake `{entry}` does not exist any more"),
             },
         }
+    }
+}
+
+impl std::fmt::Display for Overdue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.problem())?;
+        // One that has another name now is to be written, not removed.
+        match self.renamed {
+            None => f.write_str(": `cargo nondex known prune` removes it"),
+            Some(_) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_to_be_done_follows_unless_the_test_has_another_name_now() {
+        let overdue = |renamed: Option<&str>| Overdue {
+            entry: "a$reads".to_owned(),
+            reason: OverdueReason::Missing,
+            expires: "2027-01-31".to_owned(),
+            failure_bound: None,
+            renamed: renamed.map(str::to_owned),
+        };
+        let gone = overdue(None);
+        assert_eq!(
+            gone.to_string(),
+            format!("{}: `cargo nondex known prune` removes it", gone.problem())
+        );
+        let renamed = overdue(Some("a$looks"));
+        assert_eq!(renamed.to_string(), renamed.problem());
     }
 }
