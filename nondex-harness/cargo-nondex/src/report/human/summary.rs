@@ -139,7 +139,9 @@ pub(super) fn rows(report: &Report, causes: &[Cause<'_>], view: &View<'_>) -> Ve
     let is_shortened =
         |test: &TestReport| !test.verdict.passes() && test.verdict != Verdict::NotRun;
     if view.brief && report.tests.iter().any(is_shortened) {
-        rows.push(Row::further("-v shows each finding with all that is known of it"));
+        rows.push(Row::further(
+            "cargo nondex report -v shows each finding with all that is known of it",
+        ));
     }
     rows.extend(path);
     rows
