@@ -66,10 +66,10 @@ pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str>
     }
     let sleeps = test.sources.contains(&Source::Sleep);
     vec![match reason {
-        Timing::Time => "give it a deadline instead of a margin, or a clock that the test sets",
-        Timing::Race if interleaving::slept(test).is_some() => {
+        _ if interleaving::slept(test).is_some() => {
             "join the thread, or wait for its message, instead of sleeping: no sleep is long enough"
         }
+        Timing::Time => "give it a deadline instead of a margin, or a clock that the test sets",
         Timing::Race if sleeps => {
             "join the thread, or wait for its message, instead of sleeping: no sleep is long \
              enough; and hold a lock over all that belongs \

@@ -3,8 +3,8 @@
 use nondex_core::{Caller, Outcome, Site, model};
 
 use super::*;
-use crate::report::human::Walk;
-use crate::report::schema::{CallReport, FailureReport, LaneReport, Line, NumberReport};
+use crate::report::human::{Walk, fixes};
+use crate::report::schema::{CallReport, FailureReport, LaneReport, Line, NumberReport, Timing};
 
 fn step(what: &str, line: Option<u32>, delay_ns: Option<u64>) -> LaneStepReport {
     LaneStepReport {
@@ -202,7 +202,7 @@ fn a_delay_that_outlasts_a_sleep_of_another_thread_is_told_by_the_sleep() {
         failed: None,
     };
     let mut test = TestReport::new("shop", "shop", "waits");
-    test.reason = Some(crate::report::schema::Timing::Race);
+    test.reason = Some(Timing::Race);
     let mut told = |first, second, sleep| {
         test.interleaving = Some(report(first, second, sleep));
         (slept(&test).and_then(|sleep| sleep.line), races(&test).unwrap())
@@ -217,4 +217,10 @@ fn a_delay_that_outlasts_a_sleep_of_another_thread_is_told_by_the_sleep() {
     // It does not outlast a sleep, or there is none.
     assert_eq!(told(700, 900, Some(3)).0, None);
     assert_eq!(told(700, 5_000_000, None).0, None);
+    test.culprits = vec![delayed(9, 5_000_000)];
+    for (sleep, is_told) in [(Some(3), true), (None, false)] {
+        test.interleaving = Some(report(700, 5_000_000, sleep));
+        let fix = fixes::of_threads(&test, Timing::Time).join("; ");
+        assert_eq!(fix.contains("no sleep is long enough"), is_told, "{fix}");
+    }
 }
