@@ -111,10 +111,12 @@ fn main_conflict(found: &InterleavingReport) -> Option<&ConflictReport> {
 /// The sleep of one thread that gives another one its time: a delay that outlasts it decides.
 pub(super) fn slept(test: &TestReport) -> Option<&LaneStepReport> {
     let found = test.interleaving.as_ref().filter(|_| has_conflict(test))?;
-    let conflict = main_conflict(found)?;
-    let outlasts = found.steps[conflict.delay].delay_ns.is_some_and(|delay| delay > MOMENT);
-    let sleep = &found.steps[conflict.sleep.filter(|_| outlasts)?];
-    sleep.file.as_ref().zip(sleep.line).map(|_| sleep)
+    // Where several delays last as long as the sleep together, any one may show it.
+    main_conflict(found).into_iter().chain(&found.conflicts).find_map(|conflict| {
+        let outlasts = found.steps[conflict.delay].delay_ns.is_some_and(|delay| delay > MOMENT);
+        let sleep = &found.steps[conflict.sleep.filter(|_| outlasts)?];
+        (sleep.file.is_some() && sleep.line.is_some()).then_some(sleep)
+    })
 }
 
 /// Marks the line of such a sleep.

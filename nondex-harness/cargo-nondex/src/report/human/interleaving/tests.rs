@@ -214,6 +214,7 @@ fn a_delay_that_outlasts_a_sleep_of_another_thread_is_told_by_the_sleep() {
     let (sleep, race) = told(5_000_000, 700, Some(3));
     assert_eq!(sleep, None);
     assert!(race.contains("src/lib.rs:2 and src/lib.rs:9"), "{race}");
+    assert_eq!(told(5_000_000, 300_000, Some(3)).0, Some(3));
     // It does not outlast a sleep, or there is none.
     assert_eq!(told(700, 900, Some(3)).0, None);
     assert_eq!(told(700, 5_000_000, None).0, None);
