@@ -46,6 +46,9 @@ fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() 
     let always = test(&report, "tests::always_hangs");
     assert_eq!(always.verdict, Verdict::Broken);
     assert_eq!(always.failures[0].message, "no end after 1s");
+    // Where its thread is, innermost of the user's lines.
+    let sleeps = fixture.line("src/lib.rs", "for ever");
+    assert_eq!(always.failures[0].line, Some(sleeps));
     let reproduce = always.reproduce.as_deref().unwrap();
     assert!(reproduce.ends_with(" --timeout 1"), "{reproduce}");
 

@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn of_the_threads_that_wait_the_first_one_is_last() {
-        let mut threads = vec![(true, 7), (true, 8), (false, 9), (true, 10)];
+        let mut threads = [(true, 7), (true, 8), (false, 9), (true, 10)];
         threads.sort_unstable_by_key(|thread| rank(7, *thread));
         assert_eq!(threads.iter().map(|(_, thread)| *thread).collect::<Vec<_>>(), [9, 8, 10, 7]);
     }
