@@ -164,7 +164,7 @@ pub(crate) fn executable() -> (usize, usize) {
 }
 
 pub(crate) const NO_REASON: c_int = 0;
-const END_OF_STACK: c_int = 5;
+pub(crate) const END_OF_STACK: c_int = 5;
 
 // The unwinder that std itself links.
 unsafe extern "C" {
@@ -173,4 +173,5 @@ unsafe extern "C" {
         data: *mut c_void,
     ) -> c_int;
     pub(crate) fn _Unwind_GetIP(context: *mut c_void) -> usize;
+    pub(crate) fn _Unwind_FindEnclosingFunction(place: *const c_void) -> *const c_void;
 }

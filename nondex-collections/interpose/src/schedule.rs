@@ -43,6 +43,7 @@ mod next;
 mod operation;
 mod orphans;
 pub(crate) mod output;
+mod park;
 mod poll;
 pub(crate) mod processor;
 mod pthread;

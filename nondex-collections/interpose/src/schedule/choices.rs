@@ -17,6 +17,7 @@ use nondex_core::hash::mix;
 use nondex_core::{Caller, Family, Level, Model, RunSpec, context, model};
 
 use super::operation::{Class, Operation};
+use super::park;
 use super::real_time::is_any_outside;
 use super::shared::{ALIVE, NOW, READY, SHARED};
 use super::systematic;
@@ -310,8 +311,6 @@ pub(super) fn within(limit: u64) -> u64 {
 
 /// Whether a wait ends at once, without a cause.
 pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
-    /// What std's `park` expects.
-    const PARKED: u32 = u32::MAX;
     /// What the locks of std and of `parking_lot` expect: these wait again before anybody could see
     /// it.
     const LOCKED: [u32; 3] = [1, 2, 5];
@@ -321,13 +320,14 @@ pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
     if !is_drawn()
         || is_alone
         || LOCKED.contains(&expected)
-        || expected != PARKED && expected & SHARED != 0
+        || expected != park::PARKED && expected & SHARED != 0
         || word(me, SPURIOUS, me.operations.get()) % 16 != 0
+        || expected == park::PARKED && !park::is_parking()
     {
         return false;
     }
     let Some(_work) = own::work() else { return false };
-    let model = if expected == PARKED { &model::THREAD_PARK } else { &model::CONDVAR_WAIT };
+    let model = if expected == park::PARKED { &model::THREAD_PARK } else { &model::CONDVAR_WAIT };
     let is_chosen = choice::number(model, origin::caller(), 0..=1, 0, |_| 1) == Some(1);
     if is_chosen && trace::is_due() {
         trace::note_delay(me, "spurious", 0);

@@ -7,7 +7,7 @@ use ::std::sync::atomic::{AtomicU32, Ordering};
 use super::shared::{IS_ON, NOW, SHARED, tick};
 use super::thread::{Ref, Woken};
 use super::token;
-use super::{Object, Operation, choices, epoch, kernel, lateness, leaving};
+use super::{Object, Operation, choices, epoch, kernel, lateness, leaving, park};
 use crate::{libc, set_errno};
 
 const WAIT: c_int = 0;
@@ -153,6 +153,9 @@ fn wait(
         return Err(libc::ETIMEDOUT);
     }
     if choices::is_spurious(me, expected) {
+        if expected == park::PARKED {
+            park::leave(futex);
+        }
         return Ok(0);
     }
     let deadline = lateness::later(me, deadline);

@@ -18,7 +18,9 @@ use super::shared::SHARED;
 use super::states::States;
 use super::thread::Ref;
 use super::{atomics, life, reached};
-use crate::origin::{_Unwind_Backtrace, _Unwind_GetIP, NO_REASON, executable};
+use crate::origin::{
+    _Unwind_Backtrace, _Unwind_FindEnclosingFunction, _Unwind_GetIP, NO_REASON, executable,
+};
 
 /// Number of looks between two states that are compared.
 const LOOKS_BETWEEN: u32 = 1 << 13;
@@ -133,7 +135,6 @@ extern "C" fn frame(context: *mut c_void, walk: *mut c_void) -> c_int {
 
 // The unwinder that std itself links.
 unsafe extern "C" {
-    fn _Unwind_FindEnclosingFunction(place: *const c_void) -> *const c_void;
     fn _Unwind_GetGR(context: *mut c_void, number: c_int) -> usize;
     fn _Unwind_GetCFA(context: *mut c_void) -> usize;
 }
