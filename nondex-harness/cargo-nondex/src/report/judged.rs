@@ -1,6 +1,6 @@
 //! From the runs of a test, and what was concluded from them, to its part of the report.
 
-use nondex_core::{Level, RunSpec};
+use nondex_core::{Frame, Level, RunSpec};
 
 use self::basis::Basis;
 pub use self::notes::JUDGED_ALONE;
@@ -143,8 +143,21 @@ fn rates(report: &mut TestReport, basis: &Basis<'_>) {
 /// The failing runs.
 fn failures(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basis<'_>) {
     let shown = failing.iter().take(MAX_FAILURES);
-    report.failures =
-        shown.map(|(spec, run)| runs::failure(&report.id, spec, run, basis)).collect();
+    let usual = basis.options.timeout;
+    let failure = |(spec, run): &(&RunSpec, &Run)| {
+        let mut failure = runs::failure(&report.id, spec, run, usual, basis.evidence);
+        if failure.file.is_none() {
+            (failure.file, failure.line) = end_of_time(run, basis).unzip();
+        }
+        failure
+    };
+    report.failures = shown.map(failure).collect();
+}
+
+/// Where a run was that did not end: the user's line that a thread had come to.
+fn end_of_time(run: &Run, basis: &Basis<'_>) -> Option<(String, u32)> {
+    let nearest = |stack: &Vec<Frame>| basis.workspace.nearest_of_users(stack, basis.cwd());
+    run.stacks.iter().find_map(nearest)
 }
 
 /// What a failing run printed: the one that is replayed, whose message is shown, or else the first.

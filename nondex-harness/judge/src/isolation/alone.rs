@@ -64,7 +64,7 @@ pub(super) fn judge(
         // Others are not what makes it fail; more likely what its own earlier runs left.
         return Ok(as_together(together));
     }
-    // Its culprits are not confirmed since there was no time for it, and alone there is none either.
+    // Its culprits are not confirmed for lack of time, of which there is none alone either.
     if let Conclusion::Dependent(dependence) = &together
         && runs.together.spent().explaining
         && runs.together.contradiction(options.is_scheduled()).is_none()

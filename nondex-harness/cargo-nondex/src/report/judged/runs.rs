@@ -2,11 +2,11 @@
 //! failures, the call sites.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use indexmap::IndexSet;
 use nondex_core::{PointRecord, RunSpec, Selection, Site};
 
-use super::basis::Basis;
 use crate::judge::evidence::{Answer, Evidence};
 use crate::judge::run::Run;
 use crate::judge::{Options, patience};
@@ -91,22 +91,15 @@ pub(super) fn failing_runs<'a>(
     failing
 }
 
-/// How a run of `spec` failed.
 pub(super) fn failure(
     test_id: &str,
     spec: &RunSpec,
     run: &Run,
-    basis: &Basis<'_>,
+    usual: Duration,
+    evidence: &Evidence,
 ) -> FailureReport {
-    let limit = patience::needed(spec, run, basis.options.timeout, basis.evidence);
-    let (outcome, mut failure) = (run.outcome.clone(), run.failure.clone());
-    if let Some(failure) = failure.as_mut().filter(|failure| failure.file.is_none()) {
-        // One that does not end has no place of its own: it is where its threads are.
-        let places = run.stacks.iter();
-        let mut places =
-            places.filter_map(|stack| basis.workspace.nearest_of_users(stack, basis.cwd()));
-        (failure.file, failure.line) = places.next().unzip();
-    }
+    let limit = patience::needed(spec, run, usual, evidence);
+    let (outcome, failure) = (run.outcome.clone(), run.failure.clone());
     FailureReport {
         limit_ms: limit.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
         ..FailureReport::of(id::of(test_id, spec), spec, outcome, failure)
