@@ -20,7 +20,7 @@ pub struct FailureReport {
     pub schedule: Schedule,
     /// Panic message, returned error, or how the process ended.
     pub message: String,
-    /// File of the panic, if known.
+    /// File of the panic, if known; after a time-out, that of the line in which a thread was.
     pub file: Option<String>,
     /// Line, from 1.
     pub line: Option<u32>,
