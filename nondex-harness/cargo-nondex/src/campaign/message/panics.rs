@@ -1,4 +1,4 @@
-//! The panics that std's hook printed: what a failure says that only passes on another thread's.
+//! The panics that std's hook printed, and the one that a thread's panic only follows from.
 
 use nondex_core::Failure;
 use nondex_core::protocol::site::portable_path;

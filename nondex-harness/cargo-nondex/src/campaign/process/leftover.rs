@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::process::{Child, Command};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockWriteGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -46,6 +46,11 @@ static RUNS: Mutex<RunRegistry> =
 
 /// Held to start a process and to make it known; held alone to tell what nobody started.
 static STARTING: RwLock<()> = RwLock::new(());
+
+/// Lets no process be started here as long as this is kept.
+pub(super) fn alone() -> RwLockWriteGuard<'static, ()> {
+    STARTING.write().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Starts the first process of a run, which has this mark, by `start`, and makes it known.
 pub(super) fn start(
@@ -93,7 +98,7 @@ impl Run {
     /// The processes that are left, and whether each can only be of this run. Those that are dead
     /// are no more.
     fn left(&self) -> Vec<(i32, bool)> {
-        let _alone = STARTING.write().unwrap_or_else(PoisonError::into_inner);
+        let _alone = alone();
         let runs = RUNS.lock().unwrap_or_else(PoisonError::into_inner);
         let (us, group) = (own_id(), getpgrp().as_raw());
         let mut left = Vec::new();

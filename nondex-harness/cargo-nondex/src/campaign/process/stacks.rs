@@ -193,27 +193,7 @@ fn read(memory: &File, address: u64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use std::process::Command;
-
     use super::*;
-
-    #[test]
-    fn a_process_that_loops_and_one_that_waits_have_stacks() {
-        for script in ["while :; do :; done", "sleep 100; :"] {
-            let mut command = Command::new("sh");
-            let mut child = command.args(["-c", script]).spawn().unwrap();
-            let process = Pid::from_raw(child.id().try_into().unwrap());
-            let deadline = Instant::now() + Duration::from_secs(10);
-            // It becomes the shell first.
-            let mut stacks = of(process);
-            while stacks.is_empty() && Instant::now() < deadline {
-                stacks = of(process);
-            }
-            child.kill().unwrap();
-            child.wait().unwrap();
-            assert_eq!(stacks.len(), 1, "{script}");
-        }
-    }
 
     #[test]
     fn of_the_threads_that_wait_the_first_one_is_last() {

@@ -72,6 +72,20 @@ fn a_hang_is_killed_at_the_time_limit_with_all_its_children() {
     assert!(is_gone(&found.output));
 }
 
+#[cfg(all(
+    target_os = "linux",
+    target_env = "gnu",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+#[test]
+fn where_a_process_loops_or_waits_at_the_time_limit_is_known() {
+    for script in ["while :; do :; done", "exec sleep 1000"] {
+        let found = finished(script, Duration::from_millis(300));
+        assert_eq!((found.end, found.stacks.len()), (End::TimedOut, 1), "{script}");
+    }
+    assert_eq!(finished("exit 0", LONG).stacks, Vec::<Vec<u64>>::new());
+}
+
 #[test]
 fn a_hang_that_ignores_sigterm_is_killed_all_the_same() {
     let found =

@@ -292,9 +292,12 @@ mod tests {
     use std::process::Command;
 
     use super::*;
+    use crate::campaign::process::leftover;
 
     #[test]
     fn what_was_written_before_the_end_is_no_child_that_is_left_however_late_it_is_read() {
+        // A process that another test starts would have the pipe for a moment.
+        let _alone = leftover::alone();
         let (reader, writer) = io::pipe().unwrap();
         let mut command = Command::new("head");
         command.args(["-c", "30000", "/dev/zero"]);
