@@ -51,6 +51,10 @@ fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() 
     assert_eq!(always.failures[0].line, Some(sleeps));
     let reproduce = always.reproduce.as_deref().unwrap();
     assert!(reproduce.ends_with(" --timeout 1"), "{reproduce}");
+    let replayed = Nondex::pasted(&fixture.path(""), reproduce).run();
+    replayed.expect(ExitCode::Found);
+    let place = format!("src/lib.rs:{sleeps}: no end after 1s");
+    assert!(replayed.stderr.contains(&place), "{}", replayed.stderr);
 
     // An hour that costs nothing here is one for everybody else.
     let output = Nondex::run_in(&fixture.path(""))

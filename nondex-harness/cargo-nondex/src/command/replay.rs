@@ -82,10 +82,15 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
         console.note(&note);
     }
     let runs = Runs::new((&project, suite), &finding, &spec, args, &records.0, &stop)?;
-    // The place of a failure, in the source of its doctest if it is in one.
+    let workspace = Workspace::new(root.clone());
+    // The place of a failure or, without an end, of a thread; in the source of its doctest if it is
+    // in one.
     let place_of = |run: &Run| {
         let failure = run.failure.as_ref()?;
-        let (file, line) = (failure.file.clone()?, failure.line?);
+        let (file, line) = match (&failure.file, failure.line) {
+            (Some(file), Some(line)) => (file.clone(), line),
+            _ => workspace.nearest_of_stacks(&run.stacks, &binary.cwd)?,
+        };
         let of_doctest = in_doctest.and_then(|place| place.in_source(root, &file, line));
         Some(of_doctest.map_or((file, line), |found| (found.file, found.line)))
     };
@@ -106,7 +111,6 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
         None => runs.shown(console)?,
     };
     if let Some(trace) = verdict::traced(&run).filter(|_| console.format != MessageFormat::Json) {
-        let workspace = Workspace::new(root.clone());
         console.text(&schedule::text(trace, &workspace, &binary.cwd));
     }
     verdict::judge(&finding, is_recorded, &run, place_of(&run), &sites, warnings, console)

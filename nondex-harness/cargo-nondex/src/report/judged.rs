@@ -1,6 +1,6 @@
 //! From the runs of a test, and what was concluded from them, to its part of the report.
 
-use nondex_core::{Frame, Level, RunSpec};
+use nondex_core::{Level, RunSpec};
 
 use self::basis::Basis;
 pub use self::notes::JUDGED_ALONE;
@@ -147,17 +147,13 @@ fn failures(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basis
     let failure = |(spec, run): &(&RunSpec, &Run)| {
         let mut failure = runs::failure(&report.id, spec, run, usual, basis.evidence);
         if failure.file.is_none() {
-            (failure.file, failure.line) = end_of_time(run, basis).unzip();
+            // One that did not end.
+            let place = basis.workspace.nearest_of_stacks(&run.stacks, basis.cwd());
+            (failure.file, failure.line) = place.unzip();
         }
         failure
     };
     report.failures = shown.map(failure).collect();
-}
-
-/// Where a run was that did not end: the user's line that a thread had come to.
-fn end_of_time(run: &Run, basis: &Basis<'_>) -> Option<(String, u32)> {
-    let nearest = |stack: &Vec<Frame>| basis.workspace.nearest_of_users(stack, basis.cwd());
-    run.stacks.iter().find_map(nearest)
 }
 
 /// What a failing run printed: the one that is replayed, whose message is shown, or else the first.

@@ -56,6 +56,15 @@ impl Workspace {
         frames.iter().find_map(|frame| Some((self.user_file(&frame.file, cwd)?, frame.line)))
     }
 
+    /// The innermost frame in the workspace of the first of these stacks that has one.
+    pub fn nearest_of_stacks(
+        &self,
+        stacks: &[Vec<Frame>],
+        cwd: &Utf8Path,
+    ) -> Option<(String, u32)> {
+        stacks.iter().find_map(|stack| self.nearest_of_users(stack, cwd))
+    }
+
     /// The innermost frame in the workspace or, when there is none, in a dependency.
     pub fn nearest(&self, frames: &[Frame], cwd: &Utf8Path) -> Option<(String, u32)> {
         self.nearest_of_users(frames, cwd).or_else(|| {
