@@ -365,12 +365,7 @@ fn a_victim_of_another_binary_is_followed_though_its_package_had_another_name() 
     commit(&project);
     let check = ["--offline", "--seeds", "0"];
     Nondex::command(&project.path(""), "check").args(check).run().expect(ExitCode::Found);
-    let output = Nondex::reported(&project.path(""), "bisect").arg("finds_no_folder").run();
-    output.expect(ExitCode::Ok);
-    let found: Bisection = serde_json::from_str(&output.stdout).unwrap();
-    let steps = found.steps;
-    assert_eq!(found.flaky_since.unwrap().commit.commit, since, "{steps:?}");
-    assert_eq!(found.introduced.unwrap().commit, introduced);
+    assert_flaky_since(&project, "finds_no_folder", &since, &introduced);
 }
 
 #[test]
@@ -391,7 +386,12 @@ fn a_test_that_was_fixed_and_is_flaky_again_is_flaky_since_the_last_change() {
     commit(&project);
     let since = head();
     Nondex::command(&project.path(""), "run").arg("--offline").run().expect(ExitCode::Found);
-    let output = Nondex::reported(&project.path(""), "bisect").arg("has_names").run();
+    assert_flaky_since(&project, "has_names", &since, &introduced);
+}
+
+/// Asserts in which commit `bisect` finds that a test became flaky, and which one introduced it.
+fn assert_flaky_since(project: &Fixture, test: &str, since: &str, introduced: &str) {
+    let output = Nondex::reported(&project.path(""), "bisect").arg(test).run();
     output.expect(ExitCode::Ok);
     let found: Bisection = serde_json::from_str(&output.stdout).unwrap();
     let steps = found.steps;

@@ -222,19 +222,17 @@ fn options_of(tests: &[(&Suite, &TestCase)], options: &Options) -> Vec<Arc<Optio
     let mut known: Vec<(Option<&TestOptions>, Arc<Options>)> = Vec::new();
     let mut of = |suite: &Suite, seeds: &Arc<[StateId]>, case: &TestCase| {
         let own = options.per_test.get(&suite.test_id(case));
+        let is_unobserved = is_unobserved(suite, options);
         let is_same = |known: &&(Option<&TestOptions>, Arc<Options>)| {
             let of_binary = (&known.1.address_seeds, known.1.is_unobserved);
-            known.0 == own && of_binary == (seeds, is_unobserved(suite, options))
+            known.0 == own && of_binary == (seeds, is_unobserved)
         };
         if let Some((_, options)) = known.iter().find(is_same) {
             return Arc::clone(options);
         }
         let of_test = own.map_or_else(|| options.clone(), |own| options.with(own));
-        let of_test = Arc::new(Options {
-            address_seeds: Arc::clone(seeds),
-            is_unobserved: is_unobserved(suite, options),
-            ..of_test
-        });
+        let of_test =
+            Arc::new(Options { address_seeds: Arc::clone(seeds), is_unobserved, ..of_test });
         known.push((own, Arc::clone(&of_test)));
         of_test
     };

@@ -15,6 +15,17 @@ mod mark;
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 mod stacks;
+#[cfg(not(all(
+    target_os = "linux",
+    target_env = "gnu",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+mod stacks {
+    /// Nothing is known of the threads of a process here.
+    pub(super) const fn of(_process: super::Pid) -> Vec<Vec<u64>> {
+        Vec::new()
+    }
+}
 mod watch;
 
 pub use addresses::{at_random_addresses, without_randomisation};

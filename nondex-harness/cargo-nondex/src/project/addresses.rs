@@ -44,6 +44,10 @@ pub fn frames_of(
     moved: Option<&Moved>,
     stacks: &[Vec<u64>],
 ) -> Vec<Vec<Frame>> {
+    if stacks.is_empty() {
+        // As after nearly every run: the executable is not even looked at.
+        return Vec::new();
+    }
     let of =
         |addresses: &Vec<u64>| TracedStack { addresses: addresses.clone(), frames: Vec::new() };
     let mut traced: Vec<TracedStack> = stacks.iter().map(of).collect();

@@ -174,16 +174,24 @@ fn what_is_only_suspected_is_no_interference_though_the_budget_is_spent_before_i
 #[test]
 fn what_there_is_no_time_to_explain_is_not_tried_again_alone_with_every_seed() {
     let options = Options { every_seed: true, ..options() };
-    let mut runs = Runs::new(true, true);
-    runs.spend(Spent { exploring: true, explaining: true });
-    let ask = |runs: &Runs| judge("t", &options, runs);
-    let judgement = settle(&mut runs, ask, |runs, spec: RunSpec, missing| {
-        let passes = !(made(&spec, 2) && spec.level() >= Level::One);
-        runs.of_mut(missing.alone).add(spec, run(passes, [1, 2]));
-    });
-    assert_eq!(verdict(&judgement), "suspected");
-    assert!(!judgement.from_alone);
-    assert_eq!(runs.alone.count(), 4);
+    // Whether other tests are the reason, whether the budgets are spent, and what follows.
+    for (is_disturbed, is_spent, expected) in
+        [(false, false, "ID"), (false, true, "suspected"), (true, true, "stable")]
+    {
+        let mut runs = Runs::new(true, true);
+        runs.spend(Spent { exploring: is_spent, explaining: is_spent });
+        let ask = |runs: &Runs| judge("t", &options, runs);
+        let judgement = settle(&mut runs, ask, |runs, spec: RunSpec, missing| {
+            let fails = made(&spec, 2) && spec.level() >= Level::One;
+            let passes = !fails || is_disturbed && missing.alone;
+            runs.of_mut(missing.alone).add(spec, run(passes, [1, 2]));
+        });
+        assert_eq!(verdict(&judgement), expected);
+        assert_eq!(judgement.from_alone, is_disturbed);
+        if !is_disturbed {
+            assert_eq!(runs.alone.count(), if is_spent { 4 } else { 0 });
+        }
+    }
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Where the threads of a process are: their stacks, without its help.
 //!
-//! Each thread is stopped for a moment by ptrace(2), and its stack is unwound by the call frame
+//! Each thread is stopped for a moment by ptrace(2). Its stack is unwound by the call frame
 //! information of what is loaded, as a debugger does (DWARF 5, section 6.4). Where the system or a
-//! sandbox forbids that, or on another kind of processor, nothing is known.
+//! sandbox forbids that, nothing is known.
 
 mod modules;
 

@@ -13,7 +13,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-use super::{End, LEFTOVER_GRACE, guardian};
+use super::{End, LEFTOVER_GRACE, guardian, stacks};
 use crate::campaign::output::Output;
 use crate::campaign::stop::StopFlag;
 use crate::campaign::system;
@@ -101,7 +101,7 @@ impl Watch {
                     deadline = now.checked_add(more);
                     continue;
                 }
-                self.stacks = stacks_of(self.group);
+                self.stacks = stacks::of(self.group);
                 self.kill()?;
                 return Ok(End::TimedOut);
             }
@@ -223,25 +223,6 @@ impl Watch {
             pause = (pause * 2).min(grace / 4);
         }
     }
-}
-
-/// Where the threads of a process are, if that can be known.
-#[cfg(all(
-    target_os = "linux",
-    target_env = "gnu",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-fn stacks_of(process: Pid) -> Vec<Vec<u64>> {
-    super::stacks::of(process)
-}
-
-#[cfg(not(all(
-    target_os = "linux",
-    target_env = "gnu",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-)))]
-const fn stacks_of(_process: Pid) -> Vec<Vec<u64>> {
-    Vec::new()
 }
 
 /// Whether a process of the group lives whose leader was reaped.
