@@ -315,13 +315,22 @@ pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
     /// it.
     const LOCKED: [u32; 3] = [1, 2, 5];
     const SHARED: u32 = 3 << 30;
+    /// Of 2^32 first waits of a thread: one in four. Later ones are rarer, as a thread that is
+    /// woken waits again, down to one in sixteen.
+    const FIRST: u64 = 1 << 30;
+    const RAREST: u64 = 4;
     // The operations of a thread that is alone are not counted: it would be woken again and again.
     let is_alone = ALIVE.load(Ordering::Relaxed) < 2;
     if !is_drawn()
         || is_alone
         || LOCKED.contains(&expected)
         || expected != park::PARKED && expected & SHARED != 0
-        || word(me, SPURIOUS, me.operations.get()) % 16 != 0
+    {
+        return false;
+    }
+    me.waits.set(me.waits.get() + 1);
+    let drawn = word(me, SPURIOUS, me.waits.get()) >> 32;
+    if drawn * me.waits.get().min(RAREST) >= FIRST
         || expected == park::PARKED && !park::is_parking()
     {
         return false;

@@ -87,6 +87,8 @@ pub(super) struct Thread {
     /// that asks for that.
     pub(super) reads: Reads,
     pub(super) acts: Cell<u64>,
+    /// How often it was about to wait for another thread.
+    pub(super) waits: Cell<u64>,
     /// How often it slept or waited for a time.
     pub(super) timed: Cell<u64>,
     /// How often it was shown a time that could have been an old one.
@@ -174,6 +176,7 @@ impl Thread {
             caller: Cell::new(None),
             reads: Reads::new(),
             acts: Cell::new(0),
+            waits: Cell::new(0),
             timed: Cell::new(0),
             read: Cell::new(0),
             read_alone: Cell::new(0),
@@ -231,6 +234,7 @@ impl Thread {
             &self.children,
             &self.operations,
             &self.acts,
+            &self.waits,
             &self.timed,
             &self.read,
             &self.read_alone,

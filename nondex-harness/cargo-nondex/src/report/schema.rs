@@ -33,7 +33,7 @@ pub use self::known::{KnownFlake, Overdue, OverdueReason};
 pub use self::network::NetworkEvent;
 pub use self::order::{LeftState, Line, Order, Race, SharedState, TriedOrder, WrittenLine};
 pub use self::parting::Parting;
-pub use self::rate::RateOf;
+pub use self::rate::{NeededDelays, RateOf};
 pub use self::sanitised::Sanitised;
 pub use self::scheduled::{Scheduled, Schedules, WaitCause, WaitCauseKind, WaitReport};
 pub use self::test::{Latent, PointReport, Replay, Step, TestReport};

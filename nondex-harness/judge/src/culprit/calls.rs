@@ -46,7 +46,7 @@ impl CulpritSearch<'_> {
                     continue;
                 }
             }
-            if has_between(&points, &calls[index]) {
+            if has_steps(&points, &calls[index]) {
                 calls[index].turn = self.turn(&calls, index)?;
                 calls[index].is_artefact = calls[index].turn.is_none()
                     && !is_timing(&calls[index].site)
@@ -61,12 +61,14 @@ impl CulpritSearch<'_> {
     }
 }
 
-/// Whether anything may lie between a call's base and what was drawn: not so of a value that is
-/// just another one.
-fn has_between(points: &[&PointRecord], call: &Call) -> bool {
-    points.iter().any(|point| {
-        (&point.site, &point.thread) == (&call.site, &call.thread) && point.max_len > 1
-    })
+/// Whether a call can be led from its base to what was drawn: not so a value that is just another
+/// one. Of a choice of threads between two, such as a wake-up without a cause, that is one step.
+fn has_steps(points: &[&PointRecord], call: &Call) -> bool {
+    let mut points = points.iter();
+    is_timing(&call.site)
+        || points.any(|point| {
+            (&point.site, &point.thread) == (&call.site, &call.thread) && point.max_len > 1
+        })
 }
 
 /// The call with this number, when those of all points are counted through.

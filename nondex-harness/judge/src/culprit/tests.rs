@@ -329,18 +329,17 @@ fn of_a_number_it_is_found_from_where_on_it_decides() {
     }
 }
 
-/// What a simulated test does whose two threads are delayed by these times where the seed decides.
-/// It fails if the first comes a moment later than the second, and that one a moment late itself.
-fn collides(spec: &RunSpec, drawn: [u64; 2], moment: u64) -> Run {
+/// What a simulated test does in whose two threads the seed draws these numbers, of at most `len`.
+fn threads(spec: &RunSpec, len: u64, drawn: [u64; 2], passes: impl Fn([u64; 2]) -> bool) -> Run {
     let at = [(1, "0.1"), (2, "0.0")].map(|(line, thread)| PointRecord {
         site: Site { family: Family::Schedule, ..site(line) },
         thread: thread.into(),
         count: 1,
-        max_len: 20_000_000,
+        max_len: len,
         stack: Vec::new(),
     });
     let mut steps = Vec::new();
-    let mut delay = |point: &PointRecord, drawn: u64| {
+    let mut number = |point: &PointRecord, drawn: u64| {
         let mut given = spec.given().iter();
         let value = match given.find(|given| given.site == point.site) {
             None if spec.selected(&point.site, &point.thread).contains(0) => return drawn,
@@ -363,27 +362,34 @@ fn collides(spec: &RunSpec, drawn: [u64; 2], moment: u64) -> Run {
         });
         value
     };
-    let [first, second] = [delay(&at[0], drawn[0]), delay(&at[1], drawn[1])];
-    let mut run = run(first < second + moment || second < moment, []);
+    let numbers = [number(&at[0], drawn[0]), number(&at[1], drawn[1])];
+    let mut run = run(passes(numbers), []);
     run.points = at.into();
     run.steps = steps.into_iter().collect();
     run
 }
 
+/// The culprits of such a test, where a seed that makes all choices fails.
+fn culprits_of_threads(len: u64, drawn: [u64; 2], passes: impl Fn([u64; 2]) -> bool) -> Culprits {
+    let spec = RunSpec::new("t", Level::Std, 3);
+    let mut evidence = Evidence::new(true);
+    for spec in [RunSpec::clean("t"), spec.clone()] {
+        evidence.add(spec.clone(), threads(&spec, len, drawn, &passes));
+    }
+    let ask = |evidence: &Evidence| search(evidence, &spec, true, DEFAULT_SEARCH_RUNS);
+    settle(&mut evidence, ask, |evidence, spec: RunSpec, _| {
+        let run = threads(&spec, len, drawn, &passes);
+        evidence.add(spec, run);
+    })
+}
+
 #[test]
 fn two_delays_against_each_other_are_as_short_as_they_may_be_together() {
     const MOMENT: u64 = 10_000;
+    // The first must come a moment later than the second, and that one a moment late itself.
+    let passes = |[first, second]: [u64; 2]| first < second + MOMENT || second < MOMENT;
     for drawn in [[15_000_000, 14_000_000], [15_000_000, 20_000]] {
-        let spec = RunSpec::new("t", Level::Std, 3);
-        let mut evidence = Evidence::new(true);
-        for spec in [RunSpec::clean("t"), spec.clone()] {
-            evidence.add(spec.clone(), collides(&spec, drawn, MOMENT));
-        }
-        let ask = |evidence: &Evidence| search(evidence, &spec, true, DEFAULT_SEARCH_RUNS);
-        let culprits = settle(&mut evidence, ask, |evidence, spec: RunSpec, _| {
-            let run = collides(&spec, drawn, MOMENT);
-            evidence.add(spec, run);
-        });
+        let culprits = culprits_of_threads(20_000_000, drawn, passes);
         let calls = culprits.groups[0].calls.iter();
         let delays: Vec<u64> = calls.map(|call| call.turn.as_ref().unwrap().steps).collect();
         let near = |delay: u64, needed: u64| (needed..=needed + needed / 20).contains(&delay);
@@ -391,4 +397,12 @@ fn two_delays_against_each_other_are_as_short_as_they_may_be_together() {
         assert!(near(delays[1], MOMENT), "{delays:?}");
         assert!(culprits.confirmed);
     }
+}
+
+#[test]
+fn a_choice_of_threads_between_two_is_confirmed_as_a_delay_is() {
+    // A wait that returns without a cause, or the other one of two threads that wait.
+    let culprits = culprits_of_threads(1, [1, 1], |[first, _]| first == 0);
+    let calls: Vec<u32> = culprits.groups[0].calls.iter().map(|call| call.site.line).collect();
+    assert_eq!((calls, culprits.confirmed), (vec![1], true));
 }

@@ -7,8 +7,11 @@ use nondex_core::{Family, Kind, Level, model};
 use super::delay::{MOMENT, time};
 use super::diagnostic::Diagnostic;
 use super::interleaving;
+use super::wording::called;
 use crate::judge::timing::is_of_timing;
-use crate::report::schema::{Culprit, TestReport, Timing, WaitCause, WaitCauseKind, WaitReport};
+use crate::report::schema::{
+    Culprit, NeededDelays, TestReport, Timing, WaitCause, WaitCauseKind, WaitReport,
+};
 use crate::report::thread::who;
 
 /// How many places of waiting threads a headline has.
@@ -25,7 +28,12 @@ pub(super) const fn is_of(culprit: &Culprit) -> bool {
 /// What a test depends on, or several that have threads of `their` own.
 pub(super) fn on(reason: Timing, test: &TestReport, its: &str) -> String {
     let has_late_wake = || test.culprits.iter().any(|one| one.family == Family::Time);
+    let is_spurious = |one: &Culprit| one.kind == Kind::Spurious;
     match reason {
+        _ if test.has_one_kind_of_culprits() && test.culprits.iter().all(is_spurious) => {
+            let call = test.culprits.first().map_or("its wait", called);
+            format!("`{call}` not returning without a cause")
+        }
         _ if !test.has_one_kind_of_culprits() => format!("when {its} threads run or wake"),
         Timing::Race if has_late_wake() => format!("when {its} threads run or wake"),
         Timing::Race => format!("when {its} threads run"),
@@ -124,9 +132,17 @@ pub(super) fn needed(test: &TestReport) -> String {
         ("needs", "may need")
     };
     match test.needed_delays() {
-        Some((delay, 1)) => return format!("{needs} a delay of {}", time(delay)),
-        Some((delay, parts)) => {
-            return format!("{needs} {parts} delays that last {} together", time(delay));
+        Some(NeededDelays { longest, delays: 1, .. }) => {
+            return format!("{needs} a delay of {}", time(longest));
+        }
+        Some(NeededDelays { longest, delays, threads: 1 }) => {
+            return format!("{needs} {delays} delays that last {} together", time(longest));
+        }
+        Some(NeededDelays { longest, threads, .. }) => {
+            return format!(
+                "{needs} delays of {threads} threads, one of them by {}",
+                time(longest)
+            );
         }
         None => {}
     }
@@ -362,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn delays_of_one_thread_add_up_and_those_of_several_do_not() {
+    fn delays_of_one_thread_add_up_and_of_several_the_longest_is_shown() {
         let mut test = TestReport::new("shop", "shop", "waits");
         test.reason = Some(Timing::Race);
         test.culprits = vec![delayed(3, 3_000_000)];
@@ -372,9 +388,23 @@ mod tests {
         let mut of_another = delayed(5, 4_000_000);
         of_another.call.as_mut().unwrap().thread = "0.2".to_owned();
         test.culprits.push(of_another);
-        assert_eq!(needed(&test), "needs 2 delays that last 5 ms together");
+        assert_eq!(needed(&test), "needs delays of 2 threads, one of them by 5 ms");
         test.culprits[0].number = None;
         assert_eq!(needed(&test), "needs an injected delay");
+    }
+
+    #[test]
+    fn a_wake_up_without_a_cause_is_named_by_the_wait_that_it_ends() {
+        let mut test = TestReport::new("shop", "shop", "waits");
+        test.culprits = vec![delayed(3, 1), delayed(4, 1)];
+        for culprit in &mut test.culprits {
+            "std::thread::park".clone_into(&mut culprit.api);
+            culprit.kind = Kind::Spurious;
+        }
+        let said = on(Timing::Race, &test, "its");
+        assert_eq!(said, "`std::thread::park` not returning without a cause");
+        test.culprits[0].kind = Kind::Extend;
+        assert_ne!(on(Timing::Race, &test, "its"), said);
     }
 
     #[test]

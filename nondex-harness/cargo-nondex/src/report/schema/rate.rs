@@ -18,12 +18,23 @@ pub enum RateOf {
     Schedules,
 }
 
+/// Delays without which the outcome does not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NeededDelays {
+    /// How long the most delayed thread is delayed in all, in nanoseconds.
+    pub longest: u64,
+    /// Number of delays, of all threads.
+    pub delays: usize,
+    /// Number of threads that are delayed.
+    pub threads: usize,
+}
+
 impl TestReport {
     /// Writes what the rate means, once verdict, culprits and the runs of a plain build are known.
     pub fn describe_rate(&mut self) {
         let of = if self.needs_schedule() { RateOf::Schedules } else { RateOf::Runs };
         self.rate_of = (!self.failure_rate.is_empty()).then_some(of);
-        self.needed_delay_ns = self.needed_delays().map(|(nanoseconds, _)| nanoseconds);
+        self.needed_delay_ns = self.needed_delays().map(|needed| needed.longest);
         self.flaky_today = self.is_flaky_today();
     }
 
@@ -34,22 +45,23 @@ impl TestReport {
         self.reason.is_some() || is_of_level || culprits.any(|one| is_of_timing(one.family))
     }
 
-    /// How long the most delayed thread must be delayed in all, in nanoseconds, each delay as short
-    /// as possible, and how many delays these are; `None` when one is not known.
-    pub fn needed_delays(&self) -> Option<(u64, usize)> {
+    /// The delays that are needed, each as short as possible; `None` when one is not known.
+    pub fn needed_delays(&self) -> Option<NeededDelays> {
         if self.reason.is_none() || self.depends_on_clocks() {
             return None;
         }
-        let mut delayed: BTreeMap<Option<&str>, (u64, usize)> = BTreeMap::new();
+        let mut delayed: BTreeMap<Option<&str>, u64> = BTreeMap::new();
+        let mut delays = 0;
         for one in &self.culprits {
             if is_of_timing(one.family) && one.kind == Kind::Extend {
                 let thread = one.call.as_ref().map(|call| call.thread.as_str());
-                let (nanoseconds, delays) = delayed.entry(thread).or_default();
+                let nanoseconds = delayed.entry(thread).or_default();
                 *nanoseconds = nanoseconds.saturating_add(one.number?.value);
-                *delays += 1;
+                delays += 1;
             }
         }
-        delayed.into_values().max()
+        let threads = delayed.len();
+        delayed.into_values().max().map(|longest| NeededDelays { longest, delays, threads })
     }
 
     /// Whether it is known to fail today by chance, as [`flaky_today`](Self::flaky_today) has it,
