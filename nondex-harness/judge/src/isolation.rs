@@ -22,9 +22,10 @@ use super::certainty;
 use super::clock_start;
 use super::conclusion::{Conclusion, Dependence};
 use super::deadlock;
+use super::evidence::Evidence;
 use super::missing::{Missing, Purpose};
 use super::options::Options;
-use super::patience::{of_real_time, once_more, patiently};
+use super::patience::{of_real_time, once_hung, once_more, patiently};
 use super::plain;
 use super::plan;
 use super::question::Question;
@@ -149,6 +150,14 @@ pub fn conclude(
     available: Available,
     runs: &Runs,
 ) -> Result<Judgement, Need> {
+    // One that hangs takes the whole limit in each run alone, and after others, unless it is known
+    // to hang plainly.
+    if available.plain && runs.plain.is_none() && runs.hang_together() {
+        let question = Question::new(test, options, &runs.together);
+        if plan::conclude(question).map_err(Need::Runs)? == Conclusion::Broken {
+            return Err(of_plain_build(&runs.together, options, true));
+        }
+    }
     let judgement = judge(test, options, runs).map_err(Need::Runs)?;
     let question = Question::new(test, options, runs.judged_by(Some(&judgement)));
     let evidence = question.evidence;
@@ -163,14 +172,9 @@ pub fn conclude(
         alone::measure(&conclusion, question).map_err(measured)?;
     }
     if available.plain && runs.plain.is_none() && plain::is_wanted(&conclusion) {
-        let usual = options.timeout;
-        return Err(Need::Plain {
-            limit: deadlock::limit(usual, evidence)
-                .unwrap_or_else(|| of_real_time(usual, evidence)),
-            obstacle: plain::no_comparison(evidence.all().map(|(_, run)| &run.outcome), options),
-            // It may pass without this tool.
-            is_decisive: conclusion == Conclusion::Broken,
-        });
+        // It may pass without this tool.
+        let is_decisive = conclusion == Conclusion::Broken;
+        return Err(of_plain_build(evidence, options, is_decisive));
     }
     let here = Judgement { conclusion, ..judgement };
     let compared = here.conclusion.clone().compared_with(runs.plain.as_ref());
@@ -196,6 +200,16 @@ pub fn conclude(
     match files(question, runs, &judgement).filter(|_| needs_files) {
         Some(need) => Err(need),
         None => Ok(judgement),
+    }
+}
+
+/// Runs of a plain build, of a test whose runs are these.
+fn of_plain_build(evidence: &Evidence, options: &Options, is_decisive: bool) -> Need {
+    let usual = options.timeout;
+    Need::Plain {
+        limit: deadlock::limit(usual, evidence).unwrap_or_else(|| of_real_time(usual, evidence)),
+        obstacle: plain::no_comparison(evidence.all().map(|(_, run)| &run.outcome), options),
+        is_decisive,
     }
 }
 
@@ -278,8 +292,12 @@ fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Missin
             is_provisional: false,
         });
     }
-    patiently(options.timeout, &runs.alone, || alone::judge(test, options, runs, together))
-        .map_err(|missing| Missing { alone: true, fresh: runs.draw(), ..missing })
+    let alone = || alone::judge(test, options, runs, together);
+    patiently(options.timeout, &runs.alone, alone).map_err(|missing| {
+        let short = || runs.hang().then(|| once_hung(options.timeout, Duration::ZERO));
+        let limit = missing.limit.or_else(short);
+        Missing { alone: true, fresh: runs.draw(), limit, ..missing }
+    })
 }
 
 /// Whether other tests might be the reason for a conclusion that no runs contradict.

@@ -49,6 +49,12 @@ pub fn once_more(usual: Duration) -> Duration {
     usual / 10
 }
 
+/// The limit of the next runs of a test that hangs for its `usual` limit, and of which the longest
+/// run that ended took this long.
+pub fn once_hung(usual: Duration, longest: Duration) -> Duration {
+    (longest * PROPORTION_TO_LONGEST).max(LEAST).max(once_more(usual)).min(usual)
+}
+
 /// The conclusion of `conclude` from the evidence, once no time-out in it is doubtful.
 ///
 /// # Errors

@@ -17,7 +17,7 @@ use crate::judge::order::AfterOthers;
 use crate::judge::plain::PlainBuild;
 use crate::judge::run::Run;
 use crate::judge::verdict::Fact;
-use crate::project::{Suite, TestCase};
+use crate::project::TestCase;
 
 impl Campaign<'_> {
     /// Runs tests that fail alone after the others of their binaries.
@@ -29,14 +29,17 @@ impl Campaign<'_> {
         }
         for tests in by_binary.values() {
             let (suite, _) = self.tests[tests[0]];
-            let clean = |case: &TestCase| {
-                let known = |(known, other): &(&Suite, &TestCase)| {
+            let position = |case: &TestCase| {
+                self.tests.iter().position(|(known, other)| {
                     known.binary.id == suite.binary.id && other.name == case.name
-                };
-                let test = self.tests.iter().position(known)?;
+                })
+            };
+            let clean = |case: &TestCase| {
+                let test = position(case)?;
                 let spec = self.options[test].clean_spec(&case.name);
                 runs[test].together.of(&spec).first().cloned()
             };
+            let hangs = |case: &TestCase| position(case).is_some_and(|test| runs[test].hang());
             let options = self.options[tests[0]].with_real_threads();
             let search = BrittleSearch {
                 launcher: &self.launcher,
@@ -45,7 +48,7 @@ impl Campaign<'_> {
                 stop: self.stop,
             };
             let cases: Vec<&TestCase> = tests.iter().map(|test| self.tests[*test].1).collect();
-            let mut found = search.run(suite, &cases, &clean).into_iter().flatten();
+            let mut found = search.run(suite, &cases, &clean, &hangs).into_iter().flatten();
             for test in tests {
                 let unknown = || (!self.stop.is_set()).then(AfterOthers::unknown);
                 runs[*test].after_others = found.next().or_else(unknown);

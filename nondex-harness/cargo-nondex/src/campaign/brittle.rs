@@ -24,6 +24,7 @@ use crate::judge::order::experiments::{Experiment, Experiments};
 use crate::judge::order::{
     self, Detection, Limits, MAX_BEGINNINGS, OrderConclusion, beginnings, conclude, detect, pairs,
 };
+use crate::judge::patience::once_hung;
 use crate::judge::run::Run;
 use crate::project::{Harness, Suite, TestCase};
 
@@ -53,12 +54,13 @@ pub(super) struct BrittleSearch<'a> {
 impl BrittleSearch<'_> {
     /// Runs these tests of one binary, which fail alone, after its others: the result of each,
     /// unless it was stopped. `clean` has the first clean run of each test of the campaign that was
-    /// made.
+    /// made, and `hangs` is whether one is known to [hang](crate::judge::isolation::Runs::hang).
     pub(super) fn run(
         &self,
         suite: &Suite,
         broken: &[&TestCase],
         clean: &dyn Fn(&TestCase) -> Option<Run>,
+        hangs: &dyn Fn(&TestCase) -> bool,
     ) -> Option<Vec<order::AfterOthers>> {
         let is_broken = |case: &TestCase| broken.iter().any(|broken| broken.name == case.name);
         let tests: Vec<&TestCase> =
@@ -68,11 +70,14 @@ impl BrittleSearch<'_> {
         let asked: Vec<usize> = broken.iter().filter_map(place).collect();
         let known: Vec<Option<Run>> = tests.iter().map(|case| clean(case)).collect();
         let mut runs = asked.iter().filter_map(|test| known[*test].as_ref());
-        let limit = |run: &Option<Run>| deadlock::limit_together(run.as_ref());
         let limits = if runs.all(deadlock::has_no_end) {
-            known.iter().map(limit).collect()
+            known.iter().map(|run| deadlock::limit_together(run.as_ref())).collect()
         } else {
-            Vec::new()
+            let longest = known.iter().flatten().filter(|run| run.outcome != Outcome::TimedOut);
+            let longest = longest.map(|run| run.took).max().unwrap_or_default();
+            let short = once_hung(self.options.timeout, longest);
+            let limit = |case: &&TestCase| if hangs(case) { short } else { Duration::MAX };
+            tests.iter().map(limit).collect()
         };
         let tree = Tree::none();
         let processes = Processes {

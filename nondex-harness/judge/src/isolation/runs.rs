@@ -89,6 +89,20 @@ impl Runs {
         }
     }
 
+    /// Whether all runs together with others hang.
+    pub(super) fn hang_together(&self) -> bool {
+        let mut runs = self.together.all();
+        self.together.count() > 0 && runs.all(|(_, run)| run.outcome == Outcome::TimedOut)
+    }
+
+    /// Whether it is known to hang whatever else the machine does: it does so together with others,
+    /// and fails in each run of a plain build, one of which may take the whole limit.
+    pub fn hang(&self) -> bool {
+        let fails_plainly =
+            matches!(self.plain, Some(PlainBuild::Runs([failures, runs])) if failures == runs);
+        fails_plainly && self.hang_together()
+    }
+
     fn all(&self) -> impl Iterator<Item = &Run> {
         self.together.all().chain(self.alone.all()).map(|(_, run)| run)
     }

@@ -6,6 +6,7 @@ use nondex_core::{Level, RunSpec, Source};
 use super::*;
 use crate::missing::Spent;
 use crate::order;
+use crate::plain::PlainBuild;
 use crate::run::Run;
 use crate::simulation::{made, options, run, settle};
 
@@ -256,4 +257,31 @@ fn chance_is_named_where_too_few_runs_alone_are_affordable_to_rule_it_out() {
         assert_eq!(verdict(&judgement), "stable");
         assert_eq!(judgement.interference.map(|found| found.reason), Some(expected));
     }
+}
+
+#[test]
+fn alone_a_test_that_hangs_gets_a_tenth_of_its_limit_once_a_plain_build_fails_too() {
+    let options = options();
+    let usual = options.timeout;
+    let available = Available { plain: true, ..Available::default() };
+    let hanging = || Run { took: usual, limit: usual, ..Run::ended(Outcome::TimedOut) };
+    let mut runs = Runs::new(true, true);
+    for _ in 0..2 {
+        runs.together.add(options.clean_spec("t"), hanging());
+    }
+    let needed = |runs: &Runs| conclude("t", &options, available, runs).unwrap_err();
+    assert!(matches!(needed(&runs), Need::Plain { limit, .. } if limit == usual));
+    // Where a plain run passed, others may have been too much for the limit.
+    for (plain, limit) in [([0, 20], None), ([1, 3], None), ([1, 1], Some(usual / 10))] {
+        runs.plain = Some(PlainBuild::Runs(plain));
+        let Need::Runs(missing) = needed(&runs) else { panic!("it is run alone") };
+        assert!(missing.alone);
+        assert_eq!(missing.limit, limit, "{plain:?}");
+    }
+    // One that only fails is run alone first.
+    let mut failing = Runs::new(true, true);
+    for _ in 0..2 {
+        failing.together.add(options.clean_spec("t"), run(false, []));
+    }
+    assert!(matches!(needed(&failing), Need::Runs(_)));
 }
