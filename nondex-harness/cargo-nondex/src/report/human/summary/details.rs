@@ -13,15 +13,19 @@ use crate::report::schema::{Report, Scheduled, Schedules, TestReport, Verdict};
 /// At which levels all orders were tried, or some runs were left out.
 pub(super) fn levels(report: &Report) -> Vec<String> {
     let has_rate = |test: &TestReport, level: Level| test.failure_rate.contains_key(&level);
+    // Where few runs show all orders, no seed is left out.
+    let is_sampled = |test: &TestReport, level: Level| {
+        test.sampled.contains(&level) && !test.verified.contains(&level)
+    };
     let sentences = [
         at_levels(report, "verified for all orders", |test, level| test.verified.contains(&level)),
         at_levels(report, "three of ten seeds, as each run is a sample", |test, level| {
-            test.sampled.contains(&level) && has_rate(test, level)
+            is_sampled(test, level) && has_rate(test, level)
         }),
         at_levels(
             report,
             "no seeds, as destructors, clones and comparisons alone see an order",
-            |test, level| test.sampled.contains(&level) && !has_rate(test, level),
+            |test, level| is_sampled(test, level) && !has_rate(test, level),
         ),
     ];
     sentences.into_iter().flatten().collect()
@@ -139,5 +143,28 @@ fn with(preemptions: u32) -> String {
     match preemptions {
         0 => "without a preemption".to_owned(),
         _ => format!("with at most {}", plural(preemptions, "preemption")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::schema::tests::{report, test};
+
+    #[test]
+    fn of_a_test_that_was_run_under_all_orders_no_seed_is_left_out() {
+        let sampled = |verified: &[Level]| TestReport {
+            sampled: vec![Level::Eq, Level::Full],
+            verified: verified.to_vec(),
+            ..test(Verdict::Stable)
+        };
+        let report = report(vec![sampled(&[Level::Eq, Level::Full]), sampled(&[Level::Full])]);
+        assert_eq!(
+            levels(&report),
+            [
+                "verified for all orders: 1 test at EQ, 2 tests at FULL",
+                "no seeds, as destructors, clones and comparisons alone see an order: 1 test at EQ"
+            ]
+        );
     }
 }
