@@ -8,6 +8,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::nearest::instead;
+use super::place::{self, place};
 use super::sanitisers::{self, Entry};
 use super::{Config, Nextest, Settings};
 use crate::error::{Error, Result};
@@ -45,11 +46,8 @@ impl File {
         let wrong = |span: Range<usize>, why: &str| {
             Error::setup(format!("{}: {why}", place(text, path, &span)))
         };
-        let document: Document = toml::from_str(text).map_err(|error| {
-            let span = error.span().unwrap_or(0..0);
-            let why = explained(error.message(), text, &span);
-            wrong(span, &why)
-        })?;
+        let document: Document =
+            toml::from_str(text).map_err(|error| Error::setup(place::wrong(&error, text, path)))?;
         let sanitisers =
             sanitisers::sanitisers(document.sanitise).map_err(|(span, why)| wrong(span, &why))?;
         let mut profiles = document.profile;
@@ -81,27 +79,6 @@ impl File {
         let default = self.profiles.remove(DEFAULT_PROFILE).unwrap_or_default();
         Ok(Config { profile: own.over(default), sanitisers: self.sanitisers, ..Config::default() })
     }
-}
-
-/// `path:line:column`.
-fn place(text: &str, path: &Utf8Path, span: &Range<usize>) -> String {
-    let before = text.get(..span.start).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-    format!("{path}:{line}:{column}")
-}
-
-/// What is wrong: an unknown key with the nearest known one, anything else with the line it stands
-/// in.
-fn explained(message: &str, text: &str, span: &Range<usize>) -> String {
-    let unknown = message.strip_prefix("unknown field `");
-    if let Some((name, known)) = unknown.and_then(|rest| rest.split_once('`')) {
-        let known = known.split('`').skip(1).step_by(2);
-        return format!("unknown key `{name}`: {}", instead(name, known));
-    }
-    let start = text[..span.start].rfind('\n').map_or(0, |end| end + 1);
-    let line = text[start..].lines().next().unwrap_or_default().trim();
-    format!("`{line}`: {message}")
 }
 
 /// The error that there is no profile of this name, with the tool in whose words there is one for

@@ -9,6 +9,7 @@ mod location;
 mod nearest;
 pub mod nextest;
 mod overrides;
+pub mod place;
 mod sanitisers;
 mod settings;
 mod value;

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Datelike, NaiveDate, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::time::SystemTime;
+use toml::Value;
 use toml::value::{Date, Datetime};
 
 /// Today, in Greenwich.
@@ -20,7 +21,7 @@ pub fn parse(text: &str) -> Result<NaiveDate, String> {
 }
 
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<NaiveDate, D::Error> {
-    let found = Datetime::deserialize(from)?;
+    let found = Value::deserialize(from)?;
     parse(&found.to_string()).map_err(serde::de::Error::custom)
 }
 

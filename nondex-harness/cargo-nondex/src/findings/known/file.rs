@@ -5,7 +5,9 @@ use std::ops::Range;
 use camino::Utf8Path;
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
+use toml::Spanned;
 
+use crate::config::place;
 use crate::error::{Error, Result};
 use crate::file;
 use crate::report::Verdict;
@@ -27,7 +29,7 @@ pub struct Known {
 #[serde(deny_unknown_fields)]
 struct Content {
     #[serde(default)]
-    known: Vec<KnownEntry>,
+    known: Vec<Spanned<KnownEntry>>,
 }
 
 /// A test, or several, known to be flaky.
@@ -114,13 +116,19 @@ impl Known {
     /// A set-up error that names what is wrong with the file.
     pub fn read(path: &Utf8Path) -> Result<Self> {
         let Some(text) = file::read_if_there(path)? else { return Ok(Self::default()) };
-        Self::parse(text).map_err(|what| Error::setup(format!("failed to read `{path}`: {what}")))
+        Self::parse(text, path).map_err(Error::setup)
     }
 
-    pub(super) fn parse(text: String) -> Result<Self, String> {
-        let content: Content = toml::from_str(&text).map_err(|e| e.to_string())?;
-        content.known.iter().try_for_each(KnownEntry::check)?;
-        Ok(Known { entries: content.known, text })
+    /// Reads `text`; `path` is for messages.
+    pub(super) fn parse(text: String, path: &Utf8Path) -> Result<Self, String> {
+        let content: Content =
+            toml::from_str(&text).map_err(|error| place::wrong(&error, &text, path))?;
+        for entry in &content.known {
+            let wrong = |why| format!("{}: {why}", place::place(&text, path, &entry.span()));
+            entry.get_ref().check().map_err(wrong)?;
+        }
+        let entries = content.known.into_iter().map(Spanned::into_inner).collect();
+        Ok(Known { entries, text })
     }
 
     /// The entries, in their order in the file.
@@ -210,16 +218,20 @@ mod tests {
         filterset = \"test(c)\"\nreason = \"sleeps\" # a lot\nexpires = 2027-02-28\n\
         verdict = \"ND\"\n";
 
+    fn parse(text: &str) -> Result<Known, String> {
+        Known::parse(text.to_owned(), KNOWN_FILE.into())
+    }
+
     #[test]
     fn entries_are_added_and_removed_and_all_else_stays() {
-        let mut known = Known::parse(FILE.to_owned()).unwrap();
+        let mut known = parse(FILE).unwrap();
         assert_eq!(known.entries().len(), 2);
         let entry = KnownEntry {
             cause: vec!["x at src/lib.rs: y(\"z\")".to_owned()],
             ..known.entries()[0].clone()
         };
         known.add(entry.clone()).unwrap();
-        let again = Known::parse(known.text.clone()).unwrap();
+        let again = parse(&known.text).unwrap();
         assert_eq!(again.entries(), known.entries());
         assert_eq!(again.entries()[1], entry);
         assert!(known.text.starts_with("# Flaky, we know.\n\n# The second.\n"), "{}", known.text);
@@ -232,7 +244,7 @@ mod tests {
     #[test]
     fn an_entry_that_cannot_be_found_is_not_removed() {
         let text = "known = [{ test = \"a$b\", reason = \"x\", expires = 2027-01-31 }]\n";
-        let mut known = Known::parse(text.to_owned()).unwrap();
+        let mut known = parse(text).unwrap();
         assert!(known.remove(|_| true).unwrap_err().contains("[[known]]"));
         assert_eq!(known.text, text);
     }
@@ -247,17 +259,30 @@ mod tests {
             ),
             ("test = \"a::b\"\nreason = \"x\"\nexpires = 2027-01-31", "no test id"),
             ("test = \"a$b\"\nreason = \" \"\nexpires = 2027-01-31", "no reason"),
-            ("test = \"a$b\"\nreason = \"x\"", "expires"),
-            ("test = \"a$b\"\nreason = \"x\"\nexpires = \"soon\"", "expires"),
+            ("test = \"a$b\"\nreason = \"x\"", ":1:1: `[[known]]`: missing key `expires`"),
+            (
+                "test = \"a$b\"\nreason = \"x\"\nexpires = \"soon\"",
+                ":4:11: `expires = \"soon\"`: `\"soon\"` is no date, expected one as 2027-01-31",
+            ),
+            (
+                "test = \"a$b\"\nreason = 3",
+                ":3:10: `reason = 3`: invalid type: integer `3`, expected a string",
+            ),
+            ("test = \"a$b\"\nreason", ":3:7: `reason`: key with no value, expected `=`"),
             ("test = \"a$b\"\nreason = \"x\"\nexpires = 10:00:00", "no date"),
             (
                 "test = \"a$b\"\nreason = \"x\"\nexpires = 2027-01-31\nverdict = \"broken\"",
                 "not a flaky one",
             ),
-            ("test = \"a$b\"\nreason = \"x\"\nexpires = 2027-01-31\nuntil = 1", "until"),
+            (
+                "test = \"a$b\"\nreason = \"x\"\nexpires = 2027-01-31\nuntil = 1",
+                "unknown key `until`",
+            ),
         ] {
-            let error = Known::parse(format!("[[known]]\n{entry}\n")).unwrap_err();
+            let error = parse(&format!("[[known]]\n{entry}\n")).unwrap_err();
+            assert!(error.starts_with(".config/nondex-known.toml:"), "{error}");
             assert!(error.contains(expected), "{entry}: {error}");
+            assert_eq!(error.lines().count(), 1, "{error}");
         }
     }
 }

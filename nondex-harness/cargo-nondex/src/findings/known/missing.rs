@@ -54,6 +54,7 @@ fn only<'t>(mut found: impl Iterator<Item = &'t str>) -> Option<&'t str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::KNOWN_FILE;
     use super::*;
 
     #[test]
@@ -76,7 +77,7 @@ mod tests {
                 )
             };
             let file = entry("shop$cart::adds") + &entry("shop$cart::add_1");
-            let known = Known::parse(file).unwrap();
+            let known = Known::parse(file, KNOWN_FILE.into()).unwrap();
             let tests: BTreeSet<String> = tests.iter().map(|id| (*id).to_owned()).collect();
             let is_complete = |binary: &str| {
                 let of_binary = format!("{binary}$");

@@ -12,7 +12,7 @@ use crate::report::{Culprit, FailureReport, exit_code};
 const TODAY: &str = "2026-11-22";
 
 fn known(entries: &str) -> Known {
-    Known::parse(entries.to_owned()).unwrap()
+    Known::parse(entries.to_owned(), KNOWN_FILE.into()).unwrap()
 }
 
 fn entry(more: &str) -> Known {
