@@ -184,7 +184,10 @@ fn tell(confirmed: &Confirmed, console: &Console) {
                     shell::quote(script.as_str())
                 ),
             ),
-            None => console.note(&format!("no repro for {culprit}: {explanation}")),
+            None => console.note(&format!(
+                "the finding on {culprit} is not refuted, but no script shows it with plain cargo: \
+                 {explanation}"
+            )),
         }
     }
 }
