@@ -146,6 +146,7 @@ pub(crate) fn binary(executable: &Path) -> TestBinary {
         env: BTreeMap::new(),
         runner: Vec::new(),
         harness: cargo_nondex::project::Harness::Nondex,
+        is_on_host: false,
         preload: None,
         moved: None,
     }

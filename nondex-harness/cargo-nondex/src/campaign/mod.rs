@@ -213,7 +213,7 @@ fn absolute(path: &Utf8Path) -> Result<Utf8PathBuf> {
 /// Whether nothing records what the tests of `suite` use: those of a proc macro run on the host's
 /// own std. A run without chance looks for none.
 fn is_unobserved(suite: &Suite, options: &Options) -> bool {
-    options.world.is_none() && suite.binary.kind == "proc-macro"
+    options.world.is_none() && suite.binary.is_on_host
 }
 
 /// The options of each test, with what is known of its executable.

@@ -1,6 +1,5 @@
 //! Building a project's tests: cargo does it, with our runtime in place of std and test.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 
@@ -106,8 +105,10 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
     let root = &foundation.metadata.workspace_root;
     let (mut suites, of_benchmarks) = listing::list(&binaries, root, plan.mode)?;
     notes.extend(of_benchmarks);
-    let on_host = suites.iter().filter(|_| plan.mode == Mode::Program).filter_map(on_host);
-    let mut on_host: BTreeMap<String, String> = on_host.collect();
+    for suite in &mut suites {
+        let is_macro = suite.binary.kind == "proc-macro";
+        suite.binary.is_on_host = plan.mode == Mode::Program && is_macro;
+    }
     let (compiled, of_doctests) = match &plan.doctests {
         Doctests::Named { names, ignored } if !started.doctests.is_empty() => {
             let folder = Folder::create(&build_dir.join("doctests"))?;
@@ -117,10 +118,6 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
         }
         _ => (Compiled::default(), None),
     };
-    on_host.extend(compiled.on_host.iter().map(|id| {
-        let note = format!("`{id}` is of a proc macro: its tests run on the host's own std");
-        (id.clone(), note)
-    }));
     notes.extend(compiled.note());
     suites.extend(compiled.suites);
     for suite in &mut suites {
@@ -139,13 +136,13 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
         needed: started.artifacts.others,
         _doctests: of_doctests,
         folder,
-        suites,
         target_dir: foundation.target_dir.clone(),
         workspace_root: root.clone(),
         toolchain: toolchain.version.clone(),
         metadata: foundation.metadata.clone(),
         notes,
-        on_host,
+        on_host: suites.iter().filter_map(on_host).collect(),
+        suites,
         is_order_unknown,
     })
 }
@@ -196,11 +193,11 @@ fn compiler<'a>(
     }
 }
 
-/// The note on a proc macro that has tests, with its id.
+/// The note on tests of a proc macro, with the id of their binary.
 fn on_host(suite: &Suite) -> Option<(String, String)> {
-    let Suite { binary: TestBinary { id, kind, .. }, tests } = suite;
-    let note = || format!("`{id}` is a proc macro: its tests run on the host's own std");
-    (kind == "proc-macro" && !tests.is_empty()).then(|| (id.clone(), note()))
+    let Suite { binary: TestBinary { id, is_on_host, .. }, tests } = suite;
+    let note = || format!("`{id}` is of a proc macro: its tests run on the host's own std");
+    (*is_on_host && !tests.is_empty()).then(|| (id.clone(), note()))
 }
 
 #[cfg(test)]
@@ -211,15 +208,13 @@ mod tests {
 
     #[test]
     fn only_a_proc_macro_with_tests_has_a_note() {
-        for (kind, test, has_note) in [
-            ("proc-macro", Some("parses"), true),
-            ("proc-macro", None, false),
-            ("lib", Some("parses"), false),
-        ] {
-            let binary = TestBinary { kind: kind.to_owned(), ..binary("derive", "derive") };
+        for (is_on_host, test, has_note) in
+            [(true, Some("parses"), true), (true, None, false), (false, Some("parses"), false)]
+        {
+            let binary = TestBinary { is_on_host, ..binary("derive", "derive") };
             let tests = test.map(TestCase::new).into_iter().collect();
             let note = on_host(&Suite { binary, tests });
-            assert_eq!(note.is_some(), has_note, "{kind} {test:?}");
+            assert_eq!(note.is_some(), has_note, "{is_on_host} {test:?}");
         }
     }
 }

@@ -54,6 +54,7 @@ impl Executable {
             env: start.environment(),
             runner: runner.to_vec(),
             harness: Harness::Opaque,
+            is_on_host: false,
             preload: None,
             moved: None,
         }

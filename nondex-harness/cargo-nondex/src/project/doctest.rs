@@ -72,8 +72,6 @@ pub(super) struct Compiled {
     pub(super) suites: Vec<Suite>,
     /// Those that could not be compiled, and packages of which none could be.
     pub(super) unbuilt: Vec<Unbuilt>,
-    /// The ids of suites that run on the host's own std.
-    pub(super) on_host: Vec<String>,
 }
 
 /// What could not be compiled.
@@ -160,7 +158,6 @@ impl Compiler<'_> {
             let part = part?;
             all.suites.extend(part.suites);
             all.unbuilt.extend(part.unbuilt);
-            all.on_host.extend(part.on_host);
         }
         all.unbuilt.sort_by(|a, b| a.id.cmp(&b.id));
         Ok(all)

@@ -57,6 +57,9 @@ pub struct TestBinary {
     pub runner: Vec<OsString>,
     /// The harness it was built with.
     pub harness: Harness,
+    /// Whether its tests run on the host's own std, where nothing records what they use.
+    #[serde(default)]
+    pub is_on_host: bool,
     /// The library that observes the programs that its tests start, where there is one.
     pub preload: Option<Utf8PathBuf>,
     /// Where its sources are now, if they have moved since it was built.
@@ -189,6 +192,7 @@ pub(crate) mod tests {
             env: BTreeMap::new(),
             runner: Vec::new(),
             harness: Harness::Nondex,
+            is_on_host: false,
             preload: None,
             moved: None,
         }

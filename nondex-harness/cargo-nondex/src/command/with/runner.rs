@@ -76,6 +76,7 @@ pub(in crate::command) fn run(arguments: &[OsString]) -> Result<i32, String> {
         env,
         runner: manner.runner.iter().map(OsString::from).collect(),
         harness: Harness::Nondex,
+        is_on_host: false,
         preload: around.preload.clone(),
         moved: None,
     };

@@ -49,6 +49,7 @@ impl Package<'_> {
             env,
             runner: self.call.compiler.runner.to_vec(),
             harness: Harness::Doctest,
+            is_on_host: self.call.has_own_std(),
             preload: None,
             moved: None,
         };
@@ -108,9 +109,6 @@ impl Package<'_> {
         suite.tests.extend(together.map(|(name, doctest)| case(name, Some(doctest))));
         number(&mut suite.tests);
         if !suite.tests.is_empty() {
-            if self.call.has_own_std() {
-                compiled.on_host.push(suite.binary.id.clone());
-            }
             compiled.suites.push(suite);
         }
         Ok(compiled)
