@@ -17,7 +17,7 @@ fn a_test_that_its_build_decides_depends_on_the_program_that_the_build_ran() {
     // Random keys were drawn, but what the program makes does not depend on them.
     let output = campaign(&fixture, "lookup").run();
     let report = output.expect(ExitCode::CleanRunFailed).report();
-    assert_eq!(test(&report, "tests::time_has_passed").verdict, Verdict::Stable);
+    assert_eq!(test(&report, "tests::it_has_a_name").verdict, Verdict::Stable);
     assert_eq!(test(&report, "tests::is_broken").verdict, Verdict::Broken);
     assert!(!rebuilt.exists());
 
@@ -55,4 +55,23 @@ fn a_test_that_its_build_decides_depends_on_the_program_that_the_build_ran() {
         "Note the proc macro `macros` (macros/src/lib.rs) may expand to other code in each build",
     ]);
     assert!(!output.stderr.contains("broken builds$tests::two"), "{}", output.stderr);
+}
+
+#[test]
+fn a_test_that_its_build_decides_by_chance_depends_on_the_build_script() {
+    let fixture = Fixture::new("builds");
+    let output = campaign(&fixture, "stamped").run();
+    let report = output.expect(ExitCode::Found).report();
+    let found = test(&report, "tests::is_even");
+    let build = found.build.as_ref().unwrap_or_else(|| panic!("{found:#?}"));
+    let named = (&*build.package, &*build.kind, build.file.as_deref(), build.by_chance);
+    assert_eq!(named, ("stamped", "build-script", Some("stamp.rs"), true));
+    assert_eq!(found.verdict, Verdict::ImplementationDependent, "{found:#?}");
+    assert_eq!(test(&report, "tests::has_a_number").verdict, Verdict::Stable);
+    // It fails in each build, and only its message differs.
+    assert_eq!(test(&report, "tests::is_broken").verdict, Verdict::Broken);
+    output.prints(&[
+        "depends on how it was built: the build script of `stamped` may write another `stamp.rs`",
+        "it reads the date, the number of its process or a random device",
+    ]);
 }

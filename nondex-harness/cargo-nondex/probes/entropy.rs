@@ -10,6 +10,8 @@
 //! only build scripts and the proc macros in rustc get such bytes; rustc itself does not. Their
 //! seed is 0, except for the one that `NONDEX_ENTROPY_ONLY` names. When one of them takes bytes for
 //! the first time, a file records how it was started, so that it can be run again with other bytes.
+//! Another file does so when a build script reads the date, its process number or a random device,
+//! which are what they are: such a program is run again to see whether it makes the same.
 //!
 //! Bytes depend on the seed, on the thread (numbered in the order of their first requests) and on
 //! how many the thread took before.
@@ -36,6 +38,15 @@ const DRAWN: &str = "NONDEX_ENTROPY_DRAWN";
 
 /// The start of the file name of a build script, and the name of its file.
 const BUILD_SCRIPT: &str = "build-script";
+
+/// The name of the file of a build script that reads what no seed decides.
+const BY_CHANCE: &str = "build-script-by-chance";
+
+/// The devices whose bytes are random.
+const DEVICES: [&CStr; 2] = [c"/dev/urandom", c"/dev/random"];
+
+/// `CLOCK_REALTIME` and `CLOCK_REALTIME_COARSE` of time.h.
+const DATES: [c_int; 2] = [0, 5];
 
 /// `RTLD_NEXT` of dlfcn.h: after the calling library.
 const NEXT: *mut c_void = usize::MAX as *mut c_void;
@@ -133,8 +144,8 @@ struct Build {
 
 /// The programs of a build that take random bytes.
 enum Program {
-    /// A build script, and whether it has taken any.
-    Script { has_drawn: AtomicBool },
+    /// A build script, whether it has taken any, and whether it has read what no seed decides.
+    Script { has_drawn: AtomicBool, has_read_chance: AtomicBool },
     /// The proc macros in a compiler.
     Compiler {
         /// The folder of the compiler's own libraries.
@@ -151,8 +162,8 @@ impl Build {
         let executable = std::env::current_exe().ok()?;
         let name = executable.file_name()?.as_bytes();
         let (program, drawn) = if name.starts_with(BUILD_SCRIPT.as_bytes()) {
-            let has_drawn = AtomicBool::new(false);
-            (Program::Script { has_drawn }, folder_of_script())
+            let [has_drawn, has_read_chance] = [false, false].map(AtomicBool::new);
+            (Program::Script { has_drawn, has_read_chance }, folder_of_script())
         } else if is_compiler() {
             let libraries = executable.parent()?.with_file_name("lib");
             let known = Mutex::default();
@@ -177,7 +188,7 @@ impl Build {
     /// The seed of what takes bytes now; `None` for the compiler itself.
     fn seed(&self) -> Option<u64> {
         match &self.program {
-            Program::Script { has_drawn } => {
+            Program::Script { has_drawn, .. } => {
                 if !has_drawn.swap(true, Ordering::Relaxed) {
                     self.write(BUILD_SCRIPT);
                 }
@@ -200,6 +211,16 @@ impl Build {
                 known.push((base, seed));
                 seed
             }
+        }
+    }
+
+    /// Notes that the program reads what no seed decides, if it is a build script: a compiler does
+    /// so for itself.
+    fn reads_chance(&self) {
+        if let Program::Script { has_read_chance, .. } = &self.program
+            && !has_read_chance.swap(true, Ordering::Relaxed)
+        {
+            self.write(BY_CHANCE);
         }
     }
 
@@ -412,6 +433,100 @@ unsafe extern "C" fn getentropy(buffer: *mut c_void, len: usize) -> c_int {
     }
 }
 
+/// Notes that this program reads what no seed decides.
+fn note_chance() {
+    if let Some(build) = BUILD.get() {
+        build.reads_chance();
+    }
+}
+
+/// The next definition of a function after ours, which is looked up once.
+struct Original {
+    name: &'static CStr,
+    found: AtomicPtr<c_void>,
+}
+
+impl Original {
+    const fn of(name: &'static CStr) -> Self {
+        Original { name, found: AtomicPtr::new(std::ptr::null_mut()) }
+    }
+
+    /// Null when there is none.
+    fn get(&self) -> *mut c_void {
+        let mut found = self.found.load(Ordering::Relaxed);
+        if found.is_null() {
+            found = original(self.name);
+            self.found.store(found, Ordering::Relaxed);
+        }
+        found
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn getpid() -> c_int {
+    static GETPID: Original = Original::of(c"getpid");
+    note_chance();
+    let original = GETPID.get();
+    if original.is_null() {
+        return -1;
+    }
+    // SAFETY: libc's function of this name has our signature.
+    unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> c_int>(original)() }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn clock_gettime(clock: c_int, time: *mut c_void) -> c_int {
+    static CLOCK_GETTIME: Original = Original::of(c"clock_gettime");
+    if DATES.contains(&clock) {
+        note_chance();
+    }
+    let original = CLOCK_GETTIME.get();
+    if original.is_null() {
+        return -1;
+    }
+    // SAFETY: libc's function of this name has our signature, and the caller gives its arguments.
+    unsafe {
+        let original: unsafe extern "C" fn(c_int, *mut c_void) -> c_int =
+            std::mem::transmute(original);
+        original(clock, time)
+    }
+}
+
+/// Opens a file, by the function of libc with this name, and notes if it is a random device.
+///
+/// # Safety
+/// The arguments must be valid for `open` of fcntl.h.
+unsafe fn open_by(by: &Original, path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+    // SAFETY: the caller gives a path that ends in NUL, or null.
+    if !path.is_null() && DEVICES.contains(&unsafe { CStr::from_ptr(path) }) {
+        note_chance();
+    }
+    let original = by.get();
+    if original.is_null() {
+        return -1;
+    }
+    // SAFETY: libc's function takes a mode, or ignores it, in the register of our third argument.
+    unsafe {
+        let original: unsafe extern "C" fn(*const c_char, c_int, c_uint) -> c_int =
+            std::mem::transmute(original);
+        original(path, flags, mode)
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+    static OPEN: Original = Original::of(c"open");
+    // SAFETY: the caller gives the arguments of this function.
+    unsafe { open_by(&OPEN, path, flags, mode) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+    static OPEN64: Original = Original::of(c"open64");
+    // SAFETY: the caller gives the arguments of this function.
+    unsafe { open_by(&OPEN64, path, flags, mode) }
+}
+
 /// Older crates make the system call by number; all other calls pass through. libc's `syscall`
 /// takes its variable arguments in the registers of a function with seven `long`s, on every 64-bit
 /// Linux.
@@ -427,8 +542,8 @@ unsafe extern "C" fn syscall(
 ) -> c_long {
     type Syscall =
         unsafe extern "C" fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long;
-    // Not a lock of std's: who waits for one makes a system call, and would come here again.
-    static ORIGINAL: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+    // Without a lock of std's: who waits for one makes a system call, and would come here again.
+    static SYSCALL: Original = Original::of(c"syscall");
     if Some(number) == SYS_GETRANDOM {
         // SAFETY: the caller gives a buffer of `b` bytes.
         if unsafe {
@@ -440,11 +555,7 @@ unsafe extern "C" fn syscall(
             return b;
         }
     }
-    let mut found = ORIGINAL.load(Ordering::Relaxed);
-    if found.is_null() {
-        found = original(c"syscall");
-        ORIGINAL.store(found, Ordering::Relaxed);
-    }
+    let found = SYSCALL.get();
     if found.is_null() {
         return -1;
     }

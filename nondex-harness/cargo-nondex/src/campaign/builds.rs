@@ -1,9 +1,11 @@
 //! Tests whose outcome is decided when they are built, by what a build script or a proc macro makes
-//! of random bytes.
+//! of random bytes, or of what no seed decides.
 //!
 //! The order of a map in such a program is another one in each build, and the same in all runs of
 //! one build. So the tests are built with other random bytes for one program at a time, and run in
-//! each build. Nothing is built where all programs make the same whatever their bytes are.
+//! each build. Nothing is built where all programs make the same whatever their bytes are. One that
+//! makes something else of the same bytes, because it reads the date or its process number, is run
+//! in several builds that are alike but for it.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -23,6 +25,10 @@ use crate::report::{Report, TestReport, Verdict, combined, judged};
 
 /// Time after which no more builds are made, counted from the end of the first one.
 const PATIENCE: Duration = Duration::from_secs(180);
+
+/// The same where the program makes something else by chance: many projects have a date in their
+/// builds, and few have tests of it.
+const LITTLE_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Number of runs in the first build, which must agree.
 const FIRST_RUNS: u64 = 3;
@@ -72,11 +78,11 @@ struct Compared<'a> {
 
 impl Compared<'_> {
     /// Two builds that show that the build decides.
-    fn pair(&self) -> Option<(u64, u64)> {
+    fn pair(&self, variation: &Variation) -> Option<(u64, u64)> {
         if self.is_unfit {
             return None;
         }
-        deciding(&self.samples)
+        deciding(&self.samples, variation.is_by_chance())
     }
 
     /// The seeds of the builds in which it passes, or in which it fails.
@@ -87,14 +93,15 @@ impl Compared<'_> {
 }
 
 /// Two builds that show that the build decides: one in which the test passes, and one in which it
-/// fails, or two in which it fails for other reasons.
-fn deciding(samples: &BTreeMap<u64, Sample>) -> Option<(u64, u64)> {
+/// fails, or two in which it fails for other reasons. A date or a process number in the message of
+/// a test that always fails is no other reason.
+fn deciding(samples: &BTreeMap<u64, Sample>, by_chance: bool) -> Option<(u64, u64)> {
     let (first, sample) = samples.first_key_value()?;
     let find = |is_wanted: &dyn Fn(&Sample) -> bool| {
         samples.iter().find(|(_, other)| is_wanted(other)).map(|(seed, _)| *seed)
     };
     let other = find(&|other| other.passed != sample.passed)
-        .or_else(|| find(&|other| !other.passed && other != sample))?;
+        .or_else(|| find(&|other| !by_chance && !other.passed && other != sample))?;
     if sample.passed { Some((*first, other)) } else { Some((other, *first)) }
 }
 
@@ -157,9 +164,14 @@ impl Builds<'_> {
     /// Why not all builds were compared.
     fn run(&self, variation: &Variation, tests: &mut [Compared<'_>]) -> Result<(), String> {
         (self.status)(&format!(
-            "`{}` {} times with other random bytes for its {}, to run {} in each build",
+            "`{}` {} times {} its {}, to run {} in each build",
             variation.package,
             variation.seeds.len(),
+            if variation.is_by_chance() {
+                "because of what chance decides in"
+            } else {
+                "with other random bytes for"
+            },
             match variation.proc_macro {
                 Some(_) => "proc macro",
                 None => "build script",
@@ -169,12 +181,13 @@ impl Builds<'_> {
                 several => format!("{several} tests"),
             },
         ));
+        let patience = if variation.is_by_chance() { LITTLE_PATIENCE } else { PATIENCE };
         let mut begin = None;
         for seed in &variation.seeds {
             if self.stop.is_set() {
                 return Err("the run was stopped".to_owned());
             }
-            if begin.is_some_and(|begin: Instant| begin.elapsed() > PATIENCE) {
+            if begin.is_some_and(|begin: Instant| begin.elapsed() > patience) {
                 return Err("they take too long".to_owned());
             }
             let built = self.rebuilds.build(variation, *seed).map_err(|error| error.to_string())?;
@@ -233,7 +246,7 @@ impl Compared<'_> {
 
 /// Writes into the report of a test whether the build decides.
 fn conclude(test: Compared<'_>, variation: &Variation, are_all_compared: bool) {
-    let pair = test.pair().zip(test.failed.clone());
+    let pair = test.pair(variation).zip(test.failed.clone());
     let [passes, fails] = [true, false].map(|passed| test.seeds(passed));
     let report = test.report;
     if test.runs > 0 {
@@ -276,6 +289,7 @@ fn cause(
         package: variation.package.clone(),
         kind: kind.to_owned(),
         file: file.map(Utf8PathBuf::into_string),
+        by_chance: variation.is_by_chance(),
         passes,
         fails,
     }
@@ -284,7 +298,12 @@ fn cause(
 /// The note of the report on a program: builds of the project differ.
 fn note(variation: &Variation, compared: &Result<(), String>, has_doctests: bool) -> String {
     let cause = cause(variation, variation.first_file(), None, None);
-    let mut note = format!("{cause}: it uses the order of a map or set, or other random bytes");
+    let why = if variation.is_by_chance() {
+        "it reads the date, the number of its process or a random device"
+    } else {
+        "it uses the order of a map or set, or other random bytes"
+    };
+    let mut note = format!("{cause}: {why}");
     if let Err(reason) = compared {
         note += &format!("; not all such builds were compared: {reason}");
     }
@@ -298,13 +317,17 @@ fn note(variation: &Variation, compared: &Result<(), String>, has_doctests: bool
 mod tests {
     use super::*;
 
-    fn pair(samples: &[(u64, bool, &str)]) -> Option<(u64, u64)> {
+    fn pair_of(samples: &[(u64, bool, &str)], by_chance: bool) -> Option<(u64, u64)> {
         let samples = samples.iter().map(|(seed, passed, message)| {
             let message = (*message).to_owned();
             let passed = *passed;
             (*seed, Sample { passed, message })
         });
-        deciding(&samples.collect())
+        deciding(&samples.collect(), by_chance)
+    }
+
+    fn pair(samples: &[(u64, bool, &str)]) -> Option<(u64, u64)> {
+        pair_of(samples, false)
     }
 
     #[test]
@@ -315,5 +338,7 @@ mod tests {
         assert_eq!(pair(&[(0, false, "a"), (1, false, "b")]), Some((1, 0)));
         assert_eq!(pair(&[(0, false, "a"), (1, false, "b"), (2, true, "")]), Some((2, 0)));
         assert_eq!(pair(&[(0, true, ""), (1, true, ""), (2, false, "a")]), Some((0, 2)));
+        assert_eq!(pair_of(&[(0, false, "a"), (1, false, "b")], true), None);
+        assert_eq!(pair_of(&[(0, false, "a"), (1, true, "")], true), Some((1, 0)));
     }
 }

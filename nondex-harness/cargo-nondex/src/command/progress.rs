@@ -29,7 +29,7 @@ pub(super) struct Display<'a> {
     counts: Mutex<Counts>,
     /// What the tests run, where that is kept.
     pub(super) coverage: Option<&'a Coverage>,
-    /// Packages whose tests are not shown as broken: builds of them are compared later.
+    /// Packages whose tests are not shown as broken or not run: builds of them are compared later.
     pub(super) undecided: BTreeSet<String>,
     /// Whether each test has a line, as nextest prints it.
     pub(super) has_all: bool,
@@ -176,8 +176,8 @@ impl Progress for Display<'_> {
             bar.set_position(judged as u64);
         }
         drop(counts);
-        let is_undecided =
-            test.verdict == Verdict::Broken && self.undecided.contains(&test.package);
+        let is_open = test.verdict == Verdict::Broken || test.unjudged;
+        let is_undecided = is_open && self.undecided.contains(&test.package);
         if let Some((events, stage)) = self.events.filter(|_| !is_undecided) {
             events.judged(test, stage);
         }

@@ -169,7 +169,8 @@ impl Session<'_> {
         builds::compare(report, self.selected, &builds);
         let affected: Vec<&String> = rebuilds.affected().collect();
         for test in &report.tests {
-            let is_new = test.build.is_some() || test.verdict == Verdict::Broken;
+            let is_open = test.verdict == Verdict::Broken || test.unjudged;
+            let is_new = test.build.is_some() || is_open;
             if is_new && affected.contains(&&test.package) {
                 self.show(test);
             }

@@ -34,7 +34,8 @@ pub struct Project {
     /// Doctests that do not compile, by id; a binary's id means all of them. Rustdoc's messages
     /// have been printed.
     pub unbuilt: Vec<String>,
-    /// The build scripts and proc macros that took random bytes when they were last run.
+    /// The build scripts and proc macros that took random bytes, or read what no seed decides, when
+    /// they were last run.
     pub drawn: Vec<Drawn>,
     /// What else was built that tests may start or load: programs and dynamic libraries.
     pub(super) needed: Vec<Utf8PathBuf>,

@@ -1,5 +1,5 @@
-//! Build scripts and proc macros that took random bytes in a build, and what they make of other
-//! bytes.
+//! Build scripts and proc macros that took random bytes in a build, and build scripts that read
+//! what no seed decides; what they make when they run again.
 //!
 //! The library that makes the bytes writes down how such a program was started: a build script, or
 //! rustc with the proc macro. It is run again in the same way, into a folder of ours. That takes
@@ -22,6 +22,10 @@ use super::preload::EntropyLibrary;
 /// The name of the file of a build script; a proc macro has that of its library.
 const BUILD_SCRIPT: &str = "build-script";
 
+/// The name of the file of a build script that read the date, its process number or a random
+/// device.
+const BY_CHANCE: &str = "build-script-by-chance";
+
 /// What the output of a program is called among the files that it makes.
 pub(super) const STDOUT: &str = "stdout";
 
@@ -33,9 +37,11 @@ pub(super) fn folder(build: &Utf8Path) -> Utf8PathBuf {
     build.join("nondex-drawn")
 }
 
-/// How a program was started that took random bytes.
+/// How a program was started that took random bytes, or read what no seed decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drawn {
+    /// Whether no seed decides what it read.
+    pub(super) by_chance: bool,
     /// The file name of the proc macro; `None` for a build script.
     proc_macro: Option<String>,
     cwd: PathBuf,
@@ -77,7 +83,8 @@ impl Drawn {
             Some((own(&bytes[..end]), own(&bytes[end + 1..])))
         });
         Some(Drawn {
-            proc_macro: (name != BUILD_SCRIPT).then(|| name.to_owned()),
+            by_chance: name == BY_CHANCE,
+            proc_macro: (![BUILD_SCRIPT, BY_CHANCE].contains(&name)).then(|| name.to_owned()),
             cwd,
             executable,
             arguments,
@@ -108,7 +115,7 @@ impl Drawn {
     }
 
     /// Runs the program with random bytes from `seed`. Returns what it made: the files in `OUT_DIR`
-    /// and the standard output of a build script, or the crate with its macros expanded. `None`
+    /// and what a build script tells cargo, or the crate with its macros expanded. `None`
     /// where it fails. Empties `scratch`, a folder.
     pub(super) fn run(
         &self,
@@ -144,12 +151,21 @@ impl Drawn {
         library.install_in_build(&mut command, &varied, &folder(scratch));
         wait(command.spawn().ok()?, is_over).filter(ExitStatus::success)?;
         let mut made = BTreeMap::new();
+        let mut printed = fs::read(&stdout).ok()?;
         if self.proc_macro.is_none() {
             read(&out, &out, &mut made);
+            printed = told(&printed);
         }
-        made.insert(STDOUT.into(), fs::read(&stdout).ok()?);
+        made.insert(STDOUT.into(), printed);
         Some(made)
     }
+}
+
+/// The lines of the output of a build script that cargo reads. Others are for people, such as how
+/// long a step took.
+fn told(printed: &[u8]) -> Vec<u8> {
+    let lines = printed.split_inclusive(|byte| *byte == b'\n');
+    lines.filter(|line| line.starts_with(b"cargo:")).flatten().copied().collect()
 }
 
 /// The arguments of a call of rustc without those that say what it writes, and where.
@@ -217,6 +233,14 @@ mod tests {
         let script = Drawn::parse(BUILD_SCRIPT, text).unwrap();
         assert_eq!(script.program().unwrap(), "build-script:/w/a");
         assert_eq!(Drawn::parse(BUILD_SCRIPT, b"/w\0/bin/x\0"), None);
+        let by_chance = Drawn::parse(BY_CHANCE, text).unwrap();
+        assert_eq!(by_chance, Drawn { by_chance: true, ..script });
+    }
+
+    #[test]
+    fn what_a_build_script_prints_for_people_is_not_what_it_makes() {
+        let printed = b"took 3 ms\ncargo::rustc-cfg=a\n cargo:b\ncargo:rustc-env=C=1";
+        assert_eq!(told(printed), b"cargo::rustc-cfg=a\ncargo:rustc-env=C=1");
     }
 
     #[test]

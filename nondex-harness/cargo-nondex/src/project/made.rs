@@ -11,7 +11,7 @@ use camino::Utf8PathBuf;
 use nondex_core::hash;
 
 /// Maximum number of builds.
-const BUILDS: usize = 12;
+pub(super) const BUILDS: usize = 12;
 
 /// Maximum length of a file that is compared word by word.
 const MAX_TEXT: usize = 1 << 20;
@@ -94,6 +94,13 @@ impl Made {
             Some((file, content))
         });
         Made(kept.collect())
+    }
+
+    /// The files that are other ones in `same`, which the same seed made.
+    pub(super) fn otherwise(&self, same: &Self) -> Vec<Utf8PathBuf> {
+        let files = self.files().chain(same.files()).collect::<BTreeSet<&File>>();
+        let differ = files.into_iter().filter(|file| self.0.get(file) != same.0.get(file));
+        differ.map(|(_, name)| name.clone()).collect()
     }
 
     /// What is not left out of `first`.
@@ -231,6 +238,14 @@ mod tests {
         let kept = first.only_as_in(&again);
         assert_eq!(kept.files().count(), 1);
         assert_eq!(again.only_places_of(&kept).files().count(), 1);
+    }
+
+    #[test]
+    fn files_that_differ_under_one_seed_are_named_also_where_one_run_makes_them() {
+        let first = of_files([("a.rs", "a"), ("1.tmp", "")]);
+        let again = of_files([("a.rs", "a"), ("2.tmp", "")]);
+        assert_eq!(first.otherwise(&again), ["1.tmp", "2.tmp"]);
+        assert!(first.otherwise(&first).is_empty());
     }
 
     #[test]

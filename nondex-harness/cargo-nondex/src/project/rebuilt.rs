@@ -1,4 +1,5 @@
-//! Builds that differ only in the random bytes that one build script or proc macro takes.
+//! Builds that differ only in the random bytes that one build script or proc macro takes, or in
+//! what one build script reads that no seed decides.
 //!
 //! Such a program runs once for each build, so that a test of what it made is flaky once for each
 //! build, and not for each run. Only programs of the project's own packages are varied, and those
@@ -38,11 +39,12 @@ pub struct Rebuilds {
     plan: BuildPlan,
     /// Our folder in the project's target directory.
     home: Utf8PathBuf,
-    /// The programs that make something else of other bytes.
+    /// The programs that make something else of other bytes, after those that do by chance.
     pub variations: Vec<Variation>,
 }
 
-/// A build script or a proc macro that makes something else of other random bytes.
+/// A build script or a proc macro that makes something else of other random bytes or, by chance, of
+/// the same ones.
 #[derive(Debug)]
 pub struct Variation {
     /// The package that the program is part of.
@@ -52,13 +54,28 @@ pub struct Variation {
     /// The packages in which it may decide about a test.
     pub affected: BTreeSet<String>,
     /// The seeds of the builds that are to be compared: together they have each word of what the
-    /// program makes in each place, as far as there are enough.
+    /// program makes in each place, as far as there are enough. Numbers of builds where chance
+    /// decides.
     pub seeds: Vec<u64>,
     varied: Varied,
-    made: BTreeMap<u64, Made>,
+    varies: Varies,
+}
+
+/// How a program comes to make something else.
+#[derive(Debug)]
+enum Varies {
+    /// By the seed: what it makes under each.
+    BySeed(BTreeMap<u64, Made>),
+    /// By chance: these files.
+    ByChance(Vec<Utf8PathBuf>),
 }
 
 impl Variation {
+    /// Whether no seed decides what the program makes.
+    pub const fn is_by_chance(&self) -> bool {
+        matches!(self.varies, Varies::ByChance(_))
+    }
+
     /// A file that is never the same in a build in which a test passes and one in which it fails:
     /// in the folder `OUT_DIR` of a build script, its output, or the root of a proc macro. The one
     /// with the fewest contents.
@@ -66,8 +83,12 @@ impl Variation {
         if let Some(root) = &self.proc_macro {
             return Some(root.clone());
         }
-        let of = |seed: &u64, file: &(usize, Utf8PathBuf)| self.made[seed].content(file);
-        let files: BTreeSet<_> = self.made.values().flat_map(Made::files).collect();
+        let made = match &self.varies {
+            Varies::BySeed(made) => made,
+            Varies::ByChance(files) => return files.first().cloned(),
+        };
+        let of = |seed: &u64, file: &(usize, Utf8PathBuf)| made[seed].content(file);
+        let files: BTreeSet<_> = made.values().flat_map(Made::files).collect();
         let decides = |file: &(usize, Utf8PathBuf)| {
             passes.iter().all(|pass| fails.iter().all(|fail| of(pass, file) != of(fail, file)))
         };
@@ -88,8 +109,9 @@ impl Variation {
 }
 
 impl Rebuilds {
-    /// Finds out which of the programs that took random bytes make something else of other ones.
-    /// Does not build anything.
+    /// Finds out which of the programs that took random bytes make something else of other ones, and
+    /// which of those that read what no seed decides make something else each time. Does not build
+    /// anything.
     ///
     /// # Errors
     /// When cargo cannot read the workspace, or the programs cannot be given other bytes.
@@ -108,10 +130,11 @@ impl Rebuilds {
         }
         let metadata = foundation::metadata(&rebuilds.plan, true)?;
         let graph = Graph::of(&metadata);
-        let mut programs: BTreeMap<(&PackageId, String), Vec<&Drawn>> = BTreeMap::new();
+        let mut programs: BTreeMap<(bool, &PackageId, String), Vec<&Drawn>> = BTreeMap::new();
         for drawn in &project.drawn {
             if let (Some(owner), Some(program)) = (graph.owner(drawn), drawn.program()) {
-                programs.entry((&owner.id, program)).or_default().push(drawn);
+                // Where chance decides as well, it does whatever the seed is.
+                programs.entry((!drawn.by_chance, &owner.id, program)).or_default().push(drawn);
             }
         }
         if programs.is_empty() {
@@ -121,10 +144,10 @@ impl Rebuilds {
         let home = &rebuilds.home;
         let scratch = Scratch::create(home, "drawn")
             .map_err(|e| Error::setup(format!("failed to create a folder in `{home}`: {e}")))?;
-        for ((owner, program), drawn) in programs {
-            let made = vary(&drawn, |one, seed| one.run(&library, seed, scratch.path(), is_over));
-            let seeds = made::choose(&made);
-            let Some(owner) = graph.packages.get(owner).filter(|_| seeds.len() > 1) else {
+        for ((is_seeded, owner, program), drawn) in programs {
+            let run = |one: &Drawn, seed: u64| one.run(&library, seed, scratch.path(), is_over);
+            let found = if is_seeded { vary(&drawn, run) } else { repeat(&drawn, run) };
+            let Some((owner, (seeds, varies))) = graph.packages.get(owner).zip(found) else {
                 continue;
             };
             let users = drawn.iter().filter_map(|drawn| graph.in_folder(drawn.package()?));
@@ -142,8 +165,8 @@ impl Rebuilds {
                     seed: 0,
                     packages: users.iter().filter_map(name).collect(),
                 },
-                made: made.into_iter().filter(|(seed, _)| seeds.contains(seed)).collect(),
                 seeds,
+                varies,
             });
         }
         Ok(rebuilds)
@@ -162,28 +185,47 @@ impl Rebuilds {
     }
 
     /// Builds the tests with random bytes from `seed` for one program, without this tool in them.
+    /// Where chance decides what it makes, the seed is only the number of the build.
     /// They are replaced by the next such build.
     ///
     /// # Errors
     /// As [`build`](build()).
     pub fn build(&self, variation: &Variation, seed: u64) -> Result<Project> {
+        let seed = if variation.is_by_chance() { 0 } else { seed };
         let plan =
             BuildPlan { varied: Varied { seed, ..variation.varied.clone() }, ..self.plan.clone() };
         build(&plan, true)
     }
 }
 
-/// What programs make under seeds: under the first few, and under many if that differs. Files and
-/// words that differ between runs with one seed depend on something else, and are left out.
+/// What the programs make in one run of each.
+fn made(
+    drawn: &[&Drawn],
+    run: impl Fn(&Drawn, u64) -> Option<BTreeMap<Utf8PathBuf, Vec<u8>>>,
+    seed: u64,
+) -> Made {
+    Made::of((0..).zip(drawn).filter_map(|(number, one)| Some((number, run(one, seed)?))))
+}
+
+/// The files that programs make differently in two runs with one seed; `None` if there are none.
+fn repeat(
+    drawn: &[&Drawn],
+    run: impl Fn(&Drawn, u64) -> Option<BTreeMap<Utf8PathBuf, Vec<u8>>>,
+) -> Option<(Vec<u64>, Varies)> {
+    let [first, again] = [(); 2].map(|()| made(drawn, &run, 0));
+    let files = first.otherwise(&again);
+    (!files.is_empty()).then(|| ((0..made::BUILDS as u64).collect(), Varies::ByChance(files)))
+}
+
+/// What programs make under seeds, if that differs: under the first few, and under many if so.
+/// Files and words that differ between runs with one seed depend on something else, and are left
+/// out.
 fn vary(
     drawn: &[&Drawn],
     run: impl Fn(&Drawn, u64) -> Option<BTreeMap<Utf8PathBuf, Vec<u8>>>,
-) -> BTreeMap<u64, Made> {
+) -> Option<(Vec<u64>, Varies)> {
     let begin = Instant::now();
-    let of_seed = |seed| {
-        let runs = (0..).zip(drawn).filter_map(|(number, one)| Some((number, run(one, seed)?)));
-        Made::of(runs)
-    };
+    let of_seed = |seed| made(drawn, &run, seed);
     let first = of_seed(0);
     let again = of_seed(0);
     let mut made = BTreeMap::from([(0, first.only_as_in(&again))]);
@@ -197,11 +239,15 @@ fn vary(
         made.insert(seed, one);
     }
     if made.values().all(|one| *one == made[&0]) {
-        return made;
+        return None;
     }
     // A date may have changed since.
     let first = made[&0].clone().only_as_in(&of_seed(0).only_places_of(&made[&0]));
-    made.into_iter().map(|(seed, one)| (seed, one.only_places_of(&first))).collect()
+    let mut made: BTreeMap<u64, Made> =
+        made.into_iter().map(|(seed, one)| (seed, one.only_places_of(&first))).collect();
+    let seeds = made::choose(&made);
+    made.retain(|seed, _| seeds.contains(seed));
+    (seeds.len() > 1).then_some((seeds, Varies::BySeed(made)))
 }
 
 /// The target of a package that is the proc macro with this crate name.
@@ -277,7 +323,7 @@ mod tests {
             affected: BTreeSet::new(),
             seeds: made.keys().copied().collect(),
             varied: Varied::default(),
-            made,
+            varies: Varies::BySeed(made),
         };
         let file = |passes: &[u64], fails: &[u64]| variation.file(passes, fails);
         assert_eq!(file(&[0, 3], &[1, 2, 4]), Some("names.rs".into()));

@@ -14,6 +14,10 @@ pub struct BuildCause {
     /// Differing file in `OUT_DIR`, `stdout` for the standard output, or the root of the proc
     /// macro.
     pub file: Option<String>,
+    /// Whether no seed decides what differs, such as the date or a process number. `passes` and
+    /// `fails` are then the numbers of builds that cannot be repeated.
+    #[serde(default)]
+    pub by_chance: bool,
     /// Seed of a build in which the test passes; null if it fails in all of them, with different
     /// values.
     pub passes: Option<u64>,
@@ -62,6 +66,7 @@ mod tests {
             package: "shop".to_owned(),
             kind: BuildCause::BUILD_SCRIPT.to_owned(),
             file: Some("table.rs".to_owned()),
+            by_chance: false,
             passes: Some(0),
             fails: Some(1),
         };
