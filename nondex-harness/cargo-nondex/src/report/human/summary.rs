@@ -127,6 +127,7 @@ pub(super) fn rows(report: &Report, causes: &[Cause<'_>], view: &View<'_>) -> Ve
         sentences.extend(cost::expensive(report));
     }
     sentences.extend(details::beyond_seeds(report, all));
+    sentences.extend(details::dated(report, all));
     sentences.extend(details::latent(report, all));
     sentences.extend(details::not_idempotent(report, all));
     if all {

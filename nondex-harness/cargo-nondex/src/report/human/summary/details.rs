@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use chrono::{DateTime, TimeDelta, Utc};
 use nondex_core::{Level, Source};
 
 use crate::report::human::count::{NAMED, named};
 use crate::report::human::short;
 use crate::report::human::wording::called;
 use crate::report::listing::plural;
-use crate::report::schema::{Report, Scheduled, Schedules, TestReport, Verdict};
+use crate::report::schema::{Report, RunInfo, Scheduled, Schedules, TestReport, Verdict};
 
 /// At which levels all orders were tried, or some runs were left out.
 pub(super) fn levels(report: &Report) -> Vec<String> {
@@ -138,6 +139,36 @@ pub(super) fn beyond_seeds(report: &Report, all: bool) -> Option<String> {
     ))
 }
 
+/// Which stable tests read the date, and what dates there were:
+/// `1 stable test reads the date, which no seed chooses: all runs were made from 2026-11-28
+/// 09:00:00 to 09:00:31 UTC, and at another time of the day, month or year it may fail: a`.
+pub(super) fn dated(report: &Report, all: bool) -> Option<String> {
+    let is_dated =
+        |test: &TestReport| test.verdict == Verdict::Stable && test.sources.contains(&Source::Date);
+    let (count, names) = named(report, all, is_dated);
+    let (tests, read, they) = match count {
+        0 => return None,
+        1 => ("1 stable test".to_owned(), "reads", "it"),
+        many => (format!("{many} stable tests"), "read", "they"),
+    };
+    let dates = dates(&report.run).map_or_else(String::new, |[from, to]| {
+        let end = if from.date_naive() == to.date_naive() { "%T" } else { "%F %T" };
+        format!("all runs were made from {} to {} UTC, and ", from.format("%F %T"), to.format(end))
+    });
+    Some(format!(
+        "{tests} {read} the date, which no seed chooses: {dates}at another time of the day, month \
+         or year {they} may fail: {names}"
+    ))
+}
+
+/// The times at which a run began, which its id tells, and ended.
+fn dates(run: &RunInfo) -> Option<[DateTime<Utc>; 2]> {
+    let (seconds, _) = run.id.split_once('-')?;
+    let from = DateTime::from_timestamp(seconds.parse().ok()?, 0)?;
+    let elapsed = TimeDelta::try_milliseconds(run.elapsed_ms.try_into().ok()?)?;
+    Some([from, from.checked_add_signed(elapsed)?])
+}
+
 /// `with at most 2 preemptions`.
 fn with(preemptions: u32) -> String {
     match preemptions {
@@ -150,6 +181,29 @@ fn with(preemptions: u32) -> String {
 mod tests {
     use super::*;
     use crate::report::schema::tests::{report, test};
+
+    #[test]
+    fn of_stable_tests_that_read_the_date_it_is_shown_which_dates_were_tried() {
+        let dated = |id: &str, verdict| TestReport {
+            id: id.to_owned(),
+            sources: vec![Source::Date],
+            ..test(verdict)
+        };
+        let mut report = report(vec![dated("a", Verdict::Stable), dated("b", Verdict::Broken)]);
+        report.run.id = "1795881095-8526".to_owned();
+        report.run.elapsed_ms = 30_500;
+        let shown = |report: &Report| super::dated(report, false);
+        assert_eq!(
+            shown(&report).unwrap(),
+            "1 stable test reads the date, which no seed chooses: all runs were made from \
+             2026-11-28 15:51:35 to 15:52:05 UTC, and at another time of the day, month or year \
+             it may fail: a"
+        );
+        report.run.id = "merged".to_owned();
+        assert!(shown(&report).unwrap().contains("chooses: at another time"));
+        report.tests[0].verdict = Verdict::Broken;
+        assert_eq!(shown(&report), None);
+    }
 
     #[test]
     fn of_a_test_that_was_run_under_all_orders_no_seed_is_left_out() {
