@@ -6,6 +6,7 @@ mod kind;
 mod lock;
 mod page;
 mod removed;
+mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,8 +28,6 @@ struct Effect {
     file: Utf8PathBuf,
     line: u32,
     reach: Reach,
-    /// The folder of the modules below the file.
-    below: Option<Utf8PathBuf>,
     /// The package that it is in; none for what acts on all.
     package: Option<String>,
     /// The target that it is in alone, if it is.
@@ -55,7 +54,7 @@ pub(super) struct Data {
 }
 
 /// What a change acts on.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Effects {
     root: Utf8PathBuf,
     effects: Vec<Effect>,
@@ -95,7 +94,7 @@ impl Effects {
 
     /// Whether all that is different may act on a test, whatever it ran.
     pub(super) fn is_everything(&self) -> bool {
-        !self.data.is_empty()
+        self.data.iter().any(|file| !file.is_note || file.is_named)
     }
 
     /// Whether something that is different is a part of the executable of a test.
@@ -125,25 +124,17 @@ impl Effects {
             lines.range((file.clone(), first)..=(file.clone(), last)).next().is_some()
         };
         let met = self.effects.iter().filter(|effect| match effect.reach {
-            Reach::Lines(first, last) => has(ran, &effect.file, first, last),
-            Reach::Statement((first, last), (body, end)) => {
+            Reach::Lines((first, last), (begin, end)) => {
                 if has(compiled, &effect.file, first, last) {
                     has(ran, &effect.file, first, last)
                 } else {
-                    has(ran, &effect.file, body, end)
+                    has(ran, &effect.file, begin, end)
                 }
             }
-            Reach::File => {
-                let is_below = |below: &Utf8PathBuf| {
-                    let mut lines = ran.range((below.clone(), 0)..);
-                    lines.next().is_some_and(|(file, _)| file.starts_with(below))
-                };
-                has(ran, &effect.file, 0, u32::MAX) || effect.below.as_ref().is_some_and(is_below)
-            }
-            Reach::Crate | Reach::Named(_) | Reach::Module(_) => self.is_made_of(test, effect),
+            Reach::Crate => self.is_made_of(test, effect),
         });
         let (far, near): (Vec<&Effect>, Vec<&Effect>) =
-            met.partition(|effect| effect.reach.is_beyond_lines());
+            met.partition(|effect| effect.reach == Reach::Crate);
         let places = |effects: Vec<&Effect>| -> BTreeSet<(String, u32)> {
             effects.into_iter().map(|effect| (self.shown(&effect.file), effect.line)).collect()
         };

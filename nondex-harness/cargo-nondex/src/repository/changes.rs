@@ -28,14 +28,9 @@ pub struct Changes {
 pub struct FileChange {
     /// New and changed lines, from 1, of the file as it is afterwards.
     pub lines: BTreeSet<u32>,
-    /// Those of them that were put between lines that stay, in the place of nothing.
-    pub added: BTreeSet<u32>,
     /// Where more than blank lines and comments was deleted, and less put in its place: the line
     /// before it and the last one of what is there instead, of the file as it is afterwards.
     pub deletions: BTreeSet<u32>,
-    /// The line before it, where what looks blank or like a comment is gone: in a literal of
-    /// several lines that matters.
-    pub blanks: BTreeSet<u32>,
     /// The first line whose number is another one than before.
     pub moved: Option<u32>,
 }
@@ -68,8 +63,7 @@ pub fn since(git: &Git, commit: &str) -> Result<Changes> {
     for file in paths(&git.read(&untracked)?).filter(|file| !is_cargos(git.root(), file)) {
         let text = std::fs::read_to_string(git.root().join(file)).unwrap_or_default();
         let count = number(text.lines().count());
-        let lines: BTreeSet<u32> = (1..=count).collect();
-        let change = FileChange { added: lines.clone(), lines, ..FileChange::default() };
+        let change = FileChange { lines: (1..=count).collect(), ..FileChange::default() };
         changes.files.insert(file.to_owned(), change);
     }
     Ok(changes)

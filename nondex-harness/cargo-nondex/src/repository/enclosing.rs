@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
-use super::items::documentation::may_be_read;
+use super::attributes::may_be_read;
 use super::syntax::{Lines, attributes, length, lines, named};
 
 /// What holds some lines.
@@ -24,29 +24,19 @@ pub fn is_plain(name: &str) -> bool {
     name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
 }
 
-/// What holds these lines of a source, or all of them; and where one of them imports something,
-/// what the file has of items.
-pub fn enclosing(text: &str, lines: Option<&BTreeSet<u32>>) -> Enclosing {
+/// What holds these lines of a source.
+pub fn enclosing(text: &str, lines: &BTreeSet<u32>) -> Enclosing {
     let Ok(file) = syn::parse_file(text) else { return Enclosing::Unknown };
     let mut items = Items::default();
     items.visit_file(&file);
     let mut names = BTreeSet::new();
-    let Some(lines) = lines else {
-        let all: Option<BTreeSet<String>> = items.found.into_iter().map(|item| item.name).collect();
-        return all.map_or(Enclosing::Unknown, Enclosing::Named);
-    };
     for line in lines {
         let around = || items.found.iter().filter(|item| item.lines.contains(line));
-        let is_import = items.imports.iter().any(|import| import.contains(line));
-        let held: Vec<&Item> = if is_import {
-            items.found.iter().collect()
-        } else {
-            around().min_by_key(|item| length(&item.lines)).into_iter().collect()
-        };
-        if around().chain(held.iter().copied()).any(|item| item.name.is_none()) {
+        if around().any(|item| item.name.is_none()) {
             return Enclosing::Unknown;
         }
-        names.extend(held.into_iter().filter_map(|item| item.name.clone()));
+        let held = around().min_by_key(|item| length(&item.lines));
+        names.extend(held.and_then(|item| item.name.clone()));
     }
     Enclosing::Named(names)
 }
@@ -61,7 +51,6 @@ struct Item {
 #[derive(Debug, Default)]
 struct Items {
     found: Vec<Item>,
-    imports: Vec<Lines>,
 }
 
 impl Items {
@@ -100,10 +89,6 @@ impl<'a> Visit<'a> for Items {
         visit::visit_trait_item_fn(self, item);
     }
 
-    fn visit_item_use(&mut self, item: &'a syn::ItemUse) {
-        self.imports.push(lines(item));
-    }
-
     fn visit_item(&mut self, item: &'a syn::Item) {
         use syn::Item;
         match (item, named(item)) {
@@ -133,7 +118,7 @@ mod tests {
         fn r#six() {}\n";
 
     fn held(text: &str, lines: &[u32]) -> Option<Vec<String>> {
-        match enclosing(text, Some(&lines.iter().copied().collect())) {
+        match enclosing(text, &lines.iter().copied().collect()) {
             Enclosing::Named(names) => Some(names.into_iter().collect()),
             Enclosing::Unknown => None,
         }
@@ -151,14 +136,12 @@ mod tests {
             (&[15], None),
             (&[16], Some(&["FIVE"])),
             (&[17], Some(&["six"])),
-            (&[1], None),
+            (&[1], Some(&[])),
         ] {
             let expected =
                 expected.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
             assert_eq!(held(TEXT, lines), expected, "{lines:?}");
         }
-        let known = "use a::b;\nfn one() {}\nstruct S;\n";
-        assert_eq!(held(known, &[1]), Some(vec!["S".to_owned(), "one".to_owned()]));
         assert_eq!(held("make! { fn one() {} }\n", &[1]), None);
         assert_eq!(held("fn ö() {}\n", &[1]), None);
         assert_eq!(held("fn one( {}\n", &[1]), None);

@@ -207,32 +207,20 @@ impl Git {
         Ok(text.split('\0').filter(|file| !file.is_empty()).map(str::to_owned).collect())
     }
 
-    /// Whether a source in these folders has one of these names in it in a commit, or one of these
-    /// texts.
-    pub fn mentions<N: AsRef<str>>(
-        &self,
-        commit: &str,
-        names: &[N],
-        folders: &[&Utf8Path],
-    ) -> bool {
+    /// Whether a source has one of these names in it, or one of these texts: in a tree, or in the
+    /// working tree.
+    pub fn mentions(&self, tree: Option<&str>, names: &[&str]) -> bool {
         let mut words = vec!["grep", "--quiet", "--word-regexp", "--fixed-strings"];
-        for name in names {
-            words.extend(["-e", name.as_ref()]);
-        }
-        words.extend([commit, "--"]);
-        let sources = folders.iter().flat_map(|folder| {
-            let inside = folder.strip_prefix(&self.root).unwrap_or("".as_ref());
-            ["rs", "toml"].map(|end| format!(":(top,glob){}", inside.join(format!("**/*.{end}"))))
-        });
-        let sources: Vec<String> = sources.collect();
-        words.extend(sources.iter().map(String::as_str));
-        !names.is_empty() && self.read(&words).is_ok()
+        words.extend(names.iter().flat_map(|name| ["-e", name]));
+        words.extend([tree.unwrap_or("--untracked"), "--", ":/*.rs", ":/*.toml"]);
+        self.read(&words).is_ok()
     }
 
-    /// Whether a source of the working tree has this name of a file in it, outside of its
-    /// documentation attributes.
-    pub fn is_named(&self, name: &str) -> bool {
-        let words = ["grep", "--untracked", "-h", "--fixed-strings", "-e", name, "--", ":/*.rs"];
+    /// Whether a source has this name of a file in it, outside of its documentation attributes: in
+    /// a tree, or in the working tree.
+    pub fn is_named(&self, tree: Option<&str>, name: &str) -> bool {
+        let tree = tree.unwrap_or("--untracked");
+        let words = ["grep", "-h", "--fixed-strings", "-e", name, tree, "--", ":/*.rs"];
         let lines = self.read(&words).unwrap_or_default();
         let is_documentation = |line: &str| {
             let words = line.replace(' ', "");

@@ -4,26 +4,25 @@
 //! Nothing of the user's repository is changed, not even its index: what is tried is checked out in
 //! a separate [`struct@Copy`], which shares only its objects.
 
-mod additions;
+mod attributes;
 mod changes;
 mod copy;
 mod enclosing;
 mod functions;
 mod git;
+mod impact;
 mod index;
 mod items;
-mod outline;
 #[cfg(test)]
 mod scratch;
 mod snapshot;
 mod syntax;
 mod test_history;
 
-pub use additions::{Additions, additions};
 pub use changes::{Changes, FileChange, FileKind, base, changes, since};
 pub use copy::Copy;
 pub use enclosing::{Enclosing, enclosing, is_plain};
 pub use git::{Commit, Git, short};
-pub use items::{Reach, Tracked, tracked};
+pub use impact::{Reach, Side, Tracked, tracked};
 pub use snapshot::Snapshots;
 pub use test_history::{TestHistory, former_name, test_history};

@@ -94,11 +94,6 @@ impl Snapshots {
         self.git.text(tree, file)
     }
 
-    /// Whether a source of the tree has one of these names in it, or one of these texts.
-    pub fn mentions<N: AsRef<str>>(&self, tree: &str, names: &[N]) -> bool {
-        self.git.mentions(tree, names, &[self.git.root()])
-    }
-
     /// Whether there are submodules, whose content is no part of a tree.
     pub fn has_submodules(&self) -> bool {
         self.git.root().join(".gitmodules").is_file()

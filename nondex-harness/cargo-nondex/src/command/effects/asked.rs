@@ -5,23 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::project::blocks::Ranges;
 use crate::project::{Counted, Functions};
 use crate::repository::{Enclosing, Reach, enclosing, is_plain};
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use cargo_metadata::{Metadata, Package};
 
 use super::Effects;
 use super::kind::{around, with_folders};
-
-/// The sources in a folder.
-fn sources(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
-    let mut found = Vec::new();
-    for entry in folder.read_dir_utf8().into_iter().flatten().flatten() {
-        match entry.path().extension() {
-            Some("rs") => found.push(entry.into_path()),
-            _ => found.extend(sources(entry.path())),
-        }
-    }
-    found
-}
 
 /// The names of a package's crates.
 fn crates(package: &Package) -> impl Iterator<Item = String> {
@@ -37,19 +25,9 @@ impl Effects {
         }
         for effect in &self.effects {
             let mut add = |(first, last)| asked.add(&effect.file, first, last);
-            match effect.reach {
-                Reach::Lines(first, last) => add((first, last)),
-                Reach::Statement(statement, body) => {
-                    add(statement);
-                    add(body);
-                }
-                Reach::File => {
-                    add((0, u32::MAX));
-                    for file in effect.below.iter().flat_map(|below| sources(below)) {
-                        asked.add(&file, 0, u32::MAX);
-                    }
-                }
-                Reach::Crate | Reach::Named(_) | Reach::Module(_) => {}
+            if let Reach::Lines(own, function) = effect.reach {
+                add(own);
+                add(function);
             }
         }
         asked
@@ -81,20 +59,12 @@ impl Effects {
         for (file, lines) in lines {
             // One that is gone has nothing that runs.
             let Ok(text) = std::fs::read_to_string(file) else { continue };
-            match enclosing(&text, Some(&lines)) {
+            match enclosing(&text, &lines) {
                 Enclosing::Named(names) => functions.names.extend(names),
                 Enclosing::Unknown => match around(&own, file) {
                     Some((_, package)) => functions.whole.extend(crates(package)),
                     None => functions.whole.extend(functions.crates.iter().cloned()),
                 },
-            }
-        }
-        let below = self.effects.iter().filter_map(|effect| effect.below.as_ref());
-        for file in below.flat_map(|below| sources(below)) {
-            let text = std::fs::read_to_string(file).unwrap_or_default();
-            match enclosing(&text, None) {
-                Enclosing::Named(names) => functions.names.extend(names),
-                Enclosing::Unknown => return Counted::All,
             }
         }
         Counted::Some(functions)

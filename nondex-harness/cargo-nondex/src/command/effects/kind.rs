@@ -74,25 +74,6 @@ impl<'a> Packages<'a> {
         around(&self.own, path)
     }
 
-    /// The folders of these packages, and the one that a file is in.
-    pub(super) fn folders<'p>(
-        &'p self,
-        path: &'p Utf8Path,
-        packages: &BTreeSet<String>,
-    ) -> Vec<&'p Utf8Path> {
-        let own = path.parent().unwrap_or(path);
-        let own = self.around(path).map_or(own, |(folder, _)| folder);
-        let others = self.own.iter();
-        let others = others.filter(|(_, package)| packages.contains(package.name.as_str()));
-        others.map(|(folder, _)| folder.as_path()).chain([own]).collect()
-    }
-
-    /// Whether a source is the first one of a crate.
-    pub(super) fn is_root(&self, path: &Utf8Path) -> bool {
-        let mut targets = self.own.iter().flat_map(|(_, package)| &package.targets);
-        targets.any(|target| resolved(&target.src_path) == path)
-    }
-
     /// The kind of a file, by its path and its path in the repository.
     pub(super) fn kind(&self, path: &Utf8Path, file: &str) -> Kind {
         let package = self.around(path);
@@ -200,7 +181,7 @@ impl<'a> Packages<'a> {
             let text = || fs::read_to_string(entry.path()).unwrap_or_default();
             is_source && is_word(&text())
         });
-        let is_named = || git.is_named(path.file_name().unwrap_or_default());
+        let is_named = || git.is_named(None, path.file_name().unwrap_or_default());
         (!may_have && !is_named()).then(|| target.name.clone())
     }
 }

@@ -1,65 +1,39 @@
 //! Sources and pages that were changed: doctests stand in comments of them.
 
-use std::cell::OnceCell;
-
-use crate::project::doctest::{block, same};
-use crate::report::TestReport;
-use crate::repository::Git;
 use camino::Utf8PathBuf;
 
 use super::Effects;
+use crate::project::doctest::{block, same};
+use crate::report::TestReport;
 
-/// A changed source or page, whose texts are read when a doctest asks for them.
+/// The texts of a changed source or page.
 #[derive(Debug)]
 pub(super) struct Page {
-    git: Git,
-    base: String,
-    file: String,
-    /// The texts before the change and after it.
-    texts: OnceCell<[String; 2]>,
-}
-
-impl Page {
-    /// That of a file of the repository, which is compared with a commit.
-    pub(super) fn new(git: &Git, base: &str, file: &str) -> Self {
-        Page {
-            git: git.clone(),
-            base: base.to_owned(),
-            file: file.to_owned(),
-            texts: OnceCell::new(),
-        }
-    }
-
-    fn texts(&self) -> &[String; 2] {
-        self.texts.get_or_init(|| {
-            let before = self.git.text(&self.base, &self.file);
-            let after = std::fs::read_to_string(self.git.root().join(&self.file));
-            [before.unwrap_or_default(), after.unwrap_or_default()]
-        })
-    }
+    pub(super) before: String,
+    pub(super) after: String,
 }
 
 impl Effects {
     /// The source of a doctest that is in a changed file, with its line, and with its text before
     /// the change and after it.
-    fn doctest(&self, test: &TestReport) -> Option<(&Utf8PathBuf, u32, &[String; 2])> {
+    fn doctest(&self, test: &TestReport) -> Option<(&Utf8PathBuf, u32, &Page)> {
         let is_doctest = test.binary.contains("::doc/");
         let (file, line) = test.file.as_ref().zip(test.line).filter(|_| is_doctest)?;
         let path = self.root.join(file);
         let (path, page) = self.pages.get_key_value(&path)?;
-        Some((path, line, page.texts()))
+        Some((path, line, page))
     }
 
     /// Where a doctest is that is not as it was.
     pub(super) fn own_change(&self, test: &TestReport) -> Option<(String, u32)> {
-        let (path, line, [before, after]) = self.doctest(test)?;
+        let (path, line, Page { before, after }) = self.doctest(test)?;
         let is_same = !same(before, &block(after, line)).is_empty();
         (!is_same).then(|| (self.shown(path), line))
     }
 
     /// The names that a test may have had before the change: the name of a doctest has its line.
     pub(in crate::command) fn names_before(&self, test: &TestReport) -> Vec<String> {
-        let moved = self.doctest(test).map(|(_, line, [before, after])| {
+        let moved = self.doctest(test).map(|(_, line, Page { before, after })| {
             let lines = same(before, &block(after, line));
             let name = |before: u32| {
                 let [before, after] = [before, line].map(|line| format!("(line {line})"));

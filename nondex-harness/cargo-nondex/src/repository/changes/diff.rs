@@ -19,7 +19,6 @@ impl Changes {
                 hunk.add(line);
                 if left == 0 {
                     change.deletions.extend(hunk.deletions());
-                    change.blanks.extend(hunk.blanks());
                 }
             } else if let Some(path) = line.strip_prefix("--- ") {
                 before = path;
@@ -39,9 +38,6 @@ impl Changes {
                     let after = new.0 + new.1.max(1);
                     change.moved = change.moved.or(Some(after));
                 }
-                if old.1 == 0 {
-                    change.added.extend(lines.clone());
-                }
                 change.lines.extend(lines);
                 hunk = Hunk { new, ..Hunk::default() };
             }
@@ -60,8 +56,6 @@ struct Hunk {
     before: u32,
     /// How many there are afterwards.
     after: u32,
-    /// How many there were of the others.
-    blank: u32,
 }
 
 impl Hunk {
@@ -71,15 +65,9 @@ impl Hunk {
         let is_code = !text.is_empty() && !text.starts_with("//");
         match line.as_bytes()[0] {
             b'-' if is_code => self.before += 1,
-            b'-' => self.blank += 1,
+            b'-' => {}
             _ => self.after += u32::from(is_code),
         }
-    }
-
-    /// The line after which blank or comment-like text is gone, if there is.
-    fn blanks(&self) -> Option<u32> {
-        let (first, count) = self.new;
-        (self.blank > 0).then(|| if count == 0 { first } else { first.saturating_sub(1) })
     }
 
     /// The lines after which something is gone: where the lines begin and where they end, if fewer
@@ -145,12 +133,12 @@ mod tests {
         let changes = Changes::of_diff(DIFF);
         let set = |lines: &[u32]| lines.iter().copied().collect::<BTreeSet<u32>>();
         let expected = [
-            ("gone.rs", set(&[]), set(&[]), set(&[0]), Some(1)),
-            ("src/lib.rs", set(&[3, 4, 20]), set(&[20]), set(&[10]), Some(5)),
+            ("gone.rs", set(&[]), set(&[0]), Some(1)),
+            ("src/lib.rs", set(&[3, 4, 20]), set(&[10]), Some(5)),
         ];
         let found = changes.files.iter().map(|(file, change)| {
-            let FileChange { lines, added, deletions, moved, blanks: _ } = change.clone();
-            (file.as_str(), lines, added, deletions, moved)
+            let FileChange { lines, deletions, moved } = change.clone();
+            (file.as_str(), lines, deletions, moved)
         });
         assert_eq!(found.collect::<Vec<_>>(), expected);
         assert_eq!(changes.nearest("src/lib.rs", 9), Some(4));
@@ -167,14 +155,6 @@ mod tests {
         ] {
             assert_eq!(unquoted(path), expected);
         }
-    }
-
-    #[test]
-    fn where_what_looks_like_nothing_is_gone_is_known() {
-        let text =
-            "--- a.rs\n+++ a.rs\n@@ -5,2 +4,0 @@\n-\n-// b\n@@ -9,2 +7 @@\n-// c\n-a();\n+a(1);\n";
-        let changes = Changes::of_diff(text);
-        assert_eq!(changes.files["a.rs"].blanks, BTreeSet::from([4, 6]));
     }
 
     #[test]

@@ -1,0 +1,213 @@
+//! What a difference between two texts of a source acts on: a statement, a function or the crate.
+//!
+//! The rules are a coarser form of DeFlaker's hybrid tracking (Bell, Legunsen, Hilton, Eloussi,
+//! Yung, Marinov, "DeFlaker: automatically detecting flaky tests", ICSE 2018), for Rust. Code in a
+//! function is tracked by its statement, a new function as a whole. All else affects the crate,
+//! unless it is new and has a name that nothing had before. Items are compared by their tokens, so
+//! comments, documentation and layout are no difference.
+
+use std::collections::BTreeSet;
+
+use super::changes::FileChange;
+use super::items::{Function, Item, Items, Kind, items};
+use super::syntax::length;
+
+/// What a test must run so that a change may act on it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reach {
+    /// One of these lines of the file, the first to the last, from 1; where the compiler made
+    /// nothing of any of them, one of the function that they are in, which come second.
+    Lines((u32, u32), (u32, u32)),
+    /// Anything in the crate, or in one that depends on it.
+    Crate,
+}
+
+/// A change: the line, from 1, and what must run to reach it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Tracked {
+    /// The changed line, or the one before what was deleted.
+    pub line: u32,
+    /// What must be run.
+    pub reach: Reach,
+}
+
+/// Two states of the sources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The one whose lines tests run.
+    Ran,
+    /// The one that it differs from.
+    Other,
+}
+
+/// What a difference acts on between two texts of a file, which may not be there; `change` has the
+/// lines of `ran`. `is_used` is whether a state of the sources has a name, which may be one of a
+/// module with a file.
+pub fn tracked(
+    ran: Option<&str>,
+    other: Option<&str>,
+    change: &FileChange,
+    is_used: &dyn Fn(Side, &str, bool) -> bool,
+) -> Vec<Tracked> {
+    let [ran, other] = [ran, other].map(|text| text.map_or(Some(Items::new()), items));
+    let mut found = Finder { change, is_used, found: BTreeSet::new() };
+    let Some((ran, other)) = ran.zip(other) else {
+        found.add(change.first(), Reach::Crate);
+        return found.found.into_iter().collect();
+    };
+    for (key, items) in &ran {
+        match other.get(key) {
+            None => items.iter().for_each(|item| found.only(Side::Ran, item, &other)),
+            Some(others) if items.len() == others.len() => {
+                items.iter().zip(others).for_each(|(item, other)| found.both(item, other));
+            }
+            Some(_) => items.iter().for_each(|item| found.of_crate(item)),
+        }
+    }
+    for (_, items) in other.iter().filter(|(key, _)| !ran.contains_key(*key)) {
+        items.iter().for_each(|item| found.only(Side::Other, item, &ran));
+    }
+    found.found.into_iter().collect()
+}
+
+struct Finder<'a> {
+    change: &'a FileChange,
+    is_used: &'a dyn Fn(Side, &str, bool) -> bool,
+    found: BTreeSet<Tracked>,
+}
+
+impl Finder<'_> {
+    fn add(&mut self, line: u32, reach: Reach) {
+        self.found.insert(Tracked { line, reach });
+    }
+
+    /// Adds the changed lines of an item, or else its first line.
+    fn all(&mut self, item: &Item, reach: &Reach) {
+        let code = item.code();
+        let mut lines: Vec<u32> = self.change.lines.intersection(&code).copied().collect();
+        if lines.is_empty() {
+            lines.extend(code.first());
+        }
+        lines.into_iter().for_each(|line| self.add(line, reach.clone()));
+    }
+
+    fn of_crate(&mut self, item: &Item) {
+        if !matches!(item.kind, Kind::Block) {
+            self.all(item, &Reach::Crate);
+        }
+    }
+
+    /// Adds an item that only one side has; `others` are the items of the other side.
+    fn only(&mut self, side: Side, item: &Item, others: &Items) {
+        let is_used = |name: &str, is_module| {
+            let searched = if side == Side::Ran { Side::Other } else { Side::Ran };
+            (self.is_used)(searched, name, is_module)
+        };
+        // Only what is new, or gone, together with it can name it.
+        let is_inside = item.parent.as_ref().is_some_and(|parent| !others.contains_key(parent));
+        let acts = match &item.kind {
+            Kind::Block => false,
+            Kind::Distant => true,
+            Kind::Inside => !is_inside,
+            Kind::Named(name) => !is_inside && is_used(name, false),
+            Kind::Module(name) => !is_inside && is_used(name, true),
+            Kind::Function(function) if !function.is_quiet => true,
+            Kind::Function(function) if function.is_test || is_inside => false,
+            Kind::Function(function) => match side {
+                // Whoever calls it runs it.
+                Side::Ran => function.is_const && is_used(&function.name, false),
+                // What a trait provides is called instead.
+                Side::Other => function.is_of_trait || is_used(&function.name, false),
+            },
+        };
+        match (side, &item.kind) {
+            (Side::Ran, _) if acts => self.all(item, &Reach::Crate),
+            (Side::Ran, Kind::Function(function)) => {
+                let whole = whole(item, function);
+                self.all(item, &Reach::Lines(whole, whole));
+            }
+            (Side::Other, _) if acts => {
+                let gone = self.change.deletions.first().copied();
+                self.add(gone.unwrap_or_else(|| self.change.first()), Reach::Crate);
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds what is different in an item that both sides have.
+    fn both(&mut self, item: &Item, other: &Item) {
+        let is_same = item.head.are_same(&other.head);
+        match (&item.kind, &other.kind) {
+            // Nobody depends on what a test is called with, or made of.
+            (Kind::Function(function), Kind::Function(other))
+                if !is_same && function.is_test && other.is_test =>
+            {
+                let whole = whole(item, function);
+                self.all(item, &Reach::Lines(whole, whole));
+            }
+            _ if !is_same => self.all(item, &Reach::Crate),
+            (Kind::Function(function), Kind::Function(other))
+                if !function.body.are_same(&other.body) =>
+            {
+                if function.is_const {
+                    self.all(item, &Reach::Crate);
+                } else {
+                    self.body(item, function, other);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds what is different in the body of a function.
+    fn body(&mut self, item: &Item, function: &Function, other: &Function) {
+        let whole = whole(item, function);
+        let before = self.found.len();
+        let code = function.body.lines();
+        let is_in_item = |lines: &[u32]| {
+            let mut items = function.inside.items.iter();
+            items.any(|item| lines.iter().all(|line| item.contains(line)))
+        };
+        let changed = self.change.lines.intersection(&code).copied();
+        for line in changed.chain(function.body.new_texts(&other.body)) {
+            let reach = if is_in_item(&[line]) {
+                Reach::Crate
+            } else {
+                Reach::Lines(statement(function, line).unwrap_or(whole), whole)
+            };
+            self.found.insert(Tracked { line, reach });
+        }
+        for &line in &self.change.deletions {
+            // What was there ran between the lines around it.
+            if [line, line + 1].iter().all(|line| function.lines.contains(line)) {
+                let is_in_item = is_in_item(&[line, line + 1]);
+                let reach = if is_in_item { Reach::Crate } else { Reach::Lines(whole, whole) };
+                self.found.insert(Tracked { line, reach });
+            }
+        }
+        if self.found.len() == before {
+            self.all(item, &Reach::Lines(whole, whole));
+        }
+    }
+}
+
+/// The lines of a function, with its head: what an attribute makes of it is there.
+fn whole(item: &Item, function: &Function) -> (u32, u32) {
+    let last = *function.lines.end();
+    (item.head.lines().first().copied().unwrap_or(last), last)
+}
+
+/// The innermost statement that runs whenever code on a line of it does.
+fn statement(function: &Function, line: u32) -> Option<(u32, u32)> {
+    let is_head = function.inside.heads.iter().any(|head| head.contains(&line));
+    let around = function
+        .inside
+        .statements
+        .iter()
+        .filter(|range| range.contains(&line) && !(is_head && *range.start() >= line));
+    let innermost = around.min_by_key(|range| length(range))?;
+    Some((*innermost.start(), *innermost.end()))
+}
+
+#[cfg(test)]
+mod tests;
