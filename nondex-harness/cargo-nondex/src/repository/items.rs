@@ -90,6 +90,16 @@ pub(super) fn items(text: &str) -> Option<Items> {
     Some(finder.found)
 }
 
+/// The functions of a source, with the lines of their bodies.
+pub(super) fn functions(text: &str) -> Vec<(String, Lines)> {
+    let items = items(text).unwrap_or_default().into_values().flatten();
+    let functions = items.filter_map(|item| match item.kind {
+        Kind::Function(function) => Some((function.name, function.lines)),
+        _ => None,
+    });
+    functions.collect()
+}
+
 #[derive(Default)]
 struct Finder {
     found: Items,

@@ -8,7 +8,6 @@ mod attributes;
 mod changes;
 mod copy;
 mod enclosing;
-mod functions;
 mod git;
 mod impact;
 mod index;

@@ -1,15 +1,15 @@
 //! Where a test comes from: the commit that introduced it, and what it was called on the way.
 //!
 //! Git's pickaxe names the commits that changed lines of a file with the name of the test in them.
-//! Where the function came into being in its file, those that went away in the same commit are
-//! compared with it: one of the same name, in another file or module, or one that reads almost the
-//! same, is what it was before.
+//! Where the function came into being in its file, `git blame` shows which of its lines were
+//! somewhere else before that commit. A function that had most of them, and went away in the same
+//! commit, is what it was before.
 
-mod origin;
-mod place;
+use std::collections::BTreeMap;
 
-use self::place::Place;
 use super::git::Git;
+use super::items::functions;
+use super::syntax::Lines;
 use crate::error::Result;
 
 /// How many moves and changes of the name are followed.
@@ -29,51 +29,120 @@ pub struct TestHistory {
 /// History of a test with this path, such as `module::tests::case`, in `file`, a path from the root
 /// of the repository, as they are at `commit`.
 ///
-/// A test that was away for some time, and came back much as it was, was introduced the first time.
-/// One whose own name no function has is written by a macro: it is as old as its name in the file.
+/// A test that was away for some time was introduced the first time. One whose own name no function
+/// has is written by a macro: it is as old as its name in the file.
 ///
 /// # Errors
 /// When git cannot say.
 pub fn test_history(git: &Git, commit: &str, file: &str, test: &str) -> Result<TestHistory> {
-    let mut place = git.text(commit, file).and_then(|text| Place::first(file, &text, test));
-    let own = place.as_ref().map(|place| place.name.clone());
-    let mut found = TestHistory {
-        introduced: None,
-        names: own.into_iter().collect(),
-        files: vec![file.to_owned()],
-    };
-    let mut commit = commit.to_owned();
+    let text = git.text(commit, file).unwrap_or_default();
+    let name = name_of(&text, test);
+    let mut found = TestHistory { files: vec![file.to_owned()], ..TestHistory::default() };
+    let mut place = Origin { commit: commit.to_owned(), file: file.to_owned(), name };
     for _ in 0..MAX_MOVES {
-        let Some(here) = place.take() else { break };
-        let Some((introduced, function)) = here.introduced(git, &commit)? else { break };
-        for parent in git.parents(&introduced)? {
-            let before = origin::before(&here, git, (&parent, &introduced), function.as_ref())?;
-            if let Some(before) = before {
-                if !found.names.contains(&before.name) {
-                    found.names.push(before.name.clone());
-                }
-                if !found.files.contains(&before.file) {
-                    found.files.push(before.file.clone());
-                }
-                place = Some(before);
-                commit = parent;
-                break;
-            }
+        let Some(introduced) = place.introduced(git)? else { break };
+        if !found.names.contains(&place.name) {
+            found.names.push(place.name.clone());
         }
+        if !found.files.contains(&place.file) {
+            found.files.push(place.file.clone());
+        }
+        let text = |file: &str| git.text(&introduced, file);
+        let before = origin(git, &format!("{introduced}^!"), &text, (&place.file, &place.name));
         found.introduced = Some(introduced);
+        let Some(before) = before else { break };
+        place = before;
     }
     Ok(found)
 }
 
-/// The name that the function of a test had in its file at `commit`, a path from the root of the
-/// repository; `now` is the file's text.
-pub fn former_name(
+/// The name that the function of a test in a file of the working tree, a path from the root of the
+/// repository, had at `commit`.
+pub fn former_name(git: &Git, commit: &str, file: &str, test: &str) -> Option<String> {
+    let text = |file: &str| std::fs::read_to_string(git.root().join(file)).ok();
+    let name = name_of(&text(file)?, test);
+    origin(git, &format!("^{commit}"), &text, (file, &name)).map(|origin| origin.name)
+}
+
+/// The name of the function of a test: the last part of its path that is one, or that a macro makes
+/// one of.
+fn name_of(text: &str, test: &str) -> String {
+    let all = functions(text);
+    let mut parts = test.rsplit("::");
+    let written = parts.find(|part| all.iter().any(|(name, _)| name == part));
+    written.or_else(|| test.rsplit("::").next()).unwrap_or(test).to_owned()
+}
+
+/// Where a function was.
+#[derive(Debug)]
+struct Origin {
+    commit: String,
+    file: String,
+    name: String,
+}
+
+impl Origin {
+    /// The first commit that brought the name into the file.
+    fn introduced(&self, git: &Git) -> Result<Option<String>> {
+        let word = format!("-G(^|[^[:alnum:]_]){}($|[^[:alnum:]_])", self.name);
+        let file = format!(":(top,literal){}", self.file);
+        let plain = ["log", "--no-color", "--no-ext-diff", "--no-renames", "-m", "--topo-order"];
+        let asked = ["--format=%H", &word, &self.commit, "--", &file];
+        let log = git.read(&[&plain[..], &asked].concat())?;
+        Ok(log.lines().last().map(str::to_owned))
+    }
+}
+
+/// Where a function was before the commits of `range`, if it was not there but by another name, or
+/// in another file. `text` has the files after them.
+fn origin(
     git: &Git,
-    commit: &str,
-    (file, now): (&str, &str),
-    test: &str,
-) -> Option<String> {
-    origin::former_name(&git.text(commit, file)?, now, test)
+    range: &str,
+    text: &dyn Fn(&str) -> Option<String>,
+    (file, name): (&str, &str),
+) -> Option<Origin> {
+    let has = |file: &str, name: &str| {
+        text(file).is_some_and(|text| functions(&text).iter().any(|(known, _)| known == name))
+    };
+    let (_, lines) = functions(&text(file)?).into_iter().find(|(known, _)| known == name)?;
+    // The head has the name, which may be another one.
+    let first = (lines.start() + 1).min(*lines.end());
+    let asked = format!("-L{first},{}", lines.end());
+    // However little moved.
+    let how = ["blame", "-s", "-w", "-M9", "-C9", "--line-porcelain"];
+    let blamed = git.read(&[&how[..], &[&asked, range, "--", file]].concat()).ok()?;
+    let mut count = 0;
+    let mut votes: BTreeMap<(String, String, String), usize> = BTreeMap::new();
+    let mut known: BTreeMap<(&str, &str), Vec<(String, Lines)>> = BTreeMap::new();
+    let (mut commit, mut line, mut from, mut is_before) = ("", 0, "", false);
+    for row in blamed.lines() {
+        if let Some(content) = row.strip_prefix('\t') {
+            if content.contains(char::is_alphanumeric) {
+                count += 1;
+                let old = known.entry((commit, from)).or_insert_with(|| {
+                    let text = git.text(commit, from).filter(|_| is_before);
+                    functions(&text.unwrap_or_default())
+                });
+                if let Some((name, _)) = old.iter().find(|(_, lines)| lines.contains(&line)) {
+                    *votes
+                        .entry((commit.to_owned(), from.to_owned(), name.clone()))
+                        .or_default() += 1;
+                }
+            }
+            is_before = false;
+        } else if let Some(path) = row.strip_prefix("filename ") {
+            from = path;
+        } else if row == "boundary" {
+            is_before = true;
+        } else if let [id, old, _, ..] = row.split(' ').collect::<Vec<_>>()[..]
+            && id.len() >= 40
+        {
+            (commit, line) = (id, old.parse().unwrap_or(0));
+        }
+    }
+    let ((commit, old, was), most) = votes.into_iter().max_by_key(|(_, votes)| *votes)?;
+    let is_gone = !has(&old, &was) && (was == name || !has(file, &was));
+    (2 * most > count && is_gone).then_some(Origin { commit, file: old, name: was })
 }
 
 #[cfg(test)]

@@ -109,9 +109,8 @@ impl<'a> Base<'a> {
     fn former_name(&self, test: &TestReport) -> Option<String> {
         let file = test.file.as_ref()?;
         let root = &self.now.workspace_root;
-        let now = std::fs::read_to_string(root.join(file)).ok()?;
         let within = root.strip_prefix(self.git.root()).ok()?.join(file);
-        former_name(self.git, self.commit, (within.as_str(), &now), &test.name)
+        former_name(self.git, self.commit, within.as_str(), &test.name)
     }
 
     /// How a test ends: it is run as it was run with the change, and at least so often that chance
