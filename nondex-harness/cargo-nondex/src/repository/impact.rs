@@ -57,7 +57,7 @@ pub fn tracked(
     };
     for (key, items) in &ran {
         match other.get(key) {
-            None => items.iter().for_each(|item| found.only(Side::Ran, item, &other)),
+            None => items.iter().for_each(|item| found.only(Side::Ran, item, [&ran, &other])),
             Some(others) if items.len() == others.len() => {
                 items.iter().zip(others).for_each(|(item, other)| found.both(item, other));
             }
@@ -65,7 +65,7 @@ pub fn tracked(
         }
     }
     for (_, items) in other.iter().filter(|(key, _)| !ran.contains_key(*key)) {
-        items.iter().for_each(|item| found.only(Side::Other, item, &ran));
+        items.iter().for_each(|item| found.only(Side::Other, item, [&other, &ran]));
     }
     found.found.into_iter().collect()
 }
@@ -97,20 +97,30 @@ impl Finder<'_> {
         }
     }
 
-    /// Adds an item that only one side has; `others` are the items of the other side.
-    fn only(&mut self, side: Side, item: &Item, others: &Items) {
+    /// Adds an item that only one side has, with these items; `others` are those of the other side.
+    fn only(&mut self, side: Side, item: &Item, [own, others]: [&Items; 2]) {
+        let is_known = || self.found.iter().any(|known| known.reach == Reach::Crate);
+        if side == Side::Other && is_known() {
+            return;
+        }
         let is_used = |name: &str, is_module| {
             let searched = if side == Side::Ran { Side::Other } else { Side::Ran };
             (self.is_used)(searched, name, is_module)
         };
         // Only what is new, or gone, together with it can name it.
-        let is_inside = item.parent.as_ref().is_some_and(|parent| !others.contains_key(parent));
+        let is_inside = !others.contains_key(&item.parent);
         let acts = match &item.kind {
             Kind::Block => false,
             Kind::Distant => true,
             Kind::Inside => !is_inside,
             Kind::Named(name) => !is_inside && is_used(name, false),
             Kind::Module(name) => !is_inside && is_used(name, true),
+            // What knew the type may now use what the trait provides.
+            Kind::Implementation(of) => {
+                let is_it = |item: &Item| matches!(&item.kind, Kind::Named(name) if name == of);
+                let is_new = own.values().flatten().any(is_it);
+                !is_new || others.values().flatten().any(is_it) || is_used(of, false)
+            }
             Kind::Function(function) if !function.is_quiet => true,
             Kind::Function(function) if function.is_test || is_inside => false,
             Kind::Function(function) => match side {

@@ -17,6 +17,8 @@ pub(super) enum Kind {
     Named(String),
     /// By the name of a module, or by what the file of the module has.
     Module(String),
+    /// By what it gives a type of this name, unless that is new or gone, too.
+    Implementation(String),
     /// By its name, or by being run.
     Function(Function),
     /// By what is around it: an import, or what an implementation has besides functions.
@@ -58,8 +60,8 @@ pub(super) struct Inside {
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) kind: Kind,
-    /// The key of what is around it, where it is of no use to others without that.
-    pub(super) parent: Option<String>,
+    /// The key of what is around it, without which nobody can name it.
+    pub(super) parent: String,
     /// Its tokens, but for the body of a function and for documentation that no macro may read.
     pub(super) head: Tokens,
 }
@@ -115,8 +117,7 @@ impl Finder {
     fn add(&mut self, name: &str, kind: Kind, of: &[syn::Attribute], tokens: &TokenStream) {
         let item = Item {
             kind,
-            // Nobody names an implementation of a trait.
-            parent: (!name.starts_with("impl ")).then(|| self.parent.clone()),
+            parent: self.parent.clone(),
             head: Tokens::of(tokens, self.is_read || may_be_read(of)),
         };
         self.found.entry(format!("{}::{name}", self.place)).or_default().push(item);
@@ -189,9 +190,8 @@ impl Finder {
         let kind = match &**self_ty {
             _ if !are_quiet(attrs) => Kind::Distant,
             _ if !is_of_trait => Kind::Block,
-            // What knew the type may now use what the trait provides.
             syn::Type::Path(of) if !is_parameter(&of.path) => match of.path.segments.last() {
-                Some(last) => Kind::Named(last.ident.to_string()),
+                Some(last) => Kind::Implementation(last.ident.to_string()),
                 None => Kind::Distant,
             },
             _ => Kind::Distant,

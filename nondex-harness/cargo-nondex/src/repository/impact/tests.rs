@@ -164,6 +164,7 @@ fn what_is_new_acts_only_where_its_name_had_a_meaning() {
         ("impl<B> T for B {}", "", vec![Reach::Crate]),
         ("impl T for S {}", "struct S;", vec![Reach::Crate]),
         ("struct S;\nimpl T for S {}", "", vec![]),
+        ("impl T for Vec<u8> {}", "", vec![Reach::Crate]),
         ("mod s {\n    use a::b;\n    const K: u8 = 1;\n}", "fn K() {}", vec![]),
         ("mod s { impl T for A {} }", "struct A;", vec![Reach::Crate]),
         ("#![no_std]", "", vec![Reach::Crate]),
@@ -178,7 +179,8 @@ fn what_is_new_acts_only_where_its_name_had_a_meaning() {
         ("fn s() {}", "fn f() {}", vec![]),
         ("#[test]\nfn s() {}", "fn f() { s(); }", vec![]),
         ("impl A {\nfn s() {}\n}", "fn f() { s(); }", vec![Reach::Crate]),
-        ("impl T for A {\nfn s() {}\n}", "fn f() {}", vec![]),
+        ("struct A;\nimpl T for A {\nfn s() {}\n}", "fn f() {}", vec![]),
+        ("impl T for A {\nfn s() {}\n}", "fn f() {}", vec![Reach::Crate]),
     ] {
         let other = format!("{gone}\n{elsewhere}");
         assert_eq!(between(&other, elsewhere), expected, "{gone}");
