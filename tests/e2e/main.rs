@@ -52,6 +52,5 @@ mod schedules;
 mod shards;
 mod support;
 mod surroundings;
-mod telling;
 mod workflow;
 mod world;

@@ -288,9 +288,6 @@ fn changed_code_is_met_wherever_it_runs() {
     let project = project();
     let output = deflake(&project).run();
     assert_eq!(said(&output.report()), expected(), "{}", output.stderr);
-    // Not all functions had to tell it.
-    let has_been_built = |name: &str| project.path("target/nondex").join(name).is_dir();
-    assert!(has_been_built("build-changed") && !has_been_built("build-covered"));
 }
 
 #[test]

@@ -8,30 +8,22 @@ use nondex_core::CoveredRecord;
 
 use super::reads::Reads;
 use crate::campaign::Selected;
-use crate::project::blocks::{Blocks, Ranges, SourceLine};
+use crate::project::blocks::{Blocks, SourceLine};
 
 /// The executables that tests ran, each read once.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
-    /// The requested lines, where not all functions are instrumented.
-    asked: Ranges,
-    /// Nothing for one that cannot be read, or is not instrumented for all requested lines.
+    /// Nothing for one that cannot be read.
     known: BTreeMap<String, Option<Blocks>>,
     /// Every line of them.
     pub(super) compiled: BTreeSet<SourceLine>,
 }
 
 impl Programs {
-    /// None yet, for which these lines are requested.
-    pub(super) fn asked(asked: Ranges) -> Self {
-        Programs { asked, ..Programs::default() }
-    }
-
-    /// Reads a program, the first time. Nothing if it cannot be read, or is not instrumented for
-    /// all requested lines.
-    pub(super) fn read(&mut self, program: &str) -> Option<&Blocks> {
+    /// Reads a program, the first time. Nothing if it cannot be read.
+    fn read(&mut self, program: &str) -> Option<&Blocks> {
         if !self.known.contains_key(program) {
-            let read = Blocks::of(program.into(), &self.asked).ok().filter(Blocks::are_all);
+            let read = Blocks::of(program.into()).ok();
             let all = read.iter().flat_map(Blocks::all);
             self.compiled.extend(all.cloned());
             self.known.insert(program.to_owned(), read);

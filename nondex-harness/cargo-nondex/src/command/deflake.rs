@@ -15,7 +15,6 @@ use self::opened::Opened;
 use self::trials::{Trial, Trials};
 use super::configuration::Asked;
 use super::console::Console;
-use super::coverage::Programs;
 use super::effects::{self, Effects};
 use super::run;
 use super::session::{Session, Stages};
@@ -23,12 +22,11 @@ use crate::cli::DeflakeArgs;
 use crate::error::Result;
 use crate::exit_code::ExitCode;
 use crate::judge::change::{AtBase, Blame, Facts, Kind, Witness, blame};
-use crate::project::{self, BuildPlan, Counted, Mode, Project};
+use crate::project::{self, BuildPlan};
 use crate::report::schema::{ChangeReport, Line};
 use crate::report::{Report, TestReport, Verdict};
 use crate::repository::{self, Commit, Git, short};
 use camino::Utf8Path;
-use cargo_metadata::Metadata;
 
 /// Runs the tests, and decides whether the change is to blame for those that fail.
 pub(super) fn deflake(args: &DeflakeArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
@@ -96,11 +94,12 @@ fn judge(
         "Comparing",
         &format!("with {} {}: {}", short(&base.id), base.subject, effects.summary()),
     );
-    let (project, programs) = telling(plan, &effects, &metadata, console)?;
+    let covered = BuildPlan { covered: true, ..plan.clone() };
+    let project = project::build(&covered, console.quiet)?;
     let notes = project.notes.iter().filter(|note| !report.notes.contains(note));
     let notes: Vec<String> = notes.cloned().collect();
     report.notes.extend(notes);
-    let mut trials = Trials::new(&project, programs, &effects.data, session);
+    let mut trials = Trials::new(&project, &effects.data, session);
     let before = if report.tests.iter().any(is_failing) {
         let is_whole = effects::outside(&metadata, git.root()).is_none();
         let of_base = (base.id.as_str(), is_whole);
@@ -149,34 +148,6 @@ fn judge(
         report.uncovered = effects.uncovered(trials.compiled(), &ran);
     }
     Ok(())
-}
-
-/// The project built so that the functions in which something changed tell that they run, or else
-/// all of them, and its executables.
-fn telling(
-    plan: &BuildPlan,
-    effects: &Effects,
-    metadata: &Metadata,
-    console: &Console,
-) -> Result<(Project, Programs)> {
-    let covered = |counted: Counted| BuildPlan { covered: Some(counted), ..plan.clone() };
-    let counted = effects.counted(metadata);
-    if plan.mode == Mode::Program && counted != Counted::All {
-        // What cannot be built so may have a crate twice: of the project, and published.
-        if let Ok(project) = project::build(&covered(counted), console.quiet) {
-            let mut programs = Programs::asked(effects.asked());
-            let suites = project.suites.iter();
-            let mut executables = suites
-                .filter(|suite| suite.tests.iter().any(|case| case.doctest.is_none()))
-                .map(|suite| &suite.binary.executable)
-                .filter_map(|executable| executable.canonicalize_utf8().ok());
-            if executables.all(|executable| programs.read(executable.as_str()).is_some()) {
-                return Ok((project, programs));
-            }
-        }
-    }
-    let project = project::build(&covered(Counted::All), console.quiet)?;
-    Ok((project, Programs::default()))
 }
 
 /// The message about a failing test.

@@ -1,6 +1,5 @@
 //! What a change acts on.
 
-mod asked;
 mod between;
 mod kind;
 mod lock;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
+use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 
 use super::dwarf::{self, DebugInfo};
 use super::entry;
@@ -17,39 +17,18 @@ pub(super) const TABLE: &str = "__sancov_pcs";
 /// A line: the file, absolute and without links, and the number, from 1.
 pub type SourceLine = (Utf8PathBuf, u32);
 
-/// Ranges of lines, by file: from the first to the last.
-#[derive(Clone, Debug, Default)]
-pub struct Ranges(BTreeMap<Utf8PathBuf, Vec<(u32, u32)>>);
-
-impl Ranges {
-    /// Adds the lines of a file from the first to the last.
-    pub fn add(&mut self, file: &Utf8Path, first: u32, last: u32) {
-        self.0.entry(file.to_owned()).or_default().push((first, last));
-    }
-
-    fn contains(&self, file: &Utf8Path, line: u32) -> bool {
-        let ranges = self.0.get(file);
-        ranges.is_some_and(|ranges| {
-            ranges.iter().any(|(first, last)| (*first..=*last).contains(&line))
-        })
-    }
-}
-
 /// The lines of each basic block of an executable.
 #[derive(Clone, Debug, Default)]
 pub struct Blocks {
     lines: BTreeMap<u64, Vec<SourceLine>>,
-    /// Whether a requested line is in no block.
-    is_missing: bool,
 }
 
 impl Blocks {
-    /// Those of an executable, in which not all functions need to have blocks: but those that have
-    /// `asked` lines. Nothing is known of an executable that is not instrumented.
+    /// Those of an executable. Nothing is known of one that is not instrumented.
     ///
     /// # Errors
     /// When it cannot be read, or has no lines.
-    pub fn of(executable: &Utf8Path, asked: &Ranges) -> Result<Self> {
+    pub fn of(executable: &Utf8Path) -> Result<Self> {
         let failed = |e: &dyn std::fmt::Display| {
             Error::setup(format!("failed to read the lines of `{executable}`: {e}"))
         };
@@ -60,11 +39,6 @@ impl Blocks {
         let ends = ends(&functions, &starts);
         let harness = entry::of_harness(&file).unwrap_or(0..0);
         let mut lines: BTreeMap<u64, BTreeSet<SourceLine>> = BTreeMap::new();
-        let sections = file.sections().filter(|section| section.kind() == SectionKind::Text);
-        let code: Vec<Range<u64>> =
-            sections.map(|section| section.address()..section.address() + section.size()).collect();
-        let mut instances = Instances::default();
-        let mut is_missing = false;
         let mut add = |addresses: Range<u64>, file: &Utf8Path, line: u32| {
             // Every test runs it, and its line belongs to whatever the user has there.
             if harness.contains(&addresses.start) {
@@ -72,27 +46,9 @@ impl Blocks {
             }
             let around = starts.range(..=addresses.start).next_back();
             let inside = starts.range(addresses.start..addresses.end);
-            let mut is_in_block = false;
             for block in around.into_iter().chain(inside) {
                 if addresses.start < ends.get(block).copied().unwrap_or(0) {
-                    is_in_block = true;
                     lines.entry(*block).or_default().insert((file.to_owned(), line));
-                }
-            }
-            // What the linker left out has addresses of nothing.
-            if addresses.is_empty() || !code.iter().any(|code| code.contains(&addresses.start)) {
-                return;
-            }
-            let is_asked = asked.contains(file, line);
-            is_missing |= is_asked && !is_in_block;
-            let function = functions.range(..=addresses.start).next_back();
-            if let Some((function, _)) = function.filter(|(function, _)| starts.contains(function))
-            {
-                if *function == addresses.start {
-                    instances.heads.entry(*function).or_insert_with(|| (file.to_owned(), line));
-                }
-                if is_asked {
-                    instances.lines.entry(*function).or_default().insert((file.to_owned(), line));
                 }
             }
         };
@@ -103,21 +59,12 @@ impl Blocks {
         if lines.is_empty() && !starts.iter().all(is_added) {
             return Err(failed(&"it has none"));
         }
-        for (function, folded) in instances.folded() {
-            lines.entry(function).or_default().extend(folded);
-        }
         Ok(Blocks {
             lines: lines
                 .into_iter()
                 .map(|(block, lines)| (block, lines.into_iter().collect()))
                 .collect(),
-            is_missing,
         })
-    }
-
-    /// Whether all requested lines are in blocks.
-    pub const fn are_all(&self) -> bool {
-        !self.is_missing
     }
 
     /// The lines of a block.
@@ -150,37 +97,6 @@ fn starts(file: &object::File<'_>) -> BTreeSet<u64> {
     // A block that went away has none.
     found.retain(|address| *address > 1);
     found
-}
-
-/// The functions that tell. One that is compiled for several types has an instance for each. What
-/// is inlined and folded away in one of them may not be so in another.
-#[derive(Debug, Default)]
-struct Instances {
-    /// The first line of each function, which distinguishes it from others, by its address.
-    heads: BTreeMap<u64, SourceLine>,
-    /// The requested lines of it.
-    lines: BTreeMap<u64, BTreeSet<SourceLine>>,
-}
-
-impl Instances {
-    /// The lines that an instance does not have, and another one has: what runs the one may have
-    /// run them.
-    fn folded(&self) -> Vec<(u64, Vec<SourceLine>)> {
-        let mut all: BTreeMap<&SourceLine, BTreeSet<&SourceLine>> = BTreeMap::new();
-        for (function, lines) in &self.lines {
-            if let Some(head) = self.heads.get(function) {
-                all.entry(head).or_default().extend(lines);
-            }
-        }
-        let none = BTreeSet::new();
-        let folded = self.heads.iter().filter_map(|(function, head)| {
-            let own = self.lines.get(function).unwrap_or(&none);
-            let others = all.get(head)?.iter().filter(|line| !own.contains(**line));
-            let others: Vec<SourceLine> = others.map(|line| (*line).clone()).collect();
-            (!others.is_empty()).then_some((*function, others))
-        });
-        folded.collect()
-    }
 }
 
 /// Where functions end, by where they begin.
@@ -240,24 +156,4 @@ fn rows(
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_one_instance_of_a_function_has_and_another_has_not_may_be_run_by_either() {
-        let line = |number: u32| (Utf8PathBuf::from("a.rs"), number);
-        let instances = Instances {
-            heads: BTreeMap::from([(1, line(7)), (2, line(7)), (3, line(9)), (4, line(7))]),
-            lines: BTreeMap::from([
-                (1, BTreeSet::from([line(7), line(8)])),
-                (2, BTreeSet::from([line(7)])),
-                (3, BTreeSet::from([line(9)])),
-            ]),
-        };
-        let expected = [(2, vec![line(8)]), (4, vec![line(7), line(8)])];
-        assert_eq!(instances.folded(), expected);
-    }
 }

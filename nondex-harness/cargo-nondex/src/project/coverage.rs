@@ -14,19 +14,20 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::blocks::TABLE;
-use super::counted::Counted;
 use super::toolchain::Toolchain;
 use crate::error::Result;
 use crate::file;
 use crate::program;
 
-/// Flags of rustc for a crate that records which of its code runs. Nothing is optimised, because
-/// what was folded into its caller, or into a constant, has no lines any more. The lines and the
-/// functions must be there, whatever the profile sets.
-const FLAGS: [&str; 6] = [
+/// Flags of rustc for a crate that records which of its code runs. Nothing is optimised, and not
+/// even what is always inlined is inlined, because what was folded into its caller, or into a
+/// constant, has no lines any more. The lines and the functions must be there, whatever the profile
+/// sets.
+const FLAGS: [&str; 7] = [
     "-Cllvm-args=-sanitizer-coverage-level=2 -sanitizer-coverage-inline-bool-flag \
      -sanitizer-coverage-pc-table -sanitizer-coverage-prune-blocks=0",
     "-Cno-prepopulate-passes",
+    "-Cpasses=sancov-module",
     "-Copt-level=0",
     "-Cdebuginfo=line-tables-only",
     "-Csplit-debuginfo=off",
@@ -37,51 +38,30 @@ const FLAGS: [&str; 6] = [
 const SCRIPT: &str = "SECTIONS { __sancov_bools : ALIGN(CONSTANT(MAXPAGESIZE)) { *(__sancov_bools) \
     . = ALIGN(CONSTANT(MAXPAGESIZE)); } } INSERT AFTER .data;\n";
 
-/// The pass by which all functions tell. Not even what is always inlined is inlined.
-const ALL: &str = "-Cpasses=sancov-module";
-
-/// The passes by which only those tell that a file of rules leaves. What they call may be inlined
-/// into them, because that is done when they tell already.
-const SOME: &str = "-Cpasses=rewrite-symbols sancov-module rewrite-symbols always-inline";
-
 /// How the project's own crates tell which of their code runs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Covered {
     /// The linker script for what they are in.
     script: Utf8PathBuf,
-    /// The file with the rules that say which functions tell, where not all of them do.
-    functions: Option<Utf8PathBuf>,
 }
 
 impl Covered {
     /// Writes what is needed into the folder for what is built.
-    pub(super) fn prepare(counted: &Counted, dir: &Utf8Path) -> Result<Self> {
+    pub(super) fn prepare(dir: &Utf8Path) -> Result<Self> {
         let script = dir.join("flags.ld");
         file::write(&script, SCRIPT)?;
-        let functions = match counted {
-            // The compiler divides what LLVM is given at spaces.
-            Counted::Some(functions) if !dir.as_str().contains(char::is_whitespace) => {
-                Some(functions.write(dir)?)
-            }
-            _ => None,
-        };
-        Ok(Covered { script, functions })
+        Ok(Covered { script })
     }
 
     /// What rustc, or rustdoc, is given for a crate, besides `arguments`; the script only where the
     /// linker is known to take it.
     pub(super) fn arguments<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Vec<String> {
-        let passes = match &self.functions {
-            Some(rules) => vec![SOME.to_owned(), format!("-Cllvm-args=-rewrite-map-file={rules}")],
-            None => vec![ALL.to_owned()],
-        };
-        let flags = FLAGS.map(str::to_owned).into_iter().chain(passes);
         // Checks are on or off as they would be in the optimised crate.
         let is_optimised = codegen(arguments, "opt-level").is_some_and(|level| level != "0")
             || arguments.iter().any(|argument| argument.as_ref() == "-O");
         let is_said = codegen(arguments, "debug-assertions").is_some();
         let checks = (is_optimised && !is_said).then(|| "-Cdebug-assertions=off".to_owned());
-        let flags = flags.chain(checks);
+        let flags = FLAGS.map(str::to_owned).into_iter().chain(checks);
         let script = takes_scripts(arguments).then(|| format!("-Clink-arg=-Wl,-T,{}", self.script));
         flags.chain(script).collect()
     }
@@ -138,8 +118,7 @@ fn takes_scripts<S: AsRef<OsStr>>(arguments: &[S]) -> bool {
 /// Why the compiler cannot instrument a program for coverage; nothing when it can.
 pub(super) fn obstacle(toolchain: &Toolchain) -> Option<String> {
     let source = "pub fn probe(a: u8) -> u8 { if a > 1 { a } else { 2 } }";
-    let flags: Vec<&str> = FLAGS.into_iter().chain([ALL]).collect();
-    missing(toolchain, &flags, source, TABLE)
+    missing(toolchain, &FLAGS, source, TABLE)
 }
 
 /// Why what the compiler makes of this library with these flags does not have a name, if it does
@@ -178,7 +157,7 @@ mod tests {
     use super::*;
 
     fn covered() -> Covered {
-        Covered { script: "s.ld".into(), functions: None }
+        Covered { script: "s.ld".into() }
     }
 
     #[test]

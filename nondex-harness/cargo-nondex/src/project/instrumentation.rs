@@ -6,7 +6,6 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::accesses;
 use super::atomics::Atomics;
 use super::cargo::Cargo;
-use super::counted::Counted;
 use super::coverage::{self, Covered};
 use super::intercept::Intercept;
 use super::outdated::REBUILT;
@@ -16,7 +15,7 @@ use super::rustix::{self, Backend};
 use crate::error::Result;
 
 /// See the [module](self).
-pub(super) struct Instrumentation<'a> {
+pub(super) struct Instrumentation {
     /// What is put in place of std and test; `None` unless a whole program is built.
     runtime: Option<Runtime>,
     /// How rustix does its operations.
@@ -25,19 +24,19 @@ pub(super) struct Instrumentation<'a> {
     atomics: Atomics,
     /// Whether plain loads and stores of the project's own crates are operations.
     races: bool,
-    /// Which functions record that they run, if any do.
-    counted: Option<&'a Counted>,
+    /// Whether the project's own crates record what they run.
+    covered: bool,
     /// What is not covered, and why: a sentence each.
     notes: Vec<String>,
 }
 
-impl<'a> Instrumentation<'a> {
+impl Instrumentation {
     /// What is put into the programs of this selection, as far as its toolchain allows. Builds the
     /// runtime if there is none. `ours` is the folder of everything that this tool builds.
     ///
     /// # Errors
     /// As [`Runtime::of`] and [`rustix::backend`].
-    pub(super) fn of(cargo: &Cargo<'a>, ours: &Utf8Path, quiet: bool) -> Result<Self> {
+    pub(super) fn of(cargo: &Cargo<'_>, ours: &Utf8Path, quiet: bool) -> Result<Self> {
         let plan = cargo.plan;
         if plan.mode != Mode::Program {
             return Ok(Instrumentation {
@@ -45,7 +44,7 @@ impl<'a> Instrumentation<'a> {
                 rustix: Backend::Unchanged,
                 atomics: Atomics::Unchanged,
                 races: false,
-                counted: None,
+                covered: false,
                 notes: Vec::new(),
             });
         }
@@ -60,8 +59,7 @@ impl<'a> Instrumentation<'a> {
         let rustix = if plan.without_network { Backend::Unchanged } else { backend(cargo, ours)? };
         let atomics = Atomics::of(runtime.atomics_obstacle(cargo.toolchain, cargo.target));
         let unseen = if plan.races { accesses::obstacle(cargo.toolchain) } else { None };
-        let counted = plan.covered.as_ref();
-        let uncounted = counted.and_then(|_| coverage::obstacle(cargo.toolchain));
+        let uncovered = if plan.covered { coverage::obstacle(cargo.toolchain) } else { None };
         let mut notes: Vec<String> = rustix.note().map(str::to_owned).into_iter().collect();
         notes.extend(atomics.note());
         notes.extend(unseen.as_ref().map(|why| {
@@ -70,7 +68,7 @@ impl<'a> Instrumentation<'a> {
                  calls: {why}"
             )
         }));
-        notes.extend(uncounted.as_ref().map(|why| {
+        notes.extend(uncovered.as_ref().map(|why| {
             format!(
                 "what tests run is not known, because this compiler cannot make them tell it: {why}"
             )
@@ -80,7 +78,7 @@ impl<'a> Instrumentation<'a> {
             rustix,
             atomics,
             races: plan.races && unseen.is_none(),
-            counted: counted.filter(|_| uncounted.is_none()),
+            covered: plan.covered && uncovered.is_none(),
             notes,
         })
     }
@@ -91,8 +89,7 @@ impl<'a> Instrumentation<'a> {
         let plan = cargo.plan;
         match plan.mode {
             Mode::Program if !cargo.collections => "build-std-collections",
-            Mode::Program if matches!(self.counted, Some(Counted::Some(_))) => "build-changed",
-            Mode::Program if self.counted.is_some() => "build-covered",
+            Mode::Program if self.covered => "build-covered",
             Mode::Program if self.races => "build-races",
             Mode::Program if plan.without_network => "build-without-network",
             Mode::Program => "build",
@@ -126,7 +123,7 @@ impl<'a> Instrumentation<'a> {
         build_dir: &Utf8Path,
         starts: Utf8PathBuf,
     ) -> Result<(Intercept, Vec<String>)> {
-        let covered = self.counted.map(|counted| Covered::prepare(counted, build_dir));
+        let covered = self.covered.then(|| Covered::prepare(build_dir));
         let intercept = Intercept {
             runtime: self.runtime,
             atomics_are_calls: self.atomics == Atomics::Calls,

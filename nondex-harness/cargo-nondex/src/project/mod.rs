@@ -12,7 +12,6 @@ mod built;
 mod cargo;
 mod companions;
 mod config;
-mod counted;
 mod coverage;
 mod doc_place;
 pub mod doctest;
@@ -52,7 +51,6 @@ pub use archive::{Packing, extract, is_name_of_archive, plan as plan_of_archive}
 pub use around::Around;
 pub use build::build;
 pub use built::Project;
-pub use counted::{Counted, Functions};
 pub use doc_place::DocPlace;
 pub use drawn::Drawn;
 pub use extracted::Extracted;

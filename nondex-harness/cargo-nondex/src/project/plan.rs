@@ -5,7 +5,6 @@ use std::num::NonZeroUsize;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
-use super::counted::Counted;
 use super::extracted::Extracted;
 
 /// How the tests of a project come to make their choices from a seed.
@@ -157,9 +156,9 @@ pub struct BuildPlan {
     /// What takes other random bytes in this build than in others.
     #[serde(skip)]
     pub varied: Varied,
-    /// Which functions of the project's own crates record that they run, if requested.
+    /// Whether the project's own crates record what they run.
     #[serde(skip)]
-    pub covered: Option<Counted>,
+    pub covered: bool,
     /// The archive that has the tests, where nothing is built.
     #[serde(skip)]
     pub archive: Option<Extracted>,

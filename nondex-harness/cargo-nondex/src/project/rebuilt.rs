@@ -120,7 +120,7 @@ impl Rebuilds {
             mode: Mode::Plain,
             doctests: Doctests::No,
             races: false,
-            covered: None,
+            covered: false,
             ..plan.clone()
         };
         let mut rebuilds =

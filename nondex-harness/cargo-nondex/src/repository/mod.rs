@@ -7,7 +7,6 @@
 mod attributes;
 mod changes;
 mod copy;
-mod enclosing;
 mod git;
 mod impact;
 mod index;
@@ -20,7 +19,6 @@ mod test_history;
 
 pub use changes::{Changes, FileChange, FileKind, base, changes, since};
 pub use copy::Copy;
-pub use enclosing::{Enclosing, enclosing, is_plain};
 pub use git::{Commit, Git, short};
 pub use impact::{Reach, Side, Tracked, tracked};
 pub use snapshot::Snapshots;

@@ -67,13 +67,9 @@ pub(super) struct Trials<'a> {
 }
 
 impl<'a> Trials<'a> {
-    /// Of a project with these executables, and of changed files.
-    pub(super) fn new(
-        project: &'a Project,
-        programs: Programs,
-        data: &[Data],
-        session: &'a Session<'a>,
-    ) -> Self {
+    /// Of a project and of changed files.
+    pub(super) fn new(project: &'a Project, data: &[Data], session: &'a Session<'a>) -> Self {
+        let programs = Programs::default();
         Trials { project, session, programs, watched: Watched::new(data, project) }
     }
 

@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::findings::{Regressions, TriedSeed};
 use crate::judge::Options;
 use crate::judge::missing::Purpose;
-use crate::project::{self, BuildPlan, Counted, Doctests, Project, Suite};
+use crate::project::{self, BuildPlan, Doctests, Project, Suite};
 use crate::report::listing::plural;
 use crate::report::schema::RunInfo;
 use crate::report::{Report, TestReport, exit};
@@ -65,7 +65,7 @@ impl<'a> Request<'a> {
             models.check_files(&project::metadata(&build, true)?, &build.directory)?;
         }
         let is_remembered = args.testing.changed.changed.is_some() && stages.have_choices();
-        build.covered = is_remembered.then_some(Counted::All);
+        build.covered = is_remembered;
         // As nextest, `test` leaves them out: each is compiled by itself.
         let has_doctests = match stages.world() {
             Some(_) => args.testing.project.build.doc,
@@ -99,7 +99,7 @@ impl<'a> Request<'a> {
 
     /// What the same build is without this tool and what it measures.
     pub(super) fn plain(&self) -> BuildPlan {
-        BuildPlan { covered: None, ..self.build.clone() }
+        BuildPlan { covered: false, ..self.build.clone() }
     }
 
     /// Runs the setup scripts that the requested tests need, unless none is to be run; what they
@@ -178,7 +178,7 @@ impl<'a> Request<'a> {
         options.build_words = self.build.own_words();
         let share = self.stages.share();
         options.max_time = self.args.testing.max_time.map(|time| time.mul_f64(share));
-        options.cover = self.build.covered.is_some();
+        options.cover = self.build.covered;
         Ok(options)
     }
 
