@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// The folders of the driver, and its files next to them, from the top floor down, each with those
 /// below that it may know.
-const DRIVER: [(&str, &[&str]); 18] = [
+const DRIVER: [(&str, &[&str]); 20] = [
     (
         "command",
         &[
@@ -30,11 +30,11 @@ const DRIVER: [(&str, &[&str]); 18] = [
             "program",
         ],
     ),
-    ("config", &["cli", "judge", "project", "error", "file"]),
+    ("config", &["cli", "judge", "project", "error", "file", "nearest", "toml_error"]),
     ("cli", &["findings", "judge", "project", "error", "exit_code"]),
     ("repro", &["campaign", "findings", "report", "project", "shell", "error", "statistics"]),
     ("campaign", &["report", "pool", "judge", "project", "error", "atomic_file"]),
-    ("findings", &["report", "project", "shell", "error", "file", "atomic_file"]),
+    ("findings", &["report", "project", "shell", "error", "file", "atomic_file", "toml_error"]),
     ("report", &["judge", "project", "shell", "error", "exit_code", "statistics", "atomic_file"]),
     ("project", &["error", "exit_code", "pool", "file", "atomic_file", "program"]),
     ("repository", &["error"]),
@@ -44,6 +44,8 @@ const DRIVER: [(&str, &[&str]); 18] = [
     ("error", &["exit_code"]),
     ("shell", &[]),
     ("exit_code", &[]),
+    ("toml_error", &["nearest"]),
+    ("nearest", &[]),
     ("pool", &["judge"]),
     // A separate crate, which has this name here.
     ("judge", &[]),

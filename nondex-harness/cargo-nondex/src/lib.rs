@@ -14,6 +14,7 @@ pub mod error;
 pub mod exit_code;
 pub mod file;
 pub mod findings;
+pub mod nearest;
 pub mod pool;
 pub mod program;
 pub mod project;
@@ -22,5 +23,6 @@ pub mod repository;
 pub mod repro;
 pub mod shell;
 pub mod statistics;
+pub mod toml_error;
 
 pub use nondex_judge as judge;

@@ -7,12 +7,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::nearest::instead;
-use super::place::{self, place};
 use super::sanitisers::{self, Entry};
 use super::{Config, Nextest, Settings};
 use crate::error::{Error, Result};
 use crate::judge::prerequisite::Operations;
+use crate::nearest::instead;
+use crate::toml_error::{place, wrong as wrong_file};
 
 /// The profile that every other one builds on.
 pub const DEFAULT_PROFILE: &str = "default";
@@ -47,7 +47,7 @@ impl File {
             Error::setup(format!("{}: {why}", place(text, path, &span)))
         };
         let document: Document =
-            toml::from_str(text).map_err(|error| Error::setup(place::wrong(&error, text, path)))?;
+            toml::from_str(text).map_err(|error| Error::setup(wrong_file(&error, text, path)))?;
         let sanitisers =
             sanitisers::sanitisers(document.sanitise).map_err(|(span, why)| wrong(span, &why))?;
         let mut profiles = document.profile;

@@ -6,10 +6,8 @@
 
 mod file;
 mod location;
-mod nearest;
 pub mod nextest;
 mod overrides;
-pub mod place;
 mod sanitisers;
 mod settings;
 mod value;

@@ -10,13 +10,13 @@ use regex::Regex;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::nearest::instead;
 use super::value::{Read, one, required};
 use crate::cli::filterset::{Expression, Filterset, Query, Workspace};
 use crate::cli::model_args::model_names;
 use crate::error::{Error, Result};
 use crate::judge::TestOptions;
 use crate::judge::slots::{Required, TestGroup};
+use crate::nearest::instead;
 use crate::project::{Suite, TestCase};
 
 /// The keys of an override.

@@ -7,9 +7,9 @@ use nondex_core::protocol::operation::{ERRORS, OPERATIONS};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::nearest::instead;
 use super::value::{All, Read, required};
 use crate::judge::prerequisite::{Network, Operations};
+use crate::nearest::instead;
 
 /// The keys of an entry.
 pub const KEYS: [&str; 5] = ["error", "name", "operation", "reason", "target"];

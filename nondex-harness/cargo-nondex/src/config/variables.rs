@@ -6,9 +6,9 @@ use std::ffi::OsString;
 use nondex_core::protocol::spec::{LEVEL_VARIABLE, SEED_VARIABLE, SPEC_VARIABLE};
 use toml::Value;
 
-use super::nearest;
 use super::settings::{KEYS, Settings};
 use crate::error::{Error, Result};
+use crate::nearest;
 use crate::project;
 
 /// What all of ours begin with.

@@ -115,7 +115,7 @@ impl Drawn {
     }
 
     /// Runs the program with random bytes from `seed`. Returns what it made: the files in `OUT_DIR`
-    /// and what a build script tells cargo, or the crate with its macros expanded. `None`
+    /// and what a build script prints for cargo, or the crate with its macros expanded. `None`
     /// where it fails. Empties `scratch`, a folder.
     pub(super) fn run(
         &self,
@@ -154,7 +154,7 @@ impl Drawn {
         let mut printed = fs::read(&stdout).ok()?;
         if self.proc_macro.is_none() {
             read(&out, &out, &mut made);
-            printed = told(&printed);
+            printed = for_cargo(&printed);
         }
         made.insert(STDOUT.into(), printed);
         Some(made)
@@ -163,7 +163,7 @@ impl Drawn {
 
 /// The lines of the output of a build script that cargo reads. Others are for people, such as how
 /// long a step took.
-fn told(printed: &[u8]) -> Vec<u8> {
+fn for_cargo(printed: &[u8]) -> Vec<u8> {
     let lines = printed.split_inclusive(|byte| *byte == b'\n');
     lines.filter(|line| line.starts_with(b"cargo:")).flatten().copied().collect()
 }
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn what_a_build_script_prints_for_people_is_not_what_it_makes() {
         let printed = b"took 3 ms\ncargo::rustc-cfg=a\n cargo:b\ncargo:rustc-env=C=1";
-        assert_eq!(told(printed), b"cargo::rustc-cfg=a\ncargo:rustc-env=C=1");
+        assert_eq!(for_cargo(printed), b"cargo::rustc-cfg=a\ncargo:rustc-env=C=1");
     }
 
     #[test]

@@ -109,9 +109,9 @@ impl Variation {
 }
 
 impl Rebuilds {
-    /// Finds out which of the programs that took random bytes make something else of other ones, and
-    /// which of those that read what no seed decides make something else each time. Does not build
-    /// anything.
+    /// Finds out which of the programs that took random bytes make something else of other ones.
+    /// Of those that read what no seed decides, which make something else each time. Does not
+    /// build anything.
     ///
     /// # Errors
     /// When cargo cannot read the workspace, or the programs cannot be given other bytes.

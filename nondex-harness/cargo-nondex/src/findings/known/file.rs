@@ -7,10 +7,10 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use crate::config::place;
 use crate::error::{Error, Result};
 use crate::file;
 use crate::report::Verdict;
+use crate::toml_error;
 
 /// The file, relative to the root of the workspace.
 pub const KNOWN_FILE: &str = ".config/nondex-known.toml";
@@ -122,9 +122,9 @@ impl Known {
     /// Reads `text`; `path` is for messages.
     pub(super) fn parse(text: String, path: &Utf8Path) -> Result<Self, String> {
         let content: Content =
-            toml::from_str(&text).map_err(|error| place::wrong(&error, &text, path))?;
+            toml::from_str(&text).map_err(|error| toml_error::wrong(&error, &text, path))?;
         for entry in &content.known {
-            let wrong = |why| format!("{}: {why}", place::place(&text, path, &entry.span()));
+            let wrong = |why| format!("{}: {why}", toml_error::place(&text, path, &entry.span()));
             entry.get_ref().check().map_err(wrong)?;
         }
         let entries = content.known.into_iter().map(Spanned::into_inner).collect();

@@ -7,7 +7,6 @@ use nondex_core::{Family, Kind, Level, model};
 use super::delay::{MOMENT, time};
 use super::diagnostic::Diagnostic;
 use super::interleaving;
-use super::wording::called;
 use crate::judge::timing::is_of_timing;
 use crate::report::schema::{
     Culprit, NeededDelays, TestReport, Timing, WaitCause, WaitCauseKind, WaitReport,
@@ -31,7 +30,7 @@ pub(super) fn on(reason: Timing, test: &TestReport, its: &str) -> String {
     let is_spurious = |one: &Culprit| one.kind == Kind::Spurious;
     match reason {
         _ if test.has_one_kind_of_culprits() && test.culprits.iter().all(is_spurious) => {
-            let call = test.culprits.first().map_or("its wait", called);
+            let call = test.culprits.first().map_or("its wait", |one| &one.api);
             format!("`{call}` not returning without a cause")
         }
         _ if !test.has_one_kind_of_culprits() => format!("when {its} threads run or wake"),

@@ -147,7 +147,7 @@ fn each_change_acts_on_the_statement_or_the_crate_that_it_is_in() {
 #[test]
 fn what_is_new_acts_only_where_its_name_had_a_meaning() {
     let own = |last| vec![Reach::Lines((1, last), (1, last))];
-    for (new, elsewhere, expected) in [
+    for (new, rest, expected) in [
         ("struct S;", "fn s() {}", vec![]),
         ("struct S;", "fn s() { S; }", vec![Reach::Crate]),
         ("const S: u8 = 1;", "fn s() { S; }", vec![Reach::Crate]),
@@ -170,11 +170,11 @@ fn what_is_new_acts_only_where_its_name_had_a_meaning() {
         ("#![no_std]", "", vec![Reach::Crate]),
         ("fn s( {", "", vec![Reach::Crate]),
     ] {
-        let ran = format!("{new}\n{elsewhere}");
-        assert_eq!(between(elsewhere, &ran), expected, "{new}");
+        let ran = format!("{new}\n{rest}");
+        assert_eq!(between(rest, &ran), expected, "{new}");
     }
     // What is gone is as what is new, but that nobody runs it.
-    for (gone, elsewhere, expected) in [
+    for (gone, rest, expected) in [
         ("fn s() {}", "fn f() { s(); }", vec![Reach::Crate]),
         ("fn s() {}", "fn f() {}", vec![]),
         ("#[test]\nfn s() {}", "fn f() { s(); }", vec![]),
@@ -182,8 +182,8 @@ fn what_is_new_acts_only_where_its_name_had_a_meaning() {
         ("struct A;\nimpl T for A {\nfn s() {}\n}", "fn f() {}", vec![]),
         ("impl T for A {\nfn s() {}\n}", "fn f() {}", vec![Reach::Crate]),
     ] {
-        let other = format!("{gone}\n{elsewhere}");
-        assert_eq!(between(&other, elsewhere), expected, "{gone}");
+        let other = format!("{gone}\n{rest}");
+        assert_eq!(between(&other, rest), expected, "{gone}");
     }
     let [with, without] = ["fn s(&self) {}", ""].map(|own| format!("impl T for A {{\n{own}\n}}\n"));
     assert_eq!(between(&with, &without), [Reach::Crate]);

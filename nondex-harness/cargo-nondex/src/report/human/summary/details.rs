@@ -139,29 +139,23 @@ pub(super) fn beyond_seeds(report: &Report, all: bool) -> Option<String> {
     ))
 }
 
-/// Which stable tests read the date, and what dates there were:
-/// `1 stable test reads the date, which no seed chooses: all runs were made from 2026-11-28
-/// 09:00:00 to 09:00:31 UTC, and at another time of the day, month or year it may fail: a`.
+/// Which stable tests read the date, and what dates there were.
 pub(super) fn dated(report: &Report, all: bool) -> Option<String> {
     let is_dated =
         |test: &TestReport| test.verdict == Verdict::Stable && test.sources.contains(&Source::Date);
     let (count, names) = named(report, all, is_dated);
-    let (tests, read, they) = match count {
-        0 => return None,
-        1 => ("1 stable test".to_owned(), "reads", "it"),
-        many => (format!("{many} stable tests"), "read", "they"),
-    };
+    if count == 0 {
+        return None;
+    }
     let dates = dates(&report.run).map_or_else(String::new, |[from, to]| {
         let end = if from.date_naive() == to.date_naive() { "%T" } else { "%F %T" };
-        format!("all runs were made from {} to {} UTC, and ", from.format("%F %T"), to.format(end))
+        format!("; all runs were made from {} to {} UTC", from.format("%F %T"), to.format(end))
     });
-    Some(format!(
-        "{tests} {read} the date, which no seed chooses: {dates}at another time of the day, month \
-         or year {they} may fail: {names}"
-    ))
+    let tests = plural(count, "stable test");
+    Some(format!("the date, which no seed chooses, is read by {tests}{dates}: {names}"))
 }
 
-/// The times at which a run began, which its id tells, and ended.
+/// The times at which a run began, by its id, and ended.
 fn dates(run: &RunInfo) -> Option<[DateTime<Utc>; 2]> {
     let (seconds, _) = run.id.split_once('-')?;
     let from = DateTime::from_timestamp(seconds.parse().ok()?, 0)?;
@@ -195,12 +189,11 @@ mod tests {
         let shown = |report: &Report| super::dated(report, false);
         assert_eq!(
             shown(&report).unwrap(),
-            "1 stable test reads the date, which no seed chooses: all runs were made from \
-             2026-11-28 15:51:35 to 15:52:05 UTC, and at another time of the day, month or year \
-             it may fail: a"
+            "the date, which no seed chooses, is read by 1 stable test; all runs were made from \
+             2026-11-28 15:51:35 to 15:52:05 UTC: a"
         );
         report.run.id = "merged".to_owned();
-        assert!(shown(&report).unwrap().contains("chooses: at another time"));
+        assert!(shown(&report).unwrap().ends_with("by 1 stable test: a"));
         report.tests[0].verdict = Verdict::Broken;
         assert_eq!(shown(&report), None);
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use camino::Utf8Path;
 
-use super::nearest::instead;
+use crate::nearest::instead;
 
 /// `path:line:column`.
 pub fn place(text: &str, path: &Utf8Path, span: &Range<usize>) -> String {

@@ -5,7 +5,7 @@
 const ALIKE: f64 = 0.6;
 
 /// The known name that is most like `name`, when one is.
-pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A flag is often written as a key or a variable, and the other way round.
     let plain = |text: &str| text.to_lowercase().replace('_', "-");
     let name = plain(name);
@@ -21,7 +21,7 @@ pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
 }
 
 /// The end of a sentence about an unknown name: the nearest known one, or all of them.
-pub(super) fn instead<'a>(name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
+pub fn instead<'a>(name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
     match nearest(name, known.clone()) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None => {
