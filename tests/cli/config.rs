@@ -228,7 +228,7 @@ fn a_file_that_is_wrong_is_refused_with_its_place_and_what_was_expected() {
         ),
         (
             "[[profile.default.overrides]]\nlevels = ['STD']\n",
-            "nondex.toml:1:1: `[[profile.default.overrides]]`: missing field `filter`",
+            "nondex.toml:1:1: `[[profile.default.overrides]]`: missing key `filter`",
         ),
         (
             "[[profile.default.overrides]]\nfilter = 'tset(a)'\n",
@@ -267,7 +267,7 @@ fn a_file_that_is_wrong_is_refused_with_its_place_and_what_was_expected() {
         ),
         (
             "[[sanitise]]\nname = 'a'\noperation = 'exec'\nerror = 'EPERM'\n",
-            "nondex.toml:1:1: `[[sanitise]]`: missing field `reason`",
+            "nondex.toml:1:1: `[[sanitise]]`: missing key `reason`",
         ),
         (
             "[[sanitise]]\nname = 'network'\nreason = 'b'\noperation = 'exec'\nerror = 'EPERM'\n",
