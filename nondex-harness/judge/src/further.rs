@@ -3,16 +3,16 @@
 //! Ten draws are many of the order of a map, and few of the schedules of threads or of random
 //! bytes: what fails once in fifty runs on a busy machine fails in as few of these. So such a test
 //! has more seeds at the level whose choices and delays a busy machine has today, while the budget
-//! lasts. A test that fails in a plain build, and here with longer delays only or never, has them
-//! in any case: that it fails for an unknown reason is the last thing to say. A test that takes the
-//! time for a random number has them once it fails with real time. One that reaches orders or
-//! values and fails at a stronger level has them once that is found.
+//! lasts. A test that fails in a plain build, and here with longer delays only, never or always,
+//! has them in any case: that it fails for an unknown reason is the last thing to say. A test that
+//! takes the time for a random number has them once it fails with real time. One that reaches
+//! orders or values and fails at a stronger level has them once that is found.
 
 use nondex_core::{Level, RunSpec, model};
 
 use super::clock_start;
 use super::exploration::is_long;
-use super::missing::Missing;
+use super::missing::{Missing, Purpose};
 use super::options::Options;
 use super::question::Question;
 use super::run::Run;
@@ -52,7 +52,11 @@ fn has_values(run: &Run) -> bool {
 fn specs<'a>(question: Question<'a>, is_found: bool) -> impl Iterator<Item = RunSpec> + 'a {
     let options = question.options;
     let clean = question.clean().first();
-    let is_rare = |run: &Run| run.has_threads() || draws_bytes(run) || is_found && has_values(run);
+    // A plain build showed it to be flaky: any choice that it reaches may be why.
+    let is_flaky = options.further_seeds == Some(Purpose::Explain);
+    let is_rare = |run: &Run| {
+        run.has_threads() || draws_bytes(run) || (is_found || is_flaky) && has_values(run)
+    };
     let is_rare = clean.is_some_and(is_rare);
     let takes_chances = clean.is_some_and(|clean| {
         let differs = question.natural().iter().any(|run| run.is_otherwise(clean.passed()));
@@ -114,7 +118,7 @@ mod tests {
     use crate::conclusion::Conclusion;
     use crate::equivalence::is_made;
     use crate::isolation::{Available, Judgement, Need, Runs, conclude};
-    use crate::missing::{Purpose, Spent};
+    use crate::missing::Spent;
     use crate::plain::PlainBuild;
     use crate::simulation::{made, options, point, run, runs_at, settle, simulate, site};
 
@@ -216,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_test_that_a_plain_build_shows_to_be_flaky_has_further_seeds_before_it_is_called_unknown() {
-        let judged = |passing: u64| {
+        let judged = |passing: u64, threads: u64| {
             let options = options();
             let mut runs = Runs::new(true, false);
             runs.plain = Some(PlainBuild::Runs([3 - passing, 3]));
@@ -227,13 +231,16 @@ mod tests {
                 })
             };
             let Judgement { conclusion, .. } = settle(&mut runs, ask, |runs, spec: RunSpec, _| {
-                let run = seldom(false, 2, &spec);
+                let run = seldom(false, threads, &spec);
                 runs.together.add(spec, run);
             });
             conclusion
         };
-        assert_eq!(judged(0), Conclusion::Broken);
-        assert_eq!(judged(3), Conclusion::FailsOnlyHere);
-        assert!(matches!(judged(1), Conclusion::Dependent(_)));
+        // One thread or two: an order may decide as well.
+        for threads in [1, 2] {
+            assert_eq!(judged(0, threads), Conclusion::Broken);
+            assert_eq!(judged(3, threads), Conclusion::FailsOnlyHere);
+            assert!(matches!(judged(1, threads), Conclusion::Dependent(_)), "{threads}");
+        }
     }
 }
