@@ -8,7 +8,7 @@ use quote::quote;
 use syn::visit::{self, Visit};
 
 use super::attributes::{are_quiet, may_be_read};
-use super::syntax::{Lines, attributes, lines, named, number};
+use super::syntax::{Lines, lines, named, number};
 
 /// How an item that is new or gone acts on code that stays as it is.
 #[derive(Debug)]
@@ -157,24 +157,17 @@ impl Finder {
             Item::Trait(item) => self.of_trait(item),
             _ => {
                 let tokens = quote!(#item);
-                let kind = match (item, named(item)) {
-                    (Item::Use(_), _) => Kind::Inside,
-                    (Item::Mod(item), _) if are_quiet(&item.attrs) => {
-                        Kind::Module(item.ident.to_string())
-                    }
-                    (_, Some((name, attributes))) if are_quiet(attributes) && *name != "_" => {
-                        Kind::Named(name.to_string())
-                    }
-                    _ => Kind::Distant,
-                };
-                let name = match &kind {
-                    Kind::Named(name) => name.clone(),
-                    Kind::Module(name) => format!("mod {name}"),
-                    _ => tokens.to_string(),
+                let (name, attributes) = named(item);
+                let name = name.filter(|name| are_quiet(attributes) && *name != "_");
+                let (key, kind) = match (item, name.map(ToString::to_string)) {
+                    (Item::Use(_), _) => (tokens.to_string(), Kind::Inside),
+                    (_, None) => (tokens.to_string(), Kind::Distant),
+                    (Item::Mod(_), Some(name)) => (format!("mod {name}"), Kind::Module(name)),
+                    (_, Some(name)) => (name.clone(), Kind::Named(name)),
                 };
                 let around = self.is_read;
                 self.is_read |= matches!(item, Item::Macro(_));
-                self.add(&name, kind, attributes(item), &tokens);
+                self.add(&key, kind, attributes, &tokens);
                 self.is_read = around;
             }
         }

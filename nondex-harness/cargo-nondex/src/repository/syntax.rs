@@ -23,38 +23,18 @@ pub(super) fn length(lines: &Lines) -> u32 {
     lines.end().saturating_sub(*lines.start())
 }
 
-/// The attributes of an item, but for those of imports and macros.
-pub(super) fn attributes(item: &syn::Item) -> &[syn::Attribute] {
+/// The name of an item without items of its own, if it is used by that, and its attributes.
+pub(super) fn named(item: &syn::Item) -> (Option<&syn::Ident>, &[syn::Attribute]) {
     use syn::Item;
     match item {
-        Item::Const(item) => &item.attrs,
-        Item::Enum(item) => &item.attrs,
-        Item::Fn(item) => &item.attrs,
-        Item::Impl(item) => &item.attrs,
-        Item::Mod(item) => &item.attrs,
-        Item::Static(item) => &item.attrs,
-        Item::Struct(item) => &item.attrs,
-        Item::Trait(item) => &item.attrs,
-        Item::Type(item) => &item.attrs,
-        Item::Union(item) => &item.attrs,
-        _ => &[],
+        Item::Const(item) => (Some(&item.ident), &item.attrs),
+        Item::Enum(item) => (Some(&item.ident), &item.attrs),
+        Item::Macro(item) => (item.ident.as_ref(), &item.attrs),
+        Item::Mod(item) => (Some(&item.ident), &item.attrs),
+        Item::Static(item) => (Some(&item.ident), &item.attrs),
+        Item::Struct(item) => (Some(&item.ident), &item.attrs),
+        Item::Type(item) => (Some(&item.ident), &item.attrs),
+        Item::Union(item) => (Some(&item.ident), &item.attrs),
+        _ => (None, &[]),
     }
-}
-
-/// The name of an item that is used by its name only, and its attributes: a type, a constant, a
-/// static, a trait or a macro.
-pub(super) fn named(item: &syn::Item) -> Option<(&syn::Ident, &[syn::Attribute])> {
-    use syn::Item;
-    let name = match item {
-        Item::Const(item) => &item.ident,
-        Item::Enum(item) => &item.ident,
-        Item::Macro(item) => return Some((item.ident.as_ref()?, &item.attrs)),
-        Item::Static(item) => &item.ident,
-        Item::Struct(item) => &item.ident,
-        Item::Trait(item) => &item.ident,
-        Item::Type(item) => &item.ident,
-        Item::Union(item) => &item.ident,
-        _ => return None,
-    };
-    Some((name, attributes(item)))
 }
