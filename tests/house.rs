@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 
 /// The folders of the driver, and its files next to them, from the top floor down, each with those
 /// below that it may know.
-const DRIVER: [(&str, &[&str]); 20] = [
+const DRIVER: [(&str, &[&str]); 19] = [
     (
         "command",
         &[
             "config",
             "cli",
-            "repro",
             "campaign",
             "findings",
             "report",
@@ -32,7 +31,6 @@ const DRIVER: [(&str, &[&str]); 20] = [
     ),
     ("config", &["cli", "judge", "project", "error", "file", "nearest", "toml_error"]),
     ("cli", &["findings", "judge", "project", "error", "exit_code"]),
-    ("repro", &["campaign", "findings", "report", "project", "shell", "error", "statistics"]),
     ("campaign", &["report", "pool", "judge", "project", "error", "atomic_file"]),
     ("findings", &["report", "project", "shell", "error", "file", "atomic_file", "toml_error"]),
     ("report", &["judge", "project", "shell", "error", "exit_code", "statistics", "atomic_file"]),

@@ -102,7 +102,7 @@ fn at_std_a_test_fails_as_often_as_without_this_tool() {
         .run()
         .report();
     let natural = Nondex::command(&app, "confirm")
-        .args(["--offline", "--message-format", "json", "--no-repro"])
+        .args(["--offline", "--message-format", "json"])
         .args(["--runs", RUNS, "-E", TESTS])
         .run();
     natural.expect(ExitCode::Found);

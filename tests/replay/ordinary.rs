@@ -1,13 +1,10 @@
-//! Findings that are confirmed, and reproduced, by plain builds.
-
-use std::fs;
-use std::path::Path;
+//! Findings that are confirmed by plain builds.
 
 use cargo_nondex::exit_code::ExitCode;
 use serde_json::Value;
 
 use crate::TEST;
-use crate::support::{self, Fixture, Nondex};
+use crate::support::{Fixture, Nondex};
 
 #[test]
 fn ordinary_builds_confirm_what_fails_without_the_tool() {
@@ -46,60 +43,4 @@ fn ordinary_builds_confirm_what_fails_without_the_tool() {
     assert_eq!(*unrepeated, Value::Array(Vec::new()));
     confirm("tests::nothing", "1").run().expect(ExitCode::NoTests);
     assert!(!app.join("target/debug").exists(), "the user's own build is left alone");
-}
-
-/// Runs a script of a repro, and returns its exit code.
-fn run_script(repro: &Value, argument: Option<&str>) -> Option<i32> {
-    let script = repro["script"].as_str().expect("there is a script");
-    let mut command = support::plain_command("sh", Path::new("/"));
-    let output = command.arg(script).args(argument).output().unwrap();
-    output.status.code()
-}
-
-#[test]
-fn what_a_finding_says_is_reproduced_without_the_tool_where_that_is_possible() {
-    let fixture = Fixture::new("repro");
-    let root = fixture.path("");
-    let report = Nondex::run_in(&root).run().expect(ExitCode::Found).report();
-    assert_eq!(report.summary.id, 4, "{report:#?}");
-    let words = ["--offline", "--runs", "40", "--message-format", "json", "::"];
-    let output = Nondex::command(&root, "confirm").args(words).run();
-    let confirmed: Value = serde_json::from_str(&output.expect(ExitCode::Found).stdout).unwrap();
-    let repro = |name: &str| {
-        let mut tests = confirmed["tests"].as_array().unwrap().iter();
-        let test = tests.find(|test| test["id"] == format!("repro${name}").as_str());
-        &test.expect(name)["repros"][0]
-    };
-    let unchanged = repro("capacity::made_by_default");
-    assert!(unchanged["script"].is_null());
-    let reason = unchanged["explanation"].as_str().unwrap();
-    assert!(reason.contains("fixed hasher"), "{reason}");
-
-    let environment = repro("elsewhere::the_environment");
-    assert_eq!(run_script(environment, None), Some(101), "{environment}");
-    assert_eq!(run_script(environment, Some("sorted")), Some(0));
-
-    // The first of three is the last in a third of all runs.
-    assert_eq!(run_script(repro("elsewhere::a_map"), None), Some(101));
-
-    // It depends on the filesystems of this machine.
-    let directory = repro("elsewhere::a_temporary_folder");
-    if directory["script"].is_null() {
-        let reason = directory["explanation"].as_str().unwrap();
-        assert!(reason.contains("filesystem"), "{reason}");
-    } else {
-        assert_eq!(run_script(directory, None), Some(101), "{directory}");
-        assert_eq!(run_script(directory, Some("other")), Some(0));
-    }
-
-    let script = environment["script"].as_str().unwrap();
-    fs::write(script, "the old one").unwrap();
-    let words = ["--offline", "--runs", "2", "--exact", "elsewhere::the_environment"];
-    let confirm = || Nondex::command(&root, "confirm").args(words);
-    confirm().arg("--no-repro").run().expect(ExitCode::Ok);
-    assert_eq!(fs::read_to_string(script).unwrap(), "the old one");
-    confirm()
-        .run()
-        .expect(ExitCode::Found)
-        .prints(&["Reproduced", "5 of 5 times, without cargo nondex"]);
 }

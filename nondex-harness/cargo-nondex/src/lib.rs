@@ -20,7 +20,6 @@ pub mod program;
 pub mod project;
 pub mod report;
 pub mod repository;
-pub mod repro;
 pub mod shell;
 pub mod statistics;
 pub mod toml_error;

@@ -22,10 +22,6 @@ pub struct ConfirmArgs {
     #[arg(allow_hyphen_values = true)]
     pub seeds: Option<Seeds>,
 
-    /// Do not search a script that makes a test fail as in its newest finding
-    #[arg(long)]
-    pub no_repro: bool,
-
     /// Time limit of one run of one test [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,

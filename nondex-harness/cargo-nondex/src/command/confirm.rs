@@ -18,12 +18,9 @@ use crate::cli::seeds::Seeds;
 use crate::cli::{ConfirmArgs, MessageFormat};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
-use crate::findings::{Finding, Store};
 use crate::judge::options::DEFAULT_TIMEOUT;
 use crate::project::{self, Mode, Project};
 use crate::report::listing::plural;
-use crate::repro::{Repro, Subject};
-use crate::shell;
 
 /// Runs plain builds of the selected tests many times: 100 when one failed.
 pub(super) fn confirm(args: &ConfirmArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
@@ -60,10 +57,6 @@ pub(super) fn confirm(args: &ConfirmArgs, asked: &Asked, console: &Console) -> R
     }
     let build = &args.project.build;
     let jobs = build.jobs.or_else(|| thread::available_parallelism().ok());
-    let findings = match &seeded {
-        None if !args.no_repro => Store::new(&project.target_dir).all()?.0,
-        _ => Vec::new(),
-    };
     let mut confirmation = Confirmation { partial: false, tests: Vec::new() };
     for (suite, test) in running {
         let id = suite.test_id(test);
@@ -81,24 +74,10 @@ pub(super) fn confirm(args: &ConfirmArgs, asked: &Asked, console: &Console) -> R
             required: required.get(&id).cloned().unwrap_or_default(),
         };
         let jobs = jobs.unwrap_or(NonZeroUsize::MIN);
-        let mut confirmed = match &seeded {
+        let confirmed = match &seeded {
             Some(seeded) => plain.confirm_seeds(id, &seeded.seeds, jobs)?,
             None => plain.confirm(id, args.runs.get().into(), jobs)?,
         };
-        if let Some(finding) = finding_of(&confirmed.id, &findings) {
-            console.status("Reproducing", &format!("{}: {}", finding.id, confirmed.id));
-            let subject = Subject {
-                finding,
-                binary: &suite.binary,
-                test,
-                project: &project,
-                plan: &plan,
-                plain: (confirmed.rate.failures, confirmed.rate.runs),
-                timeout: args.timeout.unwrap_or(DEFAULT_TIMEOUT),
-                stop: &stop,
-            };
-            confirmed.repros = subject.reproduce()?;
-        }
         if console.format == MessageFormat::Human {
             tell(&confirmed, console);
         }
@@ -127,10 +106,7 @@ fn finish(confirmation: &Confirmation, project: &Project, console: &Console) -> 
     if confirmation.partial {
         console.warning("interrupted: fewer runs were made than requested");
     }
-    let failed = |confirmed: &Confirmed| {
-        let mut repros = confirmed.repros.iter();
-        confirmed.rate.failures > 0 || repros.any(|repro| repro.script.is_some())
-    };
+    let failed = |confirmed: &Confirmed| confirmed.rate.failures > 0;
     Ok(if confirmation.partial || confirmation.tests.iter().any(failed) {
         ExitCode::Found
     } else {
@@ -171,28 +147,4 @@ fn tell(confirmed: &Confirmed, console: &Console) {
     {
         console.note(&format!("the first failing run: {}", message.trim_end()));
     }
-    for repro in &confirmed.repros {
-        let Repro { culprit, explanation, .. } = repro;
-        match &repro.script {
-            Some(script) => console.result(
-                AnsiColor::Red,
-                "Reproduced",
-                &format!(
-                    "{culprit}: {} of {} times, without cargo nondex\nsh {}\n{explanation}",
-                    repro.failures,
-                    repro.runs,
-                    shell::quote(script.as_str())
-                ),
-            ),
-            None => console.note(&format!(
-                "the finding on {culprit} is not refuted, but no script shows it with plain cargo: \
-                 {explanation}"
-            )),
-        }
-    }
-}
-
-/// The newest finding of a test that has a culprit.
-fn finding_of<'a>(test: &str, findings: &'a [Finding]) -> Option<&'a Finding> {
-    findings.iter().find(|finding| finding.test == test && !finding.culprits.is_empty())
 }

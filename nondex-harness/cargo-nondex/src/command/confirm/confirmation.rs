@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use crate::repro::Repro;
 use crate::statistics::Rate;
 
 /// What is known of all tests, as JSON.
@@ -31,8 +30,6 @@ pub(super) struct Confirmed {
     pub(super) message: Option<String>,
     /// What that run wrote.
     pub(super) output: Option<String>,
-    /// What came of the attempts to make it fail as in its newest finding, without this tool.
-    pub(super) repros: Vec<Repro>,
 }
 
 impl Confirmed {
@@ -77,7 +74,6 @@ mod tests {
                 unrepeated_seeds: None,
                 message: None,
                 output: None,
-                repros: Vec::new(),
             };
             assert_eq!(confirmed.word(), word, "{rate:?} {beside_itself:?}");
             assert_eq!(confirmed.passes(), word == "Passes");

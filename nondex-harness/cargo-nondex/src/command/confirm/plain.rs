@@ -151,7 +151,6 @@ fn confirmed(id: String, rate: Rate, first: Option<Failed>) -> Confirmed {
         unrepeated_seeds: None,
         message,
         output,
-        repros: Vec::new(),
     }
 }
 

@@ -175,7 +175,7 @@ impl Tools {
                     Some((binary, name)) => filterset::of_test(binary, name),
                     None => format!("test(={})", filterset::escaped(test)),
                 };
-                let mut words = vec!["confirm", "--no-repro", "--runs", &runs, "-E", &filter];
+                let mut words = vec!["confirm", "--runs", &runs, "-E", &filter];
                 words.extend(options.iter().map(String::as_str));
                 self.start(&words).map(Answer::Running)
             }
