@@ -23,6 +23,7 @@ fn a_test_that_chance_may_decide_is_run_often_before_it_is_called_stable() {
         ("tests::uses_thread", Source::Thread, 20),
         ("tests::uses_child", Source::Child, 20),
         ("tests::uses_a_file_with_the_time", Source::Clock, 20),
+        ("tests::uses_the_time_of_the_processor", Source::Clock, 20),
         ("tests::uses_the_number_of_the_process", Source::ProcessNumber, 20),
         ("tests::uses_a_number_by_a_system_call", Source::ProcessNumber, 20),
         ("tests::uses_the_number_of_its_thread", Source::ProcessNumber, 20),

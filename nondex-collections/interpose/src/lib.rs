@@ -51,6 +51,7 @@ mod system;
 mod thread;
 mod timers;
 mod transfer;
+mod usage;
 mod written;
 
 pub use libc;
