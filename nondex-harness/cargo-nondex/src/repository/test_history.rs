@@ -2,8 +2,8 @@
 //!
 //! Git's pickaxe names the commits that changed lines of a file with the name of the test in them.
 //! Where the function came into being in its file, `git blame` shows which of its lines were
-//! somewhere else before that commit. A function that had most of them, and went away in the same
-//! commit, is what it was before.
+//! somewhere else before that commit. A function that went away in the same commit is what it was
+//! before if it had the same name and one of these lines, or another name and four fifths of them.
 
 use std::collections::BTreeMap;
 
@@ -140,9 +140,12 @@ fn origin(
             (commit, line) = (id, old.parse().unwrap_or(0));
         }
     }
-    let ((commit, old, was), most) = votes.into_iter().max_by_key(|(_, votes)| *votes)?;
-    let is_gone = !has(&old, &was) && (was == name || !has(file, &was));
-    (2 * most > count && is_gone).then_some(Origin { commit, file: old, name: was })
+    let origins = votes.into_iter().filter(|((_, old, was), votes)| {
+        let is_gone = !has(old, was) && (was == name || !has(file, was));
+        is_gone && (was == name || 5 * votes >= 4 * count)
+    });
+    let best = origins.max_by_key(|((_, _, was), votes)| (was == name, *votes));
+    best.map(|((commit, file, name), _)| Origin { commit, file, name })
 }
 
 #[cfg(test)]

@@ -119,3 +119,17 @@ fn a_test_that_is_renamed_and_not_committed_is_what_reads_the_same_and_is_gone()
     assert_eq!(former(&(now + &test("sorts", SORTS)), "tests::is_sorted"), None);
     assert_eq!(former(&test("other", "run(\"all\", &[], None, true);"), "other"), None);
 }
+
+#[test]
+fn a_test_that_moved_keeps_a_line_and_one_that_was_renamed_most_of_them() {
+    let of = Repository::new();
+    let body = |n: u32| {
+        let line = |name: &str| format!("assert_eq!({name}_number({n}), {n});\n    ");
+        ["first", "second"].map(line).concat() + "check_empty_input(\"third\");"
+    };
+    let first = of.commit(&[("a.rs", test("moved", &body(1)) + &test("gone", &body(2)))]);
+    of.commit(&[("a.rs", "mod b;\n".to_owned()), ("b.rs", test("moved", &body(3)))]);
+    assert_eq!(of.introduced("b.rs", "b::moved"), Some(first));
+    let other = of.commit(&[("b.rs", test("renamed", &body(4)))]);
+    assert_eq!(of.introduced("b.rs", "b::renamed"), Some(other));
+}
