@@ -7,7 +7,7 @@ pub(super) fn are_quiet(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().all(|attribute| {
         is_one_of(
             attribute.path(),
-            "allow cfg cold default deny deprecated derive doc expect ignore inline macro_export \
+            "allow cfg cold default deny deprecated derive doc expect ignore inline \
              must_use non_exhaustive repr rstest should_panic test track_caller warn",
         )
     })

@@ -108,7 +108,7 @@ impl Finder<'_> {
             (self.is_used)(searched, name, is_module)
         };
         // Only what is new, or gone, together with it can name it.
-        let is_inside = !others.contains_key(&item.parent);
+        let is_inside = own.contains_key(&item.parent) && !others.contains_key(&item.parent);
         let acts = match &item.kind {
             Kind::Block => false,
             Kind::Distant => true,

@@ -107,7 +107,7 @@ struct Finder {
     found: Items,
     /// The key of what is around.
     place: String,
-    /// The same, or of a type's own implementation, which has no name, what is around that.
+    /// The same, or of a type's own implementation, which has no name, the type.
     parent: String,
     /// Whether a macro that is around may read documentation.
     is_read: bool,
@@ -180,19 +180,22 @@ impl Finder {
         let head = quote!(impl #generics #of_trait #self_ty #condition);
         let is_parameter =
             |path: &syn::Path| generics.type_params().any(|own| path.is_ident(&own.ident));
-        let kind = match &**self_ty {
+        let of = match &**self_ty {
+            syn::Type::Path(of) if !is_parameter(&of.path) => of.path.segments.last(),
+            _ => None,
+        };
+        let of = of.map(|last| last.ident.to_string());
+        // Nobody names what a type has but by the type.
+        let parent = format!("{}::{}", self.place, of.as_deref().unwrap_or_default());
+        let kind = match of {
             _ if !are_quiet(attrs) => Kind::Distant,
             _ if !is_of_trait => Kind::Block,
-            syn::Type::Path(of) if !is_parameter(&of.path) => match of.path.segments.last() {
-                Some(last) => Kind::Implementation(last.ident.to_string()),
-                None => Kind::Distant,
-            },
-            _ => Kind::Distant,
+            Some(of) => Kind::Implementation(of),
+            None => Kind::Distant,
         };
-        let around = self.parent.clone();
         self.block(&head.to_string(), kind, attrs, &quote!(#(#attrs)* #head), |finder| {
             if !is_of_trait {
-                finder.parent = around;
+                finder.parent = parent;
             }
             for item in &item.items {
                 if let syn::ImplItem::Fn(item) = item {

@@ -199,6 +199,17 @@ fn a_new_file_acts_by_what_the_crate_knew_of_it() {
     let expected = [Tracked { line: 3, reach: Reach::Lines(lines, lines) }];
     assert_eq!(tracked(Some(new), None, &change, &all), expected);
     assert_eq!(tracked(None, Some(new), &difference(new, ""), &all), []);
+    let of_crate = [Tracked { line: 1, reach: Reach::Crate }];
+    for (text, expected) in [
+        ("struct S;\nimpl S { fn f() {} }", &[][..]),
+        // The type is older than the file.
+        ("impl S { fn f() {} }", &of_crate),
+        ("impl T for S { fn f() {} }", &of_crate),
+        ("impl<S> T for S { fn f() {} }", &of_crate),
+    ] {
+        let found = tracked(None, Some(text), &FileChange::default(), &all);
+        assert_eq!(found, expected, "{text}");
+    }
 }
 
 #[test]
