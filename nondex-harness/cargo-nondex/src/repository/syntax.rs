@@ -23,7 +23,7 @@ pub(super) fn length(lines: &Lines) -> u32 {
     lines.end().saturating_sub(*lines.start())
 }
 
-/// The name of an item without items of its own, if it is used by that, and its attributes.
+/// The attributes of an item that has no others in it, and its name if it is used by that.
 pub(super) fn named(item: &syn::Item) -> (Option<&syn::Ident>, &[syn::Attribute]) {
     use syn::Item;
     match item {
