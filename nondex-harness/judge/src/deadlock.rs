@@ -30,11 +30,17 @@ pub fn is_proven(run: &Run) -> bool {
 }
 
 /// Whether a run shows that it takes its whole time limit with real threads: it came to a proven
-/// deadlock, or slept beyond the limit before it failed, and waited for nobody outside.
+/// deadlock, or slept beyond the limit before it failed or was ended, and waited for nobody outside.
 pub fn has_no_end(run: &Run) -> bool {
     let is_closed = run.schedule.as_ref().is_some_and(|schedule| schedule.outside == 0)
         && !run.sources.contains(&Source::Child);
-    is_proven(run) || !run.passed() && run.oversleeps() && is_closed
+    is_proven(run) || !run.passed() && is_too_long(run) && is_closed
+}
+
+/// Whether a run would not have ended within its limit in real time, for which it slept.
+fn is_too_long(run: &Run) -> bool {
+    let is_of_time = run.schedule_end().is_some_and(|end| end.kind == ScheduleEndKind::Time);
+    run.oversleeps() || is_of_time && !run.limit.is_zero() && run.virtual_time() > run.limit
 }
 
 /// Whether a run ended because nothing but the world outside could have let a thread go on, and did
@@ -76,7 +82,7 @@ pub fn limit(usual: Duration, evidence: &Evidence) -> Option<Duration> {
 /// second.
 fn needed(run: &Run) -> Duration {
     // It does not get there in real time anyway.
-    let slept = if run.oversleeps() { Duration::ZERO } else { run.virtual_time() };
+    let slept = if is_too_long(run) { Duration::ZERO } else { run.virtual_time() };
     let own = run.took + slept;
     let tenths = own.saturating_mul(PROPORTION).as_millis().div_ceil(100);
     Duration::from_millis(
@@ -123,9 +129,11 @@ mod tests {
         Deadlocks,
         /// All wait, and a signal might come.
         Waits,
+        /// One waits, and another one sleeps again and again.
+        Sleeps,
     }
 
-    use End::{Deadlocks, Passes, Waits};
+    use End::{Deadlocks, Passes, Sleeps, Waits};
 
     /// What is concluded of a test of two threads that ends so in canonical order, with a seed, and
     /// with real threads; how long runs were waited for that did not end, and whether it was judged
@@ -156,20 +164,22 @@ mod tests {
             Passes => None,
             Deadlocks => Some(ScheduleEndKind::Deadlock),
             Waits => Some(ScheduleEndKind::Outside),
+            Sleeps => Some(ScheduleEndKind::Time),
         };
         let waits = Vec::new();
         Run {
             outcome: match end {
                 Passes => Outcome::Passed,
                 _ if hangs => Outcome::TimedOut,
-                Deadlocks | Waits => Outcome::Failed,
+                Deadlocks | Waits | Sleeps => Outcome::Failed,
             },
             points: [point].into(),
             sources: vec![Source::Thread],
             took: if hangs { limit } else { Duration::from_millis(5) },
+            limit,
             schedule: spec.is_scheduled().then(|| ScheduleRecord {
                 threads: 2,
-                time_us: 1_000,
+                time_us: if end == Sleeps { 3_600_000_000 } else { 1_000 },
                 end: kind.map(|kind| ScheduleEnd { kind, waits }),
                 ..ScheduleRecord::default()
             }),
@@ -181,6 +191,8 @@ mod tests {
     fn a_proven_deadlock_is_told_soon_and_as_if_each_run_had_been_waited_for() {
         for (ends, is_as_expected) in [
             ([Deadlocks; 3], (|found| *found == Conclusion::Broken) as fn(&Conclusion) -> bool),
+            ([Sleeps; 3], |found| *found == Conclusion::Broken),
+            ([Sleeps, Passes, Sleeps], |found| matches!(found, Conclusion::Dependent(_))),
             ([Deadlocks, Passes, Deadlocks], |found| matches!(found, Conclusion::Dependent(_))),
             ([Deadlocks, Passes, Passes], |found| matches!(found, Conclusion::Dependent(_))),
             ([Passes, Deadlocks, Passes], |found| matches!(found, Conclusion::Dependent(_))),
