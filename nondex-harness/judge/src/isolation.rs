@@ -154,7 +154,9 @@ pub fn conclude(
     // to hang plainly.
     if available.plain && runs.plain.is_none() && runs.hang_together() {
         let question = Question::new(test, options, &runs.together);
-        if plan::conclude(question).map_err(Need::Runs)? == Conclusion::Broken {
+        let together = plan::conclude(question).map_err(Need::Runs)?;
+        // What explains it needs no plain build.
+        if together.or_explained(&runs.together, options) == Conclusion::Broken {
             return Err(of_plain_build(&runs.together, options, true));
         }
     }
