@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use indexmap::IndexMap;
-use nondex_core::Level;
+use nondex_core::{Level, Outcome};
 
 use super::diagnostic::{Diagnostic, Location, Severity};
 use super::entry::Entry;
@@ -54,6 +54,7 @@ pub(super) fn entry<'r, 's>(test: &'r TestReport, view: &View<'s>) -> Option<Ent
             remark(test.sanitised_by.iter().map(ToString::to_string).collect())
         }
         _ if is_of_order(test) => None,
+        Verdict::Broken if is_endless(test) => other("times out in canonical order too"),
         Verdict::Broken => other("fails in canonical order too"),
         Verdict::NonDeterministic => other(&non_deterministic(test)),
         Verdict::OrderDependentVictim => other("fails after another test"),
@@ -63,6 +64,12 @@ pub(super) fn entry<'r, 's>(test: &'r TestReport, view: &View<'s>) -> Option<Ent
         }
         Verdict::Unknown => other("is flaky for an unknown reason"),
     }
+}
+
+/// Whether the time limit ended each run that is shown.
+fn is_endless(test: &TestReport) -> bool {
+    let mut failures = test.failures.iter();
+    !test.failures.is_empty() && failures.all(|failure| failure.outcome == Outcome::TimedOut)
 }
 
 /// On what a test depends that is the same in every run: its build, or a part of its environment.
@@ -343,7 +350,6 @@ fn other<'s>(test: &TestReport, what: &str, view: &View<'s>) -> Diagnostic<'s> {
 #[cfg(test)]
 mod tests {
     use camino::Utf8Path;
-    use nondex_core::Outcome;
 
     use super::*;
     use crate::report::human::{Sources, render_test};
@@ -371,5 +377,22 @@ mod tests {
         let said: Vec<_> = text.lines().filter_map(|line| line.split_once("message: ")).collect();
         let said: Vec<_> = said.into_iter().map(|(_, message)| message).collect();
         assert_eq!(said, ["STD, seeds 3,7: left", "STD, seed 4: right", "ONE, seed 3: left"]);
+    }
+
+    #[test]
+    fn the_headline_of_a_test_that_never_ends_is_that_it_times_out() {
+        let headline = |outcomes: &[Outcome]| {
+            let mut test = TestReport::new("shop", "shop", "loops");
+            test.verdict = Verdict::Broken;
+            test.failures = outcomes.iter().cloned().map(FailureReport::clean).collect();
+            let sources = Sources::new(Utf8Path::new("/nonexistent"), None);
+            let text = render_test(&test, false, &View::brief(&sources));
+            let text = anstream::adapter::strip_str(&text).to_string();
+            text.lines().next().unwrap().to_owned()
+        };
+        let never = headline(&[Outcome::TimedOut, Outcome::TimedOut]);
+        assert_eq!(never, "error[broken]: `shop$loops` times out in canonical order too");
+        let fails = headline(&[Outcome::TimedOut, Outcome::Failed]);
+        assert_eq!(fails, "error[broken]: `shop$loops` fails in canonical order too");
     }
 }
