@@ -11,8 +11,9 @@ use std::os::unix::fs::FileExt;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::sys::ptrace::{self, Options, regset};
-use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
 
 use self::modules::Modules;
@@ -30,6 +31,9 @@ const MAX_FRAMES: usize = 256;
 /// How long a thread may take until it has stopped.
 const GRACE: Duration = Duration::from_millis(100);
 
+/// The same if it has not, before it is left as it is.
+const LONG_GRACE: Duration = Duration::from_secs(1);
+
 /// The stacks of the threads of `process`, a child of this one: first of those that run, then of
 /// those that wait, the first thread last. Takes milliseconds. Whatever cannot be had is left
 /// out.
@@ -42,7 +46,7 @@ pub(super) fn of(process: Pid) -> Vec<Stack> {
         .into_iter()
         .take(MAX_THREADS)
         .filter_map(|(_, thread)| {
-            let stopped = Stopped::stop(Pid::from_raw(thread))?;
+            let stopped = Stopped::stop(process, Pid::from_raw(thread))?;
             let stack = unwind(stopped.registers()?, &modules, &memory);
             (!stack.is_empty()).then_some(stack)
         })
@@ -67,29 +71,39 @@ fn threads(process: Pid) -> impl Iterator<Item = (bool, i32)> {
 }
 
 /// A thread that is stopped as long as this exists.
-struct Stopped(Pid);
+struct Stopped {
+    process: Pid,
+    thread: Pid,
+}
 
 impl Stopped {
-    /// Stops a thread.
-    fn stop(thread: Pid) -> Option<Self> {
+    /// Stops a thread of a process.
+    fn stop(process: Pid, thread: Pid) -> Option<Self> {
         ptrace::seize(thread, Options::empty()).ok()?;
-        let stopped = Stopped(thread);
+        let stopped = Stopped { process, thread };
         ptrace::interrupt(thread).ok()?;
-        let deadline = Instant::now() + GRACE;
+        stopped.wait(GRACE).then_some(stopped)
+    }
+
+    /// Whether it stops within this time.
+    fn wait(&self, grace: Duration) -> bool {
+        let deadline = Instant::now() + grace;
         // Only a stop is waited for: the end of the process is for whoever started it.
         let flags = WaitPidFlag::WSTOPPED | WaitPidFlag::__WALL | WaitPidFlag::WNOHANG;
-        while waitid(Id::Pid(thread), flags).ok()? == WaitStatus::StillAlive {
-            if Instant::now() > deadline {
-                return None;
+        loop {
+            match waitid(Id::Pid(self.thread), flags) {
+                Ok(WaitStatus::StillAlive) if Instant::now() < deadline => {
+                    thread::sleep(Duration::from_micros(100));
+                }
+                Ok(WaitStatus::StillAlive) | Err(_) => return false,
+                Ok(_) => return true,
             }
-            thread::sleep(Duration::from_micros(100));
         }
-        Some(stopped)
     }
 
     #[cfg(target_arch = "x86_64")]
     fn registers(&self) -> Option<Registers> {
-        let all = ptrace::getregset::<regset::NT_PRSTATUS>(self.0).ok()?;
+        let all = ptrace::getregset::<regset::NT_PRSTATUS>(self.thread).ok()?;
         // By the numbers of the System V ABI for AMD64, figure 3.36.
         let known = [
             all.rax, all.rdx, all.rcx, all.rbx, all.rsi, all.rdi, all.rbp, all.rsp, all.r8, all.r9,
@@ -100,7 +114,7 @@ impl Stopped {
 
     #[cfg(target_arch = "aarch64")]
     fn registers(&self) -> Option<Registers> {
-        let all = ptrace::getregset::<regset::NT_PRSTATUS>(self.0).ok()?;
+        let all = ptrace::getregset::<regset::NT_PRSTATUS>(self.thread).ok()?;
         // By the numbers of "DWARF for the Arm 64-bit Architecture", section 4.1.
         let mut known = all.regs.to_vec();
         known.push(all.sp);
@@ -110,7 +124,19 @@ impl Stopped {
 
 impl Drop for Stopped {
     fn drop(&mut self) {
-        let _ = ptrace::detach(self.0, None);
+        let is_let_go = || ptrace::detach(self.thread, None).is_ok();
+        // Only a thread that has stopped can be let go: on a busy machine that takes a while.
+        if is_let_go() || self.wait(LONG_GRACE) && is_let_go() || self.thread == self.process {
+            return;
+        }
+        // Once such a thread has ended, who traces it must reap it: until then its process does not
+        // end for whoever started that.
+        let thread = self.thread;
+        thread::spawn(move || {
+            while let Ok(WaitStatus::PtraceEvent(..) | WaitStatus::Stopped(..))
+            | Err(Errno::EINTR) = waitpid(thread, Some(WaitPidFlag::__WALL))
+            {}
+        });
     }
 }
 
@@ -193,6 +219,9 @@ fn read(memory: &File, address: u64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, Stdio};
+
     use super::*;
 
     #[test]
@@ -200,5 +229,37 @@ mod tests {
         let mut threads = [(true, 7), (true, 8), (false, 9), (true, 10)];
         threads.sort_unstable_by_key(|thread| rank(7, *thread));
         assert_eq!(threads.iter().map(|(_, thread)| *thread).collect::<Vec<_>>(), [9, 8, 10, 7]);
+    }
+
+    /// The program of the test below: two threads.
+    #[test]
+    #[ignore = "another test starts it as a program"]
+    fn sleeps() {
+        thread::sleep(Duration::from_secs(1000));
+    }
+
+    #[test]
+    fn a_process_that_is_killed_while_a_thread_of_it_is_stopped_ends() {
+        let program = std::env::current_exe().unwrap();
+        let name = "campaign::process::stacks::tests::sleeps";
+        let mut child = Command::new(program)
+            .args(["--exact", name, "--ignored"])
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let process = Pid::from_raw(child.id().cast_signed());
+        let other = loop {
+            let other = threads(process).map(|(_, thread)| Pid::from_raw(thread));
+            if let Some(other) = other.into_iter().find(|thread| *thread != process) {
+                break other;
+            }
+            thread::sleep(Duration::from_millis(1));
+        };
+        let stopped = Stopped::stop(process, other).unwrap();
+        child.kill().unwrap();
+        // It has ended, and cannot be let go.
+        drop(stopped);
+        let end = child.wait().unwrap();
+        assert_eq!(end.signal(), Some(9));
     }
 }
