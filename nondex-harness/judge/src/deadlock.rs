@@ -30,8 +30,8 @@ pub fn is_proven(run: &Run) -> bool {
 }
 
 /// Whether a run shows that it takes its whole time limit with real threads: it came to a proven
-/// deadlock, or slept beyond the limit before it failed or was ended, and waited for
-/// nobody outside.
+/// deadlock, or slept beyond the limit before it failed or was ended, and waited for nobody
+/// outside.
 pub fn has_no_end(run: &Run) -> bool {
     let is_closed = run.schedule.as_ref().is_some_and(|schedule| schedule.outside == 0)
         && !run.sources.contains(&Source::Child);

@@ -52,7 +52,13 @@ pub fn once_more(usual: Duration) -> Duration {
 /// The limit of the next runs of a test that hangs for its `usual` limit, and of which the longest
 /// run that ended took this long.
 pub fn once_hung(usual: Duration, longest: Duration) -> Duration {
-    (longest * PROPORTION_TO_LONGEST).max(LEAST).max(once_more(usual)).min(usual)
+    of_others(usual, longest).max(once_more(usual))
+}
+
+/// What will do for the others once one hangs for certain: in proportion to the longest run that
+/// ended, at most the usual limit.
+fn of_others(usual: Duration, longest: Duration) -> Duration {
+    (longest * PROPORTION_TO_LONGEST).max(LEAST).min(usual)
 }
 
 /// The conclusion of `conclude` from the evidence, once no time-out in it is doubtful.
@@ -151,7 +157,6 @@ impl Limits {
         let clean = ended().find(|(spec, _)| spec.is_clean());
         let clean = clean.map_or(Duration::ZERO, |(_, run)| run.took.min(usual));
         let longest = ended().map(|(_, run)| run.took).max().unwrap_or(usual);
-        let of_others = (longest * PROPORTION_TO_LONGEST).max(LEAST).min(usual);
         let long = if BEYOND_DOUBT.max(longest * PROPORTION_BEYOND_DOUBT) <= usual {
             usual
         } else {
@@ -162,7 +167,7 @@ impl Limits {
             usual,
             of_real_time: of_real_time(usual, evidence),
             long,
-            of_others: of_others.max(clean * PROPORTION_OF_OTHERS),
+            of_others: of_others(usual, longest).max(clean * PROPORTION_OF_OTHERS),
             is_slow: ended().any(|(_, run)| is_late(run, usual)),
             proven: hanging.map(|(spec, _)| spec.level()).collect(),
             is_deadlock: deadlock::limit(usual, evidence).is_some(),

@@ -328,11 +328,10 @@ pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
     {
         return false;
     }
-    me.waits.set(me.waits.get() + 1);
-    let drawn = word(me, SPURIOUS, me.waits.get()) >> 32;
-    if drawn * me.waits.get().min(RAREST) >= FIRST
-        || expected == park::PARKED && !park::is_parking()
-    {
+    let waits = me.waits.get() + 1;
+    me.waits.set(waits);
+    let drawn = word(me, SPURIOUS, waits) >> 32;
+    if drawn * waits.min(RAREST) >= FIRST || expected == park::PARKED && !park::is_parking() {
         return false;
     }
     let Some(_work) = own::work() else { return false };

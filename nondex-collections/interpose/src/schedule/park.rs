@@ -1,10 +1,9 @@
 //! `std::thread::park` that returns without a token.
 //!
 //! std's `park` waits again when the kernel has woken it without a cause, until its word has the
-//! value that `unpark` gives it. So that value is what lets it return. The word of a
-//! lock may have the same value as that of a parked thread: that of std's `RwLock` has it while a
-//! writer holds it, and readers and writers wait. Only a function on the stack shows which one
-//! waits.
+//! value that `unpark` gives it. So that value is what lets it return. The word of a lock may have
+//! the same value as that of a parked thread: that of std's `RwLock` has it while a writer holds it,
+//! and readers and writers wait. Only a function on the stack shows which one waits.
 
 use ::std::ffi::{c_int, c_void};
 use ::std::sync::atomic::{AtomicU32, Ordering};

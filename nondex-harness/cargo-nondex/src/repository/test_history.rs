@@ -112,32 +112,16 @@ fn origin(
     let how = ["blame", "-s", "-w", "-M9", "-C9", "--line-porcelain"];
     let blamed = git.read(&[&how[..], &[&asked, range, "--", file]].concat()).ok()?;
     let mut count = 0;
-    let mut votes: BTreeMap<(String, String, String), usize> = BTreeMap::new();
+    let mut votes: BTreeMap<(&str, &str, String), usize> = BTreeMap::new();
     let mut known: BTreeMap<(&str, &str), Vec<(String, Lines)>> = BTreeMap::new();
-    let (mut commit, mut line, mut from, mut is_before) = ("", 0, "", false);
-    for row in blamed.lines() {
-        if let Some(content) = row.strip_prefix('\t') {
-            if content.contains(char::is_alphanumeric) {
-                count += 1;
-                let old = known.entry((commit, from)).or_insert_with(|| {
-                    let text = git.text(commit, from).filter(|_| is_before);
-                    functions(&text.unwrap_or_default())
-                });
-                if let Some((name, _)) = old.iter().find(|(_, lines)| lines.contains(&line)) {
-                    *votes
-                        .entry((commit.to_owned(), from.to_owned(), name.clone()))
-                        .or_default() += 1;
-                }
-            }
-            is_before = false;
-        } else if let Some(path) = row.strip_prefix("filename ") {
-            from = path;
-        } else if row == "boundary" {
-            is_before = true;
-        } else if let [id, old, _, ..] = row.split(' ').collect::<Vec<_>>()[..]
-            && id.len() >= 40
-        {
-            (commit, line) = (id, old.parse().unwrap_or(0));
+    for BlamedLine { commit, file, line, is_boundary } in blamed_lines(&blamed) {
+        count += 1;
+        let old = known.entry((commit, file)).or_insert_with(|| {
+            let text = git.text(commit, file).filter(|_| is_boundary);
+            functions(&text.unwrap_or_default())
+        });
+        if let Some((name, _)) = old.iter().find(|(_, lines)| lines.contains(&line)) {
+            *votes.entry((commit, file, name.clone())).or_default() += 1;
         }
     }
     let origins = votes.into_iter().filter(|((_, old, was), votes)| {
@@ -145,7 +129,43 @@ fn origin(
         is_gone && (was == name || 5 * votes >= 4 * count)
     });
     let best = origins.max_by_key(|((_, _, was), votes)| (was == name, *votes));
-    best.map(|((commit, file, name), _)| Origin { commit, file, name })
+    best.map(|((commit, file, name), _)| Origin {
+        commit: commit.to_owned(),
+        file: file.to_owned(),
+        name,
+    })
+}
+
+/// Where a line of a function was before.
+#[derive(Debug, PartialEq, Eq)]
+struct BlamedLine<'a> {
+    commit: &'a str,
+    file: &'a str,
+    line: u32,
+    /// Whether it is older than the commits that were looked through.
+    is_boundary: bool,
+}
+
+/// The lines with letters or digits of what `git blame --line-porcelain` has printed.
+fn blamed_lines(printed: &str) -> impl Iterator<Item = BlamedLine<'_>> {
+    let mut next = BlamedLine { commit: "", file: "", line: 0, is_boundary: false };
+    printed.lines().filter_map(move |row| {
+        if let Some(content) = row.strip_prefix('\t') {
+            let found = BlamedLine { ..next };
+            next.is_boundary = false;
+            return content.contains(char::is_alphanumeric).then_some(found);
+        }
+        if let Some(file) = row.strip_prefix("filename ") {
+            next.file = file;
+        } else if row == "boundary" {
+            next.is_boundary = true;
+        } else if let [commit, line, _, ..] = row.split(' ').collect::<Vec<_>>()[..]
+            && commit.len() >= 40
+        {
+            (next.commit, next.line) = (commit, line.parse().unwrap_or(0));
+        }
+        None
+    })
 }
 
 #[cfg(test)]

@@ -285,3 +285,49 @@ fn alone_a_test_that_hangs_gets_a_tenth_of_its_limit_once_a_plain_build_fails_to
     }
     assert!(matches!(needed(&failing), Need::Runs(_)));
 }
+
+#[test]
+fn what_follows_alone_within_a_tenth_of_the_limit_follows_within_the_whole_limit_too() {
+    let options = Options { timeout: Duration::from_secs(60), ..options() };
+    let usual = options.timeout;
+    let available = Available { plain: true, ..Available::default() };
+    // What a run alone ends with, and after how many seconds.
+    let ends = |outcome: &Outcome, seconds: u64, limit: Duration| {
+        let took = Duration::from_secs(seconds);
+        if took > limit {
+            return Run { took: limit, limit, ..Run::ended(Outcome::TimedOut) };
+        }
+        Run { took, limit, ..Run::ended(outcome.clone()) }
+    };
+    let concluded = |outcome: &Outcome, seconds: u64, is_short: bool| {
+        let mut runs = Runs::new(true, true);
+        for _ in 0..2 {
+            runs.together.add(options.clean_spec("t"), ends(outcome, 600, usual));
+        }
+        runs.plain = Some(PlainBuild::Runs([1, 1]));
+        let mut limits = Vec::new();
+        let ask = |runs: &Runs| {
+            conclude("t", &options, available, runs).map_err(|need| match need {
+                Need::Runs(missing) => missing,
+                other => panic!("{other:?}"),
+            })
+        };
+        let judgement = settle(&mut runs, ask, |runs, spec: RunSpec, missing| {
+            let limit = missing.limit.unwrap_or(usual);
+            limits.push(limit);
+            let limit = if is_short { limit } else { limit.max(usual) };
+            runs.of_mut(missing.alone).add(spec, ends(outcome, seconds, limit));
+        });
+        assert!(limits.contains(&(usual / 10)), "{limits:?}");
+        judgement
+    };
+    let mut conclusions = Vec::new();
+    for (outcome, seconds) in
+        [(Outcome::Passed, 0), (Outcome::Passed, 3), (Outcome::Failed, 3), (Outcome::Passed, 600)]
+    {
+        let short = concluded(&outcome, seconds, true);
+        assert_eq!(short, concluded(&outcome, seconds, false), "{outcome:?} after {seconds} s");
+        conclusions.push(verdict(&short));
+    }
+    assert_eq!(conclusions, ["stable", "stable", "broken", "broken"]);
+}

@@ -72,17 +72,15 @@ impl Effects {
             let link = git.root().join(file);
             let path = resolved(&link);
             found.changed.extend(change.lines.iter().map(|line| (path.clone(), *line)));
-            let texts = || [ran.text(file), other.text(file)];
             let kind = packages.kind(&link, file);
             // A test may also read a source.
             found.data(&packages, &path, file, &kind, &[&ran, &other]);
-            if let Some("rs" | "md") = path.extension() {
-                let [after, before] = texts().map(Option::unwrap_or_default);
-                if let Kind::Code(_) = kind {
-                    found.removed.add(&before, &after);
-                }
-                found.pages.insert(path.clone(), Page { before, after });
-            }
+            let is_page = matches!(path.extension(), Some("rs" | "md"));
+            let [after, before] = if is_page || matches!(kind, Kind::Code(_) | Kind::Lock) {
+                [ran.text(file), other.text(file)]
+            } else {
+                [None, None]
+            };
             match kind {
                 Kind::Build(package) => found.distant(&path, change.first(), package),
                 Kind::Vendored(packages) => {
@@ -90,7 +88,11 @@ impl Effects {
                         found.distant(&path, change.first(), Some(package));
                     }
                 }
-                Kind::Lock => found.lock(&path, texts().map(Option::unwrap_or_default)),
+                Kind::Lock => found.lock(
+                    &path,
+                    before.as_deref().unwrap_or_default(),
+                    after.as_deref().unwrap_or_default(),
+                ),
                 Kind::Code(package) => {
                     let is_used = |side: Side, name: &str, is_module: bool| {
                         let (tree, comes) = match side {
@@ -99,7 +101,6 @@ impl Effects {
                         };
                         is_module && !found.has_module(name, comes) || tree.mentions(&[name])
                     };
-                    let [after, before] = texts();
                     let target = packages.only_target(&link, git);
                     let mut effects =
                         tracked(after.as_deref(), before.as_deref(), change, &is_used);
@@ -117,8 +118,16 @@ impl Effects {
                             target: target.clone(),
                         });
                     }
+                    found.removed.add(
+                        before.as_deref().unwrap_or_default(),
+                        after.as_deref().unwrap_or_default(),
+                    );
                 }
                 Kind::Data | Kind::Note => {}
+            }
+            if is_page {
+                let [before, after] = [before, after].map(Option::unwrap_or_default);
+                found.pages.insert(path, Page { before, after });
             }
         }
         found
@@ -163,8 +172,8 @@ impl Effects {
     }
 
     /// Adds what is different in the lock file, which has these texts.
-    fn lock(&mut self, path: &Utf8Path, [after, before]: [String; 2]) {
-        match locked(&before, &after) {
+    fn lock(&mut self, path: &Utf8Path, before: &str, after: &str) {
+        match locked(before, after) {
             None => self.distant(path, 1, None),
             Some(found) => {
                 for Locked { package, line } in found {
