@@ -1,5 +1,5 @@
-//! The catalogue: which specifications leave a choice open, how each level treats them, and what
-//! code should do instead.
+//! The catalogue: APIs whose specification leaves a choice open, their treatment at each level, and
+//! the recommended alternative.
 
 pub mod family;
 pub mod level;

@@ -1,7 +1,8 @@
-//! The decision at one choice point: an order or a [number].
+//! The decision about an order or a [number] at one choice point.
 //!
-//! Every choice draws from a separate generator, keyed by the seed and by what its level looks at,
-//! never from one running stream: turning one choice off leaves every other as it was.
+//! Each choice has a separate generator, keyed by the seed and by the data that its level
+//! considers. No generator is shared between choices: turning one choice off leaves all others
+//! unchanged.
 
 #![cfg_attr(
     not(test),

@@ -1,9 +1,9 @@
-//! Which test a thread works for: the state that every choice is made from.
+//! The test that a thread works for, and the state from which its choices are made.
 //!
 //! A process has at most one [`Context`], read from the environment at its first choice. A thread
-//! belongs to one test of one context; a thread that it starts through the `thread` shim inherits
-//! both, and extends the logical thread path. While a thread is [paused](pause), the tool's own
-//! code runs: nothing is chosen or recorded.
+//! belongs to one test of one context. A thread that it starts through the `thread` shim inherits
+//! both, and extends the logical thread path. While a thread is [paused](pause), it runs code of
+//! this tool: it makes no choices and records nothing.
 
 #![cfg_attr(
     not(test),

@@ -1,7 +1,7 @@
-//! Memory of our own, from the [arena](crate::arena).
+//! Collections in memory of this tool, from the [arena](crate::arena).
 //!
 //! A test may count the requests to its `#[global_allocator]`. A collection of std requests one
-//! block; so does one of the mirror, for its entries, and everything else that it keeps is here.
+//! block. The mirrored collection does the same for its entries, and keeps all other data here.
 
 use std::fmt;
 use std::ops::Deref;
@@ -18,24 +18,24 @@ pub type Vec<T> = allocator_api2::vec::Vec<T, Arena>;
 /// A table that the global allocator does not see.
 pub type Table<T> = hashbrown::HashTable<T, Arena>;
 
-/// An empty vector.
+/// Returns an empty vector.
 pub const fn vec<T>() -> Vec<T> {
     Vec::new_in(Arena)
 }
 
-/// An empty table.
+/// Returns an empty table.
 pub const fn table<T>() -> Table<T> {
     Table::new_in(Arena)
 }
 
-/// All items in a vector.
+/// Collects all items into a vector.
 pub fn collect<T>(items: impl Iterator<Item = T>) -> Vec<T> {
     let mut all = Vec::with_capacity_in(items.size_hint().0, Arena);
     all.extend(items);
     all
 }
 
-/// A copy of plain items, made as bytes.
+/// Copies items bytewise into a vector.
 #[expect(
     unsafe_code,
     reason = "a vector with another allocator clones item by item: only std's own code can tell \
@@ -43,8 +43,8 @@ pub fn collect<T>(items: impl Iterator<Item = T>) -> Vec<T> {
 )]
 pub fn copy<T: Copy>(items: &[T]) -> Vec<T> {
     let mut all = Vec::with_capacity_in(items.len(), Arena);
-    // SAFETY: there is room for this number of items, which are apart from those that are copied,
-    // and plain.
+    // SAFETY: there is room for this number of items. They are `Copy` and do not overlap with the
+    // originals.
     unsafe {
         ptr::copy_nonoverlapping(items.as_ptr(), all.as_mut_ptr(), items.len());
         all.set_len(items.len());
@@ -57,15 +57,15 @@ pub fn copy<T: Copy>(items: &[T]) -> Vec<T> {
 pub struct Text(Vec<u8>);
 
 impl Text {
-    /// An empty text.
+    /// Returns an empty text.
     pub const fn new() -> Self {
         Text(vec())
     }
 
-    /// The text of `arguments`.
+    /// Formats `arguments` as text.
     pub fn of(arguments: fmt::Arguments<'_>) -> Self {
         let mut text = Text::new();
-        // It takes whatever is written.
+        // `write_str` of `Text` cannot fail.
         let _ = fmt::Write::write_fmt(&mut text, arguments);
         text
     }
@@ -75,8 +75,8 @@ impl Text {
         self.0.extend_from_slice(text.as_bytes());
     }
 
-    /// Text of bytes; what is not UTF-8 becomes the replacement character, as with
-    /// [`String::from_utf8_lossy`].
+    /// Converts bytes to text. Replaces invalid UTF-8 by the replacement character, as
+    /// [`String::from_utf8_lossy`] does.
     pub fn lossy(bytes: &[u8]) -> Self {
         let mut text = Text::new();
         for chunk in bytes.utf8_chunks() {
@@ -120,7 +120,7 @@ impl Deref for Text {
     type Target = str;
 
     fn deref(&self) -> &str {
-        // It is made of whole strings.
+        // `Text` is built from whole strings only, so it is valid UTF-8.
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
 }
@@ -131,7 +131,7 @@ impl fmt::Debug for Text {
     }
 }
 
-/// A value in a box.
+/// Allocates a box in the arena for `value`.
 pub fn boxed<T>(value: T) -> Box<T> {
     Box::new_in(value, Arena)
 }

@@ -1,18 +1,17 @@
-//! What a choice is: the engine of `cargo nondex`, without any shim.
+//! The engine of `cargo nondex`: decides and records choices, without any shim.
 //!
-//! Some specifications leave a choice open, such as the order of a `HashMap`. A *shim* asks this
-//! crate at each such *choice point* what to do ([`decide`]); the answer depends on the seed, the
-//! [`Level`] and the identity of the choice, and is recorded. A [`RunSpec`] goes into a test
-//! process, a [`RunRecord`] comes out.
+//! Some specifications leave a choice open, such as the order of a `HashMap`. At each such *choice
+//! point* a *shim* calls this crate ([`decide`]). The answer depends on the seed, the [`Level`] and
+//! the identity of the choice, and is recorded. A test process receives a [`RunSpec`] and produces
+//! a [`RunRecord`].
 //!
-//! The house, from the ground: each room uses only those before it.
+//! The modules from the bottom up; each uses only those listed before it:
 //!
-//! - [`json`], [`hash`], [`sorted`], [`fork_lock`], [`arena`], [`hidden`], [`process_number`],
-//!   [`word`], [`channel`]: tools without a word about choices.
-//! - [`catalogue`]: the ladder of realism, and the catalogue of specifications.
-//! - [`protocol`]: what goes into a test process and what comes out, versioned.
-//! - [`context`]: which test a thread works for, and the recording of what it does.
-//! - [`choice`]: the decision, of an order or a number, and what it is drawn from.
+//! - [`word`], [`channel`]: general tools that know nothing about choices.
+//! - [`catalogue`]: the levels, and the APIs whose specification leaves a choice open.
+//! - [`protocol`]: the input and output of a test process, versioned.
+//! - [`context`]: the test that a thread works for, and the recording of the thread's choices.
+//! - [`choice`]: the decision about an order or a number, and the generators that it draws from.
 
 pub mod arena;
 pub mod catalogue;

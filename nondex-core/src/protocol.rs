@@ -1,5 +1,5 @@
-//! The protocol between the driver and a test process, versioned: a [`RunSpec`](spec::RunSpec) goes
-//! in, a [`RunRecord`](record::RunRecord) comes out. Both are data and nothing else.
+//! The versioned protocol between the driver and a test process. The process receives a
+//! [`RunSpec`](spec::RunSpec) and produces a [`RunRecord`](record::RunRecord). Both are plain data.
 
 pub mod choice;
 pub mod choices;

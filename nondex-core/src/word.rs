@@ -1,9 +1,9 @@
-//! A word of a short list that a person writes: on the command line, in a variable of the
-//! environment, in a configuration.
+//! Enums that users write by name: on the command line, in an environment variable, or in a
+//! configuration file.
 
 use std::fmt;
 
-/// A word was found that is none of those expected.
+/// Error for a name that is none of the expected ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownWord {
     what: &'static str,
@@ -26,7 +26,7 @@ impl fmt::Display for UnknownWord {
 
 impl std::error::Error for UnknownWord {}
 
-/// An enum with `ALL` and `name` is shown as its name and parsed from it in any case:
+/// Implements `Display` and `FromStr` (case-insensitive) for an enum with `ALL` and `name`:
 /// `word!(Level, "level")`.
 macro_rules! word {
     ($type:ident, $what:literal) => {

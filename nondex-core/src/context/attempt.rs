@@ -1,5 +1,5 @@
-//! An operation on another machine, and what became of it, as an interposed call knows it: without
-//! memory of the program's.
+//! A network operation and its outcome, as an interposed call knows it: without the program's
+//! allocator.
 
 use std::time::Instant;
 
@@ -10,10 +10,10 @@ use crate::json::Object;
 use crate::protocol::network::NetworkOutcome;
 use crate::protocol::site::{Caller, portable_path};
 
-/// What became of an operation: a [`NetworkOutcome`], as an interposed call knows it.
+/// Outcome of an operation: a [`NetworkOutcome`], as an interposed call knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It failed with this error.
+    /// The operation failed with this error.
     Failed(Text),
     /// See [`NetworkOutcome::Pending`].
     Pending,
@@ -21,7 +21,7 @@ pub enum End {
     Awaited,
     /// See [`NetworkOutcome::Unawaited`].
     Unawaited,
-    /// It succeeded.
+    /// The operation succeeded.
     Answered,
 }
 
@@ -30,7 +30,7 @@ impl End {
         matches!(self, End::Failed(_) | End::Answered)
     }
 
-    /// How much is known; see [`NetworkOutcome::rank`].
+    /// Returns how much this outcome tells; see [`NetworkOutcome::rank`].
     const fn rank(&self) -> u8 {
         match self {
             End::Unawaited => 0,
@@ -41,7 +41,7 @@ impl End {
     }
 }
 
-/// An operation that was begun: what is recorded again when its end is known.
+/// An operation in progress, recorded again once its outcome is known.
 #[derive(Clone, Debug)]
 pub struct NetworkOperation {
     pub(super) id: u64,
@@ -57,9 +57,9 @@ pub struct NetworkOperation {
 }
 
 impl NetworkOperation {
-    /// Notes what became of it, without recording that yet: its end, or of a datagram that somebody
-    /// [waits](NetworkOutcome::Awaited) for an answer, or has done so [in
-    /// vain](NetworkOutcome::Pending). Whether that was not known.
+    /// Notes a new outcome without recording it, and returns whether it is more than was known. The
+    /// outcome is the end of the operation, or the state of a datagram: the program
+    /// [waits](NetworkOutcome::Awaited) for an answer, or [got none](NetworkOutcome::Pending).
     pub fn learn(&mut self, end: End) -> bool {
         let is_new = end.rank() > self.end.rank();
         if is_new {
@@ -72,12 +72,12 @@ impl NetworkOperation {
         is_new
     }
 
-    /// Whether it goes to this target.
+    /// Returns whether the operation goes to this target.
     pub fn is_to(&self, target: &str) -> bool {
         *self.target == *target
     }
 
-    /// Writes the fields of the event; without a stack, the place of the caller is one.
+    /// Writes the fields of the event. If `stack` is empty, the place of the caller is the stack.
     pub(super) fn fields(&self, stack: &Stack, event: &mut Object<'_>) {
         event
             .number("id", self.id)
@@ -98,7 +98,7 @@ impl NetworkOperation {
             End::Answered => _ = object.string("outcome", "answered"),
         }
         object.string("thread", &self.thread);
-        // A caller that is known by its stack has no place in the source.
+        // A caller without a line number is known by its stack and has no place in the source.
         let Caller { file, line, column } = self.caller;
         let place = (line > 0).then(|| portable_path(file));
         match place {

@@ -1,4 +1,4 @@
-//! Stacks as std captures them, where no functions of libc are interposed.
+//! Stacks captured by std, for processes in which no functions of libc are interposed.
 
 #![expect(
     clippy::disallowed_macros,
@@ -19,34 +19,35 @@ thread_local! {
     static IS_IN_HOOK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Lets this thread say what it panicked with: meanwhile it has std's lock of backtraces, and no
-/// stack of it can be captured by std.
+/// Runs `say`, which reports what this thread panicked with. The thread holds std's backtrace lock
+/// meanwhile, so std cannot capture a stack of it.
 pub fn in_hook(say: impl FnOnce()) {
     let was = IS_IN_HOOK.replace(true);
     say();
     IS_IN_HOOK.set(was);
 }
 
-/// Whether this thread may have std's lock of backtraces. Without a harness of ours nobody has said
-/// so.
+/// Returns whether this thread may hold std's backtrace lock. Without a harness of this tool, any
+/// panicking thread may.
 fn may_have_lock() -> bool {
     IS_IN_HOOK.get() || !has_harness() && thread::panicking()
 }
 
-/// The stack of this thread; `None` in one that would wait for std's lock, which it has itself.
+/// Captures the stack of this thread. Returns `None` if the thread would wait for std's backtrace
+/// lock, which it holds itself.
 pub(super) fn capture() -> Option<Arc<Backtrace>> {
     (!may_have_lock()).then(|| Arc::new(Backtrace::force_capture()))
 }
 
-/// The frames that have a source line, the innermost first; those of the engine are left out. Costs
+/// Returns the frames that have a source line, innermost first, without those of the engine. Costs
 /// milliseconds: it reads the debug information of the executable.
 pub(super) fn frames(stack: &Backtrace) -> Vec<Frame> {
     parse(&format!("{stack:#}"))
 }
 
-/// Reads the full text of a [`Backtrace`](std::backtrace::Backtrace):
-/// `  4:     0x1234 - path::of::function` (later inlined functions have no number and address)
-/// followed by `             at file:line:column`.
+/// Parses the full text of a [`Backtrace`](std::backtrace::Backtrace):
+/// ` 4:   0x1234 - path::of::function` (later inlined functions have no number and address)
+/// followed by `       at file:line:column`.
 fn parse(text: &str) -> Vec<Frame> {
     let mut frames = Vec::new();
     let mut function = "";

@@ -1,21 +1,21 @@
-//! The end of a thread, when what it chose is written.
+//! The end of a thread, at which its choices are written.
 //!
-//! A destructor of a thread-local variable would see it, but registering one takes memory from C's
-//! `malloc`. Where functions of libc are interposed, a key of pthread is made before `main`
-//! instead, and its destructor ends the thread.
+//! A destructor of a thread-local variable would notice the end, but registering one allocates with
+//! C's `malloc`. Where functions of libc are interposed, a pthread key is created before `main`,
+//! and its destructor ends the thread.
 
 use std::cell::Cell;
 use std::sync::OnceLock;
 
 static KEEP: OnceLock<fn()> = OnceLock::new();
 
-/// Lets `keep` be called in each thread that works for a test. It must see to it that the thread
-/// calls [`end_thread`](super::end_thread) when it ends.
+/// Registers a function that each thread which works for a test will call. It must ensure that the
+/// thread calls [`end_thread`](super::end_thread) when it ends.
 pub fn see(keep: fn()) {
     let _ = KEEP.set(keep);
 }
 
-/// Sees to it that `end` is called when this thread ends, which works for a test.
+/// Ensures that `end` is called when this thread, which works for a test, ends.
 pub(super) fn keep(end: fn()) {
     if let Some(keep) = KEEP.get() {
         keep();

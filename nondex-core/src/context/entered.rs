@@ -1,4 +1,4 @@
-//! The test that a thread enters, and what the threads that it starts inherit.
+//! The test that a thread enters, and the state that threads inherit.
 
 #![expect(clippy::disallowed_methods, reason = "called by the harness")]
 
@@ -16,7 +16,7 @@ use crate::hidden::{self, Text};
 use crate::protocol::event::Event;
 use crate::protocol::outcome::Failure;
 
-/// A test that runs on this thread. Ends when dropped: what its thread did is then written.
+/// A test that runs on this thread. Dropping it ends the test and writes the choices of the thread.
 #[derive(Debug)]
 pub struct Entered {
     before: Option<Slot>,
@@ -24,11 +24,11 @@ pub struct Entered {
     context: Arc<Context>,
 }
 
-/// Starts `test` on this thread: from here on it works for `context`, with the root thread path. In
-/// a child process, what is entered is part of the test whose child it is.
+/// Starts `test` on this thread, which works for `context` under the root thread path from now on.
+/// In a child process, the work counts for the test that started the process.
 pub fn enter(context: &Arc<Context>, test: &str) -> Entered {
     let path = context.test_thread(test);
-    let state = ThreadState::new(Arc::clone(context), Arc::from(context.whose(test)), path);
+    let state = ThreadState::new(Arc::clone(context), Arc::from(context.recorded_test(test)), path);
     context.shared.tests.fetch_add(1, Ordering::Relaxed);
     end::keep(end_thread);
     let entered = Entered {
@@ -45,7 +45,7 @@ pub fn enter(context: &Arc<Context>, test: &str) -> Entered {
 }
 
 impl Entered {
-    /// Notes that the test's own thread panicked.
+    /// Records that the test's own thread panicked.
     pub fn panicked(test: &str, context: &Context, failure: Failure) {
         if context.is_own_process() {
             context.journal.append(&Event::Panic { test: test.to_owned(), failure });
@@ -54,7 +54,7 @@ impl Entered {
 
     /// Ends the test with its outcome.
     pub fn end(self, context: &Context, test: &str, failure: Option<Failure>, passed: bool) {
-        let test = context.whose(test);
+        let test = context.recorded_test(test);
         self.end_schedule();
         drop(self);
         let journal = &context.journal;
@@ -73,7 +73,8 @@ impl Entered {
         }
     }
 
-    /// Lets the threads of the test run free, and records what was done, the first time.
+    /// Stops scheduling the threads of the test, and records what the scheduler did. Only the first
+    /// call has an effect.
     fn end_schedule(&self) {
         if let Some(system) = system().filter(|_| self.context.spec.is_scheduled()) {
             system.end_schedule();
@@ -87,34 +88,34 @@ impl Drop for Entered {
         self.context.shared.tests.fetch_sub(1, Ordering::Relaxed);
         PAUSES.set(self.pauses);
         let before = self.before.take().unwrap_or_default();
-        // Dropped outside the borrow: its flush writes a file.
+        // The flush in the destructor writes a file, so it must run outside of the borrow.
         let ended = SLOT.try_with(|slot| slot.replace(before));
         drop(ended);
     }
 }
 
-/// What a new thread inherits from the one that starts it.
+/// The state that a new thread inherits from the thread that starts it.
 #[derive(Debug)]
 pub struct Inherited(Option<hidden::Box<ThreadState>>);
 
-/// Taken in the thread that starts another; counts the start. All memory that the new thread needs
-/// is taken here.
+/// Prepares the state of a thread that this thread is about to start, and counts it. Allocates all
+/// memory that the new thread needs.
 pub fn inherit() -> Inherited {
     Inherited(with_state(ThreadState::of_thread))
 }
 
 impl Inherited {
-    /// Whether there is anything to inherit: not outside a test.
+    /// Returns whether there is a state to inherit; false outside of a test.
     pub const fn is_something(&self) -> bool {
         self.0.is_some()
     }
 
-    /// The path of the new thread.
+    /// Returns the path of the new thread.
     pub fn path(&self) -> &str {
         self.0.as_ref().map_or("", |state| &state.path)
     }
 
-    /// Called first in the new thread. The thread's points are written when it ends.
+    /// Adopts the state; the new thread calls this first. Its choices are written when it ends.
     pub fn enter(self) {
         if let Some(state) = self.0 {
             end::keep(end_thread);
@@ -123,8 +124,8 @@ impl Inherited {
     }
 }
 
-/// Ends the process that calls it, as [`end_thread`] ends its thread. Where no harness of ours
-/// reports when a test ends, that is now: what it used is recorded.
+/// Ends the calling process, as [`end_thread`] ends its thread. If no harness of this tool reports
+/// the end of a test, this records the sources that the test used.
 pub fn end_process() {
     end_thread();
     if has_harness() {
@@ -135,7 +136,7 @@ pub fn end_process() {
     }
 }
 
-/// Names the main thread of a child process of a test after the process.
+/// Names the main thread of a test's child process after the process.
 pub(super) fn enter_main(context: &Arc<Context>) {
     if !context.process.is_empty() {
         let test = Arc::clone(&context.test);

@@ -6,19 +6,19 @@ use crate::hidden::{self, Text};
 use crate::json::Object;
 use crate::protocol::site::Caller;
 
-/// An operation that failed: what an [`OperationRecord`](crate::OperationRecord) has.
+/// A failed operation: the fields of an [`OperationRecord`](crate::OperationRecord).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) operation: &'static str,
     pub(crate) target: Text,
     pub(crate) error: &'static str,
     pub(crate) thread: Text,
-    /// Who called, on request.
+    /// Caller of the operation, on request.
     pub(crate) caller: Option<Caller>,
 }
 
 impl Failure {
-    /// Writes the field of its event.
+    /// Writes the field of the event.
     pub(crate) fn write(&self, stack: &Stack, event: &mut Object<'_>) {
         event.object("operation", |object| {
             object
@@ -32,7 +32,7 @@ impl Failure {
     }
 }
 
-/// The failures of a run until now, with their stacks, which are recorded when the test fails.
+/// The failures of a run so far, with their stacks, which are recorded when the test fails.
 #[derive(Debug)]
 pub(crate) struct Failures(ForkLock<hidden::Vec<(Failure, Option<Stack>)>>);
 
@@ -42,14 +42,14 @@ impl Default for Failures {
     }
 }
 
-/// How many failures are kept; a test with more has seen enough.
+/// Maximum number of failures kept. More would not help to explain the test.
 const MAX_FAILURES: usize = 64;
 
-/// How many of them have their stacks kept.
+/// Maximum number of failures that are kept with a stack.
 const MAX_STACKS: usize = 16;
 
 impl Failures {
-    /// Keeps a failure; whether it is new.
+    /// Keeps a failure, and returns whether it is new.
     pub(crate) fn note(&self, failure: &Failure) -> bool {
         let Some(mut kept) = self.0.lock() else { return true };
         if kept.len() >= MAX_FAILURES || kept.iter().any(|(known, _)| known == failure) {
@@ -62,10 +62,9 @@ impl Failures {
         true
     }
 
-    /// Forgets all. When the test `failed`, gives those that have stacks to `record`, with them.
+    /// Forgets all failures. If the test `failed`, first passes those with a stack to `record`.
     pub(crate) fn read(&self, failed: bool, mut record: impl FnMut(&Failure, &Stack)) {
-        let kept = self.0.lock();
-        let kept = kept.map(|mut kept| std::mem::replace(&mut *kept, hidden::vec()));
+        let kept = self.0.lock().map(|mut kept| std::mem::replace(&mut *kept, hidden::vec()));
         for (failure, stack) in kept.iter().flatten().filter(|_| failed) {
             if let Some(stack) = stack {
                 record(failure, stack);

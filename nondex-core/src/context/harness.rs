@@ -1,16 +1,17 @@
-//! Whether a harness of ours runs the tests of this process.
+//! Whether this tool's harness runs the tests of this process.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether a harness of ours reports when a test begins and ends.
+/// Whether this tool's harness reports the begin and end of each test.
 static HAS_HARNESS: AtomicBool = AtomicBool::new(false);
 
-/// Says that a harness of ours runs the tests of this process.
+/// Records that this tool's harness runs the tests of this process.
 pub fn begin_harness() {
     HAS_HARNESS.store(true, Ordering::Relaxed);
 }
 
-/// Whether a harness of ours runs the tests of this process; else a test is what the process does.
+/// Returns whether this tool's harness runs the tests of this process. If not, everything the
+/// process does belongs to the test.
 pub fn has_harness() -> bool {
     HAS_HARNESS.load(Ordering::Relaxed)
 }

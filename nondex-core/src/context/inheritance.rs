@@ -1,14 +1,15 @@
-//! A child process of a test works for the same test.
+//! Child processes of a test, which work for the same test.
 //!
-//! Our variables are gone from the environment by then, so that a test sees the environment that
-//! cargo gives it. But the block of variables a process was *started* with stays readable (Linux:
-//! `/proc/<pid>/environ`), so a program that is built over the facade looks for the spec in the
-//! test's own process, or in its ancestors. The search costs a read or two, once in a process.
+//! This tool removes its variables from the environment of the test, so that the test sees what
+//! cargo sets up. But the block of variables with which a process was *started* stays readable
+//! (Linux: `/proc/<pid>/environ`). A program that is built with the shims therefore searches the
+//! spec in the test's own process, or in its ancestors. The search costs one or two reads, once in
+//! a process.
 //!
-//! A child learns its identity from [`CHILD_VARIABLE`]: the path of the thread that started it, and
-//! which of its children it is. One that does not learn it (what started it is linked statically,
-//! say) is identified by its command line and the number of earlier children with that command
-//! line.
+//! [`CHILD_VARIABLE`] gives a child its identity: the path of the thread that started it, and the
+//! child's ordinal. A child may lack the variable, for example because a statically linked program
+//! started it. Its command line and the number of earlier children with that command line then
+//! identify it.
 
 #![expect(
     clippy::disallowed_macros,
@@ -24,40 +25,41 @@ use std::path::Path;
 use crate::hash;
 use crate::protocol::spec::{CHILD_VARIABLE, RunSpec, SPEC_VARIABLE};
 
-/// Number of generations in which an ancestor is searched: a test, a shell, a tool, and some.
+/// Maximum number of ancestors to search: a test, a shell, a tool, and some more.
 const GENERATIONS: usize = 16;
 
 /// A child process of a test.
 #[derive(Debug)]
 pub(crate) struct Child {
-    /// What its test is run by.
+    /// Spec of the run of its test.
     pub(crate) spec: RunSpec,
-    /// The path of its main thread.
+    /// Path of its main thread.
     pub(crate) path: String,
-    /// The number of the test's own process.
+    /// Number of the test's own process.
     pub(crate) root: u32,
 }
 
-/// What this process is as a child of a test, if it is one.
+/// Returns the identity of this process as a child of a test, if it is one.
 pub(crate) fn find() -> Option<Child> {
-    // Not by libc's function: a program may replace it.
-    let told = std::env::vars_os().find(|(name, _)| name == CHILD_VARIABLE);
-    let told = told.and_then(|(_, value)| value.into_string().ok());
-    let told = told.as_deref().and_then(read);
-    let of_root = told.and_then(|(root, path)| {
+    // Does not use `getenv`, which the program may replace.
+    let value = std::env::vars_os()
+        .find(|(name, _)| name == CHILD_VARIABLE)
+        .and_then(|(_, value)| value.into_string().ok());
+    let identity = value.as_deref().and_then(read);
+    let of_root = identity.and_then(|(root, path)| {
         let spec = spec_of(&environment(root)?)?;
         Some(Child { spec, path: path.to_owned(), root })
     });
-    of_root.or_else(|| of_ancestors(told.map(|(_, path)| path)))
+    of_root.or_else(|| of_ancestors(identity.map(|(_, path)| path)))
 }
 
-/// The number of the test's process, and the path, in a value of [`CHILD_VARIABLE`].
+/// Parses a value of [`CHILD_VARIABLE`] into the number of the test's process and the path.
 fn read(value: &str) -> Option<(u32, &str)> {
     let (root, path) = value.split_once(':')?;
     Some((root.parse().ok()?, path))
 }
 
-fn of_ancestors(told: Option<&str>) -> Option<Child> {
+fn of_ancestors(path: Option<&str>) -> Option<Child> {
     let mut nearest: Option<String> = None;
     let mut pid = parent(Path::new("/proc/self/stat"))?;
     for _ in 0..GENERATIONS {
@@ -66,9 +68,9 @@ fn of_ancestors(told: Option<&str>) -> Option<Child> {
         }
         let block = environment(pid)?;
         if let Some(spec) = spec_of(&block) {
-            let path = match told {
+            let path = match path {
                 Some(path) => path.to_owned(),
-                None => untold(&spec, &nearest.unwrap_or_default()),
+                None => derived_path(&spec, &nearest.unwrap_or_default()),
             };
             return Some(Child { spec, path, root: pid });
         }
@@ -96,23 +98,24 @@ fn variable<'a>(block: &'a [u8], name: &str) -> Option<&'a str> {
     std::str::from_utf8(value).ok()
 }
 
-/// The parent in a `stat` file: the second field after the program's name, which stands in
-/// parentheses and may hold anything.
+/// Returns the parent's number from a `stat` file: the second field after the program's name. The
+/// name is in parentheses and may contain any characters.
 fn parent(stat: &Path) -> Option<u32> {
     let text = std::fs::read(stat).ok()?;
     let text = String::from_utf8_lossy(&text);
     text.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// The path of a process that was not told who it is, below its `nearest` ancestor that was.
-fn untold(spec: &RunSpec, nearest: &str) -> String {
-    let mut words = std::env::args_os();
-    let program = words.next().unwrap_or_default();
+/// Derives the path of a process without [`CHILD_VARIABLE`], below its `nearest` ancestor that has
+/// one.
+fn derived_path(spec: &RunSpec, nearest: &str) -> String {
+    let mut command_line = std::env::args_os();
+    let program = command_line.next().unwrap_or_default();
     let name = Path::new(&program).file_name().unwrap_or_default();
-    let words: Vec<_> = words.collect();
+    let arguments: Vec<_> = command_line.collect();
     let command = hash::of(&(
         name.as_encoded_bytes(),
-        words.iter().map(|w| w.as_encoded_bytes()).collect::<Vec<_>>(),
+        arguments.iter().map(|argument| argument.as_encoded_bytes()).collect::<Vec<_>>(),
     )) as u32;
     let path = format!("{nearest}/p{command:08x}");
     match spec.record.as_deref().and_then(|record| before(record, &path)) {
@@ -121,7 +124,7 @@ fn untold(spec: &RunSpec, nearest: &str) -> String {
     }
 }
 
-/// How many processes were at `path` before this one, which is noted.
+/// Returns how many processes used `path` before this one, and notes this one.
 fn before(record: &Path, path: &str) -> Option<usize> {
     let notes = record.with_extension(NOTES);
     let own = format!("{path} {}\n", std::process::id());
@@ -136,8 +139,7 @@ fn before(record: &Path, path: &str) -> Option<usize> {
     Some(of_path.take_while(|line| *line != own.trim_end()).count())
 }
 
-/// The extension of the file next to the record in which children are noted that did not learn who
-/// they are.
+/// Extension of the file next to the record that lists the children without [`CHILD_VARIABLE`].
 pub const NOTES: &str = "children";
 
 #[cfg(test)]

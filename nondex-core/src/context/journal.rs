@@ -1,4 +1,4 @@
-//! Where events go: into the channel that the driver reads, or kept in memory.
+//! The destination of events: the channel that the driver reads, or memory.
 
 use std::path::Path;
 
@@ -12,18 +12,18 @@ use crate::protocol::event::Event;
 /// The events of one run.
 #[derive(Debug)]
 pub(crate) enum Journal {
-    /// Appended to a channel.
+    /// Events are appended to a channel.
     #[cfg(unix)]
     Channel(Channel),
-    /// Not kept: the record cannot be opened, as in a child with another root folder. The driver
-    /// sees a record without an end.
+    /// Events are lost because the record cannot be opened, as in a child with another root folder.
+    /// The driver sees a record without an end.
     Lost,
-    /// Kept for the caller, each as its JSON.
+    /// Events stay in memory as JSON, for the caller.
     Memory(ForkLock<hidden::Vec<Text>>),
 }
 
 impl Journal {
-    /// The journal in the record at a path, which is mapped now, or in memory.
+    /// Opens the journal in the record at a path, and maps it; without a path, it is in memory.
     pub(crate) fn new(record: Option<&Path>) -> Self {
         record.map_or_else(|| Journal::Memory(ForkLock::new(hidden::vec)), Journal::open)
     }
@@ -38,28 +38,27 @@ impl Journal {
         Journal::Lost
     }
 
-    /// Appends an event. Takes memory from the program's allocator, so it is for what is recorded
-    /// outside of interposed calls.
+    /// Appends an event. Uses the program's allocator, so interposed calls must not use it.
     pub(crate) fn append(&self, event: &Event) {
         self.append_json(&json::to_string(event));
     }
 
-    /// Appends an event as its JSON. Takes no memory of the program's.
+    /// Appends an event that is JSON already. Does not use the program's allocator.
     pub(crate) fn append_json(&self, json: &str) {
         self.write(json, false);
     }
 
-    /// As [`append`](Self::append), of an event that states how a test ended.
+    /// Appends an event that states how a test ended.
     pub(crate) fn append_end(&self, event: &Event) {
         self.write(&json::to_string(event), true);
     }
 
-    /// As [`record`](Self::record), of an event that states how a test ended.
+    /// Records an event as [`record`](Self::record) does; the event states how a test ended.
     pub(crate) fn record_end(&self, kind: &str, test: &str, fields: impl FnOnce(&mut Object<'_>)) {
         self.write(&event(kind, test, fields), true);
     }
 
-    /// Appends an event as its JSON, which states how a test ended or not.
+    /// Appends an event as JSON. `is_end` tells whether the event states how a test ended.
     fn write(&self, json: &str, is_end: bool) {
         match self {
             Journal::Memory(events) => {
@@ -80,18 +79,18 @@ impl Journal {
         }
     }
 
-    /// Appends an event of this kind in this test, with these fields. Takes no memory of the
-    /// program's.
+    /// Appends an event of this kind in this test, with these fields. Does not use the program's
+    /// allocator.
     pub(crate) fn record(&self, kind: &str, test: &str, fields: impl FnOnce(&mut Object<'_>)) {
         self.append_json(&event(kind, test, fields));
     }
 
-    /// How many events are kept in memory.
+    /// Returns the number of events kept in memory.
     pub(crate) fn len(&self) -> usize {
         self.memory().map_or(0, |events| events.lock().map_or(0, |events| events.len()))
     }
 
-    /// The events that are kept in memory.
+    /// Returns the events kept in memory.
     #[inline]
     #[expect(clippy::disallowed_types, reason = "asked by the harness")]
     pub(crate) fn kept(&self) -> Vec<Event> {
@@ -99,7 +98,7 @@ impl Journal {
         events.map_or_else(Vec::new, |events| parsed(&events))
     }
 
-    /// As [`kept`](Self::kept), and forgets them.
+    /// Returns the events kept in memory, and forgets them.
     #[inline]
     #[expect(clippy::disallowed_types, reason = "asked by the harness")]
     pub(crate) fn take(&self) -> Vec<Event> {
@@ -117,7 +116,7 @@ impl Journal {
     }
 }
 
-/// The JSON of an event of this kind in this test, with these fields.
+/// Returns the JSON of an event of this kind in this test, with these fields.
 pub(super) fn event(kind: &str, test: &str, fields: impl FnOnce(&mut Object<'_>)) -> Text {
     let mut text = Text::new();
     Object::write(&mut text, |event| {

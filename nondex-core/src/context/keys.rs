@@ -8,25 +8,25 @@ use crate::hidden;
 use crate::protocol::site::{Caller, Site, portable_path};
 use crate::protocol::spec::RunSpec;
 
-/// What makes a site.
+/// Identity of a site.
 type Call = (&'static Model, Family, Caller);
 
-/// Whether two calls are of the same site.
+/// Returns whether two calls are of the same site.
 fn is_same((a, one, x): &Call, (b, other, y): &Call) -> bool {
     let place = |caller: &Caller| (portable_path(caller.file), caller.line, caller.column);
     a.api == b.api && one == other && place(x) == place(y)
 }
 
-/// What all threads of a run share about its keys.
+/// Data about keys that all threads of a run share.
 #[derive(Debug)]
 pub(super) struct Keys {
-    /// What the seed adds to a key; 0 where it adds nothing.
+    /// Value that the seed adds to each key; 0 if it adds none.
     pub(super) secret: u64,
-    /// Whether the run records where some of them are made.
+    /// Whether the run records where some keys are created.
     pub(super) are_traced: bool,
-    /// Of those that were made where the run records it: the stack of the first.
+    /// Stack of the first creation at each site for which the run records it.
     created: ForkLock<hidden::Vec<(Call, Stack)>>,
-    /// What was decided for those that have clones.
+    /// Decisions for keys that have clones.
     shared: ForkLock<hidden::Table<(u64, u64)>>,
 }
 
@@ -45,8 +45,8 @@ impl Keys {
 
     /// Keeps the stack of the creation of a state by `caller`, if the run requests it.
     pub(super) fn note_creation(&self, model: &'static Model, caller: Caller, trace: &[Site]) {
-        let is_asked = |site: &Site| site.is_of(model, model.family, caller);
-        if !trace.iter().any(is_asked) {
+        let is_requested = |site: &Site| site.is_of(model, model.family, caller);
+        if !trace.iter().any(is_requested) {
             return;
         }
         let call = (model, model.family, caller);
@@ -58,15 +58,16 @@ impl Keys {
         }
     }
 
-    /// Where the first state of this site was created, when that was [noted](Keys::note_creation).
+    /// Returns the stack at which the first state of this site was created, if it was
+    /// [noted](Keys::note_creation).
     pub(super) fn created(&self, call: Call) -> Option<Stack> {
         let created = self.created.lock()?;
         let mut known = created.iter();
         Some(known.find(|(known, _)| is_same(known, &call))?.1.clone())
     }
 
-    /// The key that others see, as `decide` returns on its first call: a state and its clones are
-    /// one choice.
+    /// Returns the result of `decide` for this key. If it `is_shared`, the first call decides for
+    /// the state and all its clones, which are one choice.
     pub(super) fn once(&self, key: u64, is_shared: bool, decide: impl FnOnce() -> u64) -> u64 {
         if !is_shared {
             return decide();

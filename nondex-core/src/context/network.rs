@@ -1,4 +1,4 @@
-//! Operations on other machines by threads of a test, from their begin to their end.
+//! Network operations of a test's threads, from their begin to their end.
 
 pub mod target;
 
@@ -14,13 +14,13 @@ use crate::protocol::network::{NetworkMode, SEND};
 use crate::protocol::site::Caller;
 use crate::protocol::spec::RunSpec;
 
-/// What is done about the network on this thread; [`NetworkMode::Off`] outside a test and while the
-/// tool's own code runs. Costs a thread-local lookup.
+/// Returns the network mode of this thread. That is [`NetworkMode::Off`] outside a test and while
+/// code of this tool runs. Costs a thread-local lookup.
 pub fn mode() -> NetworkMode {
     slot::spec(|spec| spec.network.mode()).unwrap_or(NetworkMode::Off)
 }
 
-/// Whether a host, by name or address, was allowed although the network is blocked.
+/// Returns whether a host, by name or address, is allowed although the network is blocked.
 pub fn is_allowed(host: &str) -> bool {
     slot::spec(|spec| allows(spec, host)).unwrap_or(true)
 }
@@ -40,7 +40,7 @@ fn allows(spec: &RunSpec, host: &str) -> bool {
     })
 }
 
-/// Records the begin of an operation by this thread; `None` outside a test.
+/// Records the begin of an operation by this thread. Returns `None` outside a test.
 pub fn begin(
     name: &'static str,
     target: Text,
@@ -50,8 +50,8 @@ pub fn begin(
     begin_as(End::Pending, None, name, target, host, caller)
 }
 
-/// Records that a datagram is sent, through the socket with this number where it has one; as
-/// [`begin`] otherwise.
+/// Records that a datagram is sent, as [`begin`] does for other operations. `socket` is the number
+/// of its socket, if it has one.
 pub fn begin_datagram(
     socket: Option<u64>,
     target: Text,
@@ -88,8 +88,8 @@ fn begin_as(
     Some(operation)
 }
 
-/// Records that something was received through a socket on which this process knows of no
-/// operation, but another may.
+/// Records that data arrived through a socket on which this process started no operation, although
+/// another process may have.
 pub fn received(socket: u64) {
     slot::record("received", |_, event| {
         event.number("socket", socket);
@@ -97,14 +97,14 @@ pub fn received(socket: u64) {
 }
 
 impl NetworkOperation {
-    /// Records the end, unless it is recorded already.
+    /// Records the end of the operation, unless it is recorded already.
     pub fn end(&mut self, end: End) {
         if self.learn(end) {
             self.write();
         }
     }
 
-    /// Records what is known of it.
+    /// Records the current state of the operation.
     pub fn write(&self) {
         slot::keep_stack(self);
         slot::record("network", |_, event| self.fields(&Stack::default(), event));

@@ -1,13 +1,14 @@
-//! Paths that contain the number of the process, which differs from run to run. Their names have
-//! [`NUMBER`] in its place, so that the same file of two runs has the same name.
+//! Paths that contain the number of the process, which differs between runs. [`NUMBER`] replaces it
+//! in names, so that the same file has the same name in two runs.
 
 use crate::hidden::Text;
 use crate::protocol::state::{StateId, StateKind};
 
-/// What a name has in place of the number.
+/// Placeholder for the number of the process.
 const NUMBER: &str = "$PID";
 
-/// The name, in every run, of a part of the state that has this name in the process of this number.
+/// Returns the name, valid in every run, of a part of the state. `name` is its name in the process
+/// with the number `process`.
 pub(super) fn name(kind: StateKind, name: &str, process: u32) -> Text {
     if !is_path(kind) {
         return Text::from(name);
@@ -28,7 +29,7 @@ pub(super) fn name(kind: StateKind, name: &str, process: u32) -> Text {
     named
 }
 
-/// Gives a part of the state the name that it has in the process of this number.
+/// Replaces the placeholder in the name of a part of the state by the number of this process.
 #[expect(clippy::disallowed_methods, reason = "before the first test")]
 pub(super) fn place(state: &mut StateId, process: u32) {
     if is_path(state.kind) && state.name.contains(NUMBER) {
@@ -36,7 +37,7 @@ pub(super) fn place(state: &mut StateId, process: u32) {
     }
 }
 
-/// Whether the name of such a part of the state is a path.
+/// Returns whether the name of this kind of state is a path.
 const fn is_path(kind: StateKind) -> bool {
     matches!(kind, StateKind::File | StateKind::Descriptor)
 }

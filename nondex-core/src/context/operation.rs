@@ -1,4 +1,4 @@
-//! Operations of a test's threads that failed as the spec asks for.
+//! Failed operations of a test's threads that the spec observes.
 
 use super::failures::Failure;
 use super::slot;
@@ -6,18 +6,19 @@ use super::stack::Stack;
 use crate::hidden::Text;
 use crate::protocol::site::Caller;
 
-/// Whether failures of `operation` with `error` are requested on this thread. Costs a thread-local
+/// Returns whether the spec observes failures of `operation` with `error`. Costs a thread-local
 /// lookup.
 pub fn is_observed(operation: &str, error: &str) -> bool {
     slot::spec(|spec| {
-        let mut asked = spec.observe.iter();
-        asked.any(|asked| asked.operation == operation && asked.error == error)
+        let mut requested = spec.observe.iter();
+        requested.any(|failure| failure.operation == operation && failure.error == error)
     })
     .unwrap_or(false)
 }
 
-/// Records a failure of an operation by this thread, the first that is alike. Without a `caller` it
-/// takes no lock but by trying: so it is safe in a child that was forked while other threads ran.
+/// Records a failed operation of this thread, unless an equal failure is recorded. Without a
+/// `caller`, it only tries locks and never waits. It is then safe in a child that was forked while
+/// other threads ran.
 pub fn failed(operation: &'static str, error: &'static str, target: Text, caller: Option<Caller>) {
     slot::record_if("operation", |context, thread, event| {
         let failure = Failure { operation, target, error, thread: Text::from(thread), caller };

@@ -1,18 +1,18 @@
-//! Orders that a thread has drawn, so that a loop that reads a collection again and again draws its
-//! order once.
+//! Cache of drawn orders, so that a loop which reads a collection again and again draws its order
+//! once.
 
 use crate::hidden::{self, Vec};
 
-/// The longest order that is kept.
+/// Maximum length of a cached order.
 pub(crate) const LONGEST: usize = 1 << 8;
 
-/// Number of orders that are kept, each in the place that follows from what it was drawn from.
+/// Number of cached orders; the origin of an order determines its slot.
 const KEPT: usize = 8;
 
-/// What an order was drawn from, all of it: two that were drawn from the same are the same.
+/// Complete input of the draw of an order: equal origins give equal orders.
 pub(crate) type Origin = [u64; 5];
 
-/// The orders that are kept. Takes no memory before the first.
+/// The cached orders. Does not allocate before the first order.
 #[derive(Debug)]
 pub(crate) struct Orders(Vec<(Origin, [u8; LONGEST])>);
 
@@ -21,7 +21,8 @@ impl Orders {
         Orders(hidden::vec())
     }
 
-    /// The order that was drawn from `origin`, or that `draw` draws from it now.
+    /// Returns the order drawn from `origin`; if it is not cached, calls `draw` and caches the
+    /// result.
     #[inline]
     pub(crate) fn get(
         &mut self,
@@ -29,7 +30,7 @@ impl Orders {
         draw: impl FnOnce(&mut [u8; LONGEST]),
     ) -> &[u8; LONGEST] {
         if self.0.is_empty() {
-            // Of no elements there is no order, so no origin ends with this.
+            // Empty collections have no order, so no real origin ends with a length of 0.
             self.0.resize(KEPT, ([0; 5], [0; LONGEST]));
         }
         let [_, _, a, b, _] = origin;

@@ -1,5 +1,5 @@
-//! The events of call sites, written without a value of the protocol in between: a thread records
-//! them in interposed calls, which may take no memory from the program's allocators.
+//! Writes the events of call sites directly, without values of the protocol. Threads record them in
+//! interposed calls, which must not use the program's allocators.
 
 use super::stack::Stack;
 use crate::catalogue::Family;
@@ -7,20 +7,20 @@ use crate::json::Object;
 use crate::protocol::point::{ChoiceRecord, Reading};
 use crate::protocol::site::{Caller, portable_path};
 
-/// What is recorded of a thread at a site.
+/// Record of a thread at a site.
 pub(super) struct Point<'a> {
     pub(super) api: &'a str,
     pub(super) family: Family,
     pub(super) caller: Caller,
-    /// How many calls there had a choice.
+    /// Number of calls at the site that had a choice.
     pub(super) count: u64,
-    /// The largest size of a choice.
+    /// Largest size of a choice.
     pub(super) max_len: u64,
     /// The stack of a call, if it was requested.
     pub(super) stack: &'a Stack,
 }
 
-/// Writes what a thread did at a site.
+/// Writes the record of a thread at a site.
 pub(super) fn point(thread: &str, point: &Point<'_>, object: &mut Object<'_>) {
     object
         .object("site", |object| {
@@ -43,7 +43,7 @@ pub(crate) fn site(api: &str, family: Family, caller: Caller, object: &mut Objec
         .number("column", column.into());
 }
 
-/// Writes what a thread did at these sites, and its first choices.
+/// Writes the records of a thread at these sites, and its first choices.
 pub(super) fn points<'a>(
     thread: &str,
     points: impl Iterator<Item = Point<'a>>,
@@ -78,7 +78,7 @@ mod tests {
 
     const TEST: &str = "a \"test\"";
 
-    /// Some points, and what is recorded of them.
+    /// Returns some points, and the records expected of them.
     fn some(stack: &Stack) -> Vec<(Point<'_>, PointRecord)> {
         let files = ["src/lib.rs", "/rustc/1/src/\u{e4} \"\\\n\u{1}.rs"];
         let points = files.into_iter().map(|file| {

@@ -14,16 +14,16 @@ use super::run::Context;
 use crate::catalogue::Level;
 use crate::protocol::spec::{LEVEL_VARIABLE, RunSpec, SEED_VARIABLE, SPEC_VARIABLE};
 
-/// The context of a fork that runs a test: it counts before the one that it was forked with.
+/// Context of a fork that runs a test. It takes precedence over the context of the parent.
 static FORKED: OnceLock<Arc<Context>> = OnceLock::new();
 
 pub(super) static GLOBAL: OnceLock<Option<Arc<Context>>> = OnceLock::new();
 
-/// The context of this process: from [`SPEC_VARIABLE`], or from [`SEED_VARIABLE`] and
-/// [`LEVEL_VARIABLE`], or none.
+/// Returns the context of this process, from [`SPEC_VARIABLE`], or from [`SEED_VARIABLE`] and
+/// [`LEVEL_VARIABLE`], or from an ancestor, if there is one.
 ///
-/// A variable that cannot be understood ends the process with code 96 and a message on stderr: a
-/// run must never silently not happen.
+/// If a variable is invalid, ends the process with code 96 and a message on stderr: a run must
+/// never be skipped silently.
 pub fn global() -> Option<&'static Arc<Context>> {
     if let Some(context) = FORKED.get() {
         return Some(context);
@@ -40,8 +40,9 @@ pub fn global() -> Option<&'static Arc<Context>> {
         .as_ref()
 }
 
-/// Returns the context of this process, which may have none; `None` while that is not known, and
-/// may not be found out: where functions of libc are interposed, that is done before `main`.
+/// Returns the context of this process, or `Some(None)` if it has none. Returns `None` while the
+/// context is not known. Where functions of libc are interposed, it must not be initialized here,
+/// because that happens before `main`.
 pub(super) fn known() -> Option<Option<&'static Arc<Context>>> {
     if let Some(context) = FORKED.get() {
         return Some(Some(context));
@@ -52,29 +53,29 @@ pub(super) fn known() -> Option<Option<&'static Arc<Context>>> {
     Some(global())
 }
 
-/// Whether this process is to tell what it writes.
+/// Returns whether this process must report the files that it writes.
 #[inline]
 pub fn tells_writes() -> bool {
     known().flatten().is_some_and(|context| context.spec().writes)
 }
 
-/// Records that this process may have written what is at this path; without a path, anything. Takes
-/// no memory and no lock, so that it may be called anywhere.
+/// Records that this process may have written the file at `path`, or any file without a path.
+/// Neither allocates nor locks, so that it may be called anywhere.
 pub fn note_written(path: Option<&str>) {
     if let Some(context) = known().flatten() {
         context.note_written(path);
     }
 }
 
-/// Makes this process, a fork that is to run the test of `spec`, have a separate context: what the
-/// parent's shares between its tests goes on in it.
+/// Gives this process, a fork that is to run the test of `spec`, a separate context. The parent's
+/// state that is common to all tests continues in it.
 pub fn fork_global(spec: RunSpec) -> Option<&'static Arc<Context>> {
     let forked = global()?.of_fork(spec);
     FORKED.set(forked).ok()?;
     FORKED.get()
 }
 
-/// Makes the process have no context, whatever its ancestors have.
+/// Makes the process have no context, even if an ancestor has one.
 pub fn renounce() {
     let _ = GLOBAL.set(None);
 }

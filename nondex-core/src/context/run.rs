@@ -1,4 +1,4 @@
-//! One run in one process: what to decide, and where to record it.
+//! The context of one run in one process.
 
 #![expect(
     clippy::disallowed_methods,
@@ -33,49 +33,50 @@ use crate::protocol::source::Source;
 use crate::protocol::spec::RunSpec;
 use crate::protocol::state::{AccessRecord, StateChange, StateId, StateKind};
 
-/// One run: what to decide and where to record it.
+/// One run: which choices to make, and where to record them.
 #[derive(Debug)]
 pub struct Context {
     pub(super) spec: RunSpec,
-    /// The name of the test of the spec, for threads that nobody named.
+    /// Name of the test in the spec, used for threads that entered no test.
     pub(super) test: Arc<str>,
-    /// The choices that the spec gives, in its order.
+    /// The choices that the spec gives, in the order of the spec.
     pub(super) given: Vec<Arc<GivenChoice>>,
     pub(super) journal: Arc<Journal>,
-    /// Where the forks of this process append their events. It is opened before the first test,
-    /// which may leave no descriptor free.
+    /// Journal to which the forks of this process append their events. It is opened before the
+    /// first test, because a test may use up all descriptors.
     forks: Option<Arc<Journal>>,
-    /// The path of the main thread: empty in the test's own process, see
+    /// Path of the main thread; empty in the test's own process, see
     /// [`inheritance`](super::inheritance).
     pub(super) process: String,
-    /// The number of the test's own process.
+    /// Process number of the test's own process.
     pub(super) root: u32,
-    /// The number of this process; another one in a forked child.
+    /// Number of this process; a forked child has a different one.
     pub(super) pid: u32,
-    /// What goes on in a fork that runs a test.
+    /// State common to all tests of the process. A fork that runs a test continues with it.
     pub(super) shared: Arc<Shared>,
 }
 
-/// What the tests of a process share about their runs.
+/// State that the tests of a process share.
 #[derive(Debug)]
 pub(super) struct Shared {
-    /// How many threads were started.
+    /// Number of threads started.
     pub(super) threads: AtomicU32,
-    /// How many threads that no shim saw start have asked for anything.
+    /// Number of threads that used the context although no shim saw them start.
     unseen: AtomicU32,
-    /// How many tests run.
+    /// Number of tests that are running.
     pub(super) tests: AtomicU32,
-    /// The [bits](Source::bit) of what the test used that no choice controls.
+    /// [Bits](Source::bit) of the sources of nondeterminism that the test used and no choice
+    /// controls.
     sources: AtomicU8,
     pub(super) stacks: Stacks,
     pub(super) failures: Failures,
     pub(super) keys: Keys,
-    /// The content of the environment as it was read first.
+    /// Hash of the environment at its first reading.
     pub(super) environment: OnceLock<u64>,
 }
 
 impl Context {
-    /// A context for `spec`, which records to the file it names, or in memory.
+    /// Creates a context for `spec`. It records to the file that the spec names, or in memory.
     pub fn new(mut spec: RunSpec) -> Arc<Self> {
         let process = process_number::of_system();
         spec.execution.states_mut().for_each(|state| numbered::place(state, process));
@@ -112,8 +113,8 @@ impl Context {
         })
     }
 
-    /// The context of this process, a fork of the one with this context, in which the test of
-    /// `spec` runs as if it ran in that one: a separate process for a test.
+    /// Creates the context of a fork that runs the test of `spec` alone. `self` is the context that
+    /// the process was forked with. The test runs as if it were in the original process.
     pub(super) fn of_fork(&self, spec: RunSpec) -> Arc<Self> {
         let pid = process_number::of_system();
         Arc::new(Context {
@@ -129,7 +130,7 @@ impl Context {
         })
     }
 
-    /// Whether this is the test's own process, whose end is the test's end.
+    /// Returns whether this is the test's own process, whose end is the end of the test.
     pub fn is_own_process(&self) -> bool {
         self.process.is_empty() && self.pid == process_number::of_system()
     }
@@ -138,18 +139,19 @@ impl Context {
     pub(super) fn note_source(&self, source: Source) {
         let noted = self.shared.sources.fetch_or(source.bit(), Ordering::Relaxed);
         if source == Source::Child && noted & source.bit() == 0 {
-            // Recorded at once, because the test may not come to its end: a program records
-            // nothing.
+            // The process may be replaced by another program, which records nothing, so record this
+            // now.
             self.note_written(None);
         }
     }
 
-    /// What was noted since the last call.
+    /// Returns the sources noted since the last call, and forgets them.
     pub(super) fn take_sources(&self) -> Vec<Source> {
         Source::of(self.shared.sources.swap(0, Ordering::Relaxed))
     }
 
-    /// Records what the test used, unless this is a child of it. Takes no memory of the program's.
+    /// Records the sources that the test used, unless this is a child process of the test. Does not
+    /// use the program's allocator.
     pub(super) fn record_sources(&self) {
         let sources = self.shared.sources.swap(0, Ordering::Relaxed);
         if sources == 0 || !self.is_own_process() {
@@ -162,8 +164,8 @@ impl Context {
         });
     }
 
-    /// The path of the thread of `test`. In a child process several may run at once: they are known
-    /// by their names.
+    /// Returns the path of the thread of `test`. Several such threads may run at once in a child
+    /// process, so there the name of the test identifies them.
     pub(super) fn test_thread(&self, test: &str) -> Text {
         match self.process.as_str() {
             "" => Text::from("0"),
@@ -171,16 +173,16 @@ impl Context {
         }
     }
 
-    /// The test that what `test` does is recorded for: where a test has started an executable of
-    /// tests, the former.
-    pub(super) fn whose<'a>(&'a self, test: &'a str) -> &'a str {
+    /// Returns the test under which the actions of `test` are recorded. In a test executable that
+    /// another test started, that is the other test.
+    pub(super) fn recorded_test<'a>(&'a self, test: &'a str) -> &'a str {
         match self.process.as_str() {
             "" => test,
             _ => &self.spec.test,
         }
     }
 
-    /// The path of a thread that no shim saw start: `?`, then `?1`.
+    /// Returns the path of a thread that no shim saw start: `?` for the first one, then `?1`.
     pub(super) fn unseen_thread(&self) -> Text {
         match self.shared.unseen.fetch_add(1, Ordering::Relaxed) {
             0 => Text::of(format_args!("{}?", self.process)),
@@ -188,49 +190,49 @@ impl Context {
         }
     }
 
-    /// The request of this run.
+    /// Returns the spec of this run.
     pub const fn spec(&self) -> &RunSpec {
         &self.spec
     }
 
-    /// Records that this process may have written what is at this path, or anything, if the spec
-    /// asks for that.
+    /// Records that this process may have written the file at `path`, or any file without a path.
+    /// Does so only if the spec requests it.
     pub(super) fn note_written(&self, path: Option<&str>) {
         if self.spec.writes {
             written::append(&self.journal, &self.spec.test, path);
         }
     }
 
-    /// The events kept in memory, when the spec names no file.
+    /// Returns the events kept in memory, if the spec names no file, and forgets them.
     #[inline]
     pub fn take_events(&self) -> Vec<Event> {
         self.journal.take()
     }
 
-    /// Records that the tests of this process have ended and forks begin. The driver applies other
-    /// time limits from then on.
+    /// Records that the tests of this process have ended and that forks follow. The driver then
+    /// applies different time limits.
     pub fn note_forks(&self) {
         if let Some(forks) = &self.forks {
             forks.append_json("");
         }
     }
 
-    /// Says how the fork that has just ended did so, after its events.
+    /// Records how the latest fork ended, after the events of that fork.
     pub fn note_fork(&self, fork: ForkRecord) {
         if let Some(forks) = &self.forks {
             forks.append(&Event::Forked { test: self.spec.test.clone(), fork });
         }
     }
 
-    /// Says what the scheduler did in `test`: the fields of a
-    /// [`ScheduleRecord`](crate::ScheduleRecord). Takes no memory of the program's.
+    /// Records the actions of the scheduler in `test`: the fields of a
+    /// [`ScheduleRecord`](crate::ScheduleRecord). Does not use the program's allocator.
     pub fn note_schedule(&self, test: &str, fields: impl FnOnce(&mut Object<'_>)) {
         self.journal.record_end("schedule", test, |event| {
             event.object("schedule", fields);
         });
     }
 
-    /// Says what `test` has left changed.
+    /// Records the state that `test` changed and did not restore.
     pub fn note_states(&self, test: &str, mut changes: Vec<StateChange>) {
         for StateChange { state, .. } in &mut changes {
             state.name = numbered::name(state.kind, &state.name, self.pid).to_string();
@@ -238,8 +240,8 @@ impl Context {
         self.journal.append(&Event::States { test: test.to_owned(), changes });
     }
 
-    /// Says that `test` has read or changed the part of the state of this kind with this name.
-    /// Takes no memory of the program's.
+    /// Records that `test` read or changed the part of the state with this kind and name. Does not
+    /// use the program's allocator.
     pub fn note_access(
         &self,
         test: &str,
@@ -261,7 +263,7 @@ impl Context {
         });
     }
 
-    /// Says that accesses of `test` to this part of the state cannot be seen.
+    /// Records that accesses of `test` to this part of the state cannot be observed.
     pub fn note_unseen(&self, test: &str, state: &StateId) {
         self.journal.append(&Event::Access {
             test: test.to_owned(),
@@ -276,9 +278,9 @@ impl Context {
         });
     }
 
-    /// Says which code `test` has run: `covered` writes the fields of a
-    /// [`CoveredRecord`](crate::CoveredRecord), unless nothing is known. Takes no memory of the
-    /// program's. Whether anything was written.
+    /// Records which code `test` ran, and returns whether it did. `covered` writes the fields of a
+    /// [`CoveredRecord`](crate::CoveredRecord), or returns false if there is no data. Does not use
+    /// the program's allocator.
     pub fn note_covered(&self, test: &str, covered: impl FnOnce(&mut Object<'_>) -> bool) -> bool {
         let mut is_known = false;
         let event = journal::event("covered", test, |event| {
@@ -290,7 +292,7 @@ impl Context {
         is_known
     }
 
-    /// Says that no forks are made, and why.
+    /// Records that this process cannot fork, and why.
     pub fn note_unforked(&self, others: Others) {
         self.journal.append(&Event::Unforked {
             test: self.spec.test.clone(),
@@ -299,26 +301,26 @@ impl Context {
         });
     }
 
-    /// The record to which forks append their events; `None` when there are none, or nothing is
-    /// written.
+    /// Returns the path of the record to which forks append their events. Returns `None` if the run
+    /// has no forks or is not recorded to a file.
     pub fn forks_record(&self) -> Option<PathBuf> {
         forks_record(&self.spec)
     }
 
-    /// How many events are kept in memory.
+    /// Returns the number of events kept in memory.
     pub fn kept(&self) -> usize {
         self.journal.len()
     }
 
-    /// The operations of a test on other machines, when the spec names no file.
+    /// Returns the network operations of a test, if the spec names no file.
     #[inline]
     pub fn network_of(&self, test: &str) -> Vec<NetworkRecord> {
         self.network_since(0, test)
     }
 
-    /// The operations of threads that work for no test in particular, when the spec names neither a
-    /// test nor a file: those with something to say since that many events were
-    /// [kept](Context::kept).
+    /// Returns the network operations of threads that work for no particular test. The spec must
+    /// name neither a test nor a file. Only events after the first `since` [kept](Context::kept)
+    /// ones count.
     #[inline]
     pub fn network_of_nobody(&self, since: usize) -> Vec<NetworkRecord> {
         self.network_since(since, "")
@@ -340,7 +342,8 @@ impl Context {
     }
 }
 
-/// What a spec gives, made before a thread asks for it: that may be in an interposed call.
+/// Returns the choices that a spec gives. They are prepared before a thread needs them, because the
+/// thread may then be in an interposed call.
 fn given(spec: &RunSpec) -> Vec<Arc<GivenChoice>> {
     spec.given().iter().map(|given| given.choice.clone()).map(Arc::new).collect()
 }

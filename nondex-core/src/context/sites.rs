@@ -1,4 +1,4 @@
-//! What one thread did at each site in one test until now.
+//! The choices of one thread in one test, by site.
 
 use std::cmp::Ordering;
 use std::panic::Location;
@@ -15,7 +15,7 @@ use crate::protocol::schedule::Schedule;
 use crate::protocol::selection::Selected;
 use crate::protocol::site::{Caller, Site, portable_path};
 
-/// What a choice is made from, once a thread and a site are known.
+/// The data from which a choice is made, once its thread and site are known.
 #[derive(Clone, Debug)]
 pub(crate) struct Reached {
     pub(crate) level: Level,
@@ -23,19 +23,19 @@ pub(crate) struct Reached {
     pub(crate) schedule: Schedule,
     /// Identity without the ordinal: test, site and thread.
     pub(crate) place: u64,
-    /// Which call at this place it is, from 0.
+    /// Ordinal of the call at this place, from 0.
     pub(crate) ordinal: u64,
-    /// Whether the spec leaves this choice to the seed.
+    /// Whether the spec lets the seed decide this choice.
     pub(crate) is_selected: bool,
-    /// What the spec gives for this call.
+    /// The choice that the spec gives for this call.
     pub(crate) given: Option<Arc<GivenChoice>>,
-    /// Whether what is ordered has names.
+    /// Whether the ordered elements have names.
     pub(crate) is_of_names: bool,
-    /// Whether it is to be [listed](super::ThreadState::list).
+    /// Whether the choice is to be [listed](super::ThreadState::list).
     pub(crate) is_listed: bool,
 }
 
-/// What a thread did at one site.
+/// State of a thread at one site.
 #[derive(Debug)]
 pub(super) struct SiteState {
     model: &'static Model,
@@ -52,7 +52,7 @@ pub(super) struct SiteState {
 }
 
 impl SiteState {
-    /// The state of a site that a thread reaches for the first time.
+    /// Creates the state of a site that a thread reaches for the first time.
     #[cold]
     pub(super) fn begin(
         context: &Context,
@@ -62,8 +62,11 @@ impl SiteState {
     ) -> Self {
         let spec = &context.spec;
         let is_site = |site: &Site| site.is_of(model, family, caller);
-        let given = spec.given().iter().zip(&context.given);
-        let given = given.filter(|(given, _)| given.thread == thread && is_site(&given.site));
+        let given = spec
+            .given()
+            .iter()
+            .zip(&context.given)
+            .filter(|(given, _)| given.thread == thread && is_site(&given.site));
         let mut state = SiteState {
             model,
             family,
@@ -86,14 +89,15 @@ impl SiteState {
         state
     }
 
-    /// The stack of a call: where its object or its thread was created, when that was noted.
+    /// Returns the stack of a call. If the creation of its object or thread was noted, that stack
+    /// takes precedence.
     fn capture(&self, context: &Context) -> Stack {
         let call = (self.model, self.family, self.caller);
         context.shared.keys.created(call).unwrap_or_else(Stack::capture)
     }
 
-    /// What the spec gives for this call. Of all calls at the site, it is the one that is looked
-    /// at.
+    /// Returns the choice that the spec gives for this call, and captures its stack on request. The
+    /// stack of this call is the one to report for the site.
     #[cold]
     fn give(&mut self, ordinal: u64, context: &Context) -> Option<Arc<GivenChoice>> {
         let (_, choice) = self.given.iter().find(|(number, _)| *number == ordinal)?;
@@ -104,12 +108,12 @@ impl SiteState {
         Some(choice)
     }
 
-    /// Whether its model is off, so that nothing is recorded.
+    /// Returns whether the model is off, so that nothing is recorded.
     pub(super) const fn is_off(&self) -> bool {
         self.off
     }
 
-    /// Counts a call of this size, and returns what its choice is made from.
+    /// Counts a call of this size, and returns the data from which its choice is made.
     #[inline(always)]
     pub(super) fn reach(&mut self, context: &Context, size: u64, is_listed: bool) -> Reached {
         let ordinal = self.calls;
@@ -129,12 +133,12 @@ impl SiteState {
         }
     }
 
-    /// Whether there is anything to tell at the end.
+    /// Returns whether the site has calls to record.
     pub(super) const fn was_reached(&self) -> bool {
         !self.off && self.calls > 0
     }
 
-    /// What is recorded of it.
+    /// Returns the record of the site.
     pub(super) fn point(&self) -> Point<'_> {
         Point {
             api: self.model.api,
@@ -146,7 +150,7 @@ impl SiteState {
         }
     }
 
-    /// The order of the points of a thread.
+    /// Compares two sites by their place in the list of a thread's points.
     pub(super) fn compare(&self, other: &Self) -> Ordering {
         let key = |state: &Self| {
             let Caller { file, line, column } = state.caller;
@@ -156,7 +160,7 @@ impl SiteState {
         key(self).cmp(&key(other))
     }
 
-    /// Records that a thread reached it for the first time.
+    /// Records that a thread reached the site for the first time.
     #[cold]
     pub(super) fn record(&self, context: &Context, test: &str, thread: &str, size: u64) {
         let point = Point { count: 1, max_len: size, ..self.point() };
@@ -166,17 +170,17 @@ impl SiteState {
     }
 }
 
-/// What a thread did at all sites.
+/// State of a thread at all sites.
 #[derive(Debug)]
 pub(super) struct Sites {
     all: hidden::Vec<SiteState>,
-    /// The positions, by the key of a call.
+    /// Positions in `all`, by the key of a call.
     index: Table<u32>,
-    /// Where a place was found last, for a few places.
+    /// Cache of the sites at a few recent places.
     recent: [Option<Recent>; RECENT],
 }
 
-/// A place, and the site of the calls there.
+/// A place and the site of its calls.
 #[derive(Clone, Copy, Debug)]
 struct Recent {
     place: &'static Location<'static>,
@@ -185,7 +189,7 @@ struct Recent {
     at: u32,
 }
 
-/// Number of places that are remembered.
+/// Maximum number of places in the cache.
 const RECENT: usize = 16;
 
 impl Sites {
@@ -193,8 +197,8 @@ impl Sites {
         Sites { all: hidden::vec(), index: hidden::table(), recent: [None; RECENT] }
     }
 
-    /// The position of the site of these calls. They are identified by address: one site may have
-    /// several states.
+    /// Returns the position of the site of these calls. Calls are identified by address, so one
+    /// site may have several states.
     pub(super) fn find(
         &self,
         model: &'static Model,
@@ -212,7 +216,7 @@ impl Sites {
         Some(*found as usize)
     }
 
-    /// A hash of the keys of calls.
+    /// Returns a hash of the key of a call.
     fn hash(model: &'static Model, family: Family, caller: Caller) -> u64 {
         let addresses =
             std::ptr::from_ref(model).addr() ^ caller.file.as_ptr().addr().rotate_left(20);
@@ -220,7 +224,7 @@ impl Sites {
         hash::mix(addresses as u64 ^ place.rotate_left(32))
     }
 
-    /// Adds a site that was not found; its position.
+    /// Adds a site that [`find`](Self::find) did not find, and returns its position.
     pub(super) fn add(&mut self, state: SiteState) -> usize {
         let hash = |state: &SiteState| Sites::hash(state.model, state.family, state.caller);
         let (own, at) = (hash(&state), self.all.len());
@@ -230,26 +234,26 @@ impl Sites {
         at
     }
 
-    /// The site at a position.
+    /// Returns the site at a position.
     #[inline]
     pub(super) fn get(&mut self, at: usize) -> &mut SiteState {
         &mut self.all[at]
     }
 
-    /// Where a place is remembered.
+    /// Returns the slot of the cache for a place.
     #[inline]
     fn slot(place: &'static Location<'static>) -> usize {
         std::ptr::from_ref(place).addr() / align_of::<Location<'_>>() % RECENT
     }
 
-    /// Remembers the site of the calls at a place. Another place may be forgotten for it.
+    /// Remembers the site of the calls at a place. May evict another place.
     pub(super) fn remember(&mut self, place: &'static Location<'static>, at: usize) {
         let state = &self.all[at];
         self.recent[Sites::slot(place)] =
             Some(Recent { place, model: state.model, family: state.family, at: at as u32 });
     }
 
-    /// The position of the site of these calls, if it is remembered.
+    /// Returns the position of the site of these calls, if the cache has it.
     #[inline]
     pub(super) fn recall(
         &self,
@@ -264,7 +268,7 @@ impl Sites {
         is_it.then_some(recent.at as usize)
     }
 
-    /// Forgets all sites; what is known of them.
+    /// Forgets all sites, and returns their states.
     pub(super) fn take(&mut self) -> hidden::Vec<SiteState> {
         std::mem::replace(self, Sites::new()).all
     }

@@ -1,4 +1,4 @@
-//! The slot of a thread: the test it works for, if any.
+//! The slot of a thread: the state of the thread in its test, if it has one.
 
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
@@ -27,7 +27,7 @@ use crate::protocol::spec::RunSpec;
 
 #[derive(Debug, Default)]
 pub(super) enum Slot {
-    /// Nothing asked yet.
+    /// The thread has not used its slot yet.
     #[default]
     Unknown,
     /// The process has no context.
@@ -37,10 +37,11 @@ pub(super) enum Slot {
 }
 
 impl Slot {
-    /// Returns the state of a thread that nobody named. `None` until the process has its context:
-    /// an allocator that is called before may not be called again by what would be done here.
+    /// Returns the slot of a thread that entered no test. Returns `None` until the process has its
+    /// context. An allocator may call this earlier, and finding the context would call that
+    /// allocator again.
     #[cold]
-    fn ask() -> Option<Self> {
+    fn unnamed() -> Option<Self> {
         let Some(context) = known()? else { return Some(Slot::Inactive) };
         let test = Arc::clone(&context.test);
         let path = context.unseen_thread();
@@ -52,7 +53,7 @@ impl Slot {
     #[inline]
     fn state(&mut self) -> Option<&mut ThreadState> {
         if let Slot::Unknown = self {
-            *self = Slot::ask()?;
+            *self = Slot::unnamed()?;
         }
         match self {
             Slot::Active(state) => Some(state),
@@ -62,8 +63,8 @@ impl Slot {
 }
 
 /// The slot of a thread, until the [end of the thread](super::end). It has no destructor:
-/// registering one takes memory from C's `malloc`, and the first question of a thread may come from
-/// an allocator that is being set up.
+/// registering one allocates with C's `malloc`, and the thread's first use of the slot may come
+/// from an allocator in its initialization.
 pub(super) struct OwnSlot(ManuallyDrop<RefCell<Slot>>);
 
 impl OwnSlot {
@@ -80,9 +81,9 @@ impl Deref for OwnSlot {
     }
 }
 
-/// Ends the thread that calls it: what it chose is written, and nothing is recorded any more.
+/// Ends the calling thread: writes its choices, and records nothing more.
 pub fn end_thread() {
-    // That what the thread chose is written now is not the test's doing.
+    // Writing the choices is not an action of the test.
     let _pause = pause();
     let ended = SLOT.try_with(|slot| {
         let slot = slot.try_borrow_mut();
@@ -93,12 +94,12 @@ pub fn end_thread() {
 
 thread_local! {
     pub(super) static SLOT: OwnSlot = const { OwnSlot::new() };
-    /// How many guards say that the tool's own code is running.
+    /// Number of guards that pause this thread because code of this tool runs.
     pub(super) static PAUSES: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Runs `f` on the thread's state, unless the thread is inactive, paused, ending, or inside this
-/// very function. In a forked child the state may still be its parent's: see [`with_state`].
+/// very function. The state in a forked child may still be its parent's: see [`with_state`].
 #[inline]
 fn with_inherited_state<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R> {
     if PAUSES.get() > 0 {
@@ -107,8 +108,8 @@ fn with_inherited_state<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R> {
     SLOT.try_with(|slot| f(slot.try_borrow_mut().ok()?.state()?).into()).ok().flatten()
 }
 
-/// As [`with_inherited_state`], on a state of this process: a forked child is given one when it is
-/// first asked for, and not by `fork`, after which memory may not be had.
+/// Runs `f` as [`with_inherited_state`] does, on a state of this process. A forked child gets it at
+/// the first use and not in `fork`, after which it may be unable to allocate.
 #[inline]
 pub(super) fn with_state<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R> {
     with_inherited_state(|state| {
@@ -119,20 +120,20 @@ pub(super) fn with_state<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R> 
     })
 }
 
-/// Whether this thread is [paused](pause) or inside of the engine: what it calls is not the test's
-/// doing.
+/// Returns whether this thread is [paused](pause) or inside the engine, so that its calls are not
+/// actions of the test.
 pub fn is_own_work() -> bool {
     PAUSES.get() > 0 || SLOT.try_with(|slot| slot.try_borrow_mut().is_err()).unwrap_or(false)
 }
 
-/// The level of the run this thread works for, if any.
+/// Returns the level of the run that this thread works for, if any.
 #[inline]
 pub fn level() -> Option<Level> {
     with_inherited_state(|state| state.context.spec.level())
 }
 
-/// Records that the thread reached a choice, and returns what to make it from. `None` outside a
-/// test, while paused, and for a model that is off.
+/// Records that the thread reached a choice, and returns the data from which it is made. Returns
+/// `None` outside a test, while paused, and for a model that is off.
 pub(crate) fn reach(
     model: &'static Model,
     family: Family,
@@ -142,8 +143,8 @@ pub(crate) fn reach(
     with_state(|state| state.reach((model, family, caller), None, choice)).flatten()
 }
 
-/// As [`reach`], of an order of `len` elements at a place in the source. If the place shows that it
-/// is this caller's, the thread knows the site there from now on.
+/// Reaches a choice as [`reach`] does, of an order of `len` elements at a place in the source. If
+/// `place` is the place of `caller`, the thread remembers the site for it.
 pub(crate) fn reach_at(
     model: &'static Model,
     family: Family,
@@ -162,12 +163,12 @@ pub(crate) fn with_thread<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R>
     with_state(f)
 }
 
-/// The hash of the path of this thread, if it works for a test. Takes no memory.
+/// Returns the hash of this thread's path, if it works for a test. Does not allocate.
 pub(crate) fn path_hash() -> Option<u64> {
     with_inherited_state(|state| state.own_path_hash())
 }
 
-/// See [`choice::table_key`](crate::choice::table_key).
+/// Implements [`choice::table_key`](crate::choice::table_key).
 pub(crate) fn table_key(model: &'static Model, caller: Caller) -> Option<u64> {
     with_state(|state| {
         state.keys += 1;
@@ -180,8 +181,8 @@ pub(crate) fn table_key(model: &'static Model, caller: Caller) -> Option<u64> {
     })
 }
 
-/// Notes that what this thread creates here makes a choice at another place, as `caller`'s: the
-/// stack of that choice is this one.
+/// Notes that an object created here makes a choice of `caller`'s at another place. The stack of
+/// the creation then becomes the stack of that choice.
 pub fn note_creation(model: &'static Model, caller: Caller) {
     with_inherited_state(|state| {
         let keys = &state.context.shared.keys;
@@ -189,15 +190,15 @@ pub fn note_creation(model: &'static Model, caller: Caller) {
     });
 }
 
-/// The key of a `RandomState` as it is without the seed.
+/// Returns the key of a `RandomState` without the effect of the seed.
 pub(crate) fn key_without_seed(table_key: u64) -> u64 {
     let secret = with_inherited_state(|state| state.context.shared.keys.secret)
         .or_else(|| global().map(|context| context.shared.keys.secret));
     table_key ^ secret.unwrap_or(table_key)
 }
 
-/// The result of `decide` for the state with this key, and of all its clones when it `is_shared`:
-/// once for them all.
+/// Returns the result of `decide` for the state with this key. If it `is_shared`, all clones of the
+/// state use the first result.
 pub(crate) fn once(table_key: u64, is_shared: bool, decide: impl FnOnce() -> u64) -> u64 {
     match with_state(|state| Arc::clone(&state.context)) {
         Some(context) => context.shared.keys.once(table_key, is_shared, decide),
@@ -205,7 +206,8 @@ pub(crate) fn once(table_key: u64, is_shared: bool, decide: impl FnOnce() -> u64
     }
 }
 
-/// How this reading of the environment, with this content, follows others; `None` outside a test.
+/// Returns how this reading of the environment relates to earlier ones; `None` outside a test.
+/// `content` is a hash of what was read.
 pub(crate) fn reading(content: u64) -> Option<Reading> {
     with_state(|state| {
         let first = *state.context.shared.environment.get_or_init(|| content);
@@ -218,24 +220,24 @@ pub(crate) fn reading(content: u64) -> Option<Reading> {
     })
 }
 
-/// Whether the stacks of these calls are requested.
+/// Returns whether the spec requests the stacks of these calls.
 pub(crate) fn is_traced(model: &Model, family: Family, caller: Caller) -> bool {
     let is_it = |site: &Site| site.is_of(model, family, caller);
     with_inherited_state(|state| state.context.spec.trace.iter().any(is_it)).unwrap_or(false)
 }
 
-/// Whether this run is to tell where the elements of a collection were inserted. Such a run is
+/// Returns whether this run reports where the elements of a collection were inserted. Such a run is
 /// slow.
 pub fn traces_elements() -> bool {
-    let asks = |spec: &RunSpec| {
+    let requests = |spec: &RunSpec| {
         let mut given = spec.given().iter();
         !spec.trace.is_empty() && given.any(|given| matches!(given.choice, GivenChoice::Steps(_)))
     };
-    with_inherited_state(|state| asks(&state.context.spec)).unwrap_or(false)
+    with_inherited_state(|state| requests(&state.context.spec)).unwrap_or(false)
 }
 
-/// Records an event of this kind, if this thread works for a test; `fields` is given the thread's
-/// path, and may not ask for the state of the thread. Takes no memory of the program's.
+/// Records an event of this kind, if this thread works for a test. `fields` receives the path of
+/// the thread, and must not use the state of the thread. Does not use the program's allocator.
 pub(crate) fn record(kind: &str, fields: impl FnOnce(&str, &mut Object<'_>)) {
     record_if(kind, |_, thread, event| {
         fields(thread, event);
@@ -243,7 +245,8 @@ pub(crate) fn record(kind: &str, fields: impl FnOnce(&str, &mut Object<'_>)) {
     });
 }
 
-/// As [`record`], unless `fields`, which is also given the context, decides otherwise.
+/// Records an event as [`record`] does, if `fields` returns true. `fields` also receives the
+/// context.
 pub(super) fn record_if(
     kind: &str,
     fields: impl FnOnce(&Context, &str, &mut Object<'_>) -> bool,
@@ -260,41 +263,42 @@ pub(super) fn record_if(
     Some(())
 }
 
-/// Records which code ran, if the run that this thread works for asks for it: `covered` writes the
-/// fields of a [`CoveredRecord`](crate::CoveredRecord), unless nothing is known. Takes no memory of
-/// the program's. Whether it is recorded.
+/// Records which code ran, if this thread's run requests it, and returns whether it did. `covered`
+/// writes the fields of a [`CoveredRecord`](crate::CoveredRecord), or returns false if there is no
+/// data. Does not use the program's allocator.
 pub fn note_covered(covered: impl FnOnce(&mut Object<'_>) -> bool) -> bool {
-    let asked = with_inherited_state(|state| {
+    let requested = with_inherited_state(|state| {
         let context = Arc::clone(&state.context);
         context.spec.cover.then(|| (context, Arc::clone(&state.test)))
     });
-    let Some((context, test)) = asked.flatten() else { return false };
+    let Some((context, test)) = requested.flatten() else { return false };
     let _pause = pause();
     context.note_covered(&test, covered)
 }
 
-/// Asks the spec of the run this thread works for.
+/// Runs `f` on the spec of the run that this thread works for.
 pub(super) fn spec<R>(f: impl FnOnce(&RunSpec) -> R) -> Option<R> {
     with_inherited_state(|state| f(&state.context.spec))
 }
 
-/// The path of this thread, if it works for a test.
+/// Returns the path of this thread, if it works for a test.
 pub(super) fn path() -> Option<hidden::Text> {
     with_state(|state| state.path.clone())
 }
 
-/// Keeps the stack of an operation of this thread on another machine, or what became of it.
+/// Keeps the stack of a network operation of this thread, or its new outcome.
 pub(super) fn keep_stack(operation: &NetworkOperation) {
     let Some(context) = with_state(|state| Arc::clone(&state.context)) else { return };
-    // Only the test's own process reads them, and only for the driver, which gives it one test.
+    // Only the test's own process reads the stacks, and only under the driver, which gives it one
+    // test.
     if context.is_own_process() && context.spec.record.is_some() {
         let _pause = pause();
         context.shared.stacks.note(operation);
     }
 }
 
-/// Notes that the test of this thread, if there is one, uses `source`. Takes no memory and no lock,
-/// so that it may be called anywhere, in a signal handler too.
+/// Notes that the test of this thread, if any, uses `source`. Neither allocates nor locks, so that
+/// it may be called anywhere, including in a signal handler.
 #[inline]
 pub fn note_source(source: Source) {
     if PAUSES.try_with(Cell::get).is_ok_and(|pauses| pauses > 0) {
@@ -304,7 +308,7 @@ pub fn note_source(source: Source) {
         let Ok(slot) = slot.try_borrow() else { return };
         let context = match &*slot {
             Slot::Active(state) => Some(&state.context),
-            // Without a harness of ours, all that the process does is the test's doing.
+            // Without a harness of this tool, all actions of the process are those of the test.
             Slot::Unknown if !has_harness() => known().flatten(),
             _ => None,
         };
@@ -314,7 +318,8 @@ pub fn note_source(source: Source) {
     });
 }
 
-/// A new object identity: the thread's path and a count, never an address. 0 outside a test.
+/// Returns a new object identity, made from the thread's path and a count, never from an address.
+/// Returns 0 outside a test.
 #[inline]
 pub fn new_object() -> u64 {
     with_state(|state| {
@@ -329,7 +334,7 @@ pub fn new_object() -> u64 {
 #[must_use = "the shims are paused only while the guard lives"]
 pub struct Pause(());
 
-/// See [`Pause`].
+/// Pauses the shims on this thread; see [`Pause`].
 pub fn pause() -> Pause {
     PAUSES.set(PAUSES.get() + 1);
     Pause(())
@@ -341,37 +346,38 @@ impl Drop for Pause {
     }
 }
 
-/// Writes what this thread chose until now: the process is about to end.
+/// Writes the choices of this thread, because the process is about to end.
 pub fn flush() {
     with_state(ThreadState::flush);
 }
 
-/// Counts a child that this thread is about to fork. Takes no memory.
+/// Counts a child that this thread is about to fork. Does not allocate.
 pub fn before_fork() {
     with_inherited_state(ThreadState::before_fork);
 }
 
-/// Makes this thread the child's, which was [just forked](before_fork). Takes no memory.
+/// Marks the state of this thread as that of the [just forked](before_fork) child. Does not
+/// allocate.
 pub fn after_fork_in_child() {
     with_inherited_state(ThreadState::after_fork_in_child);
 }
 
-/// Counts a program that this thread is about to start, and writes the value of
-/// [`CHILD_VARIABLE`](crate::protocol::spec::CHILD_VARIABLE) for it into `buffer`; its length, or
-/// `None` outside a test and without room. Takes no memory.
+/// Counts a program that this thread is about to start, and writes the program's value of
+/// [`CHILD_VARIABLE`](crate::protocol::spec::CHILD_VARIABLE) into `buffer`. Returns its length, or
+/// `None` outside a test or if `buffer` is too small. Does not allocate.
 pub fn name_child(buffer: &mut [u8]) -> Option<usize> {
     with_inherited_state(|state| state.name_child(buffer)).flatten()
 }
 
-/// Whether this is the forked child of a process in which other threads may have been at work. One
-/// of them may have had the lock of an allocator, so that what takes no memory itself must not be
-/// made to by us.
+/// Returns whether this is the forked child of a process in which other threads may have been
+/// running. One of them may have held the lock of an allocator. Calls that do not allocate by
+/// themselves must then not be made to allocate.
 pub fn is_forked_beside_threads() -> bool {
     with_inherited_state(|state| state.is_forked_beside_threads).unwrap_or(false)
 }
 
-/// What random bytes are made from where no choice can be recorded: the thread, and how often it
-/// drew so.
+/// Returns the data for random bytes where no choice can be recorded: the thread, and how many
+/// times it drew such bytes.
 pub(crate) fn unrecorded() -> Option<(u64, u64)> {
     with_inherited_state(ThreadState::unrecorded)
 }

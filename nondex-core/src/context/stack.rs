@@ -1,8 +1,8 @@
-//! The stack of a call, for the few sites that a spec asks about.
+//! The stack of a call, for the few sites that a spec selects.
 //!
-//! Where functions of libc are interposed, a stack is return addresses, which whoever reads the
-//! record looks up in the program: reading debug information takes memory and std's lock of
-//! backtraces. Elsewhere it is std's backtrace.
+//! Where functions of libc are interposed, a stack is a list of return addresses. The reader of the
+//! record looks them up in the program, because reading debug information needs memory and std's
+//! backtrace lock. Elsewhere it is std's backtrace.
 
 #![expect(
     clippy::disallowed_types,
@@ -17,41 +17,41 @@ use crate::hidden;
 use crate::json::Object;
 use crate::protocol::site::{Caller, Frame, portable_path};
 
-/// Number of return addresses that are kept of a stack, the innermost ones.
+/// Maximum number of return addresses kept of a stack, innermost first.
 const MAX_ADDRESSES: usize = 192;
 
-/// Writes the return addresses of this thread that are in the program, relative to where it is
-/// loaded, the innermost first, as far as there is room for them; how many there are. Takes no
-/// memory.
+/// Function that writes the return addresses of this thread that are in the program, innermost
+/// first, until the buffer is full. They are relative to the program's load address. Returns their
+/// number. Does not allocate.
 pub type Walk = fn(&mut [u64]) -> usize;
 
 static WALK: OnceLock<(Walk, &'static str)> = OnceLock::new();
 
-/// Lets stacks be walked so from now on. `program` is the path of this one, or empty for a test's
-/// own.
+/// Registers the function that captures stacks from now on. `program` is the path of this program,
+/// or empty in a test's own process.
 pub fn walk_by(walk: Walk, program: &'static str) {
     let _ = WALK.set((walk, program));
 }
 
-/// A stack that was captured and not read yet.
+/// A captured stack that is not symbolized yet.
 #[derive(Clone, Debug, Default)]
 pub struct Stack(Captured);
 
 #[derive(Clone, Debug, Default)]
 enum Captured {
-    /// None, as in a thread that would wait for std's lock, which it has itself.
+    /// No stack, as in a thread that would wait for std's backtrace lock, which it holds itself.
     #[default]
     Nothing,
     /// Return addresses in the program at this path.
     Addresses(&'static str, hidden::Vec<u64>),
-    /// A place in the source alone.
+    /// Only a place in the source.
     Place(Caller),
-    /// By std.
+    /// Backtrace of std.
     Std(Arc<Backtrace>),
 }
 
 impl Stack {
-    /// The stack of the current thread. Costs microseconds.
+    /// Captures the stack of the current thread. Costs microseconds.
     pub fn capture() -> Self {
         Stack(match WALK.get() {
             Some((walk, program)) => {
@@ -63,12 +63,12 @@ impl Stack {
         })
     }
 
-    /// A place in the source, of which no more is known.
+    /// Returns a stack that consists of one place in the source.
     pub const fn at(place: Caller) -> Self {
         Stack(Captured::Place(place))
     }
 
-    /// Whether nothing is known of it.
+    /// Returns whether the stack has no frames.
     pub fn is_empty(&self) -> bool {
         match &self.0 {
             Captured::Nothing => true,
@@ -77,8 +77,8 @@ impl Stack {
         }
     }
 
-    /// Writes its frames as a field of an object, if there are any: return addresses as they are.
-    /// Takes no memory of the program's where stacks are return addresses.
+    /// Writes the frames as a field of `object`, if there are any; return addresses are written
+    /// unresolved. Does not use the program's allocator where stacks are return addresses.
     pub fn write(&self, name: &str, object: &mut Object<'_>) {
         match &self.0 {
             Captured::Nothing => {}
@@ -118,7 +118,7 @@ impl Frame {
             .number("line", self.line.into());
     }
 
-    /// The return address of this frame until it is looked up; the file is then the path of its
+    /// Returns the return address of a frame that is not looked up yet. Its file is the path of its
     /// program, or empty for the test's own.
     pub fn address(&self) -> Option<u64> {
         let digits = self.function.strip_prefix("0x").filter(|_| self.line == 0)?;

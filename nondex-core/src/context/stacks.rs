@@ -1,11 +1,11 @@
-//! The stacks of operations on other machines, which are recorded when a test fails.
+//! The stacks of network operations, which are recorded when a test fails.
 
 use super::attempt::{End, NetworkOperation};
 use super::stack::Stack;
 use crate::fork_lock::ForkLock;
 use crate::hidden;
 
-/// The operations of a run until now, with their stacks.
+/// The network operations of a run so far, with their stacks.
 #[derive(Debug)]
 pub(crate) struct Stacks(ForkLock<hidden::Vec<(NetworkOperation, Stack)>>);
 
@@ -15,11 +15,11 @@ impl Default for Stacks {
     }
 }
 
-/// How many stacks are kept.
+/// Maximum number of stacks kept.
 const MAX_STACKS: usize = 16;
 
 impl Stacks {
-    /// Keeps the stack of an operation, or what became of it.
+    /// Keeps the stack of an operation, or updates its outcome.
     pub(crate) fn note(&self, operation: &NetworkOperation) {
         let is_wanted = self.0.lock().is_some_and(|mut kept| {
             if let Some((known, _)) = kept.iter_mut().find(|(known, _)| known.id == operation.id) {
@@ -37,11 +37,10 @@ impl Stacks {
         }
     }
 
-    /// Forgets all. When the test `failed`, gives the operations that did not succeed to `record`,
-    /// with their stacks.
+    /// Forgets all operations. If the test `failed`, first passes those that did not succeed, with
+    /// their stacks, to `record`.
     pub(crate) fn read(&self, failed: bool, mut record: impl FnMut(&NetworkOperation, &Stack)) {
-        let kept = self.0.lock();
-        let kept = kept.map(|mut kept| std::mem::replace(&mut *kept, hidden::vec()));
+        let kept = self.0.lock().map(|mut kept| std::mem::replace(&mut *kept, hidden::vec()));
         for (operation, stack) in kept.iter().flatten() {
             if failed && operation.end != End::Answered {
                 record(operation, stack);

@@ -1,4 +1,4 @@
-//! How a process comes to its context before `main`.
+//! Initialization of a process's context before `main`.
 
 #![expect(clippy::disallowed_methods, reason = "called before `main`")]
 
@@ -9,8 +9,9 @@ use super::run::Context;
 use super::{entered, inheritance};
 use crate::protocol::spec::{CHILD_VARIABLE, SPEC_VARIABLE};
 
-/// As [`global`], and removes our variables from the environment, so that a test sees what cargo
-/// gives it. The calling thread is then known as the main one.
+/// Returns the context as [`global`] does, and removes the tool's variables from the environment,
+/// so that a test sees the environment that cargo sets up. Makes the calling thread the main
+/// thread.
 ///
 /// # Safety
 /// The process must have one thread, as before `main`.
@@ -26,9 +27,9 @@ pub unsafe fn take_global() -> Option<&'static Arc<Context>> {
     context.inspect(|context| entered::enter_main(context))
 }
 
-/// The context of a program that is not built over the shims: that of an ancestor. Decides for the
-/// whole process when it is called before [`global`]. The calling thread is then known as the main
-/// one.
+/// Returns the context of a program that is not built with the shims: that of an ancestor. If
+/// called before [`global`], it determines the context of the process. Makes the calling thread the
+/// main thread.
 pub fn adopt() -> Option<&'static Arc<Context>> {
     let adopted = || inheritance::find().map(Context::of_child);
     let context = GLOBAL.get_or_init(adopted).as_ref();

@@ -1,8 +1,8 @@
-//! Text of limited length that is put together without memory from the heap.
+//! Text of limited length that is built without heap memory.
 
 use std::fmt;
 
-/// Up to `N` bytes of text.
+/// Text of up to `N` bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Text<const N: usize> {
     bytes: [u8; N],
@@ -24,13 +24,13 @@ impl<const N: usize> Text<N> {
     }
 
     pub(super) fn as_str(&self) -> &str {
-        // It is made of whole strings.
+        // `Text` is built from whole strings only, so it is valid UTF-8.
         std::str::from_utf8(self.as_bytes()).unwrap_or_default()
     }
 }
 
 impl<const N: usize> fmt::Write for Text<N> {
-    /// Adds `text`, whole or not at all.
+    /// Appends the whole of `text`, or fails and appends nothing.
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let end = self.len + text.len();
         self.bytes.get_mut(self.len..end).ok_or(fmt::Error)?.copy_from_slice(text.as_bytes());

@@ -1,4 +1,4 @@
-//! What one thread did in one test until now, and what its next choice is made from.
+//! The state of one thread in one test, from which its next choice is made.
 
 use std::fmt::Write;
 use std::hash::Hasher;
@@ -20,10 +20,10 @@ use crate::protocol::point::ChoiceRecord;
 use crate::protocol::site::{Caller, Site};
 use crate::protocol::source::Source;
 
-/// Number of choices of a thread that are listed one by one.
+/// Maximum number of choices of a thread that are listed individually.
 const MAX_LISTED: usize = 64;
 
-/// The hash of a thread's path in a test.
+/// Returns the hash of a thread's path in a test.
 pub(crate) fn path_hash(test: &str, path: &str) -> u64 {
     let mut hasher = FixedHasher::default();
     hasher.write(test.as_bytes());
@@ -32,8 +32,8 @@ pub(crate) fn path_hash(test: &str, path: &str) -> u64 {
     hasher.finish()
 }
 
-/// The identity, without the ordinal, of the choices that a thread makes at a site in a test: see
-/// [`ChoiceRecord::place`].
+/// Returns the identity, without the ordinal, of the choices that a thread makes at a site in a
+/// test. See [`ChoiceRecord::place`].
 pub fn place(test: &str, thread: &str, site: &Site) -> u64 {
     place_of(path_hash(test, thread), site)
 }
@@ -42,7 +42,7 @@ fn place_of(path_hash: u64, site: &Site) -> u64 {
     hash::mix(path_hash ^ hash::of(site))
 }
 
-/// How long the path of a child process may be.
+/// Maximum length of the path of a child process, in bytes.
 const MAX_PATH: usize = 200;
 
 /// The state of one thread in one test.
@@ -55,14 +55,14 @@ pub(crate) struct ThreadState {
     pub(super) spawned: u64,
     pub(super) objects: u64,
     pub(super) keys: u64,
-    /// The processes that it started or forked.
+    /// Number of processes that the thread started or forked.
     processes: u64,
-    /// The process that it belongs to.
+    /// Number of the process to which this state belongs.
     pid: u32,
-    /// The ordinal of the child that is being forked.
+    /// Ordinal of the child that is being forked.
     forking: u64,
-    /// What the path of a forked child has after that of its parent, until it has a state of its
-    /// own.
+    /// Suffix that a forked child adds to the path of its parent. Empty once the child has a
+    /// separate state.
     forked: Text<64>,
     pub(super) is_forked_beside_threads: bool,
     unrecorded: u64,
@@ -96,7 +96,7 @@ impl ThreadState {
         }
     }
 
-    /// The state of a thread that this one is about to start.
+    /// Returns the state of a thread that this thread is about to start.
     pub(super) fn of_thread(&mut self) -> hidden::Box<Self> {
         let path = hidden::Text::of(format_args!("{}.{}", &*self.path, self.spawned));
         self.spawned += 1;
@@ -113,7 +113,8 @@ impl ThreadState {
         self.context.note_source(Source::Child);
     }
 
-    /// Makes this the state of the child that was forked, as far as can be without memory.
+    /// Marks this state as that of the forked child. Does not allocate;
+    /// [`begin_forked_child`](Self::begin_forked_child) does the rest.
     pub(super) fn after_fork_in_child(&mut self) {
         self.is_forked_beside_threads |= self.context.shared.threads.load(Ordering::Relaxed) > 0
             || self.context.shared.tests.load(Ordering::Relaxed) > 1;
@@ -123,13 +124,13 @@ impl ThreadState {
         let _ = write!(self.forked, "/{}", self.forking);
     }
 
-    /// Whether this thread became a forked child, and has no separate state yet.
+    /// Returns whether this thread became a forked child that has no separate state yet.
     #[inline]
     pub(super) fn is_of_parent(&self) -> bool {
         !self.forked.is_empty()
     }
 
-    /// Makes this the state of the forked child that this thread became.
+    /// Replaces the state copied from the parent by a separate state of the forked child.
     #[cold]
     pub(super) fn begin_forked_child(&mut self) {
         let path = hidden::Text::of(format_args!("{}{}", &*self.path, self.forked.as_str()));
@@ -138,11 +139,11 @@ impl ThreadState {
         state.processes = self.processes;
         state.is_forked_beside_threads = self.is_forked_beside_threads;
         state.unrecorded = self.unrecorded;
-        // What it did belongs to the parent.
+        // The parent writes its own choices; dropping the copied state would write them again.
         std::mem::forget(std::mem::replace(self, state));
     }
 
-    /// See [`name_child`](super::name_child).
+    /// Implements [`name_child`](super::name_child).
     pub(super) fn name_child(&mut self, buffer: &mut [u8]) -> Option<usize> {
         let mut path = Text::<MAX_PATH>::new();
         let ordinal = self.processes;
@@ -150,26 +151,26 @@ impl ThreadState {
         self.context.note_source(Source::Child);
         let forked = self.forked.as_str();
         if write!(path, "{}{forked}/{ordinal}", &*self.path).is_err() {
-            // As deep as that, it is known by a hash.
+            // The path is too long, so a hash of it identifies the child.
             let hash = hash::of(&(&*self.path, forked, ordinal));
             path = Text::new();
             write!(path, "{hash:016x}").ok()?;
         }
         let mut text = Text::<{ MAX_PATH + 16 }>::new();
         write!(text, "{}:{}", self.context.root, path.as_str()).ok()?;
-        let text = text.as_bytes();
-        buffer.get_mut(..text.len())?.copy_from_slice(text);
-        Some(text.len())
+        let bytes = text.as_bytes();
+        buffer.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        Some(bytes.len())
     }
 
-    /// See [`unrecorded`](super::unrecorded).
+    /// Implements [`unrecorded`](super::unrecorded).
     pub(super) fn unrecorded(&mut self) -> (u64, u64) {
         let ordinal = self.unrecorded;
         self.unrecorded += 1;
         (self.own_path_hash(), ordinal)
     }
 
-    /// The hash of this thread's path, also in a forked child that has no separate state yet.
+    /// Returns the hash of this thread's path, also in a forked child without a separate state.
     pub(super) fn own_path_hash(&self) -> u64 {
         match self.forked.as_str() {
             "" => self.path_hash,
@@ -177,8 +178,8 @@ impl ThreadState {
         }
     }
 
-    /// Records that the thread is at a site, and returns what its choice is made from. With a
-    /// `place`, it is known there from now on.
+    /// Records that the thread reached a site, and returns the data from which its choice is made.
+    /// With a `place`, the thread finds the site by that place from now on.
     pub(super) fn reach(
         &mut self,
         (model, family, caller): (&'static Model, Family, Caller),
@@ -210,8 +211,8 @@ impl ThreadState {
         Some(self.reach_site(at, choice.size(), is_order))
     }
 
-    /// As [`reach`](ThreadState::reach), of an order at a place where the thread was before, as far
-    /// as is remembered.
+    /// Reaches a site as [`reach`](ThreadState::reach) does, for an order at a place that the
+    /// thread remembers. Returns `None` if it does not remember the place.
     #[inline]
     pub(crate) fn reach_again(
         &mut self,
@@ -230,15 +231,15 @@ impl ThreadState {
         self.sites.get(at).reach(&self.context, size, is_listed)
     }
 
-    /// Notes a choice that is to be listed.
+    /// Adds a choice to the list.
     pub(crate) fn list(&mut self, choice: ChoiceRecord) {
         self.choices.push(choice);
     }
 
-    /// Writes what this thread did until now and forgets it.
+    /// Writes the choices that this thread made so far, and forgets them.
     pub(super) fn flush(&mut self) {
         if self.pid != process_number::of_system() || self.is_of_parent() {
-            // A forked child does not say again what its parent did.
+            // The parent writes its own choices; a forked child must not repeat them.
             self.sites.take();
             return;
         }

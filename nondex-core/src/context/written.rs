@@ -1,4 +1,4 @@
-//! The files and folders that a process makes or changes: the driver takes no others for left by a
+//! The files and folders that a process creates or changes. The driver attributes only these to a
 //! test.
 
 use std::fmt::{self, Write};
@@ -9,23 +9,21 @@ use super::text::Text;
 use crate::hash;
 use crate::json;
 
-/// Number of paths that are reported. The event without a path means all others.
+/// Maximum number of reported paths. An event without a path means all others.
 const MAX_PATHS: usize = 4096;
 
-/// Number of places at which a path is searched among those that were reported.
+/// Number of slots in which a path is searched among the reported ones.
 const TRIES: usize = 16;
 
-/// Hashes of the paths that were reported; 0 where there is none.
-static TOLD: [AtomicU64; MAX_PATHS] = [const { AtomicU64::new(0) }; MAX_PATHS];
+/// Hashes of the reported paths; 0 marks a free slot.
+static REPORTED: [AtomicU64; MAX_PATHS] = [const { AtomicU64::new(0) }; MAX_PATHS];
 
-/// Appends to the journal that `test` may have written what is at this path, once; without a path,
-/// that it may have written anything. Takes no memory and no lock, so that it may be called
-/// anywhere.
+/// Appends to the journal that `test` may have written the file at `path`, or any file without a
+/// path. Each is reported once. Neither allocates nor locks, so that it may be called anywhere.
 #[cold]
 pub(super) fn append(journal: &Journal, test: &str, path: Option<&str>) {
-    let path = path.map(|path| (path, place(hash::of(path))));
-    let path = match path {
-        Some((_, Place::Told)) => return,
+    let path = match path.map(|path| (path, place(hash::of(path)))) {
+        Some((_, Place::Reported)) => return,
         Some((path, Place::New)) => Some(path),
         Some((_, Place::Full)) | None => None,
     };
@@ -37,24 +35,24 @@ pub(super) fn append(journal: &Journal, test: &str, path: Option<&str>) {
     }
 }
 
-/// Whether it was reported that anything may have been written.
+/// Whether the journal already states that any file may have been written.
 static IS_ANYTHING: AtomicBool = AtomicBool::new(false);
 
 enum Place {
-    Told,
+    Reported,
     New,
     Full,
 }
 
-/// Whether a path with this hash was reported before. Now it is, unless there is no room.
+/// Reports the path with this hash, if there is room, and returns whether it was reported before.
 fn place(hash: u64) -> Place {
     let hash = hash | 1;
     let first = hash as usize;
     for place in first..first + TRIES {
         let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
-        match TOLD[place % MAX_PATHS].compare_exchange(0, hash, success, failure) {
+        match REPORTED[place % MAX_PATHS].compare_exchange(0, hash, success, failure) {
             Ok(_) => return Place::New,
-            Err(told) if told == hash => return Place::Told,
+            Err(reported) if reported == hash => return Place::Reported,
             Err(_) => {}
         }
     }
@@ -92,6 +90,6 @@ mod tests {
     #[test]
     fn a_path_is_told_once() {
         assert!(matches!(place(7), Place::New));
-        assert!(matches!(place(7), Place::Told));
+        assert!(matches!(place(7), Place::Reported));
     }
 }

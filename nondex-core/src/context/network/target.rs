@@ -1,4 +1,4 @@
-//! Which addresses and names are of other machines, and which address was resolved from which name.
+//! Which addresses and names belong to other machines, and from which name an address was resolved.
 
 use std::fs::File;
 use std::io::Read;
@@ -9,14 +9,15 @@ use crate::fork_lock::ForkLock;
 use crate::hidden::{self, Text};
 use crate::sorted::SortedMap;
 
-/// Whether an address is of this machine, whichever machine it is: the loopback, or no address at
-/// all, which the kernel takes for it. A name server on the loopback is not: it only forwards.
+/// Returns whether an address is always of this machine: the loopback, or the unspecified address,
+/// which the kernel treats as the loopback. A name server on the loopback counts as remote, because
+/// it only forwards.
 pub fn is_local(target: &SocketAddr) -> bool {
     let ip = target.ip().to_canonical();
     (ip.is_loopback() || ip.is_unspecified()) && !(target.port() == 53 && is_name_server(ip))
 }
 
-/// Whether one datagram to this address has no one who must answer.
+/// Returns whether a datagram to this address goes to a group, of which no member has to answer.
 pub fn is_group(target: &SocketAddr) -> bool {
     match target.ip().to_canonical() {
         IpAddr::V4(ip) => ip.is_multicast() || ip.is_broadcast(),
@@ -24,7 +25,7 @@ pub fn is_group(target: &SocketAddr) -> bool {
     }
 }
 
-/// Whether this is a name server of the system's configuration, where that is a file.
+/// Returns whether the file of the system's configuration lists this name server.
 fn is_name_server(ip: IpAddr) -> bool {
     static SERVERS: ForkLock<Option<hidden::Vec<IpAddr>>> = ForkLock::new(|| None);
     let is_known = |servers: &Option<hidden::Vec<IpAddr>>| Some(servers.as_ref()?.contains(&ip));
@@ -39,7 +40,7 @@ fn is_name_server(ip: IpAddr) -> bool {
     is_server
 }
 
-/// How much of the configuration of names is read.
+/// Maximum number of bytes of the resolver configuration that are read.
 const MAX_CONFIGURATION: usize = 1 << 14;
 
 fn name_servers() -> hidden::Vec<IpAddr> {
@@ -57,9 +58,8 @@ fn name_servers() -> hidden::Vec<IpAddr> {
     hidden::collect(servers)
 }
 
-/// Whether a lookup of this name shows anything about the network: not so for the loopback's names,
-/// for addresses, and for what cannot be a name of a host. This machine's own name is not known
-/// here.
+/// Returns whether a lookup of this name depends on the network. Names of the loopback, addresses
+/// and invalid host names do not. The name of this machine is not known here.
 pub fn is_remote_name(name: &str) -> bool {
     let bare = name.strip_suffix('.').unwrap_or(name);
     let is_label = |label: &str| {
@@ -80,12 +80,12 @@ fn ends_with_ignoring_case(text: &str, end: &str) -> bool {
     rest.and_then(|at| text.get(at..)).is_some_and(|rest| rest.eq_ignore_ascii_case(end))
 }
 
-/// How many addresses are remembered.
+/// Maximum number of addresses remembered.
 const MAX_HOSTS: usize = 4096;
 
 static HOSTS: ForkLock<SortedMap<IpAddr, Text>> = ForkLock::new(SortedMap::new);
 
-/// Remembers what name an address was resolved from.
+/// Remembers the name from which an address was resolved.
 pub fn remember(ip: IpAddr, host: &str) {
     let host = Text::from(host);
     if let Some(mut hosts) = HOSTS.lock() {
@@ -95,13 +95,13 @@ pub fn remember(ip: IpAddr, host: &str) {
     }
 }
 
-/// The name that an address was last resolved from.
+/// Returns the name from which an address was last resolved.
 pub fn host_of(ip: IpAddr) -> Option<Text> {
     HOSTS.lock()?.get(&ip.to_canonical()).cloned()
 }
 
-/// Whether an address, or the name it was resolved from, was allowed although the network is
-/// blocked.
+/// Returns whether an address, or the name from which it was resolved, is allowed although the
+/// network is blocked.
 pub fn is_allowed(target: &SocketAddr) -> bool {
     super::is_allowed(&Text::of(format_args!("{}", target.ip())))
         || host_of(target.ip()).is_some_and(|host| super::is_allowed(&host))

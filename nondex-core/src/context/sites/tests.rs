@@ -1,4 +1,4 @@
-//! Tests of what is recorded of a site.
+//! Tests of the records of sites.
 
 use super::*;
 use crate::catalogue::model::{HASH_MAP_ITER, HASH_MAP_KEYS};
@@ -8,9 +8,9 @@ use crate::protocol::spec::RunSpec;
 fn a_remembered_place_leads_to_the_site_that_is_found_for_its_caller() {
     let context = Context::new(RunSpec::new("test", Level::Full, 1));
     let mut sites = Sites::new();
-    // More places than are remembered, of one line, as each copy of generic code has its own.
-    let places: Vec<Location<'static>> = vec![*Location::caller(); 40];
-    let places: &'static [Location<'static>] = places.leak();
+    // More places than the cache holds, all on one line, because each copy of generic code has a
+    // separate place.
+    let places: &'static [Location<'static>] = vec![*Location::caller(); 40].leak();
     let calls = [
         (&HASH_MAP_ITER, Family::HashMap),
         (&HASH_MAP_ITER, Family::FixedHasher),
