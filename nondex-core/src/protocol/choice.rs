@@ -1,36 +1,36 @@
-//! What one choice point chooses: an order or a number.
+//! The result of one choice point: an order or a number.
 
 use std::ops::RangeInclusive;
 
 use crate::catalogue::family::Scale;
 
-/// What one choice point chooses. Turned off, each has its base.
+/// What is chosen at one choice point. A choice that is turned off takes its base.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// The order of a number of elements. Its base is the order that they come in.
+    /// Order of a number of elements. The base is the order in which the shim passes them.
     Order {
-        /// How many.
+        /// Number of elements.
         len: u64,
     },
     /// A number.
     Number {
-        /// Every number that it may be.
+        /// All possible numbers.
         range: RangeInclusive<u64>,
-        /// What it is when it is turned off.
+        /// Number that is used when the choice is turned off.
         base: u64,
-        /// Whether numbers near each other are alike.
+        /// Whether numbers close to each other have similar effects.
         scale: Scale,
     },
 }
 
 impl Choice {
-    /// The number of a value that has no order: a key, or what random bytes are made from.
+    /// Returns the choice of a value without order: a key, or the seed of random bytes.
     pub const fn opaque(base: u64) -> Self {
         Choice::Number { range: 0..=u64::MAX, base, scale: Scale::Nominal }
     }
 
-    /// How much there is to choose: the number of elements, or how far a number may be from its
-    /// base; 1 when it is just another one.
+    /// Returns how much there is to choose: the number of elements, or the largest distance of a
+    /// number from its base. A number on a nominal scale has size 1.
     pub fn size(&self) -> u64 {
         match self {
             Choice::Order { len } => *len,
@@ -41,8 +41,8 @@ impl Choice {
         }
     }
 
-    /// The number after a number of steps from its base to the one that was `drawn`, and how many
-    /// steps there are. On a [nominal](Scale::Nominal) scale nothing lies between the two.
+    /// Returns the number after `steps` steps from the base to the `drawn` number, and the number
+    /// of steps between the two. On a [nominal](Scale::Nominal) scale the distance is one step.
     pub fn between(&self, drawn: u64, steps: u64) -> (u64, u64) {
         let Choice::Number { base, scale, .. } = self else { return (drawn, 0) };
         let all = match scale {

@@ -1,4 +1,4 @@
-//! What decides the choices of a run.
+//! The source of the choices of a run.
 
 use crate::catalogue::Level;
 use crate::json;
@@ -7,20 +7,21 @@ use super::schedule::Schedule;
 use super::selection::Selection;
 use super::site::Site;
 
-/// What decides the choices of a run.
+/// Source of the choices of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choices {
-    /// All take the canonical order, and nothing is late: a clean run. Choice points are recorded
-    /// all the same.
+    /// A clean run: all choices take the canonical order, and no thread is delayed. Choice points
+    /// are still recorded.
     Canonical,
-    /// A seed.
+    /// Choices drawn from a seed.
     Drawn(DrawnChoices),
 }
 
 json::variants!(Choices { Canonical = "canonical", Drawn(drawn) = "drawn" });
 
 impl Choices {
-    /// All choices at `level`, drawn from `seed`, which `schedule` gives its meaning.
+    /// Returns choices that are all drawn from `seed` at `level`. `schedule` gives the seed its
+    /// meaning.
     pub const fn all(schedule: Schedule, level: Level, seed: u64) -> Self {
         Choices::Drawn(DrawnChoices {
             level,
@@ -35,13 +36,13 @@ impl Choices {
 /// Choices that are drawn from a seed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DrawnChoices {
-    /// How freely they are made.
+    /// Level of the choices.
     pub level: Level,
-    /// What they are made from.
+    /// Seed of the choices.
     pub seed: u64,
-    /// Which order a seed means.
+    /// Schedule, which determines the orders that a seed stands for.
     pub schedule: Schedule,
-    /// Which choices are made at all; the others take the canonical order.
+    /// The choices that the seed decides; the others take the canonical order.
     pub selection: Selection,
     /// Calls whose choice is given.
     pub given: Vec<Given>,
@@ -55,32 +56,33 @@ json::object!(strict DrawnChoices {
     given = optional,
 });
 
-/// The choice at one call, given instead of drawn. It holds whether or not the choice is selected.
+/// Choice at one call that is given instead of drawn. It applies even if the choice is not
+/// selected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Given {
-    /// The call site.
+    /// Call site.
     pub site: Site,
-    /// The logical thread path, as in [`PointRecord::thread`](crate::PointRecord::thread).
+    /// Logical thread path, as in [`PointRecord::thread`](crate::PointRecord::thread).
     pub thread: String,
-    /// Which call of the thread at the site, from 0.
+    /// Ordinal of the call among those of the thread at the site, from 0.
     pub ordinal: u64,
-    /// What is chosen.
+    /// The result of the call.
     pub choice: GivenChoice,
 }
 
 json::object!(strict Given { site, thread, ordinal, choice });
 
-/// See [`Given`].
+/// Result of a call; see [`Given`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GivenChoice {
-    /// The base after a number of steps towards what the seed draws: an order by exchanges of
-    /// neighbours (see [`between`](crate::choice::between)), a number one by one. The call is
-    /// described in [`RunRecord::steps`](crate::RunRecord::steps).
+    /// The result after this number of steps from the base to what the seed draws. A step of an
+    /// order exchanges neighbours (see [`between`](crate::choice::between)), a step of a number
+    /// changes it by one. [`RunRecord::steps`](crate::RunRecord::steps) describes the call.
     Steps(u64),
-    /// The elements as numbered in canonical order. A list of another length than the collection's
-    /// is not followed.
+    /// The elements, as numbered in canonical order. Ignored if the length differs from that of the
+    /// collection.
     Ranks(Vec<u32>),
-    /// The number. One that the call cannot have is not followed.
+    /// The number. Ignored if it is not possible for the call.
     Number(u64),
 }
 

@@ -1,16 +1,16 @@
-//! Which code a program of a test ran, where it was compiled to tell.
+//! The code that a program of a test ran, if it was compiled to record it.
 
 use crate::json;
 
-/// The code that one program of a test ran.
+/// Code that one program of a test ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CoveredRecord {
-    /// The executable, absolute.
+    /// Absolute path of the executable.
     pub program: String,
-    /// The addresses of the basic blocks that ran, relative to where the executable is loaded.
-    /// Ascending.
+    /// Addresses of the basic blocks that ran, relative to the load address of the executable, in
+    /// ascending order.
     pub blocks: Vec<u64>,
-    /// Whether that is not known, because a process of this program ended before it could tell.
+    /// Whether the data is lost, because a process of this program ended before it could report it.
     pub is_lost: bool,
 }
 
@@ -21,15 +21,16 @@ json::object!(CoveredRecord {
 });
 
 impl CoveredRecord {
-    /// What the extension of a file begins with, next to the record of a run, that has the flags of
-    /// a process while it runs, a byte for each block: so they are there however it ends. After
-    /// them comes the [`tail`](Self::tail). A process that records what it ran itself removes it.
-    /// One whose flags cannot be in a file has one without flags, from which follows that it did
-    /// not tell.
+    /// Prefix of the extension of the files next to the record that hold a process's flags while it
+    /// runs. A flag is one byte for each block. The file survives the process, however that ends.
+    ///
+    /// The flags are followed by the [`tail`](Self::tail). A process that records its code itself
+    /// removes the file. If its flags cannot be in a file, the file has no flags, which means that
+    /// the data is lost.
     pub const FLAGS: &'static str = "flags";
 
-    /// What comes after the flags: the address of the block of each, as above, the program, and how
-    /// many there are of flags and addresses.
+    /// Returns the tail of a flag file: the address of the block of each flag (see above), the
+    /// program, and the numbers of flags and addresses.
     pub fn tail(flags: usize, blocks: &[u64], program: &str) -> Vec<u8> {
         let numbers = |numbers: &[u64]| -> Vec<u8> {
             numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
@@ -38,7 +39,7 @@ impl CoveredRecord {
         [numbers(blocks), program.into(), numbers(&counts)].concat()
     }
 
-    /// The contents of such a file.
+    /// Parses a flag file.
     pub fn from_flags(bytes: &[u8]) -> Option<Self> {
         let number = |bytes: &[u8]| Some(u64::from_le_bytes(bytes.try_into().ok()?));
         let (rest, count) = bytes.split_at_checked(bytes.len().checked_sub(8)?)?;
@@ -70,7 +71,7 @@ mod tests {
             CoveredRecord { program: "/a/b".to_owned(), blocks: vec![10, 30], is_lost: false };
         assert_eq!(CoveredRecord::from_flags(&bytes), Some(expected));
         for cut in 0..bytes.len() {
-            // One that is not whole says nothing, or at least nothing of this program.
+            // A truncated file must give no result, or at least none for this program.
             let found = CoveredRecord::from_flags(&bytes[..cut]);
             assert!(found.is_none_or(|found| found.program != "/a/b"), "{cut}");
         }

@@ -1,30 +1,32 @@
-//! What a test process appends to its record.
+//! The events that a test process appends to its record.
 //!
-//! A test process appends [`Event`]s to its record, each a JSON object, into memory that it shares
-//! with the driver, so that what happened before a crash is kept. The driver folds them into a
+//! Each [`Event`] is a JSON object. The process appends events to memory that it shares with the
+//! driver, so that events before a crash survive. The driver folds them into a
 //! [`RunRecord`](crate::RunRecord):
 //!
 //! - `site`: a thread reached a site with a choice for the first time.
-//! - `points`: a thread ended, or the test did: how often it reached each site. Supersedes its
+//! - `points`: a thread or the test ended, with how often it reached each site. Supersedes its
 //!   `site` events.
 //! - `step`: a call whose order was given as steps.
-//! - `panic`: the test's own thread panicked: message and place. The last one counts.
-//! - `operation`: an operation failed in a way that the spec asks for; with its stack once the test
-//!   has failed.
-//! - `sources`: what no choice controls and the test used, before its `end`.
-//! - `network`: an operation on another machine began, or ended: the last one with its `id` counts.
-//! - `schedule`: what the scheduler did, before its `end` or before the process ends itself.
+//! - `panic`: the test's own thread panicked, with message and place. The last one counts.
+//! - `operation`: an operation failed in a way that the spec observes; recorded again with its
+//!   stack if the test failed.
+//! - `sources`: the sources of nondeterminism that the test used and no choice controls, before its
+//!   `end`.
+//! - `network`: a network operation began or ended. The last one with its `id` counts.
+//! - `schedule`: the actions of the scheduler, before the `end` of the test or before the process
+//!   exits.
 //! - `end`: the test function ended, with its outcome. Its absence means that the process ended
 //!   first.
-//! - `states`: what the test left changed, if the spec asks for it.
-//! - `access`: the test has read or changed what the spec watches.
-//! - `written`: a process of the test made a file or folder, or opened a file to write into it, if
-//!   the spec asks for it.
-//! - `covered`: which code a process of the test ran, if the spec asks for it: the last one of each
-//!   process counts.
-//! - `forked`: a fork ended that was made after the test. It follows the events of the fork, in the
+//! - `states`: the state that the test left changed, if the spec requests it.
+//! - `access`: the test read or changed state that the spec watches.
+//! - `written`: a process of the test created a file or folder, or opened a file for writing, if
+//!   the spec requests it.
+//! - `covered`: the code that a process of the test ran, if the spec requests it. The last one of
+//!   each process counts.
+//! - `forked`: a fork that was made after the test ended. It follows the events of the fork, in the
 //!   record of the [forks](Forks).
-//! - `unforked`: no forks were made after the test, and why.
+//! - `unforked`: no forks could be made after the test, and why.
 
 use crate::json;
 
@@ -45,126 +47,125 @@ use super::state::{AccessRecord, StateChange};
 pub enum Event {
     /// First reach of a site by a thread.
     Site {
-        /// The test it happened in.
+        /// Test in which it happened.
         test: String,
-        /// The point, with a count of one.
+        /// Point, with a count of one.
         point: PointRecord,
     },
     /// All points of a thread that ended.
     Points {
-        /// The test it happened in.
+        /// Test in which it happened.
         test: String,
-        /// The points.
+        /// Points of the thread.
         points: Vec<PointRecord>,
-        /// Its first choices, in the order they were made.
+        /// Its first choices, in the order in which they were made.
         choices: Vec<ChoiceRecord>,
     },
     /// A call whose order was given.
     Step {
-        /// The test it happened in.
+        /// Test in which it happened.
         test: String,
-        /// The call.
+        /// Record of the call.
         step: StepRecord,
     },
     /// A panic on the test's own thread.
     Panic {
-        /// The test it happened in.
+        /// Test in which it happened.
         test: String,
         /// Message and place.
         failure: Failure,
     },
-    /// The begin or the end of an operation on another machine.
+    /// The begin or the end of a network operation.
     Network {
-        /// The test it happened in.
+        /// Test in which it happened.
         test: String,
-        /// The operation, unique in the run.
+        /// Identifier of the operation, unique in the run.
         id: u64,
-        /// The socket it is on, by a number that is the same in every process, where processes may
-        /// share it.
+        /// Number of its socket, the same in every process, if processes may share the socket.
         socket: Option<u64>,
-        /// What is known of it until now.
+        /// State of the operation so far.
         network: NetworkRecord,
     },
-    /// Something was received through a socket, on which another process may have an operation.
+    /// Data arrived through a socket on which another process may have an operation.
     Received {
-        /// The test it happened in.
+        /// Test in which it happened.
         test: String,
-        /// The socket, as in [`Event::Network`].
+        /// Number of the socket, as in [`Event::Network`].
         socket: u64,
     },
-    /// An operation failed in a way that the spec asks for.
+    /// An operation failed in a way that the spec observes.
     Operation {
-        /// The test it happened in.
+        /// Test in which it happened.
         test: String,
-        /// What failed, and how.
+        /// The failed operation and its error.
         operation: OperationRecord,
     },
-    /// What no choice controls, as far as the test used it.
+    /// Sources of nondeterminism that the test used and no choice controls.
     Sources {
-        /// The test.
+        /// Test that used them.
         test: String,
-        /// What it used, in the order of [`Source::ALL`].
+        /// The sources, in the order of [`Source::ALL`].
         sources: Vec<Source>,
     },
-    /// What the scheduler did.
+    /// The actions of the scheduler.
     Schedule {
-        /// The test.
+        /// Test that was scheduled.
         test: String,
-        /// What it did.
+        /// Record of the schedule.
         schedule: ScheduleRecord,
     },
     /// The end of the test function.
     End {
-        /// The test that ended.
+        /// Test that ended.
         test: String,
         /// Whether it passed.
         passed: bool,
-        /// The reason when it failed.
+        /// Reason for the failure, if it failed.
         failure: Option<Failure>,
     },
-    /// What the test left changed.
+    /// The state that the test left changed.
     States {
-        /// The test that ended.
+        /// Test that ended.
         test: String,
         /// The changes, in a fixed order.
         changes: Vec<StateChange>,
     },
-    /// An access to a part of the state that is watched.
+    /// An access to a watched part of the state.
     Access {
-        /// The test it happened in.
+        /// Test in which it happened.
         test: String,
         /// The access.
         access: AccessRecord,
     },
-    /// A file or folder that was made, or opened to be written into.
+    /// A file or folder that was created or opened for writing.
     Written {
-        /// The test it happened in, or another one of its process.
+        /// Test in which it happened, or another one of its process.
         test: String,
-        /// The path, absolute and without links. Without one, more may have been written than is
-        /// told.
+        /// Absolute path without symbolic links. Without a path, the process may have written more
+        /// files than it reports.
         path: Option<String>,
     },
-    /// Which code ran.
+    /// The code that ran.
     Covered {
-        /// The test it ran in.
+        /// Test in which it ran.
         test: String,
-        /// What ran.
+        /// Record of the code.
         covered: CoveredRecord,
     },
     /// The end of a fork.
     Forked {
-        /// The test that ran before.
+        /// Test that ran before the fork.
         test: String,
-        /// What ran in the fork, and how it ended.
+        /// The test of the fork, and how the fork ended.
         fork: ForkRecord,
     },
-    /// There are no forks: a fork has neither the threads nor the children of its process.
+    /// No forks were made, because a fork would lack threads or children of its process.
     Unforked {
-        /// The test that ran before.
+        /// Test that ran before.
         test: String,
-        /// How many threads the process had.
+        /// Number of threads of the process.
         threads: u64,
-        /// Whether it had children.
+        /// Whether the process had children.
         has_children: bool,
     },
 }
@@ -189,7 +190,7 @@ json::tagged!(Event by "event" {
 });
 
 impl Event {
-    /// The test an event belongs to.
+    /// Returns the test to which an event belongs.
     pub fn test(&self) -> &str {
         match self {
             Event::Site { test, .. }

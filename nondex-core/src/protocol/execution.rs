@@ -1,4 +1,4 @@
-//! What runs in the process of a run, and on which threads and clocks.
+//! What runs in the process of a run, with which threads and clocks.
 
 use crate::json;
 
@@ -8,12 +8,13 @@ use super::state::StateId;
 /// What runs in the process of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Execution {
-    /// The test alone. Its threads and its time are scheduled.
+    /// The test alone, with scheduled threads and virtual time.
     Scheduled(ScheduledTest),
-    /// Tests one after the other, with real threads and real time. The test is the last one.
+    /// Tests one after the other, with real threads and real time. The test of the spec is the last
+    /// one.
     InOrder(TestSequence),
-    /// The test and another one, of which one runs while the other one is stopped; with real
-    /// threads and real time.
+    /// The test and another one, with real threads and real time. One test runs while the other one
+    /// is suspended.
     Interleaved(Interleaving),
 }
 
@@ -24,14 +25,14 @@ json::variants!(Execution {
 });
 
 impl Default for Execution {
-    /// The test alone, with real threads and real time.
+    /// Returns the test alone, with real threads and real time.
     fn default() -> Self {
         Execution::InOrder(TestSequence::default())
     }
 }
 
 impl Execution {
-    /// The parts of the state that are watched or put back.
+    /// Returns the parts of the state that are watched or restored.
     pub fn states_mut(&mut self) -> impl Iterator<Item = &mut StateId> {
         let (tests, state) = match self {
             Execution::Scheduled(_) => (None, None),
@@ -43,15 +44,16 @@ impl Execution {
     }
 }
 
-/// A test whose threads and time are scheduled.
+/// A test with scheduled threads and virtual time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScheduledTest {
-    /// Maximum number of operations of its threads; 0 is
+    /// Maximum number of operations of its threads; 0 means
     /// [`MAX_STEPS`](super::scheduling::MAX_STEPS).
     pub max_steps: u64,
-    /// How many of these operations, the last ones, are recorded, each with its stack.
+    /// Number of operations that are recorded with their stacks, the last ones.
     pub operations: u64,
-    /// How many of them are not, the first ones: a stack takes a tenth of a millisecond.
+    /// Number of operations that are not recorded, the first ones. A stack takes a tenth of a
+    /// millisecond.
     pub skipped: u64,
 }
 
@@ -61,23 +63,23 @@ json::object!(strict ScheduledTest {
     skipped = optional,
 });
 
-/// Tests that run one after the other, and what is observed of the state that they share. Each
-/// field counts without the others.
+/// Tests that run one after the other, and the observation of the state that they share. The fields
+/// are independent of each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TestSequence {
-    /// The tests before the test of the spec, in the order in which they run.
+    /// Tests before the test of the spec, in the order in which they run.
     pub before: Vec<String>,
-    /// What runs in forks of the process afterwards.
+    /// Tests that run in forks of the process afterwards.
     pub forks: Option<Forks>,
-    /// Whether what each test leaves changed is recorded.
+    /// Whether to record the state that each test leaves changed.
     pub changes: bool,
-    /// The parts of the state to which accesses are recorded. Of variables and files, an empty name
-    /// means all.
+    /// Parts of the state to which accesses are recorded. An empty name of a variable or file means
+    /// all of them.
     pub watch: Vec<StateId>,
-    /// Whether these are recorded with their stacks, which takes long.
+    /// Whether accesses are recorded with their stacks, which is slow.
     pub lines: bool,
-    /// What is put back, before the last test and before that of each fork, to what it was before
-    /// the first test.
+    /// State that is restored to what it was before the first test. This happens before the last
+    /// test and before the test of each fork.
     pub put_back: Vec<StateId>,
 }
 
@@ -90,8 +92,8 @@ json::object!(strict TestSequence {
     put_back = optional,
 });
 
-/// Two tests, of which the inner one runs, on another thread, at an access of the outer one to a
-/// part of the state.
+/// Two tests, of which the inner one runs while the outer one is suspended. It runs on another
+/// thread, at an access of the outer test to a part of the state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interleaving {
     /// The other test.
@@ -102,16 +104,16 @@ pub struct Interleaving {
     pub state: StateId,
     /// The access of the outer test at which the inner one runs, from 0.
     pub interrupt_at: u64,
-    /// The access of the inner test at which it waits until the outer one has ended, from 0; `None`
-    /// lets it run to its end.
+    /// The access of the inner test, from 0, at which it waits until the outer one has ended.
+    /// `None` lets it run to its end.
     pub pause_at: Option<u64>,
-    /// Whether the accesses are recorded with their stacks, which takes long.
+    /// Whether accesses are recorded with their stacks, which is slow.
     pub lines: bool,
-    /// Whether the test of the spec finds the part of the state as if the other one had not changed
-    /// it.
+    /// Whether the part of the state is restored for the test of the spec, as if the other test had
+    /// not changed it.
     pub put_back: bool,
-    /// How many milliseconds the outer test only waits at its access, while the inner one does not
-    /// run: that runs afterwards. 0 lets it run there.
+    /// If not 0, the outer test only waits for this number of milliseconds at its access. The inner
+    /// test then runs afterwards. 0 lets the inner test run at the access.
     pub waits_ms: u64,
 }
 

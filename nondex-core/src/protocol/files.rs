@@ -1,18 +1,19 @@
-//! Whose calls are choices, by source file.
+//! The source files whose calls are choices.
 
 use crate::catalogue::Family;
 use crate::json;
 
-/// Whose calls are choices, by source file. A call in another file does what it does in a clean
-/// run, and is not recorded.
+/// The source files whose calls are choices. A call in another file behaves as in a clean run, and
+/// is not recorded.
 ///
-/// A pattern is the path of a file or folder, as [`Site::file`](crate::Site::file) has it, or the
-/// name of a dependency with or without its version: `src/cache.rs`, `crates/store`, `serde_json`.
+/// A pattern is the path of a file or folder, as in [`Site::file`](crate::Site::file), or the name
+/// of a dependency with or without its version. Examples: `src/cache.rs`, `crates/store`,
+/// `serde_json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Files {
-    /// Only calls in these; in all if there are none.
+    /// If not empty, only calls in these files are choices.
     pub only: Vec<String>,
-    /// No calls in these.
+    /// Calls in these files are not choices.
     pub skip: Vec<String>,
 }
 
@@ -22,14 +23,14 @@ json::object!(Files {
 });
 
 impl Files {
-    /// Whether calls in every file are choices.
+    /// Returns whether calls in every file are choices.
     pub fn are_all(&self) -> bool {
         self.only.is_empty() && self.skip.is_empty()
     }
 
-    /// Whether a call in `file`, a [portable path](crate::protocol::site::portable_path), is a
-    /// choice of this family. Threads, time and faults have no file that makes them, and random
-    /// bytes that are not chosen would be chance. Takes no memory.
+    /// Returns whether a call in `file`, a [portable path](crate::protocol::site::portable_path),
+    /// is a choice of this family. Threads, time and faults have no source file. Random bytes that
+    /// were not chosen would be real randomness. Does not allocate.
     pub fn have(&self, family: Family, file: &str) -> bool {
         use Family::{Entropy, Fault, Schedule, Time};
         if matches!(family, Entropy | Fault | Schedule | Time) {
@@ -40,14 +41,14 @@ impl Files {
     }
 }
 
-/// Whether a file has the path of a pattern, or is below it.
+/// Returns whether the pattern is the path of the file, or of a folder above it.
 fn is_in(file: &str, pattern: &str) -> bool {
     let pattern = pattern.trim_end_matches('/');
     let Some(rest) = file.strip_prefix(pattern) else { return false };
     let mut rest = rest.chars();
     match rest.next() {
         None | Some('/') => true,
-        // The version of a dependency.
+        // The pattern is the name of a dependency, and its version follows.
         Some('-') => rest.next().is_some_and(|first| first.is_ascii_digit()),
         Some(_) => false,
     }

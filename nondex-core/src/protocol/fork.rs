@@ -1,38 +1,36 @@
-//! Tests that run in forks of a process in which others have run.
+//! Tests that run in forks of a process in which other tests have run.
 
 use crate::json;
 
 use super::outcome::Outcome;
 
-/// What runs after the tests of a process: each of these tests in a separate fork, one after the
-/// other.
+/// Tests that run after the tests of a process, each in a separate fork, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forks {
     /// The tests, in the order in which they run.
     pub tests: Vec<String>,
-    /// How long each may take, in their order.
+    /// Time limits of the tests, in milliseconds and in the same order.
     pub limits_ms: Vec<u64>,
 }
 
 json::object!(strict Forks { tests, limits_ms });
 
 impl Forks {
-    /// The extension of the file next to the record to which all forks append their events, one
-    /// fork after the other: after those of a fork comes the
-    /// [`Forked`](super::event::Event::Forked) of it.
+    /// Extension of the file next to the record to which all forks append their events, one fork
+    /// after the other. [`Forked`](super::event::Event::Forked) follows the events of its fork.
     pub const RECORD: &str = "forks";
 }
 
-/// How one fork ended.
+/// Record of one fork.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForkRecord {
-    /// The test that ran in it.
+    /// Test that ran in the fork.
     pub test: String,
-    /// How its process ended.
+    /// How the process of the fork ended.
     pub end: Outcome,
-    /// How long it took, in microseconds.
+    /// Duration of the fork, in microseconds.
     pub micros: u64,
-    /// Whether it left a process that had to be killed.
+    /// Whether the fork left a process that had to be killed.
     pub left_child: bool,
 }
 

@@ -1,8 +1,8 @@
-//! What is recorded of the network: operations on other machines, and how they ended.
+//! The network record: operations on other machines, and their outcomes.
 //!
-//! Local targets (the loopback, unix sockets) are not recorded, except when the loopback itself
-//! does not work. An operation is recorded when it begins and again when its end is known, so that
-//! one which never ends is known too.
+//! Operations on local targets (the loopback, Unix sockets) are not recorded, unless the loopback
+//! itself does not work. An operation is recorded when it begins, and again when it ends, so that
+//! an operation without an end is known too.
 
 pub mod fold;
 pub mod meaning;
@@ -11,23 +11,23 @@ use crate::json;
 
 use super::site::Frame;
 
-/// What is done about the network while a test runs.
+/// How the network is treated while a test runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NetworkMode {
-    /// Nothing: it is not looked at.
+    /// The network is not observed.
     Off,
-    /// What really happens is observed.
+    /// The network is observed and not changed.
     #[default]
     Observe,
-    /// Every operation beyond the loopback fails at once as if offline.
+    /// Every operation beyond the loopback fails at once, as if the machine were offline.
     Block,
-    /// Single operations beyond the loopback fail, drawn from the seed.
+    /// Single operations beyond the loopback fail, as drawn from the seed.
     Fault,
 }
 
 json::words!(NetworkMode { Off = "off", Observe = "observe", Block = "block", Fault = "fault" });
 
-/// What is done about the network, and for which hosts nothing is.
+/// How the network is treated, and the hosts that are exempt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Network {
     /// See [`NetworkMode::Off`].
@@ -35,7 +35,7 @@ pub enum Network {
     /// See [`NetworkMode::Observe`].
     #[default]
     Observe,
-    /// See [`NetworkMode::Block`]; these hosts are reached: names, `*.` with a domain, or
+    /// See [`NetworkMode::Block`]. These hosts stay reachable: names, `*.` with a domain, or
     /// addresses.
     Block(Vec<String>),
     /// See [`NetworkMode::Fault`]; operations on these hosts do not fail.
@@ -50,7 +50,7 @@ json::variants!(Network {
 });
 
 impl Network {
-    /// The mode, with these hosts where some operations are to fail.
+    /// Returns the network in this mode. The hosts matter only for modes in which operations fail.
     pub fn new(mode: NetworkMode, allowed: &[String]) -> Self {
         match mode {
             NetworkMode::Off => Network::Off,
@@ -60,7 +60,7 @@ impl Network {
         }
     }
 
-    /// The mode.
+    /// Returns the mode.
     pub const fn mode(&self) -> NetworkMode {
         match self {
             Network::Off => NetworkMode::Off,
@@ -70,7 +70,7 @@ impl Network {
         }
     }
 
-    /// The hosts that are reached all the same.
+    /// Returns the hosts that stay reachable.
     pub fn allowed(&self) -> &[String] {
         match self {
             Network::Off | Network::Observe => &[],
@@ -79,19 +79,19 @@ impl Network {
     }
 }
 
-/// How an operation ended.
+/// Outcome of an operation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NetworkOutcome {
-    /// With this error: the name of an `errno` or of an `EAI_` code.
+    /// The operation failed with this error: the name of an `errno` or of an `EAI_` code.
     Failed(String),
-    /// Not before the run did: it was waiting for an answer. Of a datagram: who asked for an answer
-    /// learned that there is none yet.
+    /// The run ended while the operation waited for an answer. For a datagram: the program tried to
+    /// receive an answer, and there was none yet.
     Pending,
-    /// It is a datagram, and somebody was waiting for an answer when last seen.
+    /// A datagram for whose answer the program was waiting at the last observation.
     Awaited,
-    /// It is a datagram, and nobody was seen to wait for an answer.
+    /// A datagram for whose answer the program was never observed to wait.
     Unawaited,
-    /// It succeeded.
+    /// The operation succeeded.
     Answered,
 }
 
@@ -103,19 +103,19 @@ json::variants!(NetworkOutcome {
     Answered = "answered",
 });
 
-/// The operation of a program that cannot be observed and has the name of another machine in its
-/// arguments. It ends as the program does: with `exit status N` or `signal N`, or answered when it
+/// Operation of a program that cannot be observed and has the name of another machine in its
+/// arguments. Its outcome is that of the program: `exit status N`, `signal N`, or answered if it
 /// succeeded.
 pub const CHILD: &str = "child";
 
-/// The operation of all functions that send.
+/// Operation of all functions that send.
 pub const SEND: &str = "send";
 
-/// The operation of connecting a socket of datagrams. Nothing is sent: it only looks for a route.
+/// Operation of connecting a datagram socket, which sends nothing and only looks up a route.
 pub const ROUTE: &str = "connect (datagram)";
 
 impl NetworkOutcome {
-    /// The name of the error, or what is in place of one.
+    /// Returns the name of the error, or a text in place of one.
     pub fn text(&self) -> &str {
         match self {
             NetworkOutcome::Failed(error) => error,
@@ -125,13 +125,13 @@ impl NetworkOutcome {
         }
     }
 
-    /// Whether the operation has ended.
+    /// Returns whether the operation has ended.
     pub const fn has_ended(&self) -> bool {
         matches!(self, NetworkOutcome::Failed(_) | NetworkOutcome::Answered)
     }
 
-    /// How much is known: what one process knows of an operation does not make another one's
-    /// knowledge undone.
+    /// Returns how much the outcome tells. An outcome that one process observed is not replaced by
+    /// a lower one of another process.
     pub(crate) const fn rank(&self) -> u8 {
         match self {
             NetworkOutcome::Unawaited => 0,
@@ -142,31 +142,30 @@ impl NetworkOutcome {
     }
 }
 
-/// Operations on other machines that are alike in all that is known of them.
+/// Equal network operations.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NetworkRecord {
-    /// The function of libc, [`SEND`] for every one that sends, [`ROUTE`], or [`CHILD`].
+    /// Function of libc, [`SEND`] for all functions that send, [`ROUTE`], or [`CHILD`].
     pub operation: String,
-    /// The address with its port, or the host name that was to be resolved. Of a [`CHILD`] the name
-    /// of the program.
+    /// Address with its port, or host name to resolve. For a [`CHILD`], the name of the program.
     pub target: String,
-    /// The host name that the address was resolved from, when that was seen. Of a [`CHILD`] the
+    /// Host name from which the address was resolved, if that was observed. For a [`CHILD`], the
     /// host in its arguments.
     pub host: Option<String>,
-    /// How it ended.
+    /// Outcome of the operations.
     pub outcome: NetworkOutcome,
-    /// The logical thread path, as in [`PointRecord::thread`](crate::PointRecord::thread).
+    /// Logical thread path, as in [`PointRecord::thread`](crate::PointRecord::thread).
     pub thread: String,
-    /// The caller's place in the source, or its stack as one word: the same for the same binary on
-    /// every run.
+    /// Place of the caller in the source, or its stack as one word: the same in every run of one
+    /// binary.
     pub site: String,
-    /// How many there were.
+    /// Number of these operations.
     pub count: u64,
-    /// How long the longest of them took, in milliseconds; 0 while it has not ended. The only thing
-    /// in a record that differs between runs of one spec.
+    /// Duration of the longest operation, in milliseconds; 0 if it has not ended. It is the only
+    /// part of a record that differs between runs of one spec.
     pub elapsed_ms: u64,
-    /// The caller's stack, innermost frame first, when the test failed and could still say so; else
-    /// its place alone, where that is known.
+    /// Stack of the caller, innermost frame first, if the test failed and could still report it. If
+    /// not, the place of the caller alone, where it is known.
     pub stack: Vec<Frame>,
 }
 
@@ -183,18 +182,18 @@ json::object!(NetworkRecord {
 });
 
 impl NetworkRecord {
-    /// Whether all that is known is how a program ended that cannot be observed.
+    /// Returns whether the record only tells how an unobservable program ended.
     pub fn is_child(&self) -> bool {
         self.operation == CHILD
     }
 
-    /// Whether it is a datagram that has no answer yet: it may be lost for another reason than that
-    /// the network is not there.
+    /// Returns whether it is a datagram without an answer so far. It may be lost for other reasons
+    /// than a missing network.
     pub fn is_unanswered(&self) -> bool {
         self.operation == SEND && !self.outcome.has_ended()
     }
 
-    /// The machine it was about: the host name where known, else the address without its port.
+    /// Returns the target machine: the host name if known, or the address without its port.
     pub fn machine(&self) -> &str {
         self.host.as_deref().unwrap_or_else(|| {
             let address = self.target.rsplit_once(':');
@@ -208,8 +207,8 @@ impl NetworkRecord {
         })
     }
 
-    /// Whether the same was tried again in this run, or at another address of the same host, and
-    /// succeeded.
+    /// Returns whether an equal operation succeeded in this run, on the same machine, possibly at
+    /// another address.
     pub fn is_superseded(&self, run: &[NetworkRecord]) -> bool {
         run.iter().any(|other| {
             other.outcome == NetworkOutcome::Answered
@@ -218,7 +217,7 @@ impl NetworkRecord {
         })
     }
 
-    /// Everything but the count, the time and the stack.
+    /// Returns all fields except the count, the time and the stack.
     pub(super) fn identity(&self) -> (&str, &str, Option<&str>, &NetworkOutcome, &str, &str) {
         (
             &self.operation,
@@ -235,7 +234,7 @@ impl NetworkRecord {
 mod tests {
     use super::*;
 
-    /// A record of one `connect`, for the tests of this folder.
+    /// Returns a record of one `connect`, for the tests of this folder.
     pub(super) fn record(target: &str, outcome: NetworkOutcome) -> NetworkRecord {
         NetworkRecord {
             operation: "connect".to_owned(),

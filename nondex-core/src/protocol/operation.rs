@@ -1,18 +1,17 @@
-//! Operations that failed because a prerequisite is missing: a free port, a program, room on a
-//! disk.
+//! Operations that failed because a prerequisite is missing: a free port, a program, disk space.
 //!
-//! Which failures are recorded, the spec asks for ([`RunSpec::observe`](crate::RunSpec::observe));
-//! no others cost anything.
+//! The spec selects the failures to record ([`RunSpec::observe`](crate::RunSpec::observe)); others
+//! cost nothing.
 
 use crate::json;
 
 use super::site::Frame;
 
-/// The operations whose failures can be requested: `bind` and `connect` to addresses of this
-/// machine, starting a program, making a folder, opening and writing a file.
+/// Operations whose failures can be observed: `bind` and `connect` to addresses of this machine,
+/// starting a program, creating a folder, opening and writing a file.
 pub const OPERATIONS: [&str; 6] = ["bind", "connect", "exec", "mkdir", "open", "write"];
 
-/// Gives the errors that can be requested, by the names of `errno`, to a macro.
+/// Passes the names (of `errno`) of the errors that can be observed to a macro.
 #[macro_export]
 macro_rules! observed_errors {
     ($macro:ident) => {
@@ -26,14 +25,14 @@ macro_rules! observed_errors {
 
 macro_rules! errors {
     ($($name:ident)*) => {
-        /// The errors that can be requested, by the names of `errno`.
+        /// Names (of `errno`) of the errors that can be observed.
         pub const ERRORS: [&str; 31] = [$(stringify!($name)),*];
     };
 }
 
 observed_errors!(errors);
 
-/// A requested failure.
+/// A failure to observe.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Observed {
     /// One of [`OPERATIONS`].
@@ -44,30 +43,31 @@ pub struct Observed {
 
 json::object!(Observed { operation, error });
 
-/// Failures of one operation that are alike in all that is known of them.
+/// Equal failures of one operation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OperationRecord {
     /// One of [`OPERATIONS`].
     pub operation: String,
-    /// What it was about: an address with its port, a path, or a program, as the caller gave it.
+    /// Object of the operation: an address with its port, a path, or a program, as the caller
+    /// passed it.
     pub target: String,
     /// One of [`ERRORS`].
     pub error: String,
-    /// The logical thread path, as in [`PointRecord::thread`](crate::PointRecord::thread).
+    /// Logical thread path, as in [`PointRecord::thread`](crate::PointRecord::thread).
     pub thread: String,
-    /// The caller's stack as one word, the same for the same binary on every run; empty when it
-    /// could not be looked at.
+    /// Stack of the caller as one word, the same in every run of one binary. Empty if it could not
+    /// be captured.
     pub site: String,
-    /// The caller's stack, innermost frame first, when the test failed and could still say so.
+    /// Stack of the caller, innermost frame first, if the test failed and could still report it.
     pub stack: Vec<Frame>,
 }
 
 json::object!(OperationRecord { operation, target, error, thread, site, stack = optional });
 
-/// Adds up what is alike, in a fixed order. One with a stack counts more than one without.
+/// Merges equal records, in a fixed order. A record with a stack takes precedence over one without.
 pub fn fold(records: impl IntoIterator<Item = OperationRecord>) -> Vec<OperationRecord> {
     let mut records: Vec<OperationRecord> = records.into_iter().collect();
-    // Of those that are alike, the one with a stack comes last.
+    // Among equal records, the one with a stack sorts last.
     records.sort();
     records.reverse();
     records.dedup_by(|next, kept| is_alike(next, kept));

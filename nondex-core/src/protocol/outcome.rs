@@ -2,14 +2,14 @@
 
 use crate::json;
 
-/// Why a test failed, in its own words.
+/// Reason for a failure, as the test reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Failure {
     /// The panic message, or the error a test returned.
     pub message: String,
-    /// Where it panicked.
+    /// Source file of the panic.
     pub file: Option<String>,
-    /// Line, from 1.
+    /// Line number, from 1.
     pub line: Option<u32>,
 }
 
@@ -18,15 +18,15 @@ json::object!(Failure { message, file = optional, line = optional });
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The test function ended as it should.
+    /// The test function ended as expected.
     Passed,
-    /// The test function panicked, returned an error, or did not panic though it should.
+    /// The test function panicked, returned an error, or did not panic although it should have.
     Failed,
-    /// The process ended itself before the test function did, with this exit code.
+    /// The process exited with this code before the end of the test function.
     Exited(i32),
     /// A signal ended the process.
     Signalled(i32),
-    /// The run took longer than its time limit and was killed.
+    /// The run exceeded its time limit and was killed.
     TimedOut,
 }
 
@@ -39,7 +39,7 @@ json::variants!(Outcome {
 });
 
 impl Outcome {
-    /// Whether the test passed.
+    /// Returns whether the test passed.
     pub const fn passed(&self) -> bool {
         matches!(self, Outcome::Passed)
     }

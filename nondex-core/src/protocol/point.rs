@@ -5,21 +5,22 @@ use crate::json;
 
 use super::site::{Frame, Site};
 
-/// How often one thread made choices at one site.
+/// Number of choices of one thread at one site.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PointRecord {
-    /// The call site.
+    /// Call site.
     pub site: Site,
-    /// The logical thread path: `0` is the test's own thread, `0.1` the second thread it started,
-    /// `0/1` the main thread of the second process it started; `?` a thread that was not seen to
-    /// start.
+    /// Logical thread path: `0` is the test's own thread, `0.1` the second thread that it started,
+    /// `0/1` the main thread of the second process that it started. `?` is a thread whose start was
+    /// not observed.
     pub thread: String,
-    /// How many calls there had a choice: of an order only those with two elements or more.
+    /// Number of calls that had a choice. A call with a choice of an order has at least two
+    /// elements.
     pub count: u64,
-    /// The largest number of elements, or how far the number may be from its base: see
+    /// Largest number of elements, or largest distance of the number from its base: see
     /// [`Choice::size`](crate::Choice::size).
     pub max_len: u64,
-    /// The stack of the first call, innermost frame first, when the spec asked for it.
+    /// Stack of the first call, innermost frame first, if the spec requests it.
     pub stack: Vec<Frame>,
 }
 
@@ -35,42 +36,45 @@ impl PointRecord {
     }
 }
 
-/// One choice of an order, with what its orders are drawn from: see [`draw`](crate::choice::draw).
+/// One choice of an order, with the data from which its orders are drawn: see
+/// [`draw`](crate::choice::draw).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChoiceRecord {
-    /// A hash of test, site and thread: see [`context::place`](crate::context::place).
+    /// Hash of test, site and thread: see [`context::place`](crate::context::place).
     pub place: u64,
-    /// Which call at this place it was, from 0.
+    /// Ordinal of the call at this place, from 0.
     pub ordinal: u64,
-    /// How many elements.
+    /// Number of elements.
     pub len: u64,
-    /// What its level looked at, if it did: the content at EQ, object and modification at ID.
+    /// Value that its level considers, if any: the content at EQ, object and modification at ID.
     pub aspect: Option<u64>,
-    /// Of a reading of the environment: how it follows others.
+    /// For a reading of the environment, its relation to earlier readings.
     pub reading: Option<Reading>,
-    /// Of a reading of the environment: how many variables the process itself has set, after those
-    /// that it was given.
+    /// For a reading of the environment, the number of variables that the process itself set. They
+    /// follow the variables that it inherited.
     pub own: u64,
 }
 
-/// How one reading of the environment follows others.
+/// Relation of a reading of the environment to earlier readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reading {
-    /// The thread's first one, of what the process read first.
+    /// The thread's first reading, with the content that the process read first.
     First,
-    /// Another one of that.
+    /// A later reading of that content.
     Again,
-    /// One of something else, after a variable was changed.
+    /// A reading of other content, after a variable was changed.
     Changed,
 }
 
 json::words!(Reading { First = "first", Again = "again", Changed = "changed" });
 
 impl ChoiceRecord {
-    /// Whether a run at `level` has the canonical order here, whatever the seed. That a process is
-    /// given the environment in another order is what STD shows, and ONE that another C library may
-    /// put what the process sets at another place. Beyond that a level only determines which
-    /// readings agree with each other, so one that agrees with all before has nothing to vary.
+    /// Returns whether a run at `level` has the canonical order here, whatever the seed.
+    ///
+    /// STD shows that a process may inherit its environment in another order. ONE shows that
+    /// another C library may place variables set by the process elsewhere. The other levels only
+    /// determine which readings agree with each other, so a reading that agrees with all earlier
+    /// ones does not vary.
     pub fn keeps_base(&self, level: Level) -> bool {
         match (self.reading, level) {
             (None, _) | (_, Level::Std) => false,
@@ -91,29 +95,30 @@ json::object!(ChoiceRecord {
     own as "w" = optional,
 });
 
-/// A call whose order or number was [given as steps](crate::protocol::choices::GivenChoice::Steps).
+/// Record of a call whose order or number was [given as
+/// steps](crate::protocol::choices::GivenChoice::Steps).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepRecord {
-    /// The call site.
+    /// Call site.
     pub site: Site,
-    /// The logical thread path.
+    /// Logical thread path.
     pub thread: String,
-    /// Which call of the thread at the site, from 0.
+    /// Ordinal of the call among those of the thread at the site, from 0.
     pub ordinal: u64,
-    /// How many elements, or how far the number may be from its base.
+    /// Number of elements, or largest distance of the number from its base.
     pub len: u64,
-    /// How many steps there are to the order or the number that was drawn.
+    /// Number of steps to the order or number that was drawn.
     pub steps: u64,
-    /// The position that the first of the exchanged elements has now.
+    /// Current position of the first of the exchanged elements.
     pub position: u64,
-    /// The two elements that the last step exchanged, in the order they have now. None in base
+    /// The two elements that the last step exchanged, in their current order. Empty in canonical
     /// order.
     pub exchanged: Vec<ElementRecord>,
-    /// Where the collection is from, innermost frame first: where it was created or, when that is
-    /// not known, where its first element was inserted. Only for sites to be
-    /// [traced](crate::RunSpec::trace).
+    /// Stack of the collection's creation, innermost frame first. If the creation is not known, it
+    /// is that of the insertion of the first element. Only for [traced](crate::RunSpec::trace)
+    /// sites.
     pub created: Vec<Frame>,
-    /// Of a number, what it is.
+    /// The number, if the choice is of a number.
     pub number: Option<NumberRecord>,
 }
 
@@ -132,25 +137,25 @@ json::object!(StepRecord {
 /// A number that was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NumberRecord {
-    /// What it is when it is turned off.
+    /// Number that is used when the choice is turned off.
     pub base: u64,
-    /// What it was.
+    /// Number that was used.
     pub value: u64,
 }
 
 json::object!(NumberRecord { base, value });
 
-/// An element of a collection.
+/// An element of an ordered sequence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ElementRecord {
-    /// Its position in canonical order, from 0.
+    /// Position in canonical order, from 0.
     pub rank: u64,
-    /// How many elements were inserted before it that are still there, for a collection.
+    /// For an element of a collection, the number of earlier insertions that are still present.
     pub index: Option<u64>,
-    /// Its name, for entries of a directory and variables.
+    /// Name of a directory entry or variable.
     pub name: Option<String>,
-    /// Where it was inserted, innermost frame first. Only for sites to be
-    /// [traced](crate::RunSpec::trace).
+    /// Stack of its insertion, innermost frame first. Only for [traced](crate::RunSpec::trace)
+    /// sites.
     pub stack: Vec<Frame>,
 }
 

@@ -1,5 +1,5 @@
-//! What one run did, folded from the [events](super::event) of its record: the only output of the
-//! runtime.
+//! The record of one run, folded from the [events](super::event) of its process. It is the only
+//! output of the runtime.
 
 use std::collections::BTreeMap;
 
@@ -18,41 +18,43 @@ use super::source::Source;
 use super::spec::{ALGORITHM, PROTOCOL, RunSpec};
 use super::state::{AccessRecord, StateChange};
 
-/// What one run of one test did. The same [`RunSpec`] and binary give the same record, byte for
-/// byte, when the test is single-threaded or its threads share nothing before they are joined.
+/// Record of one run of one test. The same [`RunSpec`] and binary give the same record, byte for
+/// byte, if the test is single-threaded or its threads share nothing before they are joined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRecord {
-    /// [`PROTOCOL`].
+    /// Protocol version: [`PROTOCOL`].
     pub protocol: u32,
-    /// [`ALGORITHM`].
+    /// Version of the choice algorithm: [`ALGORITHM`].
     pub algorithm: u32,
-    /// The test's name.
+    /// Name of the test.
     pub test: String,
-    /// How it ended.
+    /// How the test ended.
     pub outcome: Outcome,
-    /// Why it failed, when it did and said so.
+    /// Why the test failed, if it failed and reported a reason.
     pub failure: Option<Failure>,
-    /// The choice points it reached, ordered by site and thread.
+    /// The choice points that the test reached, ordered by site and thread.
     pub points: Vec<PointRecord>,
-    /// The first choices of an order that each thread made, in the order they were made, thread by
-    /// thread.
+    /// The first choices of an order of each thread, in the order in which they were made, thread
+    /// by thread.
     pub choices: Vec<ChoiceRecord>,
     /// The calls whose order was given as steps.
     pub steps: Vec<StepRecord>,
-    /// Its operations on other machines, in a fixed order.
+    /// Its network operations, in a fixed order.
     pub network: Vec<NetworkRecord>,
-    /// Operations that failed in a way that the spec asks for, in a fixed order.
+    /// Operations that failed in a way that the spec observes, in a fixed order.
     pub failed_operations: Vec<OperationRecord>,
-    /// What no choice controls and it used; empty when the test did not end, or its harness is not
-    /// ours.
+    /// The sources of nondeterminism that the test used and no choice controls. Empty if the test
+    /// did not end, or its harness is not this tool's.
     pub sources: Vec<Source>,
-    /// What the scheduler did, when the test was scheduled and could still say so.
+    /// The actions of the scheduler, if the test was scheduled and the process could still report
+    /// them.
     pub schedule: Option<ScheduleRecord>,
-    /// What it left changed.
+    /// The state that the test left changed.
     pub states: Vec<StateChange>,
-    /// Its accesses to what is watched, in the order in which they happened.
+    /// Its accesses to the watched state, in the order in which they happened.
     pub accesses: Vec<AccessRecord>,
-    /// The code that its programs ran, where they were compiled to tell and could still say so.
+    /// The code that its programs ran, if they were compiled to record it and could still report
+    /// it.
     pub covered: Vec<CoveredRecord>,
 }
 
@@ -75,14 +77,16 @@ json::object!(strict RunRecord {
 });
 
 impl RunRecord {
-    /// Folds the events of a process that ended with `process_end` when its test function did not
-    /// end.
+    /// Folds the events of a process into a record. `process_end` is the outcome if the test
+    /// function did not end.
     #[inline]
     pub fn fold(
         spec: &RunSpec,
         events: impl IntoIterator<Item = Event>,
         process_end: Outcome,
     ) -> Self {
+        // The `points` of a thread that ended replace its `site` events. Other threads have only
+        // the latter.
         let mut points: BTreeMap<(Site, String), PointRecord> = BTreeMap::new();
         let mut ended: BTreeMap<(Site, String), PointRecord> = BTreeMap::new();
         let mut choices = BTreeMap::new();
@@ -139,11 +143,11 @@ impl RunRecord {
             }
         }
         points.append(&mut ended);
-        // A process that was killed after its test had ended (a hang in a destructor, a crash at
-        // exit) did not pass.
+        // A process that was killed after the end of its test did not pass. Examples are a hang in
+        // a destructor and a crash at exit.
         let is_ended = |schedule: &ScheduleRecord| schedule.end.is_some();
         let outcome = match (end, process_end) {
-            // The scheduler ended the process, because the test would not have ended.
+            // The scheduler ended the process because the test would never have ended.
             (None, Outcome::Exited(_)) if schedule.as_ref().is_some_and(is_ended) => {
                 Outcome::Failed
             }
@@ -173,8 +177,7 @@ impl RunRecord {
 
     /// Parses the events of a record, each a JSON object.
     ///
-    /// # Errors
-    /// When one is not an event; the message has its number.
+    /// Returns a message with the number of the first item that is not an event.
     #[inline]
     pub fn parse_events(
         events: impl IntoIterator<Item: AsRef<[u8]>>,
@@ -192,7 +195,7 @@ impl RunRecord {
             .collect()
     }
 
-    /// How many choices the run had, over all sites and threads.
+    /// Returns the number of choices of the run, over all sites and threads.
     pub fn choice_points(&self) -> u64 {
         self.points.iter().map(|point| point.count).sum()
     }

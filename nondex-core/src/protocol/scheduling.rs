@@ -1,56 +1,56 @@
-//! What the scheduler did in one test: how far it got, whether a replay takes the same course, and
-//! why it ended the process, if it did.
+//! The record of the scheduler in one test: its progress, whether a replay takes the same course,
+//! and why it ended the process, if it did.
 
 use crate::json;
 
 use super::site::Frame;
 use super::trace::{Trace, TracedStack};
 
-/// Default maximum of operations of all threads of a test.
+/// Default maximum number of operations of all threads of a test.
 pub const MAX_STEPS: u64 = 10_000_000;
 
-/// What a thread does that is delayed, where the [name of an
-/// operation](super::trace::TracedOperation::operation) stands.
+/// Name of a delay in the [name of an operation](super::trace::TracedOperation::operation).
 pub const DELAYED: &str = "held back";
 
-/// What the scheduler did in one test.
+/// Record of the scheduler in one test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScheduleRecord {
-    /// How many threads worked for the test, its own included.
+    /// Number of threads that worked for the test, including its own.
     pub threads: u64,
-    /// How many operations they did at which another thread could have run.
+    /// Number of their operations at which another thread could have run.
     pub steps: u64,
-    /// About how many operations could be recorded of it.
+    /// Approximate number of operations that a trace could record.
     pub operations: u64,
-    /// How often another thread went on.
+    /// Number of times that another thread continued.
     pub switches: u64,
-    /// How often a thread was delayed.
+    /// Number of times that a thread was delayed.
     pub holds: u64,
-    /// The longest delay that was chosen, in nanoseconds of virtual time.
+    /// Longest injected delay, in nanoseconds of virtual time.
     pub longest_delay: u64,
-    /// How much virtual time passed, in microseconds.
+    /// Virtual time that passed, in microseconds.
     pub time_us: u64,
-    /// By how much of it delays that were chosen have prolonged waits, in microseconds. Delays of
-    /// several threads at once are added up.
+    /// Virtual time by which injected delays prolonged waits, in microseconds. Simultaneous delays
+    /// of several threads are added up.
     pub delayed_us: u64,
-    /// The longest sleep or timed wait of one thread that came to its time, if it was long.
+    /// Longest sleep, or timed wait that timed out, of one thread, if it was long.
     pub longest_sleep: Option<SleepRecord>,
-    /// By how much virtual time was ahead of the clock of a child when it started, in microseconds.
-    /// 0 if the scheduler could wait for real time before each child.
+    /// Lead of virtual time over the clock of a child when it started, in microseconds. 0 if the
+    /// scheduler could wait for real time before each child.
     pub visible_lead_us: u64,
-    /// How often a thread slept in the kernel where the scheduler could not see it, and another one
-    /// was let go.
+    /// Number of times that a thread blocked in the kernel where the scheduler could not see it,
+    /// and another thread was resumed.
     pub leaks: u64,
-    /// How often a thread waited for what no thread of the test does: another process, a device,
-    /// another machine.
+    /// Number of times that a thread waited for something that no thread of the test does: another
+    /// process, a device, another machine.
     pub outside: u64,
-    /// How often a thread was stopped between two operations, because it came to none for long.
+    /// Number of times that a thread was interrupted between two operations, because it reached
+    /// none for a long time.
     pub asynchronous: u64,
     /// Why the scheduler ended the process, if it did.
     pub end: Option<ScheduleEnd>,
-    /// Of a run of a systematic seed: what could have been decided.
+    /// Decisions of the scheduler, in a run with a systematic seed.
     pub course: Option<Course>,
-    /// The operations, when the spec asked for them.
+    /// The operations, if the spec requests them.
     pub trace: Option<Trace>,
 }
 
@@ -73,39 +73,40 @@ json::object!(ScheduleRecord {
     trace = optional,
 });
 
-/// A sleep, or a wait with a time limit that came to it.
+/// A sleep, or a timed wait that timed out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SleepRecord {
-    /// Its duration in microseconds of virtual time, without what was added by choice.
+    /// Its duration in microseconds of virtual time, without injected delays.
     pub us: u64,
-    /// Where it was.
+    /// Its stack.
     pub stack: TracedStack,
 }
 
 json::object!(SleepRecord { us, stack });
 
-/// The decisions of a run about which thread goes on, one after the other.
+/// The sequence of decisions about which thread continues.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Course {
-    /// Of each decision the thread that could be delayed, and whether that is a preemption: see
-    /// [`Decision`].
+    /// For each decision, the thread that could be delayed, and whether delaying it is a
+    /// preemption: see [`Decision`].
     pub decisions: Vec<u64>,
-    /// Whether nothing else than these decided which thread went on.
+    /// Whether these decisions alone determined which thread continued.
     pub is_whole: bool,
 }
 
 json::object!(Course { decisions = optional, is_whole as "whole" = optional });
 
-/// Maximum number of decisions that are recorded.
+/// Maximum number of recorded decisions.
 pub const MAX_DECISIONS: usize = 1_000;
 
-/// A decision about which thread goes on, at which another one could have.
+/// A decision about which thread continues, if there was more than one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Which thread is delayed or goes on, in the order in which they were started, from 0.
+    /// Index of the thread that continues or is delayed, in the order in which the threads were
+    /// started, from 0.
     pub thread: u32,
-    /// Whether to hold it back is a preemption: not so when the thread before it could not go on,
-    /// or gave way.
+    /// Whether delaying the thread is a preemption. It is not if the thread before it could not
+    /// continue, or yielded.
     pub is_preemption: bool,
 }
 
@@ -122,7 +123,8 @@ impl From<u64> for Decision {
 }
 
 impl ScheduleRecord {
-    /// Whether a run of the same spec takes the same course, as far as the scheduler is concerned.
+    /// Returns whether a run of the same spec takes the same course, as far as the scheduler
+    /// determines it.
     pub const fn is_repeatable(&self) -> bool {
         self.leaks == 0 && self.outside == 0 && self.asynchronous == 0
     }
@@ -131,28 +133,28 @@ impl ScheduleRecord {
 /// Why the scheduler ended the process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduleEnd {
-    /// What came to its end.
+    /// Reason for the end.
     pub kind: ScheduleEndKind,
-    /// What each thread that was left waited for, or did, in the order in which they were started.
+    /// What each remaining thread waited for or did, in the order in which they were started.
     pub waits: Vec<WaitRecord>,
 }
 
 json::object!(ScheduleEnd { kind, waits });
 
-/// What came to its end.
+/// Reason for which the scheduler ended the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScheduleEndKind {
-    /// Every thread waits for another one, and nobody else could let one go on.
+    /// Every thread waits for another one, and nothing outside of the test could wake one of them.
     Deadlock,
-    /// Every thread waits, and nobody outside let one go on for long, who could have: another
-    /// process, a signal, a thread that is not scheduled.
+    /// Every thread waits. Something outside of the test could have woken one but did not for a
+    /// long time: another process, a signal, an unscheduled thread.
     Outside,
-    /// Every thread that does not wait looks again and again at what none of them changes, and
-    /// nobody else could.
+    /// Every thread that does not wait spins on state that none of them changes and nothing outside
+    /// of the test could change.
     Livelock,
-    /// The limit of operations.
+    /// The limit on operations was reached.
     Steps,
-    /// The limit of virtual time.
+    /// The limit on virtual time was reached.
     Time,
 }
 
@@ -167,15 +169,15 @@ json::words!(ScheduleEndKind {
 /// What one thread waited for when the scheduler ended the process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WaitRecord {
-    /// The logical thread path, as in [`PointRecord::thread`](crate::PointRecord::thread).
+    /// Logical thread path, as in [`PointRecord::thread`](crate::PointRecord::thread).
     pub thread: String,
-    /// The name of the thread, if it has one.
+    /// Name of the thread, if it has one.
     pub name: Option<String>,
-    /// The operation that it is in, such as `join`.
+    /// Operation that the thread is in, such as `join`.
     pub operation: String,
-    /// A number of what it waits for: the same one for the same lock.
+    /// Number that identifies the awaited object: the same for the same lock.
     pub on: Option<u64>,
-    /// Its stack, innermost frame first, when the spec asked for stacks.
+    /// Stack of the thread, innermost frame first, if the spec requests stacks.
     pub stack: Vec<Frame>,
 }
 

@@ -1,4 +1,4 @@
-//! Which choices of a run are left to the seed.
+//! The choices of a run that the seed decides.
 
 use std::ops::Range;
 
@@ -7,15 +7,15 @@ use crate::json;
 
 use super::site::Site;
 
-/// Which choice points of a run are decided by its seed; the others take the canonical order.
+/// The choice points of a run that its seed decides; the others take the canonical order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Selection {
-    /// All of them.
+    /// All choices.
     #[default]
     All,
-    /// Those in one of the scopes.
+    /// Choices in one of the scopes.
     Only(Vec<Scope>),
-    /// All but those in one of the scopes.
+    /// All choices except those in one of the scopes.
     Except(Vec<Scope>),
 }
 
@@ -25,45 +25,45 @@ json::variants!(Selection {
     Except(scopes) = "except",
 });
 
-/// The choices at one site, or some of them.
+/// All or some of the choices at one site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Scope {
-    /// The site.
+    /// Site of the choices.
     pub site: Site,
-    /// Which of the calls there; `None` for all.
+    /// Calls at the site; `None` means all.
     pub calls: Option<Calls>,
 }
 
 json::object!(strict Scope { site, calls = optional });
 
-/// Successive calls of one thread at one site.
+/// Range of calls of one thread at one site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Calls {
-    /// The logical thread path, as in [`PointRecord::thread`](crate::PointRecord::thread).
+    /// Logical thread path, as in [`PointRecord::thread`](crate::PointRecord::thread).
     pub thread: String,
-    /// The first, from 0.
+    /// Ordinal of the first call, from 0.
     pub from: u64,
-    /// The one after the last.
+    /// Ordinal after that of the last call.
     pub to: u64,
 }
 
 json::object!(strict Calls { thread, from, to });
 
-/// Which choices of one thread at one site are left to the seed.
+/// The choices of one thread at one site that the seed decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selected {
-    /// None.
+    /// No call.
     None,
-    /// All of them.
+    /// All calls.
     All,
-    /// The calls in one of these ranges.
+    /// Calls in one of these ranges.
     In(hidden::Vec<Range<u64>>),
-    /// The calls in none of these ranges.
+    /// Calls in none of these ranges.
     NotIn(hidden::Vec<Range<u64>>),
 }
 
 impl Selected {
-    /// Whether the call with this number is left to the seed.
+    /// Returns whether the seed decides the call with this number.
     pub fn contains(&self, ordinal: u64) -> bool {
         let within = |ranges: &[Range<u64>]| ranges.iter().any(|range| range.contains(&ordinal));
         match self {
@@ -76,13 +76,14 @@ impl Selected {
 }
 
 impl Selection {
-    /// What it selects of the choices of one thread at one site. Costs O(scopes).
+    /// Returns the selected choices of one thread at one site. Costs O(scopes).
     pub fn of(&self, site: &Site, thread: &str) -> Selected {
         self.of_call(|other| other == site, thread)
     }
 
-    /// As [`Selection::of`] the site that `is_site` accepts. Takes no memory of the program's: a
-    /// thread may reach the site while it holds a lock of the program's allocator.
+    /// Returns the choices as [`Selection::of`] does, for the site that `is_site` accepts. Does not
+    /// use the program's allocator, because a thread may reach the site while it holds a lock of
+    /// that allocator.
     pub(crate) fn of_call(&self, is_site: impl Fn(&Site) -> bool, thread: &str) -> Selected {
         let (scopes, whole, none, some): (_, _, _, fn(_) -> _) = match self {
             Selection::All => return Selected::All,
@@ -100,19 +101,19 @@ impl Selection {
         if ranges.is_empty() { none } else { some(ranges) }
     }
 
-    /// Only the choices at these sites.
+    /// Returns a selection of only the choices at these sites.
     pub fn only(sites: impl IntoIterator<Item = Site>) -> Self {
         Selection::Only(sites.into_iter().map(Scope::from).collect())
     }
 
-    /// All choices but those at these sites.
+    /// Returns a selection of all choices except those at these sites.
     pub fn except(sites: impl IntoIterator<Item = Site>) -> Self {
         Selection::Except(sites.into_iter().map(Scope::from).collect())
     }
 }
 
 impl From<Site> for Scope {
-    /// All choices at the site.
+    /// Returns the scope of all choices at the site.
     fn from(site: Site) -> Self {
         Scope { site, calls: None }
     }

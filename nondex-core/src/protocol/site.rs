@@ -1,4 +1,4 @@
-//! Call sites: where in the source a modelled API was called.
+//! Call sites: the places in the source at which a modelled API is called.
 
 use std::fmt;
 use std::panic::Location;
@@ -7,20 +7,20 @@ use crate::catalogue::{Family, Model};
 use crate::hash;
 use crate::json;
 
-/// A place in the source, as the compiler knows it. Cheap to copy; its path is as rustc was given
-/// it.
+/// A place in the source, as the compiler reports it. Cheap to copy; its path is the one that was
+/// passed to rustc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Caller {
-    /// The path as rustc was given it.
+    /// Path that was passed to rustc.
     pub file: &'static str,
-    /// Line, from 1.
+    /// Line number, from 1.
     pub line: u32,
-    /// Column, from 1.
+    /// Column number, from 1.
     pub column: u32,
 }
 
 impl Caller {
-    /// The caller of the function this is called in, when that is `#[track_caller]`.
+    /// Returns the caller of the `#[track_caller]` function in which this is called.
     #[track_caller]
     #[inline]
     pub const fn here() -> Self {
@@ -38,25 +38,25 @@ impl From<&'static Location<'static>> for Caller {
     }
 }
 
-/// One call site of one modelled API: the unit that is switched on and off to find a culprit.
+/// A call site of a modelled API: the unit that the search for a culprit turns on and off.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Site {
-    /// The path of the API, as in [`Model::api`](crate::Model::api).
+    /// Path of the API, as in [`Model::api`](crate::Model::api).
     pub api: String,
-    /// The family it was recorded under.
+    /// Family under which it is recorded.
     pub family: Family,
-    /// The source file, the same on every machine: see [`portable_path`].
+    /// Source file, the same on every machine: see [`portable_path`].
     pub file: String,
-    /// Line, from 1.
+    /// Line number, from 1.
     pub line: u32,
-    /// Column, from 1.
+    /// Column number, from 1.
     pub column: u32,
 }
 
 json::object!(Site { api, family, file, line, column });
 
 impl Site {
-    /// The site of calls of `model` by `caller`.
+    /// Returns the site of calls of `model` by `caller`.
     pub fn new(model: &Model, family: Family, caller: Caller) -> Self {
         Site {
             api: model.api.to_owned(),
@@ -67,14 +67,14 @@ impl Site {
         }
     }
 
-    /// Whether it is the site of calls of `model` by `caller`. Takes no memory.
+    /// Returns whether this is the site of calls of `model` by `caller`. Does not allocate.
     pub(crate) fn is_of(&self, model: &Model, family: Family, caller: Caller) -> bool {
         (self.line, self.column, self.family) == (caller.line, caller.column, family)
             && self.api == model.api
             && self.file == portable_path(caller.file)
     }
 
-    /// The [fixed hash](hash::of) of [`Site::new`]. Takes no memory.
+    /// Returns the [fixed hash](hash::of) of [`Site::new`]. Does not allocate.
     pub(crate) fn hash_of(model: &Model, family: Family, caller: Caller) -> u64 {
         let file = portable_path(caller.file);
         hash::of(&(model.api, family, file, caller.line, caller.column))
@@ -90,19 +90,19 @@ impl fmt::Display for Site {
 /// One frame of a stack.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Frame {
-    /// The function's path.
+    /// Path of the function.
     pub function: String,
-    /// The source file, as in [`Site::file`].
+    /// Source file, as in [`Site::file`].
     pub file: String,
-    /// Line, from 1.
+    /// Line number, from 1.
     pub line: u32,
 }
 
 json::object!(Frame { function, file, line });
 
-/// A source path without what differs between machines: paths of the workspace are relative
-/// already, published dependencies are cut to `name-version/…`, git dependencies to
-/// `name-hash/revision/…`, and std's to `library/…`.
+/// Returns a source path without the part that differs between machines. Paths in the workspace are
+/// relative already. Those of published dependencies become `name-version/…`, of git dependencies
+/// `name-hash/revision/…`, and of std `library/…`.
 pub fn portable_path(file: &str) -> &str {
     fn after<'a>(file: &'a str, marker: &str, skip: usize) -> Option<&'a str> {
         let mut rest = &file[file.find(marker)? + marker.len()..];
@@ -118,16 +118,17 @@ pub fn portable_path(file: &str) -> &str {
         .unwrap_or(file)
 }
 
-/// Whether a source file is std's, by the path that the toolchain's own build gave it.
+/// Returns whether a source file is std's, judging by the path that the build of the toolchain
+/// recorded.
 pub fn is_of_std(file: &str) -> bool {
     path_in_std(file).is_some()
 }
 
-/// The path of one of std's source files from the root of Rust's repository: `library/…`.
+/// Returns the path of one of std's source files from the root of Rust's repository: `library/…`.
 ///
-/// Rust's own builds map that root to `/rustc/` and the commit, and the component `rust-src` is
-/// below `rustlib`. Builds of distributions have the path of an unpacked release, as
-/// `/usr/src/rustc-1.85.0/library/…` of Debian.
+/// Rust's own builds map that root to `/rustc/` and the commit; the component `rust-src` is below
+/// `rustlib`. Builds of distributions have the path of an unpacked release, such as Debian's
+/// `/usr/src/rustc-1.85.0/library/…`.
 fn path_in_std(file: &str) -> Option<&str> {
     let in_release = || {
         file.match_indices("/rustc-").find_map(|(start, marker)| {

@@ -1,4 +1,4 @@
-//! The request of one run: the only input of the runtime.
+//! The specification of one run, which is the only input of the runtime.
 
 mod choices;
 mod execution;
@@ -16,64 +16,64 @@ use super::operation::Observed;
 use super::schedule::Schedule;
 use super::site::Site;
 
-/// The version of [`RunSpec`] and [`RunRecord`](crate::RunRecord). A runtime refuses any other.
+/// Version of [`RunSpec`] and [`RunRecord`](crate::RunRecord). A runtime rejects any other version.
 pub const PROTOCOL: u32 = 2;
 
-/// The version of the algorithm that turns a seed into choices. A seed reproduces within one
+/// Version of the algorithm that turns a seed into choices. A seed reproduces a run only within one
 /// version.
 pub const ALGORITHM: u32 = 10;
 
-/// The environment variable that carries a [`RunSpec`] as JSON into a test process, or `@` and the
-/// path of a file with it. It is removed before a test starts.
+/// Environment variable that carries a [`RunSpec`] into a test process, as JSON, or as `@` and the
+/// path of a file. It is removed before a test starts.
 pub const SPEC_VARIABLE: &str = "NONDEX_SPEC";
 
-/// The environment variable with the identity of a program that a test starts: the number of the
-/// test's own process, a colon, and the path of the thread that started it with the ordinal of the
-/// start. It is removed before `main`.
+/// Environment variable that identifies a program which a test starts. It has the number of the
+/// test's own process, a colon, and the path of the thread that started the program with the
+/// ordinal of the start. It is removed before `main`.
 pub const CHILD_VARIABLE: &str = "NONDEX_CHILD";
 
-/// Environment variables that switch the shims on without the driver, in a plain `cargo test` of a
-/// dev build.
+/// Environment variables that enable the shims without the driver, in a plain `cargo test` of a
+/// development build.
 pub const SEED_VARIABLE: &str = "NONDEX_SEED";
-/// See [`SEED_VARIABLE`]; the default is `FULL`.
+/// Level for [`SEED_VARIABLE`]; `FULL` by default.
 pub const LEVEL_VARIABLE: &str = "NONDEX_LEVEL";
 
-/// Everything that decides one run of one test, or an experiment: several tests in one process, one
-/// after the other, with a record for each. With the built binary it determines the
-/// [`RunRecord`](crate::RunRecord).
+/// All parameters of one run of a test, or of an experiment. An experiment runs several tests in
+/// one process, one after the other, with one record each. Together with the built binary, the spec
+/// determines the [`RunRecord`](crate::RunRecord).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSpec {
-    /// [`PROTOCOL`].
+    /// Protocol version: [`PROTOCOL`].
     pub protocol: u32,
-    /// The name of the test as libtest prints it; part of every choice's identity.
+    /// Name of the test as libtest prints it; part of every choice's identity.
     pub test: String,
-    /// What runs with it in its process, and on which threads.
+    /// The other tests that run in the process, and the kind of threads.
     pub execution: Execution,
-    /// What decides the choices.
+    /// The source of the choices.
     pub choices: Choices,
-    /// Names of models (see [`Model::name`](crate::Model::name)) that are off: not chosen and not
-    /// recorded.
+    /// Names of models (see [`Model::name`](crate::Model::name)) that are off: no choices are made
+    /// or recorded for them.
     pub models_off: Vec<String>,
-    /// Whose calls are choices.
+    /// Source files whose calls are choices.
     pub files: Files,
-    /// Where the record is written, absolute; `None` keeps nothing.
+    /// Absolute path of the record; `None` writes no record.
     pub record: Option<PathBuf>,
-    /// Sites for which the stack of the first call, or of the last one whose choice is given, is
-    /// kept (slow: it reads debug information).
+    /// Sites for which a stack is recorded: that of the first call, or of the last call whose
+    /// choice is given. Slow, because it reads debug information.
     pub trace: Vec<Site>,
-    /// What is done about the network.
+    /// How the network is treated.
     pub network: Network,
-    /// The library that is put before libc in the programs that the test starts, absolute; they are
-    /// not observed without it.
+    /// Absolute path of the library that is preloaded into the programs that the test starts.
+    /// Without it, they are not observed.
     pub preload: Option<PathBuf>,
-    /// Failures of operations that are recorded.
+    /// Failures of operations to record.
     pub observe: Vec<Observed>,
-    /// Whether it is recorded which code ran.
+    /// Whether to record which code ran.
     pub cover: bool,
-    /// Whether the files and folders that are written are recorded.
+    /// Whether to record the files and folders that are written.
     pub writes: bool,
-    /// Number of the processor that the threads of the test share while they are scheduled; that
-    /// of its first thread without one. It decides how long the run takes, and nothing else.
+    /// Number of the processor that the threads of the test share while they are scheduled. Without
+    /// it, they share that of the first thread. It affects only how long the run takes.
     pub processor: Option<u32>,
 }
 
@@ -95,12 +95,12 @@ json::object!(strict RunSpec {
 });
 
 impl RunSpec {
-    /// A clean run of `test`: canonical order everywhere.
+    /// Returns the spec of a clean run of `test`: canonical order everywhere.
     pub fn clean(test: impl Into<String>) -> Self {
         RunSpec { choices: Choices::Canonical, ..RunSpec::new(test, Level::Std, 0) }
     }
 
-    /// A run of `test` with all choices made at `level` from `seed`.
+    /// Returns the spec of a run of `test` with all choices drawn at `level` from `seed`.
     pub fn new(test: impl Into<String>, level: Level, seed: u64) -> Self {
         RunSpec {
             protocol: PROTOCOL,
@@ -120,10 +120,9 @@ impl RunSpec {
         }
     }
 
-    /// Reads a spec from JSON.
+    /// Parses a spec from JSON.
     ///
-    /// # Errors
-    /// When the text is not a spec of this [`PROTOCOL`]; the message has what was found.
+    /// Returns a message with the reason if `text` is not a spec of this [`PROTOCOL`].
     pub fn from_json(text: &str) -> Result<Self, String> {
         let spec: RunSpec = json::from_str(text).map_err(|e| format!("not a run spec: {e}"))?;
         if spec.protocol != PROTOCOL {
@@ -135,21 +134,19 @@ impl RunSpec {
         Ok(spec)
     }
 
-    /// The extension of the file next to the record that has a spec which is too long for a
-    /// variable.
+    /// Extension of the file next to the record that holds a spec too long for a variable.
     pub const FILE: &str = "spec";
 
-    /// Reads a spec as [`SPEC_VARIABLE`] has it.
+    /// Parses the value of [`SPEC_VARIABLE`].
     ///
-    /// # Errors
-    /// As [`from_json`](Self::from_json), and when there is no such file.
+    /// Fails as [`from_json`](Self::from_json) does, and if the file cannot be read.
     pub fn from_variable(value: &str) -> Result<Self, String> {
         let Some(path) = value.strip_prefix('@') else { return Self::from_json(value) };
         let text = std::fs::read_to_string(path);
         Self::from_json(&text.map_err(|e| format!("failed to read `{path}`: {e}"))?)
     }
 
-    /// The spec as JSON, on one line.
+    /// Returns the spec as one line of JSON.
     pub fn to_json(&self) -> String {
         json::to_string(self)
     }

@@ -1,5 +1,4 @@
-//! What tests of one process share: parts of its state that one test leaves changed and another one
-//! uses.
+//! The state that tests of one process share: one test leaves it changed, another one uses it.
 
 use std::path::{Path, PathBuf};
 
@@ -7,30 +6,30 @@ use crate::json;
 
 use super::site::Frame;
 
-/// Which kind of state it is.
+/// Kind of a part of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StateKind {
     /// Bytes of the executable's writable segments.
     Static,
-    /// A variable of the environment.
+    /// An environment variable.
     Env,
     /// The current directory.
     Cwd,
-    /// The mask of the permissions of new files.
+    /// The file mode creation mask.
     Umask,
-    /// What is done about a signal.
+    /// The disposition of a signal.
     Signal,
-    /// A limit of a resource.
+    /// A resource limit.
     Limit,
     /// A file or a folder below the current or the temporary directory.
     File,
     /// A port that the process listens on.
     Port,
-    /// An open file, or something else that has a descriptor.
+    /// An open file, or another object with a descriptor.
     Descriptor,
-    /// A child that has not ended, or was not waited for.
+    /// A child that is running or was not waited for.
     Child,
-    /// A thread that has not ended.
+    /// A thread that is running.
     Thread,
 }
 
@@ -49,8 +48,8 @@ json::words!(StateKind {
 });
 
 impl StateKind {
-    /// Whether it is what a process holds besides its memory. Nearly everything else that a test
-    /// leaves may come with some of it.
+    /// Returns whether it is a resource that a process holds outside of its memory. Nearly any
+    /// other change of a test may come with such resources.
     pub const fn is_held(self) -> bool {
         matches!(self, StateKind::Descriptor | StateKind::Child | StateKind::Thread)
     }
@@ -59,41 +58,43 @@ impl StateKind {
 /// One part of the state.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StateId {
-    /// Its kind.
+    /// Kind of the part.
     pub kind: StateKind,
-    /// Its name among its kind: a variable, a path, a signal's number; empty where there is only
-    /// one. Of bytes: `0x4f010+0x18`, the offset in the image of the executable and how many there
-    /// are.
+    /// Name within its kind: a variable, a path, the number of a signal; empty if there is only
+    /// one. For bytes, `0x4f010+0x18`: the offset in the image of the executable, and the number of
+    /// bytes.
     pub name: String,
 }
 
 json::object!(strict StateId { kind, name });
 
-/// What the name of bytes ends with that are to be made zeros.
+/// Suffix of the name of bytes that are to be set to zero.
 const CLEARED: &str = "=0";
 
 impl StateId {
-    /// All that there is of a kind: what is watched so is every access to any of it.
+    /// Returns the identifier of all state of a kind. Watching it records accesses to any part of
+    /// that kind.
     pub const fn every(kind: StateKind) -> Self {
         StateId { kind, name: String::new() }
     }
 
-    /// These bytes, to be made zeros instead of what they were before.
+    /// Returns the identifier of these bytes that stands for setting them to zero, instead of
+    /// restoring them.
     pub fn cleared(&self) -> Self {
         StateId { kind: self.kind, name: format!("{}{CLEARED}", self.name) }
     }
 
-    /// Whether the bytes are to be made zeros.
+    /// Returns whether the bytes are to be set to zero.
     pub fn is_cleared(&self) -> bool {
         self.name.ends_with(CLEARED)
     }
 
-    /// The name of a number of bytes from `offset` on.
+    /// Returns the name of `length` bytes at `offset`.
     pub fn name_of_bytes(offset: usize, length: usize) -> String {
         format!("{offset:#x}+{length:#x}")
     }
 
-    /// The offset and the number of bytes, for the kinds that are bytes.
+    /// Returns the offset and the number of bytes, for the kinds that are bytes.
     pub fn bytes(&self) -> Option<(usize, usize)> {
         let name = self.name.strip_suffix(CLEARED).unwrap_or(&self.name);
         let (offset, length) = name.strip_prefix("0x")?.split_once("+0x")?;
@@ -105,32 +106,32 @@ impl StateId {
 /// A part of the state that a test left changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateChange {
-    /// Which part.
+    /// Part that changed.
     pub state: StateId,
-    /// What it was before the test, `None` when it was not there: text where it is text,
-    /// hexadecimal digits of bytes. Cut when long.
+    /// Value before the test; `None` if the part did not exist. Text, or hexadecimal digits for
+    /// bytes. Long values are truncated.
     pub before: Option<String>,
-    /// What it was after the test.
+    /// Value after the test.
     pub after: Option<String>,
 }
 
 json::object!(StateChange { state, before = optional, after = optional });
 
-/// An access to a part of the state that is watched.
+/// An access to a watched part of the state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessRecord {
-    /// Which part.
+    /// Part that was accessed.
     pub state: StateId,
-    /// Whether it was changed, not only read.
+    /// Whether it was changed, rather than only read.
     pub writes: bool,
-    /// The stack, innermost frame first.
+    /// Stack of the access, innermost frame first.
     pub stack: Vec<Frame>,
-    /// Whether accesses to it cannot be seen on this machine: then this is that note, and no
-    /// access.
+    /// Whether this is a note that accesses to the part cannot be observed on this machine, instead
+    /// of an access.
     pub unseen: bool,
-    /// Whether the test's own thread made it, and none that it started.
+    /// Whether the test's own thread made the access, rather than a thread that it started.
     pub own: bool,
-    /// Whether that thread was stopped at it.
+    /// Whether the thread was interrupted at this access.
     pub interrupted: bool,
 }
 
@@ -143,9 +144,9 @@ json::object!(AccessRecord {
     interrupted = optional,
 });
 
-/// The folder that cargo gives integration tests for their files (`CARGO_TARGET_TMPDIR`): it is
-/// next to the profile's folder that has this test executable in its `deps`. `None` of an
-/// executable outside of it.
+/// Returns the folder that cargo provides for the files of integration tests
+/// (`CARGO_TARGET_TMPDIR`). It is next to the profile's folder, whose `deps` contains this test
+/// executable. Returns `None` for other executables.
 pub fn folder_for_tests(executable: &Path) -> Option<PathBuf> {
     let deps = executable.parent()?;
     let is_cargos = deps.file_name().is_some_and(|name| name == "deps");

@@ -1,22 +1,22 @@
-//! The operations of a test's scheduled threads, one after the other: what a picture of their
-//! interleaving is drawn from.
+//! The sequence of operations of a test's scheduled threads, from which a picture of their
+//! interleaving is drawn.
 
 use crate::json;
 
 use super::site::Frame;
 
-/// The operations that the threads of a test did, in the order in which they did them.
+/// The operations of the threads of a test, in the order in which they happened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     /// The threads, in the order of their first operations.
     pub threads: Vec<TracedThread>,
-    /// The stacks of the operations, each once.
+    /// The distinct stacks of the operations.
     pub stacks: Vec<TracedStack>,
-    /// The files, variables and channels that operations are on, each once.
+    /// The distinct files, variables and channels of the operations.
     pub names: Vec<String>,
-    /// The operations, the first one first.
+    /// The operations in order.
     pub operations: Vec<TracedOperation>,
-    /// How many operations there were before the first of these.
+    /// Number of operations before the first of these.
     pub skipped: u64,
 }
 
@@ -28,55 +28,54 @@ json::object!(Trace {
     skipped = optional,
 });
 
-/// A thread.
+/// A thread in a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TracedThread {
-    /// The logical path, as in [`PointRecord::thread`](crate::PointRecord::thread).
+    /// Logical path, as in [`PointRecord::thread`](crate::PointRecord::thread).
     pub path: String,
-    /// Its name in the system, which has no more than 15 bytes of it, if it has one.
+    /// Its name in the system, which keeps at most 15 bytes, if it has one.
     pub name: Option<String>,
 }
 
 json::object!(TracedThread { path, name = optional });
 
-/// A stack.
+/// A stack in a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TracedStack {
-    /// The return addresses within the executable, counted from where that is loaded, the innermost
-    /// one first.
+    /// Return addresses in the executable, relative to its load address, innermost first.
     pub addresses: Vec<u64>,
-    /// What they are in the source: nothing until somebody has read the debug information.
+    /// The frames in the source; empty until the debug information is read.
     pub frames: Vec<Frame>,
 }
 
 json::object!(TracedStack { addresses, frames = optional });
 
-/// An operation by which threads see each other, or a delay.
+/// An operation by which threads can observe each other, or a delay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TracedOperation {
-    /// Which of the [threads](Trace::threads) did it.
+    /// Index in the [threads](Trace::threads) of the thread that performed it.
     pub thread: u64,
-    /// What it is: `load`, `futex wait`, `held back`.
+    /// Kind of operation: `load`, `futex wait`, `held back`.
     pub operation: String,
-    /// Whether it changes what it is on.
+    /// Whether it changes its object.
     pub writes: bool,
-    /// The address of what it is on.
+    /// Address of its object.
     pub address: Option<u64>,
-    /// Which of the [names](Trace::names) it is on.
+    /// Index of its object in the [names](Trace::names).
     pub name: Option<u64>,
-    /// Which of the [threads](Trace::threads) it is about: the one that is started or joined.
+    /// Index in the [threads](Trace::threads) of the thread that it starts or joins.
     pub other: Option<u64>,
-    /// The value that was found.
+    /// Value that it found.
     pub found: Option<u64>,
-    /// The value that was left, if it is another operation's to find.
+    /// Value that it left, if another operation can find it.
     pub left: Option<u64>,
-    /// Of a delay, how long it is, in nanoseconds of virtual time.
+    /// Length of a delay, in nanoseconds of virtual time.
     pub length: Option<u64>,
-    /// The virtual time, in nanoseconds from the start of the test.
+    /// Virtual time, in nanoseconds since the start of the test.
     pub time: u64,
     /// Whether the thread unwinds from a panic.
     pub unwinds: bool,
-    /// Which of the [stacks](Trace::stacks) it has.
+    /// Index of its stack in the [stacks](Trace::stacks).
     pub stack: u64,
 }
 

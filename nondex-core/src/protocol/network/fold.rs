@@ -1,20 +1,20 @@
-//! From what the processes of a run saw of its operations to one record of each kind.
+//! Folds the network observations of all processes of a run into one record of each kind.
 
 use super::{NetworkOutcome, NetworkRecord};
 use crate::sorted::SortedMap;
 
-/// The record of an operation, or of a socket.
+/// An observation of an operation, or of a socket.
 #[derive(Clone, Debug)]
 pub enum Seen {
-    /// What was known at some time of the operation with this number, and of which socket it is.
+    /// State of the operation with this number at some time, and the number of its socket.
     Operation(u64, Option<u64>, NetworkRecord),
-    /// Something was received through this socket, by a process that knows of no operation on it.
+    /// Data arrived through this socket, in a process that has no operation on it.
     Received(u64),
 }
 
-/// Adds up what is alike, in a fixed order. Of the same operation the last counts, unless it knows
-/// less than one before: several processes may have one socket, and one of them receives the
-/// answer.
+/// Merges equal records, in a fixed order. Of one operation the last observation counts, unless it
+/// tells less than an earlier one. Several processes may share a socket, and only one of them
+/// receives the answer.
 pub fn fold(events: impl IntoIterator<Item = Seen>) -> Vec<NetworkRecord> {
     let mut last: SortedMap<u64, (Option<u64>, NetworkRecord)> = SortedMap::new();
     let mut received = SortedMap::new();

@@ -1,19 +1,19 @@
-//! What an operation's end shows about the network, in a run that failed.
+//! What the outcome of an operation in a failed run shows about the network.
 
 use super::{NetworkOutcome, NetworkRecord, ROUTE};
 use crate::protocol::outcome::{Failure, Outcome};
 
-/// How a run ended: used when an operation alone is not enough.
+/// How a run ended, for cases in which the operation alone is not enough.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ending<'a> {
-    /// Whether it ended by itself, and was not killed because it took too long.
+    /// Whether the run was killed because it took too long.
     pub is_hang: bool,
-    /// The message of its failure.
+    /// Message of the failure.
     pub message: &'a str,
 }
 
 impl<'a> Ending<'a> {
-    /// How a run with this outcome and failure ended.
+    /// Returns the end of a run with this outcome and failure.
     pub fn of(outcome: &Outcome, failure: Option<&'a Failure>) -> Self {
         Ending {
             is_hang: *outcome == Outcome::TimedOut,
@@ -21,7 +21,7 @@ impl<'a> Ending<'a> {
         }
     }
 
-    /// Whether the message has this error in it, in words that std or C have for it.
+    /// Returns whether the message contains this error, as std or C words it.
     fn names(self, error: &str) -> bool {
         let words = WORDS.iter().find(|(name, _)| *name == error);
         let has = |word: &str| self.message.contains(word);
@@ -29,8 +29,7 @@ impl<'a> Ending<'a> {
     }
 }
 
-/// How the errors that a search for a route ends with are put into words, by [`std::io::ErrorKind`]
-/// and by C.
+/// The wording of the errors of a route lookup, by [`std::io::ErrorKind`] and by C.
 const WORDS: &[(&str, &[&str])] = &[
     ("ENETUNREACH", &["NetworkUnreachable", "etwork is unreachable", "etwork unreachable"]),
     ("EHOSTUNREACH", &["HostUnreachable", "o route to host", "ost unreachable"]),
@@ -43,18 +42,19 @@ const WORDS: &[(&str, &[&str])] = &[
     ("EPERM", &["PermissionDenied", "peration not permitted"]),
 ];
 
-/// What the end of an operation shows about the network.
+/// What the outcome of an operation shows about the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// The network was not there.
+    /// The network was not available.
     Absent,
-    /// The network was not there, if this machine is offline as a whole; else it is an answer.
+    /// The network was not available, if this whole machine is offline. If it is online, the
+    /// outcome is an answer.
     AbsentIfOffline,
-    /// A program that cannot be observed did not succeed: likely because there is no network, if
-    /// this machine really is offline. That the run blocks the network does not matter, as such a
-    /// program is not blocked.
+    /// An unobservable program failed, likely for lack of a network, if this machine really is
+    /// offline. Whether the run blocks the network does not matter, because such a program is not
+    /// blocked.
     AbsentIfMachineOffline,
-    /// Something else.
+    /// The outcome shows nothing about the network.
     Other,
 }
 
@@ -62,7 +62,7 @@ impl NetworkOutcome {
     fn meaning(&self, ending: Ending<'_>) -> Meaning {
         let error = match self {
             NetworkOutcome::Answered | NetworkOutcome::Unawaited => return Meaning::Other,
-            // A thread that only listens may wait during any other failure.
+            // A thread that merely listens may be waiting during any other failure.
             NetworkOutcome::Awaited if !ending.is_hang => return Meaning::Other,
             NetworkOutcome::Pending | NetworkOutcome::Awaited => return Meaning::Absent,
             NetworkOutcome::Failed(error) => error.as_str(),
@@ -79,13 +79,13 @@ impl NetworkOutcome {
 }
 
 impl NetworkRecord {
-    /// What it shows about the network, in a run that failed and ended so.
+    /// Returns what the record shows about the network in a failed run with this ending.
     pub fn meaning(&self, ending: Ending<'_>) -> Meaning {
         match &self.outcome {
             NetworkOutcome::Failed(_) | NetworkOutcome::Pending if self.is_child() => {
                 Meaning::AbsentIfMachineOffline
             }
-            // Nothing was to be sent yet: many a program that only asks for its own address goes on
+            // Nothing was sent yet. Many programs only look up their own address, and continue
             // without one.
             NetworkOutcome::Failed(error) if self.operation == ROUTE && !ending.names(error) => {
                 Meaning::Other

@@ -1,4 +1,5 @@
-//! What runs in the process of a run, and the same run in a process of another kind.
+//! The execution of a run: accessors, and methods that return the spec with another kind of
+//! execution.
 
 use super::RunSpec;
 use crate::protocol::execution::{Execution, Interleaving, ScheduledTest, TestSequence};
@@ -6,22 +7,23 @@ use crate::protocol::fork::Forks;
 use crate::protocol::state::StateId;
 
 impl RunSpec {
-    /// The same test alone, with its threads and its time scheduled, for at most this number of
-    /// operations; 0 is the default.
+    /// Returns the spec for the test alone, with scheduled threads and virtual time, for at most
+    /// `max_steps` operations. 0 means the default maximum.
     #[must_use]
     pub fn with_scheduler(self, max_steps: u64) -> Self {
         let test = ScheduledTest { max_steps, ..ScheduledTest::default() };
         RunSpec { execution: Execution::Scheduled(test), ..self }
     }
 
-    /// The same with real threads and real time.
+    /// Returns the spec with real threads and real time.
     #[must_use]
     pub fn with_real_threads(self) -> Self {
         self.in_order(|_| {})
     }
 
-    /// The same after these tests in one process. Where there are some, threads are real: the
-    /// scheduler needs a separate process for each test. Two interleaved tests stay these two.
+    /// Returns the spec with its test after these tests, in one process. Unless `before` is empty,
+    /// the threads are real: the scheduler needs a separate process for each test. Two interleaved
+    /// tests stay as they are.
     #[must_use]
     pub fn after(self, before: Vec<String>) -> Self {
         match self.execution {
@@ -31,8 +33,8 @@ impl RunSpec {
         }
     }
 
-    /// The same with these parts of the state watched. Where there are some, threads are real: the
-    /// scheduler would see the accesses of what watches.
+    /// Returns the spec with these parts of the state watched. Unless `watch` is empty, the threads
+    /// are real: the scheduler would see the accesses of the watching code.
     #[must_use]
     pub fn watching(self, watch: Vec<StateId>) -> Self {
         match self.execution {
@@ -41,8 +43,8 @@ impl RunSpec {
         }
     }
 
-    /// The same with its tests one after the other, with real threads and real time, and `change`
-    /// made to them.
+    /// Returns the spec with its tests one after the other, with real threads and real time, after
+    /// applying `change` to the sequence.
     #[must_use]
     pub fn in_order(self, change: impl FnOnce(&mut TestSequence)) -> Self {
         let mut tests = match self.execution {
@@ -56,13 +58,13 @@ impl RunSpec {
         RunSpec { execution: Execution::InOrder(tests), ..self }
     }
 
-    /// The same with its test and another one interleaved.
+    /// Returns the spec with its test and another one interleaved.
     #[must_use]
     pub fn interleaved(self, tests: Interleaving) -> Self {
         RunSpec { execution: Execution::Interleaved(tests), ..self }
     }
 
-    /// The same for `test` in a fork of its process.
+    /// Returns the spec for `test` in a fork of this spec's process.
     pub fn in_fork(&self, test: &str) -> Self {
         let before = self.tests().map(str::to_owned).collect();
         let forked = self.clone().in_order(|tests| {
@@ -72,7 +74,8 @@ impl RunSpec {
         RunSpec { test: test.to_owned(), ..forked }
     }
 
-    /// The same with the last operations recorded, at most this number, where they are scheduled.
+    /// Returns the spec with at most this number of operations recorded, the last ones. Only a
+    /// scheduled run records operations.
     #[must_use]
     pub fn with_operations(mut self, operations: u64) -> Self {
         if let Execution::Scheduled(test) = &mut self.execution {
@@ -81,8 +84,9 @@ impl RunSpec {
         self
     }
 
-    /// The same without a record of the first operations of a run that has `count` of them: only
-    /// about as many before its last ones as are recorded of those.
+    /// Returns the spec without a record of the first operations of a run that has `count`
+    /// operations. Only about twice as many operations as [`operations`](Self::operations) are then
+    /// traced.
     #[must_use]
     pub fn with_last_operations_of(mut self, count: u64) -> Self {
         if let Execution::Scheduled(test) = &mut self.execution {
@@ -91,7 +95,7 @@ impl RunSpec {
         self
     }
 
-    /// How its threads and its time are scheduled; `None` where they are real.
+    /// Returns how its threads and time are scheduled; `None` if they are real.
     pub const fn scheduled(&self) -> Option<&ScheduledTest> {
         match &self.execution {
             Execution::Scheduled(test) => Some(test),
@@ -99,22 +103,23 @@ impl RunSpec {
         }
     }
 
-    /// Whether its threads and its time are scheduled.
+    /// Returns whether its threads and time are scheduled.
     pub const fn is_scheduled(&self) -> bool {
         self.scheduled().is_some()
     }
 
-    /// Maximum number of operations of its threads; 0 is the default, or where they are real.
+    /// Returns the maximum number of operations of its threads; 0 means the default, or that
+    /// threads are real.
     pub fn max_steps(&self) -> u64 {
         self.scheduled().map_or(0, |test| test.max_steps)
     }
 
-    /// How many operations are recorded; 0 where threads are real.
+    /// Returns how many operations are recorded; 0 if threads are real.
     pub fn operations(&self) -> u64 {
         self.scheduled().map_or(0, |test| test.operations)
     }
 
-    /// The tests that run one after the other, if that is what runs.
+    /// Returns the tests that run one after the other, if the run is of that kind.
     pub const fn sequence(&self) -> Option<&TestSequence> {
         match &self.execution {
             Execution::InOrder(tests) => Some(tests),
@@ -122,7 +127,7 @@ impl RunSpec {
         }
     }
 
-    /// How two tests are interleaved, if they are.
+    /// Returns how two tests are interleaved, if they are.
     pub const fn interleaving(&self) -> Option<&Interleaving> {
         match &self.execution {
             Execution::Interleaved(tests) => Some(tests),
@@ -130,14 +135,14 @@ impl RunSpec {
         }
     }
 
-    /// The test that runs while another one is stopped.
+    /// Returns the test that runs while another one is suspended.
     pub fn inner(&self) -> Option<&str> {
         let tests = self.interleaving()?;
         Some(if tests.is_inner { &self.test } else { &tests.with })
     }
 
-    /// The other tests of its process, in the order in which they run: those before it, or the one
-    /// with which it is interleaved.
+    /// Returns the other tests of its process in the order in which they run: those before it, or
+    /// the test with which it is interleaved.
     pub fn before(&self) -> &[String] {
         match &self.execution {
             Execution::Scheduled(_) => &[],
@@ -146,12 +151,12 @@ impl RunSpec {
         }
     }
 
-    /// What runs in forks of its process.
+    /// Returns the tests that run in forks of its process.
     pub fn forks(&self) -> Option<&Forks> {
         self.sequence()?.forks.as_ref()
     }
 
-    /// The parts of the state to which accesses are recorded.
+    /// Returns the parts of the state to which accesses are recorded.
     pub fn watch(&self) -> &[StateId] {
         match &self.execution {
             Execution::Scheduled(_) => &[],
@@ -160,7 +165,7 @@ impl RunSpec {
         }
     }
 
-    /// Whether these are recorded with their stacks.
+    /// Returns whether accesses are recorded with their stacks.
     pub const fn has_lines(&self) -> bool {
         match &self.execution {
             Execution::Scheduled(_) => false,
@@ -169,7 +174,7 @@ impl RunSpec {
         }
     }
 
-    /// The parts of the state that are put back.
+    /// Returns the parts of the state that are restored.
     pub fn put_back(&self) -> &[StateId] {
         match &self.execution {
             Execution::Scheduled(_) => &[],
@@ -179,12 +184,12 @@ impl RunSpec {
         }
     }
 
-    /// Whether what each test leaves changed is recorded.
+    /// Returns whether the changes that each test leaves behind are recorded.
     pub fn records_changes(&self) -> bool {
         self.sequence().is_some_and(|tests| tests.changes)
     }
 
-    /// The tests of the experiment, in the order in which they run.
+    /// Returns the tests of the experiment, in the order in which they run.
     pub fn tests(&self) -> impl Iterator<Item = &str> {
         self.before().iter().map(String::as_str).chain([self.test.as_str()])
     }
