@@ -1,13 +1,13 @@
-//! Memory in pages of our own, which no allocator of the program knows.
+//! An arena in pages of this tool, independent of the program's allocators.
 //!
-//! A program may replace std's allocator and C's `malloc`, with one that locks a mutex and reads a
-//! clock. Both lead to interposed functions, so these may take memory from neither. Regions of 4
-//! MiB are mapped as they are needed, the first one before `main`, so that a test that may map no
-//! more has some. A region is cut into blocks of powers of two; what is given back goes to a list
-//! of its size. Larger blocks are separate mappings.
+//! A program may replace std's allocator and C's `malloc`, for example by one that locks a mutex
+//! and reads a clock. Either would call interposed functions, so those functions must use neither.
+//! The arena maps regions of 4 MiB on demand. The first one is mapped before `main`, because a test
+//! may limit further mappings. A region is divided into blocks whose sizes are powers of two, and
+//! freed blocks go to a free list of their size. Larger blocks are separate mappings.
 //!
-//! It can be used in a signal handler and after `fork`: see [`fork_lock`](crate::fork_lock). A
-//! handler that interrupts the arena itself gets a separate mapping.
+//! The arena may be used in a signal handler and after `fork`: see [`fork_lock`](crate::fork_lock).
+//! A handler that interrupts the arena itself gets a separate mapping.
 
 #![expect(unsafe_code, reason = "an allocator gives out pointers")]
 
@@ -24,13 +24,13 @@ use crate::pages::{self, PAGE};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arena;
 
-/// Size of what is mapped at a time for blocks.
+/// Size of a region, in bytes.
 const REGION: usize = 1 << 22;
 
-/// Where the regions begin, as far as there is room; 0 where there is none.
+/// Start addresses of the regions, as far as there is room; 0 marks a free entry.
 static REGIONS: [AtomicUsize; 256] = [const { AtomicUsize::new(0) }; 256];
 
-/// Whether memory at this address is in a region of the arena.
+/// Returns whether the address is in a region of the arena.
 pub fn has(address: usize) -> bool {
     let starts = REGIONS.iter().map(|start| start.load(Ordering::Relaxed));
     starts.take_while(|start| *start != 0).any(|start| (start..start + REGION).contains(&address))
@@ -45,19 +45,19 @@ fn region() -> Option<NonNull<u8>> {
     Some(start)
 }
 
-/// The exponents of the smallest and the largest size of blocks.
+/// Exponents of the smallest and the largest block size.
 const SMALLEST: u32 = 4;
 const LARGEST: u32 = 17;
 
 struct Blocks {
-    /// The first block of each size that was given back; each begins with the address of the next.
+    /// Free list of each size; each free block begins with the address of the next one.
     free: [*mut u8; (LARGEST - SMALLEST + 1) as usize],
-    /// What is left of the last region.
+    /// Unused rest of the latest region.
     next: *mut u8,
     left: usize,
 }
 
-// SAFETY: the memory belongs to nobody else.
+// SAFETY: the blocks belong to the arena alone.
 unsafe impl Send for Blocks {}
 
 static BLOCKS: ForkLock<Blocks> = ForkLock::new(|| Blocks {
@@ -66,7 +66,7 @@ static BLOCKS: ForkLock<Blocks> = ForkLock::new(|| Blocks {
     left: 0,
 });
 
-/// The exponent of the size of the block for a layout; `None` when it needs a separate mapping.
+/// Returns the exponent of the block size for a layout; `None` if it needs a separate mapping.
 fn exponent(layout: Layout) -> Option<u32> {
     let size = layout.size().max(layout.align());
     let exponent = size.next_power_of_two().trailing_zeros().max(SMALLEST);
@@ -82,7 +82,7 @@ impl Blocks {
             return Some(block);
         }
         let size = 1 << exponent;
-        // Blocks are aligned to their size. What is skipped for that is lost.
+        // Blocks are aligned to their size. The skipped bytes are lost.
         let skipped = self.next.addr().wrapping_neg() & (size - 1);
         if self.left < skipped + size {
             self.next = region()?.as_ptr();
@@ -103,17 +103,18 @@ impl Blocks {
     }
 }
 
-/// Takes the arena for a `fork`, so that the child finds it whole.
+/// Takes the lock of the arena for a `fork`, so that the child finds the arena in a consistent
+/// state.
 pub fn before_fork() {
     BLOCKS.before_fork();
 }
 
-/// Gives back what [`before_fork`] took, in the parent and in the child.
+/// Releases what [`before_fork`] took, in the parent and in the child.
 pub fn after_fork() {
     BLOCKS.after_fork();
 }
 
-/// Maps the first region: called before `main`.
+/// Maps the first region; must be called before `main`.
 pub fn prepare() {
     let layout = Layout::new::<usize>();
     if let Ok(block) = Arena.allocate(layout) {
@@ -122,22 +123,22 @@ pub fn prepare() {
     }
 }
 
-// SAFETY: a block is given out once until it is given back, has the size and alignment that are
-// asked for, and does not move. All values of the type are the same allocator.
+// SAFETY: a block is allocated once until it is freed, has the requested size and alignment, and
+// does not move. All values of the type are the same allocator.
 unsafe impl Allocator for Arena {
     fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
         let block = match exponent(layout) {
             Some(exponent) => match BLOCKS.lock() {
                 Some(mut blocks) => blocks.take(exponent),
-                // A signal handler that interrupts the arena.
+                // A signal handler interrupted the arena.
                 None => pages::anonymous(PAGE.max(1 << exponent)),
             },
-            // Larger alignments than those of pages are not given.
+            // Alignments larger than a page are not supported.
             None if layout.align() > PAGE => None,
             None => pages::anonymous(layout.size().next_multiple_of(PAGE)),
         };
-        // No more than requested: a table would take the rest as room for elements, and have
-        // another capacity than std's.
+        // Returns exactly the requested length. A table would use the rest of the block for
+        // elements, and its capacity would differ from std's.
         let block = block.ok_or(AllocError)?;
         Ok(NonNull::slice_from_raw_parts(block, layout.size()))
     }
@@ -145,7 +146,7 @@ unsafe impl Allocator for Arena {
     unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
         match exponent(layout) {
             Some(exponent) => {
-                // Without the lock, in a signal handler, the block is lost.
+                // Without the lock, which means in a signal handler, the block is leaked.
                 if let Some(mut blocks) = BLOCKS.lock() {
                     blocks.give_back(block, exponent);
                 }
@@ -155,7 +156,7 @@ unsafe impl Allocator for Arena {
     }
 }
 
-// SAFETY: as above; what is given back has the layout of its request.
+// SAFETY: as above; a freed block has the layout of its request.
 unsafe impl GlobalAlloc for Arena {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let block = self.allocate(layout);
@@ -164,7 +165,7 @@ unsafe impl GlobalAlloc for Arena {
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         if let Some(block) = NonNull::new(memory) {
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller upholds the contract of `dealloc`.
             unsafe { self.deallocate(block, layout) };
         }
     }

@@ -1,18 +1,17 @@
 //! The record channel: a shared mapping that a test process fills and the driver reads.
 //!
 //! The process maps the file of its record before `main`. After that, appending an event is one
-//! atomic addition and a copy: no file is opened, no memory is taken, no system call is made. So an
-//! event arrives whatever the test has done to its limits, descriptors, root folder or user. An
-//! event that was appended outlives a SIGKILL. A forked child inherits the mapping and writes into
-//! it as any thread does.
+//! atomic addition and a copy, without opening files, allocating, or system calls. So an event
+//! arrives whatever the test did to its limits, descriptors, root folder or user. An appended event
+//! survives a SIGKILL. A forked child inherits the mapping and writes into it as any thread does.
 //!
-//! The file is a header of `HEADER` bytes and slots of `SLOT` bytes. A slot begins with a head
-//! word; the rest is payload. An event takes as many slots in a row as its payload needs. The head
-//! of the first one has the event's length and is stored last. A head of 0 is a *hole*: a slot that
-//! was taken and not filled, because its thread was killed. Every slot has a head, so a reader
-//! finds the next event after a hole. Events without room are counted in the header. The last slots
-//! are reserved for how tests end, which arrives however much came before. Numbers are in the byte
-//! order of the machine.
+//! The file is a header of `HEADER` bytes, followed by slots of `SLOT` bytes. A slot begins with a
+//! head word; the rest is payload. An event takes as many consecutive slots as its payload needs.
+//! The head of its first slot has the length of the event and is stored last. A head of 0 is a
+//! *hole*: a slot that was reserved and not filled, because its thread was killed. Every slot has a
+//! head, so a reader finds the next event after a hole. The header counts the events for which
+//! there was no room. The last slots are reserved for events that tell how tests end, which arrive
+//! even if the channel is full. Numbers are in native byte order.
 
 #![expect(
     unsafe_code,
@@ -34,30 +33,30 @@ use crate::pages;
 /// Bytes before the first slot.
 const HEADER: usize = 4096;
 
-/// Bytes of a slot: a cache line, so that two threads that append do not write into one.
+/// Bytes of a slot: a cache line, so that two threads that append do not write to the same one.
 const SLOT: usize = 64;
 
 /// Bytes of a slot without its head.
 const PAYLOAD: usize = SLOT - size_of::<u64>();
 
-/// Number of slots. The first reach of a call site by a thread takes about five, so there is room
-/// for 45,000 of these. Pages that no event reaches take no memory.
+/// Number of slots. The first time that a thread reaches a call site takes about five slots, so
+/// 45,000 of these fit. Pages that no event reaches use no memory.
 const SLOTS: usize = 1 << 18;
 
-/// Number of slots at the end that only [`Channel::append_end`] takes.
+/// Number of slots at the end that only [`Channel::append_end`] uses.
 const RESERVED: usize = SLOTS / 8;
 
-/// Size of the file.
+/// Size of the file, in bytes.
 const BYTES: usize = HEADER + SLOTS * SLOT;
 
-/// First word of a file that is a channel; the last byte is the version of the layout.
+/// First word of a channel file; the last byte is the version of the layout.
 const MAGIC: u64 = u64::from_be_bytes(*b"nondex\0\x01");
 
 /// Head of a slot that continues an event. Other heads are the event's length in bytes, plus 1.
 const CONTINUED: u64 = u64::MAX;
 
-/// Permissions with which a process opens its record. The system uses the nine bits that it knows.
-/// By the others, a filter of the process's system calls recognises this call.
+/// Permissions with which a process opens its record. The system uses the lowest nine bits. The
+/// others let a filter of the process's system calls recognize this call.
 pub const RECORD_MODE: u32 = 0x6e64_0000 | 0o666;
 
 /// Words of the header.
@@ -65,7 +64,7 @@ pub const RECORD_MODE: u32 = 0x6e64_0000 | 0o666;
 #[repr(usize)]
 enum Word {
     Magic = 0,
-    /// Number of slots that were taken; it may be beyond the capacity.
+    /// Number of reserved slots; may exceed the capacity.
     Taken = 1,
     /// Number of events for which there was no room.
     Lost = 2,
@@ -83,10 +82,9 @@ unsafe impl Send for Channel {}
 unsafe impl Sync for Channel {}
 
 impl Channel {
-    /// Maps the file at `path`, which is made if there is none.
+    /// Maps the file at `path`, and creates it if it does not exist.
     ///
-    /// # Errors
-    /// When it cannot be opened, made as large as a channel, or mapped.
+    /// Returns an error if the file cannot be opened, resized or mapped.
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true).write(true);
@@ -98,8 +96,8 @@ impl Channel {
             }
             opened => opened,
         }?;
-        // A process that reaches past the end of a file is killed. Another one may have made this
-        // file just now, without giving it its size yet.
+        // Accessing a page past the end of a file kills the process. Another process may have
+        // created this file just now and not resized it yet.
         let length = file.metadata()?.len();
         if length < BYTES as u64 {
             if length > 0 {
@@ -118,7 +116,7 @@ impl Channel {
         self.at(word as usize)
     }
 
-    /// The word at a position, which must be in the mapping.
+    /// Returns the word at a position, which must be in the mapping.
     fn at(&self, position: usize) -> &AtomicU64 {
         debug_assert!(position < BYTES / size_of::<u64>());
         // SAFETY: the position is in the mapping, which is aligned to a page and stays while this
@@ -126,14 +124,14 @@ impl Channel {
         unsafe { self.base.add(position).as_ref() }
     }
 
-    /// Appends an event. Takes no memory, waits for nobody, makes no system call. May be called in
-    /// a signal handler and in a forked child. Costs some nanoseconds and the copy.
+    /// Appends an event. Does not allocate, wait, or make system calls, so it may be called in a
+    /// signal handler and in a forked child. Costs some nanoseconds and the copy.
     pub fn append(&self, payload: &[u8]) {
         self.append_within(SLOTS - RESERVED, payload);
     }
 
-    /// As [`append`](Self::append), of one of the few events that state how a test ended: there is
-    /// room for them when there is none for others.
+    /// Appends an event as [`append`](Self::append) does, for the few events that state how a test
+    /// ended. There is room for them when there is none for others.
     pub fn append_end(&self, payload: &[u8]) {
         self.append_within(SLOTS, payload);
     }
@@ -143,16 +141,16 @@ impl Channel {
         let slots = payload.len().div_ceil(PAYLOAD).max(1);
         let end = |first: u64| first.saturating_add(slots as u64);
         let taken = self.word(Word::Taken);
-        // What does not fit takes no room. Threads that look at the same time may go beyond the
-        // limit, but none goes beyond the last slot.
+        // An event that does not fit must not use up room. Threads that check at the same time may
+        // exceed the limit, but never the last slot.
         let fits = end(taken.load(Ordering::Relaxed)) <= limit as u64;
-        let first = fits.then(|| taken.fetch_add(slots as u64, Ordering::Relaxed));
-        let Some(first) = first.filter(|first| end(*first) <= SLOTS as u64) else {
+        let reserved = fits.then(|| taken.fetch_add(slots as u64, Ordering::Relaxed));
+        let Some(position) = reserved.filter(|first| end(*first) <= SLOTS as u64) else {
             self.word(Word::Lost).fetch_add(1, Ordering::Relaxed);
             return;
         };
-        // Below the number of slots.
-        let first = first as usize;
+        // The position is less than the number of slots, so it fits.
+        let first = position as usize;
         let mut rest = payload;
         for slot in first..first + slots {
             let start = (HEADER + slot * SLOT) / size_of::<u64>();
@@ -168,7 +166,7 @@ impl Channel {
                 self.at(start).store(CONTINUED, Ordering::Relaxed);
             }
         }
-        // Last: a reader that sees the head sees the whole event.
+        // The head is stored last, so that a reader which sees it sees the whole event.
         let start = (HEADER + first * SLOT) / size_of::<u64>();
         let head = payload.len() as u64 + 1;
         self.at(start).store(head, Ordering::Release);
@@ -181,10 +179,9 @@ impl Drop for Channel {
     }
 }
 
-/// Makes a new file a channel without events. Its pages are made when they are first written.
+/// Makes a new file an empty channel. Its pages are allocated when they are first written.
 ///
-/// # Errors
-/// When it cannot be written.
+/// Returns an error if the file cannot be written.
 pub fn prepare(file: &File) -> io::Result<()> {
     use std::os::unix::fs::FileExt;
     file.set_len(BYTES as u64)?;

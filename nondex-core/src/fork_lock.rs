@@ -1,15 +1,15 @@
-//! A lock for what interposed functions and the engine share, which a `fork` cannot leave locked
-//! for ever.
+//! A lock for data shared by interposed functions and the engine, which a `fork` cannot leave
+//! locked forever.
 //!
 //! Interposed functions are called wherever libc's are. A child calls them between `fork` and
-//! `exec`, when its other threads are no more. A signal handler calls them in the middle of another
-//! call, and so does an allocator that our own code asks for memory. So the lock knows who has it.
-//! One that a thread of another process has was held at a `fork`: it is taken over, with what it
-//! protects as new, because that may be half done. The thread that has it already is refused, not
-//! left to wait for itself.
+//! `exec`, when its other threads no longer exist. A signal handler calls them in the middle of
+//! another call, and so does an allocator that code of this tool uses. The lock therefore records
+//! its owner. An owner in another process held the lock at a `fork`. The lock is then taken over
+//! and its data initialized anew, because it may be half modified. A thread that already holds the
+//! lock is refused, so that it does not wait for itself.
 //!
-//! Keep it for moments: call nothing that the user wrote, and nothing that waits, while it is held.
-//! A thread that waits for it calls no function that is interposed: see [`wait_by`].
+//! Hold the lock only briefly: call no user code, and nothing that blocks. A thread that waits for
+//! the lock calls no interposed function: see [`wait_by`].
 
 #![expect(unsafe_code, reason = "a lock gives out what it protects")]
 
@@ -23,9 +23,9 @@ use std::time::Duration;
 
 use crate::process_number;
 
-/// See the [module](self).
+/// A lock that survives `fork`; see the [module](self).
 pub struct ForkLock<T> {
-    /// The process and the thread that have it, 0 for nobody.
+    /// Process and thread of the owner; 0 if the lock is free.
     owner: AtomicU64,
     value: UnsafeCell<Option<T>>,
     new: fn() -> T,
@@ -37,15 +37,15 @@ unsafe impl<T: Send> Sync for ForkLock<T> {}
 
 const FREE: u64 = 0;
 
-/// How often the lock is tried at once, and then with the processor given away, before a waiter
-/// sleeps between tries.
+/// Number of immediate tries, and of further tries that yield the processor, before a waiting
+/// thread sleeps between tries.
 const SPINS: u32 = 64;
 const YIELDS: u32 = 256;
 
-/// How often [`ForkLock::before_fork`] tries.
+/// Maximum number of tries of [`ForkLock::before_fork`].
 const ATTEMPTS: u32 = 2000;
 
-/// This thread in this process, different from [`FREE`].
+/// Returns the identity of this thread in this process, which differs from [`FREE`].
 fn own() -> u64 {
     static THREADS: AtomicU32 = AtomicU32::new(0);
     thread_local! {
@@ -59,13 +59,13 @@ fn own() -> u64 {
     u64::from(process_number::get()) << 32 | u64::from(thread)
 }
 
-/// How a thread waits a little: for other threads to run, or for this long.
+/// Function by which a thread lets other threads run, or waits for this long.
 pub type Wait = fn(Option<Duration>);
 
 static WAIT: OnceLock<Wait> = OnceLock::new();
 
-/// Lets threads wait by this function, where those of std lead to what is interposed: there they
-/// would be operations of the test, and the time of a sleep virtual.
+/// Registers the function by which threads wait. Where std's functions lead to interposed ones,
+/// those would be operations of the test, and the time of a sleep virtual.
 pub fn wait_by(wait: Wait) {
     let _ = WAIT.set(wait);
 }
@@ -83,7 +83,7 @@ const fn process_of(owner: u64) -> u64 {
 }
 
 impl<T> ForkLock<T> {
-    /// A lock over what `new` makes, when it is first asked for.
+    /// Creates a lock over a value that `new` creates at the first use.
     pub const fn new(new: fn() -> T) -> Self {
         ForkLock {
             owner: AtomicU64::new(FREE),
@@ -93,7 +93,7 @@ impl<T> ForkLock<T> {
         }
     }
 
-    /// Waits for what it protects; `None` if this very thread has it.
+    /// Waits for the lock. Returns `None` if this very thread holds it.
     pub fn lock(&self) -> Option<ForkGuard<'_, T>> {
         let mut tries = 0;
         loop {
@@ -123,14 +123,14 @@ impl<T> ForkLock<T> {
             Ok(_) => FREE,
             Err(owner) if owner == own => return Take::Own,
             Err(owner) if process_of(owner) == process_of(own) => return Take::Busy,
-            // Held at a fork.
+            // The owner is a thread of another process, so the lock was held at a `fork`.
             Err(owner) => match take(owner) {
                 Ok(_) => owner,
                 Err(_) => return Take::Busy,
             },
         };
-        // SAFETY: the lock is ours. What was held at a fork may be half done, so it is not even
-        // dropped.
+        // SAFETY: this thread holds the lock. A value whose lock was held at a `fork` may be half
+        // modified, so it is overwritten without being dropped.
         unsafe {
             let value = self.value.get();
             if owner != FREE || (*value).is_none() {
@@ -140,8 +140,9 @@ impl<T> ForkLock<T> {
         Take::Taken(ForkGuard { lock: self, of_this_thread: PhantomData })
     }
 
-    /// Takes the lock for a `fork` by this thread, so that the child finds it free and whole. Gives
-    /// up after a while: who has it may wait for what the `fork` has locked already.
+    /// Takes the lock for a `fork` by this thread, so that the child finds it free and its data
+    /// consistent. Gives up after a while, because the owner may be waiting for a lock that the
+    /// `fork` already holds.
     pub fn before_fork(&self) {
         for _ in 0..ATTEMPTS {
             match self.try_take() {
@@ -156,7 +157,7 @@ impl<T> ForkLock<T> {
         }
     }
 
-    /// Gives back what [`before_fork`](ForkLock::before_fork) took, in the parent and in the child.
+    /// Releases what [`before_fork`](ForkLock::before_fork) took, in the parent and in the child.
     pub fn after_fork(&self) {
         if self.is_taken_for_fork.swap(false, Ordering::Relaxed) {
             self.owner.store(FREE, Ordering::Release);
@@ -166,9 +167,9 @@ impl<T> ForkLock<T> {
 
 enum Take<'a, T> {
     Taken(ForkGuard<'a, T>),
-    /// This thread has it.
+    /// This thread holds the lock.
     Own,
-    /// Another thread has it.
+    /// Another thread holds the lock.
     Busy,
 }
 
@@ -178,7 +179,7 @@ impl<T> fmt::Debug for ForkLock<T> {
     }
 }
 
-/// Access to what a [`ForkLock`] protects, until it is dropped.
+/// Access to the data of a [`ForkLock`], until it is dropped.
 pub struct ForkGuard<'a, T> {
     lock: &'a ForkLock<T>,
     of_this_thread: PhantomData<*const T>,
@@ -194,7 +195,7 @@ impl<T> Deref for ForkGuard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: this is the only guard, and who takes the lock sees to it that there is a value.
+        // SAFETY: this is the only guard, and `try_take` ensures that there is a value.
         unsafe { (*self.lock.value.get()).as_ref().unwrap_unchecked() }
     }
 }
@@ -246,7 +247,7 @@ mod tests {
         let mut guard = lock.lock().unwrap();
         *guard = 8;
         std::mem::forget(guard);
-        // As a forked child finds it: the owner is a thread of its parent.
+        // Simulates a forked child: the owner is a thread of the parent.
         lock.owner.fetch_xor(1 << 32, Ordering::Relaxed);
         assert_eq!(*lock.lock().unwrap(), 7);
     }

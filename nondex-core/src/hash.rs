@@ -1,4 +1,4 @@
-//! A fixed hash for identities: the same on every machine and in every version of std.
+//! A fixed hash for identities, the same on every machine and in every version of std.
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -6,10 +6,10 @@ use std::hash::{BuildHasher, Hasher};
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// FNV-1a over bytes, finished with the mixer of MurmurHash3, so that short inputs differ in every
-/// bit.
+/// FNV-1a over bytes, finished with the mixer of MurmurHash3, so that short inputs differ in all
+/// bits.
 ///
-/// Integers are fed in little-endian order whatever the machine, so a hash of plain data is
+/// Integers are hashed in little-endian order on every machine, so a hash of plain data is
 /// portable.
 #[derive(Clone, Copy, Debug)]
 pub struct FixedHasher(u64);
@@ -20,7 +20,7 @@ impl Default for FixedHasher {
     }
 }
 
-/// The murmur3 64-bit finaliser.
+/// Mixes a word with the 64-bit finalizer of MurmurHash3.
 pub const fn mix(mut x: u64) -> u64 {
     x ^= x >> 33;
     x = x.wrapping_mul(0xff51_afd7_ed55_8ccd);
@@ -30,7 +30,7 @@ pub const fn mix(mut x: u64) -> u64 {
 }
 
 impl FixedHasher {
-    /// A hasher whose results differ for every `key`.
+    /// Returns a hasher whose results differ for every `key`.
     pub const fn keyed(key: u64) -> Self {
         FixedHasher(OFFSET ^ mix(key))
     }
@@ -90,7 +90,7 @@ impl BuildHasher for FixedState {
     }
 }
 
-/// The fixed hash of one value.
+/// Returns the fixed hash of one value.
 pub fn of(value: &(impl std::hash::Hash + ?Sized)) -> u64 {
     FixedState.hash_one(value)
 }

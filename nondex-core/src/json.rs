@@ -1,8 +1,14 @@
-//! JSON for the protocol, and no more of it than the protocol needs.
+//! A minimal implementation of JSON for the protocol.
 //!
-//! Not `serde_json`, for a reason that was met on a published crate: it implements
-//! `PartialEq<Value>` for `usize` and the other primitives, and what the std facade depends on is
-//! in sight of every crate that is compiled over it. There `if id == dead_id()` (aho-corasick
+//! It does not use `serde_json`, for a reason that a published crate showed. `serde_json`
+//! implements `PartialEq<Value>` for `usize` and the other primitives. Implementations in
+//! dependencies of the std facade are visible to every crate that is compiled with it. The types of
+//! `if id == dead_id()` (aho-corasick 0.7.15) can then no longer be inferred.
+//!
+//! It does not use serde either, which would dominate the build time of the runtime. A macro of
+//! `define` defines the JSON of a type once; with the feature `serde`, the serde traits derive from
+//! it (`bridge`). The tests of the protocol compare the text with that of `serde_json`. There are
+//! no floats and no maps.
 //! 0.7.15) no longer infers its type. And not serde, which would be most of what the runtime's
 //! build compiles. The JSON of a type is defined once, by a macro of `define`; with the feature
 //! `serde` its serde traits follow from the same words (`bridge`). The text is compared with
@@ -24,7 +30,7 @@ pub use define::{unknown, variant};
 pub use object::Object;
 pub(crate) use write::string;
 
-/// What is wrong with a text or a value.
+/// Error in a JSON text or value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(String);
 
@@ -33,7 +39,7 @@ impl Error {
         Error(message.into())
     }
 
-    /// Something other than `expected` was found.
+    /// Creates the error that something other than `expected` was found.
     fn expected(expected: &str, found: &Value) -> Self {
         Error(format!("expected {expected}, found {}", found.kind()))
     }
@@ -47,22 +53,22 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A value of JSON.
+/// A JSON value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// `null`.
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A whole number from 0.
+    /// A non-negative integer.
     Unsigned(u64),
-    /// A whole number below 0.
+    /// A negative integer.
     Negative(i64),
     /// A string.
     String(String),
-    /// A list.
+    /// An array.
     List(Vec<Value>),
-    /// An object: its fields in the order they are written.
+    /// An object: its fields in the order in which they are written.
     Object(Vec<(String, Value)>),
 }
 
@@ -79,30 +85,28 @@ impl Value {
     }
 }
 
-/// A type of the protocol, as JSON.
+/// A type of the protocol that converts to and from JSON.
 pub trait Data: Sized {
-    /// Its value.
+    /// Converts to a value.
     fn to_value(&self) -> Value;
 
-    /// What a value means.
+    /// Converts from a value.
     ///
-    /// # Errors
-    /// When it is not of this type; the message has what was expected.
+    /// Returns an error if the value is not of this type; the message states the expected type.
     fn from_value(value: Value) -> Result<Self, Error>;
 }
 
-/// The text of a value, on one line.
+/// Returns the JSON text of a value, on one line.
 pub fn to_string(value: &impl Data) -> String {
     let mut text = String::new();
     write::value(&value.to_value(), &mut text);
     text
 }
 
-/// The value of a text, all of it.
+/// Parses a complete JSON text.
 ///
-/// # Errors
-/// When the text is not JSON, or not of a `T`; the message has the byte where it was noticed, or
-/// the type.
+/// Returns an error if the text is not JSON, or not of a `T`. The message has the position in
+/// bytes, or the type.
 pub fn from_str<T: Data>(text: &str) -> Result<T, Error> {
     T::from_value(read::text(text)?)
 }
@@ -209,7 +213,7 @@ impl<T: Data> Data for Option<T> {
 
 impl<T: Data> Data for Vec<T> {
     fn to_value(&self) -> Value {
-        // Loops: an iterator's adapters are compiled again for each type.
+        // Uses loops, because iterator adapters are compiled again for each type.
         let mut items = Vec::with_capacity(self.len());
         for item in self {
             items.push(item.to_value());

@@ -1,5 +1,5 @@
-//! Pages that the system maps for this process. The functions are declared here because they are
-//! needed before anything else of the runtime stands, and no allocator may be used.
+//! Memory pages that the system maps for this process. The functions of libc are declared here
+//! because they are needed before the rest of the runtime is initialized, and without an allocator.
 
 #![expect(unsafe_code, reason = "pages are reached through raw pointers")]
 
@@ -10,7 +10,7 @@ pub(crate) use allocated::{anonymous, unmap};
 #[cfg(unix)]
 pub(crate) use mapped::{anonymous, of_file, unmap};
 
-/// The size of a page is a multiple of this.
+/// Lower bound of the page size, which is a multiple of it.
 pub(crate) const PAGE: usize = 4096;
 
 #[cfg(unix)]
@@ -41,29 +41,29 @@ mod mapped {
     /// `MAP_PRIVATE | MAP_ANONYMOUS`.
     const PRIVATE_ANONYMOUS: c_int = if cfg!(target_os = "linux") { 0x22 } else { 0x1002 };
 
-    /// Maps new pages of zeros; `None` where there is no room.
+    /// Maps new pages of zeros. Returns `None` if the system has no room.
     pub(crate) fn anonymous(length: usize) -> Option<NonNull<u8>> {
         map(length, PRIVATE_ANONYMOUS, -1)
     }
 
-    /// Maps `length` bytes of a file, which must have as many. What is written is the file's.
+    /// Maps the first `length` bytes of a file, which must be at least that long. Writes change the
+    /// file.
     ///
-    /// # Errors
-    /// When the system cannot map it.
+    /// Returns an error if the system cannot map the file.
     pub(crate) fn of_file(file: &File, length: usize) -> io::Result<NonNull<u8>> {
         map(length, SHARED, file.as_raw_fd()).ok_or_else(io::Error::last_os_error)
     }
 
     fn map(length: usize, flags: c_int, file: c_int) -> Option<NonNull<u8>> {
-        // SAFETY: a new mapping, wherever there is room.
+        // SAFETY: creates a new mapping at an address that the system chooses.
         let memory = unsafe { mmap(ptr::null_mut(), length, READ_WRITE, flags, file, 0) };
         // `MAP_FAILED` is -1.
         (memory.addr() != usize::MAX).then(|| NonNull::new(memory.cast()))?
     }
 
-    /// Ends a mapping of this length. The caller gives up all that points into it.
+    /// Unmaps memory of this length. The caller must give up all references into it.
     pub(crate) fn unmap(memory: NonNull<u8>, length: usize) {
-        // SAFETY: it was mapped with this length, and nobody uses it any more.
+        // SAFETY: it was mapped with this length, and the caller gave up all references into it.
         unsafe { munmap(memory.as_ptr().cast(), length) };
     }
 }
@@ -74,14 +74,14 @@ mod allocated {
 
     use super::{NonNull, PAGE};
 
-    /// New memory; `None` where there is no room.
+    /// Allocates new memory. Returns `None` if there is no room.
     pub(crate) fn anonymous(length: usize) -> Option<NonNull<u8>> {
         let layout = Layout::from_size_align(length, PAGE).ok()?;
         // SAFETY: the length is not 0.
         NonNull::new(unsafe { System.alloc_zeroed(layout) })
     }
 
-    /// Gives back memory of this length. The caller gives up all that points into it.
+    /// Frees memory of this length. The caller must give up all references into it.
     pub(crate) fn unmap(memory: NonNull<u8>, length: usize) {
         if let Ok(layout) = Layout::from_size_align(length, PAGE) {
             // SAFETY: it was allocated with this layout.

@@ -1,9 +1,9 @@
-//! Numbers of this process that a forked child does not share, without a system call: a test may
-//! have forbidden those.
+//! Numbers that identify this process and that a forked child does not share. They need no system
+//! call, because a test may have forbidden those.
 //!
-//! They lie in a page that the system wipes in a forked child (`MADV_WIPEONFORK`). A child of
-//! `vfork` has its parent's memory, so it keeps the numbers: it is no other process for a lock that
-//! a thread of the parent holds.
+//! They are in a page that the system wipes in a forked child (`MADV_WIPEONFORK`). A child of
+//! `vfork` shares its parent's memory and thus the numbers. For a lock that a thread of the parent
+//! holds, it is therefore the same process.
 
 #![cfg_attr(
     target_os = "linux",
@@ -16,19 +16,20 @@ pub(crate) fn get() -> u32 {
     page::page().map_or_else(std::process::id, page::Page::number)
 }
 
-/// As above; a system process number where pages are not wiped.
+/// Returns the number of the system, because pages are not wiped.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn get() -> u32 {
     std::process::id()
 }
 
-/// Returns the number that the system gave this process. One system call is made in a process.
+/// Returns the number that the system gave this process. Makes one system call per process.
 #[cfg(target_os = "linux")]
 pub fn of_system() -> u32 {
     page::page().map_or_else(std::process::id, page::Page::number_of_system)
 }
 
-/// As above; the system call is made each time where pages are not wiped.
+/// Returns the number that the system gave this process. Makes a system call each time, because
+/// pages are not wiped.
 #[cfg(not(target_os = "linux"))]
 pub fn of_system() -> u32 {
     std::process::id()
@@ -48,17 +49,17 @@ mod page {
 
     const WIPE_ON_FORK: c_int = 18;
 
-    /// What is at the begin of the page; zeros are what is not known in this process.
+    /// Layout of the begin of the page; 0 means that a number is not known in this process.
     pub(super) struct Page {
         number: AtomicU32,
         of_system: AtomicU32,
     }
 
-    /// The page: null before it is mapped, dangling where it cannot be.
+    /// The page: null before it is mapped, dangling if it cannot be mapped.
     static MAPPED: AtomicPtr<Page> = AtomicPtr::new(ptr::null_mut());
     const NONE: *mut Page = ptr::dangling_mut();
 
-    /// The page; `None` where it cannot be had.
+    /// Returns the page; `None` if it cannot be mapped.
     #[inline]
     pub(super) fn page() -> Option<&'static Page> {
         let mut page = MAPPED.load(Ordering::Acquire);
@@ -94,12 +95,12 @@ mod page {
         }
     }
 
-    /// Gives this process a number: one more than its parent's, which a wiped page does not show.
+    /// Gives this process a number: one more than that of its parent, which survives in `LAST`.
     #[cold]
     fn begin(word: &AtomicU32) -> u32 {
         static LAST: AtomicU32 = AtomicU32::new(0);
         let new = LAST.load(Ordering::Relaxed) + 1;
-        // Of two threads that do it at once, both take the number that is there first.
+        // If two threads do this at once, both use the number that was stored first.
         let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
         let number = match word.compare_exchange(0, new, success, failure) {
             Ok(_) => new,
@@ -124,7 +125,7 @@ mod page {
         match MAPPED.compare_exchange(ptr::null_mut(), mapped, success, failure) {
             Ok(_) => mapped,
             Err(first) => {
-                // Nobody else has seen this page.
+                // No other thread has seen this page.
                 page.inspect(|page| pages::unmap(*page, PAGE));
                 first
             }
@@ -157,18 +158,18 @@ mod tests {
         }
         let ends_with = |child: c_int| {
             let mut status = 0;
-            // SAFETY: the status is written to a place of this function.
+            // SAFETY: the status is written to a local variable.
             assert_eq!(unsafe { waitpid(child, &raw mut status, 0) }, child);
             status >> 8
         };
         let number = get();
         assert_eq!(of_system(), std::process::id());
-        // SAFETY: the child only compares numbers and ends.
+        // SAFETY: the child only compares numbers and exits.
         let child = unsafe { fork() };
         if child == 0 {
             let is_known = of_system() == std::process::id();
             let has_another = get() != number && get() == get() && is_known;
-            // SAFETY: nothing of the child is to be cleaned up.
+            // SAFETY: the child has nothing to clean up.
             unsafe { _exit(has_another.into()) };
         }
         assert_eq!(ends_with(child), 1);

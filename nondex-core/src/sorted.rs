@@ -1,19 +1,19 @@
-//! A small map: a vector sorted by key. For what a process has few of, or seldom; a tree costs ten
-//! times the code, which every user's machine compiles. Its memory is the [arena](crate::arena)'s:
-//! interposed functions keep what they know in such maps.
+//! A small map: a vector sorted by key. It is for few entries or rare use. A tree needs ten times
+//! the code, which is compiled on every user's machine. Its memory is in the [arena](crate::arena),
+//! because interposed functions use such maps.
 
 use std::cmp::Ordering;
 
 use crate::hidden;
 
-/// See the [module](self).
+/// A map as a sorted vector; see the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortedMap<K, V> {
     entries: hidden::Vec<(K, V)>,
 }
 
 impl<K: Ord, V> SortedMap<K, V> {
-    /// An empty map.
+    /// Returns an empty map.
     pub const fn new() -> Self {
         SortedMap { entries: hidden::vec() }
     }
@@ -22,28 +22,28 @@ impl<K: Ord, V> SortedMap<K, V> {
         self.entries.binary_search_by(|(known, _)| known.cmp(key))
     }
 
-    /// How many entries it has.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether it has none.
+    /// Returns whether the map is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &K) -> Option<&V> {
         Some(&self.entries[self.find(key).ok()?].1)
     }
 
-    /// The value of a key, to be changed.
+    /// Returns a mutable reference to the value of a key.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         let at = self.find(key).ok()?;
         Some(&mut self.entries[at].1)
     }
 
-    /// Gives a key a value; what it had before.
+    /// Sets the value of a key, and returns the previous one.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         match self.find(&key) {
             Ok(at) => Some(std::mem::replace(&mut self.entries[at].1, value)),
@@ -54,7 +54,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         }
     }
 
-    /// The keys that do not have the same value in both, with their values, in order.
+    /// Iterates over the keys whose values differ between the maps, with both values, in order.
     pub fn differences<'a>(
         &'a self,
         other: &'a Self,
@@ -88,29 +88,29 @@ impl<K: Ord, V> SortedMap<K, V> {
         })
     }
 
-    /// Takes a key out; what it had.
+    /// Removes a key, and returns its value.
     pub fn remove(&mut self, key: &K) -> Option<V> {
         let at = self.find(key).ok()?;
         Some(self.entries.remove(at).1)
     }
 
-    /// Takes the least key out.
+    /// Removes the smallest key, and returns its entry.
     pub fn pop_first(&mut self) -> Option<(K, V)> {
         (!self.is_empty()).then(|| self.entries.remove(0))
     }
 
-    /// All values in the order of their keys.
+    /// Returns all values in the order of their keys.
     pub fn into_values(self) -> impl Iterator<Item = V> {
         self.entries.into_iter().map(|(_, value)| value)
     }
 
-    /// All values in the order of their keys, to be changed.
+    /// Iterates over mutable references to all values, in the order of their keys.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.entries.iter_mut().map(|(_, value)| value)
     }
 }
 
-/// Of the entries with the same key any one is taken.
+/// Keeps an arbitrary one of several entries with the same key.
 impl<K: Ord, V> FromIterator<(K, V)> for SortedMap<K, V> {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(iter: I) -> Self {
         let mut entries = hidden::collect(iter.into_iter());

@@ -1,5 +1,5 @@
-//! Families: groups of models that are switched together, with what holds for all choices of a
-//! group.
+//! Families: groups of models that are turned on and off together, with the properties that all
+//! their choices share.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -8,18 +8,18 @@ use crate::json;
 
 use super::level::Level;
 
-/// Whether numbers near each other are alike.
+/// Whether numbers close to each other have similar effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// They are, as with bytes or milliseconds: a search may go by halves from the base to the
-    /// number that was drawn.
+    /// They do, like bytes or milliseconds. A bisection between the base and the drawn number makes
+    /// sense.
     Metric,
-    /// They are names, of an error, a key, or random bytes: there is the base, and there are
+    /// They are names: of an error, a key, or random bytes. There is the base, and there are
     /// others.
     Nominal,
 }
 
-/// What is chosen.
+/// What is chosen: an order or a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chosen {
     /// An order.
@@ -28,7 +28,7 @@ pub enum Chosen {
     Number(Scale),
 }
 
-/// The columns of the table of families.
+/// A row of the table of families.
 struct Columns {
     name: &'static str,
     chosen: Chosen,
@@ -38,7 +38,7 @@ struct Columns {
 macro_rules! families {
     ($($(#[$about:meta])* $family:ident = $key:literal $name:literal $chosen:expr,
         $levels:expr;)*) => {
-        /// A group of models that are switched together.
+        /// A group of models that are turned on and off together.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Family {
             $($(#[$about])* $family = $key,)*
@@ -61,64 +61,65 @@ macro_rules! families {
 use Chosen::{Number, Order};
 use Level::{Eq as EQ, Full as FULL, Id as ID, One as ONE, Std as STD};
 
-// The key, the name, what is chosen, and the levels at which a run has anything to decide; at all
-// others it takes what a clean run takes. A key is part of the identity of each choice: it stays,
-// and is not given to another.
+// Each row has the key, the name, what is chosen, and the levels at which a run has a choice. At
+// other levels, the run behaves as a clean run. A key is part of the identity of each choice, so it
+// must never change or be reused.
 families! {
     /// `HashMap` with std's `RandomState`.
     HashMap = 0 "hash_map" Order, &Level::ALL;
     /// `HashSet` with std's `RandomState`.
     HashSet = 1 "hash_set" Order, &Level::ALL;
-    /// `HashMap` and `HashSet` with any other hasher: their order is repeatable today, on one std,
-    /// and no less open.
+    /// `HashMap` and `HashSet` with any other hasher. Their order is repeatable today, with one
+    /// version of std, and just as unspecified.
     FixedHasher = 2 "fixed_hasher" Order, &[ONE, EQ, ID, FULL];
     /// The order of a directory.
     Directory = 3 "directory" Order, &Level::ALL;
     /// The order of the environment.
     Environment = 4 "environment" Order, &Level::ALL;
-    /// The keys of std's `RandomState` where anything but a collection's own order shows them.
-    /// Every run of today has others, which is what STD is about: at any other level they would be
-    /// crossed with its orders, and show nothing that is not shown there.
+    /// The keys of std's `RandomState`, as observed by anything but the order of a collection. Each
+    /// run of today has other keys, and that is what STD covers. At any other level they would be
+    /// combined with its orders, and would show nothing new.
     HashKeys = 5 "hash_keys" Number(Scale::Nominal), &[STD];
-    /// Random bytes of the operating system; at STD only, as keys.
+    /// Random bytes of the operating system. They vary at STD only, as keys do.
     Entropy = 6 "entropy" Number(Scale::Nominal), &[STD];
     /// Whether another machine can be reached.
     Fault = 7 "fault" Number(Scale::Nominal), &Level::ALL;
-    /// When each thread runs: how long one is delayed while others go on.
+    /// When each thread runs: how long a thread is delayed while others continue.
     Schedule = 8 "schedule" Number(Scale::Metric), &Level::ALL;
     /// How late a thread wakes.
     Time = 9 "time" Number(Scale::Metric), &Level::ALL;
-    /// A number that the project's own code does not specify. A program of today always has the
+    /// A number that the project's own code does not specify. A plain build always has the
     /// canonical one.
     OwnChoice = 10 "own_choice" Number(Scale::Nominal), &[ONE, EQ, ID, FULL];
-    /// An order that the project's own code does not specify; as above.
+    /// An order that the project's own code does not specify. A plain build always has the
+    /// canonical one.
     OwnOrder = 11 "own_order" Order, &[ONE, EQ, ID, FULL];
 }
 
 json::words!(Family);
 
 impl Family {
-    /// The name used on the command line and in records.
+    /// Returns the name used on the command line and in records.
     pub const fn name(self) -> &'static str {
         self.columns().name
     }
 
-    /// What the family is in a hash, and will be however many there are.
+    /// Returns the key of the family in hashes, which never changes.
     pub const fn key(self) -> u8 {
         self as u8
     }
 
-    /// What is chosen.
+    /// Returns what is chosen.
     pub const fn chosen(self) -> Chosen {
         self.columns().chosen
     }
 
-    /// Whether an order is chosen; else a number is.
+    /// Returns whether an order is chosen, rather than a number.
     pub const fn is_of_orders(self) -> bool {
         matches!(self.chosen(), Order)
     }
 
-    /// The scale of the numbers, if those are chosen.
+    /// Returns the scale of the numbers, if numbers are chosen.
     pub const fn scale(self) -> Option<Scale> {
         match self.chosen() {
             Order => None,
@@ -126,22 +127,23 @@ impl Family {
         }
     }
 
-    /// Whether a number that is chosen depends on the level, as every order does.
+    /// Returns whether a chosen number depends on the level, as every order does.
     pub const fn numbers_depend_on_level(self) -> bool {
         matches!(self, Family::Schedule | Family::Time | Family::OwnChoice)
     }
 
-    /// Whether the project's own code leaves the choice open, not a specification of std's.
+    /// Returns whether the project's own code leaves the choice open, rather than a specification
+    /// of std.
     pub const fn is_own(self) -> bool {
         matches!(self, Family::OwnChoice | Family::OwnOrder)
     }
 
-    /// The levels at which a run has anything to decide here.
+    /// Returns the levels at which a run has a choice here.
     pub const fn varies_at(self) -> &'static [Level] {
         self.columns().levels
     }
 
-    /// Whether a run at `level` has anything to decide here.
+    /// Returns whether a run at `level` has a choice here.
     pub fn varies(self, level: Level) -> bool {
         self.varies_at().contains(&level)
     }

@@ -1,32 +1,32 @@
-//! The ladder of realism: how far a run may leave what std does today.
+//! Levels: how far a run may depart from what std does today.
 
 use crate::json;
 use crate::word::word;
 
-/// How freely the choices of one run may differ from what std does today.
+/// How far the choices of a run may depart from what std does today.
 ///
 /// The upper four are the levels of the NonDex paper (Shi, Gyori, Legunsen, Marinov, ICST 2016);
-/// [`Level::Std`] is beneath them. The order of the variants is the order of realism: the weakest
-/// level that makes a test fail shows how real the finding is.
+/// [`Level::Std`] is below them. The variants are ordered from most to least realistic. The weakest
+/// level that makes a test fail shows how realistic the finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// What std and the platform really do under another seed. A failure is a flaky test today.
+    /// What std and the platform do under another seed. A failure is a flaky test today.
     Std,
-    /// One other fixed implementation for the whole run. A failure breaks on another platform or
-    /// std version.
+    /// Another fixed implementation for the whole run. The failing code breaks on another platform
+    /// or std version.
     One,
     /// Order by content: equal collections have equal orders.
     Eq,
     /// Order by object and modification: an unmodified object keeps its order.
     Id,
-    /// A new order at every read. A failure relies on what std keeps but its text does not promise.
+    /// A new order at every read. The failing code relies on what std does but does not promise.
     Full,
 }
 
 json::words!(Level { Std = "STD", One = "ONE", Eq = "EQ", Id = "ID", Full = "FULL" });
 
 impl Level {
-    /// What a failure whose weakest level is this one means, as one clause.
+    /// Returns the meaning of a failure whose weakest level is this one, as one clause.
     pub const fn meaning(self) -> &'static str {
         match self {
             Level::Std => "flaky today, now reproducible",
@@ -40,8 +40,8 @@ impl Level {
         }
     }
 
-    /// What it means when a test fails in canonical order, and passes at this level but not below
-    /// it, as one clause.
+    /// Returns the meaning, as one clause, of a test that fails in canonical order, and passes at
+    /// this level but not below it.
     pub const fn meaning_of_a_pass(self) -> &'static str {
         match self {
             Level::Std => "flaky today, now reproducible",
@@ -64,7 +64,7 @@ impl Level {
         }
     }
 
-    /// The tag that separates this level's generators from every other level's.
+    /// Returns the tag that separates this level's generators from those of other levels.
     pub(crate) const fn tag(self) -> u64 {
         match self {
             Level::Std => 0,

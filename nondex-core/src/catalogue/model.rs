@@ -1,4 +1,4 @@
-//! The catalogue: which std specifications leave a choice open, and what code should do instead.
+//! Models: the std APIs whose specification leaves a choice open, and the recommended alternatives.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use crate::json;
 
 use super::family::Family;
 
-/// What kind of freedom a specification leaves.
+/// Kind of freedom that a specification leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// The order of a sequence is unspecified.
     Permute,
     /// The value is unspecified.
     Random,
-    /// The result may be larger or later than asked.
+    /// The result may be larger or later than requested.
     Extend,
-    /// The result may be shorter than asked.
+    /// The result may be shorter than requested.
     Short,
     /// It may happen without a cause.
     Spurious,
@@ -35,31 +35,32 @@ impl fmt::Display for Kind {
     }
 }
 
-/// One modelled API.
+/// A modelled API.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Model {
-    /// The path a user writes, such as `std::collections::HashMap::iter`.
+    /// Path that users write, such as `std::collections::HashMap::iter`.
     pub api: &'static str,
-    /// The family it is switched with.
+    /// Family with which it is turned on and off.
     pub family: Family,
-    /// The kind of freedom.
+    /// Kind of freedom that its specification leaves.
     pub kind: Kind,
     /// What the std documentation leaves open, paraphrased.
     pub promise: &'static str,
-    /// Where it is documented, below `https://doc.rust-lang.org/std/` or a whole address.
+    /// Page of the documentation, relative to `https://doc.rust-lang.org/std/`, or a complete
+    /// address.
     pub link: &'static str,
-    /// What to do instead.
+    /// Recommended alternative.
     pub fix: &'static str,
 }
 
 impl Model {
-    /// The name that `--models` and `--skip-models` match: family, slash, API.
+    /// Returns the name that `--models` and `--skip-models` match: family, slash, API.
     pub fn name(&self, family: Family) -> String {
         format!("{family}/{}", self.api)
     }
 
-    /// The families this API is recorded under: its own, and [`Family::FixedHasher`] for the hash
-    /// collections.
+    /// Returns the families under which this API is recorded: its own, and [`Family::FixedHasher`]
+    /// for the hash collections.
     pub fn families(&self) -> &'static [Family] {
         match self.family {
             Family::HashMap => &[Family::HashMap, Family::FixedHasher],
@@ -77,7 +78,7 @@ impl Model {
         }
     }
 
-    /// Whether the order is shown to nobody but the elements' own code: destructors, clones and
+    /// Returns whether only the elements' own code can observe the order: destructors, clones and
     /// comparisons.
     pub fn is_unseen(&self) -> bool {
         let method = self.api.rsplit("::").next();
@@ -85,16 +86,16 @@ impl Model {
             && matches!(method, Some("clear" | "clone" | "drop" | "eq"))
     }
 
-    /// The full address of the documentation.
+    /// Returns the complete address of the documentation.
     pub fn url(&self) -> String {
-        // What is no part of std has another specification.
+        // APIs outside of std have a separate specification.
         if self.link.starts_with("https://") {
             return self.link.to_owned();
         }
         format!("https://doc.rust-lang.org/std/{}", self.link)
     }
 
-    /// The model of an API path.
+    /// Returns the model of an API path.
     pub fn by_api(api: &str) -> Option<&'static Model> {
         CATALOGUE.iter().copied().find(|model| model.api == api)
     }
@@ -329,7 +330,7 @@ catalogue! {
     }
 }
 
-/// What reads a clock again, each of which may come late.
+/// APIs that read a clock again and may each be late.
 pub static READ_AGAIN: [&Model; 4] = [&INSTANT_ELAPSED, &SYSTEM_TIME_ELAPSED, &GETTIMEOFDAY, &TIME];
 
 #[cfg(test)]
@@ -338,8 +339,8 @@ mod tests {
 
     #[test]
     fn what_a_collection_does_without_showing_its_elements_is_unseen() {
-        let unseen = CATALOGUE.iter().filter(|model| model.is_unseen());
-        let unseen: Vec<_> = unseen.map(|model| model.api).collect();
+        let unseen: Vec<_> =
+            CATALOGUE.iter().filter(|model| model.is_unseen()).map(|model| model.api).collect();
         let of = |name: &str| {
             ["clear", "clone", "drop", "eq"].map(|act| format!("std::collections::{name}::{act}"))
         };

@@ -1,4 +1,4 @@
-//! What a channel has, read from its file.
+//! The reader of a channel's file.
 
 use std::fs::File;
 use std::io;
@@ -6,23 +6,21 @@ use std::os::unix::fs::FileExt;
 
 use super::{CONTINUED, HEADER, MAGIC, PAYLOAD, SLOT, SLOTS, Word};
 
-/// What a channel had when it was read.
+/// Contents of a channel at the time of reading.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
-    /// The events, in the order in which their room was taken.
+    /// The events, in the order in which their slots were reserved.
     pub events: Vec<Vec<u8>>,
     /// Number of events for which there was no room.
     pub lost: u64,
-    /// Number of places that were taken for an event and not filled: a thread was killed, or still
-    /// writes.
+    /// Number of reserved places that are not filled: their thread was killed, or is still writing.
     pub holes: u64,
 }
 
-/// Reads the events that are whole, while processes may go on writing. `None` when the file is no
-/// channel.
+/// Reads the complete events, while processes may continue writing. Returns `None` if the file is
+/// not a channel.
 ///
-/// # Errors
-/// When the file cannot be read.
+/// Returns an error if the file cannot be read.
 pub fn read(file: &File) -> io::Result<Option<Contents>> {
     let mut header = [0; 3 * size_of::<u64>()];
     match file.read_exact_at(&mut header, 0) {
@@ -38,10 +36,10 @@ pub fn read(file: &File) -> io::Result<Option<Contents>> {
         return Ok(None);
     }
     let taken = usize::try_from(word(Word::Taken)).map_or(SLOTS, |taken| taken.min(SLOTS));
-    let mut slots = vec![0; taken * SLOT];
-    file.read_exact_at(&mut slots, HEADER as u64)?;
+    let mut bytes = vec![0; taken * SLOT];
+    file.read_exact_at(&mut bytes, HEADER as u64)?;
     let mut contents = Contents { lost: word(Word::Lost), ..Contents::default() };
-    let slots: Vec<(u64, &[u8])> = slots
+    let slots: Vec<(u64, &[u8])> = bytes
         .chunks_exact(SLOT)
         .map(|slot| {
             let (head, payload) = slot.split_at(SLOT - PAYLOAD);
@@ -71,14 +69,15 @@ pub fn read(file: &File) -> io::Result<Option<Contents>> {
                 at += count;
             }
             None => {
-                // An event that takes several slots is one hole.
+                // Several consecutive slots without an event count as one hole.
                 contents.holes += u64::from(!was_hole);
                 at += 1;
             }
         }
         was_hole = length.is_none();
     }
-    // The room of an event that did not fit may reach into the last slots: it is lost, not a hole.
+    // The reserved slots of an event that did not fit may overlap the last slots. The event counts
+    // as lost, not as a hole.
     if was_hole && contents.lost > 0 {
         contents.holes -= 1;
     }

@@ -1,11 +1,11 @@
-//! What is appended is read, and what is not there is counted.
+//! Tests that appended events are read, and that missing ones are counted.
 
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 use super::*;
 
-/// A channel in a file that goes with it.
+/// A channel in a file that is removed with it.
 struct Kept {
     path: PathBuf,
     channel: Channel,
@@ -81,7 +81,7 @@ fn how_a_test_ended_has_room_when_nothing_else_has() {
     assert_eq!(contents.events.len(), SLOTS - RESERVED + 1);
     assert_eq!(contents.events.last().unwrap(), b"passed");
     assert_eq!((contents.lost, contents.holes), (RESERVED as u64 + 10, 0));
-    // There is an end to that, too.
+    // The reserved slots are limited, too.
     for _ in 0..RESERVED {
         kept.channel.append_end(b"passed");
     }
@@ -96,7 +96,7 @@ fn an_event_whose_thread_was_killed_is_a_hole_and_the_next_one_is_read() {
     kept.channel.append(b"before");
     kept.channel.append(&[1; 3 * PAYLOAD]);
     kept.channel.append(b"after");
-    // The head is stored last, so a thread that is killed leaves it at 0.
+    // The head is stored last, so a killed thread leaves it at 0.
     let file = OpenOptions::new().write(true).open(&kept.path).unwrap();
     file.write_all_at(&[0; 8], (HEADER + SLOT) as u64).unwrap();
     let contents = kept.read();

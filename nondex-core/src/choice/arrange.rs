@@ -1,4 +1,4 @@
-//! The order of things that have names: directory entries and environment variables.
+//! The order of named items: directory entries and environment variables.
 
 use std::hash::Hasher;
 
@@ -10,10 +10,11 @@ use crate::hash::{self, FixedHasher};
 use crate::hidden::{self, Text, Vec};
 use crate::protocol::site::Caller;
 
-/// Arranges `items` as the run decides for this call. Outside a test they stay as they are; in a
-/// test the canonical order is the order of their names, so that it does not depend on the machine.
-/// The last `own` of them the process itself has put there, each after those before it: in
-/// canonical order and at STD they stay there. Takes no memory of the program's.
+/// Arranges `items` as the run decides for this call. Outside a test they stay as they are. Their
+/// canonical order is by name, so that it does not depend on the machine.
+///
+/// The last `own` items were added by the process itself, each after those before it. In canonical
+/// order and at STD they stay in place. Does not use the program's allocator.
 pub fn arrange<T>(
     items: &mut [T],
     own: usize,
@@ -30,9 +31,10 @@ pub fn arrange<T>(
     put(items, order);
 }
 
-/// Puts at each position the item whose position `order` has there.
+/// Moves to each position the item at the position that `order` lists there.
 pub(super) fn put<T>(items: &mut [T], mut order: Vec<usize>) {
-    // Each cycle of the permutation by swaps; what has its item is marked by its own position.
+    // Applies each cycle of the permutation by swaps; an entry equal to its own index marks a
+    // finished position.
     for start in 0..items.len() {
         let mut at = start;
         while order[at] != start {
@@ -45,11 +47,11 @@ pub(super) fn put<T>(items: &mut [T], mut order: Vec<usize>) {
     }
 }
 
-/// The order that the run decides for things with these names.
+/// Returns the order that the run decides for items with these names.
 fn order(names: &[&[u8]], own: usize, model: &'static Model, caller: Caller) -> Vec<usize> {
     let given = names.len() - own;
     let mut base = hidden::collect(0..names.len());
-    // Not the stable sort, which takes memory.
+    // The stable sort would allocate.
     base[..given].sort_unstable_by_key(|&index| (names[index], index));
     let aspect = |aspect: Aspect| match aspect {
         Aspect::Own => own as u64,
@@ -61,13 +63,13 @@ fn order(names: &[&[u8]], own: usize, model: &'static Model, caller: Caller) -> 
     if let Decision::Base = decision {
         return base;
     }
-    let names: Vec<&[u8]> = hidden::collect(base.iter().map(|&index| names[index]));
-    let ranks = follow(decision, &names, given).into_iter();
+    let sorted_names: Vec<&[u8]> = hidden::collect(base.iter().map(|&index| names[index]));
+    let ranks = follow(decision, &sorted_names, given).into_iter();
     hidden::collect(ranks.map(|rank| base[rank]))
 }
 
-/// The ranks, in canonical order, that a decision means for what has these `names` there, of which
-/// the first are `given` to the process.
+/// Returns the order that a decision yields, as ranks in canonical order. `names` are in canonical
+/// order, and the process inherited the first `given` of them.
 fn follow(decision: Decision, names: &[&[u8]], given: usize) -> Vec<usize> {
     let base = 0..names.len();
     let by_hash = |count: usize, hash: &dyn Fn(&[u8]) -> u64| {
@@ -79,10 +81,10 @@ fn follow(decision: Decision, names: &[&[u8]], given: usize) -> Vec<usize> {
     };
     match decision {
         Decision::Base => hidden::collect(base),
-        // A real filesystem orders by a hash of the name (ext4) or by history: the same within one
-        // run, and the relative order of two entries does not depend on a third.
+        // A real file system orders names by hash (ext4) or by history. The order stays the same
+        // within a run, and the relative order of two entries does not depend on a third.
         Decision::Std { key } => by_hash(given, &|name| keyed(key, name)),
-        // By a hash of the content as well: another one for every choice.
+        // Also sorted by a hash of the content, but a different one for each choice.
         Decision::ByContent { tree, key } => by_hash(names.len(), &|name| keyed(tree, name) ^ key),
         Decision::Permute(order) | Decision::PermuteContent(order) => hidden::collect(order),
         Decision::Intermediate(partly) => {
@@ -114,7 +116,7 @@ mod tests {
 
     const NAMES: [&str; 4] = ["b", "d", "a", "c"];
 
-    /// These names in the order of one call.
+    /// Returns these names in the order of one call.
     fn arranged(
         names: &[&'static str],
         own: usize,

@@ -1,8 +1,8 @@
-//! The orders between the canonical order and the one that was drawn.
+//! Orders between the canonical order and the one that was drawn.
 //!
 //! The drawn order is reached from the canonical order by exchanging neighbours, one pair at a
-//! time: the element that comes first is moved to the front, then the second one to its place, and
-//! so on. Each step reverses the relative order of two elements and of no other pair. So if a test
+//! time. First the element that comes first is moved to the front, next the second one to its
+//! place, and so on. Each step reverses the relative order of exactly two elements. So if a test
 //! passes after `n` steps and fails after `n + 1`, these two elements make the difference. A binary
 //! search over the steps finds them in about 2·log2(elements) runs.
 
@@ -11,39 +11,39 @@ use crate::hidden::{self, Vec};
 /// An order between two others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Between {
-    /// The elements, each as its position in canonical order.
+    /// The elements, identified by their positions in canonical order.
     pub ranks: Vec<usize>,
-    /// How many steps there are in all: the pairs that the two orders have in opposite order.
+    /// Total number of steps: the number of pairs that the two orders have in opposite order.
     pub steps: u64,
-    /// What the last step was; `None` for the canonical order.
+    /// The last step; `None` for the canonical order.
     pub last: Option<Step>,
 }
 
-/// The exchange of two neighbours.
+/// An exchange of two neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The element that now comes first, as its position in canonical order.
+    /// Element that comes first after the step, as its position in canonical order.
     pub first: usize,
-    /// The element that it now comes before, as its position in canonical order.
+    /// Element that comes next, as its position in canonical order.
     pub second: usize,
-    /// The position of the first one.
+    /// Position of the first element after the step.
     pub position: usize,
 }
 
-/// The order after `steps` steps, or all there are, from the canonical order to `drawn`, which
-/// lists every position in canonical order once. Costs O(n·log n).
+/// Returns the order after `steps` steps from the canonical order to `drawn`, or after all steps if
+/// there are fewer. `drawn` lists every position in canonical order once. Costs O(n·log n).
 pub fn between(drawn: &[usize], steps: u64) -> Between {
     let len = drawn.len();
-    let mut waiting = Waiting::new(len);
+    let mut unplaced = Unplaced::new(len);
     let mut all = 0;
     let mut moving = None;
     for (position, &rank) in drawn.iter().enumerate() {
-        let before = waiting.before(rank);
+        let before = unplaced.before(rank);
         if (all + 1..=all + before as u64).contains(&steps) {
             moving = Some((position, before, (steps - all) as usize));
         }
         all += before as u64;
-        waiting.remove(rank);
+        unplaced.remove(rank);
     }
     let Some((position, before, moved)) = moving else {
         return if steps.min(all) == 0 {
@@ -64,15 +64,15 @@ pub fn between(drawn: &[usize], steps: u64) -> Between {
     Between { last: Some(Step { first, second: ranks[at + 1], position: at }), ranks, steps: all }
 }
 
-/// The elements that have not been placed yet, counted by a binary indexed tree (Fenwick 1994).
-struct Waiting(Vec<usize>);
+/// The elements without a place so far, counted by a binary indexed tree (Fenwick 1994).
+struct Unplaced(Vec<usize>);
 
-impl Waiting {
+impl Unplaced {
     fn new(len: usize) -> Self {
-        Waiting(hidden::collect((0..=len).map(|node| node & node.wrapping_neg())))
+        Unplaced(hidden::collect((0..=len).map(|node| node & node.wrapping_neg())))
     }
 
-    /// How many wait that come before `rank` in canonical order.
+    /// Returns the number of unplaced elements before `rank` in canonical order.
     fn before(&self, rank: usize) -> usize {
         let mut node = rank;
         let mut count = 0;

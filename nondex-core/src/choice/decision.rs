@@ -1,4 +1,4 @@
-//! What a shim does at a choice of an order, and what is recorded of a call that follows it only
+//! The decision about an order that a shim follows, and the record of a call that follows it only
 //! partly.
 
 use super::between::between;
@@ -10,39 +10,38 @@ use crate::hidden::{self, Box, Text, Vec};
 use crate::json::Object;
 use crate::protocol::site::Caller;
 
-/// What a shim does at one choice point.
+/// The decision at one choice point, which the shim follows.
 #[derive(Clone, Debug)]
 pub enum Decision {
-    /// Take the canonical order: nothing is chosen here.
+    /// Take the canonical order: no choice is made here.
     Base,
-    /// Do what std and the platform would do under another seed: a hash collection takes its
-    /// table's own order; a directory or environment sorts its names by a hash keyed with `key`,
-    /// which is the same for the whole run.
+    /// Do what std and the platform would do under another seed. A hash collection takes its
+    /// table's own order. A directory or environment sorts its names by a hash keyed with `key`.
     Std {
-        /// The key, the same for the whole run.
+        /// Key of the hash, the same for the whole run.
         key: u64,
     },
     /// Permute the canonical order.
     Permute(Permutation),
-    /// Sort by content, whatever the canonical order is, then permute.
+    /// Sort by content, regardless of the canonical order, and permute the result.
     PermuteContent(Permutation),
-    /// Sort by a hash of the content that is keyed with `tree`, which is the same for the whole
-    /// run, and then compared after an exclusive or with `key`. It is the order of long sequences
-    /// at level EQ, where sorting for each read would cost too much.
+    /// Sort by a hash of the content combined with `key` by exclusive or. The hash is keyed with
+    /// `tree`, which is the same for the whole run. Long sequences have this order at level EQ,
+    /// where sorting by content at each read would cost too much.
     ByContent {
-        /// Keys the hash.
+        /// Key of the hash.
         tree: u64,
-        /// Drawn from the contents.
+        /// Word drawn from the content.
         key: u64,
     },
-    /// Take an order between the canonical order and another decision's.
+    /// Take an order between the canonical order and that of another decision.
     Intermediate(Box<Intermediate>),
 }
 
-/// A decision that a shim follows for some steps only.
+/// A decision that a shim follows only for some steps.
 #[derive(Clone, Debug)]
 pub struct Intermediate {
-    /// The decision in whole.
+    /// The complete decision.
     pub decision: Decision,
     steps: u64,
     model: &'static Model,
@@ -63,10 +62,12 @@ impl Intermediate {
         Intermediate { decision, steps, model, family, caller, ordinal }
     }
 
-    /// The items in the order that is to be followed, where `base` has them in canonical order and
-    /// `drawn` in the decision's. What the last step exchanged is recorded, as `describe` returns
-    /// it: it is given an item, and whether the run requests stacks; then `created` returns where
-    /// the collection is from. Takes no memory of the program's.
+    /// Returns the items in the order to follow. `base` has them in canonical order, `drawn` in
+    /// that of the decision.
+    ///
+    /// Records what the last step exchanged: `describe` receives an item and whether the run
+    /// requests stacks. In a run that does, `created` returns the stack of the collection's
+    /// creation. Does not use the program's allocator.
     pub fn order(
         &self,
         base: &[usize],
@@ -108,14 +109,14 @@ impl Intermediate {
     }
 }
 
-/// What is recorded of an element that was exchanged: see [`ElementRecord`](crate::ElementRecord).
+/// Record of an exchanged element: see [`ElementRecord`](crate::ElementRecord).
 #[derive(Clone, Debug, Default)]
 pub struct Element {
-    /// Where it was in canonical order.
+    /// Position in canonical order.
     pub index: Option<u64>,
     /// Its name, if it has one.
     pub name: Option<Text>,
-    /// Where it was inserted, if the run asks for that.
+    /// Stack of its insertion, if the run requests it.
     pub stack: Stack,
 }
 
@@ -129,7 +130,7 @@ impl Element {
     }
 }
 
-/// A call whose choice was given as steps: see [`StepRecord`](crate::StepRecord).
+/// Record of a call whose choice was given as steps: see [`StepRecord`](crate::StepRecord).
 pub(super) struct Step {
     pub(super) call: (&'static Model, Family, Caller),
     pub(super) ordinal: u64,
@@ -139,7 +140,8 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// Records it, with what `others` writes. Takes no memory of the program's.
+    /// Records the step, with the fields that `others` writes. Does not use the program's
+    /// allocator.
     pub(super) fn record(&self, others: impl FnOnce(&mut Object<'_>)) {
         let (model, family, caller) = self.call;
         context::record("step", |thread, event| {

@@ -1,5 +1,5 @@
-//! Operations on other machines that fail although nothing is wrong: which ones, and how, the seed
-//! decides, at choice points like any other.
+//! Injected failures of network operations. The seed decides which operations fail and how, at
+//! choice points like any other.
 
 use rand_core::Rng;
 
@@ -10,11 +10,11 @@ use crate::hidden::Text;
 use crate::protocol::network::NetworkMode;
 use crate::protocol::site::Caller;
 
-/// One operation in this number fails.
+/// One in this number of operations fails.
 const ODDS: u64 = 4;
 
-/// What an operation of `model` is to fail with, of these errors; `None` when it is not. The
-/// `caller` is computed only in a run with [`NetworkMode::Fault`].
+/// Returns the error with which an operation of `model` must fail; `None` if it must not fail.
+/// `caller` is called only in a run with [`NetworkMode::Fault`].
 pub fn drawn<E: Copy>(
     model: &'static Model,
     errors: &[E],
@@ -24,11 +24,11 @@ pub fn drawn<E: Copy>(
         return None;
     }
     let caller = caller();
-    // A program that is none of the project's has no call sites that could be named.
+    // A program that is not part of the project has no call sites that could be named.
     if caller.file.is_empty() {
         return None;
     }
-    // 0 is none; else the errors are counted through.
+    // 0 stands for no failure, and `n` for the error at index `n - 1`.
     let len = errors.len() as u64;
     let fault = number(model, caller, 0..=len, 0, |mut generator| {
         let word = generator.next_u64();
@@ -39,8 +39,8 @@ pub fn drawn<E: Copy>(
     errors.get(error).copied()
 }
 
-/// The name that an error is recorded under when the seed chose it: it is not the machine's, and
-/// explains no failure.
+/// Returns the name under which an injected error is recorded. It is not an error of the machine,
+/// and explains no failure.
 pub fn injected(error: &str) -> Text {
     Text::of(format_args!("{error} (from the seed)"))
 }

@@ -1,11 +1,11 @@
-//! The generator that choices are drawn from.
+//! The random number generators from which choices are drawn.
 
 use rand_core::{Infallible, SeedableRng, TryRng};
 
 use crate::hash::mix;
 
-/// ChaCha8, which can be copied: iterators that draw from it are `Clone`, as std's are. Its words
-/// are those of `rand_chacha`.
+/// ChaCha8 with `Clone`: iterators that draw from it are `Clone`, as std's are. Produces the same
+/// words as `rand_chacha`.
 #[derive(Debug)]
 pub struct ChaCha8Rng(chacha20::ChaCha8Rng);
 
@@ -45,7 +45,7 @@ impl TryRng for ChaCha8Rng {
     }
 }
 
-/// The generator keyed by the four words.
+/// Returns the generator keyed by the four words.
 pub(crate) fn generator(seed: u64, tag: u64, a: u64, b: u64) -> ChaCha8Rng {
     let mut key = [0; 32];
     for (bytes, word) in key.chunks_exact_mut(8).zip([seed, tag, a, b]) {
@@ -54,9 +54,9 @@ pub(crate) fn generator(seed: u64, tag: u64, a: u64, b: u64) -> ChaCha8Rng {
     ChaCha8Rng::from_seed(key)
 }
 
-/// One word keyed by the four: what few elements are ordered by, where setting up a generator would
-/// cost ten times as much as the order. Multiplications to the double width whose halves are
-/// joined, as in wyhash, and a mixer at the end.
+/// Returns one word keyed by the four words. Short orders are drawn from it, because setting up a
+/// generator would cost ten times as much as the order. It multiplies to double width and joins the
+/// halves, as wyhash does, and applies a mixer at the end.
 #[inline]
 pub(crate) fn word(seed: u64, tag: u64, a: u64, b: u64) -> u64 {
     const fn join(a: u64, b: u64) -> u64 {
@@ -66,30 +66,30 @@ pub(crate) fn word(seed: u64, tag: u64, a: u64, b: u64) -> u64 {
     mix(join(join(a, b) ^ tag, seed) ^ a)
 }
 
-/// The generator that long orders are drawn from: xoshiro256++ (Blackman and Vigna, "Scrambled
-/// linear pseudorandom number generators", 2021), whose words take a few instructions. Its state is
-/// filled by `SplitMix64`, as its authors say.
+/// The generator from which long orders are drawn: xoshiro256++ (Blackman and Vigna, "Scrambled
+/// linear pseudorandom number generators", 2021). A word takes a few instructions. `SplitMix64`
+/// fills its state, as the authors recommend.
 #[derive(Clone, Debug)]
 pub struct Xoshiro256([u64; 4]);
 
 impl Xoshiro256 {
-    /// The generator of one word.
+    /// Returns the generator seeded with one word.
     pub fn seeded(word: u64) -> Self {
         let filled = |at: u64| {
             let counted = word.wrapping_add((at + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-            let mixed = (counted ^ counted >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-            mixed ^ mixed >> 31
+            let first = (counted ^ counted >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let second = (first ^ first >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            second ^ second >> 31
         };
         Xoshiro256([0, 1, 2, 3].map(filled))
     }
 
-    /// The generator keyed by the four words.
+    /// Returns the generator keyed by the four words.
     pub(crate) fn keyed(seed: u64, tag: u64, a: u64, b: u64) -> Self {
         Xoshiro256::seeded(word(seed, tag, a, b))
     }
 
-    /// The next word.
+    /// Draws the next word.
     #[inline]
     pub(crate) const fn word(&mut self) -> u64 {
         let state = &mut self.0;

@@ -1,4 +1,4 @@
-//! How long a thread is delayed: the one choice of threads and time.
+//! The length of injected delays, which is the only choice of threads and time.
 
 use std::ops::Range;
 
@@ -9,12 +9,11 @@ use super::number::number_at_level;
 use crate::catalogue::{Level, Model};
 use crate::protocol::site::Caller;
 
-/// The shortest time that a thread is delayed, in nanoseconds of virtual time: one operation of
-/// another thread.
+/// Shortest delay of a thread, in nanoseconds of virtual time: one operation of another thread.
 pub const SHORTEST: u64 = 100;
 
-/// The longest time that a thread is delayed at `level`, in nanoseconds of virtual time. Up to
-/// STD's, a loaded machine does it.
+/// Returns the longest delay of a thread at `level`, in nanoseconds of virtual time. A loaded
+/// machine causes delays up to that of STD.
 pub const fn longest(level: Level) -> u64 {
     const MILLISECOND: u64 = 1_000_000;
     match level {
@@ -26,12 +25,13 @@ pub const fn longest(level: Level) -> u64 {
     }
 }
 
-/// Decides for how many nanoseconds of virtual time a thread is delayed at one call of `model` by
-/// `caller`: 0 when the spec leaves the choice alone; no longer than `most`, if the level allows so
-/// much. `awaited` is when others wake. `None` outside a test.
+/// Decides how long a thread is delayed at one call of `model` by `caller`, in nanoseconds of
+/// virtual time. Returns 0 if the spec does not vary the choice, and at most `most` or the limit of
+/// the level. `awaited` has the times at which other threads wake. Returns `None` outside a test.
 ///
-/// A seed draws it by the `moment`, which is identified within the run by who comes to it and how
-/// often. So it is the same wherever the code lies; or, if there is none, by the call.
+/// A seed draws the delay by the `moment`, which is identified within the run by the thread and how
+/// often it got there. It is therefore the same wherever the code is located. Without a moment, the
+/// call identifies it.
 pub fn hold(
     model: &'static Model,
     caller: Caller,
@@ -44,18 +44,18 @@ pub fn hold(
     number_at_level(model, caller, moment, range, 0, draw)
 }
 
-/// As [`hold`], for as long as the level allows.
+/// Decides a delay as [`hold`] does, but one that is as long as the level allows.
 pub fn longest_hold(model: &'static Model, caller: Caller) -> Option<u64> {
     let range = |level| 0..=longest(level);
     number_at_level(model, caller, None, range, 0, |level, _| longest(level))
 }
 
-/// A time no longer than `longest` and `most`. Where others wait for a time (`awaited`, from now
-/// on), what counts is who of them wakes before it has passed: half of the times end a moment after
-/// one of them woke, however near or far that is.
+/// Draws a time of at most `longest` and `most`. What counts is which other threads wake before the
+/// delay has passed; they wait until the times `awaited`, relative to now. Half of the delays
+/// therefore end a moment after one of these threads woke, regardless of when that is.
 fn draw_past(longest: u64, most: u64, awaited: &[u64], mut generator: ChaCha8Rng) -> u64 {
-    /// Number of doublings of the shortest time until whoever woke has done a few operations, and
-    /// all that it does at once: 3 µs, 1.6 ms.
+    /// Range of the number of doublings of the shortest delay that give such a moment. In 3 µs, a
+    /// thread that woke performs a few operations; in 1.6 ms, all that it does at once.
     const MOMENTS: Range<u64> = 5..15;
     let within = |time: &&u64| **time < longest.min(most);
     let reached = awaited.iter().filter(within).count() as u64;
@@ -69,9 +69,9 @@ fn draw_past(longest: u64, most: u64, awaited: &[u64], mut generator: ChaCha8Rng
     time.map_or(0, |time| time + moment).min(longest.min(most))
 }
 
-/// A time between the shortest and the longest one, no longer than `most`. All powers of two are
-/// alike in it; but where any time is allowed, every other one is within two of them of the
-/// longest, for what is programmed to wait waits for milliseconds.
+/// Draws a time between the shortest and the longest one, of at most `most`. All powers of two are
+/// equally likely. But if any time is allowed, half of the results are at least a quarter of the
+/// longest, because programmed waits take milliseconds.
 pub(super) fn draw(longest: u64, most: u64, mut generator: ChaCha8Rng) -> u64 {
     if most >= longest && generator.next_u64() % 2 == 0 {
         return longest - generator.next_u64() % (longest / 4 * 3);

@@ -13,9 +13,9 @@ use crate::protocol::choices::GivenChoice;
 use crate::protocol::schedule::Schedule;
 use crate::protocol::site::{Caller, Site};
 
-/// Decides a number at one call of `model` by `caller`: its base when the spec leaves the choice
-/// alone, else what `draw` makes of a generator that is keyed by the seed and the call, whatever
-/// the level. `None` outside a test.
+/// Decides a number at one call of `model` by `caller`. Returns `base` if the spec does not vary
+/// the choice. If it does, returns what `draw` makes of a generator that is keyed by the seed and
+/// the call. The level has no influence. Returns `None` outside a test.
 pub fn number(
     model: &'static Model,
     caller: Caller,
@@ -31,9 +31,10 @@ pub fn number(
     decide_number(model, caller, &choice, drawn).map(|(number, _)| number)
 }
 
-/// As [`number`], of a family whose [numbers depend on the level](Family::numbers_depend_on_level).
-/// It is drawn by the call or, if there is one, by the moment of a schedule: the calls of a
-/// schedule have no other names than addresses of code, which move with every change of a project.
+/// Decides a number as [`number`] does, for a family whose [numbers depend on the
+/// level](Family::numbers_depend_on_level). If there is a `moment` of a schedule, it keys the
+/// generator instead of the call. Calls of a schedule are known only by code addresses, which
+/// change whenever the project does.
 pub(super) fn number_at_level(
     model: &'static Model,
     caller: Caller,
@@ -53,10 +54,11 @@ pub(super) fn number_at_level(
     decide_number(model, caller, &choice, drawn).map(|(number, _)| number)
 }
 
-/// Decides a number below `len` for a call in the project's own code, 0 when the spec leaves the
-/// choice alone. At ONE, `len` alone determines it, and the first seeds of a covering design are
-/// all other numbers in turn; at EQ and ID the call site determines it, and at FULL the call.
-/// `None` outside a test.
+/// Decides a number below `len` for a call in the project's own code; 0 if the spec does not vary
+/// the choice. Returns `None` outside a test.
+///
+/// At ONE, `len` alone determines the number, and the first seeds of a covering design go through
+/// all numbers other than 0. At EQ and ID the call site determines it, and at FULL the call.
 pub(super) fn own_choice(model: &'static Model, caller: Caller, len: u64) -> Option<u64> {
     let choice =
         Choice::Number { range: 0..=len.checked_sub(1)?, base: 0, scale: model.family.scale()? };
@@ -76,12 +78,12 @@ pub(super) fn own_choice(model: &'static Model, caller: Caller, len: u64) -> Opt
     decide_number(model, caller, &choice, drawn).map(|(number, _)| number)
 }
 
-/// A number below `bound`, from the high bits of a word.
+/// Returns a number below `bound`, from the high bits of `word`.
 const fn below(word: u64, bound: u64) -> u64 {
     ((word as u128 * bound as u128) >> 64) as u64
 }
 
-/// The one place where a number is decided.
+/// Decides a number; all functions that decide numbers use this one.
 fn decide_number(
     model: &'static Model,
     caller: Caller,
@@ -115,44 +117,48 @@ fn decide_number(
     Some((number, reached))
 }
 
-/// The generator of one request for random bytes, `None` outside a test. When the spec makes this
-/// choice it depends on the seed, otherwise only on the request's identity, so that clean runs
-/// repeat too.
+/// Returns the generator of one request for random bytes; `None` outside a test. If the spec varies
+/// this choice, the generator depends on the seed. If not, it depends only on the identity of the
+/// request, so that clean runs repeat too.
 pub fn entropy(model: &'static Model, caller: Caller) -> Option<ChaCha8Rng> {
     let choice = Choice::opaque(CLEAN_ENTROPY);
     let (seed, reached) = decide_number(model, caller, &choice, |reached| reached.seed)?;
     Some(generator(seed, ENTROPY_TAG, reached.place, reached.ordinal))
 }
 
-/// The generator of a request for random bytes that cannot be recorded: see
-/// [`is_forked_beside_threads`](context::is_forked_beside_threads). It does not depend on the seed,
-/// only on who asks and how often it did. `None` outside a test.
+/// Returns the generator of a request for random bytes that cannot be recorded: see
+/// [`is_forked_beside_threads`](context::is_forked_beside_threads). It depends only on the thread
+/// and its number of such requests, not on the seed. Returns `None` outside a test.
 pub fn unrecorded_entropy() -> Option<ChaCha8Rng> {
     let (thread, ordinal) = context::unrecorded()?;
     Some(generator(CLEAN_ENTROPY, ENTROPY_TAG, thread, ordinal))
 }
 
-/// The generator of the keys of a `RandomState` that no shim made, such as those inside std, once
-/// for each thread; `None` outside a test. They never depend on the seed, because nobody could say
-/// where that is seen.
+/// Returns the generator of the keys of a `RandomState` that no shim created, such as those inside
+/// std, once per thread. It does not depend on the seed, because the place where the keys take
+/// effect could not be reported.
 pub fn foreign_keys() -> Option<ChaCha8Rng> {
     let thread = context::path_hash()?;
     Some(generator(CLEAN_ENTROPY, FOREIGN_KEYS_TAG, thread, 0))
 }
 
-/// The key of a new `RandomState` made by `caller` as the mirror's own tables see it: unlike that
-/// of every other one in the run, and seeded at STD, where the table's own order is what a run
-/// varies. `None` outside a test. It is no choice point: what it decides is recorded where an order
-/// is read. For everybody else there is [`seen_key`].
+/// Returns the key of a new `RandomState` created by `caller`, as the mirrored tables see it. It
+/// differs from all others in the run. At STD, where a run varies the table's own order, it depends
+/// on the seed. Returns `None` outside a test.
+///
+/// This is no choice point: the reading of an order records what the key decides. All other users
+/// of the state get [`seen_key`].
 pub fn table_key(model: &'static Model, caller: Caller) -> Option<u64> {
     context::table_key(model, caller)
 }
 
-/// The key of the `RandomState` with this [table key](table_key), as others than the mirror's own
-/// tables see it. This is the choice that is recorded, as `caller`'s, who made the state: once,
-/// also for all clones if it `is_shared`. Turned off, it is a key that does not depend on the seed.
+/// Returns the key of the `RandomState` with this [table key](table_key), as users other than the
+/// mirrored tables see it. This is the recorded choice of `caller`, which created the state. It is
+/// recorded once, also for all clones if it `is_shared`. If it is turned off, the key does not
+/// depend on the seed.
 pub fn seen_key(model: &'static Model, caller: Caller, table_key: u64, is_shared: bool) -> u64 {
-    // A thread that ends, say: the seed is not seen in what is not recorded.
+    // The choice cannot be recorded in a thread that is ending, for example. The seed must then
+    // have no effect.
     let base = context::key_without_seed(table_key);
     context::once(table_key, is_shared, || {
         let decided = decide_number(model, caller, &Choice::opaque(base), |_| table_key);
@@ -160,7 +166,7 @@ pub fn seen_key(model: &'static Model, caller: Caller, table_key: u64, is_shared
     })
 }
 
-/// Separates the numbers of a family from all else that a seed decides.
+/// Returns the tag that separates the numbers of a family from all other results of a seed.
 const fn tag(family: Family) -> u64 {
     match family {
         Family::Entropy => ENTROPY_TAG,
@@ -169,23 +175,23 @@ const fn tag(family: Family) -> u64 {
     }
 }
 
-/// The seed of entropy in clean runs.
+/// Seed of random bytes in clean runs.
 const CLEAN_ENTROPY: u64 = u64::MAX;
 
-/// Separates entropy from every level's orders.
+/// Separates random bytes from the orders of all levels.
 const ENTROPY_TAG: u64 = 16;
 
-/// Separates the keys of hash maps from all other entropy.
+/// Separates the keys of hash maps from all other random bytes.
 const FOREIGN_KEYS_TAG: u64 = 17;
 
-/// Separates faults from everything else.
+/// Separates faults from all other numbers.
 const FAULT_TAG: u64 = 18;
 
-/// Separates moments of a schedule from calls, of which no thread makes this many.
+/// Separates moments of a schedule from calls, because no thread makes this many calls.
 const MOMENT: u64 = u64::MAX;
 
 /// Marks the tags of numbers that depend on the level.
 const LEVEL_TAG: u64 = 1 << 32;
 
-/// The first tag of numbers that have none of these.
+/// First tag of the other families' numbers.
 const NUMBER_TAG: u64 = 64;

@@ -15,15 +15,15 @@ use crate::protocol::point::{ChoiceRecord, Reading};
 use crate::protocol::schedule::Schedule;
 use crate::protocol::site::Caller;
 
-/// What a level looks at. Asked of the shim only when the level needs it.
+/// Data that a level considers. The shim computes it only if the level needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aspect {
-    /// A hash of the elements that does not depend on their order.
+    /// Hash of the elements that does not depend on their order.
     Content,
-    /// The object's identity (see [`context::new_object`]) combined with its modification count.
+    /// Identity of the object (see [`context::new_object`]) combined with its modification count.
     Version,
-    /// How many of the elements, the last in canonical order, the process itself has put there.
-    /// Asked of the environment only.
+    /// Number of the last elements in canonical order that the process itself added. Requested only
+    /// for the environment.
     Own,
 }
 
@@ -37,8 +37,8 @@ struct Read {
 
 /// Decides the order of `len` elements at one call of `model` by `caller`.
 ///
-/// `aspect` is called only at levels EQ and ID, and of the environment. Outside a test, and for
-/// fewer than two elements, the answer is [`Decision::Base`] and nothing is recorded.
+/// `aspect` is called only at levels EQ and ID, and for the environment. Outside a test, and for
+/// fewer than two elements, returns [`Decision::Base`] and records nothing.
 pub fn decide(
     model: &'static Model,
     family: Family,
@@ -56,9 +56,10 @@ pub fn decide(
     })
 }
 
-/// As [`decide`], at a place in the source. `caller` returns whose call it is; it is called only
-/// where the thread was not before, where the place does not determine it, and where the spec
-/// determines what is done. Not generic, so that it is compiled once, and optimised.
+/// Decides an order as [`decide`] does, for a call at a place in the source. `caller` returns the
+/// caller that the call belongs to. It is called only if the thread does not remember the place,
+/// the place does not determine the caller, or the spec gives the choice. Not generic, so that it
+/// is compiled once and optimised.
 pub fn decide_at(
     model: &'static Model,
     family: Family,
@@ -81,19 +82,20 @@ pub fn decide_at(
         // Outside of a test.
         return Decision::Base;
     };
-    let reached = match again {
+    let remembered = match again {
         Some(Ok(decision)) => return decision,
         Some(Err(reached)) => Some(reached),
         None => None,
     };
     let caller = caller(place);
-    let reached = reached.or_else(|| context::reach_at(model, family, place, caller, len as u64));
+    let reached =
+        remembered.or_else(|| context::reach_at(model, family, place, caller, len as u64));
     reached.map_or(Decision::Base, |reached| {
         decide_reached(&reached, model, family, caller, len, aspect)
     })
 }
 
-/// The order that is decided at a call, once it is recorded.
+/// Decides the order at a recorded call.
 #[cold]
 fn decide_reached(
     reached: &Reached,
@@ -101,14 +103,14 @@ fn decide_reached(
     family: Family,
     caller: Caller,
     len: usize,
-    look: &dyn Fn(Aspect) -> u64,
+    aspect_of: &dyn Fn(Aspect) -> u64,
 ) -> Decision {
-    let content = (family == Family::Environment).then(|| look(Aspect::Content));
+    let content = (family == Family::Environment).then(|| aspect_of(Aspect::Content));
     let read = content.and_then(|content| {
-        Some(Read { content, reading: context::reading(content)?, own: look(Aspect::Own) })
+        Some(Read { content, reading: context::reading(content)?, own: aspect_of(Aspect::Own) })
     });
-    let seeded = context::with_thread(|thread| seeded(thread, reached, read, len, look));
-    let seeded = seeded.unwrap_or(Decision::Base);
+    let seeded = context::with_thread(|thread| seeded(thread, reached, read, len, aspect_of))
+        .unwrap_or(Decision::Base);
     match reached.given.as_deref() {
         None => seeded,
         Some(&GivenChoice::Steps(steps)) => {
@@ -124,14 +126,14 @@ fn decide_reached(
     }
 }
 
-/// The order that the seed means at a call, on request. Of a reading of the environment it is to be
-/// known what was read. The choice is listed.
+/// Returns the order that the seed stands for at a call, if the seed decides it, and lists the
+/// choice. `read` describes the reading, which must be known for the environment.
 fn seeded(
     thread: &mut ThreadState,
     reached: &Reached,
     read: Option<Read>,
     len: usize,
-    look: &dyn Fn(Aspect) -> u64,
+    aspect_of: &dyn Fn(Aspect) -> u64,
 ) -> Decision {
     let is_open = match reached.given.as_deref() {
         None => reached.is_selected,
@@ -144,8 +146,8 @@ fn seeded(
     let content = read.map(|read| read.content);
     let aspect = match level {
         Level::Eq | Level::Id if content.is_some() => content,
-        Level::Eq if is_open => Some(look(Aspect::Content)),
-        Level::Id if is_open => Some(look(Aspect::Version)),
+        Level::Eq if is_open => Some(aspect_of(Aspect::Content)),
+        Level::Id if is_open => Some(aspect_of(Aspect::Version)),
         _ => None,
     };
     let choice = ChoiceRecord {
@@ -164,7 +166,7 @@ fn seeded(
     }
     let (schedule, seed) = (reached.schedule, reached.seed);
     match (key(level, &choice), level) {
-        // The names backward, as a filesystem may list them that puts what is new first.
+        // The names in reverse, as a file system that lists new entries first would order them.
         (None, _) if reached.is_of_names && schedule.reverses(seed) => {
             Decision::Permute(backward(len, choice.own))
         }
@@ -179,7 +181,8 @@ fn seeded(
     }
 }
 
-/// All backward, but for the last ones, which the process itself has put there.
+/// Returns the reverse order of all elements except the last `own`, which the process itself added
+/// and which stay in place.
 fn backward(len: usize, own: u64) -> Permutation {
     if own == 0 {
         return Permutation::reversed(len);
@@ -189,7 +192,7 @@ fn backward(len: usize, own: u64) -> Permutation {
     Permutation::listed((0..len).map(|rank| if rank < given { given - 1 - rank } else { rank }))
 }
 
-/// The order of a long sequence at level EQ. Seed 0 reverses the order of the keyed hashes.
+/// Returns the order of a long sequence at level EQ. Seed 0 reverses the order of the keyed hashes.
 fn by_content(schedule: Schedule, seed: u64, content: u64) -> Decision {
     Decision::ByContent {
         tree: hash::mix(seed ^ TREE_KEY),
@@ -197,9 +200,9 @@ fn by_content(schedule: Schedule, seed: u64, content: u64) -> Decision {
     }
 }
 
-/// The permutation that a run at `level` draws from `seed` at a choice, when that is known: not at
-/// STD, and at ID and EQ only if the choice was made in the run that recorded it. Of long sequences
-/// at EQ, it means the order that has the same key.
+/// Returns the permutation that a run at `level` draws from `seed` at a choice, if it is known. It
+/// is not known at STD. At ID and EQ it is known only if the choice was made in the run that
+/// recorded it. For long sequences at EQ, it stands for the order with the same key.
 pub fn draw(
     schedule: Schedule,
     level: Level,
@@ -210,8 +213,8 @@ pub fn draw(
     Some(schedule.order(seed, key(level, choice)?, len))
 }
 
-/// What the order of a choice is drawn from in addition to the seed. `None` at STD, and where it is
-/// not known.
+/// Returns the data from which the order of a choice is drawn, in addition to the seed. Returns
+/// `None` at STD, and if the data is not known.
 #[inline]
 pub fn key(level: Level, choice: &ChoiceRecord) -> Option<Key> {
     let (a, b) = match level {
@@ -239,7 +242,7 @@ mod tests {
 
     const CALLER: Caller = Caller { file: "src/lib.rs", line: 3, column: 9 };
 
-    /// What was decided for collections of these sizes, and the record.
+    /// Returns the decisions for collections of these sizes, and the record.
     fn decided(spec: &RunSpec, lens: &[usize]) -> (Vec<Decision>, RunRecord) {
         let context = Context::new(spec.clone());
         let entered = context::enter(&context, "mine");
@@ -273,8 +276,8 @@ mod tests {
                 let decisions =
                     decisions.iter().filter(|decision| !matches!(decision, Decision::Base));
                 for (choice, decision) in record.choices.iter().zip(decisions) {
-                    let drawn = draw(*schedule, level, seed, choice);
-                    let drawn = drawn.map(Iterator::collect::<Vec<_>>);
+                    let drawn =
+                        draw(*schedule, level, seed, choice).map(Iterator::collect::<Vec<_>>);
                     assert_eq!(drawn, order(decision), "{level} {seed}");
                 }
             }

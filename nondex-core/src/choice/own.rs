@@ -1,4 +1,4 @@
-//! Choices of a project's own: results that its code does not specify.
+//! Choices of a project's own code: results that it does not specify.
 
 use super::arrange::put;
 use super::decision::{Decision, Element};
@@ -10,8 +10,8 @@ use crate::hash;
 use crate::hidden::{self, Vec};
 use crate::protocol::site::{Caller, Site};
 
-/// A number below `len`, as the run decides for this call: 0 outside a test, in canonical order,
-/// and if there is no other.
+/// Returns a number below `len`, as the run decides for this call. Returns 0 outside a test, in
+/// canonical order, and if there is no other number.
 pub fn choose(len: usize, caller: Caller) -> usize {
     if len < 2 {
         return 0;
@@ -20,8 +20,8 @@ pub fn choose(len: usize, caller: Caller) -> usize {
 }
 
 /// Arranges `items` as the run decides for this call. Outside a test, and in canonical order, they
-/// stay as they are. What they contain is not known: at EQ and ID, the call site and their number
-/// determine the order.
+/// stay as they are. Their content is not known, so at EQ and ID the call site and the number of
+/// items determine the order.
 pub fn permute<T>(items: &mut [T], caller: Caller) {
     let site = |_| Site::hash_of(&PERMUTE, PERMUTE.family, caller);
     let decision = decide(&PERMUTE, PERMUTE.family, caller, items.len(), site);
@@ -31,7 +31,7 @@ pub fn permute<T>(items: &mut [T], caller: Caller) {
     put(items, follow(decision, items.len()));
 }
 
-/// The positions, in canonical order, that a decision means for `len` elements.
+/// Returns the order that a decision yields for `len` elements, as positions in canonical order.
 fn follow(decision: Decision, len: usize) -> Vec<usize> {
     let base = 0..len;
     match decision {
@@ -49,7 +49,7 @@ fn follow(decision: Decision, len: usize) -> Vec<usize> {
             let base = hidden::collect(base);
             partly.order(&base, &drawn, &describe, &Stack::default)
         }
-        // Nothing is chosen at STD: see the family.
+        // No own choice varies at STD: see the family.
         Decision::Base | Decision::Std { .. } => hidden::collect(base),
     }
 }
@@ -63,7 +63,7 @@ mod tests {
     use crate::context::{Context, enter};
     use crate::{Level, RunSpec, Schedule};
 
-    /// Two results at one place, and one at another.
+    /// Returns two results at one place, and one at another.
     fn results<T>(spec: RunSpec, result: impl Fn(Caller) -> T) -> [T; 3] {
         let context = Context::new(spec);
         let _test = enter(&context, "t");
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!([first, again], [[3, 0, 2, 1], [3, 1, 0, 2]]);
     }
 
-    /// Whether results at one place may differ, and those at two places.
+    /// Returns whether results at one place may differ, and whether results at two places may.
     fn differ<T: PartialEq>(level: Level, result: impl Fn(Caller) -> T + Copy) -> (bool, bool) {
         let mut found = (false, false);
         for seed in 0..40 {

@@ -1,32 +1,33 @@
-//! A permutation that costs only what is looked at.
+//! A lazily drawn permutation.
 
 use super::generator::Xoshiro256;
 use crate::context::orders::LONGEST;
 use crate::hidden::{self, Box, Vec};
 
-/// Up to this length a permutation takes no memory, and is drawn from one word: 16! is below 2^45.
+/// Maximum length of a permutation that does not allocate and is drawn from one word: 16! is below
+/// 2^45.
 pub(super) const SHORT: usize = 16;
 
-/// Up to this length a permutation is drawn whole at once: in one tight loop that costs less than
-/// to come back.
+/// Maximum length of a permutation that is drawn completely at once. One tight loop costs less than
+/// repeated calls.
 const AT_ONCE: usize = 1 << 7;
 
-/// Up to this length the table of a permutation is laid out in full at once.
+/// Maximum length of a permutation whose table is allocated in full at once.
 const LAID_OUT: usize = 1 << 10;
 
-/// Number of draws from a longer permutation after which its table is laid out in full.
+/// Number of draws from a longer permutation after which its table is allocated in full.
 const SPARSE_DRAWS: usize = 32;
 
-/// Number of words that are drawn at a time, and the first time.
+/// Number of words that are drawn at a time, and at the first time.
 const WORDS: usize = 128;
 const FIRST_WORDS: usize = 4;
 
-/// A permutation of `0..len`: a forward Fisher–Yates shuffle (Durstenfeld 1964), drawn some
-/// positions at a time when it is long, over a table that is virtual until it is worth having.
+/// A permutation of `0..len`, drawn by a forward Fisher–Yates shuffle (Durstenfeld 1964). A long
+/// one is drawn some positions at a time, and its table stays virtual for the first draws.
 ///
-/// The first position costs O(min(len, 1024)), so the first entry of a million is not a shuffle of
-/// a million. The sequence depends on nothing but the generator and the length. Its memory is the
-/// system's.
+/// The first position costs O(min(len, 1024)), so reading the first of a million entries does not
+/// shuffle a million. The sequence depends only on the generator and the length. Its memory is from
+/// the [arena](crate::arena).
 #[derive(Clone, Debug)]
 pub struct Permutation(Drawn);
 
@@ -34,11 +35,11 @@ pub struct Permutation(Drawn);
 enum Drawn {
     Short(Short),
     Long(Box<Long>),
-    /// From the last to the first, and the number that is left.
+    /// From the last position to the first, with the number of remaining positions.
     Backward(usize),
 }
 
-/// All positions, in the value itself.
+/// All positions, stored inline.
 #[derive(Clone, Copy, Debug)]
 struct Short {
     order: [u8; SHORT],
@@ -49,11 +50,11 @@ struct Short {
 /// Positions that are drawn on demand.
 #[derive(Clone, Debug)]
 struct Long {
-    /// The first of these are as drawn.
+    /// The first `drawn` entries are final.
     table: Vec<u32>,
     drawn: usize,
     next: usize,
-    /// What the others are drawn from.
+    /// Source of the remaining positions.
     rest: Option<Box<Rest>>,
 }
 
@@ -61,23 +62,23 @@ struct Long {
 struct Rest {
     rng: Xoshiro256,
     len: usize,
-    /// As long as the table has only what was drawn.
+    /// State of the virtual table; `None` once the table is allocated in full.
     sparse: Option<Sparse>,
 }
 
-/// What a table would have that is not laid out.
+/// Entries of a virtual table.
 #[derive(Clone, Debug)]
 struct Sparse {
-    /// What is left of the word that is drawn from, and for how many draws.
+    /// Remainder of the current word, and the number of draws that it still allows.
     word: u64,
     left: usize,
-    /// The positions that have something other than their own number.
+    /// The positions whose entry differs from their own number, with the entry.
     moved: [(u32, u32); SPARSE_DRAWS],
     len: usize,
 }
 
 impl Sparse {
-    /// Puts something at a position, and takes what was there.
+    /// Stores `value` at a position, and returns the previous entry.
     fn replace(&mut self, position: u32, value: u32) -> u32 {
         let mut moved = self.moved[..self.len].iter_mut();
         if let Some((_, there)) = moved.find(|(moved, _)| *moved == position) {
@@ -88,7 +89,7 @@ impl Sparse {
         position
     }
 
-    /// What is at a position.
+    /// Returns the entry at a position.
     fn get(&self, position: u32) -> u32 {
         let mut moved = self.moved[..self.len].iter();
         moved.find(|(moved, _)| *moved == position).map_or(position, |(_, value)| *value)
@@ -96,11 +97,10 @@ impl Sparse {
 }
 
 impl Permutation {
-    /// The permutation of `0..len` that `rng` draws. One of up to 16 is to be drawn [from a
-    /// word](Permutation::of_word).
+    /// Draws the permutation of `0..len` from `rng`. Up to a length of 16,
+    /// [`of_word`](Permutation::of_word) is the function to use.
     ///
-    /// # Panics
-    /// For more than 2^32 positions.
+    /// Panics for more than 2^32 positions.
     pub fn new(rng: Xoshiro256, len: usize) -> Self {
         assert!(u32::try_from(len).is_ok(), "positions have 32 bits");
         let mut long = Long { table: hidden::vec(), drawn: 0, next: 0, rest: None };
@@ -123,17 +123,16 @@ impl Permutation {
         Permutation(Drawn::Long(hidden::boxed(long)))
     }
 
-    /// The permutation of `0..len` that a word encodes.
+    /// Returns the permutation of `0..len` that a word encodes.
     ///
-    /// # Panics
-    /// For more than 16 positions.
+    /// Panics for more than 16 positions.
     pub fn of_word(word: u64, len: usize) -> Self {
         let mut order = Short::IDENTITY;
         shuffle(&mut order[..len], 0, SHORT, 1, || word);
         Permutation(Drawn::Short(Short { order, next: 0, len: len as u8 }))
     }
 
-    /// The permutation that is listed in the first `len` bytes.
+    /// Returns the permutation that the first `len` bytes list.
     #[inline]
     pub(super) fn of_bytes(order: &[u8; LONGEST], len: usize) -> Self {
         if len > SHORT {
@@ -147,17 +146,18 @@ impl Permutation {
         }))
     }
 
-    /// From the last position to the first. Costs O(1), and so does each position.
+    /// Returns the permutation from the last position to the first. Costs O(1), and so does each
+    /// position.
     pub const fn reversed(len: usize) -> Self {
         Permutation(Drawn::Backward(len))
     }
 
-    /// Whether nothing else was drawn than that the order is reversed.
+    /// Returns whether this is the reverse order, made by [`reversed`](Permutation::reversed).
     pub const fn is_reversed(&self) -> bool {
         matches!(self.0, Drawn::Backward(_))
     }
 
-    /// Whether a list has each position below its length once.
+    /// Returns whether a list has each position below its length once.
     pub fn is_listed_once(order: &[u32]) -> bool {
         let mut is_there = hidden::collect(std::iter::repeat_n(false, order.len()));
         order.iter().all(|&position| {
@@ -166,7 +166,7 @@ impl Permutation {
         })
     }
 
-    /// The permutation that is listed, which has each position once.
+    /// Returns the listed permutation, which must have each position once.
     pub fn listed(positions: impl ExactSizeIterator<Item = u32>) -> Self {
         let len = positions.len();
         if len > SHORT {
@@ -184,7 +184,7 @@ impl Permutation {
         Permutation(Drawn::Short(Short { order, next: 0, len: len as u8 }))
     }
 
-    /// How many positions are left to draw.
+    /// Returns the number of remaining positions.
     pub fn remaining(&self) -> usize {
         match &self.0 {
             Drawn::Short(short) => usize::from(short.len - short.next),
@@ -271,7 +271,7 @@ impl ExactSizeIterator for Permutation {}
 impl std::iter::FusedIterator for Permutation {}
 
 impl Long {
-    /// Draws some more positions, if any are left.
+    /// Draws more positions, if any remain.
     #[cold]
     fn draw(&mut self) {
         let Some(rest) = self.rest.as_deref_mut() else { return };
@@ -301,7 +301,7 @@ impl Long {
         self.drawn = shuffle(&mut self.table, self.drawn, from_word, words, || rng.word());
     }
 
-    /// Lays the table out in full, and finishes the word that was begun.
+    /// Allocates the table in full, and uses up the current word.
     fn lay_out(&mut self) {
         let Some(rest) = self.rest.as_deref_mut() else { return };
         let Some(sparse) = rest.sparse.take() else { return };
@@ -319,8 +319,8 @@ impl Long {
     }
 }
 
-/// How many draws below such a length are made from one word, without rejection, so that every draw
-/// takes the same amount of the generator: the bias is below 2^-14.
+/// Returns how many draws below `len` are made from one word. There is no rejection, so that every
+/// draw consumes the same amount of the generator. The bias is below 2^-14.
 const fn draws_of_word(len: usize) -> usize {
     match len {
         0..=0x400 => 5,
@@ -331,9 +331,9 @@ const fn draws_of_word(len: usize) -> usize {
     }
 }
 
-/// A number below `bound` from the high bits of `word`; the low bits are left for the next: several
-/// bounded draws come from one word (Brackett-Rozinsky and Lemire, "Batched ranged random integer
-/// generation", 2024).
+/// Returns a number below `bound` from the high bits of `word`, and leaves the low bits for the
+/// next draw. Several bounded draws come from one word (Brackett-Rozinsky and Lemire, "Batched
+/// ranged random integer generation", 2024).
 #[inline]
 pub(super) fn draw(word: &mut u64, bound: usize) -> usize {
     let product = u128::from(*word) * bound as u128;
@@ -341,8 +341,9 @@ pub(super) fn draw(word: &mut u64, bound: usize) -> usize {
     (product >> 64) as usize
 }
 
-/// Goes on with a shuffle from a position, with a number of draws `from_word`, for at most a number
-/// of words; the position that is reached. The words do not wait for each other.
+/// Continues a shuffle at the position `from`, with `from_word` draws from each of at most `words`
+/// words. Returns the position that it reached. The words do not depend on each other, so the
+/// processor overlaps them.
 #[inline]
 pub(super) fn shuffle<T>(
     table: &mut [T],
@@ -368,7 +369,7 @@ pub(super) fn shuffle<T>(
 fn identity(len: usize) -> Vec<u32> {
     let mut table = hidden::vec();
     table.resize(len, 0);
-    // In one loop without a question in it.
+    // A loop without branches.
     for (at, position) in table.iter_mut().enumerate() {
         *position = at as u32;
     }

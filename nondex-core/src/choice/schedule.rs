@@ -1,45 +1,45 @@
-//! Which order a seed means at one choice: the first seeds are designed, all others are random.
+//! The order that a seed stands for at one choice: the first seeds form a design, all others are
+//! random.
 //!
-//! A random order finds a bug with the probability that the bug has, again and again. A design does
-//! better, because what one run has tried the next ones need not: after the clean run and the run
-//! of seed 0, which *reverses* the canonical order, every two elements were seen in both orders.
-//! The seeds after it make a small *covering design* for each choice, up to a length of
-//! [`DESIGNED_LEN`]:
+//! Each random order finds a bug with the same probability. A design does better, because later
+//! runs need not repeat what earlier ones tried. After the clean run and the run of seed 0, which
+//! *reverses* the canonical order, every pair of elements was seen in both orders. The following
+//! seeds form a small *covering design* for each choice, up to a length of [`DESIGNED_LEN`]:
 //!
-//! - 3 elements: the four orders that are left, which are rotations of the canonical order and of
-//!   its reverse;
+//! - 3 elements: the remaining four orders, which are rotations of the canonical order and of its
+//!   reverse;
 //! - 4 to 8: a sequence covering array of strength 3 (Kuhn, Higdon, Lawrence, Kacker and Lei,
 //!   "Combinatorial methods for event sequence testing", 2012; Chee, Colbourn, Horsley and Zhou,
-//!   "Sequence covering arrays", 2013). At most nine orders have every three elements in all six
+//!   "Sequence covering arrays", 2013). At most nine orders show every three elements in all six
 //!   orders, and every element at every position;
-//! - more: a Latin square that has the reverse of each of its orders. So as many orders as there
-//!   are elements have every element at every position (once, if their number is even), and every
-//!   two elements are equally often in both orders. Orders and their reverses come close to each
-//!   other: three elements are never twice in one order before they were in its reverse, or nearly
-//!   so. Up to 16 elements the square is one of which the first eight orders have more threes than
-//!   those of most others; beyond, it is random.
+//! - more: a Latin square that contains the reverse of each of its orders. As many orders as there
+//!   are elements show every element at every position (once, if the number is even). They also
+//!   show every two elements equally often in both orders. An order and its reverse come close to
+//!   each other: three elements are almost never twice in one order before they were in its
+//!   reverse. Up to 16 elements, the first eight orders of the square cover more triples than those
+//!   of most squares. Beyond that, the square is random.
 //!
 //! **Choices stay independent.** If one structure served all choices, two reads would agree where
-//! they should not. So the elements of the design are renamed, and its orders exchanged, by words
-//! that are keyed by the choice: taken alone, each order is any permutation with the same
-//! probability, and the orders of two choices have nothing to do with each other. Only seed 0 is
-//! the same everywhere; what shows when two choices differ is found by the others.
+//! they should not. So words keyed by the choice rename the elements of the design and exchange its
+//! orders. Taken alone, each order is any permutation with the same probability, and the orders of
+//! two choices are unrelated. Only seed 0 is the same everywhere. The other seeds find bugs that
+//! need two choices to differ.
 //!
-//! **A seed stands alone.** The order depends on the seed, the choice and the length, not on which
-//! other seeds are run.
+//! **A seed is independent of other seeds.** The order depends on the seed, the choice and the
+//! length, not on which other seeds are run.
 
 use super::generator::{Xoshiro256, word};
 use super::permutation::{Permutation, SHORT, draw};
 use crate::context::orders::{LONGEST, Orders};
 use crate::protocol::schedule::Schedule;
 
-/// Longer sequences are reversed by seed 0 and have no further design: it would need hundreds of
-/// seeds. An order of it costs about twice as much as a random one, which counts when a long
-/// sequence is read again and again.
+/// Maximum length with a design. Seed 0 reverses longer sequences too, but a design for them would
+/// need hundreds of seeds. An order of a design costs about twice as much as a random one, which
+/// matters if a long sequence is read again and again.
 pub(super) const DESIGNED_LEN: usize = LONGEST;
 
-/// What an order is drawn from in addition to the seed: choices with the same one have the same
-/// order.
+/// The data from which an order is drawn, in addition to the seed. Choices with equal keys have
+/// equal orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     pub(crate) tag: u64,
@@ -48,7 +48,7 @@ pub struct Key {
 }
 
 impl Schedule {
-    /// How many seeds, from 0, are designed for sequences of `len` elements.
+    /// Returns how many seeds, from 0, form the design for sequences of `len` elements.
     pub const fn designed(self, len: usize) -> u64 {
         match self {
             Schedule::Covering => 1 + rows(len) as u64,
@@ -56,9 +56,9 @@ impl Schedule {
         }
     }
 
-    /// The order of `len` elements that `seed` means at a choice. Costs O(1) for seed 0, about
-    /// twice as much as [`Permutation::new`] for the other designed ones, and as much for all
-    /// others.
+    /// Returns the order of `len` elements that `seed` stands for at a choice. Costs O(1) for seed
+    /// 0, and as much as [`Permutation::new`] for random seeds. The other seeds of a design cost
+    /// about twice as much.
     pub(crate) fn order(self, seed: u64, key: Key, len: usize) -> Permutation {
         self.long(seed, key, len).unwrap_or_else(|| {
             let mut order = [0; LONGEST];
@@ -67,7 +67,8 @@ impl Schedule {
         })
     }
 
-    /// As [`order`](Schedule::order), of which some that were drawn before are kept.
+    /// Returns the order as [`order`](Schedule::order) does, with a cache of some orders drawn
+    /// earlier.
     #[inline]
     pub(crate) fn order_again(
         self,
@@ -84,7 +85,7 @@ impl Schedule {
         })
     }
 
-    /// The order, if it is not one that is drawn as bytes.
+    /// Returns the order, unless it is one that is drawn as bytes.
     #[inline]
     fn long(self, seed: u64, key: Key, len: usize) -> Option<Permutation> {
         if self.reverses(seed) {
@@ -94,7 +95,7 @@ impl Schedule {
         is_long.then(|| Permutation::new(Xoshiro256::keyed(seed, key.tag, key.a, key.b), len))
     }
 
-    /// Draws an order that is designed or short.
+    /// Draws an order of the design, or a short one.
     fn draw(self, seed: u64, key: Key, len: usize, order: &mut [u8; LONGEST]) {
         if seed < self.designed(len) {
             designed(seed as usize - 1, key, len, order);
@@ -107,7 +108,7 @@ impl Schedule {
     }
 }
 
-/// How many orders the design has in addition to the reverse.
+/// Returns how many orders the design has in addition to the reverse.
 const fn rows(len: usize) -> usize {
     match len {
         0..=2 => 0,
@@ -122,16 +123,16 @@ const fn rows(len: usize) -> usize {
     }
 }
 
-/// One order of the design.
+/// Draws one order of the design.
 fn designed(row: usize, key: Key, len: usize, order: &mut [u8; LONGEST]) {
     let of_choice = |number| word(number, key.tag | DESIGN_TAG, key.a, key.b);
-    // Of each window the orders are exchanged.
+    // The orders within each window are exchanged.
     let start = row - row % WINDOW;
     let row =
         start + exchanged(of_choice(start as u64), row % WINDOW, WINDOW.min(rows(len) - start));
     let array: &[u8] = match len {
-        // With the canonical order and its reverse they are all there are, whatever the elements
-        // are called.
+        // The rows, the canonical order and its reverse are all orders, so renaming the elements
+        // would add nothing.
         3 => return order[..3].copy_from_slice(&THREE[row]),
         4 => &FOUR[row],
         5 => &FIVE[row],
@@ -149,14 +150,14 @@ fn designed(row: usize, key: Key, len: usize, order: &mut [u8; LONGEST]) {
     let mut at = 0;
     for &element in array {
         order[at % LONGEST] = names[usize::from(element) % SHORT];
-        // Of an odd number there is one more than is named: what comes next takes its place.
+        // An odd length has one element too many: the next element overwrites it.
         at += usize::from(usize::from(element) < len);
     }
 }
 
-/// One order of a balanced Latin square: all elements stand on a wheel, which is read off at places
-/// in a fixed sequence and turned a bit for each order. The places are such that after half a turn
-/// they are read backward.
+/// Draws one order of a balanced Latin square. All elements are on a wheel, which is read at places
+/// in a fixed sequence and turned a little for each order. After half a turn, the places are read
+/// in reverse.
 fn turned(row: usize, key: Key, len: usize, order: &mut [u8; LONGEST]) {
     let half = len.div_ceil(2);
     let all = 2 * half;
@@ -165,7 +166,7 @@ fn turned(row: usize, key: Key, len: usize, order: &mut [u8; LONGEST]) {
     let (mut wheel, mut places) = (IDENTITY, IDENTITY);
     shuffle_bytes(&mut wheel, all, FROM_WORD, || rng.word());
     shuffle_bytes(&mut places, half, FROM_WORD, || rng.word());
-    // Without a branch, which could not be predicted: below zero is large.
+    // Avoids an unpredictable branch: a negative difference wraps to a large number.
     let wrapped = |place: usize| place.min(place.wrapping_sub(all));
     let turn = along(of_choice(TURN), row / 2, half) + row % 2 * half;
     let mut sides = 0;
@@ -180,14 +181,14 @@ fn turned(row: usize, key: Key, len: usize, order: &mut [u8; LONGEST]) {
         order[(all - 1 - at) % LONGEST] = wheel[wrapped(place + half) % LONGEST];
     }
     if all > len {
-        // Of an odd number of elements one place of the wheel is empty.
+        // With an odd number of elements, one place of the wheel is empty.
         let empty = order[..all].iter().position(|&element| usize::from(element) == len);
         order.copy_within(empty.unwrap_or(len) + 1..all, empty.unwrap_or(len));
     }
 }
 
-/// Shuffles the first `len` bytes, as [`shuffle`](super::permutation::shuffle) with a number of
-/// draws from each word: written out for arrays whose length is known.
+/// Shuffles the first `len` bytes as [`shuffle`](super::permutation::shuffle) does, with
+/// `from_word` draws from each word. Specialised for arrays of known length.
 #[inline]
 fn shuffle_bytes<const ROOM: usize>(
     bytes: &mut [u8; ROOM],
@@ -208,8 +209,8 @@ fn shuffle_bytes<const ROOM: usize>(
     }
 }
 
-/// The orders of a Latin square, of which the first is given: the same wheel, turned. After each
-/// comes its reverse, half a turn further; the first few are far from each other.
+/// Returns the orders of a Latin square, of which the first is given: the same wheel, turned. Each
+/// order is followed by its reverse, half a turn further. The first few are far from each other.
 const fn square<const LEN: usize>(first: [u8; LEN]) -> [[u8; LEN]; LEN] {
     let half = LEN / 2;
     let mut rows = [[0; LEN]; LEN];
@@ -226,7 +227,7 @@ const fn square<const LEN: usize>(first: [u8; LEN]) -> [[u8; LEN]; LEN] {
     rows
 }
 
-/// What number `at` of the orders of a window is exchanged with, by a word.
+/// Returns the index with which `at` is exchanged in a window of `len` orders, by a word.
 fn exchanged(mut word: u64, at: usize, len: usize) -> usize {
     let mut sequence: [u8; WINDOW] = std::array::from_fn(|at| at as u8);
     for here in 0..=at {
@@ -235,14 +236,15 @@ fn exchanged(mut word: u64, at: usize, len: usize) -> usize {
     sequence[at].into()
 }
 
-/// Number `at` of a walk around `len` places, from anywhere, that visits every place once before
-/// any twice. Its step is about the golden section, so that the first few are far from each other.
+/// Returns the place `at` steps along a walk around `len` places with a random start. The walk
+/// visits every place once before any twice. Its step is about the golden section, so that the
+/// first few places are far from each other.
 fn along(mut word: u64, at: usize, len: usize) -> usize {
     let start = draw(&mut word, len);
     (start + at * usize::from(STEPS[len])) % len
 }
 
-/// The steps around this number of places.
+/// Steps of the walks, by the number of places.
 const STEPS: [u8; DESIGNED_LEN / 2 + 1] = {
     let mut steps = [1; DESIGNED_LEN / 2 + 1];
     let mut len = 1;
@@ -266,7 +268,8 @@ const fn gcd(mut a: u32, mut b: u32) -> u32 {
     a
 }
 
-/// All elements of the longest design in canonical order, and of one that is drawn from a word.
+/// All elements of the longest design in canonical order, and those of an order that is drawn from
+/// one word.
 const IDENTITY: [u8; LONGEST] = identity();
 const IDENTITY_OF_SHORT: [u8; SHORT] = identity();
 
@@ -280,10 +283,10 @@ const fn identity<const LEN: usize>() -> [u8; LEN] {
     all
 }
 
-/// Draws from one word of the generator below at most [`DESIGNED_LEN`].
+/// Number of draws from one word of the generator below at most [`DESIGNED_LEN`].
 const FROM_WORD: usize = 5;
 
-/// What the words of a choice are for. Those below are for windows.
+/// Purposes of the words of a choice. Numbers below these are for windows.
 const WHEEL: u64 = 1 << 32;
 const TURN: u64 = 3 << 32;
 const SIDES: u64 = 4 << 32;
@@ -291,14 +294,14 @@ const SIDES: u64 = 4 << 32;
 /// Separates designs from the orders that a seed draws.
 const DESIGN_TAG: u64 = 32;
 
-/// Number of orders that are exchanged with each other.
+/// Number of orders in a window, which are exchanged with each other.
 const WINDOW: usize = 8;
 
 /// The orders of three elements that are neither the canonical order nor its reverse.
 const THREE: [[u8; 3]; 4] = [[0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1]];
 
-/// Sequence covering arrays of strength 3 that have every element at every position, found by
-/// simulated annealing; the tests check them.
+/// Sequence covering arrays of strength 3 with every element at every position, found by simulated
+/// annealing. The tests check them.
 const FOUR: [[u8; 4]; 8] = [
     [3, 2, 0, 1],
     [1, 2, 0, 3],
@@ -352,8 +355,9 @@ const EIGHT: [[u8; 8]; 8] = [
     [6, 2, 0, 3, 1, 7, 4, 5],
 ];
 
-/// Latin squares of which the first eight orders have at least 0.86 of all threes in every order,
-/// where a random one has 0.82 in the mean; the best of 20,000 random ones, the tests check them.
+/// Latin squares whose first eight orders cover at least 0.86 of all orders of three elements; a
+/// random square covers 0.82 on average. They are the best of 20,000 random ones. The tests check
+/// them.
 const TEN: [[u8; 10]; 10] = square([8, 9, 7, 1, 5, 0, 6, 2, 4, 3]);
 const TWELVE: [[u8; 12]; 12] = square([3, 1, 5, 6, 2, 10, 4, 8, 0, 11, 7, 9]);
 const FOURTEEN: [[u8; 14]; 14] = square([4, 12, 10, 13, 9, 0, 8, 1, 7, 2, 6, 3, 5, 11]);

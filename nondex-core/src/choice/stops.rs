@@ -1,30 +1,30 @@
-//! Where a systematic seed holds threads back, as a number.
+//! The encoding of injected delays as a systematic seed.
 //!
 //! A [systematic](crate::Schedule::Systematic) seed is a list of *stops*: the decisions at which a
-//! thread is delayed, each by the thread, in the order in which they were started, and by how many
-//! decisions it came to before. The lowest seven bits say how many bits each of the two takes, so
-//! that a few stops in short programs make a number that every reader of JSON keeps: one below
-//! 2^53.
+//! thread is delayed. A stop has the index of the thread, in the order in which threads were
+//! started, and the number of the thread's earlier decisions. The lowest seven bits of a seed tell
+//! how many bits each of the two takes. A few stops in short programs thus make a number below
+//! 2^53, which every reader of JSON preserves.
 
 /// A decision at which a thread is delayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stop {
-    /// Which thread of the test, in the order in which they were started, from 0.
+    /// Index of the thread in the test, in the order in which the threads were started, from 0.
     pub thread: u32,
-    /// Which of its decisions, from 0.
+    /// Index among the decisions of the thread, from 0.
     pub number: u32,
 }
 
-/// How many bits say how many bits there are for the number of a decision, and for this and that of
-/// a thread.
+/// Number of header bits for the width of a decision's number, and of all header bits, which also
+/// hold the width of a thread's index.
 const NUMBER_BITS: u32 = 4;
 const HEADER_BITS: u32 = 7;
 
-/// Every seed is below this.
+/// Exclusive upper bound of all seeds.
 const END: u64 = 1 << 53;
 
-/// The seed with these stops, in this order; `None` when there are too many, or too large ones.
-/// Without any it is 0.
+/// Returns the seed with these stops, in this order; 0 without any. Returns `None` if there are too
+/// many stops, or too large ones.
 pub fn seed(stops: &[Stop]) -> Option<u64> {
     if stops.is_empty() {
         return Some(0);
@@ -47,7 +47,7 @@ pub fn seed(stops: &[Stop]) -> Option<u64> {
     Some(seed << HEADER_BITS | u64::from(of_thread << NUMBER_BITS | of_number))
 }
 
-/// The stops of a seed, the last one first. Takes no memory.
+/// Returns the stops of a seed, last one first. Does not allocate.
 pub fn of_seed(seed: u64) -> impl Iterator<Item = Stop> {
     let header = (seed & ((1 << HEADER_BITS) - 1)) as u32;
     let of_number = header & ((1 << NUMBER_BITS) - 1);

@@ -1,5 +1,5 @@
-//! serde's traits of a [`Value`], for the driver: from them follow those of every type of the
-//! protocol.
+//! serde's traits for [`Value`], used by the driver. The traits of all other types of the protocol
+//! delegate to them.
 
 use std::fmt;
 

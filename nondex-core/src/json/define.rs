@@ -1,12 +1,13 @@
-//! The JSON of a type, defined once: by [`object!`], [`words!`], [`variants!`] and [`tagged!`].
+//! Macros that define the JSON of a type once: [`object!`], [`words!`], [`variants!`] and
+//! [`tagged!`].
 //!
-//! The fields and variants that are listed are compared with the type's by the compiler: one that
-//! is left out, or too many, is an error. Reading and writing are `#[inline]` so that the runtime
-//! has only the half of them that it needs.
+//! The compiler compares the listed fields and variants with those of the type: a missing or
+//! additional one is an error. Reading and writing are `#[inline]`, so that the runtime contains
+//! only the half that it needs.
 
 use super::{Data, Error, Value};
 
-/// The fields of an object, while they are read.
+/// The fields of an object that is being read.
 pub(crate) struct Fields {
     of: &'static str,
     fields: Vec<(String, Value)>,
@@ -20,7 +21,7 @@ impl Fields {
         }
     }
 
-    /// Takes a field; one that is absent is its default, where it has one.
+    /// Takes a field. An absent field takes its default, if it has one.
     pub(crate) fn field<T: Data>(
         &mut self,
         name: &str,
@@ -42,8 +43,8 @@ impl Fields {
         Error(format!("`{name}` of {}: {error}", self.of))
     }
 
-    /// Checks that each of the `names` was there at most once; where unknown fields are refused,
-    /// too, that none is left.
+    /// Checks that each of the `names` occurred at most once. If `strict`, also checks that there
+    /// are no unknown fields.
     pub(crate) fn end(self, strict: bool, names: &[&str]) -> Result<(), Error> {
         let of = self.of;
         for (name, _) in self.fields {
@@ -61,7 +62,7 @@ impl Fields {
     }
 }
 
-/// The fields of an object, while they are written.
+/// The fields of an object that is being written.
 #[derive(Default)]
 pub(crate) struct Written(Vec<(String, Value)>);
 
@@ -79,7 +80,7 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// A variant: its name, or an object with one field that is called so.
+/// Returns the value of a variant: its name, or an object with one field of that name.
 pub fn variant(name: &str, value: Option<Value>) -> Value {
     match value {
         None => Value::String(name.to_owned()),
@@ -87,7 +88,7 @@ pub fn variant(name: &str, value: Option<Value>) -> Value {
     }
 }
 
-/// The name of a variant, and what it holds.
+/// Returns the name of a variant, and the value that it holds.
 pub(crate) fn name_and_value(of: &str, value: Value) -> Result<(String, Option<Value>), Error> {
     match value {
         Value::String(name) => Ok((name, None)),
@@ -99,15 +100,15 @@ pub(crate) fn name_and_value(of: &str, value: Value) -> Result<(String, Option<V
     }
 }
 
-/// The error about a name that is none of the `known` ones.
+/// Returns the error for a name that is none of the `known` ones.
 pub fn unknown(name: &str, known: &[&str]) -> Error {
     let known = known.join("`, `");
     Error(format!("unknown variant `{name}`, expected one of `{known}`"))
 }
 
-/// A struct is an object: `object!(Site { api, line as "l", stack = optional })`. An `optional`
-/// field is left out where it has its type's default; a `defaulted` one is always written and may
-/// be absent. `object!(strict …)` refuses fields that it does not know.
+/// Defines a struct as an object: `object!(Site { api, line as "l", stack = optional })`. An
+/// `optional` field is omitted if it has its type's default. A `defaulted` field is always written,
+/// and may be absent. `object!(strict …)` rejects unknown fields.
 macro_rules! object {
     (strict $type:ident { $($fields:tt)* }) => {
         $crate::json::define::object!(@ true, $type { $($fields)* });
@@ -148,16 +149,16 @@ macro_rules! object {
     };
 }
 
-/// An enum without values is a name: `words!(Threads { Each = "each", One = "one" })` gives it
-/// `ALL` and `name`, unless it has them.
+/// Defines an enum without values by names: `words!(Threads { Each = "each", One = "one" })`. Adds
+/// `ALL` and `name`; without the list, the type must have them.
 #[macro_export]
 macro_rules! words {
     ($type:ident { $($variant:ident = $name:literal),* $(,)? }) => {
         impl $type {
-            /// Every one of them, in the order in which they are declared.
+            /// All variants, in the order of their declaration.
             pub const ALL: [$type; [$($name),*].len()] = [$($type::$variant),*];
 
-            /// The name on the command line, in specs, records and reports.
+            /// Returns the name on the command line, in specs, records and reports.
             pub const fn name(self) -> &'static str {
                 match self {
                     $($type::$variant => $name,)*
@@ -187,7 +188,7 @@ macro_rules! words {
     };
 }
 
-/// An enum with values is a name, or an object with one field:
+/// Defines an enum with values: each variant is a name, or an object with one field. Example:
 /// `variants!(Outcome { Passed = "passed", Exited(code) = "exited" })`.
 macro_rules! variants {
     ($type:ident { $($variant:ident $(($held:ident))? = $name:literal),* $(,)? }) => {
@@ -220,7 +221,7 @@ macro_rules! variants {
     };
 }
 
-/// An enum of structs is an object whose field `tag` names the variant:
+/// Defines an enum of structs as an object whose field `tag` names the variant:
 /// `tagged!(Event by "event" { End = "end" { test } })`.
 macro_rules! tagged {
     ($type:ident by $tag:literal {
@@ -267,7 +268,7 @@ macro_rules! tagged {
     };
 }
 
-/// The name of a field: its own, or the one that was given.
+/// Expands to the JSON name of a field: that of the Rust field, or the given one.
 macro_rules! name {
     ($field:ident) => {
         stringify!($field)
@@ -277,7 +278,7 @@ macro_rules! name {
     };
 }
 
-/// Whether a field is not written.
+/// Expands to whether a field is omitted.
 macro_rules! is_left_out {
     ($field:ident optional) => {
         $crate::json::define::is_default($field)
@@ -287,7 +288,7 @@ macro_rules! is_left_out {
     };
 }
 
-/// What a field is that is absent.
+/// Expands to the default of an absent field.
 macro_rules! default {
     () => {
         None
@@ -297,7 +298,7 @@ macro_rules! default {
     };
 }
 
-/// The pattern of what a variant holds.
+/// Expands to the pattern of the value that a variant holds.
 macro_rules! held {
     () => {
         None
@@ -307,7 +308,7 @@ macro_rules! held {
     };
 }
 
-/// serde's traits of a type that is [`Data`].
+/// Implements serde's traits for a type that is [`Data`].
 #[cfg(feature = "serde")]
 #[doc(hidden)]
 #[macro_export]
@@ -328,7 +329,7 @@ macro_rules! bridge {
     };
 }
 
-/// serde's traits are for the driver.
+/// Does nothing: only the driver needs serde's traits.
 #[cfg(not(feature = "serde"))]
 #[doc(hidden)]
 #[macro_export]

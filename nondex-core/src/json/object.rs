@@ -1,12 +1,12 @@
-//! Objects that are written field by field into text of the arena: what an interposed call records
-//! takes no memory from the program's allocators.
+//! Objects that are written field by field into text in the arena. Interposed calls record them
+//! without the program's allocators.
 
 use std::fmt::{self, Write};
 
 use super::string;
 use crate::hidden::Text;
 
-/// An object, while it is written. The names of fields need no escapes.
+/// An object that is being written. Names of fields must not need escapes.
 #[derive(Debug)]
 pub struct Object<'a> {
     text: &'a mut Text,
@@ -22,7 +22,7 @@ impl<'a> Object<'a> {
         object.text.push_str("}");
     }
 
-    /// Begins a field; what is appended to the text is its value.
+    /// Begins a field; the value is what is appended to the returned text.
     fn field(&mut self, name: &str) -> &mut Text {
         let separator = if self.is_empty { "\"" } else { ",\"" };
         self.is_empty = false;
@@ -38,7 +38,7 @@ impl<'a> Object<'a> {
         self
     }
 
-    /// Writes a string that is there; otherwise no field.
+    /// Writes a string if there is one, and no field if not.
     pub fn optional_string(&mut self, name: &str, value: Option<&str>) -> &mut Self {
         if let Some(value) = value {
             self.string(name, value);
@@ -46,7 +46,7 @@ impl<'a> Object<'a> {
         self
     }
 
-    /// Writes what these arguments show as a string.
+    /// Writes the formatted arguments as a string.
     pub fn shown(&mut self, name: &str, value: fmt::Arguments<'_>) -> &mut Self {
         self.string(name, &Text::of(value))
     }
@@ -57,7 +57,7 @@ impl<'a> Object<'a> {
         self
     }
 
-    /// Writes a number that is there; otherwise no field.
+    /// Writes a number if there is one, and no field if not.
     pub fn optional_number(&mut self, name: &str, value: Option<u64>) -> &mut Self {
         if let Some(value) = value {
             self.number(name, value);
@@ -65,7 +65,7 @@ impl<'a> Object<'a> {
         self
     }
 
-    /// Writes a number other than 0.
+    /// Writes a number if it is not 0, and no field if it is.
     pub fn count(&mut self, name: &str, value: u64) -> &mut Self {
         self.optional_number(name, (value != 0).then_some(value))
     }
@@ -76,7 +76,7 @@ impl<'a> Object<'a> {
         self
     }
 
-    /// Writes a boolean that is true.
+    /// Writes a boolean if it is true, and no field if not.
     pub fn flag(&mut self, name: &str, value: bool) -> &mut Self {
         if value {
             self.boolean(name, true);
@@ -90,7 +90,7 @@ impl<'a> Object<'a> {
         self
     }
 
-    /// Writes a list of what `write` appends for each item.
+    /// Writes an array to which `write` appends each item.
     pub fn list<T>(
         &mut self,
         name: &str,
@@ -109,7 +109,7 @@ impl<'a> Object<'a> {
         self
     }
 
-    /// Writes a list of objects.
+    /// Writes an array of objects.
     pub fn objects<T>(
         &mut self,
         name: &str,
@@ -121,7 +121,7 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// Writes a list of numbers.
+    /// Writes an array of numbers.
     pub fn numbers(&mut self, name: &str, items: impl IntoIterator<Item = u64>) -> &mut Self {
         self.list(name, items, |item, text| text.push(item))
     }
@@ -130,11 +130,11 @@ impl<'a> Object<'a> {
 impl Text {
     /// Appends a string in quotation marks.
     pub fn quote(&mut self, value: &str) {
-        // A text takes whatever is written.
+        // Writing to a `Text` cannot fail.
         let _ = string(value, self);
     }
 
-    /// Appends what a value shows.
+    /// Appends the `Display` form of a value.
     pub fn push(&mut self, value: impl fmt::Display) {
         let _ = write!(self, "{value}");
     }

@@ -1,12 +1,12 @@
-//! From a text to its value.
+//! The JSON parser.
 
 use super::{Error, Value};
 
-/// How deep lists and objects may be in each other: more than any type of the protocol, and few
-/// enough for any stack.
+/// Maximum nesting depth of arrays and objects. It exceeds that of every type of the protocol, and
+/// is small enough for any stack.
 const DEPTH: usize = 64;
 
-/// Reads a whole text.
+/// Parses a complete text.
 pub(super) fn text(text: &str) -> Result<Value, Error> {
     let mut reader = Reader { text, at: 0 };
     let value = reader.value(DEPTH)?;
@@ -16,7 +16,7 @@ pub(super) fn text(text: &str) -> Result<Value, Error> {
     }
 }
 
-/// A text and how far it was read.
+/// A text and the position up to which it was read.
 struct Reader<'a> {
     text: &'a str,
     at: usize,
@@ -42,7 +42,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads `token` if it comes next.
+    /// Consumes `token` if it comes next, and returns whether it did.
     fn take(&mut self, token: &str) -> bool {
         self.peek();
         let found = self.rest().starts_with(token);
@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
         let mut value = String::new();
         loop {
             let rest = self.rest();
-            // Both are ASCII, and so no part of another character.
+            // Both bytes are ASCII, so they are not part of another character.
             let plain = rest
                 .bytes()
                 .position(|byte| matches!(byte, b'"' | b'\\'))
@@ -133,7 +133,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What follows `\u`: one unit of UTF-16, or two with another `\u` between them.
+    /// Parses the rest of a `\u` escape: one UTF-16 unit, or a surrogate pair with another `\u` in
+    /// between.
     fn unicode(&mut self) -> Result<char, Error> {
         let first = self.unit()?;
         let mut units = vec![first];

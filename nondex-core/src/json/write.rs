@@ -1,13 +1,13 @@
-//! From a value to its text.
+//! The JSON writer.
 
 use std::fmt::{self, Display, Write};
 
 use super::Value;
 
-/// A string takes whatever is written.
+/// Message for an error that cannot happen, because writing to a string does not fail.
 const TAKEN: &str = "a string takes it";
 
-/// Appends a value.
+/// Appends a value to `text`.
 pub(super) fn value(value: &Value, text: &mut String) {
     match value {
         Value::Null => text.push_str("null"),
@@ -50,7 +50,7 @@ fn separated<T>(
     text.push(close);
 }
 
-/// Writes a string in quotation marks.
+/// Writes a string in quotation marks, with escapes.
 pub(crate) fn string(value: &str, text: &mut impl Write) -> fmt::Result {
     text.write_char('"')?;
     for c in value.chars() {

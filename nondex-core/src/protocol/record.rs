@@ -19,7 +19,8 @@ use super::spec::{ALGORITHM, PROTOCOL, RunSpec};
 use super::state::{AccessRecord, StateChange};
 
 /// Record of one run of one test. The same [`RunSpec`] and binary give the same record, byte for
-/// byte, if the test is single-threaded or its threads share nothing before they are joined.
+/// byte. This holds if the test is single-threaded or its threads share nothing before they are
+/// joined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRecord {
     /// Protocol version: [`PROTOCOL`].

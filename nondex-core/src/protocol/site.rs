@@ -132,8 +132,7 @@ pub fn is_of_std(file: &str) -> bool {
 fn path_in_std(file: &str) -> Option<&str> {
     let in_release = || {
         file.match_indices("/rustc-").find_map(|(start, marker)| {
-            let rest = &file[start + marker.len()..];
-            let rest = &rest[rest.find('/')? + 1..];
+            let (_version, rest) = file[start + marker.len()..].split_once('/')?;
             rest.starts_with("library/").then_some(rest)
         })
     };

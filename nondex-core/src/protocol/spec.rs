@@ -28,7 +28,7 @@ pub const ALGORITHM: u32 = 10;
 pub const SPEC_VARIABLE: &str = "NONDEX_SPEC";
 
 /// Environment variable that identifies a program which a test starts. It has the number of the
-/// test's own process, a colon, and the path of the thread that started the program with the
+/// test's own process, a colon, and a path: that of the thread that started the program, with the
 /// ordinal of the start. It is removed before `main`.
 pub const CHILD_VARIABLE: &str = "NONDEX_CHILD";
 

@@ -77,7 +77,7 @@ fn a_listed_permutation_is_as_listed() {
     }
 }
 
-/// How far the orders of four elements are from equally often.
+/// Returns how far the orders of four elements are from being equally frequent.
 fn chi_square(order: impl Fn(u64) -> Permutation) -> f64 {
     let mut counts = std::collections::BTreeMap::new();
     let draws = 24_000;
@@ -93,8 +93,8 @@ fn chi_square(order: impl Fn(u64) -> Permutation) -> f64 {
 
 #[test]
 fn all_orders_of_four_elements_are_drawn_about_equally_often() {
-    // 23 degrees of freedom: 60 is beyond the 0.9999 quantile; the seeds are fixed, so this cannot
-    // flake.
+    // With 23 degrees of freedom, 60 is beyond the 0.9999 quantile. The seeds are fixed, so this
+    // cannot flake.
     let of_generator = |seed| Permutation::new(Xoshiro256::seeded(seed), 4);
     for found in [chi_square(|seed| drawn(seed, 4)), chi_square(of_generator)] {
         assert!(found < 60.0, "chi square {found}");

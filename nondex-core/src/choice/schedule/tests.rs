@@ -15,7 +15,8 @@ fn order(seed: u64, key: Key, len: usize) -> Vec<usize> {
     Schedule::Covering.order(seed, key, len).collect()
 }
 
-/// What all orders of a design have, and whether that is enough.
+/// Collects what `has` finds in the canonical order and in those of the first seeds, and returns
+/// the number of distinct findings.
 fn check(
     len: usize,
     number: u64,
@@ -77,7 +78,7 @@ fn each_of_the_first_seeds_has_another_first_and_last_element_when_there_are_man
             let orders: Vec<_> = (1..9).map(|seed| order(seed, key(number), len)).collect();
             let firsts: BTreeSet<_> = orders.iter().map(|order| order[0]).collect();
             let lasts: BTreeSet<_> = orders.iter().map(|order| order[len - 1]).collect();
-            // Of an odd number one order may begin, or end, with the element that is next.
+            // With an odd number, one order may begin or end with the next element.
             let least = 8 - len % 2;
             assert!(firsts.len() >= least && lasts.len() >= least, "{len}");
         }
@@ -141,7 +142,7 @@ fn taken_alone_every_designed_order_is_any_permutation() {
         assert_eq!(counts.len(), 24);
         let distance = |&n: &u32| (f64::from(n) - 100.0).powi(2) / 100.0;
         let chi_square: f64 = counts.values().map(distance).sum();
-        // 23 degrees of freedom: 60 is beyond the 0.9999 quantile; the keys are fixed, so this
+        // With 23 degrees of freedom, 60 is beyond the 0.9999 quantile. The keys are fixed, so this
         // cannot flake.
         assert!(chi_square < 60.0, "seed {seed}: chi square {chi_square}");
     }
@@ -154,7 +155,7 @@ fn taken_alone_every_designed_order_is_any_permutation() {
 
 #[test]
 fn two_choices_differ_as_often_as_if_they_were_random() {
-    // Of how many pairs of choices the same two elements have the same relative order.
+    // The number of pairs of choices that have the same two elements in the same relative order.
     let agree = |seeds: std::ops::Range<u64>, len: usize| {
         let is_first = |seed, number| {
             let found = order(seed, key(number), len);
@@ -200,7 +201,7 @@ fn an_order_that_is_kept_is_the_one_that_is_drawn_again() {
     let mut met = BTreeSet::new();
     let mut kept = 0;
     for step in 0..20_000_u64 {
-        // Few enough that many come again, also after another has taken their place.
+        // Few enough that many repeat, also after another order replaced them in the cache.
         let word = mix(step);
         let schedule = Schedule::DRAWN[word as usize % Schedule::DRAWN.len()];
         let len = [2, 3, 8, 10, 15, 16, 17, 100, 256, 300][(word >> 8) as usize % 10];
