@@ -1,4 +1,4 @@
-//! Who called a shim.
+//! The caller of a shim.
 
 use ::std::panic::Location;
 
@@ -9,18 +9,19 @@ use nondex_core::{Caller, context};
 use crate::known::Known;
 use crate::system;
 
-/// The caller of the function this is called in, when that is `#[track_caller]`.
+/// Returns the caller of the `#[track_caller]` function in which this is called.
 ///
 /// A call through a function pointer or a trait object (`{:?}` is one) has no caller:
-/// `#[track_caller]` then names the shim itself. And code of std that iterates (`vec.extend(&map)`)
-/// is nobody's call site. Their stacks distinguish both instead, where those can be read.
+/// `#[track_caller]` then names the shim itself. Code of std that iterates (`vec.extend(&map)`) is
+/// not a call site of the project either. In both cases, the stack identifies the caller, where it
+/// can be read.
 #[track_caller]
 #[inline]
 pub(crate) fn caller() -> Caller {
     of(Location::caller())
 }
 
-/// As [`caller`], for a call that was made from `place`.
+/// Returns the caller as [`caller`] does, for a call that was made from `place`.
 pub(crate) fn of(place: &'static Location<'static>) -> Caller {
     static HIDDEN: Known = Known::new();
     let is_hidden = HIDDEN.ask(place, || is_hidden(place.file()));
@@ -32,17 +33,17 @@ pub(crate) fn of(place: &'static Location<'static>) -> Caller {
     Caller::from(place)
 }
 
-/// A place as a stack, unless it is the mirror's or std's.
+/// Returns a place as a stack, unless it is in the mirror or in std.
 pub(crate) fn visible(place: &'static Location<'static>) -> Option<Stack> {
     (!is_hidden(place.file())).then(|| Stack::at(Caller::from(place)))
 }
 
-/// Whether a source file is the mirror's or std's.
+/// Returns whether a source file belongs to the mirror or to std.
 fn is_hidden(file: &str) -> bool {
     const THIS: &str = "caller.rs";
-    // How older compilers name it where generic code of this crate is compiled in another one.
+    // Older compilers use this path where generic code of this crate is compiled in another crate.
     const ABSOLUTE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/");
-    // The mirror's own tests are callers like any other.
+    // The mirror's own tests are ordinary callers.
     if cfg!(test) && file.ends_with("/tests.rs") {
         return false;
     }

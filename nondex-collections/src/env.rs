@@ -1,4 +1,4 @@
-//! `std::env`, with the order of the variables chosen.
+//! `std::env`, with the variables in the order that the run decides.
 
 pub use ::std::env::*;
 
@@ -13,35 +13,35 @@ use nondex_core::choice::arrange;
 
 use crate::system;
 
-/// As [`::std::env::Vars`], in the order the run decides.
+/// Mirror of [`::std::env::Vars`], in the order that the run decides.
 pub struct Vars {
     inner: VarsOs,
 }
 
-/// As [`::std::env::VarsOs`], in the order the run decides.
+/// Mirror of [`::std::env::VarsOs`], in the order that the run decides.
 pub struct VarsOs {
     inner: IntoIter<(OsString, OsString)>,
     // std's own type is neither `Send` nor `Sync`.
     local: PhantomData<*const ()>,
 }
 
-/// As [`::std::env::vars`], in the order the run decides.
+/// Mirrors [`::std::env::vars`], in the order that the run decides.
 #[must_use]
 #[track_caller]
 pub fn vars() -> Vars {
     Vars { inner: snapshot(&model::ENV_VARS, crate::caller::caller()) }
 }
 
-/// As [`::std::env::vars_os`], in the order the run decides.
+/// Mirrors [`::std::env::vars_os`], in the order that the run decides.
 #[must_use]
 #[track_caller]
 pub fn vars_os() -> VarsOs {
     snapshot(&model::ENV_VARS_OS, crate::caller::caller())
 }
 
-/// As [`::std::env::var_os`]. The harness of a `harness = false` target is compiled with the
-/// project and has a separate engine: it still finds the run's spec here, which is removed from the
-/// environment before `main`.
+/// Mirrors [`::std::env::var_os`], and also finds the run's spec. The harness of a
+/// `harness = false` target is compiled with the project and has a separate engine. It needs the
+/// spec, which is removed from the environment before `main`.
 #[cfg(feature = "facade")]
 #[must_use]
 pub fn var_os<K: AsRef<::std::ffi::OsStr>>(key: K) -> Option<OsString> {
@@ -52,7 +52,7 @@ pub fn var_os<K: AsRef<::std::ffi::OsStr>>(key: K) -> Option<OsString> {
 }
 
 fn snapshot(model: &'static Model, caller: Caller) -> VarsOs {
-    // std reads them without a call of libc: by this one, whoever watches the environment learns
+    // std reads the variables without a call of libc. This call shows observers of the environment
     // that all of it is read.
     let _ = ::std::env::var_os("");
     let mut variables: Vec<_> = ::std::env::vars_os().collect();

@@ -1,19 +1,19 @@
-//! Answers to a question about things whose address stays, so that most of them are queried once.
+//! A cache of answers about objects with a fixed address, so that most answers are computed once.
 
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Answers by address: a table without a lock, in which a later thing may take the place of an
-/// earlier one.
+/// Answers by address, in a lock-free table. A new object may evict an older one.
 pub(crate) struct Known([AtomicUsize; 256]);
 
 impl Known {
-    /// No answer.
+    /// Creates a cache without answers.
     pub(crate) const fn new() -> Self {
         Known([const { AtomicUsize::new(0) }; 256])
     }
 
-    /// The answer that `ask` gives for a thing, which is the same each time.
+    /// Returns the cached answer about an object, or the one that `ask` computes. `ask` must always
+    /// give the same answer.
     #[inline]
     pub(crate) fn ask<T>(&self, thing: &'static T, ask: impl FnOnce() -> bool) -> bool {
         const { assert!(align_of::<T>() > 1, "the lowest bit is the answer") };

@@ -1,11 +1,11 @@
-//! A mirror of std whose unspecified orders and values are drawn from a seed.
+//! A mirror of std that draws unspecified orders and values from a seed.
 //!
-//! Paths equal std's: replacing `std::` by `nondex_collections::` compiles. Without the feature
-//! `nondex` everything here *is* std, type for type. With it, the collections, directories,
-//! environment and threads are shims, and a run decides what std's documentation does not specify.
-//! `cargo nondex` requests the run; in a plain `cargo test`, `NONDEX_SEED` and `NONDEX_LEVEL` do.
-//! Without either, the shims behave as std does. The network is observed at libc's functions, on
-//! Linux with glibc.
+//! Paths equal std's: code still compiles with `nondex_collections::` in place of `std::`. Without
+//! the feature `nondex` everything here *is* std, type for type. With it, the collections,
+//! directories, environment and threads are shims. A run then decides what std's documentation
+//! leaves open. `cargo nondex` requests the run; in a plain `cargo test`, `NONDEX_SEED` and
+//! `NONDEX_LEVEL` do. Without either, the shims behave as std does. The network is observed at the
+//! functions of libc, on Linux with glibc.
 //!
 //! ```
 //! use nondex_collections::collections::HashMap;
@@ -16,9 +16,9 @@
 //! assert_eq!(names, [&"Ada", &"Grace"]);
 //! ```
 //!
-//! In the runtime of `cargo nondex` this very crate is compiled under the name `std`. So type names
-//! and messages read as std's, and stands in for it (`--extern std=…`). Inside, the real std is
-//! always written `::std`.
+//! The runtime of `cargo nondex` compiles this very crate under the name `std`, so that type names
+//! and messages read as std's. The crate takes std's place (`--extern std=…`). Inside, the real std
+//! is always written `::std`.
 
 #[doc(no_inline)]
 pub use ::std::*;

@@ -1,15 +1,15 @@
-//! `eprint!`, `eprintln!` and `dbg!`, which write a message at once.
+//! `eprint!`, `eprintln!` and `dbg!`, which write a message in one system call.
 //!
 //! std's stderr has no buffer: each piece of a message is a separate system call. libtest hides
-//! that from a test, whose messages it keeps in memory, where they are lost when the test is
-//! killed. Here a message is put together first, and is out when the macro is done, however the
+//! that from a test: it keeps the test's messages in memory, where they are lost if the test is
+//! killed. Here a message is assembled first. It is written when the macro returns, however the
 //! test ends after that.
 
 use ::std::cell::RefCell;
 use ::std::fmt::{self, Write as _};
 use ::std::io;
 
-/// As std's: prints to stderr.
+/// Prints to stderr, as std's macro does.
 #[cfg(feature = "facade")]
 #[macro_export]
 macro_rules! eprint {
@@ -18,7 +18,7 @@ macro_rules! eprint {
     }};
 }
 
-/// As std's: prints to stderr, with a newline.
+/// Prints to stderr with a newline, as std's macro does.
 #[cfg(feature = "facade")]
 #[macro_export]
 macro_rules! eprintln {
@@ -30,7 +30,7 @@ macro_rules! eprintln {
     }};
 }
 
-/// As std's: prints a value and where that is done to stderr, and returns the value.
+/// Prints a value and its place to stderr, and returns the value, as std's macro does.
 #[cfg(feature = "facade")]
 #[macro_export]
 macro_rules! dbg {
@@ -38,7 +38,7 @@ macro_rules! dbg {
         $crate::eprintln!("[{}:{}:{}]", $crate::file!(), $crate::line!(), $crate::column!())
     };
     ($value:expr $(,)?) => {
-        // `match` keeps temporaries alive as long as std's does.
+        // `match` extends the lifetime of temporaries as std's macro does.
         match $value {
             value => {
                 $crate::eprintln!(
@@ -55,11 +55,11 @@ macro_rules! dbg {
     };
 }
 
-/// How much of a message is put together: a longer one is written in parts.
+/// Size of the buffer for a message, in bytes; longer messages are written in parts.
 const ROOM: usize = 1024;
 
-/// The part of a message that is not written yet. A value that prints while it is formatted adds to
-/// it, so that the order stays.
+/// The part of a message that is not written yet. A value that prints while it is formatted appends
+/// to it, which preserves the order.
 struct Pending {
     bytes: [u8; ROOM],
     len: usize,
@@ -69,7 +69,7 @@ thread_local! {
     static PENDING: RefCell<Pending> = const { RefCell::new(Pending { bytes: [0; ROOM], len: 0 }) };
 }
 
-/// A message on its way.
+/// A message that is being written.
 struct Message<W: io::Write> {
     to: W,
     result: io::Result<()>,
@@ -107,7 +107,7 @@ impl<W: io::Write> fmt::Write for Message<W> {
     }
 }
 
-/// Also when the message panics while it is formatted.
+/// Writes the pending part, also if formatting the message panics.
 impl<W: io::Write> Drop for Message<W> {
     fn drop(&mut self) {
         PENDING.with_borrow_mut(|pending| {
@@ -120,8 +120,7 @@ impl<W: io::Write> Drop for Message<W> {
 
 /// Writes a message and its `end` to stderr.
 ///
-/// # Panics
-/// As std's, when that is not possible.
+/// Panics if that fails, as std's macro does.
 #[doc(hidden)]
 pub fn eprint(message: fmt::Arguments<'_>, end: &str) {
     print_to(io::stderr().lock(), message, end);
@@ -154,7 +153,7 @@ mod tests {
         static WRITTEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     }
 
-    /// Keeps each write.
+    /// A writer that keeps each write.
     struct Writes;
 
     impl io::Write for Writes {
@@ -169,13 +168,13 @@ mod tests {
         }
     }
 
-    /// What is written of a message.
+    /// Returns the writes of a message.
     fn written(message: fmt::Arguments<'_>) -> Vec<String> {
         print_to(Writes, message, "\n");
         WRITTEN.take()
     }
 
-    /// Prints, or panics, or fails while it is formatted.
+    /// A value that prints, panics or fails while it is formatted.
     struct Odd(&'static str);
 
     impl fmt::Display for Odd {

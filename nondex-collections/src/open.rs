@@ -1,9 +1,9 @@
 //! Unspecified results of a project's own code.
 //!
-//! Who decides depends on how this crate was compiled. In whole-program mode it is compiled over
-//! the runtime, which is named `std` and has a module `__nondex`; a glob import in a block takes
-//! precedence over what is outside of the block. So the same source calls the runtime where it is,
-//! and otherwise this crate's engine or nothing.
+//! The way in which this crate was compiled determines what decides. In whole-program mode it is
+//! compiled with the runtime, which is named `std` and has a module `__nondex`. A glob import in a
+//! block takes precedence over names outside of the block. The same source therefore calls the
+//! runtime if there is one. If not, it calls the engine of this crate, or nothing.
 
 #![expect(
     clippy::allow_attributes,
@@ -14,7 +14,7 @@
 #[allow(unused_imports, reason = "the runtime decides where it is")]
 use crate::__nondex;
 
-/// Canonical results, without the tool.
+/// Canonical results, for builds without the tool.
 #[cfg(not(feature = "nondex"))]
 #[allow(dead_code, reason = "the runtime decides where it is")]
 mod __nondex {
@@ -27,8 +27,8 @@ mod __nondex {
     pub(super) const fn permute<T>(_: &mut [T]) {}
 }
 
-/// Returns a number below `len` where your code promises none in particular: 0 in a plain program,
-/// any under `cargo nondex`. If `len` is 0 or 1, it is 0.
+/// Returns an arbitrary number below `len`, for code that promises no particular one: 0 in a plain
+/// build, any under `cargo nondex`. Returns 0 if `len` is 0 or 1.
 ///
 /// ```
 /// # struct Replica;
@@ -47,8 +47,8 @@ pub fn choose(len: usize) -> usize {
     __nondex::choose(len)
 }
 
-/// Puts `items` into some order where your code promises none: the one they have in a plain
-/// program, any under `cargo nondex`.
+/// Puts `items` into an arbitrary order, for code that promises none: the present order in a plain
+/// build, any under `cargo nondex`.
 ///
 /// ```
 /// /// The names of all users, in no particular order.

@@ -1,10 +1,10 @@
-//! Choices of a project's own, as the engine of this crate makes them.
+//! Choices of a project's own code, made by the engine of this crate.
 
 use nondex_core::choice::own;
 
 use crate::caller::caller;
 
-/// A number below `len`, as the run decides.
+/// Returns a number below `len`, as the run decides.
 #[must_use]
 #[track_caller]
 pub fn choose(len: usize) -> usize {

@@ -1,6 +1,6 @@
-//! The preludes, with the macros that are ours.
+//! The preludes, with the macros of this crate.
 
-// What is newer than this mirror.
+// Items that are newer than this mirror.
 #[allow(unused_imports, clippy::allow_attributes, reason = "there may be nothing")]
 pub use ::std::prelude::*;
 

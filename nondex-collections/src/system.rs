@@ -1,15 +1,15 @@
-//! What differs between systems.
+//! The differences between systems.
 //!
-//! Where functions of libc are interposed (Linux with glibc as a shared library), they see
-//! directories, threads and callers, whoever asks, and the types are std's own. Elsewhere there are
-//! types of ours.
+//! Where functions of libc are interposed (Linux with glibc as a shared library), they cover
+//! directories, threads and callers for all code. The types are then std's own. On other systems
+//! there are types of this crate.
 
 #[cfg(all(target_os = "linux", target_env = "gnu", not(target_feature = "crt-static")))]
 mod interposed;
 #[cfg(all(target_os = "linux", target_env = "gnu", not(target_feature = "crt-static")))]
 pub(crate) use interposed::{fs, given, hidden_caller, thread};
 
-// Where it is not in use its test builds it, so that it stays whole.
+// Compiled for its tests, too, on systems that do not use it.
 #[cfg(any(
     test,
     not(all(target_os = "linux", target_env = "gnu", not(target_feature = "crt-static")))

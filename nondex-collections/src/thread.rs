@@ -1,8 +1,8 @@
-//! `std::thread`, where a thread inherits the test it works for.
+//! `std::thread`, where a thread inherits the test that it works for.
 //!
-//! Where libc is interposed (Linux with glibc as a shared library) that sees every thread start,
-//! every sleep and every wait, and everything here is std's own. Elsewhere what starts a thread, or
-//! lets one sleep, is ours: it may be late, in real time.
+//! Where libc is interposed (Linux with glibc as a shared library), the interposed functions
+//! observe every thread start, sleep and wait. Everything here is then std's own. On other systems,
+//! the functions that start threads or sleep are shims, which may delay a thread in real time.
 
 pub use ::std::thread::*;
 

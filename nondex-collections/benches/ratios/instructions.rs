@@ -1,5 +1,5 @@
 //! Instructions, counted by valgrind between two marks. Other work on the machine does not change
-//! them.
+//! the counts.
 
 use std::error::Error;
 use std::fs;
@@ -10,7 +10,7 @@ use std::process::Command;
 use super::operations::Meter;
 use super::{Row, Table};
 
-/// Says that this process is the one that valgrind watches.
+/// Argument of the process that runs under valgrind.
 pub(super) const CHILD: &str = "--counted";
 
 /// Maximum number of acts that are counted together.
@@ -26,7 +26,7 @@ impl Meter for Marked {
         mut make: impl FnMut() -> T,
         mut act: impl FnMut(&mut T) -> R,
     ) {
-        // A place is met for the first time once in a test.
+        // The first visit of a place costs more, and happens once in a test.
         act(&mut make());
         self.0 = at_a_time.min(ACTS);
         let mut all: Vec<T> = (0..self.0).map(|_| make()).collect();
@@ -38,14 +38,14 @@ impl Meter for Marked {
     }
 }
 
-/// Valgrind writes down what was counted, and begins anew, before it runs this.
+/// Marks a position: valgrind dumps and resets its counts before each call of this function.
 #[inline(never)]
 fn mark() {
     black_box(());
 }
 
-/// Does the acts, in the process that valgrind watches, and prints how many there are between each
-/// two marks.
+/// Performs the acts in the process that runs under valgrind. Prints how many there are between
+/// each two marks.
 pub(super) fn execute(filter: &str) {
     for row in Row::all(filter) {
         for Marked(acts) in row.measure(|| Marked(0)) {
@@ -54,16 +54,16 @@ pub(super) fn execute(filter: &str) {
     }
 }
 
-/// Counts the instructions of each act, of std's operations and of the mirror's.
+/// Counts the instructions per act, of std's operations and of the mirrored ones.
 pub(super) fn measure(filter: &str) -> Result<Table, Box<dyn Error>> {
-    // Of this process only, wherever it is started.
+    // The target folder of this crate, regardless of the current folder.
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ratios");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--quiet", "--dump-before=*instructions*mark*"])
         .arg(format!("--callgrind-out-file={}", folder.join("part").display()))
-        // A copy is to count as many instructions as vectors, not as many as bytes.
+        // Makes a copy count as many instructions as vectors, rather than as bytes.
         .env(
             "GLIBC_TUNABLES",
             concat!(
@@ -77,14 +77,14 @@ pub(super) fn measure(filter: &str) -> Result<Table, Box<dyn Error>> {
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into());
     }
-    // What comes before the first mark is part 1.
+    // Part 1 is what precedes the first mark.
     let mut parts = (2..).step_by(2);
     let mut counts = Vec::new();
     for acts in std::str::from_utf8(&output.stdout)?.lines() {
-        let part = folder.join(format!("part.{}", parts.next().unwrap_or_default()));
-        let part = fs::read_to_string(part)?;
-        let total = part.lines().find_map(|line| line.strip_prefix("totals: "));
-        let total: f64 = total.ok_or("no total")?.trim().parse()?;
+        let path = folder.join(format!("part.{}", parts.next().unwrap_or_default()));
+        let part = fs::read_to_string(path)?;
+        let totals = part.lines().find_map(|line| line.strip_prefix("totals: "));
+        let total: f64 = totals.ok_or("no total")?.trim().parse()?;
         counts.push(total / acts.parse::<f64>()?);
     }
     let rows = Row::all(filter);

@@ -1,11 +1,12 @@
-//! Costs of the mirror compared with std's collections, as ratios.
+//! Costs of the mirrored collections compared with std's, as ratios.
 //!
-//! `cargo bench -p nondex-collections` has valgrind count the instructions of each operation over
-//! std's map and over the mirror's, in canonical order and at every level, in one process; other
-//! work on the machine does not change them. `--bench ratios -- --times` measures times instead,
-//! where each figure is the least time of one over the least of std's; `-- --records` measures what
-//! a record costs. The tables of the book are printed. What else follows `--` selects operations:
-//! `-- iter/1000/`.
+//! `cargo bench -p nondex-collections` counts the instructions of each operation with valgrind, for
+//! std's map and for the mirrored one. It does so in one process, in canonical order and at every
+//! level. Other work on the machine does not change the counts.
+//!
+//! `--bench ratios -- --times` measures times instead: each figure is the ratio of the minimum
+//! times. `-- --records` measures the cost of records. The output is the tables of the book. Other
+//! arguments after `--` select operations: `-- iter/1000/`.
 
 mod instructions;
 mod memory;
@@ -19,25 +20,27 @@ use nondex_core::{Context, Level, RunSpec, context};
 use operations::{FIXED, Meter, OPERATIONS, mirror, of_std};
 use times::Timed;
 
-/// What is measured of an operation on a map with this number of entries.
+/// A measurement: an operation on a map with this number of entries.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     operation: &'static str,
     len: u64,
-    /// Whether the hasher is a repeatable one.
+    /// Whether the hasher is repeatable.
     is_fixed: bool,
 }
 
 impl Row {
-    /// All rows whose names have this in them.
+    /// Returns all rows whose names contain `filter`.
     fn all(filter: &str) -> Vec<Row> {
-        let rows = [(OPERATIONS, false), (FIXED, true)].into_iter();
-        let rows = rows.flat_map(|(operations, is_fixed)| {
-            operations.iter().flat_map(move |&(operation, lens)| {
-                lens.iter().map(move |&len| Row { operation, len, is_fixed })
+        [(OPERATIONS, false), (FIXED, true)]
+            .into_iter()
+            .flat_map(|(operations, is_fixed)| {
+                operations.iter().flat_map(move |&(operation, lens)| {
+                    lens.iter().map(move |&len| Row { operation, len, is_fixed })
+                })
             })
-        });
-        rows.filter(|row| row.name().contains(filter)).collect()
+            .filter(|row| row.name().contains(filter))
+            .collect()
     }
 
     fn name(self) -> String {
@@ -45,7 +48,7 @@ impl Row {
         format!("{}/{}/{hasher}", self.operation, self.len)
     }
 
-    /// Measures std's operation, then the mirror's in each run, each with a new meter.
+    /// Measures std's operation, and the mirrored one in each run, each with a new meter.
     fn measure<M: Meter>(self, meter: impl Fn() -> M) -> Vec<M> {
         type Fixed = std::hash::BuildHasherDefault<std::hash::DefaultHasher>;
         let Row { operation, len, .. } = self;
@@ -71,17 +74,17 @@ impl Row {
     }
 }
 
-/// The runs that the mirror is measured in: the clean run, and one at each level.
+/// Returns the runs in which the mirrored map is measured: the clean run, and one at each level.
 fn runs() -> Vec<(&'static str, RunSpec)> {
     let mut runs = vec![("base", RunSpec::clean("bench"))];
     runs.extend(Level::ALL.map(|level| (level.name(), RunSpec::new("bench", level, 3))));
     runs
 }
 
-/// What was measured of each row: of std's operation, and of the mirror's in each run.
+/// The measurements of each row: of std's operation, and of the mirrored one in each run.
 type Table = Vec<(Row, Vec<f64>)>;
 
-/// Prints a table, with what is measured in this unit.
+/// Prints a table of measurements in this unit.
 fn print(unit: &str, rows: &Table) {
     let names: Vec<&str> = runs().iter().map(|run| run.0).collect();
     for is_fixed in [false, true] {
@@ -102,16 +105,16 @@ fn print(unit: &str, rows: &Table) {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |option: &str| arguments.iter().any(|argument| argument == option);
-    let filter = arguments.iter().find(|argument| !argument.starts_with("--"));
-    let filter = filter.map_or("", String::as_str);
+    let filter =
+        arguments.iter().find(|argument| !argument.starts_with("--")).map_or("", String::as_str);
     if has(instructions::CHILD) {
         instructions::execute(filter);
     } else if has("--records") {
         records::print()?;
     } else if has("--times") {
         let times = |row: Row| row.measure(Timed::new).into_iter().map(Timed::least);
-        let rows = Row::all(filter).into_iter();
-        let rows: Table = rows.map(|row| (row, times(row).collect())).collect();
+        let rows: Table =
+            Row::all(filter).into_iter().map(|row| (row, times(row).collect())).collect();
         print(" ns", &rows);
         memory::print();
     } else {

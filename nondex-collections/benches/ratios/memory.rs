@@ -1,4 +1,4 @@
-//! How much memory the collections take.
+//! Memory use of the collections.
 
 use super::operations::{keys, mirror, of_std};
 
@@ -14,7 +14,7 @@ fn in_use() -> usize {
     info[4] + info[7]
 }
 
-/// How many bytes of memory what `make` makes takes.
+/// Returns how many bytes of memory the result of `make` uses.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn bytes<T>(make: impl Fn() -> T) -> f64 {
     let before = in_use();
@@ -45,6 +45,6 @@ pub(super) fn print() {
     row!("`HashMap<u64, [u8; 64]>`", HashMap<u64, [u8; 64]>, |key| (key, [0; 64]));
 }
 
-/// Only the GNU C library is measured.
+/// Does nothing: only the GNU C library is measured.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(super) fn print() {}

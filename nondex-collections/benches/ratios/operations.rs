@@ -1,9 +1,9 @@
-//! What is measured: operations over std's collections and over the mirror's, in one text.
+//! The measured operations. One text covers std's collections and the mirrored ones.
 
-/// Something that measures what is done once or more.
+/// A meter of acts that are performed once or more.
 pub(super) trait Meter {
-    /// Measures an act on something that is made before it, and dropped later, in batches of
-    /// `at_a_time`.
+    /// Measures an act on a value that `make` makes before it and that is dropped later, in batches
+    /// of `at_a_time`.
     fn each_on<T, R>(
         &mut self,
         at_a_time: u64,
@@ -12,7 +12,7 @@ pub(super) trait Meter {
     );
 }
 
-/// The operations, each with the numbers of entries it is measured for.
+/// The operations, each with the numbers of entries for which it is measured.
 pub(super) const OPERATIONS: &[(&str, &[u64])] = &[
     ("get", &[1_000, 100_000]),
     ("get_text", &[1_000]),
@@ -33,16 +33,16 @@ pub(super) const OPERATIONS: &[(&str, &[u64])] = &[
     ("pop", &[20_000]),
 ];
 
-/// The same with a hasher that is repeatable.
+/// The operations that are measured with a repeatable hasher.
 pub(super) const FIXED: &[(&str, &[u64])] =
     &[("insert", &[1_000]), ("iter", &[10, 1_000, 100_000]), ("pop", &[20_000])];
 
-/// Keys that are not in order.
+/// Returns keys that are not sorted.
 pub(super) fn keys(len: u64) -> impl Iterator<Item = u64> + Clone {
     (0..len).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8)
 }
 
-/// The operations over one library's collections.
+/// Defines a module with the operations on one library's collections.
 macro_rules! operations {
     ($library:ident, $($collections:ident)::+) => {
         pub(super) mod $library {
@@ -74,13 +74,13 @@ macro_rules! operations {
                     map.extend(words.iter().map(|word| (word.as_str(), ())));
                     map
                 };
-                // As many copies at a time as the processor's cache has room for.
+                // As many copies at a time as fit into the processor's cache.
                 let at_a_time = (20_000 / len).max(1);
                 let sum = |sum: u64, (key, value): (&u64, &u64)| sum.wrapping_add(key ^ value);
                 let mut map = filled();
-                // What is made once, at the first visit after a change, is no part of each. Nor is
-                // what a clone has in common with its original until it is changed: what is to be
-                // changed or taken apart is filled anew.
+                // Excludes work that is done once, at the first visit after a change. A clone
+                // shares some of that work with its original until it is changed. Maps that are to
+                // be changed or consumed are therefore filled anew.
                 black_box(map.iter().next());
                 match operation {
                     "get" => meter.each_on(at_a_time, || (), |()| {

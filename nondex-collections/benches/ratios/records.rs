@@ -1,4 +1,4 @@
-//! Times of what the runtime records, compared with a call of libc's `clock_gettime`.
+//! Times of the runtime's records, compared with a call of libc's `clock_gettime`.
 
 #![expect(unsafe_code, reason = "libc's own function is declared by its name")]
 
@@ -17,13 +17,14 @@ use nondex_core::{Caller, Context, Family, RunSpec, context, decide_at, model};
 /// Number of acts that are timed together. A channel has room for their events.
 const ACTS: u32 = 20_000;
 
-/// Number of times that they are, of which the least counts.
+/// Number of rounds, of which the minimum counts.
 const ROUNDS: u32 = 30;
 
-/// Length of an event: about that of the first reach of a call site, in bytes.
+/// Length of an event in bytes: about that of the first time that a thread reaches a call site.
 const EVENT: [u8; 200] = [b'a'; 200];
 
-/// The least time of an act in nanoseconds; `prepare` makes what the acts of a round share.
+/// Returns the minimum time of an act, in nanoseconds. `prepare` makes what the acts of a round
+/// share.
 fn least<T>(prepare: impl Fn() -> T, act: impl Fn(&T)) -> f64 {
     let round = |_| {
         let shared = prepare();
@@ -38,7 +39,7 @@ fn least<T>(prepare: impl Fn() -> T, act: impl Fn(&T)) -> f64 {
 
 type ClockGettime = unsafe extern "C" fn(c_int, *mut [u64; 2]) -> c_int;
 
-/// The function of libc, not the one that stands before it in this program.
+/// Returns the function of libc, not the one that interposes it in this program.
 fn clock_gettime() -> Option<ClockGettime> {
     unsafe extern "C" {
         fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
@@ -46,14 +47,14 @@ fn clock_gettime() -> Option<ClockGettime> {
     const RTLD_NEXT: *mut c_void = std::ptr::without_provenance_mut(usize::MAX);
     // SAFETY: the name ends in NUL.
     let found = unsafe { dlsym(RTLD_NEXT, c"clock_gettime".as_ptr()) };
-    // SAFETY: the type is that of the function in libc's headers, on a system of 64 bits.
+    // SAFETY: the type is that of the function in libc's headers, on a 64-bit system.
     (!found.is_null()).then(|| unsafe { std::mem::transmute::<*mut c_void, ClockGettime>(found) })
 }
 
 /// Prints the times, and the ratio of each to the first.
 pub(super) fn print() -> Result<(), Box<dyn Error>> {
     let clock = clock_gettime().ok_or("libc has no clock")?;
-    // A record is memory, not a file on a disk.
+    // A record is in memory, not in a file on a disk.
     let path = Path::new("/dev/shm").join(format!("nondex-bench-{}", std::process::id()));
     let new_path = || {
         let _ = fs::remove_file(&path);

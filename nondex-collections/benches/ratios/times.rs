@@ -1,4 +1,4 @@
-//! Times: the least of many, which other work on the machine changes least.
+//! Minimum times, which other work on the machine changes least.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use super::operations::Meter;
 /// How long one operation is measured.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// The least time of an act, in nanoseconds.
+/// Minimum time of an act, in nanoseconds.
 pub(super) struct Timed(f64);
 
 impl Timed {

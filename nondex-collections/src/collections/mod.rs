@@ -9,7 +9,7 @@ pub use self::hash_set::HashSet;
 
 /// Mirror of [`std::collections::hash_map`].
 pub mod hash_map {
-    // What is newer than this mirror.
+    // Items that are newer than this mirror.
     pub use ::std::collections::hash_map::*;
 
     pub use crate::hash::RandomState;
@@ -24,7 +24,7 @@ pub mod hash_map {
 
 /// Mirror of [`std::collections::hash_set`].
 pub mod hash_set {
-    // What is newer than this mirror.
+    // Items that are newer than this mirror.
     pub use ::std::collections::hash_set::*;
 
     #[cfg(nondex_std_extract_if)]

@@ -1,10 +1,9 @@
-//! Mirror of std's `RandomState`, whose keys are chosen by the run.
+//! Mirror of std's `RandomState`, whose keys the run decides.
 //!
-//! Most states are only ever used by the mirror's own tables, where all that their keys decide is
-//! an order, which is a separate choice. So a state has two keys. The one for these tables is drawn
-//! when it is made, at the cost of a counter. The one that everybody else sees is drawn when it is
-//! first asked for, and that is the choice that is recorded, as the choice of whoever made the
-//! state.
+//! Most states are used only by the mirrored tables. Their keys then determine nothing but an
+//! order, which is a separate choice. So a state has two keys. The key for these tables is drawn
+//! when the state is created, at the cost of a counter. The key for all other users is drawn at its
+//! first use. That is the choice that is recorded, as one of the code that created the state.
 
 use ::std::fmt;
 use ::std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
@@ -19,32 +18,32 @@ use nondex_core::{Caller, model};
 use self::table::TableHasher;
 use crate::caller;
 
-/// As [`::std::hash::RandomState`], with keys that the run chooses; where there is none, they are
+/// Mirror of [`::std::hash::RandomState`], whose keys the run decides. Outside a run, the keys are
 /// random.
 pub struct RandomState {
-    /// The key for the mirror's tables, which is odd too, so that both may be one.
+    /// Key for the mirrored tables. It is odd like the other key, so that both may be equal.
     table: u64,
-    /// The key for everybody else, which is odd. Before it is drawn: the address of the
-    /// [`Location`] that the state was made at, with [`SHARED`] when there are clones; and
-    /// [`CLAIMED`] while it is drawn.
+    /// Key for all other users, which is odd. Before it is drawn, this is the address of the
+    /// [`Location`] at which the state was created, with [`SHARED`] if there are clones. While it
+    /// is drawn, this is [`CLAIMED`].
     seen: AtomicU64,
 }
 
-/// Tells keys that are drawn from addresses, which are even.
+/// Distinguishes drawn keys from addresses, which are even.
 const DRAWN: u64 = 1;
 
-/// There are clones, which have the same keys.
+/// Flag of a state with clones, which have the same keys.
 const SHARED: u64 = 2;
 
-/// Some thread draws the key.
+/// Value while a thread draws the key.
 const CLAIMED: u64 = 0;
 
-/// How often a thread looks again whether another has drawn the key. It hardly ever has to, and in
-/// vain only in a child that was forked at that moment.
+/// Maximum number of checks whether another thread has drawn the key. Waiting is rare. It fails
+/// only in a child that was forked while the key was drawn.
 const PATIENCE: usize = 1 << 16;
 
 impl RandomState {
-    /// A state with its own keys.
+    /// Returns a state with separate keys.
     #[inline]
     #[track_caller]
     pub fn new() -> RandomState {
@@ -60,7 +59,7 @@ impl RandomState {
         RandomState { table: key, seen: AtomicU64::new(key) }
     }
 
-    /// The key that others than the mirror's tables see.
+    /// Returns the key that users other than the mirrored tables see.
     #[inline]
     fn seen(&self) -> u64 {
         let seen = self.seen.load(Ordering::Acquire);
@@ -72,7 +71,7 @@ impl RandomState {
         for _ in 0..PATIENCE {
             let before = self.seen.swap(CLAIMED, Ordering::AcqRel);
             if before & DRAWN != 0 {
-                // Drawn meanwhile: put it back.
+                // Another thread has drawn it meanwhile, so put it back.
                 self.seen.store(before, Ordering::Release);
                 return before;
             }
@@ -135,25 +134,25 @@ impl BuildHasher for RandomState {
     }
 }
 
-/// Who made a state, by the address in it.
+/// Returns the creator of a state, from the address in the state.
 #[expect(
     unsafe_code,
     reason = "the place and the key share a word, so that the state is as large as std's"
 )]
 fn maker(place: u64) -> Caller {
     let place = ptr::with_exposed_provenance::<Location<'static>>(place as usize);
-    // SAFETY: what is in the word before a key is drawn is the address of a `&'static Location`,
-    // whose lowest two bits are zero and are left out.
+    // SAFETY: before a key is drawn, the word is the address of a `&'static Location`. Its lowest
+    // two bits are zero in an aligned address, and the caller has masked the flag.
     caller::of(unsafe { &*place })
 }
 
-/// Meaning of a key.
+/// Expands a key to the two words of std's state.
 #[inline]
 const fn words(key: u64) -> [u64; 2] {
     [key, key.rotate_left(32) ^ 0x9e37_79b9_7f4a_7c15]
 }
 
-/// std's own hasher with this key.
+/// Returns std's own hasher with this key.
 #[expect(unsafe_code, reason = "std has no other way to give its hasher keys")]
 #[inline]
 fn keyed(key: u64) -> DefaultHasher {
@@ -161,8 +160,8 @@ fn keyed(key: u64) -> DefaultHasher {
         assert!(align_of::<Location<'_>>() > SHARED as usize);
         assert!(align_of::<::std::hash::RandomState>() == align_of::<u64>());
     }
-    // SAFETY: std's state is two words of any value, of the same size and alignment as this array.
-    // That they are the keys of SipHash 1-3 is what a test checks.
+    // SAFETY: std's state is two words of any value, with the size and alignment of this array. A
+    // test checks that they are the keys of SipHash 1-3.
     let state: ::std::hash::RandomState = unsafe { ::std::mem::transmute(words(key)) };
     state.build_hasher()
 }

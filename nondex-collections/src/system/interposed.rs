@@ -1,14 +1,15 @@
-//! Where functions of libc are interposed.
+//! The variant for systems on which functions of libc are interposed.
 
 use nondex_core::Caller;
 pub(crate) use nondex_interpose::given::given;
 
-/// The caller of a shim that is nobody's call site: see [`origin`](nondex_interpose::origin).
+/// Returns the caller of a shim that has no call site in the project: see
+/// [`origin`](nondex_interpose::origin).
 pub(crate) fn hidden_caller() -> Option<Caller> {
     Some(nondex_interpose::origin::caller())
 }
 
-/// Directories: `readdir` arranges them, also for `Path::read_dir`.
+/// Directories: the interposed `readdir` arranges them, also for `Path::read_dir`.
 pub(crate) mod fs {
     use ::std::io;
     use ::std::path::Path;
@@ -17,28 +18,26 @@ pub(crate) mod fs {
 
     use nondex_interpose::directory;
 
-    /// As [`::std::fs::read_dir`], in the order the run decides.
+    /// Mirrors [`::std::fs::read_dir`], in the order that the run decides.
     ///
-    /// # Errors
-    /// As std's.
+    /// Returns the errors of std's function.
     #[track_caller]
     pub fn read_dir<P: AsRef<Path>>(path: P) -> io::Result<ReadDir> {
         let _caller = directory::called_by(crate::caller::caller());
         ::std::fs::read_dir(path)
     }
 
-    /// As [`::std::fs::remove_dir_all`]. The order in which a tree is removed is no choice: nobody
-    /// sees it.
+    /// Mirrors [`::std::fs::remove_dir_all`]. The order in which a tree is removed is not a choice,
+    /// because it cannot be observed.
     ///
-    /// # Errors
-    /// As std's.
+    /// Returns the errors of std's function.
     pub fn remove_dir_all<P: AsRef<Path>>(path: P) -> io::Result<()> {
         let _removing = directory::removing();
         ::std::fs::remove_dir_all(path)
     }
 }
 
-/// Threads: `pthread_create` sees every start, and the clock every sleep.
+/// Threads: the interposed `pthread_create` observes every start, and the clock every sleep.
 pub(crate) mod thread {
     pub use ::std::thread::{Builder, Scope, park_timeout, scope, sleep, spawn};
 }
@@ -48,8 +47,9 @@ mod start {
 
     use nondex_interpose::given::Words;
 
-    /// The first instruction of ours in a process. It comes before those of the program's
-    /// initialisers, which may read a clock, and after std's own, which has the arguments.
+    /// The first code of the runtime in a process. Its priority places it after std's own
+    /// initialiser, which provides the arguments. The program's initialisers, which may read a
+    /// clock, follow.
     #[expect(unsafe_code, reason = "the loader finds it by its section")]
     #[used]
     #[unsafe(link_section = ".init_array.00100")]

@@ -1,15 +1,16 @@
-//! Where no function of libc is interposed.
+//! The variant for systems on which no functions of libc are interposed.
 
 pub mod fs;
 pub mod thread;
 
-/// A shim that is nobody's call site has no other caller.
+/// Returns no caller: a shim without a call site has none here.
 #[must_use]
 pub const fn hidden_caller() -> Option<nondex_core::Caller> {
     None
 }
 
-/// How many of these variables the process was given: it is not known which it has set.
+/// Returns how many of these variables the process inherited: all, because it is not known which
+/// ones the process itself set.
 #[must_use]
 pub const fn given(variables: &[(::std::ffi::OsString, ::std::ffi::OsString)]) -> usize {
     variables.len()

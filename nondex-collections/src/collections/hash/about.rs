@@ -1,4 +1,4 @@
-//! What is known of a collection from its type.
+//! The facts that follow from the type of a collection.
 
 use ::std::alloc::Layout;
 use ::std::any::type_name;
@@ -11,19 +11,19 @@ use nondex_core::{Family, Model, model};
 use crate::hash::RandomState;
 use crate::known::Known;
 
-/// The facts about one type of collection, for code that is not generic over it.
+/// Facts about one type of collection, for code that is not generic over it.
 #[derive(Debug)]
 pub(super) struct About {
-    /// The layout of one entry, `(K, V)` as in std's own table.
+    /// Layout of one entry, `(K, V)` as in std's table.
     pub(super) entry: Layout,
-    /// Drops an entry in place, if there is anything to drop.
+    /// Function that drops an entry in place, if entries need dropping.
     pub(super) drop: Option<unsafe fn(*mut u8)>,
     name: fn() -> &'static str,
     is_repeatable: fn() -> bool,
     models: &'static Models,
 }
 
-/// The models of what a collection does to all its entries without showing them.
+/// Models of the operations that a collection applies to all its entries without exposing them.
 #[derive(Debug)]
 pub(super) struct Models {
     clear: &'static Model,
@@ -46,13 +46,13 @@ const SET: &Models = &Models {
     eq: &model::HASH_SET_EQ,
 };
 
-/// The type of a collection, to ask for what is known of it.
+/// Provides the facts about a type of collection.
 pub(super) struct Of<K, V, S>(PhantomData<(K, V, S)>);
 
 impl<K, V, S> Of<K, V, S> {
-    /// Of a map.
+    /// Facts about a map.
     pub(super) const MAP: &'static About = &Self::about(MAP);
-    /// Of a set.
+    /// Facts about a set.
     pub(super) const SET: &'static About = &Self::about(SET);
 
     const fn about(models: &'static Models) -> About {
@@ -75,38 +75,39 @@ impl<K, V, S> Of<K, V, S> {
     reason = "a destructor that is generic would break drop check parity with std"
 )]
 unsafe fn drop_entry<K, V>(entry: *mut u8) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { ptr::drop_in_place(entry.cast::<(K, V)>()) }
 }
 
-/// Whether std's own order is repeatable with this hasher, so that it is the canonical order.
+/// Returns whether std's own order is repeatable with this hasher, which makes it the canonical
+/// order.
 ///
-/// A hasher need not be `'static`, so its name is compared, not its `TypeId`. No other type has
-/// this name.
+/// A hasher need not be `'static`, so this compares its name and not its `TypeId`. No other type
+/// has this name.
 #[inline]
 pub(super) fn is_repeatable<S>() -> bool {
     type_name::<S>() != type_name::<RandomState>()
 }
 
 impl About {
-    /// The size of an element of std's own table.
+    /// Returns the size of an element of std's table, in bytes.
     #[inline]
     pub(super) const fn size(&self) -> usize {
         self.entry.size()
     }
 
-    /// See [`is_repeatable`].
+    /// Returns whether the order is repeatable; see [`is_repeatable`].
     pub(super) fn is_repeatable(&self) -> bool {
         (self.is_repeatable)()
     }
 
-    /// The family under which choices about the order of this collection are recorded.
+    /// Returns the family under which choices about the order of this collection are recorded.
     pub(super) fn family(&self, model: &Model) -> Family {
         if self.is_repeatable() { Family::FixedHasher } else { model.family }
     }
 
-    /// The model of an act in which nobody but the entries' own code sees their order; `None` when
-    /// that code is known to tell nobody.
+    /// Returns the model of an operation in which only the entries' own code can observe the order.
+    /// Returns `None` if that code is known not to reveal it.
     pub(super) fn model(&'static self, act: Act) -> Option<&'static Model> {
         static SILENT: Known = Known::new();
         if SILENT.ask(self, || is_silent((self.name)())) {
@@ -121,7 +122,7 @@ impl About {
     }
 }
 
-/// What is done to all entries.
+/// An operation on all entries.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Act {
     Clear,
@@ -130,8 +131,8 @@ pub(super) enum Act {
     Eq,
 }
 
-/// Types of std whose destructors, clones, comparisons and hashes show nobody in which order they
-/// are called.
+/// Types of std whose destructors, clones, comparisons and hashes do not reveal the order in which
+/// they are called.
 const SILENT: &[&str] = &[
     "alloc::borrow::Cow",
     "alloc::boxed::Box",
@@ -180,10 +181,10 @@ const SILENT: &[&str] = &[
     "usize",
 ];
 
-/// Whether a type of this name is made of [`SILENT`] types only, as far as its name shows.
+/// Returns whether a type with this name consists of [`SILENT`] types only, judging by the name.
 fn is_silent(name: &str) -> bool {
     name.split(['(', ')', '[', ']', '<', '>', ',', ';', '&', ' '])
-        // Lengths of arrays and lifetimes say nothing.
+        // Lengths of arrays and lifetimes do not matter.
         .filter(|word| {
             !word.is_empty() && !word.starts_with(|c: char| c.is_ascii_digit() || c == '\'')
         })

@@ -1,4 +1,4 @@
-//! What a collection owns, as far as that does not depend on the type of its entries.
+//! The data of a collection that does not depend on the type of its entries.
 #![expect(
     unsafe_code,
     reason = "entries are dropped in the order that was decided, by code that is not generic over \
@@ -21,15 +21,15 @@ use super::trail::Trail;
 use crate::caller;
 use nondex_core::hidden::{self, Box, Vec};
 
-/// The entries of a collection in slots, next to the index that finds them.
+/// The entries of a collection in slots, and the index that finds them.
 ///
-/// The index holds the number of each slot once, and nothing else; it is filled and grown exactly
-/// as std's table of the entries themselves. Between calls, the slots below [`len`](Body::len) have
-/// a valid entry each, of the type that `about` is of, and no other has. The index never has room
-/// for more slots than the buffer.
+/// The index holds the number of each slot once, and nothing else. It is filled and grown exactly
+/// as std's table of the entries themselves. Between calls, exactly the slots below
+/// [`len`](Body::len) have a valid entry, of the type that `about` describes. The index never has
+/// room for more slots than the buffer.
 ///
-/// It is not generic, so that its destructor does not ask for more than std's: drop check looks at
-/// the collection's `PhantomData<(K, V)>`.
+/// The type is not generic, so that its destructor has no stricter bounds than std's: drop check
+/// uses the collection's `PhantomData<(K, V)>`.
 #[derive(Debug)]
 pub(super) struct Body {
     pub(super) index: SharedIndex,
@@ -37,9 +37,9 @@ pub(super) struct Body {
     pub(super) trail: Option<Box<Trail>>,
     pub(super) identity: Option<Box<Identity>>,
     pub(super) about: &'static About,
-    /// Where the collection was created, as far as `#[track_caller]` knows.
+    /// Place where the collection was created, as far as `#[track_caller]` knows.
     pub(super) created: &'static Location<'static>,
-    /// Whether "no permutation" means the table's order; else the order of insertion.
+    /// Whether the canonical order is that of the table, rather than the order of insertion.
     pub(super) table_is_base: bool,
 }
 
@@ -62,22 +62,24 @@ impl Body {
         body
     }
 
-    /// As many entries as there are in the index.
+    /// Returns the number of entries, which is that of the index.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.index.len()
     }
 
-    /// Gives the buffer as much room as the index has. Called whenever the index may have grown.
+    /// Gives the buffer as much room as the index. Must be called whenever the index may have
+    /// grown.
     pub(super) fn make_room(&mut self) {
         let room = self.index.capacity();
         if room > self.buffer.capacity() {
-            // SAFETY: both have room for the entries that are there.
+            // SAFETY: both blocks have room for the present entries.
             unsafe { self.buffer.resize(room, self.index.len()) }
         }
     }
 
-    /// As [`Body::make_room`] for an index that may have been rearranged in another way.
+    /// Makes room as [`Body::make_room`] does, for an index that may have been rearranged in other
+    /// ways.
     pub(super) fn follow_index(&mut self) {
         if let Some(trail) = &mut self.trail {
             trail.find_buckets(&self.index);
@@ -85,18 +87,18 @@ impl Body {
         self.make_room();
     }
 
-    /// Gives up room that a smaller index does not need.
+    /// Shrinks the buffer to the room of a smaller index.
     pub(super) fn shrink_buffer(&mut self) {
         if let Some(trail) = &mut self.trail {
             trail.find_buckets(&self.index);
         }
         let room = self.index.capacity();
-        // SAFETY: both have room for the entries that are there.
+        // SAFETY: both blocks have room for the present entries.
         unsafe { self.buffer.resize(room, self.index.len()) }
     }
 
-    /// Repairs the collection after a hasher panicked while the index was rearranged. As std's, the
-    /// index may then have lost entries, of which there were `len`; they are dropped.
+    /// Repairs the collection after a hasher panicked while the index was rearranged. The index may
+    /// then have lost some of its `len` entries, as std's table may. This drops the lost entries.
     #[cold]
     pub(super) fn repair(&mut self, mut len: usize) {
         if self.index.len() == len {
@@ -106,11 +108,11 @@ impl Body {
         for &slot in &*self.index {
             is_lost[slot as usize] = false;
         }
-        // The order of insertion is lost as well: from here on it is that of the slots.
+        // The order of insertion is lost as well, so the order of the slots replaces it.
         self.trail = None;
         for slot in (0..len).rev().filter(|&slot| is_lost[slot]) {
             if let Some(drop) = self.about.drop {
-                // SAFETY: a valid entry that nothing refers to any more.
+                // SAFETY: a valid entry that the index no longer refers to.
                 unsafe { drop(self.buffer.at(slot)) }
             }
             len -= 1;
@@ -119,7 +121,7 @@ impl Body {
                     *number = slot as u32;
                 }
             }
-            // SAFETY: both are below the length, and nothing is left in `slot`.
+            // SAFETY: both are below the length, and the entry in `slot` was dropped or moved.
             unsafe { self.buffer.relocate(len, slot) }
             if let Some(identity) = &mut self.identity {
                 identity.swap_remove(slot);
@@ -127,24 +129,24 @@ impl Body {
         }
     }
 
-    /// Whether the collection does not remember itself, as none does that has had no room made for
-    /// an entry in a test.
+    /// Returns whether the collection has no identity. It gets one when room is made for an entry
+    /// in a test.
     pub(super) const fn is_unknown(&self) -> bool {
         self.identity.is_none()
     }
 
-    /// Lets the collection remember itself.
+    /// Sets the identity of the collection.
     pub(super) fn set_identity(&mut self, identity: Option<Box<Identity>>) {
         self.identity = identity;
     }
 
-    /// Whether the next insertion may begin at once.
+    /// Returns whether the next insertion needs no preparation.
     #[inline]
     pub(super) fn is_ready(&self) -> bool {
         !index::is_full(&self.index) && (self.identity.is_some() || !self.index.is_empty())
     }
 
-    /// Whether it keeps a fixed hash of each key.
+    /// Returns whether the collection keeps a fixed hash of each key.
     #[inline]
     pub(super) fn knows_contents(&self) -> bool {
         self.identity.as_ref().is_some_and(|identity| identity.knows_contents())
@@ -161,11 +163,11 @@ impl Body {
         }
     }
 
-    /// Notes that a slot was taken out of the index. The last one gets its number, and is returned.
+    /// Notes that a slot was removed from the index. The last slot takes its number, and is
+    /// returned.
     ///
-    /// # Safety
-    /// Nothing else may have happened since, and the caller must take the entry out of the slot,
-    /// and move the last one there.
+    /// This must be called directly after the removal. The caller must take the entry out of the
+    /// slot, and move the last entry there.
     #[inline]
     pub(super) unsafe fn removed(&mut self, slot: u32) -> u32 {
         let last = self.index.len() as u32;
@@ -173,8 +175,8 @@ impl Body {
             self.trail(last as usize + 1);
         }
         if let Some(trail) = &mut self.trail {
-            // SAFETY: the index had this slot, so that the trail has it, with the bucket of each
-            // slot that the index has.
+            // SAFETY: the index had this slot, so the trail has it, with the bucket of each slot of
+            // the index.
             unsafe {
                 if let Some(moved) = trail.swap_remove(slot) {
                     *self.index.get_mut().get_bucket_unchecked_mut(moved) = slot;
@@ -187,8 +189,8 @@ impl Body {
         last
     }
 
-    /// Forgets all entries and keeps the room. As in std, buckets marked deleted stay so when there
-    /// is no entry.
+    /// Forgets all entries and keeps the room. Deleted buckets of an empty table stay marked, as in
+    /// std.
     pub(super) fn forget_all(&mut self) {
         if self.len() == 0 {
             return;
@@ -202,21 +204,21 @@ impl Body {
         }
     }
 
-    /// The slots in the order that was decided for an act.
+    /// Drops the entries in the slots of `order`.
     ///
-    /// # Safety
-    /// They must be forgotten before anything else is done with this.
+    /// The entries must be forgotten before any other use of this value.
     unsafe fn drop_entries(&mut self, order: Order) {
         let Some(drop) = self.about.drop else { return };
         for slot in order {
-            // SAFETY: a valid entry, each once. After a panic the others are leaked, as in std.
+            // SAFETY: each slot has a valid entry and comes once. After a panic the remaining
+            // entries are leaked, as in std.
             unsafe { drop(self.buffer.at(slot as usize)) }
         }
     }
 
     /// Drops all entries and keeps the room.
     pub(super) fn clear(&mut self, caller: impl FnOnce() -> Caller) {
-        /// As in std: should a destructor panic, the collection is empty by then.
+        /// Empties the collection even if a destructor panics, as in std.
         struct Forget<'a>(&'a mut Body);
         impl Drop for Forget<'_> {
             fn drop(&mut self) {
@@ -231,12 +233,12 @@ impl Body {
             None => Order::NONE,
         };
         let body = Forget(self);
-        // SAFETY: they are forgotten at the end of this function, and so is every order of them.
+        // SAFETY: the guard forgets the entries at the end of this function.
         unsafe { body.0.drop_entries(order) }
     }
 
-    /// The slot that was filled first, and after each the one that was filled next, as long as
-    /// nothing is added.
+    /// Returns the slot that was filled first. With [`after`](Body::after), it visits the slots in
+    /// the order of insertion, as long as nothing is added.
     pub(super) fn first(&self) -> Option<u32> {
         match &self.trail {
             Some(trail) => trail.first(),
@@ -244,7 +246,7 @@ impl Body {
         }
     }
 
-    /// See [`Body::first`].
+    /// Returns the slot that was filled after this one; see [`Body::first`].
     pub(super) fn after(&self, slot: u32) -> Option<u32> {
         match &self.trail {
             Some(trail) => trail.after(slot),
@@ -252,17 +254,17 @@ impl Body {
         }
     }
 
-    /// The slot that was filled last, if the order of insertion is not that of the slots.
+    /// Returns the slot that was filled last, if the order of insertion is not that of the slots.
     pub(super) fn last(&self) -> Option<u32> {
         self.trail.as_ref()?.walk_back().next()
     }
 
-    /// See [`Body::last`].
+    /// Returns the slot that was filled before this one; see [`Body::last`].
     pub(super) fn before(&self, slot: u32) -> Option<u32> {
         self.trail.as_ref()?.before(slot)
     }
 
-    /// The bucket of each of some slots.
+    /// Returns the buckets of some slots.
     pub(super) fn buckets(&self, slots: impl Iterator<Item = u32>) -> Vec<u32> {
         match &self.trail {
             Some(trail) => hidden::collect(slots.map(|slot| trail.bucket(slot) as u32)),
@@ -281,25 +283,25 @@ impl Body {
         )
     }
 
-    /// Gives back the room that was taken.
+    /// Returns the room that was taken.
     pub(super) fn return_room(&mut self, index: SharedIndex, buffer: Buffer) {
         (self.index, self.buffer) = (index, buffer);
     }
 
-    /// The bucket of a slot.
+    /// Returns the bucket of a slot.
     #[inline]
     pub(super) fn bucket(&mut self, slot: u32) -> usize {
         self.trail(self.len()).bucket(slot)
     }
 
-    /// The trail of this number of slots, from now on.
+    /// Returns the trail of this number of slots, which is kept from now on.
     #[inline]
     fn trail(&mut self, slots: usize) -> &mut Trail {
         let index = &self.index;
         self.trail.get_or_insert_with(|| hidden::boxed(Trail::new(index, slots)))
     }
 
-    /// All but the entries of a clone, which is to have as much room.
+    /// Creates the body of a clone with as much room, without the entries.
     pub(super) fn begin_clone(&self, created: &'static Location<'static>) -> Box<Self> {
         let mut body = hidden::boxed(Body {
             index: SharedIndex::new(Index::new_in(Arena)),
@@ -310,12 +312,12 @@ impl Body {
             created,
             table_is_base: self.table_is_base,
         });
-        // SAFETY: no entry is there.
+        // SAFETY: there are no entries.
         unsafe { body.buffer.resize(self.buffer.capacity(), 0) }
         body
     }
 
-    /// Makes a clone of what has the entries of `original` in its slots.
+    /// Completes a clone that has the entries of `original` in its slots.
     pub(super) fn end_clone(&mut self, original: &Self) {
         self.index = original.index.share();
         self.trail.clone_from(&original.trail);
@@ -326,7 +328,7 @@ impl Body {
         };
     }
 
-    /// Where it was created, as the place of a choice.
+    /// Returns the place where the collection was created, as the place of a choice.
     fn caller(&self) -> Caller {
         caller::of(self.created)
     }
@@ -338,7 +340,7 @@ impl Drop for Body {
             return;
         }
         let order = self.act(Act::Drop, || self.caller()).own();
-        // SAFETY: nothing uses them after the destructor.
+        // SAFETY: nothing uses the entries after the destructor.
         unsafe { self.drop_entries(order) }
     }
 }

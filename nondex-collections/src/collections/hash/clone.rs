@@ -1,4 +1,4 @@
-//! Clones of the entries of a collection, made in the decided order.
+//! Cloning of the entries of a collection, in the decided order.
 #![expect(
     unsafe_code,
     reason = "clones are put into their places in any order, and dropped should one panic"
@@ -16,8 +16,8 @@ use super::slots::Slots;
 use crate::caller::caller;
 
 impl<K: Clone, V: Clone> Clone for Slots<K, V> {
-    /// The clone's table has the order of this one, as in std. It is another object once either
-    /// changes.
+    /// Clones the entries, and the order of the table, as in std. The clone gets a separate
+    /// identity once one of the two changes.
     #[track_caller]
     fn clone(&self) -> Self {
         let mut clone = self.like(Location::caller());
@@ -32,8 +32,8 @@ impl<K: Clone, V: Clone> Clone for Slots<K, V> {
 
     #[track_caller]
     fn clone_from(&mut self, source: &Self) {
-        // As in std, the entries go first, then there is as much room as the source has; should a
-        // clone panic, the collection is empty.
+        // As in std, the old entries are dropped first, and the new room is that of the source. If
+        // a clone panics, the collection is empty.
         let allocated = source.body().filter(|body| body.index.num_buckets() > 1);
         let Some(body) = allocated else {
             mem::replace(self, self.like(Location::caller())).clear(caller);
@@ -52,17 +52,17 @@ impl<K: Clone, V: Clone> Clone for Slots<K, V> {
     }
 }
 
-/// The order in which entries are cloned, if anything can tell.
+/// Returns the order in which entries are cloned, if it can be observed.
 #[track_caller]
 fn order(body: &Body) -> Option<Visit<'_>> {
     body.about.model(Act::Clone)?;
     Some(body.act(Act::Clone, caller))
 }
 
-/// Clones all entries of `from` into the same slots of `to`, which has no entry and as much room.
-/// Should a clone panic, the others are dropped.
+/// Clones all entries of `from` into the same slots of `to`, which must be empty and have as much
+/// room. If a clone panics, the other clones are dropped.
 fn clone_entries<K: Clone, V: Clone>(from: &Body, to: &mut Body, order: Option<Visit<'_>>) {
-    /// The clones that are there.
+    /// Guard that drops the clones made so far.
     struct Cloned<'a> {
         order: Visit<'a>,
         count: usize,
@@ -82,9 +82,9 @@ fn clone_entries<K: Clone, V: Clone>(from: &Body, to: &mut Body, order: Option<V
     let source = from.buffer.start().cast::<(K, V)>().as_ptr();
     let target = to.buffer.start().cast::<(K, V)>().as_ptr();
     let Some(order) = order else {
-        // SAFETY: the target is a block of the global allocator with this capacity, in which there
-        // is nothing yet; the source has this number of valid entries. The vector's own code copies
-        // what need not be cloned.
+        // SAFETY: the target is a block of the global allocator with this capacity and without
+        // entries. The source has this number of valid entries. `Vec` copies types that need no
+        // clone bytewise.
         unsafe {
             let room = Vec::from_raw_parts(target, 0, to.buffer.capacity());
             ManuallyDrop::new(room).extend_from_slice(slice::from_raw_parts(source, len));

@@ -1,12 +1,14 @@
-//! What the keys of a collection are, and an order of them that depends on nothing else.
+//! The contents of a collection's keys, and an order that depends only on them.
 //!
-//! At level EQ, equal collections have equal orders, however they came to be. Short ones are
-//! sorted, and then permuted. Long ones are not sorted for each read: their keys are sent through a
-//! hash that is keyed by the seed, as leaves of a binary tree (which is never written out). A read
-//! goes through that tree with the two sides of each level exchanged or not, by the bits of a word
-//! that is keyed by the contents. So every pair of keys is in either order in half of all reads,
-//! each key comes first sometimes, and the first one is found without looking at the others. The
-//! word is drawn anew with every change of the contents.
+//! At level EQ, equal collections have equal orders, whatever their history. Short ones are sorted,
+//! and then permuted. Sorting long ones at each read would cost too much. Instead, their keys are
+//! leaves of a binary tree (which is never written out), placed by a hash that is keyed by the
+//! seed.
+//!
+//! A read traverses that tree. At each depth, the two sides are exchanged or not, by the bits of a
+//! word that is keyed by the contents. So every pair of keys is in either order in half of all
+//! reads, and each key sometimes comes first. The first key is found without visiting the others.
+//! Each change of the contents leads to a new word.
 
 use ::std::sync::OnceLock;
 
@@ -14,20 +16,20 @@ use nondex_core::hash;
 
 use nondex_core::hidden::{self, Vec};
 
-/// A fixed hash of the key in each slot, parallel to the slots.
+/// Fixed hashes of the keys, parallel to the slots.
 #[derive(Debug)]
 pub(super) struct Contents {
     hashes: Vec<u64>,
-    /// Of all hashes, in whatever order.
+    /// Combined hash that does not depend on the order.
     sum: u64,
-    /// The slots sorted by their hashes, once they were needed.
+    /// Slots sorted by their hashes, once they are needed.
     sorted: OnceLock<Vec<u32>>,
-    /// Once a long collection was read.
+    /// Tree, once a long collection is read.
     tree: OnceLock<Tree>,
 }
 
-/// A clone has the hashes. The orders that follow from them take several times their room, and may
-/// never be needed.
+/// Clones only the hashes. The orders that follow from them take several times as much room, and
+/// may never be needed.
 impl Clone for Contents {
     fn clone(&self) -> Self {
         Contents {
@@ -39,21 +41,21 @@ impl Clone for Contents {
     }
 }
 
-/// The leaves of the tree in groups with the same first bits.
+/// The leaves of the tree, in groups with the same leading bits.
 #[derive(Debug)]
 struct Tree {
-    /// What the hashes are keyed with.
+    /// Key of the hashes.
     key: u64,
-    /// How many first bits a group has in common; there are as many groups as these bits have
-    /// values.
+    /// Number of leading bits that identify a group. There are as many groups as values of these
+    /// bits.
     bits: u32,
     groups: Vec<Group>,
-    /// The members of a group are adjacent. A group that outgrows its room moves to the end, so
-    /// there are gaps.
+    /// Members of all groups; those of one group are adjacent. A group that outgrows its room moves
+    /// to the end, so there are gaps.
     members: Vec<Member>,
 }
 
-/// Where the members of a group are.
+/// Range of the members of a group.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     start: u32,
@@ -61,7 +63,7 @@ struct Group {
     room: u32,
 }
 
-/// A slot, and the bits of its leaf that follow those of its group.
+/// A slot, and the bits of its leaf that follow those of the group.
 #[derive(Clone, Copy, Debug)]
 struct Member {
     bits: u32,
@@ -69,7 +71,7 @@ struct Member {
 }
 
 impl Contents {
-    /// What has keys of these hashes.
+    /// Creates the contents with these hashes.
     pub(super) fn of(hashes: impl Iterator<Item = u64>) -> Self {
         let hashes = hidden::collect(hashes);
         let sum = hashes.iter().copied().map(hash::mix);
@@ -81,12 +83,12 @@ impl Contents {
         }
     }
 
-    /// A hash of all contents that does not depend on their order.
+    /// Returns a hash of all contents that does not depend on their order.
     pub(super) const fn sum(&self) -> u64 {
         self.sum
     }
 
-    /// The hash of the key in a slot.
+    /// Returns the hash of the key in a slot.
     pub(super) fn get(&self, slot: usize) -> u64 {
         self.hashes[slot]
     }
@@ -121,10 +123,10 @@ impl Contents {
         self.hashes.swap_remove(slot);
     }
 
-    /// The slots are to be sorted anew.
+    /// Discards the sorted slots after a change.
     #[inline]
     fn forget_sorted(&mut self) {
-        // To take what is not there costs more than to look.
+        // Checking first is cheaper than taking an empty value.
         if self.sorted.get().is_some() {
             self.sorted.take();
         }
@@ -137,8 +139,8 @@ impl Contents {
         self.tree.take();
     }
 
-    /// The slots sorted by their hashes; slots with equal hashes are in the order of `base`. Costs
-    /// O(1) until the next change.
+    /// Returns the slots sorted by their hashes; slots with equal hashes are in the order of
+    /// `base`. Costs O(1) until the next change.
     pub(super) fn sorted(&self, base: impl FnOnce() -> Vec<u32>) -> &[u32] {
         self.sorted.get_or_init(|| {
             let mut slots = base();
@@ -147,16 +149,16 @@ impl Contents {
         })
     }
 
-    /// All slots in an order that depends on the two keys and on the hashes only, but for equal
-    /// hashes. `tree_key` is to be the same in one run. The first slot costs amortised O(1), as
-    /// does each other one.
+    /// Returns all slots in an order that depends only on the two keys and on the hashes, except
+    /// for equal hashes. `tree_key` must be the same in the whole run. Each slot costs amortised
+    /// O(1), including the first one.
     pub(super) fn visit(&self, tree_key: u64, key: u64) -> ByContent<'_> {
         self.tree.get_or_init(|| Tree::new(tree_key, &self.hashes));
         ByContent { contents: self, key, group: 0, pending: hidden::vec(), at: 0 }
     }
 }
 
-/// Where a key is in the tree: the bits say which way to go at each level.
+/// Returns the place of a key in the tree: each bit gives the direction at one depth.
 pub(super) const fn leaf(content: u64, tree_key: u64) -> u64 {
     hash::mix(content ^ tree_key)
 }
@@ -184,7 +186,7 @@ impl Tree {
         tree
     }
 
-    /// Whether groups are neither long nor mostly empty with this number of slots.
+    /// Returns whether groups are neither long nor mostly empty with this number of slots.
     fn has_room_for(&self, slots: usize) -> bool {
         (self.groups.len() / 2..=self.groups.len() * 8).contains(&slots)
             && self.members.len() <= slots * 4 + 64
@@ -198,12 +200,12 @@ impl Tree {
         (leaf >> (64 - self.bits)) as usize
     }
 
-    /// What a member keeps of its leaf.
+    /// Returns the bits of a leaf that a member stores.
     fn bits(&self, leaf: u64) -> u32 {
         (leaf << self.bits >> 32) as u32
     }
 
-    /// The members of a group.
+    /// Returns the members of a group.
     fn members(&self, group: usize) -> &[Member] {
         let Group { start, len, .. } = self.groups[group];
         &self.members[start as usize..][..len as usize]
@@ -234,7 +236,7 @@ impl Tree {
         group.len += 1;
     }
 
-    /// The place of a slot among the members.
+    /// Returns the position of a slot among the members.
     fn find(&self, slot: usize, content: u64) -> usize {
         let group = self.group(self.leaf(content));
         let at = self.members(group).iter().position(|member| member.slot as usize == slot);
@@ -254,15 +256,15 @@ impl Tree {
     }
 }
 
-/// Slots in the order of one read.
+/// Iterator over the slots in the order of one read.
 #[derive(Clone, Debug)]
 pub(super) struct ByContent<'a> {
-    /// They have their tree.
+    /// Contents whose tree exists.
     contents: &'a Contents,
     key: u64,
-    /// The next group, counted as this read reaches them.
+    /// Number of groups visited, in the order of this read.
     group: usize,
-    /// The slots of the groups before it, from [`at`](ByContent::at) on.
+    /// Slots of these groups; those before [`at`](ByContent::at) are consumed.
     pending: Vec<u32>,
     at: usize,
 }
@@ -273,12 +275,12 @@ impl<'a> ByContent<'a> {
         tree.expect("a visit begins with its tree")
     }
 
-    /// Where a slot's key is in the tree, as this read turns it.
+    /// Returns the place of a slot's key in the tree, as this read exchanges the sides.
     fn turned(&self, slot: u32) -> u64 {
         self.tree().leaf(self.contents.get(slot as usize)) ^ self.key
     }
 
-    /// Takes the next group that has members, and some more if the read goes on.
+    /// Takes the next group that has members, and more groups if the read continues.
     #[cold]
     fn fill(&mut self) {
         let least = if self.group == 0 { 1 } else { 128 };
@@ -301,7 +303,7 @@ impl<'a> ByContent<'a> {
         }
     }
 
-    /// Adds several members.
+    /// Appends several members in order.
     fn sort(&mut self, members: &[Member]) {
         let mut sorted: [Member; 8] = [Member { bits: 0, slot: 0 }; 8];
         let Some(sorted) = sorted.get_mut(..members.len()) else { return self.sort_many(members) };
@@ -323,7 +325,7 @@ impl<'a> ByContent<'a> {
         self.pending.extend(sorted.iter().map(|member| member.slot));
     }
 
-    /// Whether of two members of a group one comes before the other.
+    /// Returns whether member `a` of a group comes before member `b`.
     #[inline]
     fn is_before(&self, a: Member, b: Member) -> bool {
         let turned = self.tree().bits(self.key);

@@ -1,4 +1,4 @@
-//! The order of a collection's slots that was decided, and what is recorded about it.
+//! The decided order of a collection's slots, and its record.
 
 use nondex_core::context::stack::Stack;
 use nondex_core::{Aspect, Caller, Decision, Element, Intermediate, Permutation, context};
@@ -10,7 +10,7 @@ use crate::caller;
 use nondex_core::hidden;
 
 impl Body {
-    /// The order in which an act visits all entries.
+    /// Returns the order in which an operation visits all entries.
     pub(super) fn act(&self, act: Act, caller: impl FnOnce() -> Caller) -> Visit<'_> {
         let model = if self.len() < 2 { None } else { self.about.model(act) };
         let Some(model) = model else { return self.slots() };
@@ -22,18 +22,18 @@ impl Body {
         self.visit(nondex_core::decide(model, family, caller(), self.len(), aspect))
     }
 
-    /// What a level asks about this collection. One that was filled before its test began knows
-    /// nothing.
+    /// Returns the value of an aspect of this collection; 0 if it was filled before its test began
+    /// and has no identity.
     pub(super) fn aspect(&self, aspect: Aspect) -> u64 {
         self.identity.as_ref().and_then(|own| own.aspect(aspect)).unwrap_or(0)
     }
 
-    /// The slots in order of their numbers.
+    /// Returns the slots in the order of their numbers.
     fn slots(&self) -> Order {
         Visit::Range(0..self.len() as u32)
     }
 
-    /// The slots in canonical order.
+    /// Returns the slots in canonical order.
     pub(super) fn base(&self) -> Visit<'_> {
         if self.table_is_base {
             return self.table();
@@ -44,12 +44,12 @@ impl Body {
         }
     }
 
-    /// The slots in the order of std's table.
+    /// Returns the slots in the order of std's table.
     pub(super) fn table(&self) -> Visit<'_> {
         Visit::Table(self.index.iter())
     }
 
-    /// The slots in the order that a decision means.
+    /// Returns the slots in the order that a decision yields.
     #[inline]
     pub(super) fn visit(&self, decision: Decision) -> Visit<'_> {
         match decision {
@@ -80,11 +80,11 @@ impl Body {
         }
     }
 
-    /// A permutation of the canonical order; of a long collection, where listing that order would
-    /// cost too much, of its slots.
+    /// Returns a permutation of the canonical order. Listing that order would cost too much for a
+    /// long collection, so there it is a permutation of the slots.
     ///
-    /// Slots are in order of insertion until something is removed, and then every slot has some
-    /// place in every order all the same.
+    /// Slots are in the order of insertion until something is removed. After that, a permutation of
+    /// the slots still has every slot once.
     fn permuted(&self, permutation: Permutation) -> Visit<'_> {
         let is_base = !self.table_is_base && self.trail.is_none();
         if is_base || (self.len() > LISTED && self.index.num_buckets() > LISTED) {
@@ -114,12 +114,12 @@ impl Body {
         Order::Listed(hidden::collect(order.into_iter().map(|slot| slot as u32)), 0)
     }
 
-    /// A fixed hash of the key in a slot, if that is known.
+    /// Returns a fixed hash of the key in a slot, if it is known.
     pub(super) fn content(&self, slot: usize) -> Option<u64> {
         Some(self.identity.as_ref()?.contents()?.get(slot))
     }
 
-    /// What is recorded about the element in a slot.
+    /// Returns the record of the element in a slot.
     pub(super) fn describe(&self, slot: usize, is_traced: bool) -> Element {
         let before = match &self.trail {
             Some(trail) => trail.walk().position(|other| other as usize == slot),
@@ -136,8 +136,8 @@ impl Body {
         }
     }
 
-    /// Where the collection was created or, when code of std did that (`collect`), how its first
-    /// element came in.
+    /// Returns the place where the collection was created. If code of std created it (`collect`),
+    /// returns the stack of the insertion of its first element.
     pub(super) fn created(&self) -> Stack {
         let first = match &self.trail {
             Some(trail) => trail.first().unwrap_or_default(),
@@ -148,5 +148,5 @@ impl Body {
     }
 }
 
-/// Up to this length the canonical order is listed to be permuted.
+/// Maximum length up to which the canonical order is listed for a permutation.
 const LISTED: usize = 1 << 10;

@@ -1,4 +1,4 @@
-//! Removal while visiting.
+//! Removal of entries during a visit.
 
 use ::std::mem;
 
@@ -9,11 +9,11 @@ use super::order::{Order, Visit};
 use super::slots::Slots;
 use super::trail::Walk;
 
-/// Visits entries in the decided order and takes those that a predicate chooses.
+/// Iterator that visits entries in the decided order and takes out those that a predicate accepts.
 ///
 /// Each entry is out before the predicate sees the next one, so a panic or a leak leaves a valid
-/// collection. It has no destructor, as in std, so that entries may refer to what is dropped before
-/// it.
+/// collection. As in std, there is no destructor, so that entries may refer to data that is dropped
+/// before the iterator.
 #[derive(Debug)]
 pub(super) struct Extract<'a, K, V> {
     slots: &'a mut Slots<K, V>,
@@ -21,25 +21,27 @@ pub(super) struct Extract<'a, K, V> {
     left: usize,
 }
 
-/// What is left to visit. A removal gives other entries other slots, but never other buckets.
+/// The remaining path of the visit. A removal gives other entries other slots, but never other
+/// buckets.
 ///
-/// What is taken first costs no look at the others, so that a loop may take one entry at a time
+/// Taking the first entry does not visit the others, so that a loop may take one entry at a time
 /// from a long collection.
 #[derive(Debug)]
 enum Path {
-    /// In the order of insertion, from this slot on.
+    /// In the order of insertion, starting at this slot.
     Insertion(Option<u32>),
-    /// In the reverse of that order, from this slot on.
+    /// In the reverse order of insertion, starting at this slot.
     Reverse(Option<u32>),
-    /// In the order of std's table, from this bucket on.
+    /// In the order of std's table, starting at this bucket.
     Table(usize),
-    /// The entries in these slots: nothing was removed yet.
+    /// In the order of these slots; nothing was removed yet.
     Slots(Order),
-    /// The entries that were in these slots before the last one of all, `from`, came to `to`.
+    /// The entries that were in these slots before the last entry moved from slot `from` to `to`.
     Moved { order: Order, from: u32, to: u32 },
-    /// By content, what is still there but the first: that one only if it was not `looked` at.
+    /// By content: all remaining entries. The first one is excluded if the predicate has `looked`
+    /// at it.
     Content { tree: u64, key: u64, looked: bool },
-    /// The entries in these buckets.
+    /// In the order of these buckets.
     Buckets(Order),
 }
 
@@ -61,7 +63,7 @@ impl Path {
         }
     }
 
-    /// The entries that are in these slots now.
+    /// Returns the path through the entries that are in these slots now.
     fn buckets(body: &Body, slots: impl Iterator<Item = u32>) -> Self {
         Path::Buckets(Order::Listed(body.buckets(slots), 0))
     }
@@ -74,7 +76,7 @@ impl<'a, K, V> Extract<'a, K, V> {
         Extract { left: slots.len(), slots, path }
     }
 
-    /// The next entry that `take` chooses.
+    /// Returns the next entry that `take` accepts.
     #[inline]
     pub(super) fn next(&mut self, mut take: impl FnMut(&K, &mut V) -> bool) -> Option<(K, V)> {
         loop {
@@ -92,7 +94,7 @@ impl<'a, K, V> Extract<'a, K, V> {
         }
     }
 
-    /// The next slot, and its bucket where that is known.
+    /// Returns the next slot, and its bucket if it is known.
     fn step(&mut self) -> Option<(u32, Option<usize>)> {
         let body = self.slots.body()?;
         loop {
@@ -141,7 +143,8 @@ impl<'a, K, V> Extract<'a, K, V> {
         }
     }
 
-    /// Notes that the entry in this slot goes, and the last one of all gets its slot.
+    /// Notes that the entry in this slot will be removed, and that the last entry will move to its
+    /// slot.
     fn will_remove(&mut self, slot: u32) {
         let from = self.slots.len() as u32 - 1;
         match &mut self.path {
@@ -157,7 +160,7 @@ impl<'a, K, V> Extract<'a, K, V> {
         }
     }
 
-    /// Upper bound of the number of entries.
+    /// Returns an upper bound of the number of remaining entries.
     pub(super) const fn left(&self) -> usize {
         self.left
     }

@@ -1,5 +1,5 @@
-//! What a collection remembers of itself inside a test, for the levels that look at objects or
-//! contents and for runs that tell where elements come from.
+//! The history of a collection inside a test. The levels that consider objects or contents need it,
+//! and so do runs that report where elements were inserted.
 
 use nondex_core::context::stack::Stack;
 use nondex_core::{Aspect, Level, context, hash};
@@ -10,41 +10,41 @@ use nondex_core::hidden::{self, Box, Vec};
 /// The identity of one collection. Collections that are filled outside a test have none.
 #[derive(Debug)]
 pub(super) struct Identity {
-    /// See [`context::new_object`].
+    /// Identity of the object; see [`context::new_object`].
     object: u64,
-    /// How often an element was added or removed.
+    /// Number of insertions and removals.
     changes: u64,
-    /// The [version](Self::version) of the object that it is a clone of: until either changes they
-    /// are one, as std clones the table.
+    /// [Version](Self::version) of the object that this is a clone of. Until one of them changes,
+    /// both have the same version, because std clones the table.
     cloned: Option<u64>,
-    /// At level EQ, what the keys are, parallel to the slots.
+    /// At level EQ, the contents of the keys, parallel to the slots.
     contents: Option<Contents>,
-    /// In a run that requests it, where the key in each slot was inserted, parallel to the slots.
+    /// In a run that requests it, the place of insertion of each key, parallel to the slots.
     insertions: Option<Vec<Insertion>>,
 }
 
-/// Where a key was inserted, when that is known.
+/// Stack of the insertion of a key, if it is known.
 type Insertion = Option<Stack>;
 
-/// Number of insertions into one collection that are distinguished.
+/// Maximum number of insertions into one collection whose stacks are captured.
 const MAX_INSERTIONS: usize = 1 << 12;
 
-/// Notes where the key in the next slot is inserted.
+/// Records the insertion of the key in the next slot.
 #[cold]
 fn trace(insertions: &mut Vec<Insertion>) {
     let insertion = (insertions.len() < MAX_INSERTIONS).then(Stack::capture);
     insertions.push(insertion);
 }
 
-/// Forgets where the key in a slot was inserted.
+/// Forgets the insertion of the key in a slot.
 #[cold]
 fn forget_trace(insertions: &mut Vec<Insertion>, slot: usize) {
     insertions.swap_remove(slot);
 }
 
 impl Identity {
-    /// A new identity for a collection, when this thread works for a test. `contents` are the fixed
-    /// hashes of its keys, by slot; they are computed only at level EQ.
+    /// Creates an identity for a collection, if this thread works for a test. `contents` are the
+    /// fixed hashes of its keys, by slot; they are computed only at level EQ.
     pub(super) fn begin(contents: impl ExactSizeIterator<Item = u64>) -> Option<Box<Self>> {
         let level = context::level()?;
         let unknown = contents.len();
@@ -58,18 +58,18 @@ impl Identity {
         }))
     }
 
-    /// A new identity for a clone of a collection. It has the version of the original one, and its
-    /// keys were inserted where those were.
+    /// Creates an identity for a clone of a collection. It has the version of the original, and its
+    /// keys have the same places of insertion.
     pub(super) fn begin_clone(original: &Self) -> Option<Box<Self>> {
         let mut own = Identity::begin(::std::iter::empty())?;
         own.cloned = Some(original.version());
-        // Without those of the original one, they would not be parallel to the slots.
+        // Must be copied even if they are missing, because they are parallel to the slots.
         own.contents.clone_from(&original.contents);
         own.insertions.clone_from(&original.insertions);
         Some(own)
     }
 
-    /// Identifies the state of the object: changes with each change of it.
+    /// Returns a value that identifies the state of the object and changes with each modification.
     fn version(&self) -> u64 {
         match self.cloned {
             Some(original) if self.changes == 0 => original,
@@ -77,7 +77,7 @@ impl Identity {
         }
     }
 
-    /// What a level asks about the collection, if it is known.
+    /// Returns the value of an aspect of the collection, if it is known.
     pub(super) fn aspect(&self, aspect: Aspect) -> Option<u64> {
         match aspect {
             Aspect::Content => Some(self.contents.as_ref()?.sum()),
@@ -86,13 +86,13 @@ impl Identity {
         }
     }
 
-    /// Whether it records what is in a new slot.
+    /// Returns whether the contents of new slots are recorded.
     #[inline]
     pub(super) const fn knows_contents(&self) -> bool {
         self.contents.is_some()
     }
 
-    /// What the keys are, at level EQ.
+    /// Returns the contents of the keys, at level EQ.
     pub(super) const fn contents(&self) -> Option<&Contents> {
         self.contents.as_ref()
     }
@@ -109,7 +109,7 @@ impl Identity {
         }
     }
 
-    /// Notes that an element was removed and its slot has got what the last one had.
+    /// Notes that the element in a slot was removed, and that the last element took its slot.
     #[inline]
     pub(super) fn swap_remove(&mut self, slot: usize) {
         self.changes += 1;
@@ -132,7 +132,7 @@ impl Identity {
         }
     }
 
-    /// Where the key in a slot was inserted.
+    /// Returns the stack of the insertion of the key in a slot.
     pub(super) fn insertion(&self, slot: usize) -> Option<&Stack> {
         self.insertions.as_ref()?.get(slot)?.as_ref()
     }

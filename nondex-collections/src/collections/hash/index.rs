@@ -1,11 +1,11 @@
-//! The index of a collection: a table of slot numbers that is filled and grown as std's own table
-//! of entries is.
+//! The index of a collection: a table of slot numbers that is filled and grown as std's table of
+//! entries is.
 //!
-//! The place of an entry in std's table depends on its hash, on the number of buckets and on what
-//! was removed before, never on what the entry is. So a table of numbers has the same order. One
-//! thing does depend on the entry: elements of up to three bytes start with more buckets, except in
-//! the std of the oldest toolchains. That is why every operation here takes the size of std's
-//! element.
+//! The position of an entry in std's table depends on its hash, the number of buckets and earlier
+//! removals. It never depends on the value. So a table of numbers has the same order. One thing
+//! does depend on the entry: tables of elements of up to three bytes start with more buckets,
+//! except in the std of the oldest toolchains. That is why every operation here takes the size of
+//! std's element.
 
 use nondex_core::arena::Arena;
 
@@ -16,7 +16,7 @@ use nondex_core::hidden::Table;
 /// An index of slot numbers.
 pub(super) type Index = Table<u32>;
 
-/// How many control bytes hashbrown looks at together on this target.
+/// Number of control bytes that hashbrown compares together on this target.
 const GROUP_WIDTH: usize =
     if cfg!(all(target_feature = "sse2", any(target_arch = "x86", target_arch = "x86_64"))) {
         16
@@ -31,7 +31,7 @@ const GROUP_WIDTH: usize =
         4
     };
 
-/// The least capacity of an allocated table of elements of `size` bytes.
+/// Returns the minimum capacity of an allocated table of elements of `size` bytes.
 const fn least_capacity(size: usize) -> usize {
     match (GROUP_WIDTH, size) {
         _ if !cfg!(nondex_std_small_tables) => 3,
@@ -41,10 +41,9 @@ const fn least_capacity(size: usize) -> usize {
     }
 }
 
-/// A new index with room for `capacity` elements of `size` bytes.
+/// Creates an index with room for `capacity` elements of `size` bytes.
 ///
-/// # Panics
-/// When the capacity overflows, as std's table.
+/// Panics if the capacity overflows, as std's table does.
 pub(super) fn with_capacity(capacity: usize, size: usize) -> Index {
     if capacity == 0 {
         return Index::new_in(Arena);
@@ -53,7 +52,7 @@ pub(super) fn with_capacity(capacity: usize, size: usize) -> Index {
     Index::with_capacity_in(capacity.max(least_capacity(size)), Arena)
 }
 
-/// A new index with as many buckets.
+/// Creates an index with as many buckets.
 pub(super) fn like(index: &Index) -> Index {
     let capacity = match index.num_buckets() {
         buckets @ ..8 => buckets - 1,
@@ -62,14 +61,14 @@ pub(super) fn like(index: &Index) -> Index {
     Index::with_capacity_in(capacity, Arena)
 }
 
-/// Whether the next insertion makes the table grow or rehash.
+/// Returns whether the next insertion makes the table grow or rehash.
 #[inline]
 pub(super) fn is_full(index: &Index) -> bool {
     index.len() == index.capacity()
 }
 
-/// What to ask of a table of numbers for std's table to get `additional` more. Only the first
-/// allocation differs.
+/// Returns the room to request from a table of numbers when std's table needs room for `additional`
+/// elements. Only the first allocation differs.
 fn request(index: &Index, additional: usize, size: usize) -> usize {
     if additional > 0 && index.capacity() == 0 {
         additional.max(least_capacity(size))
@@ -78,8 +77,8 @@ fn request(index: &Index, additional: usize, size: usize) -> usize {
     }
 }
 
-/// Whether a table with room for `capacity` elements of `size` bytes is smaller than the largest
-/// that there can be. A table of numbers may be when std's is not.
+/// Returns whether a table with room for `capacity` elements of `size` bytes is possible. A table
+/// of numbers may be possible when std's table is not.
 fn is_possible(capacity: usize, size: usize) -> bool {
     let buckets = || {
         let buckets = if capacity < 15 {
@@ -94,13 +93,13 @@ fn is_possible(capacity: usize, size: usize) -> bool {
         && u32::try_from(capacity).is_ok_and(|capacity| capacity < u32::MAX)
 }
 
-/// Whether there can be a table with room for `additional` more elements of `size` bytes.
+/// Returns whether a table with room for `additional` more elements of `size` bytes is possible.
 fn is_possible_with(index: &Index, additional: usize, size: usize) -> bool {
     additional <= index.capacity() - index.len()
         || index.len().checked_add(additional).is_some_and(|capacity| is_possible(capacity, size))
 }
 
-/// As std's `reserve`.
+/// Reserves room as std's `reserve` does.
 pub(super) fn reserve(
     index: &mut Index,
     additional: usize,
@@ -111,7 +110,7 @@ pub(super) fn reserve(
     index.reserve(request(index, additional, size), hash);
 }
 
-/// As std's `try_reserve`.
+/// Reserves room as std's `try_reserve` does.
 pub(super) fn try_reserve(
     index: &mut Index,
     additional: usize,
@@ -124,7 +123,7 @@ pub(super) fn try_reserve(
     index.try_reserve(request(index, additional, size), hash)
 }
 
-/// As std's `shrink_to`.
+/// Shrinks the table as std's `shrink_to` does.
 pub(super) fn shrink_to(
     index: &mut Index,
     capacity: usize,
@@ -145,7 +144,7 @@ pub(super) fn shrink_to(
 mod tests {
     use super::*;
 
-    /// The capacity of std's own map with one element of `N` bytes.
+    /// Returns the capacity of std's own map with one element of `N` bytes.
     fn of_std<const N: usize>() -> usize {
         ::std::collections::HashSet::from([[0u8; N]]).capacity()
     }

@@ -1,4 +1,4 @@
-//! Two collections visited in one call, as the set operations do.
+//! Visits of two collections in one call, as in the set operations.
 
 use nondex_core::{Decision, Model};
 
@@ -9,7 +9,7 @@ use super::store::{Store, decide_order};
 use super::visit::Entries;
 use nondex_core::hidden::{self, Vec};
 
-/// Which of two collections an element is from.
+/// The collection of two that an element belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     First,
@@ -20,20 +20,20 @@ pub(super) enum Side {
 #[derive(Debug)]
 pub(super) struct Joined<'a, T> {
     visit: Both<'a, T>,
-    /// How many elements of the first and of the second set are left.
+    /// Number of remaining elements of the first and of the second set.
     left: (usize, usize),
 }
 
 #[derive(Debug)]
 enum Both<'a, T> {
-    /// The first set, then the second one, as in std.
+    /// The first set and then the second one, as in std.
     InTurn(Entries<'a, T, ()>, Entries<'a, T, ()>),
-    /// All together; the slots of the second set are numbered after those of the first one.
+    /// Both sets mixed; the slots of the second set are numbered after those of the first one.
     Mixed(&'a [(T, ())], &'a [(T, ())], Order),
 }
 
 impl<'a, T> Joined<'a, T> {
-    /// Decides how this call visits the two sets. It is one choice.
+    /// Decides how this call visits the two sets, which is one choice.
     #[track_caller]
     pub(super) fn new<S>(
         first: &'a Store<T, (), S>,
@@ -81,18 +81,18 @@ impl<'a, T> Joined<'a, T> {
         Some((side, key))
     }
 
-    /// How many elements of the first and of the second set are left.
+    /// Returns the numbers of remaining elements of the first and of the second set.
     #[inline]
     pub(super) const fn left(&self) -> (usize, usize) {
         self.left
     }
 }
 
-/// Two collections, as far as that does not depend on their elements.
+/// Two collections, without the types of their elements.
 struct Pair<'a> {
     first: Option<&'a Body>,
     second: Option<&'a Body>,
-    /// How many slots the first one has.
+    /// Number of slots of the first collection.
     len: u32,
 }
 
@@ -101,7 +101,8 @@ impl<'a> Pair<'a> {
         Pair { first, second, len: first.map_or(0, Body::len) as u32 }
     }
 
-    /// The slots of the first one, then those of the second, each in the order of a visit.
+    /// Lists the slots of the first collection, then those of the second one, each in the order of
+    /// `visit`.
     fn in_turn(&self, visit: impl Fn(&'a Body) -> Visit<'a>) -> Vec<u32> {
         let list = |body: Option<&'a Body>| body.map_or(Visit::NONE, &visit);
         let second = list(self.second).map(|slot| slot + self.len);
@@ -110,8 +111,8 @@ impl<'a> Pair<'a> {
         slots
     }
 
-    /// Asks the collection that has a slot.
-    fn ask<R>(&self, slot: u32, what: impl Fn(&Body, usize) -> Option<R>) -> Option<R> {
+    /// Calls `what` on the collection that has a slot.
+    fn with_slot<R>(&self, slot: u32, what: impl Fn(&Body, usize) -> Option<R>) -> Option<R> {
         match slot.checked_sub(self.len) {
             None => what(self.first?, slot as usize),
             Some(slot) => what(self.second?, slot as usize),
@@ -119,10 +120,10 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// The order of both sets that a decision means.
+/// Returns the order of both sets that a decision yields.
 fn mixed(pair: &Pair<'_>, decision: Decision) -> Order {
     let base = || pair.in_turn(Body::base);
-    let by_content = |slot: u32| pair.ask(slot, Body::content);
+    let by_content = |slot: u32| pair.with_slot(slot, Body::content);
     match decision {
         Decision::Base => Order::Listed(base(), 0),
         Decision::Std { .. } => Order::Listed(pair.in_turn(Body::table), 0),
@@ -139,7 +140,7 @@ fn mixed(pair: &Pair<'_>, decision: Decision) -> Order {
                 |slots: Vec<u32>| hidden::collect(slots.iter().map(|&slot| slot as usize));
             let drawn = hidden::collect(mixed(pair, partly.decision.clone()));
             let describe = |slot: usize, is_traced| {
-                pair.ask(slot as u32, |body, slot| Some(body.describe(slot, is_traced)))
+                pair.with_slot(slot as u32, |body, slot| Some(body.describe(slot, is_traced)))
                     .unwrap_or_default()
             };
             let created = || pair.first.map(Body::created).unwrap_or_default();
@@ -149,10 +150,10 @@ fn mixed(pair: &Pair<'_>, decision: Decision) -> Order {
     }
 }
 
-/// The slots by a key; those with one key stay as they were.
+/// Sorts the slots stably by a key.
 fn sorted(mut slots: Vec<u32>, key: &dyn Fn(u32) -> Option<u64>) -> Vec<u32> {
-    let keyed = slots.iter().enumerate();
-    let mut keyed = hidden::collect(keyed.map(|(place, &slot)| (key(slot), place, slot)));
+    let enumerated = slots.iter().enumerate();
+    let mut keyed = hidden::collect(enumerated.map(|(place, &slot)| (key(slot), place, slot)));
     keyed.sort_unstable();
     slots.clear();
     slots.extend(keyed.iter().map(|&(_, _, slot)| slot));

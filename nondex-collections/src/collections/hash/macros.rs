@@ -1,6 +1,6 @@
-//! What the iterators over entries have in common.
+//! Macros for the common parts of iterators over entries and of collections.
 
-/// Implements an iterator over its field `entries`, of which each is mapped to the item.
+/// Implements an iterator over the field `entries` that maps each entry to an item.
 macro_rules! iterator {
     (<$($parameter:tt),*> $iterator:ty => $item:ty, $map:expr) => {
         impl<$($parameter),*> Iterator for $iterator {
@@ -42,7 +42,7 @@ macro_rules! iterator {
     };
 }
 
-/// Lets an iterator be created without entries.
+/// Implements `Default` for an iterator: it has no entries.
 macro_rules! default {
     (<$($parameter:tt),*> $iterator:ident<$($argument:tt),*>) => {
         impl<$($parameter),*> Default for $iterator<$($argument),*> {
@@ -56,7 +56,8 @@ macro_rules! default {
     };
 }
 
-/// Lets an iterator by reference be cloned, and shown as the list of what is left.
+/// Implements `Clone` and `Debug` for an iterator by reference; `Debug` shows the list of remaining
+/// entries.
 macro_rules! clone_and_debug {
     (<$($parameter:ident $(: $bound:ident)?),*> $iterator:ident<$($argument:tt),*>) => {
         impl<$($parameter),*> Clone for $iterator<$($argument),*> {
@@ -76,7 +77,8 @@ macro_rules! clone_and_debug {
     };
 }
 
-/// Shows an iterator that cannot be cloned as the list of what is left, `$shown` of each entry.
+/// Implements `Debug` for an iterator that cannot be cloned: it shows `$shown` of each remaining
+/// entry.
 macro_rules! debug {
     (
         <$($parameter:ident $(: $bound:ident)?),*> $iterator:ty,
@@ -94,7 +96,7 @@ macro_rules! debug {
     };
 }
 
-/// Compiles only if a type varies as std's does.
+/// Checks at compile time that a type has the variance of std's type.
 macro_rules! covariant {
     (<$($parameter:tt),*> $long:ty => $short:ty) => {
         const _: () = {
@@ -106,23 +108,24 @@ macro_rules! covariant {
     };
 }
 
-/// The methods about the number of entries, and about the room for them.
+/// Implements the methods about the number of entries and their room.
 macro_rules! room {
     ($collection:ident<$key:ident $(, $value:ident)?>) => {
         impl<$key $(, $value)?, S> $collection<$key $(, $value)?, S> {
-            /// How many entries fit before it grows; as std's own collection.
+            /// Returns the number of entries that fit before it grows, which equals that of std's
+            /// collection.
             #[inline]
             pub fn capacity(&self) -> usize {
                 self.store.slots.capacity()
             }
 
-            /// How many entries there are.
+            /// Returns the number of entries.
             #[inline]
             pub fn len(&self) -> usize {
                 self.store.len()
             }
 
-            /// Whether there is no entry.
+            /// Returns whether there are no entries.
             #[inline]
             pub fn is_empty(&self) -> bool {
                 self.store.len() == 0
@@ -135,7 +138,7 @@ macro_rules! room {
                 self.store.clear();
             }
 
-            /// What the collection hashes with.
+            /// Returns the hasher of the collection.
             #[inline]
             pub fn hasher(&self) -> &S {
                 &self.store.hash_builder
@@ -149,8 +152,7 @@ macro_rules! room {
         {
             /// Makes room for at least `additional` more entries.
             ///
-            /// # Panics
-            /// When the capacity overflows.
+            /// Panics if the capacity overflows.
             #[inline]
             pub fn reserve(&mut self, additional: usize) {
                 self.store.reserve(additional);
@@ -158,8 +160,7 @@ macro_rules! room {
 
             /// Makes room for at least `additional` more entries.
             ///
-            /// # Errors
-            /// When the capacity overflows or the allocator fails; std's own error.
+            /// Returns std's own error if the capacity overflows or the allocator fails.
             #[inline]
             pub fn try_reserve(
                 &mut self,
@@ -168,13 +169,13 @@ macro_rules! room {
                 self.store.try_reserve(additional)
             }
 
-            /// Gives up as much room as std's own collection would.
+            /// Shrinks the room as far as std's collection would.
             #[inline]
             pub fn shrink_to_fit(&mut self) {
                 self.store.shrink_to(0);
             }
 
-            /// Gives up as much room beyond `min_capacity` as std's own collection would.
+            /// Shrinks the room, but not below `min_capacity`, as far as std's collection would.
             #[inline]
             pub fn shrink_to(&mut self, min_capacity: usize) {
                 self.store.shrink_to(min_capacity);
@@ -183,7 +184,8 @@ macro_rules! room {
     };
 }
 
-/// Traits that a collection has when its entries and its hasher have them, or its hasher alone.
+/// Implements traits of a collection that depend on those of its entries and hasher, or of its
+/// hasher alone.
 macro_rules! traits {
     ($collection:ident<$($entry:ident),*>) => {
         impl<$($entry: Clone,)* S: Clone> Clone for $collection<$($entry,)* S> {

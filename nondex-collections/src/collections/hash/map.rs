@@ -19,61 +19,63 @@ use super::values::IntoEntries;
 use super::visit::{Entries, EntriesMut};
 use crate::hash::RandomState;
 
-/// A hash map with the API of std's, whose order of iteration is decided by the run.
+/// A hash map with the API of std's, whose order of iteration the run decides.
 ///
-/// Where no run decides it, a map with std's [`RandomState`] iterates in insertion order, and a map
-/// with any other hasher in the order that std's own map would have.
+/// Outside a run, a map with std's [`RandomState`] iterates in insertion order. A map with any
+/// other hasher iterates in the order of std's own map.
 pub struct HashMap<K, V, S = RandomState> {
     store: Store<K, V, S>,
 }
 
-/// See [`HashMap::iter`](HashMap::iter). Lazy: an order is drawn only as far as it is consumed.
+/// Iterator of [`HashMap::iter`](HashMap::iter). Lazy: draws an order only as far as it is
+/// consumed.
 pub struct Iter<'a, K: 'a, V: 'a> {
     entries: Entries<'a, K, V>,
 }
 
-/// See [`HashMap::keys`](HashMap::keys).
+/// Iterator of [`HashMap::keys`](HashMap::keys).
 pub struct Keys<'a, K: 'a, V: 'a> {
     entries: Entries<'a, K, V>,
 }
 
-/// See [`HashMap::values`](HashMap::values).
+/// Iterator of [`HashMap::values`](HashMap::values).
 pub struct Values<'a, K: 'a, V: 'a> {
     entries: Entries<'a, K, V>,
 }
 
-/// See [`HashMap::iter_mut`](HashMap::iter_mut).
+/// Iterator of [`HashMap::iter_mut`](HashMap::iter_mut).
 pub struct IterMut<'a, K: 'a, V: 'a> {
     entries: EntriesMut<'a, K, V>,
 }
 
-/// See [`HashMap::values_mut`](HashMap::values_mut).
+/// Iterator of [`HashMap::values_mut`](HashMap::values_mut).
 pub struct ValuesMut<'a, K: 'a, V: 'a> {
     entries: EntriesMut<'a, K, V>,
 }
 
-/// See [`HashMap`'s `into_iter`](HashMap#method.into_iter).
+/// Iterator of [`HashMap`'s `into_iter`](HashMap#method.into_iter).
 pub struct IntoIter<K, V> {
     entries: IntoEntries<K, V>,
 }
 
-/// See [`HashMap::into_keys`](HashMap::into_keys).
+/// Iterator of [`HashMap::into_keys`](HashMap::into_keys).
 pub struct IntoKeys<K, V> {
     entries: IntoEntries<K, V>,
 }
 
-/// See [`HashMap::into_values`](HashMap::into_values).
+/// Iterator of [`HashMap::into_values`](HashMap::into_values).
 pub struct IntoValues<K, V> {
     entries: IntoEntries<K, V>,
 }
 
-/// See [`HashMap::drain`](HashMap::drain). Owns what it drains, so to leak it leaks only that.
+/// Iterator of [`HashMap::drain`](HashMap::drain). It owns the drained entries, so leaking it leaks
+/// only these.
 pub struct Drain<'a, K: 'a, V: 'a> {
     entries: IntoEntries<K, V>,
     map: PhantomData<&'a ()>,
 }
 
-/// See [`HashMap::extract_if`](HashMap::extract_if).
+/// Iterator of [`HashMap::extract_if`](HashMap::extract_if).
 #[must_use = "iterators are lazy and do nothing unless consumed; \
     use `retain` to remove and discard elements"]
 pub struct ExtractIf<'a, K, V, F> {
@@ -81,32 +83,32 @@ pub struct ExtractIf<'a, K, V, F> {
     pred: F,
 }
 
-/// The place of one key. See [`HashMap::entry`](HashMap::entry).
+/// An entry of a key, present or not. See [`HashMap::entry`](HashMap::entry).
 pub enum Entry<'a, K: 'a, V: 'a> {
-    /// The key is there.
+    /// The key is present.
     Occupied(OccupiedEntry<'a, K, V>),
-    /// The key is not there.
+    /// The key is not present.
     Vacant(VacantEntry<'a, K, V>),
 }
 
-/// The place of a key that is there.
+/// An entry of a key that is present.
 pub struct OccupiedEntry<'a, K: 'a, V: 'a> {
     slots: &'a mut Slots<K, V>,
     slot: u32,
-    /// Where the index has the slot.
+    /// Bucket of the slot in the index.
     bucket: usize,
 }
 
-/// The place of a key that is not there.
+/// An entry of a key that is not present.
 pub struct VacantEntry<'a, K: 'a, V: 'a> {
-    /// Has room for this key.
+    /// Slots with room for this key.
     slots: &'a mut Slots<K, V>,
     new: NewKey,
     key: K,
 }
 
 impl<K, V> HashMap<K, V, RandomState> {
-    /// An empty map. Allocates nothing.
+    /// Creates an empty map. Does not allocate.
     #[inline]
     #[must_use]
     #[track_caller]
@@ -114,7 +116,7 @@ impl<K, V> HashMap<K, V, RandomState> {
         Default::default()
     }
 
-    /// An empty map with room for at least `capacity` entries.
+    /// Creates an empty map with room for at least `capacity` entries.
     #[inline]
     #[must_use]
     #[track_caller]
@@ -124,14 +126,14 @@ impl<K, V> HashMap<K, V, RandomState> {
 }
 
 impl<K, V, S> HashMap<K, V, S> {
-    /// An empty map that hashes with `hash_builder`.
+    /// Creates an empty map that hashes with `hash_builder`.
     #[inline]
     #[track_caller]
     pub const fn with_hasher(hash_builder: S) -> HashMap<K, V, S> {
         HashMap { store: Store::map(hash_builder) }
     }
 
-    /// An empty map with room for at least `capacity` entries that hashes with `hasher`.
+    /// Creates an empty map with room for at least `capacity` entries that hashes with `hasher`.
     #[inline]
     #[track_caller]
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> HashMap<K, V, S> {
@@ -157,7 +159,7 @@ impl<K, V, S> HashMap<K, V, S> {
         Values { entries: self.store.entries(&model::HASH_MAP_VALUES) }
     }
 
-    /// Visits the values, to be changed, in the decided order.
+    /// Visits the values, by mutable reference, in the decided order.
     #[track_caller]
     pub fn values_mut(&mut self) -> ValuesMut<'_, K, V> {
         ValuesMut { entries: self.store.entries_mut(&model::HASH_MAP_VALUES_MUT) }
@@ -176,21 +178,21 @@ impl<K, V, S> HashMap<K, V, S> {
         Iter { entries: self.store.entries(&model::HASH_MAP_ITER) }
     }
 
-    /// Visits the entries, with values to be changed, in the decided order.
+    /// Visits the entries, with mutable values, in the decided order.
     #[track_caller]
     pub fn iter_mut(&mut self) -> IterMut<'_, K, V> {
         IterMut { entries: self.store.entries_mut(&model::HASH_MAP_ITER_MUT) }
     }
 
-    /// Takes all entries, in the decided order. The map is empty even if not all are consumed.
+    /// Takes out all entries, in the decided order. The map is empty even if not all are consumed.
     #[inline]
     #[track_caller]
     pub fn drain(&mut self) -> Drain<'_, K, V> {
         Drain { entries: self.store.drain(&model::HASH_MAP_DRAIN), map: PhantomData }
     }
 
-    /// Visits the entries in the decided order as far as it is consumed, and takes those that
-    /// `pred` accepts.
+    /// Visits the entries in the decided order as far as the iterator is consumed, and takes out
+    /// those that `pred` accepts.
     #[cfg(nondex_std_extract_if)]
     #[inline]
     #[track_caller]
@@ -201,7 +203,7 @@ impl<K, V, S> HashMap<K, V, S> {
         ExtractIf { extract: self.store.extract(&model::HASH_MAP_EXTRACT_IF), pred }
     }
 
-    /// Visits the entries in the decided order, and drops those that `f` does not accept.
+    /// Visits the entries in the decided order, and drops those that `f` rejects.
     #[inline]
     #[track_caller]
     pub fn retain<F>(&mut self, f: F)

@@ -1,19 +1,20 @@
-//! The hash collections, as in std's own module of this name.
+//! The hash collections, as in std's module of this name.
 //!
-//! [`map`] and [`set`] are thin mirrors over one private core, in which the semantics of order
-//! live:
-//! - [`index`]: a table of slot numbers that grows exactly as std's table grows; [`shared`] with
-//!   clones until either changes;
-//! - [`body`]: what a collection owns, whatever its type: the index, the [`buffer`] with the
-//!   entries, the [`trail`] of insertions; it drops them; [`decided`] asks in which order they are
-//!   cleared, cloned, compared and dropped;
+//! [`map`] and [`set`] are thin mirrors over one private core, which implements the semantics of
+//! order:
+//! - [`index`]: a table of slot numbers that grows exactly as std's table does; [`shared`] with
+//!   clones until one of them changes;
+//! - [`body`]: the data of a collection that does not depend on its type: the index, the [`buffer`]
+//!   with the entries, the [`trail`] of insertions. It drops the entries. [`decided`] determines
+//!   the order in which they are cleared, cloned, compared and dropped;
 //! - [`slots`]: the entries themselves; [`mod@clone`]; [`room`] for more of them;
-//! - [`identity`]: what a collection remembers for the levels EQ ([`contents`]) and ID, inside a
+//! - [`identity`]: the history of a collection, for the levels EQ ([`contents`]) and ID, inside a
 //!   test only;
-//! - [`order`]: the slots in the order that was decided, and [`visit`], [`values`], [`extract`],
-//!   the iterators over it;
-//! - [`store`]: slots and a hasher; asks for the decisions; [`joined`], the same for two sets;
-//! - [`about`]: what is known of a collection from its type.
+//! - [`order`]: the slots in the decided order, and the iterators over it: [`visit`], [`values`],
+//!   [`extract`];
+//! - [`store`]: slots and a hasher, where decisions are requested; [`joined`], the same for two
+//!   sets;
+//! - [`about`]: the facts that follow from the type of a collection.
 
 #[macro_use]
 mod macros;

@@ -1,4 +1,4 @@
-//! Slots in the order that was decided.
+//! The slots of a collection in the decided order.
 
 use ::std::ops::Range;
 
@@ -13,39 +13,39 @@ use nondex_core::hidden::{self, Box, Vec};
 /// it is consumed.
 #[derive(Clone, Debug)]
 pub(super) enum Visit<'a> {
-    /// From first to last.
+    /// In ascending order.
     Range(Range<u32>),
     /// As drawn.
     Drawn(Permutation),
-    /// The order of std's table.
+    /// In the order of std's table.
     Table(hash_table::Iter<'a, u32>),
-    /// As listed, from a position on.
+    /// As listed, starting at a position.
     Listed(Vec<u32>, usize),
     /// As drawn from a list.
     Ranked(Box<Ranked>),
-    /// The order of insertion, or its reverse, after removals.
+    /// In the order of insertion, or its reverse, after removals.
     Trail(Walk<'a>),
-    /// An order by content. Not in a box: one whose destructor might look at the loan would keep
-    /// the collection borrowed until the iterator is dropped, and a loop that removes what
-    /// `keys().next()` gives would not compile.
+    /// In an order by content. It is not boxed: a destructor that might use the borrow would keep
+    /// the collection borrowed until the iterator is dropped. A loop that removes the result of
+    /// `keys().next()` would then not compile.
     Content(ByContent<'a>),
 }
 
-/// A sequence of slots, each at most once, that needs nothing of the collection.
+/// Sequence of slots, each at most once, that does not borrow the collection.
 pub(super) type Order = Visit<'static>;
 
-/// A permutation that is drawn as far as it is looked at, of slots that are listed.
+/// A lazily drawn permutation of listed slots.
 #[derive(Clone, Debug)]
 pub(super) struct Ranked {
     permutation: Permutation,
     slots: Vec<u32>,
 }
 
-/// Up to this length an order of listed slots is made at once.
+/// Maximum length up to which an order of listed slots is created at once.
 pub(super) const AT_ONCE: usize = 16;
 
 impl Visit<'_> {
-    /// All slots one by one.
+    /// Lists all slots.
     pub(super) fn list(self) -> Vec<u32> {
         match self {
             Visit::Listed(slots, 0) => slots,
@@ -58,7 +58,7 @@ impl Visit<'_> {
         }
     }
 
-    /// The same order without a loan of the collection.
+    /// Returns the same order without borrowing the collection.
     pub(super) fn own(self) -> Order {
         match self {
             Visit::Range(slots) => Visit::Range(slots),
@@ -71,10 +71,10 @@ impl Visit<'_> {
 }
 
 impl Order {
-    /// No slot.
+    /// Order without slots.
     pub(super) const NONE: Self = Visit::Range(0..0);
 
-    /// The slots of a list in the order of a permutation of their ranks.
+    /// Returns the slots of a list in the order of a permutation of their ranks.
     pub(super) fn ranked(permutation: Permutation, slots: &[u32]) -> Self {
         if slots.len() <= AT_ONCE {
             return Visit::Drawn(Permutation::listed(permutation.map(|rank| slots[rank])));
@@ -87,7 +87,8 @@ impl Order {
 impl Iterator for Ranked {
     type Item = u32;
 
-    /// Not in line: a loop over a [`Visit`] has room for the commoner orders.
+    /// Returns the next slot. It is not inlined, so that loops over a [`Visit`] have room for the
+    /// more common orders.
     fn next(&mut self) -> Option<u32> {
         self.permutation.next().map(|rank| self.slots[rank])
     }

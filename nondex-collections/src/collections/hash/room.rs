@@ -1,4 +1,4 @@
-//! Room for the entries of a collection: as much as std's table would have.
+//! Room for the entries of a collection: as much as std's table has.
 #![expect(
     unsafe_code,
     reason = "the index is rearranged by the hashes of entries that are stored separately"
@@ -25,13 +25,13 @@ impl<K: Hash, V> Slots<K, V> {
         });
     }
 
-    /// Lets `act` reserve room in the index, and follows it.
+    /// Lets `act` reserve room in the index, and adapts the rest of the body to the result.
     fn rearrange<R>(
         &mut self,
         hash: impl Fn(&K) -> u64,
         act: impl FnOnce(&mut Index, usize, &dyn Fn(&u32) -> u64) -> R,
     ) -> Option<R> {
-        /// Should the hasher panic, the index is followed too.
+        /// Guard that adapts the body even if the hasher panics.
         struct Follow<'a>(&'a mut Body, usize);
         impl Drop for Follow<'_> {
             fn drop(&mut self) {
@@ -50,7 +50,7 @@ impl<K: Hash, V> Slots<K, V> {
         Some(act(follow.0.index.get_mut(), follow.0.about.size(), &hash_of))
     }
 
-    /// The collection is unchanged when there is an error.
+    /// Makes room for `additional` more entries. Leaves the collection unchanged if it fails.
     pub(super) fn try_reserve(
         &mut self,
         additional: usize,
@@ -60,8 +60,8 @@ impl<K: Hash, V> Slots<K, V> {
         if needed <= self.capacity() {
             return Ok(());
         }
-        // As std's table: with no more than half of its room in use, it only forgets which buckets
-        // were deleted.
+        // As std's table: if at most half of its room is in use, it only clears the marks of
+        // deleted buckets.
         let held = self.body().map_or(0, |body| body.buffer.capacity());
         if needed > held / 2 {
             self.try_grow(needed.max(held + 1))?;
@@ -70,15 +70,15 @@ impl<K: Hash, V> Slots<K, V> {
         Ok(())
     }
 
-    /// Makes room for this number of entries, before the index has: that must not have grown when
-    /// the entries find none.
+    /// Grows the buffer for this number of entries before the index grows: if there is no memory
+    /// for the entries, the index must stay as it is.
     fn try_grow(&mut self, capacity: usize) -> Result<(), TryReserveError> {
         let (about, created) = (self.about, self.created);
         let mut like = Index::new_in(Arena);
         index::try_reserve(&mut like, capacity, about.size(), |_| 0)?;
         let body = self.body.get_or_insert_with(|| Body::new(about, created, Index::new_in(Arena)));
         let len = body.len();
-        // SAFETY: both have room for the entries that are there.
+        // SAFETY: both blocks have room for the present entries.
         unsafe { body.buffer.try_resize(like.capacity(), len) }
             .map_err(|layout| TryReserveError::AllocError { layout })
     }

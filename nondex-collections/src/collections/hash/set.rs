@@ -22,31 +22,33 @@ use super::values::IntoEntries;
 use super::visit::Entries;
 use crate::hash::RandomState;
 
-/// A hash set with the API of std's, whose order of iteration is decided by the run.
+/// A hash set with the API of std's, whose order of iteration the run decides.
 ///
-/// Where no run decides it, a set with std's [`RandomState`] iterates in insertion order, and a set
-/// with any other hasher in the order that std's own set would have.
+/// Outside a run, a set with std's [`RandomState`] iterates in insertion order. A set with any
+/// other hasher iterates in the order of std's own set.
 pub struct HashSet<T, S = RandomState> {
     store: Store<T, (), S>,
 }
 
-/// See [`HashSet::iter`](HashSet::iter). Lazy: an order is drawn only as far as it is consumed.
+/// Iterator of [`HashSet::iter`](HashSet::iter). Lazy: draws an order only as far as it is
+/// consumed.
 pub struct Iter<'a, K: 'a> {
     entries: Entries<'a, K, ()>,
 }
 
-/// See [`HashSet`'s `into_iter`](HashSet#method.into_iter).
+/// Iterator of [`HashSet`'s `into_iter`](HashSet#method.into_iter).
 pub struct IntoIter<K> {
     entries: IntoEntries<K, ()>,
 }
 
-/// See [`HashSet::drain`](HashSet::drain). Owns what it drains, so to leak it leaks only that.
+/// Iterator of [`HashSet::drain`](HashSet::drain). It owns the drained elements, so leaking it
+/// leaks only these.
 pub struct Drain<'a, K: 'a> {
     entries: IntoEntries<K, ()>,
     set: PhantomData<&'a ()>,
 }
 
-/// See [`HashSet::extract_if`](HashSet::extract_if).
+/// Iterator of [`HashSet::extract_if`](HashSet::extract_if).
 #[must_use = "iterators are lazy and do nothing unless consumed; \
     use `retain` to remove and discard elements"]
 pub struct ExtractIf<'a, K, F> {
@@ -54,7 +56,7 @@ pub struct ExtractIf<'a, K, F> {
     pred: F,
 }
 
-/// See [`HashSet::symmetric_difference`].
+/// Iterator of [`HashSet::symmetric_difference`].
 #[must_use = "this returns the difference as an iterator, without modifying either input set"]
 pub struct SymmetricDifference<'a, T: 'a, S: 'a> {
     joined: Joined<'a, T>,
@@ -62,21 +64,21 @@ pub struct SymmetricDifference<'a, T: 'a, S: 'a> {
     second: &'a HashSet<T, S>,
 }
 
-/// See [`HashSet::union`].
+/// Iterator of [`HashSet::union`].
 #[must_use = "this returns the union as an iterator, without modifying either input set"]
 pub struct Union<'a, T: 'a, S: 'a> {
     joined: Joined<'a, T>,
     first: &'a HashSet<T, S>,
 }
 
-/// See [`HashSet::intersection`].
+/// Iterator of [`HashSet::intersection`].
 #[must_use = "this returns the intersection as an iterator, without modifying either input set"]
 pub struct Intersection<'a, T: 'a, S: 'a> {
     entries: Entries<'a, T, ()>,
     other: &'a HashSet<T, S>,
 }
 
-/// See [`HashSet::difference`].
+/// Iterator of [`HashSet::difference`].
 #[must_use = "this returns the difference as an iterator, without modifying either input set"]
 pub struct Difference<'a, T: 'a, S: 'a> {
     entries: Entries<'a, T, ()>,
@@ -84,7 +86,7 @@ pub struct Difference<'a, T: 'a, S: 'a> {
 }
 
 impl<T> HashSet<T, RandomState> {
-    /// An empty set. Allocates nothing.
+    /// Creates an empty set. Does not allocate.
     #[inline]
     #[must_use]
     #[track_caller]
@@ -92,7 +94,7 @@ impl<T> HashSet<T, RandomState> {
         Default::default()
     }
 
-    /// An empty set with room for at least `capacity` elements.
+    /// Creates an empty set with room for at least `capacity` elements.
     #[inline]
     #[must_use]
     #[track_caller]
@@ -102,14 +104,14 @@ impl<T> HashSet<T, RandomState> {
 }
 
 impl<T, S> HashSet<T, S> {
-    /// An empty set that hashes with `hasher`.
+    /// Creates an empty set that hashes with `hasher`.
     #[inline]
     #[track_caller]
     pub const fn with_hasher(hasher: S) -> HashSet<T, S> {
         HashSet { store: Store::set(hasher) }
     }
 
-    /// An empty set with room for at least `capacity` elements that hashes with `hasher`.
+    /// Creates an empty set with room for at least `capacity` elements that hashes with `hasher`.
     #[inline]
     #[track_caller]
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> HashSet<T, S> {
@@ -123,15 +125,15 @@ impl<T, S> HashSet<T, S> {
         Iter { entries: self.store.entries(&model::HASH_SET_ITER) }
     }
 
-    /// Takes all elements, in the decided order. The set is empty even if not all are consumed.
+    /// Takes out all elements, in the decided order. The set is empty even if not all are consumed.
     #[inline]
     #[track_caller]
     pub fn drain(&mut self) -> Drain<'_, T> {
         Drain { entries: self.store.drain(&model::HASH_SET_DRAIN), set: PhantomData }
     }
 
-    /// Visits the elements in the decided order as far as it is consumed, and takes those that
-    /// `pred` accepts.
+    /// Visits the elements in the decided order as far as the iterator is consumed, and takes out
+    /// those that `pred` accepts.
     #[cfg(nondex_std_extract_if)]
     #[inline]
     #[track_caller]
@@ -142,7 +144,7 @@ impl<T, S> HashSet<T, S> {
         ExtractIf { extract: self.store.extract(&model::HASH_SET_EXTRACT_IF), pred }
     }
 
-    /// Visits the elements in the decided order, and drops those that `f` does not accept.
+    /// Visits the elements in the decided order, and drops those that `f` rejects.
     #[track_caller]
     pub fn retain<F>(&mut self, mut f: F)
     where
@@ -159,7 +161,7 @@ where
     T: Eq + Hash,
     S: BuildHasher,
 {
-    /// Visits what is in this set and not in `other`, in the decided order.
+    /// Visits the elements of this set that are not in `other`, in the decided order.
     #[inline]
     #[track_caller]
     pub fn difference<'a>(&'a self, other: &'a HashSet<T, S>) -> Difference<'a, T, S> {
@@ -167,7 +169,7 @@ where
         Difference { entries, other }
     }
 
-    /// Visits what is in one of the two sets only, in the decided order.
+    /// Visits the elements that are in exactly one of the two sets, in the decided order.
     #[inline]
     #[track_caller]
     pub fn symmetric_difference<'a>(
@@ -182,17 +184,18 @@ where
         }
     }
 
-    /// Visits what is in both sets, in the decided order. As std, it walks the smaller set.
+    /// Visits the elements that are in both sets, in the decided order. As in std, it walks the
+    /// smaller set.
     #[inline]
     #[track_caller]
     pub fn intersection<'a>(&'a self, other: &'a HashSet<T, S>) -> Intersection<'a, T, S> {
-        let (walked, asked) = if self.len() <= other.len() { (self, other) } else { (other, self) };
-        let entries = walked.store.entries_with(&asked.store, &model::HASH_SET_INTERSECTION);
-        Intersection { entries, other: asked }
+        let (small, large) = if self.len() <= other.len() { (self, other) } else { (other, self) };
+        let entries = small.store.entries_with(&large.store, &model::HASH_SET_INTERSECTION);
+        Intersection { entries, other: large }
     }
 
-    /// Visits what is in either set, once each, in the decided order. As std, it walks the larger
-    /// set first.
+    /// Visits the elements that are in either set, once each, in the decided order. As in std, it
+    /// walks the larger set first.
     #[inline]
     #[track_caller]
     pub fn union<'a>(&'a self, other: &'a HashSet<T, S>) -> Union<'a, T, S> {
@@ -201,7 +204,7 @@ where
         Union { joined: Joined::new(&first.store, &second.store, model), first }
     }
 
-    /// Whether an element is there.
+    /// Returns whether an element is present.
     #[inline]
     pub fn contains<Q: ?Sized>(&self, value: &Q) -> bool
     where
@@ -211,7 +214,7 @@ where
         self.store.find(value).is_some()
     }
 
-    /// The element of the set that is equal to `value`.
+    /// Returns the element of the set that is equal to `value`.
     #[inline]
     pub fn get<Q: ?Sized>(&self, value: &Q) -> Option<&T>
     where
@@ -222,33 +225,33 @@ where
         Some(&self.store.slots.get(slot).0)
     }
 
-    /// Whether the two sets have no element in common.
+    /// Returns whether the two sets have no element in common.
     #[track_caller]
     pub fn is_disjoint(&self, other: &HashSet<T, S>) -> bool {
-        let (walked, asked) = if self.len() <= other.len() { (self, other) } else { (other, self) };
-        walked.compared().all(|v| !asked.contains(v))
+        let (small, large) = if self.len() <= other.len() { (self, other) } else { (other, self) };
+        small.compared().all(|v| !large.contains(v))
     }
 
-    /// Whether every element is in `other` too.
+    /// Returns whether every element is in `other` too.
     #[track_caller]
     pub fn is_subset(&self, other: &HashSet<T, S>) -> bool {
         self.len() <= other.len() && self.compared().all(|v| other.contains(v))
     }
 
-    /// Whether every element of `other` is in this set too.
+    /// Returns whether every element of `other` is in this set too.
     #[inline]
     #[track_caller]
     pub fn is_superset(&self, other: &HashSet<T, S>) -> bool {
         other.is_subset(self)
     }
 
-    /// Adds an element; `false` when an equal one is there, which then stays.
+    /// Adds an element. Returns false, and keeps the present element, if an equal one is present.
     #[inline]
     pub fn insert(&mut self, value: T) -> bool {
         matches!(self.store.insert(value, ()), Inserted::Added)
     }
 
-    /// Adds an element, and returns the equal one that was there.
+    /// Adds an element, and returns the equal one that was present.
     #[inline]
     pub fn replace(&mut self, value: T) -> Option<T> {
         match self.store.insert(value, ()) {
@@ -259,7 +262,7 @@ where
         }
     }
 
-    /// Drops an element; `false` when it is not there.
+    /// Drops an element. Returns false if it is not present.
     #[inline]
     pub fn remove<Q: ?Sized>(&mut self, value: &Q) -> bool
     where
@@ -269,7 +272,7 @@ where
         self.store.remove(value).is_some()
     }
 
-    /// Takes an element out.
+    /// Takes out an element.
     #[inline]
     pub fn take<Q: ?Sized>(&mut self, value: &Q) -> Option<T>
     where
@@ -281,7 +284,7 @@ where
 }
 
 impl<T, S> HashSet<T, S> {
-    /// The elements in the order in which they are looked up in another set.
+    /// Returns the elements in the order in which a comparison looks them up in another set.
     #[track_caller]
     fn compared(&self) -> Iter<'_, T> {
         Iter { entries: self.store.compared() }

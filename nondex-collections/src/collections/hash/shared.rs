@@ -1,7 +1,7 @@
-//! An index that a collection and its clones have in common until one of them changes it.
+//! An index that a collection shares with its clones until one of them changes it.
 //!
-//! std's own table copies plain elements as bytes. On stable Rust nobody else can have hashbrown do
-//! that: it copies a table of numbers bucket by bucket. Most clones are only read or taken apart,
+//! std's table copies plain elements bytewise. On stable Rust, hashbrown does not do that for other
+//! crates: it copies a table of numbers bucket by bucket. Most clones are only read or consumed,
 //! and never need the copy.
 #![expect(
     unsafe_code,
@@ -18,34 +18,34 @@ use nondex_core::arena::Arena;
 use super::index::{self, Index};
 use nondex_core::hidden::{self, Box};
 
-/// An index that may have other owners, who have the same bytes. Nobody changes what they lead to
-/// while there are several.
+/// An index that may have several owners, which hold the same bytes. While there are several, none
+/// of them changes the memory that these bytes refer to.
 #[derive(Debug)]
 pub(super) struct SharedIndex {
     index: ManuallyDrop<Index>,
-    /// How many owners there are; null where it was never shared since it was last changed.
+    /// Number of owners; null if the index was not shared since its last change.
     owners: AtomicPtr<AtomicUsize>,
 }
 
 impl SharedIndex {
-    /// An index of which there is no other owner.
+    /// Creates an index with one owner.
     pub(super) const fn new(index: Index) -> Self {
         SharedIndex { index: ManuallyDrop::new(index), owners: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// The same index for one owner more.
+    /// Returns the same index for an additional owner.
     pub(super) fn share(&self) -> Self {
         let owners = self.owners();
-        // As for an `Arc`: who makes an owner has one.
+        // As in `Arc`, relaxed ordering suffices: whoever creates an owner already has one.
         owners.fetch_add(1, Ordering::Relaxed);
         SharedIndex {
-            // SAFETY: neither is dropped nor changed before the other one is gone.
+            // SAFETY: neither copy is dropped or changed while the other one exists.
             index: unsafe { ptr::read(&raw const self.index) },
             owners: AtomicPtr::new(ptr::from_ref(owners).cast_mut()),
         }
     }
 
-    /// The number of owners, which is counted from now on.
+    /// Returns the number of owners, which is counted from now on.
     fn owners(&self) -> &AtomicUsize {
         let mut owners = self.owners.load(Ordering::Acquire);
         if owners.is_null() {
@@ -59,17 +59,17 @@ impl SharedIndex {
             ) {
                 Ok(_) => new,
                 Err(other) => {
-                    // SAFETY: it is from a box, and nobody else has seen it.
+                    // SAFETY: it is from a box, and no other thread has seen it.
                     drop(unsafe { Box::from_raw_in(new, Arena) });
                     other
                 }
             };
         }
-        // SAFETY: it is there for as long as there is an owner, as this is.
+        // SAFETY: the count exists for as long as there is an owner, such as this value.
         unsafe { &*owners }
     }
 
-    /// The index, to be changed.
+    /// Returns the index for changes, and copies it first if it has other owners.
     #[inline]
     pub(super) fn get_mut(&mut self) -> &mut Index {
         if !self.owners.get_mut().is_null() {
@@ -78,8 +78,8 @@ impl SharedIndex {
         &mut self.index
     }
 
-    /// Forgets all numbers and keeps the room. As in std, buckets marked deleted stay so when there
-    /// is none.
+    /// Forgets all numbers and keeps the room. Deleted buckets of an empty table stay marked, as in
+    /// std.
     pub(super) fn clear(&mut self) {
         if !self.owners.get_mut().is_null() && !self.is_empty() {
             self.own(index::like);
@@ -87,7 +87,7 @@ impl SharedIndex {
         self.index.clear();
     }
 
-    /// Becomes the only owner of an index, of what `copy` makes where there are others.
+    /// Becomes the only owner of an index. If there are other owners, that is the result of `copy`.
     #[cold]
     fn own(&mut self, copy: impl FnOnce(&Index) -> Index) {
         if self.owners().load(Ordering::Acquire) > 1 {
@@ -95,13 +95,13 @@ impl SharedIndex {
             drop(mem::replace(self, copy));
         } else {
             let owners = mem::replace(self.owners.get_mut(), ptr::null_mut());
-            // SAFETY: it is from a box, and whoever else knew it is gone.
+            // SAFETY: it is from a box, and all other owners are gone.
             drop(unsafe { Box::from_raw_in(owners, Arena) });
         }
     }
 }
 
-/// To look at, as at any index.
+/// Gives read access, as to any index.
 impl Deref for SharedIndex {
     type Target = Index;
 
@@ -115,16 +115,16 @@ impl Drop for SharedIndex {
     fn drop(&mut self) {
         let owners = *self.owners.get_mut();
         if !owners.is_null() {
-            // SAFETY: it is there for as long as there is an owner.
+            // SAFETY: the count exists for as long as there is an owner.
             if unsafe { &*owners }.fetch_sub(1, Ordering::Release) > 1 {
                 return;
             }
-            // As for an `Arc`: what the others did is done before the index goes.
+            // As in `Arc`, uses of the other owners must happen before the index is dropped.
             fence(Ordering::Acquire);
-            // SAFETY: it is from a box, and whoever else knew it is gone.
+            // SAFETY: it is from a box, and all other owners are gone.
             drop(unsafe { Box::from_raw_in(owners, Arena) });
         }
-        // SAFETY: this is the last owner, and nothing uses it after the destructor.
+        // SAFETY: this is the last owner, and nothing uses the index after the destructor.
         unsafe { ManuallyDrop::drop(&mut self.index) }
     }
 }
@@ -143,12 +143,12 @@ mod tests {
         SharedIndex::new(index)
     }
 
-    /// The slots in the order of the table.
+    /// Returns the slots in the order of the table.
     fn slots(index: &SharedIndex) -> Vec<u32> {
         index.iter().copied().collect()
     }
 
-    /// Where its numbers are.
+    /// Returns the address of the numbers.
     fn place(index: &SharedIndex) -> *const u32 {
         index.iter().next().map_or(ptr::null(), ptr::from_ref)
     }
@@ -178,12 +178,10 @@ mod tests {
 
     #[test]
     fn threads_share_change_and_drop_an_index_at_once() {
-        let index = filled(90);
-        let expected = slots(&index);
+        let index = &filled(90);
+        let expected = &slots(index);
         thread::scope(|scope| {
             for number in 0..8 {
-                let index = &index;
-                let expected = &expected;
                 scope.spawn(move || {
                     for step in 0..200 {
                         let mut own = index.share();
@@ -199,6 +197,6 @@ mod tests {
                 });
             }
         });
-        assert_eq!(slots(&index), expected);
+        assert_eq!(slots(index), *expected);
     }
 }

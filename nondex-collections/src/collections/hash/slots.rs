@@ -1,4 +1,4 @@
-//! The entries of a collection, and what is done to one of them. Knows hashes, but no hasher.
+//! The entries of a collection, and operations on single entries. They use hashes, but no hasher.
 #![expect(unsafe_code, reason = "the entries are in memory whose owner does not know their type")]
 
 use ::std::hash::Hash;
@@ -18,21 +18,21 @@ use super::order::Visit;
 use super::values::IntoEntries;
 use nondex_core::hidden::Box;
 
-/// The entries of a collection. As large as std's table, and allocates nothing before the first
-/// entry.
+/// The entries of a collection. It is as large as std's table, and allocates nothing before the
+/// first entry.
 #[derive(Debug)]
 pub(super) struct Slots<K, V> {
     pub(super) body: Option<Box<Body>>,
     pub(super) about: &'static About,
-    /// Where the collection was created, as far as `#[track_caller]` knows.
+    /// Place where the collection was created, as far as `#[track_caller]` knows.
     pub(super) created: &'static Location<'static>,
-    /// Room that std's table takes.
+    /// Padding to the size of std's table.
     _unused: usize,
-    /// It owns entries, and drops them.
+    /// Marks ownership of the entries for drop check.
     entries: PhantomData<(K, V)>,
 }
 
-/// All entries of a collection that has been allocated.
+/// Returns all entries of a collection that has been allocated.
 #[inline]
 fn entries<K, V>(body: &Body) -> &[(K, V)] {
     // SAFETY: the slots below the length have a valid entry each, of the type of the collection
@@ -40,23 +40,22 @@ fn entries<K, V>(body: &Body) -> &[(K, V)] {
     unsafe { body.buffer.entries(body.len()) }
 }
 
-/// See [`entries`].
+/// Returns all entries of a collection that has been allocated, for changes.
 #[inline]
 fn entries_mut<K, V>(body: &mut Body) -> &mut [(K, V)] {
-    // SAFETY: as in `entries`, and nobody else has a reference to one.
+    // SAFETY: as in `entries`, and the unique reference to the body excludes other references.
     unsafe { slice::from_raw_parts_mut(body.buffer.start().as_ptr().cast(), body.len()) }
 }
 
-/// Takes the entry out whose slot has just been taken out of the index. The last entry gets its
+/// Takes out the entry whose slot was just removed from the index. The last entry moves to its
 /// slot.
 ///
-/// # Safety
-/// The index must have had `slot`, and nothing else may have happened since.
+/// The index must have had `slot`, and nothing else may have happened since the removal.
 #[inline]
 unsafe fn take<K, V>(body: &mut Body, slot: u32) -> (K, V) {
     let start = body.buffer.start().cast::<(K, V)>();
-    // SAFETY: valid entries, which may be the same one; what is taken is out of the index, and not
-    // read again.
+    // SAFETY: both entries are valid, and may be the same one. The index no longer refers to the
+    // taken entry, so it is not read again.
     unsafe {
         let last = start.add(body.removed(slot) as usize);
         let entry = start.add(slot as usize);
@@ -91,59 +90,60 @@ impl<K, V> Slots<K, V> {
         self.body.as_ref().map_or(0, |body| body.index.capacity())
     }
 
-    /// What is not generic, if anything was ever allocated.
+    /// Returns the non-generic data, if anything was ever allocated.
     #[inline]
     pub(super) fn body(&self) -> Option<&Body> {
         self.body.as_deref()
     }
 
-    /// As [`Slots::body`].
+    /// Returns the non-generic data for changes, as [`Slots::body`] does.
     pub(super) fn body_mut(&mut self) -> Option<&mut Body> {
         self.body.as_deref_mut()
     }
 
-    /// A new collection of the same type.
+    /// Returns an empty collection of the same type.
     pub(super) const fn like(&self, created: &'static Location<'static>) -> Self {
         Slots { body: None, about: self.about, created, _unused: 0, entries: PhantomData }
     }
 
-    /// Gives a new collection its entries.
+    /// Sets the body of a new collection.
     pub(super) fn set_body(&mut self, body: Box<Body>) {
         self.body = Some(body);
     }
 
-    /// All entries, by slot.
+    /// Returns all entries, by slot.
     #[inline]
     pub(super) fn entries(&self) -> &[(K, V)] {
         self.body().map_or(&[], entries)
     }
 
-    /// The first entry, to reach the others from.
+    /// Returns the address of the first entry, from which the others can be reached.
     #[inline]
     pub(super) fn start(&self) -> NonNull<(K, V)> {
         self.body().map_or(NonNull::dangling(), |body| body.buffer.start().cast())
     }
 
-    /// The slots in the order that a decision means.
+    /// Returns the slots in the order that a decision yields.
     #[inline]
     pub(super) fn visit(&self, decision: Decision) -> Visit<'_> {
         self.body().map_or(Visit::NONE, |body| body.visit(decision))
     }
 
-    /// What a level asks about this collection.
+    /// Returns the value of an aspect of this collection.
     pub(super) fn aspect(&self, aspect: Aspect) -> u64 {
         self.body().map_or(0, |body| body.aspect(aspect))
     }
 
-    /// Takes all entries out, in the order that a decision means. They come with the room that they
-    /// are in; if that is only lent, it comes back when they are dropped, which must be before this
-    /// is used again.
+    /// Takes out all entries, in the order that a decision yields, together with the block that
+    /// holds them. A lent block returns when the entries are dropped, which must happen before this
+    /// collection is used again.
     pub(super) fn take(&mut self, decision: Decision, lends_room: bool) -> IntoEntries<K, V> {
         let Some(body) = &mut self.body else { return IntoEntries::default() };
         let left = body.len();
         let order = body.visit(decision).own();
         body.forget_all();
-        // Unlike a clear, a drain takes the marks of deleted buckets away from an empty table too.
+        // Unlike `clear`, std's `drain` also removes the marks of deleted buckets from an empty
+        // table.
         drop(body.index.get_mut().drain());
         // SAFETY: the slots in the order had a valid entry each, and the collection has forgotten
         // them.
@@ -157,7 +157,7 @@ impl<K, V> Slots<K, V> {
         }
     }
 
-    /// The slot with the key of `hash` that `is_key` accepts.
+    /// Returns the slot of the key with `hash` that `is_key` accepts.
     #[inline]
     pub(super) fn find(&self, hash: u64, mut is_key: impl FnMut(&K) -> bool) -> Option<u32> {
         let body = self.body()?;
@@ -165,7 +165,7 @@ impl<K, V> Slots<K, V> {
         body.index.find(hash, |&slot| is_key(&entries[slot as usize].0)).copied()
     }
 
-    /// As [`Slots::find`], with the bucket of the index.
+    /// Finds a slot as [`Slots::find`] does, and returns it with its bucket of the index.
     #[inline]
     pub(super) fn find_bucket(
         &self,
@@ -193,7 +193,7 @@ impl<K, V> Slots<K, V> {
         &mut entries[slot as usize]
     }
 
-    /// The values in several slots at once.
+    /// Returns the values in several slots at once.
     pub(super) fn get_disjoint_mut<const N: usize>(
         &mut self,
         found: [Option<u32>; N],
@@ -206,12 +206,13 @@ impl<K, V> Slots<K, V> {
         found.map(|slot| {
             let slot = slot? as usize;
             assert!(slot < len, "the index holds only slots in use");
-            // SAFETY: a valid entry, of which this is the only reference: no slot is there twice.
+            // SAFETY: a valid entry. This is the only reference to it, because no slot occurs
+            // twice.
             Some(unsafe { &mut (*start.add(slot)).1 })
         })
     }
 
-    /// Takes the entry with the key of `hash` that `is_key` accepts.
+    /// Takes out the entry of the key with `hash` that `is_key` accepts.
     #[inline]
     pub(super) fn remove(
         &mut self,
@@ -229,13 +230,13 @@ impl<K, V> Slots<K, V> {
         Some(unsafe { take(body, slot) })
     }
 
-    /// Takes the entry in a slot that the index holds.
+    /// Takes out the entry in a slot that the index holds.
     pub(super) fn remove_slot(&mut self, slot: u32) -> Option<(K, V)> {
         let bucket = self.body.as_deref_mut()?.bucket(slot);
         self.remove_bucket(bucket)
     }
 
-    /// Takes the entry in a bucket of the index, if there is one.
+    /// Takes out the entry in a bucket of the index, if there is one.
     pub(super) fn remove_bucket(&mut self, bucket: usize) -> Option<(K, V)> {
         let body = self.body.as_deref_mut()?;
         let (slot, _) = body.index.get_mut().get_bucket_entry(bucket).ok()?.remove();
@@ -243,7 +244,7 @@ impl<K, V> Slots<K, V> {
         Some(unsafe { take(body, slot) })
     }
 
-    /// Adds an entry whose key is not there. Room must have been [prepared](Slots::prepare).
+    /// Adds an entry whose key is not present. Room must have been [prepared](Slots::prepare).
     #[inline]
     pub(super) fn insert_unique(&mut self, new: NewKey, key: K, value: V) -> (u32, usize) {
         let body = self.body.as_mut().expect("room was prepared");
@@ -257,14 +258,14 @@ impl<K, V> Slots<K, V> {
     }
 }
 
-/// Puts an entry into the last slot of the index, which is new.
+/// Writes an entry to the last slot of the index, which is new.
 #[inline]
 fn write<K, V>(body: &mut Body, slot: u32, entry: (K, V)) {
-    // SAFETY: the buffer has as much room as the index, and nothing is in this slot.
+    // SAFETY: the buffer has as much room as the index, and this slot has no entry.
     unsafe { body.buffer.at(slot as usize).cast::<(K, V)>().write(entry) }
 }
 
-/// What is known of a key before it is added.
+/// Data about a key before it is added.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NewKey {
     pub(super) hash: u64,
@@ -273,7 +274,7 @@ pub(super) struct NewKey {
 }
 
 impl<K: Hash, V> Slots<K, V> {
-    /// Makes room for one entry, as std does before it looks a key up to insert it.
+    /// Makes room for one entry, as std does before it looks up a key for an insertion.
     #[inline]
     pub(super) fn prepare(&mut self, hash: impl Fn(&K) -> u64) {
         match &self.body {
@@ -302,8 +303,8 @@ impl<K: Hash, V> Slots<K, V> {
 }
 
 impl<K: Hash + Eq, V> Slots<K, V> {
-    /// Finds the slot of `key` and reports that it was there, or adds it with `value`; gives back
-    /// what was not used.
+    /// Finds the slot of `key`, or adds the key with `value`. Returns the unused key and value if
+    /// the key is present.
     #[inline]
     pub(super) fn insert(&mut self, hash: impl Fn(&K) -> u64, key: K, value: V) -> Inserted<K, V> {
         let own = hash(&key);
@@ -327,11 +328,11 @@ impl<K: Hash + Eq, V> Slots<K, V> {
     }
 }
 
-/// What an insertion met.
+/// Result of an insertion.
 #[derive(Debug)]
 pub(super) enum Inserted<K, V> {
-    /// The key is new.
+    /// The key was new.
     Added,
-    /// The key was in this slot; nothing has changed.
+    /// The key is in this slot; nothing was changed.
     Present(u32, K, V),
 }

@@ -1,5 +1,5 @@
-//! Entries and a hasher: what a map and a set are made of, and the one place that asks for a
-//! decision.
+//! Entries and a hasher: the core of a map and a set. It is the only module that requests decisions
+//! about visits.
 
 use ::std::borrow::Borrow;
 use ::std::collections::TryReserveError;
@@ -24,7 +24,7 @@ pub(super) struct Store<K, V, S> {
     pub(super) slots: Slots<K, V>,
 }
 
-/// Asks for the decision at one call.
+/// Decides the order at one call.
 #[track_caller]
 pub(super) fn decide_order<S>(
     model: &'static Model,
@@ -37,27 +37,27 @@ pub(super) fn decide_order<S>(
 }
 
 impl<K, V, S> Store<K, V, S> {
-    /// An empty map.
+    /// Creates an empty map.
     #[inline]
     #[track_caller]
     pub(super) const fn map(hash_builder: S) -> Self {
         Store { hash_builder, slots: Slots::new(Of::<K, V, S>::MAP) }
     }
 
-    /// An empty set.
+    /// Creates an empty set.
     #[inline]
     #[track_caller]
     pub(super) const fn set(hash_builder: S) -> Self {
         Store { hash_builder, slots: Slots::new(Of::<K, V, S>::SET) }
     }
 
-    /// An empty map with room for this number of entries.
+    /// Creates an empty map with room for this number of entries.
     #[track_caller]
     pub(super) fn map_with_capacity(capacity: usize, hash_builder: S) -> Self {
         Store::with_capacity(Of::<K, V, S>::MAP, capacity, hash_builder)
     }
 
-    /// An empty set with room for this number of elements.
+    /// Creates an empty set with room for this number of elements.
     #[track_caller]
     pub(super) fn set_with_capacity(capacity: usize, hash_builder: S) -> Self {
         Store::with_capacity(Of::<K, V, S>::SET, capacity, hash_builder)
@@ -80,7 +80,7 @@ impl<K, V, S> Store<K, V, S> {
         decide_order::<S>(model, self.len(), |aspect| self.slots.aspect(aspect))
     }
 
-    /// As [`Store::entries`] for an order that depends on `other` too.
+    /// Returns the entries as [`Store::entries`] does, for an order that also depends on `other`.
     #[track_caller]
     pub(super) fn entries_with(&self, other: &Self, model: &'static Model) -> Entries<'_, K, V> {
         let decision =
@@ -88,7 +88,8 @@ impl<K, V, S> Store<K, V, S> {
         Entries::new(&self.slots, self.slots.visit(decision))
     }
 
-    /// The aspect of two collections at a level. At level EQ, it does not depend on their order.
+    /// Returns the value of an aspect of two collections. At level EQ, it does not depend on which
+    /// of them comes first.
     pub(super) fn aspect_with(&self, other: &Self, aspect: Aspect) -> u64 {
         let (own, others) = (self.slots.aspect(aspect), other.slots.aspect(aspect));
         match aspect {
@@ -97,7 +98,7 @@ impl<K, V, S> Store<K, V, S> {
         }
     }
 
-    /// The entries in the order in which they are looked up in `other`, to compare.
+    /// Returns the entries in the order in which a comparison looks them up in `other`.
     #[track_caller]
     pub(super) fn compared(&self) -> Entries<'_, K, V> {
         let body = self.slots.body();
@@ -126,8 +127,8 @@ impl<K, V, S> Store<K, V, S> {
         self.slots.take(decision, false)
     }
 
-    /// As [`Store::take_entries`], but the room is kept. What is returned must not outlive a loan
-    /// of this.
+    /// Takes out the entries as [`Store::take_entries`] does, but keeps the room. The result must
+    /// not outlive a borrow of this collection.
     #[track_caller]
     #[inline]
     pub(super) fn drain(&mut self, model: &'static Model) -> IntoEntries<K, V> {
@@ -161,14 +162,14 @@ impl<K, V, S> Store<K, V, S> {
 }
 
 impl<K: Eq + Hash, V, S: BuildHasher> Store<K, V, S> {
-    /// The slot of `key`.
+    /// Returns the slot of `key`.
     #[inline]
     pub(super) fn find<Q>(&self, key: &Q) -> Option<u32>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        // As std: nothing is hashed to look into an empty table.
+        // As in std, a lookup in an empty table hashes nothing.
         if self.len() == 0 {
             return None;
         }
@@ -176,7 +177,8 @@ impl<K: Eq + Hash, V, S: BuildHasher> Store<K, V, S> {
         self.slots.find(hash, |other| key == other.borrow())
     }
 
-    /// The slots of several keys. As std: all are hashed first, also to look into an empty table.
+    /// Returns the slots of several keys. As in std, all keys are hashed first, even for an empty
+    /// table.
     pub(super) fn find_each<Q, const N: usize>(&self, keys: [&Q; N]) -> [Option<u32>; N]
     where
         K: Borrow<Q>,
@@ -186,7 +188,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> Store<K, V, S> {
         ::std::array::from_fn(|at| self.slots.find(hashes[at], |other| keys[at] == other.borrow()))
     }
 
-    /// Adds `key`, or gives back what could not be added and its slot.
+    /// Adds `key`, or returns its slot with the unused key and value.
     #[inline]
     pub(super) fn insert(&mut self, key: K, value: V) -> Inserted<K, V> {
         let hasher = &self.hash_builder;
@@ -213,7 +215,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> Store<K, V, S> {
         self.slots.shrink_to(capacity, |key| hash_in_table(hasher, key));
     }
 
-    /// Adds all, with the room that std makes for them first.
+    /// Adds all entries, after reserving the room that std reserves.
     pub(super) fn extend(
         &mut self,
         entries: impl Iterator<Item = (K, V)>,
@@ -230,12 +232,13 @@ impl<K: Eq + Hash, V, S: BuildHasher> Store<K, V, S> {
     }
 
     pub(super) fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
-        let asked = self.len().saturating_add(additional);
+        let total = self.len().saturating_add(additional);
         let hasher = &self.hash_builder;
         self.slots.try_reserve(additional, |key| hash_in_table(hasher, key)).map_err(|_| {
-            // Only std can make its error: let it fail in the same way, or else in a like one.
+            // Only std can create its error: let std's map fail in the same way, or a vector in a
+            // similar way.
             let mut std = ::std::collections::HashMap::<K, V>::new();
-            match std.try_reserve(asked) {
+            match std.try_reserve(total) {
                 Err(error) => error,
                 Ok(()) => match Vec::<u8>::new().try_reserve(usize::MAX) {
                     Err(error) => error,
@@ -255,7 +258,7 @@ impl<K: Clone, V: Clone, S: Clone> Clone for Store<K, V, S> {
     #[track_caller]
     fn clone_from(&mut self, source: &Self) {
         self.slots.clone_from(&source.slots);
-        // As in std: only when all entries are cloned.
+        // As in std, this happens only after all entries are cloned.
         self.hash_builder.clone_from(&source.hash_builder);
     }
 }

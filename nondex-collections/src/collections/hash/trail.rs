@@ -10,28 +10,28 @@ use ::std::slice;
 
 use nondex_core::hidden::{self, Table, Vec};
 
-/// No slot.
+/// Marks a step without a slot.
 const NONE: u32 = u32::MAX;
 
-/// Where each slot is in the index, and when it was filled. Beside the slots.
+/// The bucket of each slot, and the order in which the slots were filled; parallel to the slots.
 ///
-/// A slot that becomes free is filled with the last entry, so that slots have no gaps; that needs
-/// the bucket of that last one. A collection of which nothing but the last entry was ever removed
-/// has no trail: its slots are in the order of insertion.
+/// The last entry fills a slot that becomes free, so that slots have no gaps. This needs the bucket
+/// of the last entry. While only last entries are removed, a collection has no trail: its slots are
+/// in the order of insertion.
 #[derive(Debug)]
 pub(super) struct Trail {
     marks: Vec<Mark>,
-    /// The slot that was filled at each step, as long as it has the same entry.
+    /// Slot that was filled at each step, or [`NONE`] once its entry is gone.
     steps: Vec<u32>,
-    /// No step before this one has a slot, and neither has any after the last of `steps`.
+    /// First step with a slot. The last of `steps` has a slot, too.
     first: usize,
 }
 
-/// What is known of a slot.
+/// Data about a slot.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     bucket: u32,
-    /// The step at which it was filled.
+    /// Step at which the slot was filled.
     step: u32,
 }
 
@@ -46,14 +46,14 @@ impl Clone for Trail {
 }
 
 impl Trail {
-    /// The trail of this number of slots that are in the order of insertion. The index may lack one
-    /// that is about to be removed.
+    /// Creates the trail of this number of slots in the order of insertion. The index may lack a
+    /// slot that is about to be removed.
     #[cold]
     pub(super) fn new(index: &Table<u32>, slots: usize) -> Self {
         let mut trail = Trail { marks: hidden::vec(), steps: hidden::vec(), first: 0 };
         trail.steps.resize(slots, 0);
         trail.marks.resize(slots, Mark { bucket: 0, step: 0 });
-        // In loops without a question in them.
+        // Loops without branches.
         for (step, slot) in trail.steps.iter_mut().enumerate() {
             *slot = step as u32;
         }
@@ -64,22 +64,22 @@ impl Trail {
         trail
     }
 
-    /// Looks up where the slots are in an index that was rearranged.
+    /// Updates the buckets from an index that was rearranged.
     pub(super) fn find_buckets(&mut self, index: &Table<u32>) {
         for bucket in index.iter_buckets() {
-            // SAFETY: these are the buckets that have something in them.
+            // SAFETY: `iter_buckets` returns only full buckets.
             let slot = *unsafe { index.get_bucket_unchecked(bucket) };
             self.marks[slot as usize].bucket = bucket as u32;
         }
     }
 
-    /// The bucket of a slot.
+    /// Returns the bucket of a slot.
     #[inline]
     pub(super) fn bucket(&self, slot: u32) -> usize {
         self.marks[slot as usize].bucket as usize
     }
 
-    /// Notes a new slot, and its bucket.
+    /// Adds a new slot and its bucket.
     #[inline]
     pub(super) fn push(&mut self, bucket: usize) {
         if self.steps.len() > 2 * self.marks.len() + 32 {
@@ -90,7 +90,7 @@ impl Trail {
         self.steps.push(slot);
     }
 
-    /// Gives up the steps that have no slot any more.
+    /// Discards the steps without a slot.
     #[cold]
     fn count_again(&mut self) {
         self.steps.retain(|&slot| slot != NONE);
@@ -100,14 +100,13 @@ impl Trail {
         }
     }
 
-    /// Notes that a slot was freed and the last one has taken its number; the bucket of that one,
-    /// if it is not the same.
+    /// Notes that a slot was freed, and that the last slot took its number. Returns the bucket of
+    /// the latter, unless the two are the same.
     ///
-    /// # Safety
-    /// There must be such a slot.
+    /// The slot must exist.
     #[inline]
     pub(super) unsafe fn swap_remove(&mut self, slot: u32) -> Option<usize> {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller ensures that the slot exists.
         unsafe { assert_unchecked((slot as usize) < self.marks.len()) }
         let freed = self.marks.swap_remove(slot as usize).step as usize;
         // SAFETY: the step of a mark is one of the steps.
@@ -119,7 +118,7 @@ impl Trail {
             unsafe { assert_unchecked((moved.step as usize) < self.steps.len()) }
             self.steps[moved.step as usize] = slot;
         }
-        // The steps begin and end with one that has a slot, if there is any.
+        // The steps begin and end with one that has a slot, if there are any.
         if freed == self.first {
             while self.steps.get(self.first) == Some(&NONE) {
                 self.first += 1;
@@ -132,42 +131,42 @@ impl Trail {
         moved.map(|moved| moved.bucket as usize)
     }
 
-    /// Notes that no slot is left.
+    /// Notes that all slots were removed.
     pub(super) fn clear(&mut self) {
         self.marks.clear();
         self.steps.clear();
         self.first = 0;
     }
 
-    /// The slot that was filled first.
+    /// Returns the slot that was filled first.
     pub(super) fn first(&self) -> Option<u32> {
         self.steps.get(self.first).copied()
     }
 
-    /// The slot that was filled after this one.
+    /// Returns the slot that was filled after this one.
     pub(super) fn after(&self, slot: u32) -> Option<u32> {
         let step = self.marks[slot as usize].step as usize;
         self.steps[step + 1..].iter().copied().find(|&slot| slot != NONE)
     }
 
-    /// The slot that was filled before this one.
+    /// Returns the slot that was filled before this one.
     pub(super) fn before(&self, slot: u32) -> Option<u32> {
         let step = self.marks[slot as usize].step as usize;
         self.steps[self.first..step].iter().rev().copied().find(|&slot| slot != NONE)
     }
 
-    /// All slots in the order of insertion.
+    /// Returns all slots in the order of insertion.
     pub(super) fn walk(&self) -> Walk<'_> {
         Walk::Forward(self.steps[self.first..].iter())
     }
 
-    /// All slots from the one that was filled last.
+    /// Returns all slots in the reverse order of insertion.
     pub(super) fn walk_back(&self) -> Walk<'_> {
         Walk::Backward(self.steps[self.first..].iter().rev())
     }
 }
 
-/// Slots along a trail.
+/// Iterator over the slots of a trail.
 #[derive(Clone, Debug)]
 pub(super) enum Walk<'a> {
     Forward(slice::Iter<'a, u32>),
@@ -177,7 +176,8 @@ pub(super) enum Walk<'a> {
 impl Iterator for Walk<'_> {
     type Item = u32;
 
-    /// Not in line: a loop over a `Visit` has room for the commoner orders.
+    /// Returns the next slot. It is not inlined, so that loops over a `Visit` have room for the
+    /// more common orders.
     fn next(&mut self) -> Option<u32> {
         let is_there = |slot: &&u32| **slot != NONE;
         match self {
@@ -200,7 +200,8 @@ mod tests {
             index.insert_unique(hash(&slot), slot, hash);
         }
         let mut trail = Trail::new(&index, 10);
-        // What is in each slot, and all of it in the order of insertion.
+        // Model of the collection: the content of each slot, and all contents in the order of
+        // insertion.
         let mut slots: ::std::vec::Vec<u32> = (0..10).collect();
         let mut expected = slots.clone();
         for (step, freed) in [3, 0, 7, 5, 4, 4, 0].into_iter().enumerate() {

@@ -14,35 +14,35 @@ use super::buffer::Buffer;
 use super::order::Order;
 use super::shared::SharedIndex;
 
-/// Entries by value; those that are not consumed are dropped with it, in order.
+/// Entries by value. Those that are not consumed are dropped with it, in order.
 #[derive(Debug)]
 pub(super) struct IntoEntries<K, V> {
     rest: Rest,
     entries: PhantomData<(K, V)>,
 }
 
-/// Entries that nothing else refers to. It is not generic, so that its destructor does not ask for
-/// more than std's.
+/// Entries that nothing else refers to. It is not generic, so that its destructor has no stricter
+/// bounds than std's.
 #[derive(Debug)]
 struct Rest {
     start: NonNull<u8>,
     about: Option<&'static About>,
     order: Order,
     left: usize,
-    /// What they are in.
+    /// Block that holds the entries.
     buffer: Option<Buffer>,
-    /// The collection that gets its room back, and its index.
+    /// Collection to which the block returns, and its index.
     home: Option<(NonNull<Body>, SharedIndex)>,
 }
 
-// SAFETY: the collection is borrowed for as long as this lives, and what else is shared or sent are
-// entries, of which `IntoEntries` has a marker.
+// SAFETY: the collection is borrowed for as long as this value lives. All else that is shared or
+// sent are entries, for which `IntoEntries` has a marker.
 unsafe impl Send for Rest {}
 // SAFETY: as above.
 unsafe impl Sync for Rest {}
 
 impl Rest {
-    /// The place of the next entry, which is the caller's then.
+    /// Returns the address of the next entry, which the caller then owns.
     #[inline]
     fn next(&mut self) -> Option<NonNull<u8>> {
         let about = self.about?;
@@ -57,26 +57,26 @@ impl Drop for Rest {
     fn drop(&mut self) {
         if let Some(drop) = self.about.and_then(|about| about.drop) {
             while let Some(entry) = self.next() {
-                // SAFETY: a valid entry, each once. After a panic the others are leaked, as in std.
+                // SAFETY: each entry is valid and comes once. After a panic the remaining entries
+                // are leaked, as in std.
                 unsafe { drop(entry.as_ptr()) }
             }
         }
-        // As in std, not after a panic, nor when this is leaked: the collection is then left
-        // without room.
+        // As in std, this does not happen after a panic, nor if this value is leaked. The
+        // collection then stays without room.
         if let (Some((mut body, index)), Some(buffer)) = (self.home.take(), self.buffer.take()) {
-            // SAFETY: the collection is borrowed for as long as this lives.
+            // SAFETY: the collection is borrowed for as long as this value lives.
             unsafe { body.as_mut() }.return_room(index, buffer);
         }
     }
 }
 
 impl<K, V> IntoEntries<K, V> {
-    /// The entries in the slots of an order, of which there are `left`. Takes the buffer, and gives
-    /// it back if it is only lent.
+    /// Creates the entries in the slots of an order, of which there are `left`. Takes the buffer,
+    /// and returns it at the end if it is only lent.
     ///
-    /// # Safety
-    /// The slots must have a valid entry of this type each, which nothing else refers to. If the
-    /// room is lent, `body` must live, and not be used, for as long as this lives.
+    /// Each slot must have a valid entry of this type that nothing else refers to. If the room is
+    /// lent, `body` must live, and must not be used, for as long as this value lives.
     pub(super) unsafe fn new(body: &mut Body, order: Order, left: usize, lends_room: bool) -> Self {
         let (index, buffer) = body.take_room();
         IntoEntries {
@@ -107,7 +107,7 @@ impl<K, V> IntoEntries<K, V> {
     #[inline]
     pub(super) fn fold<B>(mut self, init: B, mut f: impl FnMut(B, (K, V)) -> B) -> B {
         if self.rest.about.and_then(|about| about.drop).is_some() {
-            // One by one, so that what is left is dropped should `f` panic.
+            // One by one, so that the remaining entries are dropped if `f` panics.
             let mut acc = init;
             while let Some(entry) = self.next() {
                 acc = f(acc, entry);
@@ -121,7 +121,7 @@ impl<K, V> IntoEntries<K, V> {
         })
     }
 
-    /// Shows what is left, in order.
+    /// Calls `f` on the remaining entries, in order.
     pub(super) fn peek(&self, mut f: impl FnMut(&K, &V)) {
         let start = self.rest.start.cast::<(K, V)>();
         for slot in self.rest.order.clone() {

@@ -1,4 +1,4 @@
-//! Iterators over entries in the decided order, by reference and by unique reference.
+//! Iterators over entries in the decided order, by shared and by unique reference.
 #![expect(
     unsafe_code,
     reason = "unique references are taken one by one from entries that are visited in any order"
@@ -60,7 +60,7 @@ impl<K, V> Default for Entries<'_, K, V> {
     }
 }
 
-/// Entries whose values may be changed. As std's, it varies with its keys.
+/// Entries with mutable values. Like std's type, it is covariant in the keys.
 #[derive(Debug)]
 pub(super) struct EntriesMut<'a, K, V> {
     start: NonNull<(K, V)>,
@@ -70,14 +70,14 @@ pub(super) struct EntriesMut<'a, K, V> {
     entries: PhantomData<(&'a K, &'a mut V)>,
 }
 
-// SAFETY: it has unique access to keys and values. As std's; a shared reference to a key would need
-// `K: Sync`.
+// SAFETY: it has unique access to keys and values. The bounds are std's; shared references to keys
+// would require `K: Sync`.
 unsafe impl<K: Send, V: Send> Send for EntriesMut<'_, K, V> {}
-// SAFETY: a shared reference to it shows shared references to what is left.
+// SAFETY: a shared reference to it gives only shared references to the remaining entries.
 unsafe impl<K: Sync, V: Sync> Sync for EntriesMut<'_, K, V> {}
 
 impl<'a, K, V> EntriesMut<'a, K, V> {
-    /// `visit` names no slot of `slots` twice.
+    /// Creates the iterator. `visit` must yield no slot of `slots` twice.
     #[inline]
     pub(super) fn new(
         slots: &'a mut Slots<K, V>,
@@ -87,7 +87,7 @@ impl<'a, K, V> EntriesMut<'a, K, V> {
         EntriesMut {
             start,
             slots: len,
-            // What is visited is kept apart from the entries.
+            // The slots to visit are stored separately from the entries.
             visit: visit(slots),
             left: len,
             entries: PhantomData,
@@ -116,24 +116,23 @@ impl<'a, K, V> EntriesMut<'a, K, V> {
         })
     }
 
-    /// Shows what is left, in order.
+    /// Calls `f` on the remaining entries, in order.
     pub(super) fn peek(&self, mut f: impl FnMut(&K, &V)) {
         for slot in self.visit.clone() {
-            // SAFETY: this slot has not been asked for, and the references do not outlive the call.
+            // SAFETY: this slot was not visited yet, and the references do not outlive the call.
             let (key, value) = unsafe { pair_mut(self.start, self.slots, slot) };
             f(key, value);
         }
     }
 }
 
-/// The entry in a slot.
+/// Returns the entry in a slot.
 ///
-/// # Safety
-/// There must be `len` valid entries from `start` on, and no reference to the one in the slot.
+/// There must be `len` valid entries from `start` on, and no reference to the entry in the slot.
 #[inline]
 unsafe fn pair_mut<'a, K, V>(start: NonNull<(K, V)>, len: usize, slot: u32) -> (&'a K, &'a mut V) {
     assert!((slot as usize) < len, "the index holds only slots in use");
-    // SAFETY: a valid entry, as the caller promises; key and value are apart.
+    // SAFETY: the caller ensures that the entry is valid; key and value do not overlap.
     unsafe {
         let entry = start.as_ptr().add(slot as usize);
         (&(*entry).0, &mut (*entry).1)

@@ -1,15 +1,16 @@
-//! `SipHash` 1-3, as Aumasson and Bernstein define it (2012), which is what std's hasher is.
+//! `SipHash` 1-3, as defined by Aumasson and Bernstein (2012), the algorithm of std's hasher.
 //!
-//! std's takes a number as a slice of bytes, in a function with loops that is not in line. Here a
-//! number is a word, so that a key that is one costs half as much. A test compares the two.
+//! std's implementation takes a number as a slice of bytes, in a function with loops that is not
+//! inlined. Here a number is a word, so that hashing an integer key costs half as much. A test
+//! compares the two.
 
-/// A hash of the bytes that were written.
+/// State of the hash of the bytes that were written.
 #[derive(Debug)]
 pub(super) struct Sip13 {
     state: [u64; 4],
-    /// How many bytes were written.
+    /// Number of bytes written.
     len: usize,
-    /// Those that are no whole block yet.
+    /// Bytes that do not fill a block yet.
     tail: u64,
 }
 
@@ -51,8 +52,8 @@ impl Sip13 {
         self.state[0] ^= block;
     }
 
-    /// Writes one to eight bytes, the first of which is the lowest one of `word`. The others are
-    /// zero.
+    /// Writes one to eight bytes, the first of which is the lowest byte of `word`. The unused bytes
+    /// of `word` must be zero.
     #[inline]
     pub(super) const fn word(&mut self, word: u64, bytes: usize) {
         let held = self.len % 8;
@@ -64,7 +65,7 @@ impl Sip13 {
         }
     }
 
-    /// Writes this number of bytes.
+    /// Writes bytes.
     pub(super) fn write(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while let Some((word, after)) = rest.split_first_chunk() {
@@ -88,7 +89,7 @@ impl Sip13 {
         }
     }
 
-    /// The hash.
+    /// Returns the hash.
     #[inline]
     pub(super) const fn finish(mut self) -> u64 {
         self.block((self.len as u64) << 56 | self.tail);

@@ -1,8 +1,8 @@
-//! How the mirror's tables have their keys hashed.
+//! Hashing of keys for the mirrored tables.
 //!
-//! Of these hashes only the order of a table follows, which is a separate choice. But a key hashes
-//! itself, with a hasher in its hands: when it asks that for a hash, it sees the keys of the
-//! [`RandomState`](super::RandomState), as anybody else who asks.
+//! Only the order of a table follows from these hashes, which is a separate choice. But a key
+//! hashes itself with the hasher that it receives. If it calls `finish`, it must see the keys of
+//! the [`RandomState`](super::RandomState), as any other user does.
 
 use ::std::any::type_name;
 use ::std::hash::{BuildHasher, Hash, Hasher};
@@ -20,7 +20,7 @@ impl<Q: Hash + ?Sized> Hash for InTable<'_, Q> {
     }
 }
 
-/// Whether this is [`InTable`] of anything. No other type has its name.
+/// Returns whether `T` is [`InTable`] of some type. No other type has its name.
 #[inline]
 pub(super) fn is_key_of_one<T>() -> bool {
     const NAME: &str = concat!(module_path!(), "::InTable<");
@@ -28,17 +28,18 @@ pub(super) fn is_key_of_one<T>() -> bool {
     name.len() > NAME.len() && name[..NAME.len()] == *NAME.as_bytes()
 }
 
-/// The hash of `key` in one of the mirror's tables.
+/// Returns the hash of `key` in one of the mirrored tables.
 #[inline]
 pub(crate) fn hash_in_table<S: BuildHasher, Q: Hash + ?Sized>(hash_builder: &S, key: &Q) -> u64 {
     hash_builder.hash_one(InTable(key))
 }
 
-/// Hashes a key for a table, and shows it a hash that follows from the state's choice instead.
+/// Hashes a key for a table. If the key calls `finish`, it gets a hash that follows from the
+/// recorded choice of the state.
 pub(super) struct TableHasher<'a> {
     hasher: Sip13,
     state: &'a RandomState,
-    /// Stands for what was written, without any key.
+    /// Digest of the written bytes that does not depend on a key.
     written: u64,
 }
 
@@ -48,7 +49,7 @@ impl<'a> TableHasher<'a> {
         TableHasher { hasher: Sip13::new(words(state.table)), state, written: 0 }
     }
 
-    /// The hash of what was written, for the table.
+    /// Returns the hash of the written bytes, for the table.
     #[inline]
     pub(super) fn into_hash(self) -> u64 {
         self.hasher.finish()
@@ -56,7 +57,7 @@ impl<'a> TableHasher<'a> {
 }
 
 impl TableHasher<'_> {
-    /// Notes what was written, for a key that looks.
+    /// Adds written bytes to the digest, for a key that calls `finish`.
     #[inline]
     fn note(&mut self, bytes: &[u8]) {
         let mut word = [0; 8];
@@ -67,7 +68,7 @@ impl TableHasher<'_> {
     }
 }
 
-/// Writes of numbers, which are what their bytes are.
+/// Implements writes of numbers, which equal writes of their bytes.
 macro_rules! numbers {
     ($($write:ident($number:ty))*) => {$(
         #[inline]
@@ -79,7 +80,8 @@ macro_rules! numbers {
 }
 
 impl Hasher for TableHasher<'_> {
-    // std's hasher takes longer numbers and text byte by byte, so nothing else need be passed on.
+    // std's hasher takes longer numbers and text bytewise, so the defaults of the other methods are
+    // right.
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
         self.hasher.write(bytes);

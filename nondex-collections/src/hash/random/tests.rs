@@ -9,7 +9,7 @@ use nondex_core::{Level, Outcome, RunRecord, RunSpec, Selection};
 use super::*;
 use crate::collections::{HashMap, HashSet};
 
-/// Writes what follows from a seed: numbers of all widths and text of many lengths, in any order.
+/// Writes numbers of all widths and text of many lengths, in an order that follows from `seed`.
 fn write_all(mut seed: u64, hasher: &mut impl Hasher) {
     for step in 0..40 {
         seed = nondex_core::hash::mix(seed + step);
@@ -42,7 +42,7 @@ fn a_table_hashes_as_stds_hasher_with_the_same_keys() {
 
 #[test]
 fn the_hash_is_siphash_1_3() {
-    // Of a number of bytes that count from 0 upward, as the keys do: from std's own test.
+    // Expected hashes of the bytes 0, 1, 2, … with keys of such bytes, from std's own test.
     let expected = [
         (0, [0xdc, 0xc4, 0x0f, 0x05, 0x58, 0x01, 0xac, 0xab]),
         (1, [0x93, 0xca, 0x57, 0x7d, 0xf3, 0x9b, 0xf4, 0xc9]),
@@ -57,7 +57,7 @@ fn the_hash_is_siphash_1_3() {
     }
 }
 
-/// What `body` saw in a run, and the record.
+/// Runs `body` in a run, and returns its result and the record.
 fn run<T>(spec: &RunSpec, body: impl FnOnce() -> T) -> (T, RunRecord) {
     let context = Context::new(spec.clone());
     let entered = enter(&context, &spec.test);
@@ -67,7 +67,8 @@ fn run<T>(spec: &RunSpec, body: impl FnOnce() -> T) -> (T, RunRecord) {
     (seen, record)
 }
 
-/// How many different values `body` sees with 20 seeds, and how often it made a choice in each run.
+/// Returns how many different results `body` has with 20 seeds, and the number of its choices in
+/// each run.
 fn seen_at<T: Ord>(level: Level, body: impl Fn() -> T) -> (usize, u64) {
     let mut seen = BTreeSet::new();
     let mut counts = BTreeSet::new();
@@ -179,9 +180,8 @@ fn an_order_does_not_depend_on_whether_the_keys_are_seen() {
     };
     let all = RunSpec::new("t", Level::Std, 3);
     let ((hash, order), record) = run(&all, body);
-    let keys = &record.points;
-    assert_eq!(keys.len(), 2);
-    let keys = keys.iter().find(|point| point.site.api == model::RANDOM_STATE_NEW.api);
+    assert_eq!(record.points.len(), 2);
+    let keys = record.points.iter().find(|point| point.site.api == model::RANDOM_STATE_NEW.api);
     let without = all.with_selection(Selection::except([keys.unwrap().site.clone()]));
     let (other_hash, same_order) = run(&without, body).0;
     assert_ne!(hash, other_hash);

@@ -1,4 +1,4 @@
-//! A directory that is read whole, then given out in the decided order.
+//! Directories that are read completely and then listed in the decided order.
 
 use ::std::ffi::OsString;
 use ::std::fmt;
@@ -11,7 +11,7 @@ use nondex_core::{Caller, model};
 
 use nondex_core::choice::arrange;
 
-/// As [`::std::fs::ReadDir`], in the order the run decides. Errors come after the entries.
+/// Mirror of [`::std::fs::ReadDir`], in the order that the run decides. Errors follow the entries.
 pub struct ReadDir {
     entries: IntoIter<(OsString, DirEntry)>,
     errors: IntoIter<io::Error>,

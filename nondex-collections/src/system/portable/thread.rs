@@ -1,8 +1,8 @@
-//! Threads that inherit the test they work for because what starts them is ours.
+//! Threads that inherit the test that they work for, because shims start them.
 //!
-//! Nothing schedules them, and time is real. Still a thread may begin late, and a sleep or a wait
-//! in the thread itself may last longer, as on a busy machine whatever the level is: nobody is to
-//! wait for longer holds.
+//! There is no scheduler, and time is real. A thread may still start late, and its sleeps and waits
+//! may last longer, as on a busy machine. This is so at every level, because longer delays would
+//! take real time.
 
 use ::std::fmt;
 use ::std::io;
@@ -15,25 +15,25 @@ use nondex_core::{Caller, Level, Model, model};
 
 use crate::caller::caller;
 
-/// As [`::std::thread::sleep`], and as much longer as the run decides.
+/// Mirrors [`::std::thread::sleep`], prolonged as the run decides.
 #[track_caller]
 pub fn sleep(length: Duration) {
     ::std::thread::sleep(length.saturating_add(late(&model::THREAD_SLEEP, caller())));
 }
 
-/// As [`::std::thread::park_timeout`], with a limit that is as much longer as the run decides.
+/// Mirrors [`::std::thread::park_timeout`], with a limit prolonged as the run decides.
 #[track_caller]
 pub fn park_timeout(limit: Duration) {
     let late = late(&model::CONDVAR_WAIT_TIMEOUT, caller());
     ::std::thread::park_timeout(limit.saturating_add(late));
 }
 
-/// How late a thread is.
+/// Returns the delay of a thread.
 fn late(model: &'static Model, caller: Caller) -> Duration {
     Duration::from_nanos(hold(model, caller, None, hold::longest(Level::Std), &[]).unwrap_or(0))
 }
 
-/// As [`::std::thread::spawn`].
+/// Mirrors [`::std::thread::spawn`].
 #[track_caller]
 pub fn spawn<F, T>(f: F) -> JoinHandle<T>
 where
@@ -43,7 +43,7 @@ where
     ::std::thread::spawn(inheriting(f))
 }
 
-/// `f`, run as part of the current test, and as late as the run decides.
+/// Wraps `f` so that it runs as part of the current test, with a delay that the run decides.
 #[track_caller]
 fn inheriting<F: FnOnce() -> T, T>(f: F) -> impl FnOnce() -> T {
     let inherited = inherit();
@@ -58,33 +58,32 @@ fn inheriting<F: FnOnce() -> T, T>(f: F) -> impl FnOnce() -> T {
     }
 }
 
-/// As [`::std::thread::Builder`].
+/// Mirror of [`::std::thread::Builder`].
 #[must_use = "must eventually spawn the thread"]
 pub struct Builder {
     inner: ::std::thread::Builder,
 }
 
 impl Builder {
-    /// As [`::std::thread::Builder::new`].
+    /// Mirrors [`::std::thread::Builder::new`].
     #[expect(clippy::new_without_default, reason = "std's has none")]
     pub fn new() -> Builder {
         Builder { inner: ::std::thread::Builder::new() }
     }
 
-    /// As [`::std::thread::Builder::name`].
+    /// Mirrors [`::std::thread::Builder::name`].
     pub fn name(self, name: String) -> Builder {
         Builder { inner: self.inner.name(name) }
     }
 
-    /// As [`::std::thread::Builder::stack_size`].
+    /// Mirrors [`::std::thread::Builder::stack_size`].
     pub fn stack_size(self, size: usize) -> Builder {
         Builder { inner: self.inner.stack_size(size) }
     }
 
-    /// As [`::std::thread::Builder::spawn`].
+    /// Mirrors [`::std::thread::Builder::spawn`].
     ///
-    /// # Errors
-    /// As std's.
+    /// Returns the errors of std's method.
     #[track_caller]
     pub fn spawn<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
     where
@@ -94,13 +93,11 @@ impl Builder {
         self.inner.spawn(inheriting(f))
     }
 
-    /// As [`::std::thread::Builder::spawn_unchecked`].
+    /// Mirrors [`::std::thread::Builder::spawn_unchecked`].
     ///
-    /// # Safety
-    /// As std's: the thread must be joined before anything it borrows is dropped.
+    /// The thread must be joined before anything that it borrows is dropped, as with std's method.
     ///
-    /// # Errors
-    /// As std's.
+    /// Returns the errors of std's method.
     #[expect(unsafe_code, reason = "std's method is unsafe, and so is its mirror")]
     #[track_caller]
     pub unsafe fn spawn_unchecked<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
@@ -108,14 +105,13 @@ impl Builder {
         F: FnOnce() -> T + Send,
         T: Send,
     {
-        // SAFETY: the caller promises what std asks for.
+        // SAFETY: the caller upholds the contract of std's method.
         unsafe { self.inner.spawn_unchecked(inheriting(f)) }
     }
 
-    /// As [`::std::thread::Builder::spawn_scoped`].
+    /// Mirrors [`::std::thread::Builder::spawn_scoped`].
     ///
-    /// # Errors
-    /// As std's.
+    /// Returns the errors of std's method.
     #[track_caller]
     pub fn spawn_scoped<'scope, 'env, F, T>(
         self,
@@ -136,7 +132,7 @@ impl fmt::Debug for Builder {
     }
 }
 
-/// As [`::std::thread::Scope`].
+/// Mirror of [`::std::thread::Scope`].
 #[repr(transparent)]
 pub struct Scope<'scope, 'env: 'scope> {
     inner: ::std::thread::Scope<'scope, 'env>,
@@ -148,7 +144,7 @@ impl fmt::Debug for Scope<'_, '_> {
     }
 }
 
-/// As [`::std::thread::scope`].
+/// Mirrors [`::std::thread::scope`].
 #[track_caller]
 pub fn scope<'env, F, T>(f: F) -> T
 where
@@ -169,7 +165,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         unsafe { &*::std::ptr::from_ref(inner).cast() }
     }
 
-    /// As [`::std::thread::Scope::spawn`].
+    /// Mirrors [`::std::thread::Scope::spawn`].
     #[track_caller]
     pub fn spawn<F, T>(&'scope self, f: F) -> ScopedJoinHandle<'scope, T>
     where
@@ -239,7 +235,7 @@ mod tests {
             })
             .collect();
         paths.sort_unstable();
-        // Where `pthread_create` is interposed, it has counted the starts once more.
+        // Where `pthread_create` is interposed, it has counted the starts a second time.
         assert!(paths.is_sorted_by(|a, b| a < b), "{paths:?}");
         let generations = paths.iter().map(|path| path.split('.').count());
         assert_eq!(generations.collect::<Vec<_>>(), [2, 3, 2, 2], "{paths:?}");

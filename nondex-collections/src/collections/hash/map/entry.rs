@@ -10,7 +10,8 @@ use super::{Entry, OccupiedEntry, VacantEntry};
 use crate::hash::random::table::hash_in_table;
 
 impl<'a, K, V> Entry<'a, K, V> {
-    /// As std: room is made only when the key is not there, unlike in an insertion.
+    /// Creates an entry. As in std, room is made only if the key is not present, unlike in an
+    /// insertion.
     #[inline]
     pub(super) fn new<S>(store: &'a mut Store<K, V, S>, key: K) -> Self
     where
@@ -28,7 +29,7 @@ impl<'a, K, V> Entry<'a, K, V> {
         Vacant(VacantEntry { slots, new, key })
     }
 
-    /// The value, after `default` was inserted if there was none.
+    /// Returns the value, after inserting `default` if there was none.
     #[inline]
     pub fn or_insert(self, default: V) -> &'a mut V {
         match self {
@@ -37,7 +38,7 @@ impl<'a, K, V> Entry<'a, K, V> {
         }
     }
 
-    /// The value, after what `default` returns was inserted if there was none.
+    /// Returns the value, after inserting the result of `default` if there was none.
     #[inline]
     pub fn or_insert_with<F: FnOnce() -> V>(self, default: F) -> &'a mut V {
         match self {
@@ -46,7 +47,7 @@ impl<'a, K, V> Entry<'a, K, V> {
         }
     }
 
-    /// The value, after what `default` makes of the key was inserted if there was none.
+    /// Returns the value, after inserting the result of `default` for the key if there was none.
     #[inline]
     pub fn or_insert_with_key<F: FnOnce(&K) -> V>(self, default: F) -> &'a mut V {
         match self {
@@ -58,7 +59,7 @@ impl<'a, K, V> Entry<'a, K, V> {
         }
     }
 
-    /// The key: that of the map when it is there, else the one asked for.
+    /// Returns the key: that of the map if it is present, or the requested one.
     #[inline]
     pub fn key(&self) -> &K {
         match self {
@@ -67,7 +68,7 @@ impl<'a, K, V> Entry<'a, K, V> {
         }
     }
 
-    /// Changes the value if there is one.
+    /// Modifies the value if there is one.
     #[inline]
     pub fn and_modify<F>(self, f: F) -> Self
     where
@@ -96,7 +97,7 @@ impl<'a, K, V> Entry<'a, K, V> {
 }
 
 impl<'a, K, V: Default> Entry<'a, K, V> {
-    /// The value, after the default was inserted if there was none.
+    /// Returns the value, after inserting the default if there was none.
     #[inline]
     pub fn or_default(self) -> &'a mut V {
         match self {
@@ -116,7 +117,7 @@ impl<K: Debug, V: Debug> Debug for Entry<'_, K, V> {
 }
 
 impl<'a, K, V> OccupiedEntry<'a, K, V> {
-    /// The key in the map.
+    /// Returns the key in the map.
     #[inline]
     pub fn key(&self) -> &K {
         &self.slots.get(self.slot).0
@@ -128,25 +129,25 @@ impl<'a, K, V> OccupiedEntry<'a, K, V> {
         self.slots.remove_bucket(self.bucket).expect("the entry is there")
     }
 
-    /// The value.
+    /// Returns the value.
     #[inline]
     pub fn get(&self) -> &V {
         &self.slots.get(self.slot).1
     }
 
-    /// The value, to be changed.
+    /// Returns a mutable reference to the value.
     #[inline]
     pub fn get_mut(&mut self) -> &mut V {
         &mut self.slots.get_mut(self.slot).1
     }
 
-    /// The value, to be changed for as long as the map is borrowed.
+    /// Returns a mutable reference to the value, for as long as the map is borrowed.
     #[inline]
     pub fn into_mut(self) -> &'a mut V {
         &mut self.slots.get_mut(self.slot).1
     }
 
-    /// Sets the value, and returns the one before.
+    /// Sets the value, and returns the previous one.
     #[inline]
     pub fn insert(&mut self, value: V) -> V {
         mem::replace(self.get_mut(), value)
@@ -169,13 +170,13 @@ impl<K: Debug, V: Debug> Debug for OccupiedEntry<'_, K, V> {
 }
 
 impl<'a, K: 'a, V: 'a> VacantEntry<'a, K, V> {
-    /// The requested key.
+    /// Returns the requested key.
     #[inline]
     pub fn key(&self) -> &K {
         &self.key
     }
 
-    /// The requested key, by value.
+    /// Returns the requested key by value.
     #[inline]
     pub fn into_key(self) -> K {
         self.key
@@ -187,7 +188,7 @@ impl<'a, K: 'a, V: 'a> VacantEntry<'a, K, V> {
         self.insert_entry(value).into_mut()
     }
 
-    /// Inserts the key with a value, and returns its place.
+    /// Inserts the key with a value, and returns its entry.
     #[inline]
     pub fn insert_entry(self, value: V) -> OccupiedEntry<'a, K, V> {
         let VacantEntry { slots, new, key } = self;

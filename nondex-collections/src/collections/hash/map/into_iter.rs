@@ -21,7 +21,7 @@ debug!(<K, V: Debug> IntoValues<K, V>, |_, value| value);
 iterator!(<'a, K, V> Drain<'a, K, V> => (K, V), |pair| pair);
 debug!(<K: Debug, V: Debug> Drain<'_, K, V>, |key, value| &(key, value));
 
-// std's drain borrows what it drains, and so has the auto traits of a reference.
+// std's drain borrows the drained map, so it has the auto traits of a reference.
 impl<K, V> Unpin for Drain<'_, K, V> {}
 
 impl<K: RefUnwindSafe, V: RefUnwindSafe> UnwindSafe for Drain<'_, K, V> {}

@@ -1,4 +1,4 @@
-//! What is done to one key of a [`HashMap`].
+//! Operations on one key of a [`HashMap`].
 
 use ::std::borrow::Borrow;
 use ::std::hash::{BuildHasher, Hash};
@@ -7,8 +7,8 @@ use ::std::mem;
 use super::super::slots::{Inserted, Slots};
 use super::{Entry, HashMap};
 
-/// Gives the key in a slot another value. As in std, the equal key is dropped after the value is on
-/// its way out.
+/// Replaces the value of the key in a slot. As in std, the equal key is dropped after the old value
+/// was taken out.
 pub(super) fn replace<K, V>(slots: &mut Slots<K, V>, slot: u32, _key: K, value: V) -> V {
     mem::replace(&mut slots.get_mut(slot).1, value)
 }
@@ -18,13 +18,13 @@ where
     K: Eq + Hash,
     S: BuildHasher,
 {
-    /// The place of `key`, whether it is there or not.
+    /// Returns the entry of `key`, whether it is present or not.
     #[inline]
     pub fn entry(&mut self, key: K) -> Entry<'_, K, V> {
         Entry::new(&mut self.store, key)
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     #[inline]
     pub fn get<Q: ?Sized>(&self, k: &Q) -> Option<&V>
     where
@@ -35,7 +35,7 @@ where
         Some(&self.store.slots.get(slot).1)
     }
 
-    /// The entry of a key.
+    /// Returns the entry of a key.
     #[inline]
     pub fn get_key_value<Q: ?Sized>(&self, k: &Q) -> Option<(&K, &V)>
     where
@@ -46,10 +46,9 @@ where
         Some((key, value))
     }
 
-    /// The values of several keys at once.
+    /// Returns the values of several keys at once.
     ///
-    /// # Panics
-    /// When two keys are equal and there.
+    /// Panics if two keys are equal and present.
     #[cfg(nondex_std_get_disjoint_mut)]
     #[inline]
     pub fn get_disjoint_mut<Q: ?Sized, const N: usize>(
@@ -64,11 +63,10 @@ where
         self.store.slots.get_disjoint_mut(found)
     }
 
-    /// As [`get_disjoint_mut`](HashMap::get_disjoint_mut), which in this mirror it is: equal keys
-    /// panic here too.
+    /// Behaves as [`get_disjoint_mut`](HashMap::get_disjoint_mut) in this mirror: equal keys panic
+    /// here too.
     ///
-    /// # Safety
-    /// In std, no two keys may be equal and there.
+    /// As in std, no two keys may be equal and present.
     #[cfg(nondex_std_get_disjoint_mut)]
     #[inline]
     #[expect(unsafe_code, reason = "std declares it so; nothing unsafe is done")]
@@ -83,7 +81,7 @@ where
         self.get_disjoint_mut(ks)
     }
 
-    /// Whether a key is there.
+    /// Returns whether a key is present.
     #[inline]
     pub fn contains_key<Q: ?Sized>(&self, k: &Q) -> bool
     where
@@ -93,7 +91,7 @@ where
         self.store.find(k).is_some()
     }
 
-    /// The value of a key, to be changed.
+    /// Returns a mutable reference to the value of a key.
     #[inline]
     pub fn get_mut<Q: ?Sized>(&mut self, k: &Q) -> Option<&mut V>
     where
@@ -104,7 +102,7 @@ where
         Some(&mut self.store.slots.get_mut(slot).1)
     }
 
-    /// Gives a key a value, and returns the one it had. An equal key that is there stays.
+    /// Sets the value of a key, and returns the previous value. An equal key that is present stays.
     #[inline]
     pub fn insert(&mut self, k: K, v: V) -> Option<V> {
         match self.store.insert(k, v) {
@@ -113,7 +111,7 @@ where
         }
     }
 
-    /// Takes a key out and returns its value.
+    /// Takes out a key, and returns its value.
     #[inline]
     pub fn remove<Q: ?Sized>(&mut self, k: &Q) -> Option<V>
     where
@@ -124,7 +122,7 @@ where
         self.store.remove(k).map(|(_, v)| v)
     }
 
-    /// Takes an entry out.
+    /// Takes out an entry.
     #[inline]
     pub fn remove_entry<Q: ?Sized>(&mut self, k: &Q) -> Option<(K, V)>
     where

@@ -60,7 +60,7 @@ where
     }
 }
 
-// Generic over no hasher, as in std: a literal must not need the hasher's type.
+// As in std, not generic over the hasher: the type of a literal must be inferred.
 impl<K, V, const N: usize> From<[(K, V); N]> for HashMap<K, V, RandomState>
 where
     K: Eq + Hash,

@@ -13,7 +13,7 @@ debug!(<K: Debug> IntoIter<K>, |key, ()| key);
 iterator!(<'a, K> Drain<'a, K> => K, |(key, _)| key);
 debug!(<K: Debug> Drain<'_, K>, |key, ()| key);
 
-// std's drain borrows what it drains, and so has the auto traits of a reference.
+// std's drain borrows the drained set, so it has the auto traits of a reference.
 impl<K> Unpin for Drain<'_, K> {}
 
 impl<K: RefUnwindSafe> UnwindSafe for Drain<'_, K> {}

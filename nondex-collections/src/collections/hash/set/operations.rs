@@ -1,4 +1,4 @@
-//! What two sets have in common or not, lazily.
+//! The lazy operations on two sets.
 
 use ::std::fmt::{self, Debug};
 use ::std::hash::{BuildHasher, Hash};
@@ -7,7 +7,7 @@ use ::std::iter::FusedIterator;
 use super::super::joined::Side;
 use super::{Difference, Intersection, SymmetricDifference, Union};
 
-/// Implements an iterator over the elements of one set that another one has, or has not.
+/// Implements an iterator over the elements of one set that are in another one, or are not.
 macro_rules! selected {
     ($name:ident, $keeps:literal) => {
         impl<T, S> Clone for $name<'_, T, S> {
@@ -51,12 +51,12 @@ macro_rules! selected {
             }
         }
 
-        shown!($name);
+        debug_and_fused!($name);
     };
 }
 
-/// Lets an iterator be shown as the list of what is left, and end once and for all.
-macro_rules! shown {
+/// Implements `Debug`, which shows the list of remaining elements, and `FusedIterator`.
+macro_rules! debug_and_fused {
     ($name:ident) => {
         impl<T, S> Debug for $name<'_, T, S>
         where
@@ -116,7 +116,7 @@ where
     }
 }
 
-shown!(SymmetricDifference);
+debug_and_fused!(SymmetricDifference);
 
 impl<T, S> Clone for Union<'_, T, S> {
     #[inline]
@@ -149,7 +149,7 @@ where
     }
 }
 
-shown!(Union);
+debug_and_fused!(Union);
 
 covariant!(<'a, 'new, S> Difference<'a, &'static str, S> => Difference<'a, &'new str, S>);
 covariant!(<'a, 'new, S> Intersection<'a, &'static str, S> => Intersection<'a, &'new str, S>);

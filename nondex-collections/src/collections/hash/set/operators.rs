@@ -1,4 +1,4 @@
-//! `|`, `&`, `^` and `-` of two sets, each by its named operation.
+//! The operators `|`, `&`, `^` and `-` of two sets, implemented by the named operations.
 
 use ::std::hash::{BuildHasher, Hash};
 use ::std::ops::{BitAnd, BitOr, BitXor, Sub};

@@ -37,7 +37,7 @@ where
     }
 }
 
-// Generic over no hasher, as in std: a literal must not need the hasher's type.
+// As in std, not generic over the hasher: the type of a literal must be inferred.
 impl<T, const N: usize> From<[T; N]> for HashSet<T, RandomState>
 where
     T: Eq + Hash,
