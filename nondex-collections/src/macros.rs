@@ -120,6 +120,7 @@ impl<W: io::Write> Drop for Message<W> {
 
 /// Writes a message and its `end` to stderr.
 ///
+/// # Panics
 /// Panics if that fails, as std's macro does.
 #[doc(hidden)]
 pub fn eprint(message: fmt::Arguments<'_>, end: &str) {

@@ -97,7 +97,7 @@ impl Blocks {
 
     fn give_back(&mut self, block: NonNull<u8>, exponent: u32) {
         let free = &mut self.free[(exponent - SMALLEST) as usize];
-        // SAFETY: the block is ours again, and long enough for an address.
+        // SAFETY: the block is free again, and long enough for an address.
         unsafe { block.cast::<*mut u8>().write(*free) };
         *free = block.as_ptr();
     }
@@ -183,7 +183,7 @@ mod tests {
             let block = Arena.allocate(layout).unwrap();
             assert_eq!(block.len(), layout.size());
             assert_eq!(block.cast::<u8>().addr().get() % layout.align(), 0);
-            // SAFETY: the block has so many bytes.
+            // SAFETY: the block has this number of bytes.
             unsafe { block.cast::<u8>().write_bytes(0xa5, layout.size()) };
             taken.push((block.cast::<u8>().addr().get(), block, layout));
         }

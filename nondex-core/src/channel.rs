@@ -56,7 +56,7 @@ const MAGIC: u64 = u64::from_be_bytes(*b"nondex\0\x01");
 const CONTINUED: u64 = u64::MAX;
 
 /// Permissions with which a process opens its record. The system uses the lowest nine bits. The
-/// others let a filter of the process's system calls recognize this call.
+/// others let a filter of the process's system calls recognise this call.
 pub const RECORD_MODE: u32 = 0x6e64_0000 | 0o666;
 
 /// Words of the header.
@@ -84,6 +84,7 @@ unsafe impl Sync for Channel {}
 impl Channel {
     /// Maps the file at `path`, and creates it if it does not exist.
     ///
+    /// # Errors
     /// Returns an error if the file cannot be opened, resized or mapped.
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
@@ -181,6 +182,7 @@ impl Drop for Channel {
 
 /// Makes a new file an empty channel. Its pages are allocated when they are first written.
 ///
+/// # Errors
 /// Returns an error if the file cannot be written.
 pub fn prepare(file: &File) -> io::Result<()> {
     use std::os::unix::fs::FileExt;

@@ -5,7 +5,7 @@
 //! `exec`, when its other threads no longer exist. A signal handler calls them in the middle of
 //! another call, and so does an allocator that code of this tool uses. The lock therefore records
 //! its owner. An owner in another process held the lock at a `fork`. The lock is then taken over
-//! and its data initialized anew, because it may be half modified. A thread that already holds the
+//! and its data initialised anew, because it may be half modified. A thread that already holds the
 //! lock is refused, so that it does not wait for itself.
 //!
 //! Hold the lock only briefly: call no user code, and nothing that blocks. A thread that waits for

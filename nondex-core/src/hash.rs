@@ -20,7 +20,7 @@ impl Default for FixedHasher {
     }
 }
 
-/// Mixes a word with the 64-bit finalizer of MurmurHash3.
+/// Mixes a word with the 64-bit finaliser of MurmurHash3.
 pub const fn mix(mut x: u64) -> u64 {
     x ^= x >> 33;
     x = x.wrapping_mul(0xff51_afd7_ed55_8ccd);

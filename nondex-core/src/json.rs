@@ -9,10 +9,6 @@
 //! `define` defines the JSON of a type once; with the feature `serde`, the serde traits derive from
 //! it (`bridge`). The tests of the protocol compare the text with that of `serde_json`. There are
 //! no floats and no maps.
-//! 0.7.15) no longer infers its type. And not serde, which would be most of what the runtime's
-//! build compiles. The JSON of a type is defined once, by a macro of `define`; with the feature
-//! `serde` its serde traits follow from the same words (`bridge`). The text is compared with
-//! `serde_json`'s in the tests of the protocol. Floats and maps do not occur.
 
 #[cfg(feature = "serde")]
 mod bridge;
@@ -92,6 +88,7 @@ pub trait Data: Sized {
 
     /// Converts from a value.
     ///
+    /// # Errors
     /// Returns an error if the value is not of this type; the message states the expected type.
     fn from_value(value: Value) -> Result<Self, Error>;
 }
@@ -105,6 +102,7 @@ pub fn to_string(value: &impl Data) -> String {
 
 /// Parses a complete JSON text.
 ///
+/// # Errors
 /// Returns an error if the text is not JSON, or not of a `T`. The message has the position in
 /// bytes, or the type.
 pub fn from_str<T: Data>(text: &str) -> Result<T, Error> {

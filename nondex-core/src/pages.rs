@@ -1,5 +1,5 @@
 //! Memory pages that the system maps for this process. The functions of libc are declared here
-//! because they are needed before the rest of the runtime is initialized, and without an allocator.
+//! because they are needed before the rest of the runtime is initialised, and without an allocator.
 
 #![expect(unsafe_code, reason = "pages are reached through raw pointers")]
 
@@ -49,6 +49,7 @@ mod mapped {
     /// Maps the first `length` bytes of a file, which must be at least that long. Writes change the
     /// file.
     ///
+    /// # Errors
     /// Returns an error if the system cannot map the file.
     pub(crate) fn of_file(file: &File, length: usize) -> io::Result<NonNull<u8>> {
         map(length, SHARED, file.as_raw_fd()).ok_or_else(io::Error::last_os_error)

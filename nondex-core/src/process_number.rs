@@ -49,7 +49,7 @@ mod page {
 
     const WIPE_ON_FORK: c_int = 18;
 
-    /// Layout of the begin of the page; 0 means that a number is not known in this process.
+    /// Layout of the start of the page; 0 means that a number is not known in this process.
     pub(super) struct Page {
         number: AtomicU32,
         of_system: AtomicU32,

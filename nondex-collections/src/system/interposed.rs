@@ -20,6 +20,7 @@ pub(crate) mod fs {
 
     /// Mirrors [`::std::fs::read_dir`], in the order that the run decides.
     ///
+    /// # Errors
     /// Returns the errors of std's function.
     #[track_caller]
     pub fn read_dir<P: AsRef<Path>>(path: P) -> io::Result<ReadDir> {
@@ -30,6 +31,7 @@ pub(crate) mod fs {
     /// Mirrors [`::std::fs::remove_dir_all`]. The order in which a tree is removed is not a choice,
     /// because it cannot be observed.
     ///
+    /// # Errors
     /// Returns the errors of std's function.
     pub fn remove_dir_all<P: AsRef<Path>>(path: P) -> io::Result<()> {
         let _removing = directory::removing();

@@ -20,6 +20,7 @@ pub struct Contents {
 /// Reads the complete events, while processes may continue writing. Returns `None` if the file is
 /// not a channel.
 ///
+/// # Errors
 /// Returns an error if the file cannot be read.
 pub fn read(file: &File) -> io::Result<Option<Contents>> {
     let mut header = [0; 3 * size_of::<u64>()];

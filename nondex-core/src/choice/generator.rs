@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn the_words_of_orders_are_those_of_the_authors_of_xoshiro() {
-        // The first words of their C code from the state 1, 2, 3, 4, and of SplitMix64 from 0.
+        // First words of the authors' C code for the state 1, 2, 3, 4, and of SplitMix64 for 0.
         let mut generator = Xoshiro256([1, 2, 3, 4]);
         let words = [41_943_041, 58_720_359, 3_588_806_011_781_223];
         assert_eq!([(); 3].map(|()| generator.word()), words);

@@ -100,6 +100,7 @@ impl Permutation {
     /// Draws the permutation of `0..len` from `rng`. Up to a length of 16,
     /// [`of_word`](Permutation::of_word) is the function to use.
     ///
+    /// # Panics
     /// Panics for more than 2^32 positions.
     pub fn new(rng: Xoshiro256, len: usize) -> Self {
         assert!(u32::try_from(len).is_ok(), "positions have 32 bits");
@@ -125,6 +126,7 @@ impl Permutation {
 
     /// Returns the permutation of `0..len` that a word encodes.
     ///
+    /// # Panics
     /// Panics for more than 16 positions.
     pub fn of_word(word: u64, len: usize) -> Self {
         let mut order = Short::IDENTITY;

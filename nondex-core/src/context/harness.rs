@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether this tool's harness reports the begin and end of each test.
+/// Whether this tool's harness reports the start and the end of each test.
 static HAS_HARNESS: AtomicBool = AtomicBool::new(false);
 
 /// Records that this tool's harness runs the tests of this process.

@@ -1,4 +1,4 @@
-//! Network operations of a test's threads, from their begin to their end.
+//! Network operations of a test's threads, from start to end.
 
 pub mod target;
 
@@ -40,7 +40,7 @@ fn allows(spec: &RunSpec, host: &str) -> bool {
     })
 }
 
-/// Records the begin of an operation by this thread. Returns `None` outside a test.
+/// Records the start of an operation by this thread. Returns `None` outside a test.
 pub fn begin(
     name: &'static str,
     target: Text,

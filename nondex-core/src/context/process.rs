@@ -41,7 +41,7 @@ pub fn global() -> Option<&'static Arc<Context>> {
 }
 
 /// Returns the context of this process, or `Some(None)` if it has none. Returns `None` while the
-/// context is not known. Where functions of libc are interposed, it must not be initialized here,
+/// context is not known. Where functions of libc are interposed, it must not be initialised here,
 /// because that happens before `main`.
 pub(super) fn known() -> Option<Option<&'static Arc<Context>>> {
     if let Some(context) = FORKED.get() {

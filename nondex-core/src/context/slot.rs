@@ -64,7 +64,7 @@ impl Slot {
 
 /// The slot of a thread, until the [end of the thread](super::end). It has no destructor:
 /// registering one allocates with C's `malloc`, and the thread's first use of the slot may come
-/// from an allocator in its initialization.
+/// from an allocator in its initialisation.
 pub(super) struct OwnSlot(ManuallyDrop<RefCell<Slot>>);
 
 impl OwnSlot {

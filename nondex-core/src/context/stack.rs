@@ -33,7 +33,7 @@ pub fn walk_by(walk: Walk, program: &'static str) {
     let _ = WALK.set((walk, program));
 }
 
-/// A captured stack that is not symbolized yet.
+/// A captured stack that is not symbolised yet.
 #[derive(Clone, Debug, Default)]
 pub struct Stack(Captured);
 

@@ -45,7 +45,7 @@ use super::state::{AccessRecord, StateChange};
 /// One event of a record; see the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// First reach of a site by a thread.
+    /// A thread reached a site for the first time.
     Site {
         /// Test in which it happened.
         test: String,
@@ -75,7 +75,7 @@ pub enum Event {
         /// Message and place.
         failure: Failure,
     },
-    /// The begin or the end of a network operation.
+    /// The start or the end of a network operation.
     Network {
         /// Test in which it happened.
         test: String,

@@ -178,6 +178,7 @@ impl RunRecord {
 
     /// Parses the events of a record, each a JSON object.
     ///
+    /// # Errors
     /// Returns a message with the number of the first item that is not an event.
     #[inline]
     pub fn parse_events(

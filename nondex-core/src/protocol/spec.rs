@@ -122,6 +122,7 @@ impl RunSpec {
 
     /// Parses a spec from JSON.
     ///
+    /// # Errors
     /// Returns a message with the reason if `text` is not a spec of this [`PROTOCOL`].
     pub fn from_json(text: &str) -> Result<Self, String> {
         let spec: RunSpec = json::from_str(text).map_err(|e| format!("not a run spec: {e}"))?;
@@ -139,6 +140,7 @@ impl RunSpec {
 
     /// Parses the value of [`SPEC_VARIABLE`].
     ///
+    /// # Errors
     /// Fails as [`from_json`](Self::from_json) does, and if the file cannot be read.
     pub fn from_variable(value: &str) -> Result<Self, String> {
         let Some(path) = value.strip_prefix('@') else { return Self::from_json(value) };

@@ -166,6 +166,7 @@ impl Body {
     /// Notes that a slot was removed from the index. The last slot takes its number, and is
     /// returned.
     ///
+    /// # Safety
     /// This must be called directly after the removal. The caller must take the entry out of the
     /// slot, and move the last entry there.
     #[inline]
@@ -206,6 +207,7 @@ impl Body {
 
     /// Drops the entries in the slots of `order`.
     ///
+    /// # Safety
     /// The entries must be forgotten before any other use of this value.
     unsafe fn drop_entries(&mut self, order: Order) {
         let Some(drop) = self.about.drop else { return };

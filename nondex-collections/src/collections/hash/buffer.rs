@@ -57,6 +57,7 @@ impl Buffer {
 
     /// Returns the first `len` entries.
     ///
+    /// # Safety
     /// The entries must be present and of this type.
     #[inline]
     pub(super) unsafe fn entries<T>(&self, len: usize) -> &[T] {
@@ -101,6 +102,7 @@ impl Buffer {
     /// Resizes the buffer as [`Buffer::try_resize`] does, but aborts if there is no memory, as
     /// std's collections do.
     ///
+    /// # Safety
     /// The requirements are those of [`Buffer::try_resize`].
     pub(super) unsafe fn resize(&mut self, capacity: usize, used: usize) {
         // SAFETY: the caller upholds the contract of this function.
@@ -111,6 +113,7 @@ impl Buffer {
 
     /// Moves an entry to another place, which must have no entry.
     ///
+    /// # Safety
     /// Both slots must be below the capacity.
     pub(super) unsafe fn relocate(&mut self, from: usize, to: usize) {
         // SAFETY: both places are in the block. They may be equal.

@@ -43,6 +43,7 @@ const fn least_capacity(size: usize) -> usize {
 
 /// Creates an index with room for `capacity` elements of `size` bytes.
 ///
+/// # Panics
 /// Panics if the capacity overflows, as std's table does.
 pub(super) fn with_capacity(capacity: usize, size: usize) -> Index {
     if capacity == 0 {

@@ -152,6 +152,7 @@ macro_rules! room {
         {
             /// Makes room for at least `additional` more entries.
             ///
+            /// # Panics
             /// Panics if the capacity overflows.
             #[inline]
             pub fn reserve(&mut self, additional: usize) {
@@ -160,6 +161,7 @@ macro_rules! room {
 
             /// Makes room for at least `additional` more entries.
             ///
+            /// # Errors
             /// Returns std's own error if the capacity overflows or the allocator fails.
             #[inline]
             pub fn try_reserve(

@@ -50,6 +50,7 @@ fn entries_mut<K, V>(body: &mut Body) -> &mut [(K, V)] {
 /// Takes out the entry whose slot was just removed from the index. The last entry moves to its
 /// slot.
 ///
+/// # Safety
 /// The index must have had `slot`, and nothing else may have happened since the removal.
 #[inline]
 unsafe fn take<K, V>(body: &mut Body, slot: u32) -> (K, V) {

@@ -103,6 +103,7 @@ impl Trail {
     /// Notes that a slot was freed, and that the last slot took its number. Returns the bucket of
     /// the latter, unless the two are the same.
     ///
+    /// # Safety
     /// The slot must exist.
     #[inline]
     pub(super) unsafe fn swap_remove(&mut self, slot: u32) -> Option<usize> {

@@ -75,6 +75,7 @@ impl<K, V> IntoEntries<K, V> {
     /// Creates the entries in the slots of an order, of which there are `left`. Takes the buffer,
     /// and returns it at the end if it is only lent.
     ///
+    /// # Safety
     /// Each slot must have a valid entry of this type that nothing else refers to. If the room is
     /// lent, `body` must live, and must not be used, for as long as this value lives.
     pub(super) unsafe fn new(body: &mut Body, order: Order, left: usize, lends_room: bool) -> Self {

@@ -128,6 +128,7 @@ impl<'a, K, V> EntriesMut<'a, K, V> {
 
 /// Returns the entry in a slot.
 ///
+/// # Safety
 /// There must be `len` valid entries from `start` on, and no reference to the entry in the slot.
 #[inline]
 unsafe fn pair_mut<'a, K, V>(start: NonNull<(K, V)>, len: usize, slot: u32) -> (&'a K, &'a mut V) {

@@ -83,6 +83,7 @@ impl Builder {
 
     /// Mirrors [`::std::thread::Builder::spawn`].
     ///
+    /// # Errors
     /// Returns the errors of std's method.
     #[track_caller]
     pub fn spawn<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
@@ -95,8 +96,10 @@ impl Builder {
 
     /// Mirrors [`::std::thread::Builder::spawn_unchecked`].
     ///
+    /// # Safety
     /// The thread must be joined before anything that it borrows is dropped, as with std's method.
     ///
+    /// # Errors
     /// Returns the errors of std's method.
     #[expect(unsafe_code, reason = "std's method is unsafe, and so is its mirror")]
     #[track_caller]
@@ -111,6 +114,7 @@ impl Builder {
 
     /// Mirrors [`::std::thread::Builder::spawn_scoped`].
     ///
+    /// # Errors
     /// Returns the errors of std's method.
     #[track_caller]
     pub fn spawn_scoped<'scope, 'env, F, T>(

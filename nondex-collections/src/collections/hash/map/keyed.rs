@@ -48,6 +48,7 @@ where
 
     /// Returns the values of several keys at once.
     ///
+    /// # Panics
     /// Panics if two keys are equal and present.
     #[cfg(nondex_std_get_disjoint_mut)]
     #[inline]
@@ -66,6 +67,7 @@ where
     /// Behaves as [`get_disjoint_mut`](HashMap::get_disjoint_mut) in this mirror: equal keys panic
     /// here too.
     ///
+    /// # Safety
     /// As in std, no two keys may be equal and present.
     #[cfg(nondex_std_get_disjoint_mut)]
     #[inline]
