@@ -84,6 +84,8 @@ impl RandomState {
             }
             thread::yield_now();
         }
+        // Only a forked child gets here: the thread that drew the key does not exist in it. Any odd
+        // key will serve.
         DRAWN
     }
 }

@@ -39,6 +39,7 @@ pub fn between(drawn: &[usize], steps: u64) -> Between {
     let mut moving = None;
     for (position, &rank) in drawn.iter().enumerate() {
         let before = unplaced.before(rank);
+        // Moving this element to its place takes `before` steps, and the last step is one of these.
         if (all + 1..=all + before as u64).contains(&steps) {
             moving = Some((position, before, (steps - all) as usize));
         }

@@ -310,6 +310,7 @@ impl Long {
         let mut table = identity(rest.len);
         table[..self.drawn].copy_from_slice(&self.table);
         for &(position, value) in &sparse.moved[..sparse.len] {
+            // The positions below are final, and `self.table` has them.
             if position as usize >= self.drawn {
                 table[position as usize] = value;
             }

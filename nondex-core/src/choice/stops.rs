@@ -36,6 +36,7 @@ pub fn seed(stops: &[Stop]) -> Option<u64> {
     if of_number >= 1 << NUMBER_BITS || of_thread >= 1 << (HEADER_BITS - NUMBER_BITS) {
         return None;
     }
+    // The leading one marks the end of the list for `of_seed`.
     let mut seed = 1;
     for stop in stops {
         let stop = u64::from(stop.thread) << of_number | u64::from(stop.number);

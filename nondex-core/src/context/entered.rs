@@ -56,6 +56,7 @@ impl Entered {
     pub fn end(self, context: &Context, test: &str, failure: Option<Failure>, passed: bool) {
         let test = context.recorded_test(test);
         self.end_schedule();
+        // The choices of the thread must be recorded before the end of the test.
         drop(self);
         let journal = &context.journal;
         context.shared.failures.read(!passed, |failure, stack| {

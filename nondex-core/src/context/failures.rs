@@ -51,6 +51,7 @@ const MAX_STACKS: usize = 16;
 impl Failures {
     /// Keeps a failure, and returns whether it is new.
     pub(crate) fn note(&self, failure: &Failure) -> bool {
+        // Without the lock, in a signal handler, a duplicate record is better than none.
         let Some(mut kept) = self.0.lock() else { return true };
         if kept.len() >= MAX_FAILURES || kept.iter().any(|(known, _)| known == failure) {
             return false;

@@ -129,6 +129,7 @@ fn before(record: &Path, path: &str) -> Option<usize> {
     let notes = record.with_extension(NOTES);
     let own = format!("{path} {}\n", std::process::id());
     let mut file: File = OpenOptions::new().append(true).create(true).open(&notes).ok()?;
+    // Appends are atomic, so all processes agree on the order of the notes.
     file.write_all(own.as_bytes()).ok()?;
     let mut text = String::new();
     File::open(&notes).ok()?.read_to_string(&mut text).ok()?;

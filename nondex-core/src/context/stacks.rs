@@ -30,6 +30,7 @@ impl Stacks {
                 && kept.iter().all(|(known, _)| known.caller != operation.caller)
         });
         if is_wanted {
+            // The stack is captured without the lock, which must be held only briefly.
             let stack = Stack::capture();
             if let Some(mut kept) = self.0.lock() {
                 kept.push((operation.clone(), stack));

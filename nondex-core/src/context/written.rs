@@ -49,6 +49,7 @@ fn place(hash: u64) -> Place {
     let hash = hash | 1;
     let first = hash as usize;
     for place in first..first + TRIES {
+        // Relaxed ordering suffices, because no other data depends on the entry.
         let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
         match REPORTED[place % MAX_PATHS].compare_exchange(0, hash, success, failure) {
             Ok(_) => return Place::New,

@@ -41,6 +41,7 @@ impl CoveredRecord {
 
     /// Parses a flag file.
     pub fn from_flags(bytes: &[u8]) -> Option<Self> {
+        // The two counts are at the end of the file, so it is parsed backward.
         let number = |bytes: &[u8]| Some(u64::from_le_bytes(bytes.try_into().ok()?));
         let (rest, count) = bytes.split_at_checked(bytes.len().checked_sub(8)?)?;
         let (rest, flags) = rest.split_at_checked(rest.len().checked_sub(8)?)?;

@@ -287,6 +287,8 @@ impl<'a> ByContent<'a> {
         self.pending.clear();
         self.at = 0;
         let tree = self.tree();
+        // Groups are subtrees, so an exclusive or with the leading bits of the key exchanges the
+        // sides above them.
         let first = tree.group(self.key);
         while self.pending.len() < least && self.group < tree.groups.len() {
             let members = tree.members(self.group ^ first);

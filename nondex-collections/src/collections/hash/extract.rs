@@ -121,6 +121,8 @@ impl<'a, K, V> Extract<'a, K, V> {
                 }
                 Path::Slots(order) => return Some((order.next()?, None)),
                 Path::Moved { order, from, to } => {
+                    // From the first removal on, buckets replace the slots, because further
+                    // removals change the slots but never the buckets.
                     let (order, from, to) = (mem::replace(order, Order::NONE), *from, *to);
                     let slots = order.map(|slot| if slot == from { to } else { slot });
                     self.path = Path::buckets(body, slots);

@@ -55,6 +55,7 @@ pub(super) fn with_capacity(capacity: usize, size: usize) -> Index {
 
 /// Creates an index with as many buckets.
 pub(super) fn like(index: &Index) -> Index {
+    // The capacities of hashbrown: one bucket stays free in small tables, and an eighth in others.
     let capacity = match index.num_buckets() {
         buckets @ ..8 => buckets - 1,
         buckets => buckets / 8 * 7,
@@ -81,6 +82,8 @@ fn request(index: &Index, additional: usize, size: usize) -> usize {
 /// Returns whether a table with room for `capacity` elements of `size` bytes is possible. A table
 /// of numbers may be possible when std's table is not.
 fn is_possible(capacity: usize, size: usize) -> bool {
+    // Follows the computation of hashbrown: at most 7/8 of the buckets are full, and control bytes
+    // follow the elements.
     let buckets = || {
         let buckets = if capacity < 15 {
             16

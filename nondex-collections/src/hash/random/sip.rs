@@ -61,6 +61,7 @@ impl Sip13 {
         self.tail |= word << (8 * held);
         if held + bytes >= 8 {
             self.block(self.tail);
+            // A shift by 64 bits would overflow.
             self.tail = if held == 0 { 0 } else { word >> (64 - 8 * held) };
         }
     }

@@ -32,6 +32,7 @@ fn is_name_server(ip: IpAddr) -> bool {
     if let Some(is_known) = SERVERS.lock().and_then(|servers| is_known(&servers)) {
         return is_known;
     }
+    // The file is read without the lock, which must be held only briefly.
     let servers = name_servers();
     let is_server = servers.contains(&ip);
     if let Some(mut known) = SERVERS.lock() {
