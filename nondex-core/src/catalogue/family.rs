@@ -14,8 +14,8 @@ pub enum Scale {
     /// They do, like bytes or milliseconds. A bisection between the base and the drawn number makes
     /// sense.
     Metric,
-    /// They are names: of an error, a key, or random bytes. There is the base, and there are
-    /// others.
+    /// They are names: of an error, a key, or random bytes. A number equals the base or differs
+    /// from it; nothing lies between the two.
     Nominal,
 }
 

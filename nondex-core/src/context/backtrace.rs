@@ -46,8 +46,8 @@ pub(super) fn frames(stack: &Backtrace) -> Vec<Frame> {
 }
 
 /// Parses the full text of a [`Backtrace`](std::backtrace::Backtrace):
-/// ` 4:   0x1234 - path::of::function` (later inlined functions have no number and address)
-/// followed by `       at file:line:column`.
+/// `  4:     0x1234 - path::of::function` (later inlined functions have no number and address)
+/// followed by `             at file:line:column`.
 fn parse(text: &str) -> Vec<Frame> {
     let mut frames = Vec::new();
     let mut function = "";

@@ -38,7 +38,7 @@ impl Journal {
         Journal::Lost
     }
 
-    /// Appends an event. Uses the program's allocator, so interposed calls must not use it.
+    /// Appends an event. Uses the program's allocator, so interposed calls must not call it.
     pub(crate) fn append(&self, event: &Event) {
         self.append_json(&json::to_string(event));
     }

@@ -29,7 +29,7 @@ pub(super) fn name(kind: StateKind, name: &str, process: u32) -> Text {
     named
 }
 
-/// Replaces the placeholder in the name of a part of the state by the number of this process.
+/// Replaces the placeholder in the name of a part of the state by the number `process`.
 #[expect(clippy::disallowed_methods, reason = "before the first test")]
 pub(super) fn place(state: &mut StateId, process: u32) {
     if is_path(state.kind) && state.name.contains(NUMBER) {

@@ -278,9 +278,9 @@ impl Context {
         });
     }
 
-    /// Records which code `test` ran, and returns whether it did. `covered` writes the fields of a
-    /// [`CoveredRecord`](crate::CoveredRecord), or returns false if there is no data. Does not use
-    /// the program's allocator.
+    /// Records which code `test` ran, and returns whether anything was recorded. `covered` writes
+    /// the fields of a [`CoveredRecord`](crate::CoveredRecord), or returns false if there is no
+    /// data. Does not use the program's allocator.
     pub fn note_covered(&self, test: &str, covered: impl FnOnce(&mut Object<'_>) -> bool) -> bool {
         let mut is_known = false;
         let event = journal::event("covered", test, |event| {

@@ -263,9 +263,9 @@ pub(super) fn record_if(
     Some(())
 }
 
-/// Records which code ran, if this thread's run requests it, and returns whether it did. `covered`
-/// writes the fields of a [`CoveredRecord`](crate::CoveredRecord), or returns false if there is no
-/// data. Does not use the program's allocator.
+/// Records which code ran, if this thread's run requests it, and returns whether anything was
+/// recorded. `covered` writes the fields of a [`CoveredRecord`](crate::CoveredRecord), or returns
+/// false if there is no data. Does not use the program's allocator.
 pub fn note_covered(covered: impl FnOnce(&mut Object<'_>) -> bool) -> bool {
     let requested = with_inherited_state(|state| {
         let context = Arc::clone(&state.context);

@@ -14,8 +14,7 @@ pub struct PointRecord {
     /// `0/1` the main thread of the second process that it started. `?` is a thread whose start was
     /// not observed.
     pub thread: String,
-    /// Number of calls that had a choice. A call with a choice of an order has at least two
-    /// elements.
+    /// Number of calls that had a choice. An order of fewer than two elements is not a choice.
     pub count: u64,
     /// Largest number of elements, or largest distance of the number from its base: see
     /// [`Choice::size`](crate::Choice::size).
