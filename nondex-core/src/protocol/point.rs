@@ -71,9 +71,9 @@ impl ChoiceRecord {
     /// Returns whether a run at `level` has the canonical order here, whatever the seed.
     ///
     /// STD shows that a process may inherit its environment in another order. ONE shows that
-    /// another C library may place variables set by the process elsewhere. The other levels only
-    /// determine which readings agree with each other, so a reading that agrees with all earlier
-    /// ones does not vary.
+    /// another C library may put variables set by the process in other places. The other levels
+    /// only determine which readings agree with each other, so a reading that agrees with all
+    /// earlier ones does not vary.
     pub fn keeps_base(&self, level: Level) -> bool {
         match (self.reading, level) {
             (None, _) | (_, Level::Std) => false,

@@ -36,7 +36,7 @@ impl SharedIndex {
     /// Returns the same index for an additional owner.
     pub(super) fn share(&self) -> Self {
         let owners = self.owners();
-        // As in `Arc`, relaxed ordering suffices: whoever creates an owner already has one.
+        // As in `Arc`, relaxed ordering suffices: the creator of an owner already has one.
         owners.fetch_add(1, Ordering::Relaxed);
         SharedIndex {
             // SAFETY: neither copy is dropped or changed while the other one exists.
