@@ -1,17 +1,17 @@
-//! Functions of libc that an executable or a library takes from here (Linux with glibc as a shared
-//! library).
+//! Interposed libc functions for an executable or a library on Linux, with glibc as a shared
+//! library.
 //!
-//! A symbol defined in the executable comes before the library's, for std, for every crate and for
-//! C code alike. Each function asks the engine what to do and calls the original, found with
-//! `dlsym(RTLD_NEXT)`; outside a test, and while the tool's own code runs, it does nothing else.
-//! `errno` is left as the original leaves it: std's `ReadDir` reads it.
+//! A symbol that the executable defines takes precedence over the library's, for std, every crate
+//! and C code alike. Each function consults the engine and calls the original, found with
+//! `dlsym(RTLD_NEXT)`. Outside of a test, and while the tool's own code runs, it only calls the
+//! original. `errno` stays as the original leaves it, because std's `ReadDir` reads it.
 //!
-//! It is linked into two kinds of programs. In a test executable, `begin` is called before
-//! `main`: everything here is at work. In any other program that a test starts, a library that the
-//! loader puts before libc calls `observe`: operations are observed then, and orders, random
-//! bytes and threads are as they are.
+//! Two kinds of programs contain this crate. A test executable calls `begin` before `main`, which
+//! enables everything here. Any other program that a test starts loads a library before libc, which
+//! calls `observe`. Then operations are only observed: orders, random bytes and threads stay
+//! unchanged.
 //!
-//! On other systems, and without the feature `interpose`, there is nothing here.
+//! On other systems, and without the feature `interpose`, this crate is empty.
 
 #![cfg(all(
     feature = "interpose",
@@ -59,8 +59,10 @@ pub use start::{begin, observe};
 
 pub(crate) use original::{Errno, Original, errno, original, set_errno};
 
-/// The smallest page that there is; where they are larger, the system refuses what is not theirs.
+/// Smallest page size. Where pages are larger, the system rejects addresses that are not aligned to
+/// them.
 pub(crate) const PAGE: usize = 4096;
 
-/// How often the system calls the destructors of a thread's keys (`PTHREAD_DESTRUCTOR_ITERATIONS`).
+/// Number of rounds in which the system calls the destructors of a thread's keys
+/// (`PTHREAD_DESTRUCTOR_ITERATIONS`).
 pub(crate) const DESTRUCTOR_ROUNDS: usize = 4;

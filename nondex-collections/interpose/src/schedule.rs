@@ -1,16 +1,17 @@
-//! The scheduler: in a run whose spec asks for it, the threads of a test run one at a time, in an
-//! order and on a clock that the seed decides.
+//! The scheduler: runs the threads of a test one at a time, in an order and on a clock that the
+//! seed determines. The run's spec enables it.
 //!
-//! A thread of the test comes here at each operation by which threads see each other: at what it
-//! asks of libc, and, in programs that are compiled for it, at each [atomic](atomics) one. There
-//! the others may run. A thread has the [run token](token), or waits for it; one that would wait in
-//! the kernel for another thread (in a [futex], say, or to join it) waits here instead. So a run is
-//! a sequence of operations that depends on the program and the spec alone. Every wait has an end
-//! that is known at once, and time need not pass to be waited for.
+//! A thread of the test enters the scheduler at each operation through which threads observe each
+//! other. These are its calls of libc and, in instrumented programs, each [atomic](atomics)
+//! operation. Other threads may run there. A thread holds the [run token](token), or waits for it.
+//! If it would wait in the kernel for another thread (in a [futex], say, or to join it), it waits
+//! in the scheduler instead. So a run is a sequence of operations that depends on the program and
+//! the spec alone. The scheduler knows at once how each wait ends, so virtual time can jump to a
+//! deadline.
 //!
-//! What is [chosen](choices) is how long a thread is delayed. All threads but those of the test run
-//! free, and so do these from the test's end on. Nothing here uses a lock of std's or memory of the
-//! program's allocator.
+//! The seed [chooses](choices) how long a thread is delayed. Threads outside of the test run
+//! freely, and the test's own threads do so after the test has ended. Nothing here uses std's locks
+//! or memory from the program's allocator, because the program's operations on both come back here.
 
 #![cfg_attr(
     not(feature = "network"),
@@ -88,26 +89,26 @@ use trace::Object;
 use crate::{Errno, libc};
 
 thread_local! {
-    /// This thread, if it is scheduled.
+    /// Handle of this thread, if it is scheduled.
     static SELF: Cell<Option<Ref>> = const { Cell::new(None) };
 }
 
-/// The real time, on both clocks, at which virtual time begins.
+/// Real time, on both clocks, at which virtual time begins.
 static MONOTONIC_START: AtomicU64 = AtomicU64::new(0);
 static REALTIME_START: AtomicU64 = AtomicU64::new(0);
 
-/// This thread, if it is scheduled and does not do our own work.
+/// Returns this thread if it is scheduled and does not run the tool's own code.
 #[inline]
 fn me() -> Option<Ref> {
     SELF.get().filter(|me| !me.is_busy.load(Ordering::Relaxed))
 }
 
-/// Lets this thread run free.
+/// Removes this thread from the scheduler's control.
 fn forget() {
     SELF.set(None);
 }
 
-/// Our own work in a scheduled thread, until it is dropped: nothing in it is an operation.
+/// Guard during which a scheduled thread runs the tool's own code, where nothing is an operation.
 struct Busy {
     me: Ref,
     errno: Option<Errno>,
@@ -129,19 +130,19 @@ impl Drop for Busy {
     }
 }
 
-/// Whether this thread is scheduled, and not at our own work.
+/// Returns whether this thread is scheduled and does not run the tool's own code.
 #[inline]
 pub(crate) fn is_on() -> bool {
     me().is_some()
 }
 
-/// An operation of this thread: the others may run here.
+/// Marks an operation of this thread, before which other threads may run.
 #[inline]
 pub(crate) fn point(operation: Operation) {
     point_on(operation, Object::Nothing);
 }
 
-/// As [`point`], on something.
+/// Marks an operation on an object, as [`point`] does.
 #[inline]
 fn point_on(operation: Operation, object: Object) {
     if let Some(me) = me() {
@@ -149,24 +150,25 @@ fn point_on(operation: Operation, object: Object) {
     }
 }
 
-/// An operation of this thread, which is scheduled and not busy.
+/// Marks an operation of this thread, which must be scheduled and not busy.
 #[inline]
 fn operation(me: Ref, operation: Operation) {
     operation_on(me, operation, Object::Nothing);
 }
 
-/// As [`operation`], on something.
+/// Marks an operation on an object, as [`operation`] does.
 #[inline]
 fn operation_on(me: Ref, operation: Operation, object: Object) {
     begin_operation(me, operation);
-    // It is queried last. Known before, the compiler makes two of what stands above, one for runs
-    // that are shown; and a choice is drawn by the stack on which it is made.
+    // This must be queried last. Queried earlier, the compiler duplicates the code above for traced
+    // runs, and a choice is drawn by the stack on which it is made.
     if trace::is_operation_due(me, operation) {
         trace::note(me, operation, object);
     }
 }
 
-/// As [`point_on`], for what this thread has just done: it is kept before what the others do now.
+/// Marks an operation that this thread has just done, and records it before other threads' next
+/// ones.
 #[inline]
 fn point_after(operation: Operation, object: Object) {
     if let Some(me) = me() {
@@ -177,7 +179,7 @@ fn point_after(operation: Operation, object: Object) {
     }
 }
 
-/// Lets the others run before an operation of this thread.
+/// Lets other threads run before an operation of this thread.
 #[inline]
 fn begin_operation(me: Ref, operation: Operation) {
     let now = NOW.load(Ordering::Relaxed) + STEP;
@@ -206,9 +208,9 @@ fn begin_operation(me: Ref, operation: Operation) {
     }
 }
 
-/// An atomic read of this thread, which is scheduled and not busy. The others may run before it or,
-/// if the seed chooses so, after it: what follows may be code that was compiled without such calls,
-/// as std's own.
+/// Runs an atomic read of this thread, which must be scheduled and not busy. Other threads may run
+/// before it or, if the seed chooses so, after it. Code after the read may not be instrumented, as
+/// std's own is not.
 #[inline]
 fn read_atomic<T>(me: Ref, read: impl FnOnce() -> T) -> T {
     if choices::is_after(me) && !me.is_stuck.load(Ordering::Relaxed) {
@@ -224,7 +226,7 @@ fn read_atomic<T>(me: Ref, read: impl FnOnce() -> T) -> T {
     value
 }
 
-/// Counts a look of this thread at a place that has not changed since.
+/// Counts a spin of this thread: a look at a place that has not changed since.
 #[inline]
 fn look_at(me: Ref, address: usize) {
     let known = me.looked_at.iter().any(|place| place.get() == address);
@@ -247,7 +249,7 @@ fn look_up(me: Ref, fires: Option<Operation>, yields: bool) {
     if !token::is_running(me) {
         return;
     }
-    // While a child lives a hold takes real time, in which the others may do very much.
+    // While a child lives, a delay takes real time, in which other threads may do a great deal.
     let hold = match fires {
         Some(operation) if !child::is_there() => choices::hold(me, operation),
         Some(_) => {
@@ -266,12 +268,12 @@ fn look_up(me: Ref, fires: Option<Operation>, yields: bool) {
     token::look_up(me, hold, yields, me.spins());
 }
 
-/// The virtual time in nanoseconds since the start of the test.
+/// Returns the virtual time in nanoseconds since the start of the test.
 pub(crate) fn now() -> u64 {
     NOW.load(Ordering::Relaxed)
 }
 
-/// The time of a clock at the start of the test, on which virtual time is counted.
+/// Returns a clock's time at the start of the test, which is the origin of virtual time.
 pub(crate) fn start_of(clock: libc::clockid_t) -> u64 {
     match clock {
         libc::CLOCK_REALTIME => REALTIME_START.load(Ordering::Relaxed),
@@ -279,13 +281,13 @@ pub(crate) fn start_of(clock: libc::clockid_t) -> u64 {
     }
 }
 
-/// The virtual time that a time of a clock is.
+/// Converts a clock's time into virtual time.
 pub(crate) fn since_start(clock: libc::clockid_t, time: u64) -> u64 {
     time.saturating_sub(start_of(clock))
 }
 
-/// Reads the virtual time, by which it goes on: the more, the longer nothing else is done. A delay
-/// before the reading is one of the model `by`.
+/// Reads a clock in virtual time, and advances it: the longer the thread does nothing else, the
+/// further. A delay before the reading belongs to the model `by`.
 pub(crate) fn read_clock(clock: libc::clockid_t, by: &'static Model) -> u64 {
     let Some(me) = me() else { return start_of(clock) + now() };
     operation(me, Operation::Clock);
@@ -304,7 +306,7 @@ pub(crate) fn read_clock(clock: libc::clockid_t, by: &'static Model) -> u64 {
     reading::show(me, clock)
 }
 
-/// Lets the virtual time go on by a reading.
+/// Advances virtual time by one reading of a clock.
 fn pass_reading(me: Ref) {
     let idle = me.idle.get().saturating_add(1);
     me.idle.set(idle);
@@ -312,13 +314,13 @@ fn pass_reading(me: Ref) {
     NOW.fetch_add(reading::time_of(idle), Ordering::Relaxed);
 }
 
-/// Blocks this thread until the virtual time, or somewhat longer, by the seed.
+/// Blocks this thread until the virtual time `until`, or somewhat later if the seed chooses so.
 pub(crate) fn sleep(until: u64) {
     let Some(me) = me() else { return };
     operation(me, Operation::Sleep);
     let busy = Busy::begin(me);
-    let until = until.max(now());
-    let until = until.saturating_add(lateness::late(me, SLEEPS, until));
+    let requested = until.max(now());
+    let until = requested.saturating_add(lateness::late(me, SLEEPS, requested));
     let mut shared = SHARED.lock();
     me.operation.set(Operation::Sleep);
     shared.wait_until(me, until);
@@ -329,9 +331,9 @@ pub(crate) fn sleep(until: u64) {
     }
 }
 
-/// Blocks this thread until the answer is yes, or the virtual time has come: false then. The
-/// question is evaluated when the scheduler looks for work, from whichever thread does that, and
-/// must not wait itself.
+/// Blocks this thread until `is_ready` returns true, or until the deadline in virtual time, which
+/// gives [`Woken::Time`]. The scheduler calls `is_ready` when it looks for a runnable thread, from
+/// whichever thread does that, so it must not block.
 fn wait_for(
     operation: Operation,
     object: Object,
@@ -362,7 +364,7 @@ fn wait_for(
     woken
 }
 
-/// Waits for real, and for no thread of the test: the others may run, or the time passes.
+/// Waits in real time, for no thread of the test: lets other threads run, or the given time pass.
 pub(crate) fn wait_outside(time: Option<Duration>) {
     let _errno = Errno::save();
     match time {
@@ -371,8 +373,8 @@ pub(crate) fn wait_outside(time: Option<Duration>) {
     }
 }
 
-/// Makes a call that waits for what no thread of the test does. The others run meanwhile, and time
-/// is as late as real time.
+/// Makes a call that waits for an event outside of the test's threads. Other threads run meanwhile,
+/// and virtual time does not get ahead of real time.
 pub(crate) fn outside<R>(operation: Operation, call: impl FnOnce() -> R) -> R {
     let Some(me) = me() else { return call() };
     self::operation(me, operation);

@@ -1,6 +1,6 @@
-//! What a compiler puts before each plain load and store, where a crate is compiled with LLVM's
-//! pass `sancov-module` to say so: calls of these functions, which do nothing but let the others
-//! run. So two threads are seen that use one place without any lock.
+//! Callbacks that LLVM's pass `sancov-module` inserts before each plain load and store of an
+//! instrumented crate. They do nothing but let other threads run, which exposes two threads that
+//! use one place without a lock.
 
 use ::std::ptr;
 use ::std::sync::atomic::Ordering;
@@ -10,11 +10,11 @@ use super::operation::Class;
 use super::shared::{ALIVE, ATTENTION, NOW};
 use super::{Operation, look_up, me, trace};
 
-/// How long an access takes, in nanoseconds of virtual time: there are many between two operations
-/// that take longer.
+/// Duration of an access, in nanoseconds of virtual time. It is short because there are many
+/// between two operations that take longer.
 const ACCESS: u64 = 1;
 
-/// An access of this thread to a place is next.
+/// Marks an access of this thread to a place, before which other threads may run.
 #[inline]
 fn before(place: usize, writes: bool) {
     let Some(me) = me() else { return };
@@ -24,7 +24,7 @@ fn before(place: usize, writes: bool) {
     }
     let now = NOW.load(Ordering::Relaxed) + ACCESS;
     NOW.store(now, Ordering::Relaxed);
-    // What a thread has on its own stack is most often its own.
+    // Memory on a thread's own stack is rarely shared, so such accesses are no preemption points.
     let here = 0_u8;
     if ALIVE.load(Ordering::Relaxed) < 2
         || (ptr::from_ref(&here).addr()..me.stack.get()).contains(&place)

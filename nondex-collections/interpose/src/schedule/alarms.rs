@@ -1,5 +1,5 @@
-//! Timers of the system that send a signal. They go off in real time, so virtual time keeps up with
-//! it while one is set. Without that, a test that looks for the signal between short sleeps would
+//! System timers that send a signal. They expire in real time, so virtual time is kept in step with
+//! it while one is set. Otherwise a test that checks for the signal between short sleeps would
 //! reach any deadline first.
 
 use ::std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,13 +9,14 @@ use super::real_time::real_time;
 use super::shared::{IS_ON, SHARED};
 use super::{Busy, me};
 
-/// The timer that `alarm`, `ualarm` and `setitimer` set.
+/// Number of the timer that `alarm`, `ualarm` and `setitimer` set.
 pub(crate) const OF_PROCESS: usize = usize::MAX - 1;
 
-/// The timers that are set, plus one; 0 where there is none. Those that do not fit are not noted.
+/// Numbers of the set timers, plus one; 0 marks a free place. Timers beyond this capacity are
+/// ignored.
 static SET: [AtomicUsize; 16] = [const { AtomicUsize::new(0) }; 16];
 
-/// Makes a call that sets a timer, or stops it. One that has gone off counts as set, too.
+/// Makes a call that sets or stops a timer. An expired timer still counts as set.
 pub(crate) fn set<R: Copy>(
     timer: usize,
     is_set: bool,
@@ -25,7 +26,7 @@ pub(crate) fn set<R: Copy>(
     if !is_scheduled() {
         return call();
     }
-    // It may go off soon after the call.
+    // The timer may expire soon after the call, so the time is read before it.
     let before = real_time();
     let result = call();
     if has_succeeded(result) {
@@ -42,7 +43,7 @@ fn note(timer: usize, is_set: bool, before: u64) {
         return;
     }
     let was_any = is_any();
-    // Under the lock of the scheduler.
+    // The scheduler's lock is held, so relaxed operations suffice.
     let place = |content| {
         let mut places = SET.iter();
         places.find(|place| place.load(Ordering::Relaxed) == content)
@@ -66,7 +67,7 @@ fn note(timer: usize, is_set: bool, before: u64) {
     }
 }
 
-/// Whether a timer is set.
+/// Returns whether a timer is set.
 fn is_any() -> bool {
     SET.iter().any(|timer| timer.load(Ordering::Relaxed) != 0)
 }

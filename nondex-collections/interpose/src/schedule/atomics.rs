@@ -1,6 +1,5 @@
-//! What a compiler puts before each atomic operation, where a crate is compiled with LLVM's pass
-//! `tsan`: calls of these functions, which do the operation, too. Plain reads and writes are not
-//! seen.
+//! Callbacks that LLVM's pass `tsan` inserts for each atomic operation of an instrumented crate.
+//! They do the operation, too. Plain reads and writes are not observed here.
 
 use ::std::ffi::{c_int, c_void};
 use ::std::sync::atomic::{
@@ -10,7 +9,7 @@ use ::std::sync::atomic::{
 use super::thread::Ref;
 use super::{Operation, begin_operation, choices, look_at, me, read_atomic, trace};
 
-/// An operation of this thread is next: the thread, if it is scheduled.
+/// Marks the next operation of this thread, and returns the thread if it is scheduled.
 #[inline]
 fn before(kind: Operation) -> Option<Ref> {
     let me = me();
@@ -20,7 +19,7 @@ fn before(kind: Operation) -> Option<Ref> {
     me
 }
 
-/// As [`before`], of one that writes at this place, whatever is there.
+/// Marks an operation that writes unconditionally to `place`, as [`before`] does.
 #[inline]
 fn before_write<T>(kind: Operation, place: *mut T) -> Option<Ref> {
     let me = me();
@@ -30,8 +29,8 @@ fn before_write<T>(kind: Operation, place: *mut T) -> Option<Ref> {
     me
 }
 
-/// Keeps an operation that was done, with the value that was found and the one that was left, in a
-/// run that is to be shown.
+/// Records a finished operation in a traced run, with the value that it found and the one that it
+/// left.
 #[inline]
 fn done<T, V: Into<u64>>(
     me: Option<Ref>,
@@ -47,13 +46,13 @@ fn done<T, V: Into<u64>>(
     }
 }
 
-/// What an atomic addition, or the like, is.
+/// Returns the kind of an atomic addition or similar operation.
 #[inline]
 const fn change(order: c_int) -> Operation {
     if order == RELAXED || order == RELEASE { Operation::Count } else { Operation::Atomic }
 }
 
-/// This thread has changed nothing there.
+/// Counts an operation of this thread that left `place` unchanged, as a spin.
 #[inline]
 fn has_looked<T>(me: Option<Ref>, place: *mut T) {
     if let Some(me) = me {
@@ -61,7 +60,7 @@ fn has_looked<T>(me: Option<Ref>, place: *mut T) {
     }
 }
 
-/// This thread has changed something.
+/// Notes that this thread has changed something, so it does not spin.
 #[inline]
 fn has_changed(me: Option<Ref>) {
     if let Some(me) = me {
@@ -69,7 +68,7 @@ fn has_changed(me: Option<Ref>) {
     }
 }
 
-/// This thread has written what it compared with what it had read: nobody came in between.
+/// Notes a successful compare-and-exchange: no other thread has written between read and write.
 #[inline]
 fn has_compared<T>(me: Option<Ref>, place: *mut T) {
     if let Some(me) = me {
@@ -77,14 +76,15 @@ fn has_compared<T>(me: Option<Ref>, place: *mut T) {
     }
 }
 
-/// Memory orders of C++: of one more owner, of one less, and of the strongest stores.
+/// Memory orders of C++: that of acquiring one more owner, of releasing one, and of the strongest
+/// stores.
 const RELAXED: c_int = 0;
 const RELEASE: c_int = 3;
 const SEQ_CST: c_int = 5;
 
 const COMPARE_EXCHANGE: &str = "compare_exchange";
 
-/// The operations of one size. All are of the strongest order, which costs nothing more but for a
+/// Defines the operations of one size. All use the strongest order, which costs extra only for a
 /// store.
 macro_rules! operations {
     ($atomic:ty, $integer:ty, $is_look:ident: $load:ident $store:ident $exchange:ident
@@ -182,7 +182,8 @@ macro_rules! operations {
             // SAFETY: as above.
             let found = unsafe { <$atomic>::from_ptr(place) }.$method(value, Ordering::SeqCst);
             has_changed(me);
-            // The rest is needed in few runs, and no other thread ran in between.
+            // Only few runs need the rest. No other thread ran since the operation, so `left` is
+            // exact.
             if let Some(me) = me.filter(|me| trace::is_look_due(*me)) {
                 // SAFETY: as above.
                 let left = unsafe { <$atomic>::from_ptr(place) }.load(Ordering::Relaxed);
@@ -223,7 +224,7 @@ operations!(AtomicU64, u64, is_look_64:
     __tsan_atomic64_fetch_or fetch_or __tsan_atomic64_fetch_xor fetch_xor
     __tsan_atomic64_fetch_nand fetch_nand);
 
-/// Whether a function that begins there may leave everything as it was.
+/// Returns whether the function that begins at this address may leave its place unchanged.
 pub(super) fn is_look(function: usize) -> bool {
     is_look_8(function) || is_look_16(function) || is_look_32(function) || is_look_64(function)
 }
@@ -239,7 +240,7 @@ extern "C" fn __tsan_atomic_signal_fence(_order: c_int) {
     compiler_fence(Ordering::SeqCst);
 }
 
-/// Called before `main`, by each module.
+/// Satisfies each instrumented module, which calls it before `main`.
 #[unsafe(no_mangle)]
 extern "C" fn __tsan_init() {}
 

@@ -1,4 +1,4 @@
-//! Child processes. A child lives in real time, so virtual time keeps up with it while one lives.
+//! Child processes. A child lives in real time, so virtual time is kept in step with it meanwhile.
 
 use ::std::ffi::c_int;
 use ::std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -9,22 +9,22 @@ use super::shared::{IS_ON, SHARED, Shared};
 use super::{Busy, Operation, filter, kernel, me, orphans, outside, point, processor};
 use crate::libc;
 
-/// Number of children that nobody has waited for.
+/// Number of children that were not waited for yet.
 static CHILDREN: AtomicU32 = AtomicU32::new(0);
 
-/// Whether all children were waited for, and one has left orphans that may live.
+/// Whether all children were waited for, but orphans that one of them left may still live.
 static ARE_ORPHANS: AtomicBool = AtomicBool::new(false);
 
-/// Real time at which orphans were last looked for.
+/// Real time of the last check for orphans.
 static LOOKED_AT: AtomicU64 = AtomicU64::new(0);
 
-/// Shortest time between two looks for orphans, in nanoseconds.
+/// Shortest time between two checks for orphans, in nanoseconds.
 const INTERVAL: u64 = 5_000_000;
 
-/// Real time before the `fork` that is under way.
+/// Real time before the `fork` in progress.
 static FORK_AT: AtomicU64 = AtomicU64::new(0);
 
-/// Whether there is a child that nobody has waited for.
+/// Returns whether there is a child that was not waited for.
 pub(super) fn is_there() -> bool {
     CHILDREN.load(Ordering::Relaxed) > 0
 }
@@ -52,8 +52,8 @@ pub(crate) fn run<R>(call: impl FnOnce() -> R) -> R {
     outside(Operation::Child, call)
 }
 
-/// Brings virtual time up to real time before the call that starts a child, and returns the real
-/// time. The child may have run for long, and written files, when that call returns.
+/// Advances virtual time to real time before the call that starts a child, and returns the real
+/// time. By the time that call returns, the child may have run for long and written files.
 fn will_start() -> u64 {
     processor::release();
     let Some(me) = me() else { return 0 };
@@ -66,17 +66,17 @@ fn will_start() -> u64 {
     real
 }
 
-/// Notes that this thread is about to fork.
+/// Records that this thread is about to fork.
 pub(crate) fn before_fork() {
     FORK_AT.store(will_start(), Ordering::Relaxed);
 }
 
-/// Notes that this thread has forked.
+/// Records that this thread has forked.
 pub(crate) fn after_fork() {
     begun(FORK_AT.load(Ordering::Relaxed));
 }
 
-/// Counts a child that starts when this thread goes on.
+/// Counts a child that starts when this thread continues.
 pub(super) fn before_vfork() {
     if is_scheduled() {
         point(Operation::Child);
@@ -84,7 +84,7 @@ pub(super) fn before_vfork() {
     }
 }
 
-/// Counts a child of this thread, which started at this real time or later.
+/// Counts a child of this thread that started at the real time `before` or later.
 fn begun(before: u64) {
     let Some(me) = me() else { return };
     let _busy = Busy::begin(me);
@@ -94,8 +94,8 @@ fn begun(before: u64) {
     shared.add_outside_since(before);
 }
 
-/// Makes a call that waits for a child, unless its `options` say otherwise, and returns whether one
-/// has ended, too.
+/// Makes a call that waits for a child, unless `options` has `WNOHANG`. The call also returns
+/// whether a child has ended.
 pub(crate) fn wait(options: c_int, call: impl FnOnce() -> (c_int, bool)) -> c_int {
     if !is_scheduled() {
         return call().0;
@@ -106,24 +106,24 @@ pub(crate) fn wait(options: c_int, call: impl FnOnce() -> (c_int, bool)) -> c_in
         point(Operation::Child);
         call()
     };
-    // What was counted may not have started, or be nobody's to wait for.
+    // A counted child may not have started, or may not be this process's to wait for.
     if has_ended || result < 0 && is_there() && !are_left(0) {
         ended();
     }
     result
 }
 
-/// Whether this process has children, after this number of the counted ones have ended.
+/// Returns whether this process has children after `ended` of the counted ones have ended.
 fn are_left(ended: u32) -> bool {
-    // A filter of system calls may end a process that asks.
+    // A filter of system calls may end a process that queries its children.
     if filter::is_there() {
         return CHILDREN.load(Ordering::Relaxed) > ended;
     }
     kernel::has_children()
 }
 
-/// Notes that a child was waited for, or that there is none. A child that nobody saw start may be
-/// among them: as long as one is left, the fence of one stays open.
+/// Records that a child was waited for, or that there is none. A child whose start was not observed
+/// may be among them. So as long as any child is left, the [fence](real_time) of one stays open.
 fn ended() {
     let Some(me) = me() else { return };
     let _busy = Busy::begin(me);
@@ -139,7 +139,7 @@ fn ended() {
     let left = if are_left { before - 1 } else { 0 };
     let mut closed = before - left;
     if left == 0 && !ARE_ORPHANS.load(Ordering::Relaxed) && orphans::are_there() {
-        // The fence of this child stays open for the orphans.
+        // The fence of this child stays open for its orphans.
         LOOKED_AT.store(real_time(), Ordering::Relaxed);
         ARE_ORPHANS.store(true, Ordering::Relaxed);
         closed -= 1;
@@ -152,7 +152,7 @@ fn ended() {
 }
 
 impl Shared {
-    /// Whether the last orphan has ended since the last call.
+    /// Returns whether the last orphan has ended since the last call.
     pub(super) fn orphans_have_ended(&mut self) -> bool {
         if !ARE_ORPHANS.load(Ordering::Relaxed) {
             return false;

@@ -1,14 +1,16 @@
-//! Where a seed holds a thread back, how long, and what else it decides.
+//! Where and for how long a seed delays a thread, and the scheduler's other choices.
 //!
-//! Whether it does at an operation, and for how long, is a hash of the seed, the level, the thread
-//! and the number of the operation in its thread. So it costs next to nothing, and depends neither
-//! on other decisions nor on where the code lies. Only where it does there is a choice, with a call
-//! site, that is recorded. Two kinds of seeds take turns: a random walk holds threads back again
-//! and again; the others do it at a few operations, the later the rarer. Most races need no more
-//! than three (Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with
-//! probabilistic guarantees of finding bugs", 2010, where the length of the run is known). These
-//! aim, too: at a few of the operations that write what the thread [has read](super::reads). There
-//! they delay it for as long as the level allows, so that others come to write it.
+//! A hash decides whether to delay a thread at an operation, and for how long. It covers the seed,
+//! the level, the thread and the number of the operation in its thread. So the decision costs next
+//! to nothing, and depends neither on other decisions nor on code addresses. Only a delay is a
+//! choice with a call site that is recorded.
+//!
+//! Two kinds of seeds alternate. A random walk delays threads again and again. The others delay at
+//! a few operations, more rarely the later. Most races need at most three delays: see Burckhardt,
+//! Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with probabilistic guarantees of
+//! finding bugs", 2010, where the length of the run is known. These seeds also aim at a few of the
+//! operations that write a place that the thread [has read](super::reads). There they delay the
+//! thread for as long as the level allows, so that other threads can write the place.
 
 use ::std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
@@ -25,44 +27,43 @@ use super::thread::Ref;
 use super::trace;
 use crate::{origin, own};
 
-/// Which choices are made.
+/// Kind of choices that the run makes.
 static MODE: AtomicU8 = AtomicU8::new(OFF);
 const OFF: u8 = 0;
-/// None, but the first ones of each thread are reached, so that the record shows that there are
-/// some.
+/// No delays, but the first choices of each thread are reached, so that the record shows that there
+/// are some.
 const CLEAN: u8 = 1;
 const WALK: u8 = 2;
 const FEW: u8 = 3;
-/// Those of a list: see [`systematic`].
+/// Delays of a list: see [`systematic`].
 const LISTED: u8 = 4;
 
-/// Whether clocks show the present time, and only say that they might not.
+/// Whether clocks show the present time, and only record that they might not.
 static IS_CLEAN: AtomicBool = AtomicBool::new(false);
 
-/// What all hashes of the run have in common.
+/// Part that all hashes of the run have in common.
 static RUN: AtomicU64 = AtomicU64::new(0);
-/// How many of 2^32 operations of libc, and of atomics, are fired at in a walk.
+/// Number of 2^32 operations of libc, and of atomics, that are preempted in a walk.
 static SYSTEM: AtomicU32 = AtomicU32::new(0);
 static ATOMIC: AtomicU32 = AtomicU32::new(0);
-/// How many are fired at, in thirds, each time that the number of operations is multiplied by e.
+/// Number of preemptions, in thirds, each time that the number of operations is multiplied by e.
 static RATE: AtomicU32 = AtomicU32::new(0);
 
-/// The longest hold at an operation, in nanoseconds.
+/// Longest delay at an operation, in nanoseconds.
 static MOST: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// How a seed chooses where a thread is delayed, and for how long at most.
+/// How a seed chooses where a thread is delayed, and the longest delay.
 struct Policy {
     kind: Kind,
-    /// How often the shortest hold may be doubled: short ones are steps that threads take in turn,
-    /// long ones let the others do all that they can.
+    /// Maximum number of doublings of the shortest delay. Short delays alternate the steps of
+    /// threads, long ones let other threads do all that they can.
     doublings: u32,
 }
 
 enum Kind {
-    /// At one of a number of powers of two of operations of libc, and of atomics.
+    /// One delay per `2^system` operations of libc, and per `2^atomic` atomic operations.
     Walk { system: u32, atomic: u32 },
-    /// At a number of thirds of an operation, each time that the number of operations is multiplied
-    /// by e.
+    /// `thirds / 3` delays each time that the number of operations is multiplied by e.
     Few { thirds: u32 },
 }
 
@@ -74,10 +75,10 @@ const fn few(thirds: u32, doublings: u32) -> Policy {
     Policy { kind: Kind::Few { thirds }, doublings }
 }
 
-/// The longest hold is the level's.
+/// Number of doublings with which only the level limits a delay.
 const ANY: u32 = 40;
 
-/// The policies of seeds that follow each other: for programs of a few operations first.
+/// Policies of successive seeds. Those for programs of a few operations come first.
 static POLICIES: [Policy; 12] = [
     walk(0, 0, 4),
     few(12, 8),
@@ -93,24 +94,24 @@ static POLICIES: [Policy; 12] = [
     few(9, 12),
 ];
 
-/// How many operations were fired at.
+/// Number of preemptions so far.
 static FIRED: AtomicU64 = AtomicU64::new(0);
 
-/// Number of operations after which only each [`SELDOM`]th is, so that threads that wait for each
-/// other's progress come to it.
+/// Number of preemptions after which only one in [`SELDOM`] remains, so that threads that wait for
+/// each other's progress make some.
 const MANY: u64 = 20_000;
 pub(super) const SELDOM: u64 = 64;
 
-/// The [marks](super::thread::MARKS) of a thread's operations, which it records once.
+/// Index of the [mark](super::thread::MARKS) by which a thread records its operations once.
 pub(super) const OPERATIONS: usize = 0;
 
-/// Whether a run is to choose at one of these models.
+/// Returns whether a run is to choose at one of these models.
 pub(super) fn is_asked(spec: &RunSpec, family: Family, models: &[&Model]) -> bool {
     let mut models = models.iter();
     models.any(|model| !spec.models_off.contains(&model.name(family)))
 }
 
-/// Sets what a run is to choose.
+/// Sets up the choices of a run.
 pub(super) fn begin(spec: &RunSpec) {
     let is_clean = spec.is_clean();
     let schedules = is_asked(spec, Family::Schedule, &[&model::THREAD_SPAWN]);
@@ -140,22 +141,22 @@ pub(super) fn begin(spec: &RunSpec) {
     MODE.store(mode, Ordering::Relaxed);
 }
 
-/// A word for an event of a thread.
+/// Returns the hash that decides an event of a thread.
 pub(super) fn word(me: Ref, purpose: u64, number: u64) -> u64 {
     mix(me.key.get() ^ RUN.load(Ordering::Relaxed) ^ purpose ^ number.wrapping_mul(ODD))
 }
 
-/// Spreads numbers that follow each other (2^64 divided by the golden section).
+/// Multiplier that spreads successive numbers (2^64 divided by the golden ratio).
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Separates decisions here from those of [lateness](super::lateness).
+/// Purposes that separate these decisions from those of [lateness](super::lateness).
 const SPURIOUS: u64 = 2 << 56;
 const ORDER: u64 = 3 << 56;
 const AFTER: u64 = 4 << 56;
 const LENGTH: u64 = 7 << 56;
 const ACT: u64 = 8 << 56;
 
-/// Whether this operation, one more of the thread, is a choice.
+/// Returns whether this operation, one more of the thread, is a choice.
 #[inline]
 pub(super) fn fires(me: Ref, class: Class) -> bool {
     let mode = MODE.load(Ordering::Relaxed);
@@ -174,7 +175,7 @@ pub(super) fn fires(me: Ref, class: Class) -> bool {
     fires_at(me, class, me.operations.get())
 }
 
-/// Keeps what this thread has read, if the seed aims.
+/// Records what this thread has read, if the seed aims.
 #[inline]
 pub(super) fn note_read(me: Ref, place: usize) {
     if aims() {
@@ -182,20 +183,20 @@ pub(super) fn note_read(me: Ref, place: usize) {
     }
 }
 
-/// What an operation of this thread is that writes at a place.
+/// Returns the kind of an operation of this thread that writes to a place.
 #[inline]
 pub(super) fn write(me: Ref, operation: Operation, place: usize) -> Operation {
     if aims() && me.reads.forget(place) { Operation::Act } else { operation }
 }
 
-/// Whether what a thread reads and then writes matters in this run.
+/// Returns whether this run tracks what a thread reads and then writes.
 #[inline]
 fn aims() -> bool {
     MODE.load(Ordering::Relaxed) == FEW
 }
 
-/// Whether a seed that aims chooses the last write of a thread to what it had read: one in four,
-/// and later ever fewer.
+/// Returns whether a seed that aims chooses the last write of a thread to a place that it had read:
+/// one in four, and ever fewer later.
 fn is_aimed_at(me: Ref) -> bool {
     /// Operations below this number have equal probability.
     const FIRST: u64 = 16;
@@ -204,7 +205,7 @@ fn is_aimed_at(me: Ref) -> bool {
     drawn * number.max(FIRST) < (FIRST / 4) << 32
 }
 
-/// Whether the operation of a thread with this number is a choice.
+/// Returns whether the operation of a thread with this number is a choice.
 fn fires_at(me: Ref, class: Class, number: u64) -> bool {
     let word = word(me, 0, number);
     let drawn = match class {
@@ -223,20 +224,20 @@ fn fires_at(me: Ref, class: Class, number: u64) -> bool {
     fires && (FIRED.load(Ordering::Relaxed) < MANY || word % SELDOM == 0)
 }
 
-/// Whether the others may run after the next operation of this thread, which reads, and not before
-/// it.
+/// Returns whether other threads may run after, not before, the next operation of this thread,
+/// which reads.
 #[inline]
 pub(super) fn is_after(me: Ref) -> bool {
     is_drawn() && word(me, AFTER, me.operations.get()) % 2 == 0
 }
 
-/// Whether a seed draws what is chosen.
+/// Returns whether the seed draws the choices of this run.
 #[inline]
 fn is_drawn() -> bool {
     matches!(MODE.load(Ordering::Relaxed), WALK | FEW)
 }
 
-/// How long this thread is delayed at an operation that [fires].
+/// Returns how long this thread is delayed at an operation that [fires], in nanoseconds.
 pub(super) fn hold(me: Ref, operation: Operation) -> u64 {
     if systematic::is_on() {
         me.marks[OPERATIONS].set(false);
@@ -259,7 +260,7 @@ pub(super) fn hold(me: Ref, operation: Operation) -> u64 {
     held(&model::THREAD_SPAWN, caller, moment, most, now)
 }
 
-/// How long a thread is delayed from this time on, drawn by this [word] of the moment.
+/// Returns how long a thread is delayed from the time `from` on, drawn by the [word] `moment`.
 pub(super) fn held(
     model: &'static Model,
     caller: Caller,
@@ -267,7 +268,7 @@ pub(super) fn held(
     most: u64,
     from: u64,
 ) -> u64 {
-    /// With more threads, only some are candidates.
+    /// Capacity for deadlines of other threads. If there are more, only some are candidates.
     const ROOM: usize = 8;
     let mut room = [0; ROOM];
     let mut awaited = 0;
@@ -283,8 +284,8 @@ pub(super) fn held(
     delay
 }
 
-/// Notes where a thread is started that will be delayed at its first operation: in its stack, no
-/// frame is the program's.
+/// Records where a thread is started that will be delayed at its first operation. Its own stack has
+/// no frame of the program there.
 pub(super) fn will_start(thread: Ref) {
     let is_held = match MODE.load(Ordering::Relaxed) {
         LISTED => systematic::holds_first(thread),
@@ -299,27 +300,28 @@ pub(super) fn will_start(thread: Ref) {
     thread.caller.set(Some(caller));
 }
 
-/// Whether clocks show the present time in this run, and only say that they might not.
+/// Returns whether clocks show the present time in this run, and only record that they might not.
 pub(super) fn is_clean() -> bool {
     IS_CLEAN.load(Ordering::Relaxed)
 }
 
-/// A limit of holds, which are short while virtual time is no faster than real time.
+/// Caps a limit of delays, which stay short while virtual time is no faster than real time.
 pub(super) fn within(limit: u64) -> u64 {
     if is_any_outside() { limit.min(choice::hold::longest(Level::Std)) } else { limit }
 }
 
-/// Whether a wait ends at once, without a cause.
+/// Returns whether a wait ends at once, without a cause.
 pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
-    /// What the locks of std and of `parking_lot` expect: these wait again before anybody could see
-    /// it.
+    /// Values that the locks of std and of `parking_lot` expect. These wait again before the
+    /// program could notice.
     const LOCKED: [u32; 3] = [1, 2, 5];
     const SHARED: u32 = 3 << 30;
-    /// Of 2^32 first waits of a thread: one in four. Later ones are rarer, as a thread that is
-    /// woken waits again, down to one in sixteen.
+    /// Chance of 2^32 for the first waits of a thread: one in four. Later ones are rarer, down to
+    /// one in sixteen, because a thread that is woken waits again.
     const FIRST: u64 = 1 << 30;
     const RAREST: u64 = 4;
-    // The operations of a thread that is alone are not counted: it would be woken again and again.
+    // The operations of a thread that is alone are not counted, so it would be woken again and
+    // again.
     let is_alone = ALIVE.load(Ordering::Relaxed) < 2;
     if !is_drawn()
         || is_alone
@@ -343,7 +345,7 @@ pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
     is_chosen
 }
 
-/// Which of a number of waiting threads a wake-up reaches.
+/// Chooses which of `waiting` threads a wake-up reaches.
 pub(super) fn which(me: Ref, waiting: u64) -> u64 {
     let word = word(me, ORDER, me.operations.get());
     if !is_drawn() || word % 2 != 0 {

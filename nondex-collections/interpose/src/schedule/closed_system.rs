@@ -1,9 +1,9 @@
-//! Whether nobody outside of this process could make a descriptor ready that a thread waits for.
+//! Whether the test is a closed system: nothing outside of it can make a descriptor ready.
 //!
-//! All descriptors are checked at once, which is less than could be known, and never too much. Each
-//! must be ready for whatever a thread could wait for, or be a file, a pipe, an event counter or a
-//! pair of sockets. This process must have made it, since the test began, while no other process
-//! was there to inherit it.
+//! All descriptors are checked at once, which is conservative. Each must be ready for every event
+//! that a thread could wait for, or be of a closed kind. These kinds are a file, a pipe, an event
+//! counter and a pair of sockets. This process must have made it since the test began, while no
+//! other process was there to inherit it.
 
 use ::std::ffi::{c_int, c_long};
 use ::std::sync::atomic::{AtomicU64, Ordering};
@@ -14,15 +14,14 @@ use super::kernel;
 use super::readiness::{is_ready_for_all, option};
 use crate::{libc, system};
 
-/// Which descriptors there were when the test began, a bit for each. Of larger numbers nothing is
-/// known.
+/// Descriptors that existed when the test began, a bit for each. Larger numbers count as inherited.
 static INHERITED: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
 
-/// Notes which descriptors there are when the test begins.
+/// Records which descriptors exist when the test begins.
 pub(super) fn begin() {
     INHERITED.iter().for_each(|bits| bits.store(0, Ordering::Relaxed));
     kernel::each_number(c"/proc/self/fd", |fd| {
-        // Nobody waits for a folder, and one of them is that which is read here.
+        // No thread waits for a directory, and one of them is the one that is read here.
         let is_folder = kernel::mode(fd).is_some_and(|mode| mode & libc::S_IFMT == libc::S_IFDIR);
         if let Some(bits) = INHERITED.get(fd as usize / 64).filter(|_| !is_folder) {
             bits.fetch_or(1 << (fd % 64), Ordering::Relaxed);
@@ -31,12 +30,12 @@ pub(super) fn begin() {
     });
 }
 
-/// Whether nobody outside of this process could make one of its descriptors ready.
+/// Returns whether nothing outside of this process could make one of its descriptors ready.
 pub(super) fn is_closed() -> bool {
     !has_child() && kernel::each_number(c"/proc/self/fd", is_own)
 }
 
-/// Whether there is a child, however it was started, and whether it has ended or not.
+/// Returns whether there is a child, however it was started, and whether it has ended or not.
 fn has_child() -> bool {
     const ALL: c_long = libc::P_ALL as c_long;
     const LOOK: c_int = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT | libc::__WALL;
@@ -44,13 +43,14 @@ fn has_child() -> bool {
     unsafe { kernel::syscall(libc::SYS_waitid, [ALL, 0, 0, LOOK.into(), 0, 0]) == 0 }
 }
 
-/// Whether the object of a descriptor is this process's own, or a file, or is ready anyway.
+/// Returns whether a descriptor's object belongs to this process, is a file, or is ready anyway.
 fn is_own(fd: c_int) -> bool {
     let Some(mode) = kernel::mode(fd) else { return true };
     let mut room = [0; 64];
     let name = system::name_of(fd, &mut room).unwrap_or_default();
     let kind = mode & libc::S_IFMT;
-    // The system reports changes by some files of procfs and sysfs.
+    // The system reports changes through some files of procfs and sysfs, so a thread may wait for
+    // them.
     let is_of_system = || name.starts_with(b"/proc/") || name.starts_with(b"/sys/");
     match kind {
         libc::S_IFDIR | libc::S_IFBLK => return true,
@@ -62,7 +62,7 @@ fn is_own(fd: c_int) -> bool {
         .get(fd as usize / 64)
         .is_none_or(|bits| bits.load(Ordering::Relaxed) >> (fd % 64) & 1 == 1);
     if is_inherited {
-        // What is ready is not waited for.
+        // A thread does not wait for a descriptor that is ready.
         return is_ready_for_all(fd);
     }
     if kind == libc::S_IFSOCK {
@@ -72,9 +72,10 @@ fn is_own(fd: c_int) -> bool {
     is_counter || name.starts_with(b"pipe:")
 }
 
-/// Whether both ends of a connection were made by this process.
+/// Returns whether this process made both ends of a connection.
 fn is_own_pair(fd: c_int) -> bool {
-    /// Who made the other end: a process, a user and a group.
+    /// Option that returns the creator of the other end: a process, a user and a group
+    /// (`SO_PEERCRED`).
     const PEER: c_int = 17;
     let own = c_long::from(process_number::of_system());
     option(fd, libc::SO_DOMAIN) == Some(libc::AF_UNIX)

@@ -1,14 +1,18 @@
-//! The processor's time-stamp counter (`rdtsc`), by which some crates tell the time without asking
-//! the C library.
+//! The processor's time-stamp counter (`rdtsc`), with which some crates read the time without the C
+//! library.
 //!
-//! While a test is scheduled, reading it is made to fault in its threads (`prctl`, `PR_SET_TSC`).
-//! The handler of the fault answers with virtual time, at the counter's own rate: clocks that are
-//! set by one another stay so. A thread that is not scheduled may read it again from its first
-//! fault on: nothing is requested from the system at a test's end. A thread that asks for a
-//! [filter] of system calls may read it from then on. Where a filter refuses what is requested
-//! here, the fault is answered with real time. Every program that is started may read it: the
-//! system keeps the prohibition across `exec`. What the system's own code in the process (the vDSO)
-//! reads is always real. The counters of other kinds of processors are left alone, and are real.
+//! While a test is scheduled, reading the counter faults in its threads (`prctl`, `PR_SET_TSC`).
+//! The fault's handler returns virtual time at the counter's own rate, so clocks that were set by
+//! one another stay consistent.
+//!
+//! The counter becomes readable again in these cases. A thread that is not scheduled may read it
+//! after its first fault, which saves a system call at each test's end. A thread that installs a
+//! [filter] of system calls may read it from then on. Every program that is started may read it,
+//! because the system keeps the prohibition across `exec`.
+//!
+//! Where a filter refuses the `prctl`, the handler returns real time. Readings by the system's own
+//! code in the process (the vDSO) are always real. So are the counters of other processor
+//! architectures.
 //!
 //! [filter]: super::filter
 
@@ -21,8 +25,9 @@ pub(crate) use faults::{begin, prepare};
 
 use super::filter;
 
-/// Notes that this system call is about to be made with this first argument. Who installs a filter
-/// may not be able to ask for the counter later, nor may the threads that it starts.
+/// Records that this system call is about to be made with this first argument. A thread that
+/// installs a filter may not be able to enable the counter later, nor may the threads that it
+/// starts.
 pub(crate) fn will_call(number: c_long, operation: c_long) {
     if filter::installs(number, operation) {
         allow();
@@ -30,15 +35,15 @@ pub(crate) fn will_call(number: c_long, operation: c_long) {
     }
 }
 
-/// Lets a forked child read it, and the programs that it starts unseen (`execl`). With a filter,
-/// the request may end the process; it was made when the filter came.
+/// Lets a forked child read the counter, and the programs that it starts unobserved (`execl`). With
+/// a filter, the `prctl` may end the process; it was made when the filter was installed.
 pub(super) fn after_fork_in_child() {
     if !filter::is_there() {
         allow();
     }
 }
 
-/// Nothing is prohibited on this processor.
+/// Stubs: nothing is prohibited on this processor.
 #[cfg(not(target_arch = "x86_64"))]
 mod faults {
     pub(crate) const fn prepare() {}
@@ -67,20 +72,20 @@ mod faults {
     use super::super::{MONOTONIC_START, SELF, kernel, now, pass_reading};
     use crate::libc;
 
-    /// The counter and the clock at a time.
+    /// Values of the counter and the clock at one time.
     type Moment = [AtomicU64; 2];
 
-    /// The start of the process, and that of the test.
+    /// Moments at the start of the process, and at that of the test.
     static START: Moment = [const { AtomicU64::new(0) }; 2];
     static BEGIN: Moment = [const { AtomicU64::new(0) }; 2];
 
-    /// Whether any thread was prohibited to read it.
+    /// Whether any thread was forbidden to read the counter.
     static IS_PROHIBITED: AtomicBool = AtomicBool::new(false);
 
-    /// What handled the fault before.
+    /// Previous handler of the fault.
     static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 
-    /// The length of the instruction at this place, if it is one that reads the counter.
+    /// Returns the length of the instruction at this place, if it reads the counter.
     ///
     /// # Safety
     /// The processor must have read the instruction.
@@ -96,7 +101,7 @@ mod faults {
         }
     }
 
-    /// Notes where the counter is, before `main`: its rate is measured from there.
+    /// Records the counter's value before `main`, from which its rate is measured.
     pub(crate) fn prepare() {
         set_allowed(true);
         note(&START);
@@ -111,16 +116,17 @@ mod faults {
         moment.each_ref().map(|value| value.load(Ordering::Relaxed))
     }
 
-    /// Lets readings of this thread, and of those that it starts, fault.
+    /// Makes readings fault in this thread, and in those that it starts.
     pub(crate) fn begin() {
-        // Without what is called before other programs start, they would end by the fault.
+        // Without the hooks that run before other programs start, these would die of the fault.
         if !cfg!(feature = "network") || PREVIOUS.get().is_some() {
             return;
         }
         let handler: unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = handle;
         let own = libc::sigaction {
             sa_sigaction: handler as usize,
-            // On the stack that std provides for its own handler, which may be called from here.
+            // The handler runs on the stack that std provides for its own handler, which `pass_on`
+            // may call.
             sa_flags: libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER,
             // SAFETY: no signals, and no function.
             ..unsafe { mem::zeroed() }
@@ -137,14 +143,14 @@ mod faults {
         }
     }
 
-    /// Lets this thread, and those that it starts, read it.
+    /// Lets this thread, and those that it starts, read the counter.
     pub(super) fn allow() {
         if IS_PROHIBITED.load(Ordering::Relaxed) {
             set_allowed(true);
         }
     }
 
-    /// Does something that starts a program, which may read it.
+    /// Runs something that starts a program, which may read the counter.
     #[cfg(feature = "network")]
     pub(crate) fn allowed<R>(call: impl FnOnce() -> R) -> R {
         allow();
@@ -155,7 +161,7 @@ mod faults {
         result
     }
 
-    /// Lets readings of this thread fault or not; whether the system does so.
+    /// Sets whether this thread may read the counter, and returns whether the system has complied.
     fn set_allowed(is_allowed: bool) -> bool {
         let how = if is_allowed { libc::PR_TSC_ENABLE } else { libc::PR_TSC_SIGSEGV };
         // SAFETY: the call takes a number.
@@ -167,7 +173,8 @@ mod faults {
         unsafe { _rdtsc() }
     }
 
-    /// The real counter, in a thread that may not read it; `None` where the system does not let it.
+    /// Reads the real counter in a thread that may not read it. Returns `None` where the system
+    /// does not let it.
     fn real_counter() -> Option<u64> {
         if !set_allowed(true) {
             return None;
@@ -177,14 +184,14 @@ mod faults {
         Some(now)
     }
 
-    /// What the counter is about now, by the clock, which does not read it.
+    /// Estimates the counter's present value from the clock, which does not read it.
     fn estimated_counter() -> u64 {
         counter_at(kernel::clock_of_system(libc::CLOCK_MONOTONIC))
     }
 
-    /// What the counter is at a time of the monotonic clock.
+    /// Returns the counter's value at a time of the monotonic clock.
     fn counter_at(time: u64) -> u64 {
-        /// The ticks of a number of nanoseconds.
+        /// Ticks in a number of nanoseconds.
         static RATE: OnceLock<(u64, u64)> = OnceLock::new();
         let [counter, clock] = noted(&START);
         let (ticks, nanoseconds) = *RATE.get_or_init(|| {
@@ -199,8 +206,9 @@ mod faults {
         counter.wrapping_add(passed as u64)
     }
 
-    /// The virtual time of the monotonic clock, which goes on as by a reading of it, unless the
-    /// system reads the counter for its own use. `None` where nothing is scheduled.
+    /// Returns the monotonic clock's virtual time, or `None` where nothing is scheduled. A reading
+    /// by the program advances it as a reading of the clock does. One for the system's own use does
+    /// not.
     fn counted_time(is_for_system: bool) -> Option<u64> {
         let me = SELF.get()?;
         if !is_for_system && !me.is_busy.load(Ordering::Relaxed) {
@@ -210,29 +218,29 @@ mod faults {
         Some(MONOTONIC_START.load(Ordering::Relaxed) + now())
     }
 
-    /// Whether the system's own code in this process is at this place.
+    /// Returns whether this place belongs to the system's own code in this process (the vDSO).
     fn is_of_system(place: usize) -> bool {
-        /// More than it has.
+        /// Upper bound of that code's length, in bytes.
         const LENGTH: usize = 1 << 16;
         // SAFETY: it takes any number.
         let start = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) } as usize;
         start != 0 && (start..start + LENGTH).contains(&place)
     }
 
-    /// Answers a reading that faulted.
+    /// Handles a reading that faulted.
     unsafe extern "C" fn handle(
         signal: c_int,
         information: *mut libc::siginfo_t,
         context: *mut c_void,
     ) {
-        /// Where the general registers begin in a context, in words, and which they are, as
-        /// `ucontext.h` has them.
+        /// Index of the general registers in a context, in words, and those registers' indices, as
+        /// in `ucontext.h`.
         const REGISTERS: usize = 5;
         const RDX: usize = 12;
         const RAX: usize = 13;
         const RCX: usize = 14;
         const RIP: usize = 16;
-        /// The fault is the processor's, of no address.
+        /// Code of a fault that the processor raised without an address.
         const SI_KERNEL: c_int = 128;
         // SAFETY: the system gives both, and the instruction that faulted was read by the
         // processor.
@@ -245,7 +253,7 @@ mod faults {
             };
             let is_own = is_of_system(place as usize);
             let value = match counted_time(is_own) {
-                // It reads it once more.
+                // The instruction runs once more, and now may read.
                 None if set_allowed(true) => return,
                 None => estimated_counter(),
                 Some(_) if is_own => real_counter().unwrap_or_else(estimated_counter),
@@ -254,14 +262,14 @@ mod faults {
             *registers.add(RAX) = value & 0xffff_ffff;
             *registers.add(RDX) = value >> 32;
             if length == 3 {
-                // The processor's number: any.
+                // The number of the processor, which is unspecified.
                 *registers.add(RCX) = 0;
             }
             *registers.add(RIP) += length;
         }
     }
 
-    /// Does what was done with another fault before.
+    /// Runs the previous handler, for a fault that is not a reading of the counter.
     ///
     /// # Safety
     /// The arguments must be those of a handler.

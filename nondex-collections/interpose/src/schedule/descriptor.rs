@@ -1,9 +1,9 @@
-//! Descriptors: a thread that would wait for one in the kernel lets the others run until it is
+//! Descriptors: a thread that would wait for one in the kernel lets other threads run until it is
 //! ready.
 //!
-//! What is on the other side may be another thread of the test, which comes to it only if this one
-//! does not wait in the kernel. So a call is made when it can be done at once; more bytes than fit
-//! are written piece by piece, as the kernel does it.
+//! The other end may belong to another thread of the test, which runs only if this one does not
+//! block in the kernel. So a call is made once it can be done immediately. A write of more bytes
+//! than fit is split into pieces, as the kernel does it.
 
 use ::std::ffi::{c_char, c_int, c_void};
 use ::std::sync::atomic::Ordering;
@@ -26,24 +26,24 @@ type Write = unsafe extern "C" fn(c_int, *const c_void, usize) -> isize;
 /// Number of bytes that fit into a pipe that is reported as ready (`PIPE_BUF`).
 const PIECE: usize = 4096;
 
-/// Whether the calls of this thread are scheduled: not when our own work makes them.
+/// Returns whether the calls of this thread are scheduled. Those of the tool's own code are not.
 #[inline]
 pub(crate) fn is_scheduled() -> bool {
     super::is_on() && !own::is_working()
 }
 
-/// How long a call of the kernel takes, in nanoseconds of virtual time, in addition to what every
-/// operation does. It is more than that of an atomic, so that a thread that makes calls only has
-/// its turn no longer than it would have on a machine.
+/// Duration of a kernel call, in nanoseconds of virtual time, in addition to that of every
+/// operation. It is longer than that of an atomic operation. So a thread that only makes calls
+/// keeps the run token no longer than it would run on a real machine.
 const CALL: u64 = 2_000;
 
-/// Lets time pass for a call of the kernel that this thread, which is scheduled, is about to make.
+/// Advances virtual time for a kernel call that this thread, which is scheduled, is about to make.
 pub(super) fn call_takes_time() {
     NOW.fetch_add(CALL, Ordering::Relaxed);
     tick();
 }
 
-/// An operation on a file, a folder, or the environment.
+/// Marks an operation on a file, a directory, or the environment.
 #[inline]
 pub(crate) fn file(kind: StateKind, writes: bool, name: *const c_char) {
     if is_scheduled() {
@@ -55,7 +55,7 @@ pub(crate) fn file(kind: StateKind, writes: bool, name: *const c_char) {
     }
 }
 
-/// Waits until a descriptor is ready; false when its time limit is over.
+/// Waits until a descriptor is ready. Returns false when its time limit is over.
 fn wait(operation: Operation, fd: c_int, direction: Direction) -> bool {
     let deadline = deadline(fd, direction);
     let mut is_ready = || is_ready(fd, direction.events());
@@ -63,7 +63,7 @@ fn wait(operation: Operation, fd: c_int, direction: Direction) -> bool {
     wait_for(operation, object, deadline, &mut is_ready) != Woken::Time
 }
 
-/// Makes a call that waits until `fd` can be read from, unless its `flags` say otherwise.
+/// Makes a call that waits until `fd` is readable, unless `flags` has `MSG_DONTWAIT`.
 #[inline]
 pub(crate) fn read(fd: c_int, flags: c_int, call: impl Fn() -> isize) -> isize {
     if !is_scheduled() {
@@ -72,7 +72,7 @@ pub(crate) fn read(fd: c_int, flags: c_int, call: impl Fn() -> isize) -> isize {
     receive(Operation::Read, fd, flags, &call)
 }
 
-/// As [`read`], for a connection.
+/// Makes a call that accepts a connection, as [`read`] does.
 #[inline]
 pub(crate) fn accept(fd: c_int, call: impl Fn() -> c_int) -> c_int {
     if !is_scheduled() {
@@ -85,7 +85,7 @@ pub(crate) fn accept(fd: c_int, call: impl Fn() -> c_int) -> c_int {
 fn receive(operation: Operation, fd: c_int, flags: c_int, call: &dyn Fn() -> isize) -> isize {
     call_takes_time();
     if filter::is_there() {
-        // Who writes may be a thread of the test, which must run meanwhile.
+        // The writer may be a thread of the test, which must run meanwhile.
         return outside(operation, call);
     }
     if flags & (libc::MSG_DONTWAIT | libc::MSG_ERRQUEUE) != 0 || kind(fd).is_ready() {
@@ -128,7 +128,7 @@ pub(crate) unsafe fn write(
     }
 }
 
-/// As [`write`], for several buffers.
+/// Makes a call that writes several buffers, as [`write`] does.
 ///
 /// # Safety
 /// The list must be null or have this number of buffers, each valid for reads.
@@ -153,7 +153,7 @@ pub(crate) unsafe fn write_vectored(
     unsafe { write_when_ready(fd, buffers, flags, &call) }
 }
 
-/// Makes a call that sends `fd`'s peer, or somebody else, a message.
+/// Makes a call that sends a message to `fd`'s peer, or to another address.
 #[inline]
 pub(crate) fn send_message(fd: c_int, flags: c_int, call: impl Fn() -> isize) -> isize {
     if !is_scheduled() {
@@ -163,6 +163,8 @@ pub(crate) fn send_message(fd: c_int, flags: c_int, call: impl Fn() -> isize) ->
     unsafe { write_when_ready(fd, &[], flags, &call) }
 }
 
+/// Makes a write once the descriptor is ready, in pieces where the kernel would split it, too.
+///
 /// # Safety
 /// The buffers must be valid for reads.
 #[cold]
@@ -208,8 +210,8 @@ unsafe fn write_when_ready(
     result
 }
 
-/// Writes all of the buffers by calls that do not wait, each when the descriptor is ready. As the
-/// kernel does it, an error is returned when nothing was written before it.
+/// Writes all of the buffers by calls that do not wait, each when the descriptor is ready. As in
+/// the kernel, an error is returned only if nothing was written before it.
 ///
 /// # Safety
 /// The buffers must be valid for reads.
@@ -252,8 +254,8 @@ fn send_piece(fd: c_int, at: *const c_void, len: usize, flags: c_int) -> isize {
         .map_or(-1, |send| unsafe { send(fd, at, len, flags | libc::MSG_DONTWAIT) })
 }
 
-/// Makes a call that connects `fd`: within this machine that is done at once, else somebody outside
-/// has to answer.
+/// Makes a call that connects `fd`. A connection within this machine completes immediately; any
+/// other waits for an answer from outside.
 #[inline]
 pub(crate) fn connect(fd: c_int, is_local: bool, call: impl FnOnce() -> c_int) -> c_int {
     if !is_scheduled() {
@@ -279,7 +281,7 @@ unsafe extern "C" fn accept4(
     accept(fd, || unsafe { original(fd, address, len, flags) })
 }
 
-/// Apart, because it has the name of what it calls.
+/// Separate module, because the function has the name of the one that it calls.
 mod older {
     use super::{c_int, libc, original};
 
@@ -295,12 +297,13 @@ mod older {
     }
 }
 
-/// A timer that is a descriptor would go off in real time. Who requests one gets the error that
-/// there are none, as on an old kernel, and has another way in most cases.
+/// Fails with `ENOSYS` for a scheduled thread, as on an old kernel: such a timer would expire in
+/// real time. Most callers then use another way to wait.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn timerfd_create(clock: libc::clockid_t, flags: c_int) -> c_int {
     if is_scheduled() {
-        // A test that has no other way is judged with real time.
+        // The clock is recorded as a source, so a test without another way is judged with real
+        // time.
         if own::is_standing() {
             context::note_source(Source::Clock);
         }
@@ -314,7 +317,7 @@ unsafe extern "C" fn timerfd_create(clock: libc::clockid_t, flags: c_int) -> c_i
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn flock(fd: c_int, operation: c_int) -> c_int {
-    /// The lock is not waited for.
+    /// Flag that makes the call fail instead of waiting for the lock (`LOCK_NB`).
     const NOT_WAITING: c_int = 4;
     let original = original!(flock(_, _) else return -1);
     // SAFETY: the function takes any numbers.

@@ -1,4 +1,4 @@
-//! The end of what is scheduled: its record, and the message when no thread can go on.
+//! The end of a scheduled run: its record, and the message when no thread can continue.
 
 use ::std::sync::Arc;
 use ::std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -16,16 +16,16 @@ use super::thread::{Ref, State};
 use super::{Operation, SELF, real_time, slept, systematic, trace};
 use crate::libc;
 
-/// The run and the test.
+/// Context of the run, and name of the test.
 static SESSION: Lock<Option<(Arc<Context>, Text)>> = Lock::new(None);
 
-/// What the threads say that wait when the process ends.
+/// Reports of the threads that wait when the process ends.
 static REPORTS: Lock<hidden::Vec<(u64, Wait)>> = Lock::new(hidden::vec());
 
-/// What a thread waits for: a [`WaitRecord`](nondex_core::WaitRecord), as it is known here.
+/// What a thread waits for: the data of a [`WaitRecord`](nondex_core::WaitRecord).
 struct Wait {
     thread: Text,
-    /// Its name as the system knows it.
+    /// Name of the thread in the system.
     name: Option<[u8; NAME]>,
     is_main: bool,
     operation: &'static str,
@@ -33,35 +33,35 @@ struct Wait {
     stack: Stack,
 }
 
-/// Set when a thread has done what was requested while it waits.
+/// Set when a waiting thread has done what was requested.
 static HAS_DONE: AtomicU32 = AtomicU32::new(0);
 
-/// How long a thread may take to say what it waits for, for which it reads debug information, and
-/// to write what it chose.
+/// Time limits for a thread to report what it waits for, which reads debug information, and to
+/// write its choices.
 const REPORT_LIMIT: Duration = Duration::from_secs(3);
 const FLUSH_LIMIT: Duration = Duration::from_secs(1);
 
-/// Maximum number of threads that are requested to write their choices.
+/// Maximum number of threads that are requested to report what they wait for.
 const MAX_REPORTS: usize = 64;
 
-/// The exit code of a process that cannot go on: that of a panic.
+/// Exit code of a process that cannot continue: that of a panic.
 const CODE: i64 = 101;
 
-/// Keeps what the record is for.
+/// Stores what the record needs, and installs the handler that writes it at exit.
 pub(super) fn begin(context: &Arc<Context>, test: &str) {
     *SESSION.lock() = Some((Arc::clone(context), Text::from(test)));
     // SAFETY: the function has the expected signature and stays.
     unsafe { libc::atexit(at_exit) };
 }
 
-/// What is scheduled has ended, or is not this process's.
+/// Drops the session when the scheduled run has ended, or belongs to another process.
 pub(super) fn forget() {
     if let Some(mut session) = SESSION.lock_from_anywhere() {
         ::std::mem::forget(session.take());
     }
 }
 
-/// The process ends by itself.
+/// Writes the record when the process exits while its test is still scheduled.
 extern "C" fn at_exit() {
     let Some(me) = SELF.get() else { return };
     if me.is_busy.load(Ordering::Relaxed) || !IS_ON.load(Ordering::Relaxed) {
@@ -73,7 +73,7 @@ extern "C" fn at_exit() {
     done.say(|_| {});
 }
 
-/// What was done until now.
+/// Statistics and trace of the run up to now.
 pub(super) struct Done {
     counts: Counts,
     steps: u64,
@@ -84,7 +84,7 @@ pub(super) struct Done {
 }
 
 impl Done {
-    /// What was done until now; nothing is kept of what follows.
+    /// Takes the statistics and the trace up to now. Later operations are not recorded.
     pub(super) fn of(shared: &Shared) -> Self {
         Done {
             counts: shared.counts,
@@ -96,7 +96,8 @@ impl Done {
         }
     }
 
-    /// Records it, once, with how it ended. Takes no memory of the program's.
+    /// Writes the record, once, with the kind of the end. Takes no memory from the program's
+    /// allocator.
     pub(super) fn say(&self, end: impl FnOnce(&mut Object<'_>)) {
         let session = SESSION.lock().take();
         if let Some((context, test)) = session {
@@ -131,8 +132,8 @@ impl Done {
     }
 }
 
-/// Ends the process, because no thread can go on or the limits are reached. Called without the
-/// lock, by the only thread that runs.
+/// Ends the process, because no thread can continue or a limit is reached. Must be called without
+/// the lock, by the only running thread.
 pub(super) fn end(me: Option<Ref>, kind: ScheduleEndKind) -> ! {
     static HAS_ENDED: AtomicBool = AtomicBool::new(false);
     if HAS_ENDED.swap(true, Ordering::SeqCst) {
@@ -173,8 +174,7 @@ pub(super) fn end(me: Option<Ref>, kind: ScheduleEndKind) -> ! {
         let thread = threads[*number as usize];
         if has_address(thread) {
             let address = thread.address.get();
-            let at = known.iter().position(|known| *known == address);
-            let at = at.unwrap_or_else(|| {
+            let at = known.iter().position(|known| *known == address).unwrap_or_else(|| {
                 known.push(address);
                 known.len() - 1
             });
@@ -201,7 +201,7 @@ fn has_address(thread: Ref) -> bool {
         && matches!(operation, Operation::FutexWait | Operation::Pthread)
 }
 
-/// What a thread does, in a word or two.
+/// Describes in a word or two what a thread does.
 fn doing(thread: Ref) -> &'static str {
     match thread.state.get() {
         State::Running => "running",
@@ -211,7 +211,7 @@ fn doing(thread: Ref) -> &'static str {
     }
 }
 
-/// Says what this thread waits for, and writes what it chose.
+/// Reports what this thread waits for, and writes its choices.
 pub(super) fn report(me: Ref) {
     context::flush();
     let _pause = context::pause();
@@ -227,7 +227,7 @@ pub(super) fn report(me: Ref) {
     has_done();
 }
 
-/// Lets a thread that waits for the run token do something.
+/// Requests a task from a thread that waits for the run token, and waits until it is done.
 fn ask(thread: Ref, what: u32, limit: Duration) {
     HAS_DONE.store(0, Ordering::Relaxed);
     shared::tell(thread, what);
@@ -246,8 +246,7 @@ fn has_done() {
     kernel::wake(&HAS_DONE);
 }
 
-/// Lets all other threads write what they chose until now: whether they come to it by themselves is
-/// not in our hands.
+/// Makes all other threads write their choices so far, because they may never run again.
 pub(super) fn flush_all(me: Ref) {
     let threads = SHARED.lock().alive.clone();
     for thread in threads {
@@ -258,13 +257,13 @@ pub(super) fn flush_all(me: Ref) {
     }
 }
 
-/// Writes what this thread chose until now.
+/// Writes the choices of this thread so far.
 pub(super) fn flush() {
     context::flush();
     has_done();
 }
 
-/// What all threads wait for when the process ends, and the test.
+/// What all threads wait for when the process ends, and the name of the test.
 struct Waits {
     all: hidden::Vec<(u64, Wait)>,
     test: Text,
@@ -281,8 +280,8 @@ impl Waits {
         wait.stack.write("stack", object);
     }
 
-    /// The name of a thread, as std knows it. The system cuts names off, and gives a thread without
-    /// one that of the thread that started it.
+    /// Returns a thread's name as std knows it. The system truncates names, and gives an unnamed
+    /// thread the name of its parent.
     fn name(&self, wait: &Wait) -> Option<Text> {
         if wait.is_main {
             return Some(Text::from("main"));
@@ -301,7 +300,7 @@ impl Waits {
         (!is_inherited).then(|| Text::lossy(name))
     }
 
-    /// Prints it where a panic would be printed.
+    /// Prints the message where a panic would be printed.
     fn tell(&self, kind: ScheduleEndKind) {
         let mut text = Text::from(match kind {
             ScheduleEndKind::Deadlock => {

@@ -1,11 +1,11 @@
-//! Start of the monotonic clock. A single reading means nothing, and code uses one as a random
-//! number.
+//! Start of the monotonic clock. A single reading has no meaning, yet some code uses one as a
+//! random number.
 //!
 //! The process of a scheduled test has a clock that starts at [`START`] before `main`. At the first
 //! reading of a scheduled thread, a choice moves it forward by less than [`SPAN`]. So a test reads
 //! the same times in every run of one spec. The clock never goes back. All threads of the process
-//! share it, and so do those of its forks; other programs have the system's clock. Deadlines that
-//! the system waits for are translated.
+//! share it, and so do its forks; other programs have the system's clock. Deadlines that are passed
+//! to the system are translated.
 
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -17,15 +17,14 @@ use crate::{libc, origin, own};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Time that the clock of a process shows at first, in nanoseconds. Some hours before it are still
-/// times after the start of a system.
+/// Time that the clock of a process shows at first, in nanoseconds. It is late enough that a time
+/// some hours earlier is still after the system's start.
 const START: u64 = 1_000_000 * SECOND;
 
 /// Number of nanoseconds among which the seed chooses.
 const SPAN: u64 = 1 << 20;
 
-/// By how many nanoseconds the clock is ahead of the system's, modulo 2^64; 0 if it is the
-/// system's.
+/// Lead of this clock over the system's in nanoseconds, modulo 2^64; 0 if it is the system's clock.
 static LEAD: AtomicU64 = AtomicU64::new(0);
 
 /// Whether no scheduled thread has read the clock yet.
@@ -41,8 +40,8 @@ pub(crate) fn prepare(context: &Context) {
     }
 }
 
-/// Sets the clock for the test that begins at this real time. How long its process took until then
-/// is not seen, unless other tests ran before, whose readings must stay as far away as they are.
+/// Sets the clock for the test that begins at this real time. The duration of the process until
+/// then is hidden, unless other tests ran before. Their readings must keep their distance.
 pub(super) fn begin(real: u64, is_first: bool) {
     let lead = LEAD.load(Ordering::Relaxed);
     if lead == 0 {
@@ -55,7 +54,7 @@ pub(super) fn begin(real: u64, is_first: bool) {
     }
 }
 
-/// The time that the monotonic clock shows as virtual time begins.
+/// Returns the monotonic clock's time at the beginning of virtual time.
 pub(super) fn start() -> u64 {
     shown(MONOTONIC_START.load(Ordering::Relaxed))
 }
@@ -70,7 +69,7 @@ pub(super) fn will_read() {
 
 #[cold]
 fn choose() {
-    // Our own readings are none of the test's.
+    // The tool's own readings do not count as the test's.
     let Some(_work) = own::work() else { return };
     IS_UNREAD.store(false, Ordering::Relaxed);
     if let Some(mut generator) = entropy(&model::CLOCK_GETTIME, origin::caller()) {
@@ -94,9 +93,9 @@ pub(crate) unsafe fn for_system(time: *const libc::timespec) -> libc::timespec {
     if lead == 0 {
         return time;
     }
-    // One that never comes stays one.
+    // A deadline that is never reached stays one.
     let Ok(shown) = i64::try_from(kernel::nanoseconds(&time)) else { return time };
-    // What was before the system was started is over, as well.
+    // A deadline before the system's start has passed, too.
     let real = shown.saturating_sub(lead as i64).max(0) as u64;
     libc::timespec { tv_sec: (real / SECOND) as _, tv_nsec: (real % SECOND) as _ }
 }

@@ -1,11 +1,12 @@
-//! The times that files have: those of the system, which are real, as virtual ones.
+//! Times of files: maps the system's real ones to virtual ones.
 //!
-//! What was written before a sleep has an earlier time than what was written after it, though the
-//! sleep took none: where the times would be equal, the kernel's tick is waited for. Between two
-//! sleeps files have the times, and the equal ones, that the system gives them. A seed may make the
-//! time of a file somewhat older, as a system does that ticks more slowly: never older than what
-//! was written earlier, and each time is shown the same again. What a program sets stays what it
-//! set.
+//! A file written before a sleep has an earlier time than one written after it, though the sleep
+//! took no real time. Where the times would be equal, the scheduler waits for the kernel's next
+//! tick. Between two sleeps, files have the times that the system gives them, also equal ones.
+//!
+//! A seed may make the time of a file somewhat older, as on a system with a slower tick. It is
+//! never older than what was written earlier, and does not change once it was shown. Times that the
+//! program sets stay unchanged.
 
 use ::std::sync::atomic::Ordering;
 
@@ -15,22 +16,22 @@ use super::stamps::{self, Now, SLACK};
 use super::{Busy, descriptor, kernel, me, start_of};
 use crate::libc;
 
-/// The real time that passes, in nanoseconds, until any usual kernel has ticked (`CONFIG_HZ=100`).
+/// Real time in nanoseconds within which any usual kernel has ticked (`CONFIG_HZ=100`).
 const LONG: u64 = 10_000_000;
 
-/// Which of the clocks a file's time is.
+/// Index in [`CLOCKS`] of a file's modification time.
 const MODIFIED: usize = CLOCKS.len() - 1;
 
 /// A time of a file, in real nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum FileTime {
-    /// When it was written last, which may be chosen.
+    /// Time of the last modification, whose age may be chosen.
     Modified(u64),
-    /// Any other.
+    /// Any other time.
     Other(u64),
 }
 
-/// Sees to it that what was written until now has no later time than the clock shows.
+/// Ensures that files written until now have no later time than the clock shows.
 pub(super) fn will_read(now: u64) {
     let mut shared = SHARED.lock();
     shared.stamps.is_read = true;
@@ -40,15 +41,15 @@ pub(super) fn will_read(now: u64) {
     }
 }
 
-/// Notes a time that a file is given by the program.
+/// Records a time that the program gives a file.
 pub(crate) fn set_time(time: u64) {
     let Some(me) = me().filter(|_| descriptor::is_scheduled()) else { return };
     let _busy = Busy::begin(me);
     SHARED.lock().stamps.set(time);
 }
 
-/// Gives `show` a function from the times of a file, which was `written` last at this one, to those
-/// that this thread sees, if they differ.
+/// Passes `show` a function that maps the times of a file to those that this thread sees. Does
+/// nothing if a file `written` at that time has the same times in both.
 pub(crate) fn show_times(written: FileTime, show: impl FnOnce(&mut dyn FnMut(FileTime) -> u64)) {
     let (FileTime::Modified(real) | FileTime::Other(real)) = written;
     let start = start_of(libc::CLOCK_REALTIME);

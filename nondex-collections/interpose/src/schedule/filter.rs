@@ -1,9 +1,9 @@
-//! Filters of system calls (seccomp), by which a test forbids its process what it does not need.
+//! Filters of system calls (seccomp), with which a test forbids its process what it does not need.
 //!
-//! A filter may end the process at any call that a plain build does not make. From the first one
-//! on, the scheduler makes only those that threads need anyway (`futex`). The C library reads the
-//! time, from the system's code in the process (the vDSO). It does not look into `/proc`, so that
-//! it takes time to see that no thread can go on.
+//! A filter may end the process at any call that a plain build does not make. From the first filter
+//! on, the scheduler makes only calls that threads need anyway (`futex`). The C library reads the
+//! time, from the system's code in the process (the vDSO). The scheduler no longer reads `/proc`,
+//! so it takes longer to notice that no thread can continue.
 
 use ::std::ffi::c_long;
 use ::std::sync::atomic::{AtomicBool, Ordering};
@@ -12,19 +12,19 @@ use crate::libc;
 
 static IS_THERE: AtomicBool = AtomicBool::new(false);
 
-/// Whether a thread of this process may have a filter.
+/// Returns whether a thread of this process may have a filter.
 pub(super) fn is_there() -> bool {
     IS_THERE.load(Ordering::Relaxed)
 }
 
-/// Notes that there will be one.
+/// Records that a filter is about to be installed.
 pub(super) fn note() {
     IS_THERE.store(true, Ordering::Relaxed);
 }
 
-/// Whether a system call with this first argument installs a filter.
+/// Returns whether a system call with this first argument installs a filter.
 pub(super) fn installs(number: c_long, operation: c_long) -> bool {
-    /// Strict mode, and a filter. What is above only asks.
+    /// Operations that install strict mode, and a filter. Larger numbers are queries.
     const STRICT: c_long = 0;
     const FILTER: c_long = 1;
     match number {

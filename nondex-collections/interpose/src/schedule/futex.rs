@@ -1,4 +1,4 @@
-//! The system call `futex`, which the locks of std and of `parking_lot` wait with.
+//! The system call `futex`, on which the locks of std and of `parking_lot` wait.
 
 use ::std::ffi::{c_int, c_long};
 use ::std::ptr;
@@ -22,11 +22,11 @@ const LOCK_SECOND: c_int = 13;
 const PRIVATE: c_int = 128;
 const CLOCK_REALTIME: c_int = 256;
 
-/// The bit set of a wait without one.
+/// Bit set of a wait that names none.
 const ANY: u32 = u32::MAX;
 
-/// Does the system call for a scheduled thread; `None` when it is to be made for real. A thread
-/// that is not scheduled may wake one that is.
+/// Performs the system call for a scheduled thread. Returns `None` if the caller must make it for
+/// real. A thread that is not scheduled may wake a scheduled one here.
 ///
 /// # Safety
 /// The arguments must be those of the system call.
@@ -101,8 +101,8 @@ pub(crate) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c
     Some(result.map_or_else(fail, c_long::from))
 }
 
-/// The arguments of a call that is made for real: a deadline is one of the system's clock, in
-/// `place`.
+/// Returns the arguments of a call that is made for real. A deadline is translated to the system's
+/// clock, in `place`.
 ///
 /// # Safety
 /// The arguments must be those of the system call.
@@ -130,7 +130,7 @@ fn fail(error: c_int) -> c_long {
     -1
 }
 
-/// Waits while the futex has the value that is expected.
+/// Waits while the futex has the expected value.
 fn wait(
     me: Ref,
     futex: &AtomicU32,
@@ -160,7 +160,8 @@ fn wait(
     }
     let deadline = lateness::later(me, deadline);
     let mut shared = SHARED.lock();
-    // With the lock: a thread that is not scheduled changes it first, and then looks who waits.
+    // Checked under the lock: a thread that is not scheduled changes the value before it locks to
+    // wake.
     if futex.load(Ordering::SeqCst) != expected {
         return Err(libc::EAGAIN);
     }
@@ -168,7 +169,7 @@ fn wait(
     me.waits_again.set(place == address && me.operations.get() <= woken_at + 2);
     let mut changed = || futex.load(Ordering::SeqCst) != expected;
     if is_shared {
-        // Another process may wake it.
+        // Another process may wake the thread, so the scheduler polls the value.
         // SAFETY: the question is forgotten before this function returns.
         unsafe { me.will_ask(&mut changed) };
         me.operation.set(Operation::FutexWait);
@@ -190,9 +191,9 @@ fn wait(
     }
 }
 
-/// Waits, in our own work, for what a thread may have that waits for the run token: a lock of
-/// std's, or of the program's allocator. `None` in a thread without the run token, which may wait
-/// for real.
+/// Waits in the tool's own code for a lock of std or of the program's allocator. A thread that
+/// waits for the run token may hold it. Returns `None` in a thread without the run token, which may
+/// wait for real.
 fn wait_at_work(futex: &AtomicU32, expected: u32, bits: u32) -> Option<c_long> {
     let me = super::SELF.get()?;
     let mut shared = SHARED.lock_from_anywhere()?;
@@ -202,7 +203,8 @@ fn wait_at_work(futex: &AtomicU32, expected: u32, bits: u32) -> Option<c_long> {
     if futex.load(Ordering::SeqCst) != expected {
         return Some(fail(libc::EAGAIN));
     }
-    // That it is not woken would be our doing: no deadlock of the program's is proven any more.
+    // A missing wake-up could be the tool's fault, so deadlocks of the program are no longer
+    // proven.
     shared.has_others = true;
     let operation = me.operation.get();
     me.expected.set(expected);
@@ -219,7 +221,7 @@ fn wake(me: Ref, address: usize, bits: u32, count: c_int) -> c_int {
     wake_at(me, address, bits, count)
 }
 
-/// Wakes up to `count` of those that wait at an address.
+/// Wakes up to `count` threads that wait at an address.
 pub(super) fn wake_at(me: Ref, address: usize, bits: u32, count: c_int) -> c_int {
     let _busy = super::Busy::begin(me);
     let is_it = |thread: &Ref| thread.bits.get() & bits != 0;
@@ -243,7 +245,7 @@ pub(super) fn wake_at(me: Ref, address: usize, bits: u32, count: c_int) -> c_int
         woken += 1;
     }
     if let Some(next) = impatient {
-        // It would find the lock taken, again and again.
+        // Otherwise this thread could take the lock first, again and again.
         token::hand_to(me, next, shared);
     } else {
         shared.set_attention();
@@ -251,8 +253,8 @@ pub(super) fn wake_at(me: Ref, address: usize, bits: u32, count: c_int) -> c_int
     woken
 }
 
-/// Wakes threads that are not scheduled, or are in another process: the harness's own thread, too,
-/// may wait for a lock of the test's, one of its allocator.
+/// Wakes threads that are not scheduled, or are in another process. The harness's own thread may
+/// also wait for a lock that the test holds, for instance its allocator's.
 fn wake_foreign(number: c_long, mut arguments: [c_long; 6], count: c_int) -> c_int {
     if count <= 0 {
         return 0;
@@ -263,7 +265,7 @@ fn wake_foreign(number: c_long, mut arguments: [c_long; 6], count: c_int) -> c_i
     woken.max(0) as c_int
 }
 
-/// Wakes up to `count` threads, and requeues the others up to a number to another address.
+/// Wakes up to `count` threads, and moves up to `moved` others to another address.
 fn requeue(me: Ref, address: usize, second: usize, count: c_int, moved: c_int) -> c_int {
     let _busy = super::Busy::begin(me);
     let mut shared = SHARED.lock();

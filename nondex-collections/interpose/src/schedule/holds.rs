@@ -1,27 +1,26 @@
-//! Threads that are delayed, and when they go on before their time: the others may do nothing but
-//! wait for them.
+//! Delayed threads, and when they continue early because the others may only be waiting for them.
 
 use ::std::sync::atomic::Ordering;
 
 use super::shared::{STEPS, Shared};
 use super::thread::{Ref, State};
 
-/// How many operations of others a thread is delayed by at most: as many as there are in the
-/// longest hold of a loaded machine.
+/// Maximum number of other threads' operations by which a thread is delayed: as many as in the
+/// longest delay on a loaded machine.
 const HOLD_STEPS: u64 = 200_000;
 
-/// Number of delays in a run which a thread that spins waits longer for.
+/// Maximum number of delays in a run with which a spinning thread is still patient.
 const PATIENT: u64 = 64;
 
 impl Shared {
-    /// Whether a thread that spins waits longer for those that are delayed: its loop may end after
-    /// some thousand looks. With many delays that would take too long.
+    /// Returns whether a spinning thread waits longer for delayed ones, because its loop may end
+    /// after some thousand spins. With many delays that would take too long.
     pub(super) fn is_patient(&self) -> bool {
         self.timers_of_sleep() == 0 && self.counts.holds <= PATIENT
     }
 
-    /// Whether another thread could go on, or is delayed and was not so just now, when there had
-    /// been as many operations.
+    /// Returns whether another thread could run, or is delayed. A thread that was last delayed at
+    /// this number of operations does not count.
     pub(super) fn has_other(&self, steps: u64) -> bool {
         let mut all = self.alive.iter();
         all.any(|thread| {
@@ -30,15 +29,15 @@ impl Shared {
         })
     }
 
-    /// Lets the first one go on that is delayed, if none of those could that are not.
+    /// Resumes the first delayed thread if no other thread is ready.
     pub(super) fn release(&mut self) {
         if self.ready.is_empty() && self.holding > 0 && self.timers_of_sleep() == 0 {
             self.pass_time();
         }
     }
 
-    /// Lets those go on that were delayed for a number of operations of others, however much time
-    /// is left: the others may do nothing but wait for them.
+    /// Resumes threads that were delayed for many operations of others, however much time is left.
+    /// The others may only be waiting for them.
     pub(super) fn end_long_holds(&mut self) {
         let steps = STEPS.load(Ordering::Relaxed);
         if self.holding == 0 || steps < self.holds_at {

@@ -1,5 +1,5 @@
-//! Waits of one thread for the end of another. A thread has ended for others when its scheduled
-//! life has: the system, which frees what it had, ends it a little later.
+//! Waits of one thread for the end of another. For other threads, a thread ends with its scheduled
+//! life. The system frees its resources and ends it a little later.
 
 use ::std::ffi::{c_int, c_void};
 use ::std::ptr;
@@ -10,10 +10,10 @@ use super::thread::{Ref, State, Woken};
 use super::{Busy, Object, Operation, lateness, me, pthread, token};
 use crate::{libc, original};
 
-/// How long a thread waits for the end of another one.
+/// Time for which a thread waits for the end of another one.
 #[derive(Clone, Copy)]
 enum Limit {
-    /// Until it ends.
+    /// Until the thread ends.
     Forever,
     /// Until this virtual time.
     Until(u64),
@@ -66,7 +66,7 @@ fn await_end(handle: libc::pthread_t, limit: Limit) -> Result<Option<Ref>, c_int
     }
 }
 
-/// Joins a thread that has ended, or by `unknown` one that the scheduler does not know.
+/// Joins a thread that has ended, or calls `unknown` if the scheduler does not know it.
 ///
 /// # Safety
 /// The arguments must be those of `pthread_join`.
@@ -146,7 +146,7 @@ unsafe extern "C" fn pthread_clockjoin_np(
     }
 }
 
-/// The limit of a time on a clock; null is none.
+/// Returns the limit for a time on a clock; null means no limit.
 ///
 /// # Safety
 /// The time must be valid or null.

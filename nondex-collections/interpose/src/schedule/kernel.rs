@@ -1,4 +1,4 @@
-//! What the scheduler itself asks of the system: never through a function that is interposed.
+//! System calls of the scheduler itself, which never go through an interposed function.
 
 use ::std::ffi::{CStr, c_int, c_long};
 use ::std::fmt::Arguments;
@@ -12,7 +12,7 @@ use crate::{Errno, errno, libc, original};
 pub(super) use crate::own::number as own;
 pub(super) use crate::system::call as syscall;
 
-/// About where the stack of this thread begins, for what is called after this: a little above it.
+/// Returns an address slightly above this stack frame, as the stack's beginning for later calls.
 #[inline(never)]
 pub(super) fn stack() -> usize {
     const CALLERS: usize = 4096;
@@ -20,12 +20,12 @@ pub(super) fn stack() -> usize {
     ptr::from_ref(&here).addr() + CALLERS
 }
 
-/// Number of bytes of its name that the system knows of a thread, with the NUL.
+/// Length in bytes of a thread's name in the system, with the NUL.
 pub(super) const NAME: usize = 16;
 
-/// The name of this thread as the system knows it.
+/// Returns the name of this thread in the system.
 pub(super) fn thread_name() -> Option<[u8; NAME]> {
-    /// Asks for it (`PR_GET_NAME`).
+    /// Operation of `prctl` that returns the name (`PR_GET_NAME`).
     const GET_NAME: c_int = 16;
     let mut name = [0; NAME];
     // SAFETY: the name is written to a place of this function, which is as long as it may be.
@@ -33,7 +33,7 @@ pub(super) fn thread_name() -> Option<[u8; NAME]> {
     (error == 0).then_some(name)
 }
 
-/// Bytes up to the first NUL.
+/// Returns the bytes up to the first NUL.
 pub(super) fn until_nul(bytes: &[u8]) -> &[u8] {
     bytes.split(|byte| *byte == 0).next().unwrap_or(&[])
 }
@@ -48,7 +48,7 @@ pub(super) fn give_way() {
     unsafe { syscall(libc::SYS_sched_yield, [0; 6]) };
 }
 
-/// Whether this process has children, also such that have ended and that nobody has waited for.
+/// Returns whether this process has children, including ended ones that were not waited for.
 pub(super) fn has_children() -> bool {
     let _errno = Errno::save();
     let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT | libc::__WALL;
@@ -58,7 +58,7 @@ pub(super) fn has_children() -> bool {
     result == 0 || errno() != libc::ECHILD
 }
 
-/// The number of this thread in the system.
+/// Returns the system's number of this thread.
 pub(super) fn thread_number() -> i32 {
     // SAFETY: the call has no arguments.
     unsafe { syscall(libc::SYS_gettid, [0; 6]) as i32 }
@@ -69,40 +69,39 @@ const WAKE_PRIVATE: c_long = 129;
 
 /// Waits while the futex is 0, for at most `limit`.
 pub(super) fn wait(futex: &AtomicU32, limit: Option<Duration>) {
-    let limit = limit.map(timespec);
-    let limit = limit.as_ref().map_or(ptr::null(), ptr::from_ref);
-    let arguments =
-        [ptr::from_ref(futex).addr() as c_long, WAIT_PRIVATE, 0, limit.addr() as c_long, 0, 0];
+    let time = limit.map(timespec);
+    let timeout = time.as_ref().map_or(ptr::null(), ptr::from_ref).addr() as c_long;
+    let arguments = [ptr::from_ref(futex).addr() as c_long, WAIT_PRIVATE, 0, timeout, 0, 0];
     // SAFETY: the futex and the time live until the call returns.
     unsafe { syscall(libc::SYS_futex, arguments) };
 }
 
-/// Lets other threads of the machine run for a moment, by a call that no filter of system calls
-/// refuses which lets threads wait for each other.
+/// Lets other threads of the machine run for a moment. Any filter of system calls that lets threads
+/// wait for each other allows the call that this makes.
 pub(super) fn rest() {
     wait_in_vain(Duration::from_micros(1));
 }
 
-/// The futex of threads that wait for nobody, but only let time pass.
+/// Futex of threads that only let time pass. It is never woken.
 static IN_VAIN: AtomicU32 = AtomicU32::new(0);
 
 fn wait_in_vain(time: Duration) {
     wait(&IN_VAIN, Some(time));
 }
 
-/// Wakes whoever waits for the futex.
+/// Wakes a thread that waits for the futex.
 pub(super) fn wake(futex: &AtomicU32) {
     let arguments = [ptr::from_ref(futex).addr() as c_long, WAKE_PRIVATE, 1, 0, 0, 0];
     // SAFETY: the call does not look at what is there.
     unsafe { syscall(libc::SYS_futex, arguments) };
 }
 
-/// What an open file is; `None` if there is none.
+/// Returns the mode of an open file; `None` if there is none.
 pub(super) fn mode(file: c_int) -> Option<libc::mode_t> {
     stat(file).map(|stat| stat.st_mode)
 }
 
-/// What the system knows of an open file; `None` if there is none.
+/// Returns the system's information on an open file; `None` if there is none.
 pub(super) fn stat(file: c_int) -> Option<libc::stat64> {
     // SAFETY: zeros are a valid `stat64`, which is what the system call fills in, and lives until
     // it returns.
@@ -114,7 +113,7 @@ pub(super) fn stat(file: c_int) -> Option<libc::stat64> {
     }
 }
 
-/// Sleeps, for real.
+/// Sleeps in real time.
 pub(super) fn sleep(time: Duration) {
     if filter::is_there() {
         wait_in_vain(time);
@@ -130,7 +129,7 @@ fn timespec(time: Duration) -> libc::timespec {
     libc::timespec { tv_sec: time.as_secs() as _, tv_nsec: time.subsec_nanos().into() }
 }
 
-/// The real time of a clock in nanoseconds.
+/// Returns the real time of a clock in nanoseconds.
 pub(super) fn clock(clock: libc::clockid_t) -> u64 {
     type Clock = unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> c_int;
     let original = original!(clock_gettime: Clock).filter(|_| filter::is_there());
@@ -141,7 +140,8 @@ pub(super) fn clock(clock: libc::clockid_t) -> u64 {
     nanoseconds(&now)
 }
 
-/// As [`clock`], always by a system call: the C library reads the counter, which may fault.
+/// Returns the same as [`clock`], always by a system call. The C library's version reads the
+/// counter, which may fault.
 pub(super) fn clock_of_system(clock: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     let place = (&raw mut now).addr() as c_long;
@@ -150,7 +150,7 @@ pub(super) fn clock_of_system(clock: libc::clockid_t) -> u64 {
     nanoseconds(&now)
 }
 
-/// A time in nanoseconds.
+/// Converts a time into nanoseconds.
 pub(super) fn nanoseconds(time: &libc::timespec) -> u64 {
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     let rest = u64::try_from(time.tv_nsec).unwrap_or(0);
@@ -165,11 +165,11 @@ pub(super) fn end_process(code: c_long) -> ! {
     }
 }
 
-/// An open file, to be read.
+/// Open file for reading.
 pub(super) struct File(c_long);
 
 impl File {
-    /// Opens what has this name, which ends in NUL.
+    /// Opens the file at a path that ends in NUL.
     pub(super) fn open(path: &[u8]) -> Option<Self> {
         assert!(path.contains(&0));
         if filter::is_there() {
@@ -179,16 +179,16 @@ impl File {
         let arguments = [at_cwd, path.as_ptr().addr() as c_long, 0, 0, 0, 0];
         // SAFETY: the path ends in NUL.
         let file = unsafe { syscall(libc::SYS_openat, arguments) };
-        // One that is not wanted would be closed.
+        // `then_some` would construct a `File` for an error, too, and close it.
         (file >= 0).then(|| File(file))
     }
 
-    /// The next bytes of a file; none at its end.
+    /// Reads the next bytes of the file; none at its end.
     pub(super) fn read<'r>(&self, room: &'r mut [u8]) -> &'r [u8] {
         self.fill(libc::SYS_read, room)
     }
 
-    /// The next entries of a folder, as the system writes them; none at its end.
+    /// Reads the next entries of a directory in the system's format; none at its end.
     pub(super) fn entries<'r>(&self, room: &'r mut [u8]) -> &'r [u8] {
         self.fill(libc::SYS_getdents64, room)
     }
@@ -209,8 +209,8 @@ impl Drop for File {
     }
 }
 
-/// Whether something holds for each number that is a name in a folder, with this path;
-/// false if that cannot be found out.
+/// Returns whether `holds` is true for each numeric name in a directory; false if it cannot be
+/// read.
 pub(crate) fn each_number(path: &CStr, mut holds: impl FnMut(i32) -> bool) -> bool {
     let Some(folder) = File::open(path.to_bytes_with_nul()) else { return false };
     let mut room = [0; 4096];
@@ -228,65 +228,65 @@ pub(crate) fn each_number(path: &CStr, mut holds: impl FnMut(i32) -> bool) -> bo
     }
 }
 
-/// The name that the first of these entries begins with, and the others.
+/// Splits off the name of the first entry, and returns the remaining entries, too.
 fn entry(entries: &[u8]) -> Option<(&[u8], &[u8])> {
-    /// Where the length of an entry is, and its name.
+    /// Offsets of an entry's length and its name.
     const LEN: usize = 16;
     const NAME: usize = 19;
     let len = usize::from(u16::from_ne_bytes([*entries.get(LEN)?, *entries.get(LEN + 1)?]));
     Some((entries.get(NAME..len)?, &entries[len..]))
 }
 
-/// The number that a word is, which may end in NUL.
+/// Parses a number, which may end in NUL.
 pub(super) fn number(name: &[u8]) -> Option<i32> {
     let digits = name.split(|&byte| byte == 0).next()?;
     ::std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Whether a thread of this process sleeps in the kernel until somebody wakes it; `None` when that
-/// cannot be known. What waits for a disk goes on by itself.
+/// Returns whether a thread of this process sleeps in the kernel until it is woken; `None` if that
+/// is unknown. A wait for a disk does not count, because it always ends.
 pub(super) fn sleeps(thread: i32) -> Option<bool> {
     let mut text = [0; 512];
     Some(state(of_thread(thread, "stat", &mut text)?)? == b'S')
 }
 
-/// The state of a thread or a process in the text of its `stat` file: after its name, which stands
-/// in parentheses and may hold anything.
+/// Returns the state of a thread or process from its `stat` file. It comes after the name, which
+/// stands in parentheses and may contain anything.
 pub(super) fn state(stat: &[u8]) -> Option<u8> {
     let end = stat.iter().rposition(|&byte| byte == b')')?;
     stat.get(end + 2).copied()
 }
 
-/// Whether a thread of this process waits in a futex, as it does for another one; `None` when that
-/// cannot be known. One that tries to take a lock of ours [rests](rest) in one, and waits for
-/// nobody.
+/// Returns whether a thread of this process waits in a futex, as for another thread; `None` if that
+/// is unknown. A thread that tries to take a lock of the tool [rests](rest) in a futex, and does
+/// not count.
 pub(super) fn waits_in_futex(thread: i32) -> Option<bool> {
     let mut text = [0; 512];
     let text = of_thread(thread, "syscall", &mut text)?;
     // `202 0x7ffc1c8 0x80 …`, or `running`.
     let mut words = ::std::str::from_utf8(text).ok()?.split(' ');
     let is_futex = words.next()?.parse() == Ok(libc::SYS_futex);
-    let address = words.next().and_then(|word| word.strip_prefix("0x"));
-    let address = address.and_then(|word| usize::from_str_radix(word, 16).ok());
+    let digits = words.next().and_then(|word| word.strip_prefix("0x"));
+    let address = digits.and_then(|digits| usize::from_str_radix(digits, 16).ok());
     Some(is_futex && address != Some((&raw const IN_VAIN).addr()))
 }
 
-/// What the system shows of a thread in the file of this name.
+/// Reads a thread's file of this name in procfs.
 fn of_thread<'r>(thread: i32, name: &str, room: &'r mut [u8]) -> Option<&'r [u8]> {
     shown(format_args!("/proc/self/task/{thread}/{name}"), room)
 }
 
-/// What the system shows in the file at this path, which is short; `None` if that is nothing.
+/// Reads a short file of the system; `None` if it is empty or cannot be read.
 pub(super) fn shown<'r>(path: Arguments<'_>, room: &'r mut [u8]) -> Option<&'r [u8]> {
     let path = Path::of(path)?;
     Some(File::open(&path.0)?.read(room)).filter(|text| !text.is_empty())
 }
 
-/// A short path that ends in NUL, on the stack.
+/// Short path that ends in NUL, on the stack.
 pub(super) struct Path(pub(super) [u8; 64]);
 
 impl Path {
-    /// The path with this text; `None` for a longer one.
+    /// Returns the path with this text; `None` if it is too long.
     pub(super) fn of(text: Arguments<'_>) -> Option<Self> {
         use ::std::io::Write;
 
@@ -295,16 +295,16 @@ impl Path {
         Some(Path(path))
     }
 
-    /// It, up to its NUL.
+    /// Returns the path up to its NUL.
     pub(super) fn text(&self) -> &CStr {
         CStr::from_bytes_until_nul(&self.0).unwrap_or_default()
     }
 }
 
-/// Whether a function of the program treats this signal.
+/// Returns whether a function of the program handles this signal.
 pub(super) fn is_handled(signal: c_int) -> bool {
-    /// What is first in what the system writes: the function, 0 for what is usual, or 1 for
-    /// nothing.
+    /// Largest first word of the system's answer that is no handler: 0 is the default action, 1
+    /// ignores the signal.
     const IGNORED: u64 = 1;
     let mut action = [0_u64; 4];
     let place = action.as_mut_ptr().addr() as c_long;

@@ -1,5 +1,5 @@
-//! What of time a seed decides: how late a thread wakes, or comes to read a clock, and how old the
-//! time is that it shows.
+//! The seed's choices about time: how late a thread wakes or reads a clock, and how old a shown
+//! time is.
 
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,9 +14,9 @@ use super::thread::{MARKS, Ref};
 use super::trace;
 use crate::{origin, own};
 
-/// Whether threads are late in this run, or only say that they might be.
+/// Whether threads are late in this run, or only record that they might be.
 static IS_ON: AtomicBool = AtomicBool::new(false);
-/// The same of a thread that is alone and reads a clock again, by one of [`READ_AGAIN`].
+/// The same for a thread that is alone and reads a clock again, for each model of [`READ_AGAIN`].
 static IS_ON_ALONE: [AtomicBool; READ_AGAIN.len()] =
     [const { AtomicBool::new(false) }; READ_AGAIN.len()];
 
@@ -30,24 +30,25 @@ const READINGS_ALONE: usize = 3;
 const READINGS: usize = READINGS_ALONE + READ_AGAIN.len();
 const _: () = assert!(READINGS + CLOCKS.len() == MARKS);
 
-/// The same of readings of clocks, of which a thread that waits makes many.
+/// Number of clock readings of a thread after which old times become rare. A waiting thread makes
+/// many.
 const MANY_READINGS: u64 = 1_000;
 
-/// Separates decisions here from those about [operations](super::choices).
+/// Purposes that separate these decisions from those about [operations](super::choices).
 const TIME: u64 = 1 << 56;
 const AGE: u64 = 5 << 56;
 const ALONE: u64 = 6 << 56;
-/// How long that is.
+/// Flag of the purposes that draw a length.
 const LENGTH: u64 = 1 << 55;
 
-/// What shows a time that may be an old one.
+/// Models of the clocks that may show an old time.
 pub(super) static CLOCKS: [&Model; 3] =
     [&model::INSTANT_NOW, &model::SYSTEM_TIME_NOW, &model::METADATA_MODIFIED];
 
-/// How old each may be in this run, when choices are made.
+/// Maximum age that each clock may show in this run, when choices are made.
 static OLDEST: [AtomicU64; CLOCKS.len()] = [const { AtomicU64::new(0) }; CLOCKS.len()];
 
-/// Sets what a run is to choose.
+/// Sets up the choices of a run.
 pub(super) fn begin(spec: &RunSpec) {
     let is_clean = spec.is_clean();
     let times = [&model::THREAD_SLEEP, &model::CONDVAR_WAIT_TIMEOUT];
@@ -66,8 +67,8 @@ pub(super) fn begin(spec: &RunSpec) {
     }
 }
 
-/// How much later than asked a thread wakes, which is at this time: from a sleep, or else from a
-/// timed wait.
+/// Returns how much later than its deadline a thread wakes from a sleep or, by `mark`, a timed
+/// wait.
 pub(super) fn late(me: Ref, mark: usize, deadline: u64) -> u64 {
     me.late.set(0);
     if !IS_ON.load(Ordering::Relaxed) {
@@ -86,26 +87,26 @@ pub(super) fn late(me: Ref, mark: usize, deadline: u64) -> u64 {
     if late > 0 && trace::is_due() {
         trace::note_delay(me, "late", late);
     }
-    // It is no sleep of the program's.
+    // This delay does not count as a sleep of the program.
     SHARED.lock().delay(late);
     me.late.set(late);
     late
 }
 
-/// When a wait ends that has a time limit: as late as the seed chooses.
+/// Returns the end of a wait with a time limit, as late as the seed chooses.
 pub(super) fn later(me: Ref, deadline: Option<u64>) -> Option<u64> {
     deadline.map(|deadline| deadline.saturating_add(late(me, TIMED_WAITS, deadline)))
 }
 
-/// The place of a model in [`READ_AGAIN`].
+/// Returns the index of a model in [`READ_AGAIN`].
 #[inline]
 fn place(by: &'static Model) -> usize {
     let mut all = READ_AGAIN.iter();
     all.position(|model| ptr::eq(*model, by)).unwrap_or(0)
 }
 
-/// Whether a thread that reads a clock again and is alone is delayed: of other holds nobody would
-/// see anything.
+/// Returns whether to delay a thread that is alone and reads a clock again. No other delay of it
+/// would be observable.
 #[inline]
 pub(super) fn fires_alone(me: Ref, by: &'static Model) -> bool {
     let place = place(by);
@@ -114,7 +115,7 @@ pub(super) fn fires_alone(me: Ref, by: &'static Model) -> bool {
     }
     let number = me.read_alone.get() + 1;
     me.read_alone.set(number);
-    // The later, the rarer: a program of many readings is delayed a few times.
+    // Later readings are delayed more rarely, so a program of many readings is delayed a few times.
     let drawn = || word(me, ALONE, number) >> 32;
     if is_clean() {
         me.marks[READINGS_ALONE + place].get()
@@ -123,7 +124,7 @@ pub(super) fn fires_alone(me: Ref, by: &'static Model) -> bool {
     }
 }
 
-/// How long it is.
+/// Returns the length of that delay in nanoseconds.
 pub(super) fn hold_alone(me: Ref, by: &'static Model) -> u64 {
     let Some(_work) = own::work() else { return 0 };
     me.marks[READINGS_ALONE + place(by)].set(false);
@@ -131,13 +132,13 @@ pub(super) fn hold_alone(me: Ref, by: &'static Model) -> u64 {
     held(by, caller, moment, u64::MAX, 0)
 }
 
-/// How old the time may be in this run that a clock of [`CLOCKS`] shows; 0 when that is not chosen.
+/// Returns the maximum age that a clock of [`CLOCKS`] may show in this run; 0 if it is not chosen.
 #[inline]
 pub(super) fn oldest(clock: usize) -> u64 {
     OLDEST[clock].load(Ordering::Relaxed)
 }
 
-/// How old the time is that a clock of [`CLOCKS`] shows, when it could be an old one.
+/// Returns the age of the time that a clock of [`CLOCKS`] shows, when it could be an old one.
 pub(super) fn age(me: Ref, clock: usize) -> u64 {
     if oldest(clock) == 0 {
         return 0;

@@ -1,8 +1,9 @@
-//! Threads whose scheduled life has ended, and that the system has not ended yet. It frees what
-//! they had, with locks of the program's allocator, and nobody sees when.
+//! Threads whose scheduled life has ended, but which the system has not ended yet. It frees their
+//! resources under locks of the program's allocator, at an unknown time.
 //!
-//! Who needs such a lock waits for them in real time, which is a few microseconds. Otherwise it
-//! would depend on the machine who waits for whom, and a wait for them would be a deadlock.
+//! A thread that needs such a lock waits for them in real time, for a few microseconds. Otherwise
+//! the machine would determine which thread waits for which, and a wait for them would be a
+//! deadlock.
 
 use ::std::sync::atomic::{AtomicI32, Ordering};
 
@@ -11,17 +12,17 @@ use nondex_core::process_number;
 use super::{filter, kernel};
 use crate::{Errno, libc};
 
-/// The numbers of these threads for the system; 0 where there is none.
+/// System numbers of these threads; 0 marks a free place.
 static LEAVING: [AtomicI32; 16] = [const { AtomicI32::new(0) }; 16];
 
-/// How often is looked, with the processor given away in between.
+/// Maximum number of checks, which yield the processor in between.
 const LOOKS: u32 = 10_000;
 
-/// After how many looks a thread that sleeps is not waited for: another one may have to go on
-/// first.
+/// Number of checks after which a sleeping thread is no longer waited for, because another thread
+/// may have to run first.
 const LOOKS_AT_SLEEP: u32 = 64;
 
-/// Notes that the scheduled life of a thread ends.
+/// Records that the scheduled life of a thread ends.
 pub(super) fn note(number: i32) {
     let take = |place: &AtomicI32, from| {
         let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
@@ -30,14 +31,14 @@ pub(super) fn note(number: i32) {
     if LEAVING.iter().any(|place| take(place, 0)) {
         return;
     }
-    // One of them has gone.
+    // All places are taken, so the place of a thread that has gone is reused.
     let gone = |place: &&AtomicI32| !is_there(place.load(Ordering::Relaxed));
     if let Some(place) = LEAVING.iter().find(gone) {
         place.store(number, Ordering::Relaxed);
     }
 }
 
-/// Whether a thread of this process is there, for the system.
+/// Returns whether the system still has this thread of this process.
 fn is_there(number: i32) -> bool {
     let _errno = Errno::save();
     let arguments = [process_number::of_system().into(), number.into(), 0, 0, 0, 0];
@@ -45,8 +46,8 @@ fn is_there(number: i32) -> bool {
     unsafe { kernel::syscall(libc::SYS_tgkill, arguments) == 0 }
 }
 
-/// Whether there is one, also one that waits for what a scheduled thread has. Where the system may
-/// not be queried, those that were noted are.
+/// Returns whether any such thread exists, including one that waits for a resource of a scheduled
+/// thread. If a filter forbids to query the system, all recorded threads count.
 pub(super) fn is_any() -> bool {
     if filter::is_there() {
         return LEAVING.iter().any(|place| place.load(Ordering::Relaxed) != 0);
@@ -61,7 +62,8 @@ pub(super) fn is_any() -> bool {
     })
 }
 
-/// Waits for them, as long as they go on; whether one has gone. Without the lock.
+/// Waits for these threads as long as they make progress, and returns whether one has gone. Must be
+/// called without the lock.
 pub(super) fn wait() -> bool {
     let mut has_gone = false;
     if filter::is_there() {
@@ -74,7 +76,7 @@ pub(super) fn wait() -> bool {
     has_gone
 }
 
-/// Waits until a thread has gone; false when it sleeps, or takes long.
+/// Waits until a thread has gone. Returns false if it sleeps or takes long.
 fn has_gone_soon(number: i32) -> bool {
     for look in 1..=LOOKS {
         if !is_there(number) {
@@ -88,7 +90,7 @@ fn has_gone_soon(number: i32) -> bool {
     false
 }
 
-/// Forgets one that has gone; whether it was not forgotten already.
+/// Forgets a thread that has gone, and returns whether this call did so first.
 fn forget(place: &AtomicI32, number: i32) -> bool {
     let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
     place.compare_exchange(number, 0, success, failure).is_ok()

@@ -1,5 +1,5 @@
-//! The lives of threads: a test's own from its start to its end, the others from `pthread_create`
-//! to the end of their thread-local variables.
+//! Lifetimes of threads: that of a test's own from the test's start to its end, those of others
+//! from `pthread_create` to the end of their thread-local variables.
 
 use ::std::ffi::{c_int, c_void};
 use ::std::ptr;
@@ -19,10 +19,10 @@ use super::{
 };
 use crate::{DESTRUCTOR_ROUNDS, libc};
 
-/// How many threads were started that are not scheduled.
+/// Number of threads that were started and are not scheduled.
 static FREE_THREADS: AtomicU32 = AtomicU32::new(0);
 
-/// The key of pthread whose destructor ends a thread; plus one.
+/// Key of pthread whose destructor ends a thread, plus one.
 static KEY: AtomicU32 = AtomicU32::new(0);
 
 /// Counts a thread that is not scheduled.
@@ -30,14 +30,14 @@ pub(crate) fn note_free_thread() {
     FREE_THREADS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Whether threads were started before the test: by an allocator, for instance. A harness of ours
-/// has one for the test.
+/// Returns whether threads were started before the test, for instance by an allocator. The tool's
+/// harness starts one for the test, which does not count.
 fn has_others() -> bool {
     FREE_THREADS.load(Ordering::Relaxed) > u32::from(context::has_harness())
 }
 
-/// Schedules this thread, a test's own, and all that it starts, if the spec asks for it. Once in a
-/// process.
+/// Schedules this thread, a test's own, and all threads that it starts, if the spec requests it.
+/// Has an effect once in a process.
 pub(crate) fn begin(spec: &RunSpec, test: &str) {
     static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
     let Some(context) = context::global() else { return };
@@ -74,7 +74,7 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
     let thread = shared.add(hash::mix(1), "0");
     shared.run(thread);
     if has_others() {
-        // They are in real time.
+        // Those threads live in real time.
         shared.add_outside();
     }
     drop(shared);
@@ -85,7 +85,7 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
     counter::begin();
 }
 
-/// Lets all threads run free, and records what was done, if anything was scheduled.
+/// Frees all threads from the scheduler, and writes the record, if anything was scheduled.
 pub(crate) fn end() {
     let Some(me) = SELF.get() else { return };
     me.is_busy.store(true, Ordering::Relaxed);
@@ -102,7 +102,7 @@ pub(crate) fn end() {
     ending::forget();
 }
 
-/// In a forked child, there is only this thread, and it runs free.
+/// Turns the scheduler off in a forked child, whose only thread runs freely.
 pub(crate) fn after_fork_in_child() {
     SELF.set(None);
     IS_ON.store(false, Ordering::Relaxed);
@@ -110,10 +110,10 @@ pub(crate) fn after_fork_in_child() {
     counter::after_fork_in_child();
 }
 
-/// A thread that is about to be started.
+/// Thread that is about to be started.
 pub(crate) struct Started(Ref);
 
-/// Begins to start a thread from this one; `None` where nothing is scheduled.
+/// Prepares the start of a thread by this one. Returns `None` where nothing is scheduled.
 pub(crate) fn start(path: &str) -> Option<Started> {
     let me = me()?;
     let _busy = Busy::begin(me);
@@ -128,12 +128,12 @@ pub(crate) fn start(path: &str) -> Option<Started> {
 }
 
 impl Started {
-    /// A pointer for the new thread.
+    /// Returns a handle for the new thread.
     pub(crate) fn thread(&self) -> Attached {
         Attached(self.0)
     }
 
-    /// Goes on in the thread that started it.
+    /// Makes the started thread ready, in the thread that started it.
     pub(crate) fn has_begun(self, handle: libc::pthread_t) {
         let mut shared = SHARED.lock();
         if IS_ON.load(Ordering::Relaxed) {
@@ -144,7 +144,7 @@ impl Started {
         super::point_after(Operation::Spawn, Object::Thread(self.0));
     }
 
-    /// There is no such thread.
+    /// Removes the thread again, because it could not be started.
     pub(crate) fn failed(self) {
         let mut shared = SHARED.lock();
         shared.remove(self.0);
@@ -152,11 +152,11 @@ impl Started {
     }
 }
 
-/// What a new thread is given.
+/// Handle that a new thread receives.
 pub(crate) struct Attached(Ref);
 
 impl Attached {
-    /// The first thing that the new thread does: it waits until it may run.
+    /// Waits until the new thread may run. Must be the first thing that it does.
     pub(crate) fn enter(self) {
         let me = self.0;
         me.number.set(kernel::thread_number());
@@ -173,20 +173,20 @@ impl Attached {
     }
 }
 
-/// Lets the destructor of the key be called when the thread ends.
+/// Makes the key's destructor run when the thread ends.
 fn keep(me: Ref) {
     let key = KEY.load(Ordering::Relaxed).wrapping_sub(1);
     // SAFETY: the key was created, and the thread is never given back.
     unsafe { libc::pthread_setspecific(key, ptr::from_ref(me).cast()) };
 }
 
-/// The destructors of the thread's variables have been called, in this round of them.
+/// Ends the thread's scheduled life in the last round of destructors.
 unsafe extern "C" fn thread_ends(_key: *mut c_void) {
     let Some(me) = SELF.get() else { return };
     let rounds = me.rounds.get() + 1;
     me.rounds.set(rounds);
     if usize::from(rounds) < DESTRUCTOR_ROUNDS {
-        // Others follow, which may run with the others in mind.
+        // Later destructors may still use what other threads share, so they must be scheduled.
         keep(me);
         return;
     }
@@ -210,7 +210,7 @@ unsafe extern "C" fn thread_ends(_key: *mut c_void) {
     token::leave(me, shared);
 }
 
-/// Whether a function that begins there lets others run, and does nothing else.
+/// Returns whether the function at this address is `sched_yield`, which only lets others run.
 pub(super) fn is_yield(function: usize) -> bool {
     function == sched_yield as *const () as usize
 }

@@ -1,10 +1,10 @@
-//! How long a call may wait.
+//! Time limits of calls.
 
 use ::std::ffi::c_int;
 
 const MILLISECOND: u64 = 1_000_000;
 
-/// How long a call may wait.
+/// Maximum time for which a call may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Limit {
     /// Not at all.
@@ -16,7 +16,7 @@ pub(crate) enum Limit {
 }
 
 impl Limit {
-    /// The limit of `poll`.
+    /// Returns the limit for an argument of `poll`.
     pub(crate) const fn of_milliseconds(limit: c_int) -> Self {
         match limit {
             0 => Limit::Zero,
@@ -25,7 +25,7 @@ impl Limit {
         }
     }
 
-    /// A limit in seconds and nanoseconds; none if there is nothing.
+    /// Returns the limit in seconds and nanoseconds; [`Limit::None`] for `None`.
     pub(crate) fn of<S: TryInto<u64>, R: TryInto<u64>>(limit: Option<(S, R)>) -> Self {
         let Some((seconds, rest)) = limit else { return Limit::None };
         let seconds = seconds.try_into().unwrap_or(0);
@@ -36,7 +36,7 @@ impl Limit {
         }
     }
 
-    /// In milliseconds, as `poll` takes them.
+    /// Returns the limit in milliseconds, as `poll` takes it.
     pub(crate) fn milliseconds(self) -> c_int {
         match self {
             Limit::Zero => 0,

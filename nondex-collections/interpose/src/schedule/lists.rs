@@ -1,10 +1,10 @@
-//! The lists that threads stand in.
+//! Intrusive lists and timers of threads.
 
 use nondex_core::hidden;
 
 use super::thread::{Place, Ref};
 
-/// A list of threads, each of which stands in one list at most.
+/// Doubly linked list of threads. A thread is in at most one list.
 pub(super) struct List {
     first: Option<Ref>,
     last: Option<Ref>,
@@ -59,14 +59,14 @@ impl List {
         Some(first)
     }
 
-    /// All threads, the first one first. One that was given out may be taken away: the next one is
-    /// known by then.
+    /// Iterates over all threads from the front. The last yielded thread may be removed meanwhile,
+    /// since its successor is then already known.
     pub(super) fn iter(&self) -> impl Iterator<Item = Ref> + use<> {
         ::std::iter::successors(self.first, |thread| thread.after.get())
     }
 }
 
-/// The threads that wait for a time: a heap in which each knows its place.
+/// Threads that wait for a time: a binary heap in which each thread knows its index.
 pub(super) struct Timers(hidden::Vec<Ref>);
 
 impl Timers {

@@ -1,4 +1,4 @@
-//! The lock over what all threads share: held for moments, by us alone.
+//! The lock over the scheduler's shared state: held for moments, by the tool's code alone.
 
 use ::std::cell::UnsafeCell;
 use ::std::ops::{Deref, DerefMut};
@@ -6,7 +6,7 @@ use ::std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::kernel;
 
-/// A lock that knows who has it, and that waits in no function that is interposed.
+/// Lock that knows its owner, and that never waits in an interposed function.
 pub(super) struct Lock<T> {
     owner: AtomicUsize,
     value: UnsafeCell<T>,
@@ -21,7 +21,7 @@ impl<T> Lock<T> {
     }
 
     pub(super) fn lock(&self) -> Guard<'_, T> {
-        /// Number of tries before the processor is given away.
+        /// Number of tries before the thread gives up the processor.
         const SPINS: u32 = 64;
         let mut tries = 0;
         loop {
@@ -37,7 +37,8 @@ impl<T> Lock<T> {
         }
     }
 
-    /// Takes it; `None` if this very thread has it, below a signal handler.
+    /// Takes the lock, also in a signal handler. Returns `None` if this very thread holds it
+    /// already.
     pub(super) fn lock_from_anywhere(&self) -> Option<Guard<'_, T>> {
         let is_own = self.owner.load(Ordering::Relaxed) == kernel::own();
         (!is_own).then(|| self.lock())
@@ -46,12 +47,12 @@ impl<T> Lock<T> {
     fn try_lock(&self) -> Option<Guard<'_, T>> {
         let taken =
             self.owner.compare_exchange(0, kernel::own(), Ordering::Acquire, Ordering::Relaxed);
-        // A guard that was never wanted would give the lock free.
+        // `then_some` would construct a guard after a failure, too, and release the lock with it.
         taken.is_ok().then(|| Guard(self))
     }
 }
 
-/// What the lock protects, until it is dropped.
+/// Access to what the lock protects; dropping it releases the lock.
 pub(super) struct Guard<'a, T>(&'a Lock<T>);
 
 impl<T> Deref for Guard<'_, T> {

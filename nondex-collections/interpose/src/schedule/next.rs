@@ -1,4 +1,4 @@
-//! Who goes on next: who could, then whoever is woken by the world outside or by time.
+//! The choice of the next thread: a ready one first, then one woken from outside or by time.
 
 use ::std::sync::atomic::Ordering;
 
@@ -12,17 +12,17 @@ use super::wakers::Harness;
 use super::{closed_system, filter, kernel, leaving, stamps};
 use crate::libc;
 
-/// How long nothing may come of what only the world outside could do, in real time, until the
+/// Real time without an event from outside, when only such an event could help, after which the
 /// process ends.
 const OUTSIDE_LIMIT: u64 = 10_000_000_000;
 
-/// The same where the system cannot answer, and no thread waits for a descriptor.
+/// The same limit where a filter forbids to query the system, and no thread waits for a descriptor.
 const FILTERED_LIMIT: u64 = 1_000_000_000;
 
-/// Who is next.
+/// Next step of the scheduler.
 pub(super) enum Next {
     Thread(Ref),
-    /// Nobody, until the world outside has done something.
+    /// No thread can run until something outside happens.
     Nobody,
     End(ScheduleEndKind),
 }
@@ -40,8 +40,8 @@ impl Shared {
         }
     }
 
-    /// As [`ask`](Shared::ask), but no more often than is worth its time: others that can run must
-    /// not keep one from going on for ever.
+    /// Polls as [`ask`](Shared::ask) does, but not more often than it is worth. Threads that are
+    /// always ready must not starve one that waits for a condition.
     fn ask_now_and_then(&mut self) {
         let now = NOW.load(Ordering::Relaxed);
         if !self.polls.is_empty() && now.saturating_sub(self.asked_at) >= SLICE / 50 {
@@ -50,12 +50,13 @@ impl Shared {
         }
     }
 
-    /// Lets time pass to the next deadline; false when nobody waits for one.
+    /// Advances time to the next deadline. Returns false if no thread waits for one.
     pub(super) fn pass_time(&mut self) -> bool {
         let Some(first) = self.timers.first() else { return false };
         let passed = first.deadline.get().saturating_sub(NOW.load(Ordering::Relaxed));
         if self.timers_of_sleep() == 0 {
-            // Held back until nobody else can do anything: only a clock shows how long that was.
+            // The thread was delayed until no other can do anything: only a clock shows for how
+            // long.
             if first.reads_clock.get() {
                 self.jump(passed);
             }
@@ -68,10 +69,10 @@ impl Shared {
         true
     }
 
-    /// Lets this duration pass at once.
+    /// Advances virtual time by this duration at once.
     pub(super) fn jump(&mut self, passed: u64) {
         if is_any_outside() {
-            // What a child writes is not noticed.
+            // A child's writes are not observed, so they are assumed.
             stamps::written();
         }
         let now = NOW.load(Ordering::Relaxed);
@@ -80,7 +81,7 @@ impl Shared {
         tick();
     }
 
-    /// Wake-up times of the threads that wait for a time.
+    /// Returns the wake-up times of the threads that wait for a time.
     pub(super) fn sleepers(&self) -> impl Iterator<Item = u64> {
         let own = |thread: &Ref| thread.operation.get() != Operation::Hold;
         self.timers.iter().filter(own).map(|thread| thread.deadline.get())
@@ -90,7 +91,7 @@ impl Shared {
         self.timers.len() - self.holding
     }
 
-    /// Who is next; an end is reported once.
+    /// Chooses the next thread. An end is reported once.
     pub(super) fn pick(&mut self) -> Next {
         if self.is_ending {
             return Next::Nobody;
@@ -137,8 +138,8 @@ impl Shared {
                 return Next::Nobody;
             }
             if is_closed && !self.has_others && harness == Harness::Waits {
-                // A descriptor that is ready did not count, and may have become so since the
-                // threads were polled.
+                // A descriptor that is ready did not count as a way out. It may have become ready
+                // since the threads were polled.
                 self.ask();
                 if self.ready.is_empty() {
                     return Next::End(ScheduleEndKind::Deadlock);
@@ -155,13 +156,13 @@ impl Shared {
         }
     }
 
-    /// Whether nobody outside of this process could make a descriptor ready that a thread waits
-    /// for.
+    /// Returns whether nothing outside of this process could make a descriptor ready that a thread
+    /// waits for.
     fn is_closed(&self) -> bool {
         let is_descriptor = |thread: Ref| {
             matches!(thread.operation.get(), Operation::Poll | Operation::Read | Operation::Write)
         };
-        // What was outside may have left a process running.
+        // A call or child that was outside may have left a process running.
         let nobody_was = || self.counts.outside == 0 && self.counts.leaks == 0;
         !filter::is_there()
             && (self.polls.is_empty()
@@ -170,7 +171,7 @@ impl Shared {
                     && closed_system::is_closed())
     }
 
-    /// Begins to wait for the world outside; whether that was too long.
+    /// Starts or continues waiting for an event from outside, and returns whether it took too long.
     fn has_idled(&mut self) -> bool {
         let real = kernel::clock(libc::CLOCK_MONOTONIC);
         self.run_with_real_time(real);

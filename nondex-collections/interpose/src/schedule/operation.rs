@@ -1,11 +1,11 @@
-//! What a thread does by which others see it.
+//! Operations by which threads observe each other.
 
 use nondex_core::protocol::scheduling::DELAYED;
 
-/// An operation by which threads see each other.
+/// Operation by which threads observe each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
-    /// The first one of a thread.
+    /// First operation of a thread.
     Start,
     Spawn,
     Join,
@@ -13,33 +13,33 @@ pub(crate) enum Operation {
     FutexWake,
     Yield,
     Sleep,
-    /// An injected delay.
+    /// Injected delay.
     Hold,
     Atomic,
-    /// An atomic operation that writes what the thread [has read](super::reads), where a seed asks
-    /// for these.
+    /// Atomic operation that writes what the thread [has read](super::reads), in runs that aim at
+    /// these.
     Act,
-    /// An atomic operation of those that count owners.
+    /// Atomic operation of the kind that counts owners.
     Count,
-    /// A lock, a condition variable or a semaphore of C.
+    /// Operation on a lock, a condition variable or a semaphore of C.
     Pthread,
-    /// A reading of the clock.
+    /// Reading of the clock.
     Clock,
-    /// Waiting for descriptors.
+    /// Wait for descriptors.
     Poll,
     Read,
     Write,
     Bind,
     Accept,
     Connect,
-    /// Starting or waiting for a child process.
+    /// Start of a child process, or wait for one.
     Child,
-    /// Files, folders, and the environment.
+    /// Operation on files, directories, or the environment.
     File,
 }
 
 impl Operation {
-    /// The name in records.
+    /// Returns the operation's name in records.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Operation::Start => "start",
@@ -74,13 +74,14 @@ impl Operation {
     }
 }
 
-/// The kinds of operations.
+/// Classes of operations, which are preempted with different probabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     System,
     Atomic,
-    /// What may follow from what was read before.
+    /// Write that may depend on an earlier read.
     Act,
-    /// What counts owners: each start of a thread has several, and hardly a race depends on one.
+    /// Update of an owner count. Each start of a thread has several, and hardly any race depends on
+    /// one.
     Count,
 }

@@ -1,8 +1,9 @@
-//! Processes that children of a test have left running: a daemon, or a background job of a shell.
+//! Orphans: processes that children of a test have left running, such as a daemon or a background
+//! job of a shell.
 //!
-//! The driver adopts orphans, so they are its children, as this process is. None are found where
-//! another program stands between the driver and this process, or where the system does not list
-//! children. Virtual time then goes on as if nobody were there.
+//! The driver adopts orphans, so they are its children, as this process is. None are found if
+//! another program stands between the driver and this process, or if the system does not list
+//! children. Virtual time then advances as if there were none.
 
 use ::std::ffi::c_long;
 
@@ -11,7 +12,7 @@ use nondex_core::process_number;
 use super::kernel::{self, Path};
 use crate::libc;
 
-/// Whether such a process lives. Reads a few small files; takes no memory.
+/// Returns whether an orphan lives. Reads a few small files and allocates no memory.
 pub(super) fn are_there() -> bool {
     let parent = call(libc::SYS_getppid, 0);
     let Some(tasks) = Path::of(format_args!("/proc/{parent}/task")) else { return false };
@@ -27,8 +28,9 @@ pub(super) fn are_there() -> bool {
     is_found
 }
 
-/// Whether a child of our parent is a living orphan of this process: one of its group, or of
-/// another session. The parent starts tests in its own session, each in a group.
+/// Returns whether a child of this process's parent is a living orphan of this process. It is one
+/// if it has the same group, or another session. The parent starts tests in its own session, each
+/// in a group.
 fn is_orphan(process: i32) -> bool {
     let number = c_long::from(process);
     let is_of_group = || call(libc::SYS_getpgid, number) == call(libc::SYS_getpgid, 0);
@@ -57,7 +59,7 @@ mod tests {
     #[test]
     fn names_are_read_as_the_system_writes_them() {
         let own = call(libc::SYS_gettid, 0);
-        // The list is cut short where another test's thread ends while it is read.
+        // The list is truncated if another test's thread ends while it is read.
         let is_listed = || {
             let mut is_listed = false;
             kernel::each_number(c"/proc/self/task", |thread| {

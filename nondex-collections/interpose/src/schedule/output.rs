@@ -1,6 +1,6 @@
-//! The pipes that this process got for its output. Whoever started the process reads them, and
-//! waits for none of its threads. So a write to them is like one to a file: it may take real time,
-//! but nobody needs to run meanwhile.
+//! Pipes that this process inherited for its output. Their reader started the process and waits for
+//! none of its threads. So a write to them is like one to a file: it may take real time, but no
+//! other thread needs to run meanwhile.
 
 use ::std::ffi::c_int;
 use ::std::sync::atomic::{AtomicU64, Ordering};
@@ -10,11 +10,11 @@ use crate::libc;
 
 const OUTPUTS: [c_int; 2] = [1, 2];
 
-/// Device and number of the pipe of each output; zeros if it is no pipe.
+/// Device and inode number of the pipe of each output; zeros if it is no pipe.
 static PIPES: [[AtomicU64; 2]; 2] = [const { [const { AtomicU64::new(0) }; 2] }; 2];
 
-/// Notes the pipes before `main`. Later, a test may put others in their place, which its own
-/// threads read.
+/// Records the pipes before `main`. Later, a test may replace them by pipes that its own threads
+/// read.
 pub(crate) fn prepare() {
     for (fd, [device, number]) in OUTPUTS.into_iter().zip(&PIPES) {
         let stat = kernel::stat(fd).filter(|stat| stat.st_mode & libc::S_IFMT == libc::S_IFIFO);
@@ -25,7 +25,7 @@ pub(crate) fn prepare() {
     }
 }
 
-/// Whether this is a pipe that the process got for its output.
+/// Returns whether this is a pipe that the process inherited for its output.
 pub(super) fn is_pipe(stat: &libc::stat64) -> bool {
     PIPES.iter().any(|[device, number]| {
         stat.st_dev == device.load(Ordering::Relaxed)

@@ -1,9 +1,9 @@
-//! `std::thread::park` that returns without a token.
+//! Spurious wake-ups: `std::thread::park` that returns without a token.
 //!
-//! std's `park` waits again when the kernel has woken it without a cause, until its word has the
-//! value that `unpark` gives it. So that value is what lets it return. The word of a lock may have
-//! the same value as that of a parked thread: that of std's `RwLock` has it while a writer holds it,
-//! and readers and writers wait. Only a function on the stack shows which one waits.
+//! If the kernel wakes it without a cause, std's `park` waits again until its futex has the value
+//! that `unpark` stores. So the value must be changed to make `park` return. But a lock's futex may
+//! have the same value as a parked thread's: that of std's `RwLock` has it while a writer holds the
+//! lock, and readers and writers wait. Only a function on the stack shows which of them waits.
 
 use ::std::ffi::{c_int, c_void};
 use ::std::sync::atomic::{AtomicU32, Ordering};
@@ -13,18 +13,18 @@ use crate::origin::{
     _Unwind_Backtrace, _Unwind_FindEnclosingFunction, _Unwind_GetIP, END_OF_STACK, NO_REASON,
 };
 
-/// What a thread's word is while it waits in `park`.
+/// Value of a thread's futex while it waits in `park`.
 pub(super) const PARKED: u32 = u32::MAX;
 
-/// What `unpark` changes it to.
+/// Value that `unpark` stores.
 const NOTIFIED: u32 = 1;
 
-/// How many frames there are up to `park`, at most.
+/// Maximum number of frames up to `park`.
 const DEPTH: usize = 24;
 
-/// Lets a thread that is parked at `word` go on.
+/// Makes the `park` of a thread on the futex `word` return.
 pub(super) fn leave(word: &AtomicU32) {
-    // Another thread may have just given it the token.
+    // If another thread has just given it the token, the value stays.
     let _ = word.compare_exchange(PARKED, NOTIFIED, Ordering::SeqCst, Ordering::SeqCst);
 }
 
@@ -33,7 +33,7 @@ struct Walk {
     is_parking: bool,
 }
 
-/// Whether `park` or `park_timeout` is on the stack. Where it was inlined it is not.
+/// Returns whether `park` or `park_timeout` is on the stack. An inlined one is not found.
 #[cold]
 pub(super) fn is_parking() -> bool {
     let mut walk = Walk { left: DEPTH, is_parking: false };

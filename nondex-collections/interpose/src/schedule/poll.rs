@@ -10,8 +10,8 @@ use crate::libc;
 
 /// Makes a call that waits no longer than its argument, until it finds something ready.
 ///
-/// A thread that is scheduled waits for `is_ready`, without a call that waits. With a mask of
-/// signals (`is_masked`) it waits in the kernel, because a signal may be what it waits for.
+/// A scheduled thread waits for `is_ready` in the scheduler instead. With a mask of signals
+/// (`is_masked`) it waits in the kernel, because it may wait for a signal.
 #[inline]
 pub(crate) fn wait(
     limit: Limit,
@@ -49,13 +49,12 @@ fn scheduled(
         match wait_for(Operation::Poll, Object::Nothing, deadline, is_ready) {
             Woken::Time => return call(Some(Limit::Zero)),
             Woken::Free => {
-                let rest = deadline.map(|deadline| deadline.saturating_sub(now()));
-                let rest = rest.map_or(Limit::None, Limit::Time);
-                return call(Some(rest));
+                let left = deadline.map(|deadline| Limit::Time(deadline.saturating_sub(now())));
+                return call(Some(left.unwrap_or(Limit::None)));
             }
             Woken::Done => {}
         }
-        // Somebody may have been faster.
+        // Another thread may have been faster, so the call may find nothing.
         let result = call(Some(Limit::Zero));
         if result != 0 {
             return result;
@@ -63,7 +62,7 @@ fn scheduled(
     }
 }
 
-/// Whether there is something to be got from an `epoll`.
+/// Returns whether an `epoll` has events to report.
 pub(crate) fn has_events(epoll: c_int) -> bool {
     is_ready(epoll, libc::POLLIN)
 }

@@ -1,14 +1,13 @@
-//! The processor that all threads of a scheduled test share.
+//! The single processor that all threads of a scheduled test share.
 //!
-//! One of them runs at a time, so several processors gain nothing, and each hand-over between two
-//! of them has to wake an idle one. On an idle machine a hand-over takes about half the time where
-//! both threads are on one processor. The driver gives the processes that it runs at the same time
-//! different ones.
+//! Only one of them runs at a time, so several processors gain nothing. Each hand-over between two
+//! processors has to wake an idle one. On an idle machine a hand-over takes about half the time if
+//! both threads are on one processor. The driver assigns different processors to the processes that
+//! it runs concurrently.
 //!
-//! The test does not see it: it is shown the processors that it had before. Once it starts a
-//! program, or chooses processors for its threads, they all have those again, for good. Not
-//! concealed is what `/proc/self/status` shows, and what a system call returns that is made
-//! without libc.
+//! The test does not see this: it is shown the processors that it had before. Once it starts a
+//! program, or chooses processors for its threads, all threads get those back for good. Two views
+//! are not concealed: `/proc/self/status`, and system calls made without libc.
 
 use ::std::ffi::{c_int, c_long, c_void};
 use ::std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -19,29 +18,29 @@ use super::thread::Ref;
 use super::{SELF, filter, kernel};
 use crate::{Errno, libc, original};
 
-/// Number of words of a set of processors. On a machine with more, nothing is shared.
+/// Number of words in a set of processors. On a machine with more processors, none is shared.
 const WORDS: usize = 16;
 
-/// The size of a set in bytes.
+/// Size of a set in bytes.
 const SIZE: usize = WORDS * size_of::<u64>();
 
-/// No thread has started another one.
+/// No thread has started another one yet.
 const UNUSED: u8 = 0;
-/// The threads share one.
+/// All threads share one processor.
 const SHARED_BY_ALL: u8 = 1;
-/// The threads have all that they had, until the process ends.
+/// The threads have their original processors, until the process ends.
 const RELEASED: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(UNUSED);
 
-/// The processor that the driver wants to be shared; [`u32::MAX`] where it wants none.
+/// Processor that the driver requests to share; [`u32::MAX`] if it requests none.
 static WANTED: AtomicU32 = AtomicU32::new(u32::MAX);
 
-/// The set with the one that is shared, and the set from before.
+/// Set of the shared processor, and the original set.
 static ONE: Set = Set::new();
 static ALL: Set = Set::new();
 
-/// A set of processors that one thread writes before others read it.
+/// Set of processors that one thread writes before others read it.
 struct Set([AtomicU64; WORDS]);
 
 impl Set {
@@ -60,13 +59,13 @@ impl Set {
     }
 }
 
-/// Which processor is to be shared.
+/// Sets which processor is to be shared.
 pub(super) fn begin(spec: &RunSpec) {
     WANTED.store(spec.processor.unwrap_or(u32::MAX), Ordering::Relaxed);
 }
 
-/// Gives this thread the processor that all share, before it starts the first other one. Those that
-/// it starts inherit it.
+/// Moves this thread to the shared processor before it starts the first other thread. The threads
+/// that it starts inherit the processor.
 pub(super) fn share(me: Ref) {
     if STATE.load(Ordering::Relaxed) != UNUSED || filter::is_there() {
         return;
@@ -80,7 +79,7 @@ pub(super) fn share(me: Ref) {
 
 fn share_one() -> Option<()> {
     let all = own()?;
-    // Nothing is gained where there is only one.
+    // Sharing gains nothing if there is only one processor.
     if all.iter().map(|word| word.count_ones()).sum::<u32>() < 2 {
         return None;
     }
@@ -91,7 +90,7 @@ fn share_one() -> Option<()> {
     set(&one).then_some(())
 }
 
-/// The processors that this thread may use.
+/// Returns the processors that this thread may use.
 fn own() -> Option<[u64; WORDS]> {
     let mut words = [0_u64; WORDS];
     let place = words.as_mut_ptr().addr() as c_long;
@@ -101,7 +100,7 @@ fn own() -> Option<[u64; WORDS]> {
     (len > 0).then_some(words)
 }
 
-/// The set of this processor alone, if it is one of `all`.
+/// Returns the set of this processor alone, if it is one of `all`.
 fn only(number: u32, all: &[u64; WORDS]) -> Option<[u64; WORDS]> {
     let mut one = [0; WORDS];
     let word = number as usize / 64;
@@ -110,7 +109,7 @@ fn only(number: u32, all: &[u64; WORDS]) -> Option<[u64; WORDS]> {
     (bit != 0).then_some(one)
 }
 
-/// The processor that this thread runs on.
+/// Returns the processor that this thread runs on.
 fn current() -> Option<u32> {
     let mut number = 0_u32;
     let place = (&raw mut number).addr() as c_long;
@@ -119,7 +118,7 @@ fn current() -> Option<u32> {
     (done == 0).then_some(number)
 }
 
-/// Gives this thread a set of processors.
+/// Sets the processors of this thread, and returns whether that succeeded.
 fn set(words: &[u64; WORDS]) -> bool {
     let place = words.as_ptr().addr() as c_long;
     let arguments = [0, SIZE as c_long, place, 0, 0, 0];
@@ -127,8 +126,9 @@ fn set(words: &[u64; WORDS]) -> bool {
     unsafe { kernel::syscall(libc::SYS_sched_setaffinity, arguments) == 0 }
 }
 
-/// Gives all threads the processors that they had, for good: a child would inherit the one, or the
-/// test decides by itself. This thread has them at once, each other when it runs again.
+/// Gives all threads their original processors for good, because a child would inherit the shared
+/// one, or the test chooses its own. This thread gets them at once, each other thread when it runs
+/// again.
 pub(crate) fn release() {
     if STATE.load(Ordering::Relaxed) == SHARED_BY_ALL {
         STATE.store(RELEASED, Ordering::Release);
@@ -136,15 +136,15 @@ pub(crate) fn release() {
     give_back_to_this();
 }
 
-/// As [`give_back`], for the calling thread.
+/// Gives the calling thread its original processors, as [`give_back`] does.
 fn give_back_to_this() {
     if let Some(me) = SELF.get() {
         give_back(me);
     }
 }
 
-/// Gives this thread what it had, if none is shared any more and the test has chosen nothing else
-/// for it.
+/// Gives this thread its original processors, if none is shared any more and the test has chosen no
+/// others for it.
 pub(super) fn give_back(me: Ref) {
     if STATE.load(Ordering::Acquire) != RELEASED
         || !me.shares_processor.replace(false)
@@ -158,7 +158,7 @@ pub(super) fn give_back(me: Ref) {
     }
 }
 
-/// Shows the processors from before in place of the one that is shared.
+/// Replaces the shared processor by the original ones in a set that the test reads.
 ///
 /// # Safety
 /// The set must have been filled in, with this number of bytes.
@@ -169,7 +169,7 @@ unsafe fn conceal(set: *mut c_void, size: usize) {
     let (one, all) = (bytes(&ONE.load()), bytes(&ALL.load()));
     // SAFETY: as the caller promises.
     let shown = unsafe { ::std::slice::from_raw_parts_mut(set.cast::<u8>(), size.min(SIZE)) };
-    // A thread whose set is another one is none of those that share.
+    // A thread with another set does not share the processor.
     if *shown == one[..shown.len()] {
         shown.copy_from_slice(&all[..shown.len()]);
     }
@@ -183,7 +183,7 @@ fn bytes(words: &[u64; WORDS]) -> [u8; SIZE] {
     bytes
 }
 
-/// What `syscall` does about processors before and after a call.
+/// Handles system calls about processors. Returns the result if the call was made here.
 pub(crate) fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c_long> {
     if number == libc::SYS_sched_setaffinity {
         release();
@@ -208,7 +208,7 @@ macro_rules! reads {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(who: $who, size: usize, set: *mut c_void) -> c_int {
             let original = original!($name(_, _, _) else return $missing);
-            // A thread that waited outside of the scheduler may have none back yet.
+            // A thread that waited outside of the scheduler may not have got them back yet.
             give_back_to_this();
             // SAFETY: the caller's arguments, unchanged; libc fills in the whole set.
             unsafe {

@@ -1,5 +1,5 @@
-//! C's mutexes, condition variables, read-write locks and semaphores. What they are is left to
-//! libc, which is tried without waiting; a scheduled thread that would wait does so here, at the
+//! C's mutexes, condition variables, read-write locks and semaphores. libc implements them, and is
+//! tried without waiting. A scheduled thread that would wait does so in the scheduler, at the
 //! address of the lock.
 
 use ::std::ffi::{c_int, c_void};
@@ -17,14 +17,14 @@ type OfLock = unsafe extern "C" fn(*mut c_void) -> c_int;
 /// How a function reports an error.
 #[derive(Clone, Copy)]
 enum Reports {
-    /// By its result, as those of pthread do.
+    /// By its result, as the functions of pthread do.
     ByResult,
-    /// By `errno`, as those of semaphores do.
+    /// By `errno`, as the functions of semaphores do.
     ByErrno,
 }
 
 impl Reports {
-    /// Whether a try with this result would have waited.
+    /// Returns whether an attempt with this result would have waited.
     fn would_wait(self, result: c_int) -> bool {
         match self {
             Reports::ByResult => result == libc::EBUSY,
@@ -32,7 +32,7 @@ impl Reports {
         }
     }
 
-    /// Reports that the time has come.
+    /// Reports that the time limit is over.
     fn timed_out(self) -> c_int {
         match self {
             Reports::ByResult => libc::ETIMEDOUT,
@@ -44,9 +44,9 @@ impl Reports {
     }
 }
 
-/// Who has a mutex, by the number of the thread, and what kind of mutex it is.
+/// Returns the owner of a mutex, as the number of the thread, and the kind of the mutex.
 fn owner_and_kind(lock: *mut c_void) -> (i32, i32) {
-    /// Where glibc keeps them, on 64-bit systems; all locks are longer.
+    /// Offsets of both in glibc on 64-bit systems, in words; all locks are longer.
     const OWNER: usize = 2;
     const KIND: usize = 4;
     let words = lock.cast::<i32>();
@@ -54,16 +54,16 @@ fn owner_and_kind(lock: *mut c_void) -> (i32, i32) {
     unsafe { (words.add(OWNER).read_volatile(), words.add(KIND).read_volatile()) }
 }
 
-/// Whether a lock is a mutex that this thread has already, of a kind for which that is an error:
-/// libc is to say so.
+/// Returns whether a lock is an error-checking mutex that this thread already holds. libc must
+/// report that error.
 fn says_deadlock(me: Ref, lock: *mut c_void) -> bool {
     const ERRORCHECK: i32 = 2;
     let (owner, kind) = owner_and_kind(lock);
     kind & 3 == ERRORCHECK && owner == me.number.get()
 }
 
-/// Whether a thread waits for a robust mutex of this one, which the system gives free when the
-/// latter ends.
+/// Returns whether a thread waits for a robust mutex of another one. The system releases it when
+/// the owner ends.
 fn inherits_from(waiting: Ref, owner: Ref) -> bool {
     const ROBUST: i32 = 16;
     let is_waiting = waiting.state.get() == State::Blocked
@@ -76,8 +76,8 @@ fn inherits_from(waiting: Ref, owner: Ref) -> bool {
     }
 }
 
-/// Wakes the threads that wait for a robust mutex of one that ends. They try again, and wait for
-/// its end in the system.
+/// Wakes the threads that wait for a robust mutex of a thread that ends. They try again, and wait
+/// in the kernel for its end.
 pub(super) fn wake_heirs(shared: &mut Shared, owner: Ref) {
     let heir = |shared: &Shared| {
         let mut alive = shared.alive.iter().copied();
@@ -88,8 +88,11 @@ pub(super) fn wake_heirs(shared: &mut Shared, owner: Ref) {
     }
 }
 
-/// Takes a lock by trying, and by waiting until it may have become free: what the try that was the
-/// last returned. Else why there is none: its time has come, or libc is to wait for it.
+/// Takes a lock by attempts, and waits in between until it may be free. Returns the result of the last
+/// attempt.
+///
+/// # Errors
+/// Why the lock was not taken: its time limit is over, or libc is to wait for it.
 fn take(
     me: Ref,
     lock: *mut c_void,
@@ -115,7 +118,7 @@ fn take(
             return Err(Woken::Free);
         }
         let _busy = Busy::begin(me);
-        // Another process may give it free, which only libc sees.
+        // Another process may release it, which only libc notices.
         if is_first && wakers::is_shared(lock.addr()) == Some(true) {
             return Err(Woken::Free);
         }
@@ -127,8 +130,8 @@ fn take(
             return Err(Woken::Time);
         }
         let mut shared = SHARED.lock();
-        // With the lock: a thread that is not scheduled gives it free first, and then looks who
-        // waits.
+        // Tried again under the lock: a thread that is not scheduled first releases the lock, and
+        // then looks for waiting threads.
         let result = attempt();
         if !reports.would_wait(result) {
             return Ok(result);
@@ -146,7 +149,7 @@ fn take(
     }
 }
 
-/// Wakes up to `count` of those that wait at an address, after something was given free.
+/// Wakes up to `count` threads that wait at an address, after a release there.
 fn wake(address: *mut c_void, count: c_int) {
     if !IS_ON.load(Ordering::Relaxed) {
         return;
@@ -159,7 +162,7 @@ fn wake(address: *mut c_void, count: c_int) {
     }
 }
 
-/// The virtual time of a deadline on a clock.
+/// Returns the virtual time of a deadline on a clock.
 ///
 /// # Safety
 /// The time must be valid.
@@ -168,7 +171,7 @@ pub(super) unsafe fn deadline(clock: libc::clockid_t, time: *const libc::timespe
     super::since_start(clock, kernel::nanoseconds(unsafe { &*time }))
 }
 
-/// The deadline for which the system is to wait.
+/// Returns the deadline for which the system is to wait.
 ///
 /// # Safety
 /// The time must be valid.
@@ -184,7 +187,7 @@ pub(super) unsafe fn for_system(
     }
 }
 
-/// Takes a lock until a time of a clock: the result, `None` when libc is to wait for it.
+/// Takes a lock until a time of a clock. Returns the result, or `None` if libc is to wait for it.
 ///
 /// # Safety
 /// The lock and the time must be valid, and `attempt` must try to take such a lock.
@@ -207,7 +210,7 @@ unsafe fn take_until(
     }
 }
 
-/// A function that takes a lock without a limit, by one that tries.
+/// Declares a function that takes a lock without a limit, by one that only tries.
 macro_rules! taking {
     ($name:ident by $try:ident, $reports:ident) => {
         #[unsafe(no_mangle)]
@@ -229,7 +232,7 @@ macro_rules! taking {
     };
 }
 
-/// The functions that take a lock until a time.
+/// Declares the functions that take a lock until a time.
 macro_rules! taking_until {
     ($timed:ident $clocked:ident by $try:ident, $reports:ident) => {
         #[unsafe(no_mangle)]
@@ -272,7 +275,7 @@ macro_rules! taking_until {
     };
 }
 
-/// A function that gives something free.
+/// Declares a function that releases a lock, posts a semaphore, or notifies a condition variable.
 macro_rules! giving {
     ($name:ident to $count:literal) => {
         #[unsafe(no_mangle)]
@@ -305,7 +308,7 @@ taking!(sem_wait by sem_trywait, ByErrno);
 taking_until!(sem_timedwait sem_clockwait by sem_trywait, ByErrno);
 giving!(sem_post to 1);
 
-/// Gives the mutex free, waits for the condition, and takes the mutex again.
+/// Releases the mutex, waits for the condition, and takes the mutex again.
 ///
 /// # Safety
 /// The arguments must be those of `pthread_cond_wait`, with a deadline in virtual time.

@@ -1,5 +1,4 @@
-//! The memory that words lead to, if they are addresses: what they point to, and what that points
-//! to.
+//! Memory that words lead to, if they are addresses: what they point to, and what that points to.
 
 use ::std::ffi::c_long;
 use ::std::ops::Range;
@@ -11,31 +10,31 @@ use nondex_core::process_number;
 use super::kernel;
 use crate::libc;
 
-/// Number of words that are read where a word points to.
+/// Number of words that are read at an address.
 const WORDS: usize = 32;
 
 /// The same in bytes.
 pub(super) const LENGTH: usize = WORDS * size_of::<u64>();
 
-/// Maximum number of places that are read.
+/// Maximum number of addresses that are read.
 const MOST: usize = 2048;
 
-/// What memory is left out, and how many places may still be read.
+/// Walk over memory: the part that is left out, and the number of addresses that may still be read.
 pub(super) struct Reached<'a> {
     left_out: &'a dyn Fn(usize) -> bool,
     left: usize,
 }
 
 impl<'a> Reached<'a> {
-    /// Leaves these addresses out.
+    /// Creates a walk that leaves out the addresses for which `left_out` is true.
     pub(super) fn without(left_out: &'a dyn Fn(usize) -> bool) -> Self {
         Reached { left_out, left: MOST }
     }
 
-    /// A word about what is in the memory that a word leads to, in this number of steps; 0 if there
-    /// is none.
+    /// Returns a hash of the memory that a word leads to within this number of steps; 0 if there is
+    /// none.
     pub(super) fn from(&mut self, word: u64, steps: u32) -> u64 {
-        /// Where no program has memory.
+        /// Range of addresses where programs have memory.
         const ADDRESSES: Range<usize> = 0x1_0000..1 << 47;
         let place = word as usize;
         let is_address = ADDRESSES.contains(&place) && place % size_of::<u64>() == 0;
@@ -52,10 +51,10 @@ impl<'a> Reached<'a> {
     }
 }
 
-/// Reads words of this process, as far as there is memory; how many. The system does it, because it
-/// knows what may be read.
+/// Reads words of this process as far as memory is mapped, and returns their number. It uses a
+/// system call, which fails on unmapped memory instead of faulting.
 fn read(place: usize, words: &mut [u64; WORDS]) -> usize {
-    /// A piece of memory, as the system takes it.
+    /// Piece of memory in the system's format (`struct iovec`).
     #[repr(C)]
     struct Piece {
         start: usize,

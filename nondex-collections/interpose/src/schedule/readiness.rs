@@ -1,4 +1,4 @@
-//! Whether a descriptor is ready: what it is, and how long a call on it waits.
+//! Readiness of descriptors: their kind, and how long a call on them waits.
 
 use ::std::ffi::{c_int, c_short, c_void};
 
@@ -10,21 +10,21 @@ type Poll = unsafe extern "C" fn(*mut libc::pollfd, libc::nfds_t, c_int) -> c_in
 type Getsockopt =
     unsafe extern "C" fn(c_int, c_int, c_int, *mut c_void, *mut libc::socklen_t) -> c_int;
 
-/// What a descriptor is, as far as waiting for it is concerned.
+/// Kind of a descriptor, as far as waiting is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Nobody waits for it: a file or a folder.
+    /// A file or a directory, for which no thread waits.
     File,
-    /// Nor for this: a non-blocking one, an output of this process, or none.
+    /// No thread waits for it either: a non-blocking one, an output of this process, or none.
     Ready,
     Pipe,
-    /// A socket of a stream.
+    /// A stream socket.
     Stream,
-    /// Another socket, an event counter, a terminal.
+    /// Another socket, an event counter, or a terminal.
     Other,
 }
 
-/// What a thread waits for.
+/// Direction in which a thread wants to transfer data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     In,
@@ -53,7 +53,7 @@ impl Direction {
     }
 }
 
-/// What this one is. Where the system may not be queried, it is taken for one that is ready.
+/// Returns the kind of a descriptor. If a filter forbids to query the system, it counts as ready.
 pub(super) fn kind(fd: c_int) -> Kind {
     if filter::is_there() {
         return Kind::Ready;
@@ -69,14 +69,14 @@ pub(super) fn kind(fd: c_int) -> Kind {
     }
 }
 
-/// How a descriptor was opened.
+/// Returns the flags with which a descriptor was opened.
 fn flags(fd: c_int) -> Option<c_int> {
     // SAFETY: the function takes any number, and this command has no argument.
     let flags = original!(fcntl: Fcntl).map(|fcntl| unsafe { fcntl(fd, libc::F_GETFL) });
     flags.filter(|flags| *flags != -1)
 }
 
-/// Whether a descriptor is ready for all that can be requested.
+/// Returns whether a descriptor is ready for everything that it was opened for.
 pub(super) fn is_ready_for_all(fd: c_int) -> bool {
     const MODES: c_int = libc::O_WRONLY | libc::O_RDWR;
     flags(fd).is_some_and(|flags| {
@@ -86,12 +86,12 @@ pub(super) fn is_ready_for_all(fd: c_int) -> bool {
     })
 }
 
-/// Whether calls on a descriptor wait.
+/// Returns whether calls on a descriptor wait.
 pub(super) fn waits(fd: c_int) -> bool {
     flags(fd).is_some_and(|flags| flags & libc::O_NONBLOCK == 0)
 }
 
-/// An option of a socket that has the size of `T`.
+/// Returns an option of a socket that has the size of `T`.
 pub(super) fn option<T: Default>(fd: c_int, name: c_int) -> Option<T> {
     let mut value = T::default();
     let mut len = size_of::<T>() as libc::socklen_t;
@@ -105,14 +105,14 @@ pub(super) fn option<T: Default>(fd: c_int, name: c_int) -> Option<T> {
     (result == 0).then_some(value)
 }
 
-/// The virtual time at which a socket's own time limit is over.
+/// Returns the virtual time at which a socket's own time limit is over.
 pub(super) fn deadline(fd: c_int, direction: Direction) -> Option<u64> {
     let [seconds, micros] = option::<[i64; 2]>(fd, direction.time_limit())?;
     let limit = seconds as u64 * 1_000_000_000 + micros as u64 * 1_000;
     (limit != 0).then(|| now() + limit)
 }
 
-/// Whether a descriptor is ready, or broken.
+/// Returns whether a descriptor is ready, or broken.
 pub(super) fn is_ready(fd: c_int, events: c_short) -> bool {
     let mut entry = libc::pollfd { fd, events, revents: 0 };
     // SAFETY: the list has one entry.

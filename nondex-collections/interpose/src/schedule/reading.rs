@@ -1,13 +1,15 @@
-//! What a clock shows, which need not have ticked since it was read last.
+//! The time that a clock shows, which need not have ticked since its last reading.
 //!
-//! A reading that follows another one without a call of the system or a wait in between may show
-//! the same time again, or one between the two: never an earlier one, and never one before a thread
-//! woke or the system did something. So no time is lost that somebody waited. Nor is one that was
-//! spent computing, which virtual time does not have. Threads that did more than a few operations
-//! in between have computed, and so have those for which the processor's clock shows it. Operations
-//! are counted first, because they are the same in each run of a seed, and because a few of them
-//! hardly ever take as long as is allowed. Only advice disregards both, and lets the clock that is
-//! not monotonic go back.
+//! A reading that follows another one may show the same time again, or a time between the two. It
+//! may do so only if no system call or wait came in between. It never shows an earlier time, nor
+//! one before a thread woke or the system did something. So time that a thread has waited is never
+//! lost.
+//!
+//! Nor is time lost that was spent computing, which virtual time does not include. Threads that did
+//! more than a few operations in between have computed. So have those for which the processor's
+//! clock shows it. Operations are counted first, because they are the same in each run of a seed.
+//! Besides, a few of them hardly ever take as long as the limit. Only advice disregards both, and
+//! lets the clock that is not monotonic go back.
 
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -18,29 +20,29 @@ use super::thread::Ref;
 use super::{Busy, Operation, choices, file_times, filter, kernel, lateness, start_of, trace};
 use crate::libc;
 
-/// The virtual time that was shown last, of all threads; 0 before the first.
+/// Virtual time that each clock showed last, for all threads; 0 before the first reading.
 static SHOWN: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
-/// The virtual time when a time was shown last, which may have been an older one.
+/// Virtual time of the last reading, which may have shown an older one.
 static READ_AT: AtomicU64 = AtomicU64::new(0);
 
-/// The time of the processor then.
+/// Processor time of the process at the last reading.
 static COMPUTED: AtomicU64 = AtomicU64::new(0);
 
 /// Whether the run is for advice only.
 static IS_ADVICE: AtomicBool = AtomicBool::new(false);
 
-/// More than this, of the processor's time, is no moment. What two readings in a row take is far
-/// less.
+/// Processor time in nanoseconds from which on the program has computed between two readings. Two
+/// readings in a row take far less.
 const MOMENT: u64 = 50_000;
 
-/// The same of virtual time: a reading and ten operations, of any threads.
+/// The same limit in virtual time: a reading and ten operations, of any threads.
 const NEAR: u64 = READING + 10 * STEP;
 
-/// What a reading takes of virtual time.
+/// Duration of a reading in virtual time.
 const READING: u64 = 1_000;
 
-/// Sets what a run is to choose.
+/// Sets up the choices of a run.
 pub(super) fn begin(spec: &RunSpec) {
     IS_ADVICE.store(spec.level() == Level::Full, Ordering::Relaxed);
     TICKED.store(0, Ordering::Relaxed);
@@ -50,8 +52,8 @@ pub(super) fn begin(spec: &RunSpec) {
     }
 }
 
-/// Lets time pass before this thread reads a clock again, which is the only one, if a seed holds it
-/// back there.
+/// Advances time before this thread, the only one, reads a clock again, if the seed delays it
+/// there.
 pub(super) fn delay_alone(me: Ref, by: &'static Model) {
     let has_shown = SHOWN.iter().any(|time| time.load(Ordering::Relaxed) > 0);
     if !has_shown || !lateness::fires_alone(me, by) {
@@ -60,7 +62,7 @@ pub(super) fn delay_alone(me: Ref, by: &'static Model) {
     let _busy = Busy::begin(me);
     let begun = processor_time();
     let hold = lateness::hold_alone(me, by);
-    // What is our own work, the program has not computed.
+    // The tool's own work does not count as computing.
     COMPUTED.fetch_add(processor_time().saturating_sub(begun), Ordering::Relaxed);
     if hold == 0 {
         return;
@@ -73,15 +75,15 @@ pub(super) fn delay_alone(me: Ref, by: &'static Model) {
     shared.jump(hold);
 }
 
-/// How long a reading takes of a thread that has done so little but read.
+/// Returns how long a reading takes, for a thread that has only read the clock `idle` times.
 pub(super) fn time_of(idle: u32) -> u64 {
-    /// A thread that reads this often and does nothing else waits for a time to come. Whoever sets
-    /// one clock by another reads less.
+    /// Number of readings after which a thread that does nothing else waits for a time to come.
+    /// Setting one clock by another takes fewer.
     const MEASURES: u32 = 1 << 16;
     READING << (idle.saturating_sub(MEASURES) / 1024).min(20)
 }
 
-/// The time that a clock shows this thread, which has just read it.
+/// Returns the time that a clock shows this thread, which has just read it.
 pub(super) fn show(me: Ref, clock: libc::clockid_t) -> u64 {
     let is_real = usize::from(clock == libc::CLOCK_REALTIME);
     let start = start_of(clock);
@@ -118,12 +120,12 @@ pub(super) fn show(me: Ref, clock: libc::clockid_t) -> u64 {
     result
 }
 
-/// How long the process has computed since a time was shown last.
+/// Returns how long the process has computed since the last reading.
 fn computed() -> u64 {
     processor_time().saturating_sub(COMPUTED.load(Ordering::Relaxed))
 }
 
-/// How long the process has computed; 0 where the system may not be queried.
+/// Returns the processor time of the process; 0 if a filter forbids to query the system.
 fn processor_time() -> u64 {
     const PROCESS: libc::clockid_t = 2;
     if filter::is_there() {
@@ -136,7 +138,7 @@ fn processor_time() -> u64 {
 mod tests {
     use super::*;
 
-    /// After how many readings so many nanoseconds have passed, one reading after the other.
+    /// Returns the number of successive readings after which `until` nanoseconds have passed.
     fn readings(until: u64) -> u32 {
         let mut now = 0;
         (1..)

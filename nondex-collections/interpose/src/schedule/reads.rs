@@ -1,18 +1,18 @@
-//! What a thread has read of what threads share, and not written since: what it writes there next
-//! may follow from what it read.
+//! Shared places that a thread has read and not written since. A later write there may depend on
+//! what the thread has read.
 //!
-//! If another thread writes in between, that is a violation of atomicity where both were meant as
-//! one step (*check then act*). Such pairs are a small part of a program's operations, so seeds
-//! that delay threads at few of them [aim](super::choices) there. The same was done with the pairs
-//! of an earlier run by Park, Lu and Zhou ("Exposing atomicity violation bugs from their hiding
-//! places", 2009). Places are only compared with each other: where they lie does not matter.
+//! A write by another thread in between violates atomicity if both were meant as one step (*check
+//! then act*). Such pairs are a small part of a program's operations, so seeds that delay threads
+//! at few operations [aim](super::choices) at them. Park, Lu and Zhou did so with the pairs of an
+//! earlier run ("Exposing atomicity violation bugs from their hiding places", 2009). Places are
+//! only compared with each other, so their addresses do not affect the choices.
 
 use ::std::cell::Cell;
 
-/// Number of places that are kept, the last ones.
+/// Number of places that are kept, the most recent ones.
 const KEPT: usize = 16;
 
-/// The places that a thread has read last.
+/// Places that a thread has read most recently.
 pub(super) struct Reads {
     places: [Cell<usize>; KEPT],
     oldest: Cell<usize>,
@@ -23,8 +23,8 @@ impl Reads {
         Reads { places: [const { Cell::new(0) }; KEPT], oldest: Cell::new(0) }
     }
 
-    /// Keeps a place that is read. Runs of few seeds come here, and the others are not to pay for
-    /// it.
+    /// Keeps a place that is read. Cold, because only runs of few seeds come here, and the others
+    /// must not pay for it.
     #[cold]
     #[inline(never)]
     pub(super) fn keep(&self, place: usize) {
@@ -35,7 +35,7 @@ impl Reads {
         }
     }
 
-    /// Forgets a place that is written; whether it was kept.
+    /// Forgets a place that is written, and returns whether it was kept.
     #[cold]
     #[inline(never)]
     pub(super) fn forget(&self, place: usize) -> bool {
@@ -43,7 +43,7 @@ impl Reads {
         kept.inspect(|kept| kept.set(0)).is_some()
     }
 
-    /// Forgets all.
+    /// Forgets all places.
     pub(super) fn clear(&self) {
         for place in &self.places {
             place.set(0);

@@ -1,6 +1,6 @@
-//! Real time alongside virtual time. A child process, a call whose end another process decides, and
-//! a thread that the scheduler does not see live in real time: they are *outside*. While anybody is
-//! outside, a *fence* is active, and virtual time keeps up with real time.
+//! Real time alongside virtual time. Some things live in real time and are *outside*: a child
+//! process, a call whose end another process decides, and a thread that the scheduler does not see.
+//! While anything is outside, a *fence* is open, and virtual time keeps up with real time.
 //!
 //! R is the real time and V the virtual time since the start of the test. Three rules hold:
 //!
@@ -17,7 +17,7 @@ use super::thread::Ref;
 use super::{MONOTONIC_START, Operation, kernel, stamps};
 use crate::libc;
 
-/// Number of threads and children that are outside. Written with the lock.
+/// Number of threads and children that are outside. Written under the lock.
 static OUTSIDE: AtomicU32 = AtomicU32::new(0);
 
 /// Smallest lead of virtual time over real time that a child could see, in nanoseconds.
@@ -30,18 +30,18 @@ const MAX_WAITED_LEAD: u64 = 3_000_000_000;
 /// Largest lead that a child may have seen, in nanoseconds.
 static VISIBLE_LEAD: AtomicU64 = AtomicU64::new(0);
 
-/// The real time now, on the monotonic clock.
+/// Returns the present real time, on the monotonic clock.
 pub(super) fn real_time() -> u64 {
     kernel::clock(libc::CLOCK_MONOTONIC)
 }
 
-/// The real time since the start of the test.
+/// Returns the real time since the start of the test.
 fn since_start(real: u64) -> u64 {
     real.saturating_sub(MONOTONIC_START.load(Ordering::Relaxed))
 }
 
-/// Sleeps until real time has reached virtual time, so that a child which is about to start sees no
-/// earlier time than its test did. A lead that is too long to wait for is recorded.
+/// Sleeps until real time has reached virtual time, so that a child that is about to start sees no
+/// earlier time than its test did. Records a lead that is too long to wait for.
 pub(super) fn wait_for_lead() {
     if is_any_outside() {
         return;
@@ -61,7 +61,7 @@ pub(super) fn visible_lead() -> u64 {
 }
 
 impl Shared {
-    /// Allows more time to pass by sleeping, because it was prolonged.
+    /// Raises the limit on slept time by a time that was added to a wait.
     pub(super) fn prolong(&mut self, time: u64) {
         self.sleep_limit = self.sleep_limit.saturating_add(time);
     }
@@ -72,12 +72,13 @@ impl Shared {
         self.prolong(time);
     }
 
-    /// Counts one more that is outside from now on.
+    /// Counts one more thread or child that is outside from now on.
     pub(super) fn add_outside(&mut self) {
         self.add_outside_since(real_time());
     }
 
-    /// As [`add_outside`](Self::add_outside), from this real time on.
+    /// Counts one more that is outside from this real time on, as
+    /// [`add_outside`](Self::add_outside) does.
     pub(super) fn add_outside_since(&mut self, real: u64) {
         self.sync_time();
         if OUTSIDE.fetch_add(1, Ordering::Relaxed) == 0 {
@@ -116,7 +117,7 @@ impl Shared {
     pub(super) fn sync_time(&mut self) {
         let Some(anchor) = self.real_at else { return };
         let due = anchor.now + real_time().saturating_sub(anchor.real);
-        // Operations take virtual time, too: it may be there already.
+        // Operations take virtual time, too, so it may be ahead already.
         let passed = due.saturating_sub(NOW.load(Ordering::Relaxed));
         NOW.fetch_add(passed, Ordering::Relaxed);
         tick();
@@ -140,7 +141,7 @@ impl Shared {
     }
 }
 
-/// Whether a thread or a child is outside.
+/// Returns whether a thread or a child is outside.
 pub(super) fn is_any_outside() -> bool {
     OUTSIDE.load(Ordering::Relaxed) > 0
 }

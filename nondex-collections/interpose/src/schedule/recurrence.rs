@@ -1,11 +1,10 @@
-//! Whether a thread that looks again and again does so for ever: it has come back to a state that
-//! it was in before.
+//! Proof of a livelock: a spinning thread has come back to a state that it was in before.
 //!
-//! The private state of a thread is its stack, the registers that a call leaves as they are, and
-//! [what these lead to](super::reached). Where all of it is as it was when it looked before, and
-//! nobody changed anything meanwhile, it will look once more: for ever. A loop that counts its
-//! looks is in another state each time, and may end. A count that is kept further away, in a static
-//! or in a thread-local is not seen.
+//! The private state of a thread is its stack, its callee-saved registers, and [the memory that
+//! these lead to](super::reached). If all of it is as it was at an earlier spin, and nothing has
+//! changed meanwhile, the thread will spin for ever. A loop that counts its spins is in another
+//! state each time, and may end. A count that is kept further away, in a static or a thread-local
+//! variable, is not noticed.
 
 use ::std::ffi::{c_int, c_void};
 use ::std::ptr;
@@ -22,18 +21,19 @@ use crate::origin::{
     _Unwind_Backtrace, _Unwind_FindEnclosingFunction, _Unwind_GetIP, NO_REASON, executable,
 };
 
-/// Number of looks between two states that are compared.
+/// Number of spins between two states that are compared.
 const LOOKS_BETWEEN: u32 = 1 << 13;
 
-/// Distance from its stack and its registers within which memory is the thread's own.
+/// Number of pointers that are followed from the stack and the registers to the thread's own
+/// memory.
 const STEPS: u32 = 2;
 
-/// Number of bytes below the frame of the caller that belong to what it calls, and above the first
-/// frame that belong to thread-locals.
+/// Number of bytes below the caller's frame that belong to its callees, and above the first frame
+/// that belong to thread-local variables.
 const BELOW: usize = 1 << 16;
 const ABOVE: usize = 1 << 14;
 
-/// The registers that a call leaves as they are, by their numbers in debug information.
+/// Callee-saved registers, by their numbers in debug information.
 #[cfg(target_arch = "x86_64")]
 const KEPT: &[c_int] = &[3, 6, 12, 13, 14, 15];
 #[cfg(target_arch = "aarch64")]
@@ -41,7 +41,7 @@ const KEPT: &[c_int] = &[19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29];
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const KEPT: &[c_int] = &[];
 
-/// Takes the state of the running thread, which has looked for long, now and then.
+/// Takes the state of the running thread, which has spun for long, from time to time.
 pub(super) fn note(me: Ref) {
     let looks = me.idle_looks();
     let seen_at = me.seen_at.get();
@@ -58,7 +58,7 @@ pub(super) fn note(me: Ref) {
     }
 }
 
-/// The private state of this thread where it called us; `None` where that is not known.
+/// Returns the private state of this thread where it called the scheduler; `None` if it is unknown.
 fn state(me: Ref) -> Option<u64> {
     let mut walk = Walk { is_callers: false, place: 0, registers: [0; KEPT.len()], stack: None };
     // SAFETY: `frame` has the signature the unwinder expects, and `walk` outlives the call.
@@ -69,14 +69,13 @@ fn state(me: Ref) -> Option<u64> {
     }
     me.looks_from.set(top);
     let words = (top..end).step_by(size_of::<u64>()).map(|place| {
-        // SAFETY: the stack of this very thread, between the frame that called us and the first
-        // one.
+        // SAFETY: the stack of this very thread, between the frame of the caller and the first one.
         unsafe { ptr::with_exposed_provenance::<u64>(place).read_volatile() }
     });
     let (base, image_end) = executable();
     let shared = SHARED.lock();
-    // Neither this stack nor what is ours: it was taken already, or changes whenever a thread
-    // looks.
+    // This stack and the tool's own memory are left out. The stack was hashed already, and the
+    // tool's memory changes at every spin.
     let is_left_out = |place: usize| {
         let overlaps = |start: usize, end: usize| place < end && place + reached::LENGTH > start;
         overlaps(top - BELOW, end + ABOVE)
@@ -84,8 +83,8 @@ fn state(me: Ref) -> Option<u64> {
             || arena::has(place)
             || shared.threads().any(|thread| {
                 let start = ptr::from_ref(thread).addr();
-                // A new thread begins with registers of the one that started it, which may lead to
-                // what that one's stack no longer has.
+                // A new thread starts with registers of its parent, which may lead to a part of the
+                // parent's stack that is no longer in use.
                 let other = thread.looks_from.get();
                 overlaps(start, start + size_of_val(thread))
                     || overlaps(other.saturating_sub(BELOW), other)
@@ -103,10 +102,10 @@ fn state(me: Ref) -> Option<u64> {
 struct Walk {
     /// Whether the next frame is that of the caller.
     is_callers: bool,
-    /// Where it is, and what it has in the registers that are kept.
+    /// Address in that frame, and the values of the callee-saved registers.
     place: usize,
     registers: [u64; KEPT.len()],
-    /// Where the frame of the caller ends, and the first frame of the thread.
+    /// End of the caller's frame, and of the thread's first frame.
     stack: Option<(usize, usize)>,
 }
 
@@ -133,7 +132,7 @@ extern "C" fn frame(context: *mut c_void, walk: *mut c_void) -> c_int {
     NO_REASON
 }
 
-// The unwinder that std itself links.
+// Functions of the unwinder that std itself links.
 unsafe extern "C" {
     fn _Unwind_GetGR(context: *mut c_void, number: c_int) -> usize;
     fn _Unwind_GetCFA(context: *mut c_void) -> usize;

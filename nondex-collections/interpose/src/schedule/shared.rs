@@ -1,9 +1,9 @@
-//! What all threads share: who runs, who could, what the others wait for, and when.
+//! State that all threads share: which thread runs, which are ready, and what the others wait for.
 //!
-//! Without a choice, the schedule is close to the machine's and fair: the running thread goes on
-//! until it waits, yields, or has had its slice; those that could run follow in the order in which
-//! they became ready. Virtual time goes on with each operation, and jumps to the next deadline when
-//! everybody waits.
+//! Without a choice, the schedule is fair and close to the machine's. The running thread continues
+//! until it waits, yields, or has used up its time slice. Ready threads follow in the order in
+//! which they became ready. Virtual time advances with each operation, and jumps to the next
+//! deadline when all threads wait.
 
 use ::std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use ::std::{mem, ptr};
@@ -18,37 +18,37 @@ use super::stamps::Stamps;
 use super::thread::{Place, Ref, State, Thread, Woken};
 use crate::libc;
 
-/// How long an operation takes, in nanoseconds of virtual time, as everything here.
+/// Duration of an operation in virtual time. All durations here are in nanoseconds.
 pub(super) const STEP: u64 = 100;
 
-/// How long a thread runs while others could.
+/// Time slice of a thread while others are ready.
 pub(super) const SLICE: u64 = 1_000_000;
 
-/// How much virtual time may be slept away.
+/// Limit on the virtual time that a test may sleep.
 const SLEEP_LIMIT: u64 = 3_600_000_000_000;
 
-/// Whether there are threads that are scheduled.
+/// Whether any threads are scheduled.
 pub(super) static IS_ON: AtomicBool = AtomicBool::new(false);
-/// How many operations there were. This and the time are written by the running thread alone, or
-/// with the lock.
+/// Number of operations so far. Only the running thread writes this and the time, or a thread that
+/// holds the lock. Therefore a load and a store suffice in place of a read-modify-write.
 pub(super) static STEPS: AtomicU64 = AtomicU64::new(0);
 pub(super) static NOW: AtomicU64 = AtomicU64::new(0);
-/// The time at which the system last did something, or anybody last woke: since then no clock has
-/// gone on that ticks.
+/// Virtual time at which the system last did something, or a thread last woke. Clocks need not have
+/// ticked since then.
 pub(super) static TICKED: AtomicU64 = AtomicU64::new(0);
-/// When the running thread must look up.
+/// Virtual time at which the running thread must consult the scheduler.
 pub(super) static ATTENTION: AtomicU64 = AtomicU64::new(0);
-/// How many threads there are, and how many of them could run.
+/// Number of threads, and number of ready ones.
 pub(super) static ALIVE: AtomicU32 = AtomicU32::new(0);
 pub(super) static READY: AtomicU32 = AtomicU32::new(0);
 pub(super) static MAX_STEPS: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// The waiting thread that looks whether the running one sleeps unseen.
+/// Waiting thread that watches whether the running one sleeps in a call that is not observed.
 pub(super) static WATCHER: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
 
 pub(super) static SHARED: Lock<Shared> = Lock::new(Shared::new());
 
-/// Values of a thread's futex.
+/// Values of a thread's futex [`go`](Thread): what the thread is requested to do.
 pub(super) const GO: u32 = 1;
 pub(super) const LOOK: u32 = 2;
 pub(super) const REPORT: u32 = 3;
@@ -56,7 +56,7 @@ pub(super) const FLUSH: u32 = 4;
 
 const BUCKETS: usize = 256;
 
-/// What was counted for the record.
+/// Statistics for the record.
 #[derive(Clone, Copy)]
 pub(super) struct Counts {
     pub(super) threads: u64,
@@ -68,53 +68,53 @@ pub(super) struct Counts {
     pub(super) asynchronous: u64,
 }
 
-/// A moment in real and in virtual time.
+/// One moment in real and in virtual time.
 #[derive(Clone, Copy)]
 pub(super) struct Anchor {
     pub(super) real: u64,
     pub(super) now: u64,
 }
 
-/// What all threads share.
+/// State that all threads share, under the lock.
 pub(super) struct Shared {
     pub(super) running: Option<Ref>,
     pub(super) ready: List,
     pub(super) addresses: [List; BUCKETS],
     pub(super) polls: List,
     pub(super) timers: Timers,
-    /// How many of the timers end a hold.
+    /// Number of timers that end a delay.
     pub(super) holding: usize,
     /// All threads that have not ended.
     pub(super) alive: hidden::Vec<Ref>,
-    /// Those that have ended, and whose handles are still good.
+    /// Ended threads whose handles are still valid.
     pub(super) ended: hidden::Vec<Ref>,
-    /// Those whose place another one may take.
+    /// Ended threads whose place a new one may take.
     pub(super) free: hidden::Vec<Ref>,
     pub(super) slice_end: u64,
-    /// Whether a hold has just ended.
+    /// Whether a delay has just ended.
     pub(super) preempts: bool,
-    /// When virtual time began to run with real time, if it does.
+    /// Moment at which virtual time began to run with real time, if it does.
     pub(super) real_at: Option<Anchor>,
-    /// Since when there is nothing but the world outside to wait for.
+    /// Real time since which only an event from outside could make a thread ready.
     pub(super) idle_since: Option<u64>,
-    /// When it was last asked, while others could run.
+    /// Virtual time of the last poll while others were ready.
     pub(super) asked_at: u64,
     order: u64,
-    /// How often a thread began to wait, or ended: it did not only look.
+    /// Number of times that a thread began to wait or ended, rather than just spinning.
     pub(super) blocked: u64,
-    /// The operation at which long holds are searched again.
+    /// Number of the operation at which long delays are searched for again.
     pub(super) holds_at: u64,
-    /// How much time may pass by sleeping.
+    /// Limit on the time that may pass by sleeping.
     pub(super) sleep_limit: u64,
     pub(super) slept: u64,
-    /// How much time was added to waits by choice.
+    /// Time that choices have added to waits.
     pub(super) delayed: u64,
-    /// How far the threads were when the watcher looked last, and how often they were there.
+    /// Progress of the threads at the watcher's last check, and number of checks without any.
     pub(super) progress: u64,
     pub(super) quiet: u32,
     /// Whether a thread is about to end the process.
     pub(super) is_ending: bool,
-    /// Whether it was seen that somebody could wake a thread who is none of them.
+    /// Whether a waker was found that is not one of the threads.
     pub(super) has_others: bool,
     pub(super) counts: Counts,
     pub(super) stamps: Stamps,
@@ -160,10 +160,9 @@ impl Shared {
         }
     }
 
-    /// A place for another thread.
+    /// Adds a thread, in a free place or a new one.
     pub(super) fn add(&mut self, key: u64, path: &str) -> Ref {
-        let thread = self.free.pop().unwrap_or_else(Thread::new);
-        let thread = thread.renew(key, path);
+        let thread = self.free.pop().unwrap_or_else(Thread::new).renew(key, path);
         self.alive.push(thread);
         self.timers.reserve(self.alive.len());
         self.free.reserve(self.alive.len());
@@ -173,7 +172,7 @@ impl Shared {
         thread
     }
 
-    /// Notes that a thread has ended, or was never begun.
+    /// Removes a thread that has ended or never started.
     pub(super) fn remove(&mut self, thread: Ref) {
         self.blocked += 1;
         self.take_out(thread);
@@ -185,12 +184,12 @@ impl Shared {
         ALIVE.store(self.alive.len() as u32, Ordering::Relaxed);
     }
 
-    /// Gives the place of a thread that nobody asks for any more to another one.
+    /// Frees the place of a thread to which no handle refers any more.
     pub(super) fn give_back(&mut self, thread: Ref) {
         self.free.push(thread);
     }
 
-    /// Takes a thread out of all lists.
+    /// Removes a thread from all lists.
     pub(super) fn take_out(&mut self, thread: Ref) {
         match thread.place.get() {
             Place::Nowhere => {}
@@ -210,7 +209,7 @@ impl Shared {
         }
     }
 
-    /// Lets a thread go on in its turn.
+    /// Makes a thread ready, at the end of the queue.
     pub(super) fn make_ready(&mut self, thread: Ref, woken: Woken) {
         self.take_out(thread);
         thread.woken.set(woken);
@@ -219,7 +218,7 @@ impl Shared {
         self.ready.push(thread, Place::Ready);
     }
 
-    /// Lets a thread go on before all others that are ready.
+    /// Makes a thread ready, before all others.
     pub(super) fn make_next(&mut self, thread: Ref) {
         self.take_out(thread);
         thread.state.set(State::Ready);
@@ -233,7 +232,7 @@ impl Shared {
         Some(next)
     }
 
-    /// Notes what a thread waits for, before it [blocks](super::token::block).
+    /// Adds a thread to those that wait at an address, before it [blocks](super::token::block).
     pub(super) fn wait_at(&mut self, me: Ref, operation: Operation, address: usize, bits: u32) {
         me.operation.set(operation);
         me.address.set(address);
@@ -241,7 +240,7 @@ impl Shared {
         self.addresses[bucket(address)].push(me, Place::Address);
     }
 
-    /// Says that a thread waits until a time, too.
+    /// Sets a deadline for a thread that is about to wait.
     pub(super) fn wait_until(&mut self, me: Ref, deadline: u64) {
         self.order += 1;
         if me.operation.get() == Operation::Hold {
@@ -251,18 +250,18 @@ impl Shared {
         self.timers.insert(me, deadline, self.order);
     }
 
-    /// Notes that a thread waits for a condition that can be polled.
+    /// Adds a thread to those that wait for a condition that is polled.
     pub(super) fn wait_by_asking(&mut self, me: Ref) {
         self.polls.push(me, Place::Polls);
     }
 
-    /// The threads that wait at an address, the first one first.
+    /// Iterates over the threads that wait at an address, in the order in which they came.
     pub(super) fn waiting_at(&self, address: usize) -> impl Iterator<Item = Ref> {
         let all = self.addresses[bucket(address)].iter();
         all.filter(move |thread| thread.address.get() == address)
     }
 
-    /// Wakes those whose time has come.
+    /// Wakes the threads whose deadlines have passed.
     pub(super) fn wake_due(&mut self) {
         let now = NOW.load(Ordering::Relaxed);
         let is_due = |first: &Ref| first.deadline.get() <= now;
@@ -277,27 +276,27 @@ impl Shared {
         }
     }
 
-    /// The thread with a handle that was not joined yet.
+    /// Returns the thread with a handle that was not joined yet.
     pub(super) fn of_handle(&self, handle: libc::pthread_t) -> Option<Ref> {
         let mut threads = self.alive.iter().chain(&self.ended).rev();
         threads.find(|thread| thread.handle.get() == handle).copied()
     }
 
-    /// Lets another thread take the place of one that was joined or detached, and has ended.
+    /// Frees the place of a thread that has ended and was joined or detached.
     pub(super) fn joined(&mut self, thread: Ref) {
         thread.handle.set(0);
         self.ended.retain(|other| !other.is(thread));
         self.give_back(thread);
     }
 
-    /// Lets a waiting thread wait at another address.
+    /// Moves a waiting thread to another address.
     pub(super) fn move_to(&mut self, thread: Ref, address: usize) {
         self.addresses[bucket(thread.address.get())].remove(thread);
         thread.address.set(address);
         self.addresses[bucket(address)].push(thread, Place::Address);
     }
 
-    /// Lets somebody see to it that a thread which was made ready from outside runs.
+    /// Ensures that a thread runs that was made ready from outside of the scheduler.
     pub(super) fn let_run(&self) {
         if self.running.is_none() {
             self.let_watch();
@@ -313,8 +312,8 @@ impl Shared {
         self.set_attention();
     }
 
-    /// Gives the run token to another thread, which is to be [woken](kernel::wake) without the
-    /// lock: it may want it at once.
+    /// Passes the run token to another thread. The caller must [wake](kernel::wake) that thread
+    /// after it has released the lock, which the woken thread may need immediately.
     pub(super) fn give(&mut self, next: Ref) {
         self.counts.switches += 1;
         self.run(next);
@@ -328,7 +327,8 @@ impl Shared {
         next.go.store(GO, Ordering::Release);
     }
 
-    /// As [`give`](Shared::give), from the watcher, which goes on watching unless it is the one.
+    /// Passes the run token as [`give`](Shared::give) does, from the watcher. If the watcher itself
+    /// gets it, another thread watches.
     pub(super) fn give_from_watcher(&mut self, me: Ref, next: Ref) {
         self.give(next);
         kernel::wake(&next.go);
@@ -342,7 +342,7 @@ impl Shared {
         ATTENTION.store(first.min(self.slice_end), Ordering::Relaxed);
     }
 
-    /// Sees to it that somebody watches, when this thread will not.
+    /// Ensures that another thread watches, because this one will not.
     pub(super) fn let_watch(&self) {
         let watcher = WATCHER.load(Ordering::Relaxed);
         let can_watch = |thread: &&Ref| {
@@ -358,7 +358,7 @@ impl Shared {
         }
     }
 
-    /// Lets everybody run free.
+    /// Frees all threads from the scheduler.
     pub(super) fn free_all(&mut self, me: Ref) {
         IS_ON.store(false, Ordering::Relaxed);
         WATCHER.store(ptr::null_mut(), Ordering::Relaxed);
@@ -374,7 +374,7 @@ impl Shared {
     }
 }
 
-/// Notes that every clock has gone on.
+/// Records that every clock has ticked.
 #[inline]
 pub(super) fn tick() {
     TICKED.store(NOW.load(Ordering::Relaxed), Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! The longest sleep of a test, for when it takes more virtual time than a test may take of real
-//! time.
+//! The longest sleep of a test, reported when the test takes more virtual time than its limit on
+//! real time allows.
 
 use ::std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,16 +8,17 @@ use nondex_core::json::Object;
 use super::lock::Lock;
 use crate::origin;
 
-/// From here on a sleep is long, in nanoseconds: shorter ones are not worth a look at the stack.
+/// Shortest time of a long sleep, in nanoseconds. A shorter one is not worth the cost of a stack
+/// trace.
 const LONG: u64 = 5_000_000_000;
 
-/// How many return addresses are kept of one.
+/// Maximum number of return addresses that are kept of a sleep.
 const DEPTH: usize = 32;
 
-/// How long the longest one was.
+/// Length of the longest sleep, in nanoseconds.
 static LONGEST: AtomicU64 = AtomicU64::new(0);
 
-/// Maximum number of addresses of where it was.
+/// Number of return addresses of the longest sleep, and these addresses.
 static PLACE: Lock<(usize, [u64; DEPTH])> = Lock::new((0, [0; DEPTH]));
 
 /// Forgets all sleeps.
@@ -25,7 +26,7 @@ pub(super) fn begin() {
     LONGEST.store(0, Ordering::Relaxed);
 }
 
-/// Notes that this thread has slept for this long, without what was added by choice. Takes no
+/// Records that this thread has slept for this long, without what choices added. Allocates no
 /// memory.
 pub(super) fn note(time: u64) {
     if time < LONG || LONGEST.fetch_max(time, Ordering::Relaxed) >= time {
@@ -36,7 +37,7 @@ pub(super) fn note(time: u64) {
     *PLACE.lock() = (found, room);
 }
 
-/// Writes the longest one as a field of the record, if there was a long one: a
+/// Writes the longest sleep, if there was a long one, as a field of the record: a
 /// [`SleepRecord`](nondex_core::SleepRecord).
 pub(super) fn write(record: &mut Object<'_>) {
     let longest = LONGEST.load(Ordering::Relaxed);

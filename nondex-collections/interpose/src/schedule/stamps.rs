@@ -1,4 +1,4 @@
-//! The real times of files and the virtual ones that are shown for them.
+//! Mapping from real times of files to the virtual ones that are shown for them.
 
 use ::std::sync::atomic::{AtomicBool, Ordering};
 use ::std::time::Duration;
@@ -8,55 +8,55 @@ use nondex_core::hidden;
 use super::{kernel, start_of};
 use crate::libc;
 
-/// How long time must be jumped over until files tell it apart: the shortest tick of a kernel
-/// (`CONFIG_HZ=1000`), in nanoseconds.
+/// Shortest jump of virtual time that file times must reflect, in nanoseconds: the shortest tick of
+/// a kernel (`CONFIG_HZ=1000`).
 const TICK: u64 = 1_000_000;
 
-/// A file that was written this long before the test is not one of the test's, in nanoseconds.
+/// Time before the test, in nanoseconds, in which a written file still counts as the test's.
 pub(super) const SLACK: u64 = 20_000_000;
 
-/// How many of each are kept.
+/// Maximum number of entries in each list.
 const MOST: usize = 4096;
 
-/// Whether a file was written since time passed.
+/// Whether a file may have been written since virtual time last jumped.
 static IS_WRITTEN: AtomicBool = AtomicBool::new(false);
 
-/// A stretch of time in which virtual time does not jump.
+/// Segment of the mapping, in which virtual time does not jump.
 struct Stretch {
-    /// Its first real time.
+    /// First real time of the segment.
     real: u64,
-    /// Its first and, unless it is the last stretch, its last virtual time.
+    /// First and, unless the segment is the last one, last virtual time.
     from: u64,
     to: u64,
 }
 
-/// The present, as a real and as a virtual time.
+/// Present time, as a real and as a virtual one.
 #[derive(Clone, Copy)]
 pub(super) struct Now {
     pub(super) real: u64,
     pub(super) shown: u64,
 }
 
-/// What is known about the times of files.
+/// File-time mapping, and the file times that were shown or set.
 pub(super) struct Stamps {
     stretches: hidden::Vec<Stretch>,
-    /// How much virtual time was jumped over in the last stretch, less than a tick.
+    /// Virtual time that was jumped over in the last segment; less than a tick.
     passed: u64,
-    /// Real times that were shown, sorted, and as what.
+    /// Real times that were shown, sorted, and the virtual times shown for them.
     shown: hidden::Vec<(u64, u64)>,
-    /// Times that were set.
+    /// Times that the program has set, sorted.
     set: hidden::Vec<u64>,
-    /// Whether the clock was read that files are compared with.
+    /// Whether the clock to which file times compare was read.
     pub(super) is_read: bool,
 }
 
-/// Notes that a file may have been written.
+/// Records that a file may have been written.
 #[inline]
 pub(super) fn written() {
     IS_WRITTEN.store(true, Ordering::Relaxed);
 }
 
-/// Whether a file was written since the last call, or time passed.
+/// Returns whether a file may have been written since the last call or jump, and resets that.
 pub(super) fn take_written() -> bool {
     IS_WRITTEN.swap(false, Ordering::Relaxed)
 }
@@ -72,7 +72,7 @@ impl Stamps {
         }
     }
 
-    /// Notes a time that a file is given by the program.
+    /// Records a time that the program gives a file.
     pub(super) fn set(&mut self, time: u64) {
         if self.set.len() < MOST {
             if let Err(at) = self.set.binary_search(&time) {
@@ -81,7 +81,7 @@ impl Stamps {
         }
     }
 
-    /// Begins with virtual time.
+    /// Starts the mapping at the beginning of virtual time.
     pub(super) fn begin(&mut self) {
         IS_WRITTEN.store(false, Ordering::Relaxed);
         self.stretches.push(Stretch {
@@ -91,12 +91,13 @@ impl Stamps {
         });
     }
 
-    /// Virtual time is about to jump.
+    /// Updates the mapping before virtual time jumps.
     pub(super) fn will_pass(&mut self, now: u64, passed: u64) {
         let Some(last) = self.stretches.last_mut() else { return };
         let after = now + passed;
         if !IS_WRITTEN.load(Ordering::Relaxed) {
-            // Nothing has a time of it. What is written next may have that of the last tick.
+            // No file has a time of this segment, so it can be moved. The next write may get the
+            // time of the last tick, so that tick must already be behind the jump.
             let tick = last_tick();
             last.real = if tick < last.real && passed >= TICK {
                 await_tick(last.real)
@@ -115,7 +116,7 @@ impl Stamps {
         }
     }
 
-    /// Ends a stretch at a virtual time, and begins one.
+    /// Ends a segment at the virtual time `to`, and begins another one.
     pub(super) fn split(&mut self, to: u64, real: u64, from: u64) {
         self.passed = 0;
         if self.stretches.len() >= MOST {
@@ -127,7 +128,7 @@ impl Stamps {
         }
     }
 
-    /// The virtual time, on the clock, of a real one.
+    /// Returns the virtual time, on the clock, for a real one.
     fn virtual_time(&self, real: u64, now: u64) -> u64 {
         let start = start_of(libc::CLOCK_REALTIME);
         let number = self.stretches.partition_point(|one| one.real <= real);
@@ -145,15 +146,16 @@ impl Stamps {
             && self.set.binary_search(&real).is_err()
     }
 
-    /// Whether the shown time may vary.
+    /// Returns whether the shown time may vary: it was not shown before, and something can compare
+    /// it.
     pub(super) fn is_open(&self, real: u64, now: u64) -> bool {
         let found = self.shown.binary_search_by_key(&real, |&(real, _)| real);
         let is_compared = |at| at > 0 || self.is_read;
         self.is_ours(real, now) && found.is_err_and(is_compared)
     }
 
-    /// What is shown of a real time that may look this much older, unless a system that ticks has
-    /// ticked since the one before it.
+    /// Returns the time that is shown for a real one. It may look older by `age`, unless more than
+    /// `limit` lies between it and the time before it. Any system has ticked within that limit.
     pub(super) fn show(&mut self, real: u64, now: Now, age: u64, limit: u64) -> u64 {
         if !self.is_ours(real, now.real) {
             return real;
@@ -170,8 +172,8 @@ impl Stamps {
         });
         let age = if has_ticked || age < TICK { 0 } else { age };
         let least = earlier.map_or(0, |(_, shown)| shown);
-        let shown = self.virtual_time(real, now.shown).saturating_sub(age);
-        let shown = shown.max(least).min(later);
+        let aged = self.virtual_time(real, now.shown).saturating_sub(age);
+        let shown = aged.max(least).min(later);
         if self.shown.len() < MOST {
             self.shown.insert(at, (real, shown));
         }
@@ -179,13 +181,12 @@ impl Stamps {
     }
 }
 
-/// The real time of the last tick, which is what a file has that is written now.
+/// Returns the real time of the last tick, which is the time of a file that is written now.
 fn last_tick() -> u64 {
     kernel::clock(libc::CLOCK_REALTIME_COARSE)
 }
 
-/// Waits until the clock that files have their times from is later than this real time; what it
-/// shows then.
+/// Waits until the clock of file times is later than this real time, and returns its time.
 fn await_tick(real: u64) -> u64 {
     const ROUNDS: usize = 40;
     for _ in 0..ROUNDS {
@@ -209,7 +210,7 @@ mod tests {
         for _ in 0..20 {
             let mut stamps = Stamps::new();
             stamps.begin();
-            // Somebody reads the clock after a file was written.
+            // A file was written before, and a thread then read the clock.
             stamps.split(BEFORE, kernel::clock(libc::CLOCK_REALTIME), BEFORE);
             stamps.will_pass(BEFORE, AFTER - BEFORE);
             let written = last_tick();

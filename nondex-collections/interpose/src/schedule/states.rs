@@ -1,26 +1,26 @@
-//! States that follow each other, and whether they come again.
+//! Detection of a recurring state in a sequence of states.
 
-/// States that were seen one after the other.
+/// Sequence of states, in constant space.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct States {
-    /// One that the next ones are compared with.
+    /// State with which the next ones are compared.
     known: Option<u64>,
     seen: u32,
-    /// How many are seen when another one is compared with.
+    /// Number of states at which the compared one is replaced.
     replaced_at: u32,
     has_come_again: bool,
     recurs: bool,
 }
 
 impl States {
-    /// Whether one came again, among about the last half of those that were seen.
+    /// Returns whether a state recurred, among about the last half of those that were seen.
     pub(super) const fn recurs(self) -> bool {
         self.recurs
     }
 
-    /// Takes the next one. The one that it is compared with is replaced each time that twice as
-    /// many were seen, so that any cycle is found in the end (Brent, "An improved Monte Carlo
-    /// factorization algorithm", 1980).
+    /// Takes the next state. The state for comparison is replaced each time that the number of
+    /// states has doubled, so any cycle is found eventually. This is the cycle detection of Brent,
+    /// "An improved Monte Carlo factorization algorithm", 1980.
     pub(super) fn see(&mut self, state: u64) {
         self.has_come_again |= self.known == Some(state);
         self.seen += 1;
@@ -37,7 +37,7 @@ impl States {
 mod tests {
     use super::*;
 
-    /// After how many states it is known that one came again.
+    /// Returns the number of states after which a recurrence is reported.
     fn seen(state: impl Fn(u32) -> u32) -> Option<u32> {
         let mut states = States::default();
         (0..10_000).find(|&number| {

@@ -1,10 +1,13 @@
-//! Runs in which a list determines where threads are delayed, so that all short lists can be tried.
+//! Systematic runs, in which a list determines where threads are delayed, so that all short lists
+//! can be tried.
 //!
-//! Wherever another thread could go on there is a *decision*: the one that has the run token goes
-//! on, or is delayed. It then comes again only when the others wait for it or end, or are delayed
-//! in turn. Before an operation that is a preemption. Where a thread is given the run token because
-//! the one before it waits, ends or yields, it lets others go first, which is none. So each
-//! schedule of the test is a list of these decisions, which the record lists in order.
+//! Wherever another thread could run there is a *decision*: the thread that holds the run token
+//! continues, or is delayed. A delayed thread runs again only when the others wait for it, end, or
+//! are delayed in turn.
+//!
+//! A delay before an operation is a preemption. A delay is none if the thread has just got the run
+//! token, because the previous thread waits, ends or yields. It then only lets others go first. So
+//! each schedule of the test is a list of decisions, which the record contains in order.
 
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -23,12 +26,12 @@ static IS_ON: AtomicBool = AtomicBool::new(false);
 
 static SEED: AtomicU64 = AtomicU64::new(0);
 
-/// Whether something else than a decision let another thread go on.
+/// Whether another thread ran for a reason other than a decision.
 static IS_DISTURBED: AtomicBool = AtomicBool::new(false);
 
 static DECISIONS: Lock<hidden::Vec<u64>> = Lock::new(hidden::vec());
 
-/// Takes the list of a run, if there is one.
+/// Reads the list of a run, if there is one.
 pub(super) fn begin(spec: &RunSpec) {
     let is_on = spec.schedule() == Schedule::Systematic;
     SEED.store(spec.seed(), Ordering::Relaxed);
@@ -40,19 +43,19 @@ pub(super) fn is_on() -> bool {
     IS_ON.load(Ordering::Relaxed)
 }
 
-/// Notes that another thread goes on, or may, though no decision is made about it.
+/// Records that another thread runs, or may, without a decision.
 pub(super) fn note_disturbance() {
     IS_DISTURBED.store(true, Ordering::Relaxed);
 }
 
-/// Notes that this thread gives way: whoever is next does not give way to it in turn, or none of
-/// them would ever go on.
+/// Records that this thread yields. The next one must not let it go first in turn, or neither would
+/// ever make progress.
 pub(super) fn note_yield(me: Ref) {
     me.delayed_at.set(Some(STEPS.load(Ordering::Relaxed)));
 }
 
-/// How long this thread is delayed, in nanoseconds, before an operation or, where that is no
-/// preemption, before it goes on after others did.
+/// Returns how long this thread is delayed, in nanoseconds. The delay comes before an operation or,
+/// if it is no preemption, before the thread resumes with the run token.
 pub(super) fn hold(me: Ref, is_preemption: bool) -> u64 {
     let now = STEPS.load(Ordering::Relaxed);
     if context::level().is_none() || !SHARED.lock().has_other(now) {
@@ -83,18 +86,18 @@ fn note(decision: u64) {
     }
 }
 
-/// Whether the first decision of a thread is in the list.
+/// Returns whether the first decision of a thread is in the list.
 pub(super) fn holds_first(thread: Ref) -> bool {
     is_listed(thread, 0)
 }
 
-/// Whether the list holds this thread back at its decision of this number.
+/// Returns whether the list delays this thread at its decision of this number.
 fn is_listed(thread: Ref, number: u32) -> bool {
     let stop = Stop { thread: thread.index.get(), number };
     stops::of_seed(SEED.load(Ordering::Relaxed)).any(|listed| listed == stop)
 }
 
-/// Writes what was decided as a field of the record, if there is a list: a
+/// Writes the decisions as a field of the record, if there is a list: a
 /// [`Course`](nondex_core::Course).
 pub(super) fn write(record: &mut Object<'_>) {
     if !is_on() {

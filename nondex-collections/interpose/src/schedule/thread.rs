@@ -1,4 +1,4 @@
-//! A thread as the scheduler knows it.
+//! The scheduler's data about a thread.
 
 use ::std::cell::Cell;
 use ::std::mem;
@@ -12,24 +12,24 @@ use super::reads::Reads;
 use super::states::States;
 use crate::libc;
 
-/// What a thread does, as far as the others are concerned.
+/// State of a thread as seen by the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// It has the run token.
+    /// It holds the run token.
     Running,
-    /// It could go on.
+    /// It could run.
     Ready,
-    /// It waits for another thread, for a time, or for a condition that can be polled.
+    /// It waits for another thread, for a time, or for a condition that is polled.
     Blocked,
-    /// It is in a call that the scheduler does not see the end of.
+    /// It is in a call that ends outside of the scheduler's control.
     Outside,
-    /// It had the run token and did nothing with it for so long that others were let go.
+    /// It held the run token without progress for so long that others were allowed to run.
     Stuck,
     /// It has ended.
     Ended,
 }
 
-/// The list that a thread stands in.
+/// List that contains a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Nowhere,
@@ -38,89 +38,89 @@ pub(super) enum Place {
     Polls,
 }
 
-/// Why a thread that was blocked goes on.
+/// Reason why a blocked thread continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Woken {
-    /// What it waited for has happened.
+    /// The event that it waited for has happened.
     Done,
-    /// Its time has come.
+    /// Its deadline has passed.
     Time,
-    /// The scheduler has ended: it is to wait for real.
+    /// The scheduler has ended, so the thread must wait for real.
     Free,
 }
 
 /// Number of kinds of choices that a thread records once.
 pub(super) const MARKS: usize = 10;
 
-/// How many looks at the same few places are a thread that waits for another by looking.
+/// Number of looks at the same few places from which on a thread spins.
 pub(super) const SPIN: u32 = 128;
 
-/// How many such looks show that it does nothing else.
+/// Number of such looks that show that the thread does nothing else.
 const SPINNING: u32 = 8 * SPIN;
 
-/// How many yields do.
+/// Number of yields that show the same.
 const YIELDS: u32 = 256;
 
-/// What a waiting thread asks again and again; see [`wait_for`](super::wait_for).
+/// Condition that the scheduler polls for a waiting thread; see [`wait_for`](super::wait_for).
 pub(super) type Question = *mut dyn FnMut() -> bool;
 
-/// A thread. Its fields belong to the thread itself, or to whoever has the lock; atomics to both.
+/// A thread. Its fields may be accessed by the thread itself and by the holder of the lock; atomics
+/// by both at once.
 pub(super) struct Thread {
-    /// What the thread is requested to do while it waits for the run token; a futex.
+    /// Request to the thread while it waits for the run token; a futex.
     pub(super) go: AtomicU32,
-    /// Our own work goes on in it.
+    /// Whether the thread runs the tool's own code.
     pub(super) is_busy: AtomicBool,
     pub(super) is_stuck: AtomicBool,
-    /// Separates its choices from those of all others.
+    /// Key that separates its choices from those of all other threads.
     pub(super) key: Cell<u64>,
     pub(super) children: Cell<u64>,
-    /// How many threads had this place before.
+    /// Number of threads that have had this place, including this one.
     pub(super) life: Cell<u32>,
-    /// How many operations it did while there was another thread.
+    /// Number of operations that it did while there was another thread.
     pub(super) operations: Cell<u64>,
-    /// Whether it has still to say that there is something to choose, of each
-    /// [kind](super::choices).
+    /// Whether it has still to record that it has a choice, for each [kind](super::choices).
     pub(super) marks: [Cell<bool>; MARKS],
-    /// What its first operation is known by, if it is delayed there.
+    /// Call site of its first operation, if it is delayed there.
     pub(super) caller: Cell<Option<Caller>>,
-    /// What it has read, and how often it was about to write what it had read, in the run of a seed
-    /// that asks for that.
+    /// Places that it has read, and number of times that it was about to write one of them. Both
+    /// are tracked in runs that aim.
     pub(super) reads: Reads,
     pub(super) acts: Cell<u64>,
-    /// How often it was about to wait for another thread.
+    /// Number of times that it was about to wait for another thread.
     pub(super) waits: Cell<u64>,
-    /// How often it slept or waited for a time.
+    /// Number of times that it slept or waited for a time.
     pub(super) timed: Cell<u64>,
-    /// How often it was shown a time that could have been an old one.
+    /// Number of times that it was shown a time that could have been an old one.
     pub(super) read: Cell<u64>,
-    /// How often it read a clock again while there was no other thread.
+    /// Number of times that it read a clock again while there was no other thread.
     pub(super) read_alone: Cell<u64>,
-    /// Whether it was delayed when it was about to read a clock, which shows that.
+    /// Whether it was delayed before it reads a clock, which shows the delay.
     pub(super) reads_clock: Cell<bool>,
-    /// How long it has done nothing but look at the same few places.
+    /// Number of looks at the same few places since it last did anything else.
     pub(super) idle: Cell<u32>,
-    /// The same, when it read a clock last.
+    /// The same number at its last reading of a clock.
     pub(super) idle_at_reading: Cell<u32>,
-    /// How often any thread had [blocked](super::shared::Shared) at the last call.
+    /// Number of times that any thread had [blocked](super::shared::Shared) at the last check.
     pub(super) looked_since: Cell<u64>,
     pub(super) looked_at: [Cell<usize>; 4],
-    /// What it was like [now and then](super::recurrence) while it looked, and how long it had
-    /// looked when that was seen last.
+    /// States in which it was [from time to time](super::recurrence) while it spun, and its number
+    /// of looks at the last one.
     pub(super) states: Cell<States>,
     pub(super) seen_at: Cell<u32>,
-    /// Where the frame ended in which it was seen to look, below which its stack has nothing.
+    /// End of the frame in which it last spun; its stack is unused below.
     pub(super) looks_from: Cell<usize>,
-    /// Where its stack begins, which grows downwards.
+    /// Beginning of its stack, which grows downwards.
     pub(super) stack: Cell<usize>,
-    /// The value that it waits for a change of, in a futex.
+    /// Value of the futex while which it waits.
     pub(super) expected: Cell<u32>,
-    /// Its number in the system.
+    /// System number of the thread.
     pub(super) number: Cell<i32>,
     pub(super) handle: Cell<libc::pthread_t>,
-    /// Whether it was given the processor that all threads share, and has it still.
+    /// Whether it was given the processor that all threads share, and still has it.
     pub(super) shares_processor: Cell<bool>,
     pub(super) path: Cell<Option<hidden::Vec<u8>>>,
-    /// How often its key was given back at its end.
+    /// Number of rounds of destructors at its end.
     pub(super) rounds: Cell<u8>,
 
     pub(super) state: Cell<State>,
@@ -128,7 +128,7 @@ pub(super) struct Thread {
     pub(super) address: Cell<usize>,
     pub(super) bits: Cell<u32>,
     pub(super) woken: Cell<Woken>,
-    /// The operation at which it was woken last, and from where.
+    /// Number of its operations when it was last woken, and the address there.
     pub(super) woken_at: Cell<(u64, usize)>,
     /// Whether it was woken and had to wait again.
     pub(super) waits_again: Cell<bool>,
@@ -137,26 +137,26 @@ pub(super) struct Thread {
     pub(super) joiner: Cell<Option<Ref>>,
 
     pub(super) place: Cell<Place>,
-    /// Who stands before and after it in its list.
+    /// Neighbours in its list.
     pub(super) before: Cell<Option<Ref>>,
     pub(super) after: Cell<Option<Ref>>,
-    /// Which one of the test it is, in the order in which they were started.
+    /// Index among the test's threads, in the order of their starts.
     pub(super) index: Cell<u32>,
-    /// How many [decisions](super::systematic) it came to, and how many operations there had been
-    /// when one held it back last.
+    /// Number of [decisions](super::systematic) that it has reached, and number of operations at
+    /// the last one that delayed it.
     pub(super) decisions: Cell<u32>,
     pub(super) delayed_at: Cell<Option<u64>>,
-    /// The operation of all threads at which it was delayed last.
+    /// Number of all threads' operations at which it was last delayed.
     pub(super) held_at: Cell<u64>,
     pub(super) deadline: Cell<u64>,
-    /// How much of it the tool has added.
+    /// Part of the deadline that the tool has added.
     pub(super) late: Cell<u64>,
     pub(super) order: Cell<u64>,
-    /// Where it stands among the timers, plus one.
+    /// Index among the timers, plus one.
     pub(super) timer: Cell<usize>,
 }
 
-/// Threads are never given back: another one takes the place of one that has ended.
+/// Reference to a thread. Threads are never freed: a new one reuses the place of an ended one.
 pub(super) type Ref = &'static Thread;
 
 // SAFETY: the type's documentation states who may access what.
@@ -220,7 +220,7 @@ impl Thread {
         hidden::Box::leak(hidden::boxed(thread))
     }
 
-    /// Makes this one, whose thread has ended, another thread.
+    /// Reuses this place, whose thread has ended, for a new thread.
     pub(super) fn renew(&'static self, key: u64, path: &str) -> Ref {
         let mut bytes = hidden::vec();
         bytes.extend_from_slice(path.as_bytes());
@@ -268,48 +268,49 @@ impl Thread {
         self
     }
 
-    /// What a child of this thread is known by.
+    /// Returns the key of this thread's next child.
     pub(super) fn next_child(&self) -> u64 {
         let ordinal = self.children.get() + 1;
         self.children.set(ordinal);
         hash::mix(self.key.get() ^ hash::mix(ordinal))
     }
 
-    /// Sets what is requested of this thread while it waits.
+    /// Sets the condition that the scheduler polls while this thread waits.
     ///
     /// # Safety
-    /// The question must be taken back before it ends.
+    /// The condition must be reset before it is dropped.
     pub(super) unsafe fn will_ask(&self, question: &mut dyn FnMut() -> bool) {
         let question: *mut (dyn FnMut() -> bool + '_) = question;
-        // SAFETY: the types differ in a lifetime, which the caller sees to.
+        // SAFETY: the types differ in a lifetime, which the caller guarantees.
         let question =
             unsafe { mem::transmute::<*mut (dyn FnMut() -> bool + '_), Question>(question) };
         self.question.set(Some(question));
     }
 
-    /// Whether it is delayed.
+    /// Returns whether the thread is delayed.
     pub(super) fn is_held(&self) -> bool {
         self.timer.get() != 0 && self.operation.get() == Operation::Hold
     }
 
-    /// Whether it waits for another one by looking.
+    /// Returns whether the thread waits for another one by spinning.
     pub(super) fn spins(&self) -> bool {
         self.idle.get() >= SPINNING
     }
 
-    /// Whether its loop may end after a number of looks: it reads no clock, and has not looked for
-    /// longer than such loops do.
+    /// Returns whether the thread's loop may end after a number of looks. It reads no clock, and
+    /// has not spun for longer than such loops do.
     pub(super) fn may_give_up(&self) -> bool {
         (SPINNING..16 * SPINNING).contains(&self.idle_looks())
     }
 
-    /// How many looks a yield counts as. A loop may yield some dozens of times and then go on,
-    /// although the thread that it waits for is still delayed.
+    /// Returns the number of looks as which a yield counts. A loop may end after some dozens of
+    /// yields, although the thread that it waits for is still delayed.
     pub(super) fn looks_of_yield(&self) -> u32 {
         if self.spins() { SPIN / 2 } else { SPINNING / YIELDS }
     }
 
-    /// How long it has looked at the same few places without reading a clock, which goes on.
+    /// Returns the number of looks at the same few places since the last reading of a clock, which
+    /// advances.
     pub(super) fn idle_looks(&self) -> u32 {
         let idle = self.idle.get();
         match self.idle_at_reading.get() {
@@ -322,7 +323,7 @@ impl Thread {
         ::std::ptr::eq(self, other)
     }
 
-    /// Its path, for a record.
+    /// Returns the thread's path, for a record.
     pub(super) fn path(&self) -> Text {
         let path = self.path.take();
         let text = path.as_deref().map(Text::lossy);

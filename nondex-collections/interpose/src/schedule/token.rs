@@ -1,9 +1,9 @@
-//! The run token: one thread of the test runs at a time, and gives the run token on where it waits
-//! or is stopped.
+//! The run token: only the thread of the test that holds it runs. It passes the token when it
+//! blocks or is preempted.
 //!
-//! There is no thread of ours: one of those that wait for the run token looks, now and then,
-//! whether the one that has it sleeps in the kernel where nobody sees it. It also looks whether the
-//! world outside has done something.
+//! The scheduler has no thread of its own. Instead, one of the threads that wait for the run token
+//! is the *watcher*. It checks periodically whether the running thread sleeps in a kernel call that
+//! was not observed, and whether something outside has made a thread ready.
 
 use ::std::mem;
 use ::std::ptr;
@@ -23,20 +23,20 @@ use super::thread::{Ref, State, Woken};
 use super::{Operation, ending, kernel, processor, slept, systematic, trace};
 use crate::libc;
 
-/// How often the thread that watches looks.
+/// Interval between the watcher's checks.
 const TICK: Duration = Duration::from_millis(10);
 
-/// How many ticks a thread sleeps in the kernel, or computes, without an operation, until others
-/// are let go.
+/// Number of ticks without an operation, while a thread sleeps in the kernel or computes, after
+/// which others may run.
 const TICKS_ASLEEP: u32 = 5;
 const TICKS_COMPUTING: u32 = 100;
 
-/// How long all threads that could go on look at what none of them changes until that is a
-/// livelock: in looks, of which a yield is 64. At the limit of operations fewer will do.
+/// Number of looks after which it is a livelock if all ready threads spin. A yield counts as 64
+/// looks. At the limit on operations a smaller number suffices.
 const LOOKS: u32 = 1 << 22;
 const LOOKS_AT_LIMIT: u32 = 1 << 18;
 
-/// Lets others run until this thread, which stands in some list, is woken.
+/// Lets others run until this thread, which must be in some list, is woken.
 pub(super) fn block(me: Ref, mut shared: Guard<'_, Shared>) -> Woken {
     if !IS_ON.load(Ordering::Relaxed) {
         // The scheduler ended after this thread had begun to wait.
@@ -60,8 +60,8 @@ pub(super) fn block(me: Ref, mut shared: Guard<'_, Shared>) -> Woken {
     woken
 }
 
-/// Whether this thread still has the run token: not if others were let go in the moment before it
-/// came with the lock.
+/// Returns whether this thread still holds the run token. Others may have been allowed to run in
+/// the moment before it took the lock.
 pub(super) fn has_token(me: Ref, shared: &mut Shared) -> bool {
     if me.is_stuck.swap(false, Ordering::Relaxed) {
         shared.remove_outside();
@@ -69,7 +69,7 @@ pub(super) fn has_token(me: Ref, shared: &mut Shared) -> bool {
     shared.running.is_some_and(|running| running.is(me))
 }
 
-/// Gives the run token on, and waits until it is back.
+/// Passes the run token, and waits until it is back.
 pub(super) fn hand_on(me: Ref, mut shared: Guard<'_, Shared>) {
     shared.running = None;
     match shared.pick() {
@@ -91,8 +91,8 @@ pub(super) fn hand_on(me: Ref, mut shared: Guard<'_, Shared>) {
     }
 }
 
-/// Gives the run token on for good, or until this thread comes [back](come_back), if nobody else
-/// was given it.
+/// Passes the run token for good, or until this thread comes [back](come_back). Does nothing if
+/// another thread already has it.
 pub(super) fn leave(me: Ref, mut shared: Guard<'_, Shared>) {
     if !has_token(me, &mut shared) && shared.running.is_some() {
         return;
@@ -115,7 +115,8 @@ pub(super) fn leave(me: Ref, mut shared: Guard<'_, Shared>) {
     }
 }
 
-/// Waits for the run token after a call outside, or after others were let go. Without the lock.
+/// Waits for the run token after a call outside, or after others were allowed to run. Must be
+/// called without the lock.
 pub(super) fn come_back(me: Ref) {
     let mut shared = SHARED.lock();
     if !IS_ON.load(Ordering::Relaxed) {
@@ -138,13 +139,13 @@ pub(super) fn come_back(me: Ref) {
     await_token(me);
 }
 
-/// Waits until this thread has the run token, or runs free.
+/// Waits until this thread holds the run token, or the scheduler has ended.
 pub(super) fn await_token(me: Ref) {
     await_for(me, None);
 }
 
-/// As [`await_token`]; if it is this thread that watches, it looks for the first time after so
-/// long, where that is known.
+/// Waits as [`await_token`] does. If this thread becomes the watcher, it first checks after
+/// `until_look`, if given.
 fn await_for(me: Ref, mut until_look: Option<Duration>) {
     let own = ptr::from_ref(me).cast_mut();
     loop {
@@ -173,13 +174,13 @@ fn await_for(me: Ref, mut until_look: Option<Duration>) {
     }
 }
 
-/// How long the watcher waits until it looks again.
+/// Returns how long the watcher waits until its next check.
 fn pause() -> Duration {
     let shared = SHARED.lock();
     if shared.running.is_some() {
         return TICK;
     }
-    // Whatever happens outside is not to wait for us, nor for a processor.
+    // Events outside should not have to wait for the watcher, nor for the processor that it uses.
     let waited = shared
         .idle_since
         .map_or(0, |since| kernel::clock(libc::CLOCK_MONOTONIC).saturating_sub(since));
@@ -192,7 +193,7 @@ fn pause() -> Duration {
     due.map_or(pause, |due| due.min(pause))
 }
 
-/// Looks, for all, whether somebody can go on.
+/// Checks on behalf of all threads whether one can run.
 fn watch(me: Ref) {
     let mut shared = SHARED.lock();
     if !IS_ON.load(Ordering::Relaxed)
@@ -213,8 +214,7 @@ fn watch(me: Ref) {
         return;
     };
     if running.go.load(Ordering::Relaxed) == GO {
-        // It was given the run token, and the machine has not let it go on yet, or not let it be
-        // woken.
+        // The thread was given the run token but has not run yet, or its wake-up has not arrived.
         kernel::wake(&running.go);
         shared.quiet = 0;
         return;
@@ -227,7 +227,7 @@ fn watch(me: Ref) {
         return;
     }
     shared.quiet += 1;
-    // What it does for us ends by itself.
+    // The tool's own code never blocks for long.
     let is_busy = running.is_busy.load(Ordering::Relaxed);
     if shared.quiet < TICKS_ASLEEP || running.number.get() == 0 || is_busy {
         return;
@@ -236,7 +236,7 @@ fn watch(me: Ref) {
     if !is_asleep && shared.quiet < TICKS_COMPUTING {
         return;
     }
-    // Nobody else is helped by it: it may take its time.
+    // No other thread could run meanwhile, so this one may take its time.
     if shared.ready.is_empty() && shared.timers.first().is_none() && shared.polls.is_empty() {
         return;
     }
@@ -255,8 +255,8 @@ fn watch(me: Ref) {
     }
 }
 
-/// Whether this thread has the run token; one that was stuck waits for it. False when the scheduler
-/// has ended.
+/// Returns whether this thread holds the run token. A thread that was stuck waits for it. Returns
+/// false when the scheduler has ended.
 pub(super) fn is_running(me: Ref) -> bool {
     if me.is_stuck.load(Ordering::Acquire) {
         me.is_stuck.store(false, Ordering::Relaxed);
@@ -269,7 +269,8 @@ pub(super) fn is_running(me: Ref) -> bool {
     true
 }
 
-/// What the running thread does about the others, at an operation that must look up.
+/// Decides whether others run, at an operation at which the running thread must consult the
+/// scheduler.
 pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
     let mut shared = SHARED.lock();
     let is_over = STEPS.load(Ordering::Relaxed) > MAX_STEPS.load(Ordering::Relaxed);
@@ -294,7 +295,7 @@ pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
     shared.wake_due();
     shared.end_long_holds();
     if !yields && nondex_core::context::level().is_none() {
-        // Our own work goes on: it is not stopped in its middle.
+        // The thread runs the tool's own code, which must not be preempted.
         let soon = NOW.load(Ordering::Relaxed) + 10 * STEP;
         ATTENTION.store(soon, Ordering::Relaxed);
         return;
@@ -337,7 +338,7 @@ pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
     shared.set_attention();
 }
 
-/// Gives the run token to a thread that is ready, and waits for a turn.
+/// Passes the run token to a ready thread, and waits for a turn.
 pub(super) fn hand_to(me: Ref, next: Ref, mut shared: Guard<'_, Shared>) {
     if me.is_stuck.load(Ordering::Relaxed) {
         drop(shared);
@@ -357,8 +358,8 @@ fn change_to(me: Ref, next: Ref, mut shared: Guard<'_, Shared>) {
     go_first_or_let_others(me);
 }
 
-/// Lets others go first where this thread was just given the run token, if a list of decisions
-/// requires it.
+/// Lets others go first after this thread has got the run token, if a list of decisions requires
+/// it.
 fn go_first_or_let_others(me: Ref) {
     if !systematic::is_on() || !IS_ON.load(Ordering::Relaxed) {
         return;

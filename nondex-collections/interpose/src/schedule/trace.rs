@@ -1,6 +1,6 @@
-//! What the threads did, one operation after the other, in the few runs that are to be shown.
+//! Trace of the threads' operations, one after the other, in the few runs that are shown to users.
 //!
-//! The stack of an operation is kept as return addresses, which whoever reads the record looks up
+//! The stack of an operation is stored as return addresses. The reader of the record resolves them
 //! in the executable.
 
 use ::std::ffi::{CStr, c_char, c_int};
@@ -17,18 +17,18 @@ use super::thread::Ref;
 use super::{Busy, Operation};
 use crate::{libc, origin};
 
-/// Number of operations until now.
+/// Number of operations so far.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// From which operation on they are kept: never, unless the spec asks for it.
+/// Number of the first operation that is kept: infinite, unless the spec requests a trace.
 static FIRST: AtomicU64 = AtomicU64::new(u64::MAX);
 
 static KEPT: Lock<Kept> = Lock::new(Kept::new());
 
-/// How many bytes are kept of what a descriptor is.
+/// Maximum length in bytes of a descriptor's name.
 const LINK: usize = 512;
 
-/// What an operation is on.
+/// Object of an operation.
 #[derive(Clone, Copy)]
 pub(super) enum Object {
     Nothing,
@@ -36,31 +36,31 @@ pub(super) enum Object {
     Address(usize),
     /// The thread that is started or joined.
     Thread(Ref),
-    /// A part of the state of the process.
+    /// A part of the process's state, and whether it is written.
     State(StateKind, bool, *const c_char),
     /// An open file, pipe or socket, and whether it is written to.
     Descriptor(c_int, bool),
 }
 
-/// What is kept of a run.
+/// Trace of a run: a ring buffer of operations, and the data to which they refer.
 pub(super) struct Kept {
-    /// How many operations are kept.
+    /// Maximum number of operations that are kept.
     most: usize,
     threads: hidden::Vec<Lane>,
-    /// The hash of each stack, sorted, and which it is.
+    /// Hash of each stack, sorted, and the stack's index.
     known: hidden::Vec<(u64, u32)>,
     stacks: hidden::Vec<hidden::Vec<u64>>,
     names: hidden::Vec<hidden::Vec<u8>>,
     operations: hidden::Vec<Done>,
-    /// How many there were before the oldest that is kept.
+    /// Number of operations before the oldest one that is kept.
     skipped: u64,
-    /// Where the oldest one is.
+    /// Index of the oldest operation.
     oldest: usize,
 }
 
 struct Lane {
     thread: Ref,
-    /// How often the place of the thread was taken by another one until it was this one's.
+    /// Number of threads that had had the thread's place, including this one.
     life: u32,
     path: Text,
     name: Option<[u8; NAME]>,
@@ -82,7 +82,7 @@ struct Done {
     stack: u32,
 }
 
-/// Begins to count operations, and to keep them if the run asks for them.
+/// Starts to count operations, and to keep them if the run requests it.
 pub(super) fn begin(test: &ScheduledTest) {
     COUNT.store(0, Ordering::Relaxed);
     if test.operations > 0 {
@@ -93,21 +93,21 @@ pub(super) fn begin(test: &ScheduledTest) {
     }
 }
 
-/// Counts an operation; whether it is kept. No other thread of the test runs meanwhile. Not so if
-/// this thread only waits by looking: of what nobody changes the first looks tell enough, and the
-/// others would push out what led to it.
+/// Counts a look, and returns whether it is kept. No other thread of the test runs meanwhile. Looks
+/// of a thread that spins are not kept. The first looks at an unchanging place tell enough, and
+/// later ones would push the operations that led there out of the buffer.
 #[inline]
 pub(super) fn is_look_due(me: Ref) -> bool {
     !me.spins() && is_due()
 }
 
-/// As [`is_look_due`], of an operation of this thread.
+/// Returns whether an operation of this thread is kept, which may be a look.
 #[inline]
 pub(super) fn is_operation_due(me: Ref, operation: Operation) -> bool {
     if operation == Operation::Yield { is_look_due(me) } else { is_due() }
 }
 
-/// As [`is_look_due`], of what is no look.
+/// Counts an operation that is no look, and returns whether it is kept.
 #[inline]
 pub(super) fn is_due() -> bool {
     let number = COUNT.load(Ordering::Relaxed);
@@ -115,7 +115,7 @@ pub(super) fn is_due() -> bool {
     number >= FIRST.load(Ordering::Relaxed)
 }
 
-/// How many operations there were, in a run that keeps none.
+/// Returns the number of operations.
 pub(super) fn count() -> u64 {
     COUNT.load(Ordering::Relaxed)
 }
@@ -151,7 +151,7 @@ pub(super) fn note_access(me: Ref, operation: &'static str, address: usize, writ
     keep(me, Object::Address(address), done);
 }
 
-/// Keeps that this thread is delayed, or how much later than asked it wakes.
+/// Keeps an injected delay of this thread, or the lateness with which it wakes.
 #[cold]
 pub(super) fn note_delay(me: Ref, operation: &'static str, length: u64) {
     let done = Done { operation, length: Some(length), ..Done::default() };
@@ -161,8 +161,8 @@ pub(super) fn note_delay(me: Ref, operation: &'static str, length: u64) {
 fn keep(me: Ref, object: Object, done: Done) {
     let is_busy = me.is_busy.load(Ordering::Relaxed);
     let _busy = (!is_busy).then(|| Busy::begin(me));
-    let mut stack = [0; origin::DEPTH];
-    let stack = origin::addresses(&mut stack);
+    let mut room = [0; origin::DEPTH];
+    let stack = origin::addresses(&mut room);
     let name = object.name();
     let mut kept = KEPT.lock();
     let thread = kept.lane(me);
@@ -191,7 +191,8 @@ impl Object {
         matches!(self, Object::State(_, true, _) | Object::Descriptor(_, true))
     }
 
-    /// The name of a part of the state, after its kind; that of what a descriptor is.
+    /// Returns the name of a part of the state, after its kind, or of the object behind a
+    /// descriptor.
     fn name(self) -> Option<hidden::Vec<u8>> {
         let mut name = hidden::vec();
         match self {
@@ -199,20 +200,19 @@ impl Object {
                 name.extend_from_slice(kind.name().as_bytes());
                 name.push(b':');
                 if !text.is_null() {
-                    // SAFETY: a caller that reports an operation on this state has its name as a C
-                    // string.
+                    // SAFETY: the caller passes the name of this state as a C string.
                     name.extend_from_slice(unsafe { CStr::from_ptr(text) }.to_bytes());
                 }
             }
             Object::Descriptor(fd, _) => {
                 let mut path = hidden::vec();
                 let _ = write!(path, "/proc/self/fd/{fd}\0");
-                let mut link = [0; LINK];
+                let mut room = [0; LINK];
                 // SAFETY: the path ends with NUL, and what it links to is written to a place of
                 // this function.
                 let len =
-                    unsafe { libc::readlink(path.as_ptr().cast(), link.as_mut_ptr().cast(), LINK) };
-                let link: &[u8] = link.get(..usize::try_from(len).ok()?)?;
+                    unsafe { libc::readlink(path.as_ptr().cast(), room.as_mut_ptr().cast(), LINK) };
+                let link: &[u8] = room.get(..usize::try_from(len).ok()?)?;
                 if link.starts_with(b"/") {
                     name.extend_from_slice(b"file:");
                 }
@@ -238,7 +238,7 @@ impl Kept {
         }
     }
 
-    /// Which thread this is.
+    /// Returns the index of a thread in the trace.
     fn lane(&mut self, thread: Ref) -> u32 {
         let life = thread.life.get();
         let is_it = |lane: &Lane| lane.thread.is(thread) && lane.life == life;
@@ -246,7 +246,7 @@ impl Kept {
             self.threads.push(Lane { thread, life, path: thread.path(), name: None });
             self.threads.len() - 1
         });
-        // Its own name is given to a thread before it does anything of the program's.
+        // A thread receives its name before it runs any code of the program, so the name is final.
         let lane = &mut self.threads[at];
         if thread.number.get() == kernel::thread_number() {
             lane.name = kernel::thread_name();
@@ -288,7 +288,7 @@ impl Kept {
     }
 }
 
-/// What was kept; no more is.
+/// Takes the trace, and stops keeping operations.
 pub(super) fn take() -> Option<Kept> {
     let was_on = FIRST.swap(u64::MAX, Ordering::Relaxed) != u64::MAX;
     was_on.then(|| ::std::mem::replace(&mut *KEPT.lock(), Kept::new()))
@@ -318,12 +318,12 @@ impl Kept {
             .count("skipped", self.skipped);
     }
 
-    /// The name of a thread, unless it is that of the thread that started it, which one has that
-    /// nobody gave a name.
+    /// Returns the name of a thread, unless it was inherited: a thread without a name has its
+    /// parent's.
     fn own_name<'a>(&self, lane: &'a Lane) -> Option<&'a [u8]> {
         let name = lane.name.as_ref()?;
-        let parent = lane.path.rsplit_once('.').map(|(parent, _)| parent)?;
-        let parent = self.threads.iter().find(|other| *other.path == *parent)?;
+        let (path, _) = lane.path.rsplit_once('.')?;
+        let parent = self.threads.iter().find(|other| *other.path == *path)?;
         (parent.name.as_ref() != Some(name)).then(|| kernel::until_nul(name))
     }
 }

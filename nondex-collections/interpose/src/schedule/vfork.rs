@@ -1,7 +1,7 @@
-//! `vfork`, which returns twice on one stack: nothing of ours may be left there when it is called.
+//! `vfork`, which returns twice on one stack, so none of the tool's frames may be on it.
 //!
-//! The child lives in real time from before it starts. Where it then cannot start, the next wait
-//! finds that there is no child.
+//! The child lives in real time from before it starts. If it cannot start, the next wait finds that
+//! there is no child.
 
 use ::std::ffi::c_int;
 
@@ -10,16 +10,16 @@ use crate::{Errno, libc, original};
 
 type Vfork = unsafe extern "C" fn() -> libc::pid_t;
 
-// Notes the child, and goes on in libc's `vfork` as if the caller had called that. A naked function
-// would need Rust 1.88. A library that exports what rustc knows of does not export this symbol:
-// nothing is scheduled in a program that is observed from outside.
+// Records the child, and jumps to libc's `vfork` as if the caller had called that. A naked function
+// would need Rust 1.88. A library exports only symbols that rustc knows of, hence not this one.
+// That is no loss, because nothing is scheduled in a program that is observed from outside.
 #[cfg(target_arch = "x86_64")]
 ::std::arch::global_asm!(
     ".pushsection .text.vfork,\"ax\",@progbits",
     ".globl vfork",
     ".type vfork,@function",
     "vfork:",
-    // The stack is aligned to 16 bytes where a function is called.
+    // The stack must be aligned to 16 bytes at a call.
     "sub rsp, 8",
     "call {before}",
     "add rsp, 8",

@@ -1,10 +1,11 @@
-//! Who could wake a waiting thread but the threads that are scheduled: where there is nobody, that
-//! all of these wait is a deadlock, and that all which do not wait look at what none of them
-//! changes is a livelock.
+//! Possible wakers of a waiting thread other than the scheduled threads. If there are none, it is a
+//! deadlock when all threads wait. It is a livelock when those that do not wait spin on places that
+//! none of them changes.
 //!
-//! What waits for descriptors or a child is known by other modules. Here are the others: a function
-//! that treats a signal, which anybody may send; a thread that was not started through this
-//! library; and another process, by a condition of C in memory that it shares.
+//! Other modules know of wakers of threads that wait for descriptors or a child. This module finds
+//! the remaining ones. A signal handler may be run by a signal from any process. A thread may not
+//! have been started through this library. Another process may use a lock of C in memory that it
+//! shares.
 
 use ::std::cell::Cell;
 use ::std::ptr;
@@ -19,13 +20,13 @@ use super::thread::{Place, Ref, State, Woken};
 use super::{Operation, filter, kernel};
 use crate::libc;
 
-/// The signals that a thread sends itself by what it does, and those that the C library keeps for
+/// Signals that only the thread's own actions cause, and those that the C library reserves for
 /// itself.
 const OF_NOBODY_ELSE: [libc::c_int; 6] =
     [libc::SIGILL, libc::SIGBUS, libc::SIGFPE, libc::SIGSEGV, 32, 33];
 
-/// What the harness's own thread does. Until it waits for the test's, or where the test is its own,
-/// it may have a lock of the test's allocator.
+/// State of the harness's own thread. The thread may hold a lock of the test's allocator until it
+/// waits for the test's thread.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Harness {
     /// It waits for another thread.
@@ -36,8 +37,8 @@ pub(super) enum Harness {
 }
 
 impl Shared {
-    /// Whether the running thread, and all that could run, have looked this often at what none of
-    /// them changes, and nobody else could change it.
+    /// Returns whether the running thread and all ready ones have spun for this number of looks,
+    /// and nothing else could change what they look at.
     pub(super) fn is_livelock(&mut self, me: Ref, looks: u32) -> bool {
         if !self.all_spin(me, looks)
             || is_any_outside()
@@ -53,10 +54,10 @@ impl Shared {
         !self.has_others && self.harness() == Harness::Waits
     }
 
-    /// Whether the running thread, and all that could run, have looked this often since a thread
-    /// that does something else ran, and were in the same state again meanwhile.
+    /// Returns whether the running thread and all ready ones have looked this often since a thread
+    /// that does something else ran. Their states must have recurred meanwhile.
     fn all_spin(&self, me: Ref, looks: u32) -> bool {
-        /// Number of looks from which it is checked who ran meanwhile.
+        /// Number of looks from which on it is checked which threads ran meanwhile.
         const FEW: u32 = 1 << 17;
         let mut all = ::std::iter::once(me).chain(self.ready.iter());
         all.all(|thread| {
@@ -64,26 +65,27 @@ impl Shared {
                 return false;
             }
             if thread.looked_since.replace(self.blocked) != self.blocked {
-                // What it looks at may have been changed since it looked last.
+                // Another thread may have changed what this one looks at, so its looks count from
+                // here.
                 thread.idle.set(0);
             }
             thread.idle_looks() >= looks && thread.states.get().recurs()
         })
     }
 
-    /// All threads that there are, and those that will be others again.
+    /// Iterates over all threads, including the places of ended ones, which new threads may take.
     pub(super) fn threads(&self) -> impl Iterator<Item = Ref> {
         let ended = self.ended.iter().chain(&self.free);
         self.alive.iter().chain(ended).copied()
     }
 
-    /// Whether somebody could wake one of the threads who is none of them.
+    /// Returns whether anything other than these threads could wake one of them.
     pub(super) fn may_be_woken(&self) -> bool {
         let is_known = |number| self.threads().any(|thread| thread.number.get() == number);
         may_come(self.alive.iter().copied(), is_known)
     }
 
-    /// What the harness's own thread does, the process's first.
+    /// Returns the state of the harness's own thread, which is the process's first.
     pub(super) fn harness(&self) -> Harness {
         let first = first_thread();
         let sleeps = || kernel::sleeps(first) == Some(true);
@@ -98,8 +100,8 @@ impl Shared {
         }
     }
 
-    /// Wakes those whose futex was changed by somebody whose wake-up is not seen; whether there are
-    /// any.
+    /// Wakes a thread whose futex was changed without a wake-up that was observed. Returns whether
+    /// there was one.
     pub(super) fn wake_unseen(&mut self) -> bool {
         let has_changed = |thread: &&Ref| {
             let address = thread.address.get();
@@ -121,16 +123,16 @@ impl Shared {
     }
 }
 
-/// Whether somebody could wake one of these threads, of which all wait. `known` is whether a thread
-/// of the process is, or was, one of the test's.
+/// Returns whether anything could wake one of these threads, all of which wait. `known` states
+/// whether a thread of the process is, or was, one of the test's.
 fn may_come(waiting: impl Iterator<Item = Ref>, known: impl Fn(i32) -> bool) -> bool {
     (1..=64).any(|signal| !OF_NOBODY_ELSE.contains(&signal) && kernel::is_handled(signal))
         || has_other_thread(known)
         || shares_locks(waiting)
 }
 
-/// Whether the process has a thread that is not known, but for the harness's, its first; also when
-/// that cannot be found out.
+/// Returns whether the process has an unknown thread other than the harness's, its first. Also
+/// returns true if that cannot be determined.
 fn has_other_thread(known: impl Fn(i32) -> bool) -> bool {
     /// Maximum number of times that the list is read.
     const READINGS: usize = 64;
@@ -145,7 +147,8 @@ fn has_other_thread(known: impl Fn(i32) -> bool) -> bool {
         if !are_known {
             return true;
         }
-        // The system's list is cut short where a thread ends while it is read.
+        // The system's list is truncated if a thread ends while it is read, so two readings must
+        // agree.
         if before.replace(threads) == Some(threads) {
             return false;
         }
@@ -153,28 +156,27 @@ fn has_other_thread(known: impl Fn(i32) -> bool) -> bool {
     true
 }
 
-/// The number of the process's first thread, which is its own.
+/// Returns the number of the process's first thread, which equals the process's own.
 fn first_thread() -> i32 {
     process_number::of_system() as i32
 }
 
-/// Whether one of these threads waits for a lock of C in memory that other processes may have, too;
-/// also when that cannot be found out.
+/// Returns whether one of these threads waits for a lock of C in memory that other processes may
+/// share. Also returns true if that cannot be determined.
 fn shares_locks(waiting: impl Iterator<Item = Ref>) -> bool {
     let mut locks = waiting.filter(|thread| thread.operation.get() == Operation::Pthread);
     locks.any(|thread| is_shared(thread.address.get()) != Some(false))
 }
 
-/// Whether one of these threads, which all look at the same few places, looks at memory that other
-/// processes may have, too.
+/// Returns whether one of these spinning threads looks at memory that other processes may share.
 fn sees_shared_memory(me: Ref, others: &List) -> bool {
     let threads = ::std::iter::once(me).chain(others.iter());
     let mut places = threads.flat_map(|thread| thread.looked_at.iter().map(Cell::get));
     places.any(|place| is_shared(place) == Some(true))
 }
 
-/// Whether an address is in memory that other processes may have, too; `None` if it is in none that
-/// is known.
+/// Returns whether an address is in memory that other processes may share; `None` if it is in no
+/// known mapping.
 pub(super) fn is_shared(address: usize) -> Option<bool> {
     let file = kernel::File::open(b"/proc/self/maps\0")?;
     let mut room = [0; 1024];
@@ -192,18 +194,19 @@ pub(super) fn is_shared(address: usize) -> Option<bool> {
     }
 }
 
-/// What is known of a line of `/proc/self/maps`: `5581a4c00000-5581a4c21000 rw-p …`.
+/// Parser state for a line of `/proc/self/maps`: `5581a4c00000-5581a4c21000 rw-p …`.
 #[derive(Default)]
 struct Line {
-    /// The part that the next byte belongs to, separated by `-` and blanks.
+    /// Part of the line to which the next byte belongs, separated by `-` and blanks.
     part: u8,
     bounds: [usize; 2],
-    /// How many bytes of the permissions were taken.
+    /// Number of bytes of the permissions that were taken.
     permissions: u8,
 }
 
 impl Line {
-    /// Whether the memory is shared, at the end of a line with this address.
+    /// Takes the next byte. Returns whether the memory is shared at the end of the permissions of a
+    /// line with this address.
     fn take(&mut self, byte: u8, address: usize) -> Option<bool> {
         match (byte, self.part) {
             (b'\n', _) => *self = Line::default(),
@@ -285,7 +288,7 @@ mod tests {
     #[test]
     fn a_signal_is_treated_by_a_function_or_as_usual() {
         assert!(!kernel::is_handled(12));
-        // The run-time system of Rust looks for overflows of stacks.
+        // Rust's runtime handles it to detect stack overflows.
         assert!(kernel::is_handled(libc::SIGSEGV));
     }
 }
