@@ -1,4 +1,4 @@
-//! What a test process can do to itself: see [`System`].
+//! Operations of a test process on itself: see [`System`].
 
 #![expect(
     clippy::disallowed_macros,
@@ -64,7 +64,7 @@ impl System for Process {
     fn watch(&self, states: &[StateId], tell: Option<Tell>) -> bool {
         accessed::begin(states, tell);
         let is_seen = watch::begin(states, tell);
-        // Last, so that what is done for the others is not seen.
+        // Last, so that accesses by the setup of the others are not recorded.
         if states.contains(&StateId::every(StateKind::Static)) {
             pages::begin();
         }
@@ -111,13 +111,12 @@ impl System for Process {
     }
 }
 
-/// Where the run spec stands in the block of variables that the process was started with, and how
-/// long it is.
+/// Address and length of the run spec in the block of variables with which the process was started.
 static SPEC: AtomicPtr<c_char> = AtomicPtr::new(ptr::null_mut());
 static SPEC_LENGTH: AtomicUsize = AtomicUsize::new(0);
 
-/// Notes where the run spec stands, before it is taken out of the environment. Returns whether
-/// there is one. Takes no memory.
+/// Records where the run spec is, before it is removed from the environment. Returns whether there
+/// is one. Allocates no memory.
 pub(crate) fn find_spec() -> bool {
     const NAME: [u8; SPEC_VARIABLE.len() + 1] = {
         let mut name = [0; SPEC_VARIABLE.len() + 1];
@@ -138,9 +137,9 @@ pub(crate) fn find_spec() -> bool {
     !value.is_null()
 }
 
-/// Makes the programs that this process starts find another run spec in its initial environment, or
-/// in the file that is named there. One that is longer than the first is not written into the
-/// environment.
+/// Makes the programs that this process starts find another run spec. It is written over the one in
+/// the initial environment, or to the file that is named there. A spec that is longer than the
+/// first is not written into the environment.
 fn tell(spec: &str) {
     let place = SPEC.load(Ordering::Relaxed);
     let length = SPEC_LENGTH.load(Ordering::Relaxed);
@@ -156,8 +155,8 @@ fn tell(spec: &str) {
     if spec.len() > length {
         return;
     }
-    // SAFETY: the block of variables that a process is started with stays as long as it lives.
-    // Nobody else knows of this part of it, and no more is written than it holds.
+    // SAFETY: the initial block of variables lives as long as the process. No other code refers to
+    // this part of it, and no more is written than fits.
     unsafe {
         ptr::write_bytes(place, 0, length);
         ptr::copy_nonoverlapping(spec.as_ptr().cast(), place, spec.len());

@@ -1,4 +1,4 @@
-//! Children of this process, and what they leave running.
+//! Children of this process, and the processes that they leave running.
 
 use ::std::ffi::c_int;
 use ::std::io;
@@ -7,13 +7,13 @@ use ::std::time::{Duration, Instant};
 
 use crate::libc;
 
-/// Interval of looking at what is left running.
+/// Interval between checks of the processes that are left running.
 const PAUSE: Duration = Duration::from_micros(200);
 
-/// How long a process that was killed may take to end.
+/// Time limit for a killed process to end.
 const KILLED: Duration = Duration::from_secs(5);
 
-/// Whether this process has children, dead or alive.
+/// Returns whether this process has children, dead or alive.
 pub(super) fn are_there() -> bool {
     let mut found = MaybeUninit::<libc::siginfo_t>::zeroed();
     let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
@@ -21,8 +21,8 @@ pub(super) fn are_there() -> bool {
     unsafe { libc::waitid(libc::P_ALL, 0, found.as_mut_ptr(), flags) == 0 }
 }
 
-/// The status of a child that has ended, or why there is none; `None` when it has not ended, with
-/// `WNOHANG`.
+/// Waits for a child and returns its status or the error. With `WNOHANG`, returns `None` if it has
+/// not ended.
 pub(super) fn reap(child: libc::pid_t, flags: c_int) -> Option<io::Result<c_int>> {
     loop {
         let mut status = 0;
@@ -40,7 +40,7 @@ pub(super) fn reap(child: libc::pid_t, flags: c_int) -> Option<io::Result<c_int>
     }
 }
 
-/// Makes this process the parent of orphans among its descendants, while it lives.
+/// Guard that makes this process the parent of its descendants' orphans.
 pub(super) struct Orphans(c_int);
 
 impl Orphans {
@@ -62,13 +62,14 @@ impl Drop for Orphans {
     }
 }
 
-/// Ends what is left of a child that was waited for: its group, and whoever left that, who are all
-/// our children by now. Gives them `grace` to end by themselves; whether somebody did not.
+/// Ends what is left of a child that was waited for: its group, and orphans of its descendants,
+/// which are all children of this process by now. They have `grace` to end voluntarily. Returns
+/// whether any did not.
 pub(super) fn end_group(group: libc::pid_t, grace: Duration) -> bool {
     let mut deadline = Instant::now() + grace;
     let mut is_killing = false;
     loop {
-        // Nearly always there is nobody.
+        // Nearly always there is none, so this comes first.
         match reap(-1, libc::WNOHANG) {
             Some(Ok(_)) => continue,
             Some(Err(_)) => return is_killing,
@@ -76,7 +77,7 @@ pub(super) fn end_group(group: libc::pid_t, grace: Duration) -> bool {
         }
         if Instant::now() >= deadline {
             if is_killing {
-                // What cannot be killed is left to the driver.
+                // A process that cannot be killed is left to the driver.
                 return true;
             }
             is_killing = true;
@@ -95,11 +96,10 @@ pub(super) fn end_group(group: libc::pid_t, grace: Duration) -> bool {
     }
 }
 
-/// The children of this process's only thread.
+/// Returns the children of this process's only thread.
 fn all() -> Vec<libc::pid_t> {
     let own = ::std::process::id();
-    let text = ::std::fs::read_to_string(format!("/proc/self/task/{own}/children"));
-    let text = text.unwrap_or_default();
-    let children = text.split_ascii_whitespace();
-    children.filter_map(|child| child.parse().ok()).collect()
+    let list = ::std::fs::read_to_string(format!("/proc/self/task/{own}/children"));
+    let children = list.unwrap_or_default();
+    children.split_ascii_whitespace().filter_map(|child| child.parse().ok()).collect()
 }

@@ -7,25 +7,24 @@ use ::std::path::{Path, PathBuf};
 use nondex_core::sorted::SortedMap;
 use nondex_core::{StateChange, StateId, StateKind};
 
-/// How many entries are looked at below one directory. With more, it is not recorded.
+/// Maximum number of entries below a directory. With more, its changes are not recorded.
 const MAX_ENTRIES: usize = 5_000;
 
-/// How deep.
+/// Maximum depth below a directory.
 const MAX_DEPTH: usize = 6;
 
-/// Directories that are not looked into: what is in them is not the tests'.
+/// Directories that are not searched, because the tests do not own what is in them.
 const SKIPPED: [&str; 3] = ["target", ".git", "node_modules"];
 
-/// The start of the names of our own temporary files.
+/// Prefix of the names of the tool's own temporary files.
 const OURS: &str = "nondex-";
 
-/// What is known of an entry.
+/// Properties of a file or directory by which changes are detected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
     mode: u32,
     size: u64,
-    /// When it was changed last, by its content and otherwise, and which file it is; of a directory
-    /// nothing.
+    /// Times of the last changes to content and metadata, and inode number; `None` for a directory.
     stamp: Option<(i64, i64, i64, i64, u64)>,
 }
 
@@ -54,12 +53,12 @@ impl Entry {
     }
 }
 
-/// The entries below each of the directories.
+/// Entries below each of the directories; `None` if there are too many.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Files(Vec<(PathBuf, Option<SortedMap<PathBuf, Entry>>)>);
 
 impl Files {
-    /// What is there now, below `roots`, without what is below `but`.
+    /// Lists the entries below `roots`, without those below `but`.
     pub(super) fn below(roots: &[PathBuf], but: Option<&Path>) -> Self {
         let entries = |root: &PathBuf| {
             let mut entries = Vec::new();
@@ -69,7 +68,7 @@ impl Files {
         Files(roots.iter().map(entries).collect())
     }
 
-    /// Whether all below this directory is known.
+    /// Returns whether the entries below this directory are known.
     pub(super) fn knows(&self, root: &Path) -> bool {
         self.entries(root).is_some()
     }
@@ -79,7 +78,7 @@ impl Files {
         entries.as_ref()
     }
 
-    /// What is different `after`.
+    /// Returns the differences to a later listing.
     pub(super) fn changes(&self, after: &Files) -> Vec<StateChange> {
         let mut changes = Vec::new();
         for (root, before) in &self.0 {
@@ -97,7 +96,7 @@ impl Files {
     }
 }
 
-/// Notes all entries below a directory; false when there are too many.
+/// Collects all entries below a directory. Returns false if there are too many.
 fn walk(
     folder: &Path,
     depth: usize,
@@ -107,8 +106,8 @@ fn walk(
     let Ok(found) = fs::read_dir(folder) else { return true };
     for entry in found.flatten() {
         let path = entry.path();
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
+        let file_name = entry.file_name();
+        let name = file_name.to_string_lossy();
         let Ok(metadata) = entry.metadata() else { continue };
         if Some(path.as_path()) == but || name.starts_with(OURS) {
             continue;
@@ -125,14 +124,14 @@ fn walk(
     true
 }
 
-/// A file as it was.
+/// Saved state of a file.
 #[derive(Clone, Debug)]
 pub(super) enum Saved {
-    /// It was not there.
+    /// It did not exist.
     Nothing,
-    /// It was a directory; what was in it is not kept.
+    /// It was a directory, whose content is not saved.
     Folder,
-    /// Its content.
+    /// It had this content and metadata.
     Content(Vec<u8>, Metadata),
 }
 
@@ -147,7 +146,7 @@ impl Saved {
         }
     }
 
-    /// Makes the file what it was.
+    /// Restores the file.
     pub(super) fn restore(&self, path: &Path) {
         let is_folder = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
         match self {

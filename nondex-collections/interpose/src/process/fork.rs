@@ -12,16 +12,16 @@ use super::children;
 use crate::libc;
 use crate::original;
 
-/// How long a thread that was joined may take to disappear.
+/// Time limit for a joined thread to disappear.
 const JOINED: Duration = Duration::from_millis(30);
 
-/// Time limit for what a fork leaves running to end by itself.
+/// Time limit for processes that a fork leaves running to end voluntarily.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(100);
 
-/// The longest pause between two looks at a process that cannot be waited for with a time limit.
+/// Longest pause between two checks of a process that cannot be waited for with a time limit.
 const MAX_PAUSE: Duration = Duration::from_millis(5);
 
-/// See [`System::others`](nondex_core::context::system::System::others).
+/// Implements [`System::others`](nondex_core::context::system::System::others).
 pub(super) fn others() -> Others {
     let deadline = Instant::now() + JOINED;
     loop {
@@ -33,22 +33,22 @@ pub(super) fn others() -> Others {
     }
 }
 
-/// How many threads the process has: the twentieth field of its `stat`, the eighteenth after the
-/// name.
+/// Returns the number of threads of the process: the twentieth field of its `stat` file, the
+/// eighteenth after the name.
 fn threads() -> Option<u64> {
-    let text = ::std::fs::read("/proc/self/stat").ok()?;
-    let text = String::from_utf8_lossy(&text);
+    let stat = ::std::fs::read("/proc/self/stat").ok()?;
+    let text = String::from_utf8_lossy(&stat);
     let (_, fields) = text.rsplit_once(')')?;
     fields.split_ascii_whitespace().nth(17)?.parse().ok()
 }
 
-/// Forks, runs `work` in the fork, and ends it; or waits for the fork's end.
+/// Forks and runs `work` in the child, which then exits. The parent waits for the child's end.
 pub(super) fn fork(limit: Duration, work: &mut dyn FnMut() -> i32) -> Option<ForkEnd> {
     let _orphans = children::Orphans::adopt();
     let reaping = Reaping::keep();
     let started = Instant::now();
     let parent = ::std::process::id();
-    // SAFETY: the process has one thread, so that whatever the child goes on with is whole.
+    // SAFETY: the process has one thread, so no lock is held that the child may need.
     match unsafe { bare_fork() } {
         -1 => None,
         0 => {
@@ -57,7 +57,7 @@ pub(super) fn fork(limit: Duration, work: &mut dyn FnMut() -> i32) -> Option<For
             ::std::process::exit(work());
         }
         child => {
-            // Whoever of both is first.
+            // Both processes do this, because either may run first.
             // SAFETY: no memory is involved.
             unsafe { libc::setpgid(child, child) };
             let end = wait(child, started + limit);
@@ -70,8 +70,8 @@ pub(super) fn fork(limit: Duration, work: &mut dyn FnMut() -> i32) -> Option<For
     }
 }
 
-/// Forks without the handlers of `pthread_atfork`, where libc can: the test in the fork is to find
-/// what it would find in this very process, where no handler has done anything.
+/// Forks without the handlers of `pthread_atfork`, if libc can. The test in the child should find
+/// what it would find in this very process, where no handler has run.
 ///
 /// # Safety
 /// The process must have one thread, or the child only make system calls.
@@ -82,8 +82,8 @@ pub(super) unsafe fn bare_fork() -> libc::pid_t {
     unsafe { fork() }
 }
 
-/// What is done first in a fork: it is the head of a group, its output goes nowhere, and it ends
-/// with its parent.
+/// Prepares a child: it becomes the leader of a group, discards its output, and dies with its
+/// parent.
 fn begin(parent: u32) {
     // SAFETY: the calls involve no memory but the name, which ends in NUL.
     unsafe {
@@ -101,11 +101,11 @@ fn begin(parent: u32) {
     }
 }
 
-/// Waits for a child, or kills it at the deadline. `None` when its end cannot be known.
+/// Waits for a child, and kills it at the deadline. Returns `None` if its end cannot be determined.
 fn wait(child: libc::pid_t, deadline: Instant) -> Option<Outcome> {
     // SAFETY: the call involves no memory.
-    let handle = unsafe { libc::syscall(libc::SYS_pidfd_open, child as c_long, 0) };
-    let handle = c_int::try_from(handle).ok().filter(|handle| *handle >= 0);
+    let result = unsafe { libc::syscall(libc::SYS_pidfd_open, child as c_long, 0) };
+    let pidfd = c_int::try_from(result).ok().filter(|pidfd| *pidfd >= 0);
     let mut pause = Duration::from_micros(50);
     let status = loop {
         if let Some(status) = children::reap(child, libc::WNOHANG) {
@@ -121,13 +121,13 @@ fn wait(child: libc::pid_t, deadline: Instant) -> Option<Outcome> {
             let _ = children::reap(child, 0);
             break Ok(Outcome::TimedOut);
         }
-        match handle {
-            Some(handle) => {
-                let mut poll = libc::pollfd { fd: handle, events: libc::POLLIN, revents: 0 };
+        match pidfd {
+            Some(pidfd) => {
+                let mut poll = libc::pollfd { fd: pidfd, events: libc::POLLIN, revents: 0 };
                 let millis = left.as_micros().div_ceil(1000);
-                let millis = c_int::try_from(millis).unwrap_or(c_int::MAX);
+                let timeout = c_int::try_from(millis).unwrap_or(c_int::MAX);
                 // SAFETY: it is given one entry.
-                unsafe { libc::poll(&raw mut poll, 1, millis) };
+                unsafe { libc::poll(&raw mut poll, 1, timeout) };
             }
             None => {
                 ::std::thread::sleep(pause.min(left));
@@ -135,9 +135,9 @@ fn wait(child: libc::pid_t, deadline: Instant) -> Option<Outcome> {
             }
         }
     };
-    if let Some(handle) = handle {
-        // SAFETY: the handle is ours.
-        unsafe { libc::close(handle) };
+    if let Some(pidfd) = pidfd {
+        // SAFETY: this function opened the descriptor.
+        unsafe { libc::close(pidfd) };
     }
     status.ok()
 }
@@ -150,9 +150,8 @@ fn outcome(status: c_int) -> Outcome {
     }
 }
 
-/// Sees to it that children which have ended stay until they are waited for, while it lives,
-/// whatever the tests did about `SIGCHLD`. Dropped in the fork, it gives the fork back what they
-/// did.
+/// Guard that keeps ended children until they are waited for, whatever action the tests have set
+/// for `SIGCHLD`. When it is dropped, also in the child, their action is restored.
 struct Reaping(Option<libc::sigaction>);
 
 impl Reaping {

@@ -1,5 +1,4 @@
-//! What a process holds besides memory: descriptors that are open, children and threads that have
-//! not ended.
+//! Resources of a process besides memory: open descriptors, living children, and living threads.
 
 use ::std::ffi::c_int;
 use ::std::fs;
@@ -11,24 +10,24 @@ use nondex_core::{StateId, StateKind};
 use super::children;
 use crate::libc;
 
-/// The flag of a thread that is about to be gone, though the system still lists it.
+/// Flag of a thread that is exiting, though the system still lists it (`PF_EXITING`).
 const EXITING: u64 = 0x4;
 
-/// How many columns there are before the flags, after the name of a thread.
+/// Number of columns in a `stat` file between the thread's name and the flags.
 const BEFORE_FLAGS: usize = 6;
 
-/// Each thing by what it is, and the number that the system has for it.
+/// All resources, each with its state and its number in the system.
 #[derive(Clone, Debug)]
 pub(super) struct Held(Vec<(StateId, c_int)>);
 
 impl Held {
-    /// What there is now, but for the descriptors that `are_ports`, which are named as such.
+    /// Lists the present resources, without the descriptors that `are_ports`, which count as ports.
     pub(super) fn now(are_ports: &dyn Fn(c_int) -> bool) -> Self {
         let mut held = Vec::new();
         let mut add = |kind, name, number| held.push((StateId { kind, name }, number));
-        // The descriptors first: to read what else there is takes some.
+        // Descriptors come first, because reading the rest opens some.
         for (number, entry) in numbered("/proc/self/fd") {
-            // Our own of that very folder is gone by now.
+            // The descriptor of this very directory is closed by now.
             if let Ok(link) = fs::read_link(entry) {
                 if !are_ports(number) {
                     let name = without_number(&link.to_string_lossy()).to_owned();
@@ -51,7 +50,7 @@ impl Held {
         Held(held)
     }
 
-    /// How many there are of each.
+    /// Counts the resources of each state.
     pub(super) fn counts(&self) -> SortedMap<StateId, usize> {
         let mut counts = SortedMap::new();
         for (state, _) in &self.0 {
@@ -61,13 +60,13 @@ impl Held {
         counts
     }
 
-    /// Closes, or ends, those of this kind and name that were not there before. Nobody can end a
-    /// thread.
+    /// Closes or ends the resources of this kind and name that did not exist `before`. Threads
+    /// cannot be ended.
     pub(super) fn end_new(&self, before: &Held, state: &StateId) {
         let is_new = |one: &&(StateId, c_int)| one.0 == *state && !before.0.contains(one);
         for (_, number) in self.0.iter().filter(is_new) {
             match state.kind {
-                // SAFETY: whoever opened it finds it closed, as requested.
+                // SAFETY: the caller requests this; the opener finds its descriptor closed.
                 StateKind::Descriptor => _ = unsafe { libc::close(*number) },
                 StateKind::Child => {
                     // SAFETY: a child that was not waited for keeps its number.
@@ -80,20 +79,20 @@ impl Held {
     }
 }
 
-/// The entries of a folder of the system whose names are numbers.
+/// Returns the entries of a system directory whose names are numbers.
 pub(super) fn numbered(folder: &str) -> Vec<(c_int, ::std::path::PathBuf)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let entries = entries.filter_map(|entry| {
+    let numbered = entries.filter_map(|entry| {
         let number = entry.file_name().to_str()?.parse().ok()?;
         Some((number, entry.path()))
     });
-    entries.collect()
+    numbered.collect()
 }
 
-/// The threads of this process. The system's list is cut short where one ends while it is read, so
-/// it is read until two readings agree.
+/// Returns the threads of this process. The system's list is truncated if a thread ends while it is
+/// read, so it is read until two readings agree.
 fn threads() -> Vec<(c_int, ::std::path::PathBuf)> {
-    /// Maximum number of times that it is read again.
+    /// Maximum number of times that the list is read again.
     const READINGS: usize = 64;
     let read = || numbered("/proc/self/task");
     let mut threads = read();
@@ -106,33 +105,31 @@ fn threads() -> Vec<(c_int, ::std::path::PathBuf)> {
     threads
 }
 
-/// The name of a thread or a process.
+/// Returns the name of a thread or a process.
 fn called(task: &Path) -> String {
     let name = fs::read_to_string(task.join("comm")).unwrap_or_default();
     name.trim_end().to_owned()
 }
 
-/// The name of a child: for a moment, one that has begun its program still has the name of the
-/// thread that started it.
+/// Returns the name of a child. A child that has just started its program briefly keeps the name of
+/// the thread that started it, so the executable's name is preferred.
 fn program(child: &Path) -> String {
-    let file = fs::read_link(child.join("exe")).ok();
-    let is_other = file != fs::read_link("/proc/self/exe").ok();
-    let file = file.filter(|_| is_other);
-    let name = file.as_ref().and_then(|file| file.file_name());
+    let executable = fs::read_link(child.join("exe")).ok();
+    let is_other = executable != fs::read_link("/proc/self/exe").ok();
+    let name = executable.as_ref().filter(|_| is_other).and_then(|file| file.file_name());
     name.map_or_else(|| called(child), |name| name.to_string_lossy().into_owned())
 }
 
-/// Whether a thread that was waited for is on its way out.
+/// Returns whether a thread that was joined is exiting.
 fn is_exiting(task: &Path) -> bool {
     let status = fs::read_to_string(task.join("stat")).unwrap_or_default();
     let columns = status.rsplit_once(')').map_or("", |(_, rest)| rest);
     let flags = columns.split_ascii_whitespace().nth(BEFORE_FLAGS);
-    let flags = flags.and_then(|flags| flags.parse::<u64>().ok());
-    flags.is_none_or(|flags| flags & EXITING != 0)
+    flags.and_then(|flags| flags.parse::<u64>().ok()).is_none_or(|flags| flags & EXITING != 0)
 }
 
-/// What a descriptor is of, without a number that is another one in each run: `pipe:[4242]` is a
-/// `pipe`, `anon_inode:[eventpoll]` an `eventpoll`.
+/// Returns the name of a descriptor's object without the number, which differs in each run:
+/// `pipe:[4242]` is a `pipe`, `anon_inode:[eventpoll]` an `eventpoll`.
 fn without_number(link: &str) -> &str {
     match link.split_once(':') {
         Some(("anon_inode", name)) => name.trim_start_matches('[').trim_end_matches(']'),
@@ -171,9 +168,9 @@ mod tests {
         let child = ::std::process::Command::new("sleep").arg("60").spawn();
         let (end, wait) = ::std::sync::mpsc::channel::<()>();
         let (begun, has_begun) = ::std::sync::mpsc::channel::<()>();
-        let thread = ::std::thread::Builder::new().name("held-waits".to_owned());
-        // It names itself.
-        let thread = thread.spawn(move || (begun.send(()), wait.recv())).unwrap();
+        let builder = ::std::thread::Builder::new().name("held-waits".to_owned());
+        // The thread sets its own name, so the test waits until it has begun.
+        let thread = builder.spawn(move || (begun.send(()), wait.recv())).unwrap();
         has_begun.recv().unwrap();
         let count = |held: &Held, kind, name| held.counts().get(&of(kind, name)).copied();
         let held = now();

@@ -1,4 +1,4 @@
-//! The bytes of the executable's statics, and of the main thread's thread-locals.
+//! Bytes of the executable's writable statics.
 
 use ::std::ffi::{c_int, c_void};
 use ::std::fmt::Write;
@@ -11,44 +11,44 @@ use nondex_core::{StateChange, StateId, StateKind, hidden};
 /// Maximum number of changed places that are distinguished.
 const MAX_CHANGES: usize = 4096;
 
-/// How many bytes of a change are shown.
+/// Maximum number of bytes of a change that are shown.
 const MAX_SHOWN: usize = 64;
 
-/// What follows the bytes of a change that are shown, where there are more.
+/// Mark after the shown bytes of a longer change.
 const MORE: char = '\u{2026}';
 
-/// The bytes of such a part.
+/// Bytes of a segment.
 pub(super) type Bytes = hidden::Vec<u8>;
 
-/// A part of the memory of this process.
+/// Segment of this process's memory.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     address: usize,
     length: usize,
-    /// What its address is in the names of states.
+    /// Address of the segment in the names of states.
     offset: usize,
 }
 
-/// Where the executable's writable segments are.
+/// Writable segments of the executable.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Image {
-    /// What is added to the addresses in the executable's file.
+    /// Difference between addresses in memory and those in the executable's file.
     pub(super) base: usize,
     statics: Vec<Segment>,
-    /// The part of them that nobody may write to after the start.
+    /// Range that is read-only after the start (`PT_GNU_RELRO`).
     constant: [usize; 2],
 }
 
 impl Image {
-    /// That of this process.
+    /// Finds the segments of this process's executable.
     pub(super) fn of_process() -> Self {
         unsafe extern "C" fn first(
             info: *mut libc::dl_phdr_info,
             _size: usize,
             image: *mut c_void,
         ) -> c_int {
-            // SAFETY: the loader calls it with what it knows of an object, first with the
-            // executable, and with what it was given.
+            // SAFETY: the loader passes its information on an object, the executable first, and the
+            // pointer that was given to it.
             unsafe {
                 let (info, image) = (&*info, &mut *image.cast::<Image>());
                 image.read(info);
@@ -61,6 +61,8 @@ impl Image {
         image
     }
 
+    /// Reads the segments from the loader's information.
+    ///
     /// # Safety
     /// The information must be the loader's.
     unsafe fn read(&mut self, info: &libc::dl_phdr_info) {
@@ -78,7 +80,7 @@ impl Image {
         }
     }
 
-    /// The starts and ends of the pages with statics that may be written to.
+    /// Returns the starts and ends of the pages with statics that may be written to.
     pub(super) fn written(&self) -> Vec<[usize; 2]> {
         let [start, end] = self.constant.map(|place| place / PAGE * PAGE);
         let pages = self.statics.iter().flat_map(|segment| {
@@ -89,14 +91,14 @@ impl Image {
         pages.filter(|[start, end]| start < end).collect()
     }
 
-    /// What is in all of it now. The program's allocator may have its heap in a static, which
-    /// has no room for this.
+    /// Copies the present bytes of all segments. They go into the tool's hidden memory, because the
+    /// program's allocator may keep a small heap in a static.
     pub(super) fn bytes(&self) -> Vec<Bytes> {
         let bytes = |segment: &Segment| {
             let mut bytes = hidden::vec();
             bytes.reserve_exact(segment.length);
-            // SAFETY: the segment is mapped as long as the executable is, and only read. Others may
-            // write to it meanwhile; then some of the bytes are from before that, which is as good.
+            // SAFETY: the segment is mapped as long as the executable is, and only read. Other
+            // threads may write to it meanwhile; then some bytes are older, which does no harm.
             // There is room for all of them.
             unsafe {
                 let from = ptr::with_exposed_provenance::<u8>(segment.address);
@@ -108,7 +110,7 @@ impl Image {
         self.statics.iter().map(bytes).collect()
     }
 
-    /// The places at which `before` and `after` are different.
+    /// Returns the places at which `before` and `after` are different.
     pub(super) fn changes(&self, before: &[Bytes], after: &[Bytes]) -> Vec<StateChange> {
         let mut changes = Vec::new();
         for ((segment, before), after) in self.statics.iter().zip(before).zip(after) {
@@ -131,7 +133,7 @@ impl Image {
         changes
     }
 
-    /// The address of the bytes that `state` names, and how many there are.
+    /// Returns the address and number of the bytes that `state` names.
     pub(super) fn place(&self, state: &StateId) -> Option<(usize, usize)> {
         let (offset, length) = state.bytes()?;
         self.statics.iter().find_map(|segment| {
@@ -141,17 +143,16 @@ impl Image {
         })
     }
 
-    /// Puts the bytes that `state` names back to those in `bytes`, or makes them zeros, if it has
-    /// so.
+    /// Restores the bytes that `state` names from `bytes`, or clears them if the state requests it.
     pub(super) fn restore(&self, state: &StateId, bytes: &[Bytes]) {
         let Some((offset, length)) = state.bytes() else { return };
         for (segment, bytes) in self.statics.iter().zip(bytes) {
             let start = offset.wrapping_sub(segment.offset);
             let Some(bytes) = bytes.get(start..start.saturating_add(length)) else { continue };
-            // SAFETY: the place is in the writable segment, and holds what it held before: a value
-            // of its type; or the flag of a lock, whose value it is not to be poisoned. No other
-            // thread is there to look at it meanwhile. (What tests own in other memory may be lost,
-            // not freed twice: what was not there before is forgotten.)
+            // SAFETY: the place is in the writable segment, and gets a value that it held before,
+            // hence one of its type; or the cleared flag of a lock, which is then not poisoned. No
+            // other thread accesses it meanwhile. Memory that tests own may leak but is not freed
+            // twice, because new owners are overwritten.
             unsafe {
                 let to = ptr::with_exposed_provenance_mut::<u8>(segment.address + start);
                 if state.is_cleared() {
@@ -164,7 +165,7 @@ impl Image {
     }
 }
 
-/// How many bytes are the same before the first that is not; `None` when all are.
+/// Returns the number of equal bytes before the first difference; `None` if all are equal.
 fn differing(before: &[u8], after: &[u8]) -> Option<usize> {
     const BLOCK: usize = 256;
     let blocks = before.chunks(BLOCK).zip(after.chunks(BLOCK));
@@ -178,7 +179,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
     let shown = &bytes[..bytes.len().min(MAX_SHOWN)];
     let mut text = String::with_capacity(2 * shown.len() + MORE.len_utf8());
     for byte in shown {
-        // It takes whatever is written.
+        // Writing to a string never fails.
         let _ = write!(text, "{byte:02x}");
     }
     if bytes.len() > MAX_SHOWN {
@@ -204,8 +205,9 @@ mod tests {
         let changes = image.changes(&before, &image.bytes());
         let of = |is: &AtomicU32| {
             let offset = ptr::from_ref(is).expose_provenance() - image.base;
-            let mut changes = changes.iter();
-            changes.find(|change| change.state.bytes().is_some_and(|(at, _)| at == offset)).unwrap()
+            let has_offset =
+                |change: &&StateChange| change.state.bytes().is_some_and(|(at, _)| at == offset);
+            changes.iter().find(has_offset).unwrap()
         };
         let (first, second) = (of(&FIRST), of(&SECOND));
         assert_eq!(first.before.as_deref(), Some("01000000"));

@@ -1,5 +1,5 @@
-//! The numbers of the process, of its parent and of its threads: other ones in every run, which no
-//! choice controls.
+//! System numbers of the process, its parent and its threads. They differ in every run, and no
+//! choice controls them.
 
 use ::std::cell::Cell;
 use ::std::ffi::c_long;
@@ -22,21 +22,22 @@ macro_rules! numbers {
 
 numbers! { getpid SYS_getpid getppid SYS_getppid }
 
-/// Whether any thread asked for its number. Today's std does in the main thread, before any test.
+/// Whether any thread has requested its number. Today's std does so in the main thread, before any
+/// test.
 static IS_ASKED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// Whether std is about to ask for the number of this thread.
+    /// Whether std is about to request the number of this thread.
     static BEGINS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Expects that std, where it asks for the number of the main thread, does for that of this one,
-/// which begins.
+/// Expects std to request the number of this new thread, if it did so for the main thread.
 pub(crate) fn thread_begins() {
     BEGINS.set(IS_ASKED.load(Ordering::Relaxed));
 }
 
-/// Std calls this in every thread that it starts, and to report a panic.
+/// Returns the number of this thread. std calls this in every thread that it starts, and to report
+/// a panic, which do not count as requests by the program.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn gettid() -> libc::pid_t {
     let is_first = !IS_ASKED.swap(true, Ordering::Relaxed);
@@ -47,7 +48,7 @@ unsafe extern "C" fn gettid() -> libc::pid_t {
     unsafe { system::call(libc::SYS_gettid as c_long, [0; 6]) as libc::pid_t }
 }
 
-/// Notes system calls for such a number.
+/// Records system calls for such a number.
 pub(crate) fn note_call(number: c_long) {
     let numbers = [libc::SYS_getpid, libc::SYS_getppid, libc::SYS_gettid];
     if numbers.contains(&(number as _)) {

@@ -1,9 +1,10 @@
-//! Which statics a test uses, whether it leaves them changed or not: the pages that they are on may
-//! not be accessed, so that each access faults. The fault has the address; the page is opened for
-//! that one instruction, and closed after it.
+//! Records which statics a test uses, whether it leaves them changed or not. Their pages are made
+//! inaccessible, so each access faults. The fault reports the address. The handler opens the page
+//! for that one instruction, and closes it again afterwards.
 //!
-//! Only on x86-64, whose trap flag stops after one instruction. Unlike the debug registers, this
-//! needs no leave to trace a process, watches all statics at once, and does not show the lines.
+//! This works on x86-64 only, whose trap flag stops a thread after one instruction. Unlike the
+//! debug registers, it needs no permission to trace a process and covers all statics at once. It
+//! does not show the source lines.
 
 use ::std::ffi::{c_int, c_void};
 use ::std::mem;
@@ -17,30 +18,31 @@ use nondex_core::{StateId, StateKind};
 use super::image::Image;
 use crate::{PAGE, libc};
 
-/// How many faults a test may make: a few microseconds each. Then its pages stay open, and it may
-/// use any static.
+/// Maximum number of faults of a test, a few microseconds each. After that the pages stay open, and
+/// the test counts as using any static.
 const MAX_FAULTS: usize = 20_000;
 
-/// How many different accesses are kept, a power of two.
+/// Maximum number of different accesses that are kept; a power of two.
 const MAX_SEEN: usize = 4096;
 
-/// How many pages may be closed, from the first one on.
+/// Maximum number of pages that are closed, from the first one on.
 const MAX_PAGES: usize = 64 * 64;
 
-/// How many parts the statics lie in: a segment or two, without this module's own page.
+/// Maximum number of parts in which the statics lie: one or two segments, without this module's
+/// pages.
 const MAX_PARTS: usize = 8;
 
-/// What the handlers use. It has separate pages, which stay accessible.
+/// Data of the handlers. It has separate pages, which stay accessible.
 #[repr(C, align(4096))]
 struct Pages {
     is_closed: AtomicBool,
-    /// The start and the end of each part that is closed.
+    /// Start and end of each closed part.
     parts: [[AtomicUsize; 2]; MAX_PARTS],
-    /// Which pages are open for an instruction, counted from the start of the first part.
+    /// Pages that are open for one instruction, as bits counted from the start of the first part.
     open: [AtomicU64; MAX_PAGES / 64],
     faults: AtomicUsize,
-    /// The different accesses: an address, and in the lowest bit whether it writes. A table by
-    /// their hashes; 0 is no access.
+    /// Hash table of the different accesses: an address, with a lowest bit that states whether it
+    /// is a write; 0 is no access.
     seen: [AtomicUsize; MAX_SEEN],
 }
 
@@ -52,20 +54,20 @@ static PAGES: Pages = Pages {
     seen: [const { AtomicUsize::new(0) }; MAX_SEEN],
 };
 
-/// Whether a test's accesses are recorded.
+/// Whether a test's accesses are to be recorded.
 static IS_ASKED: AtomicBool = AtomicBool::new(false);
 
-/// What was done about a fault before.
+/// Previous handler of the fault.
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 
-/// Closes the pages of the executable's statics, as far as that can be done.
+/// Closes the pages of the executable's statics, if the platform supports it.
 pub(super) fn begin() {
     IS_ASKED.store(true, Ordering::Relaxed);
     if !cfg!(target_arch = "x86_64") || PREVIOUS.get().is_some() {
         return;
     }
-    let own = ptr::from_ref(&PAGES).addr();
-    let own = [own, own + size_of::<Pages>()];
+    let start = ptr::from_ref(&PAGES).addr();
+    let own = [start, start + size_of::<Pages>()];
     let mut parts = Vec::new();
     for [start, end] in Image::of_process().written() {
         parts.extend([[start, end.min(own[0])], [start.max(own[1]), end]]);
@@ -103,17 +105,17 @@ pub(super) fn begin() {
     PAGES.set_all(libc::PROT_NONE);
 }
 
-/// Opens them for good; which statics were accessed, each byte once as it was read and once as it
-/// was written. An access to a static without a name is one to any of them. The handlers stay: a
-/// thread may be about to come to one.
+/// Opens the pages for good. Returns the accesses to statics, once for each byte that was read and
+/// once for each that was written. An access without a name stands for any static. The handlers
+/// stay in place, because a thread may be about to enter one.
 pub(super) fn end() -> Vec<Access> {
     if !IS_ASKED.swap(false, Ordering::Relaxed) {
         return Vec::new();
     }
     let is_complete = PAGES.is_closed.swap(false, Ordering::AcqRel);
     PAGES.set_all(libc::PROT_READ | libc::PROT_WRITE);
-    let seen = PAGES.seen.iter().map(|seen| seen.load(Ordering::Relaxed));
-    let mut seen: Vec<usize> = seen.filter(|seen| *seen != 0).collect();
+    let accesses = PAGES.seen.iter().map(|seen| seen.load(Ordering::Relaxed));
+    let mut seen: Vec<usize> = accesses.filter(|access| *access != 0).collect();
     seen.sort_unstable();
     let base = Image::of_process().base;
     let accesses = seen.iter().map(|seen| {
@@ -153,7 +155,7 @@ impl Pages {
         self.parts[0][0].load(Ordering::Relaxed)
     }
 
-    /// Keeps an access, if there is room for it.
+    /// Records an access, if there is room for it.
     fn note(&self, address: usize, writes: bool) {
         let access = address << 1 | usize::from(writes);
         let hash = access.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
@@ -166,14 +168,14 @@ impl Pages {
         }
     }
 
-    /// Opens the page with this address until the thread has made a step.
+    /// Opens the page with this address until the thread has made one step.
     fn open(&self, address: usize) {
         let page = (address - self.first()) / PAGE;
         self.open[page / 64].fetch_or(1 << (page % 64), Ordering::Relaxed);
         set(address / PAGE * PAGE, PAGE, libc::PROT_READ | libc::PROT_WRITE);
     }
 
-    /// Closes what was opened.
+    /// Closes the pages that were opened.
     fn close(&self) {
         for (number, pages) in self.open.iter().enumerate() {
             let mut pages = pages.swap(0, Ordering::Relaxed);
@@ -188,24 +190,24 @@ impl Pages {
 
 type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
-/// The flag that stops a thread after its next instruction.
+/// Flag that stops a thread after its next instruction.
 const TRAP: u64 = 1 << 8;
 
-/// In the code of a fault: it was a write.
+/// Bit in the code of a fault that marks a write.
 const WRITES: u64 = 1 << 1;
 
-/// Words of a handler's context, as `ucontext.h` has them: the flags, and the code of the fault.
+/// Indices of words in a handler's context, as in `ucontext.h`: the flags, and the fault's code.
 const FLAGS: usize = 5 + 17;
 const CODE: usize = 5 + 19;
 
-/// Called at each access to a page that is closed. It uses nothing that may be on such a page, and
-/// calls no function that may.
+/// Handles an access to a closed page. The handler uses nothing that may be on such a page, and
+/// calls no function that does, because the fault would recur in it.
 unsafe extern "C" fn faulted(
     _signal: c_int,
     information: *mut libc::siginfo_t,
     context: *mut c_void,
 ) {
-    /// The page is there, and may not be accessed.
+    /// Code of a fault on an existing page whose access is forbidden.
     const SEGV_ACCERR: c_int = 2;
     // SAFETY: the system gives both.
     let (code, address, context) = unsafe {
@@ -222,7 +224,7 @@ unsafe extern "C" fn faulted(
         return;
     }
     if !PAGES.is_closed.load(Ordering::Acquire) {
-        // Another thread closed it in passing.
+        // Another thread has closed the page after all were opened.
         set(address / PAGE * PAGE, PAGE, libc::PROT_READ | libc::PROT_WRITE);
         return;
     }
@@ -239,7 +241,7 @@ unsafe extern "C" fn faulted(
     unsafe { *context.add(FLAGS) |= TRAP };
 }
 
-/// Called after the instruction that made such an access.
+/// Closes the page again after the instruction that made such an access.
 unsafe extern "C" fn stepped(
     _signal: c_int,
     _information: *mut libc::siginfo_t,
@@ -252,12 +254,12 @@ unsafe extern "C" fn stepped(
     }
 }
 
-/// Sets who may access a number of bytes from `start` on, whole pages: by the system call itself,
-/// because libc's functions are interposed by what has statics.
+/// Sets the access rights of whole pages, `length` bytes from `start` on. It makes the system call
+/// directly, because libc's function is interposed here, and uses statics.
 fn set(start: usize, length: usize, access: c_int) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the pages are the executable's statics, and whoever may not access one comes to the
-    // handlers.
+    // SAFETY: the pages are the executable's statics, and the handlers deal with each forbidden
+    // access.
     unsafe {
         const MPROTECT: usize = 10;
         ::std::arch::asm!(

@@ -1,5 +1,5 @@
-//! The state that tests of a process share: kept before the first, compared after each, put back
-//! before the last.
+//! State that the tests of a process share: kept before the first test, compared after each, and
+//! restored before the last.
 
 use ::std::env;
 use ::std::ffi::{OsStr, OsString};
@@ -14,7 +14,7 @@ use super::files::{Files, Saved};
 use super::image::{Bytes, Image};
 use super::surroundings::{self, Room, Surroundings};
 
-/// The state at one time.
+/// State at one time.
 #[derive(Clone, Debug)]
 struct Snapshot {
     bytes: Vec<Bytes>,
@@ -22,17 +22,17 @@ struct Snapshot {
     files: Files,
 }
 
-/// What is kept for a run.
+/// Data that is kept for a run.
 #[derive(Debug)]
 struct Kept {
     image: Image,
-    /// The directories whose files are looked at.
+    /// Directories whose files are compared.
     roots: Vec<PathBuf>,
-    /// Where our own files are.
+    /// Directory of the tool's own files.
     own: Option<PathBuf>,
     first: Snapshot,
     last: Snapshot,
-    /// The files that are to be put back, as they were at first.
+    /// Files that are to be restored, as they were at first.
     saved: Vec<(String, Saved)>,
 }
 
@@ -45,7 +45,7 @@ fn kept<R>(f: impl FnOnce(&mut Kept) -> R) -> Option<R> {
 
 impl Snapshot {
     fn take(image: &Image, roots: &[PathBuf], own: Option<&Path>) -> Self {
-        // The bytes last: what we do ourselves is to be in both of two.
+        // The bytes come last, so that changes by the rest of this function are in every snapshot.
         let surroundings = Surroundings::now();
         let room = Room::make();
         let files = Files::below(roots, own);
@@ -67,11 +67,10 @@ impl Snapshot {
     }
 }
 
-/// Keeps the state before the first test of `spec`.
+/// Takes the first snapshot, before the first test of `spec`.
 pub(super) fn mark(spec: &RunSpec) {
     let image = Image::of_process();
-    let own = spec.record.as_ref().and_then(|record| record.parent());
-    let own = own.map(Path::to_owned);
+    let own = spec.record.as_ref().and_then(|record| record.parent()).map(Path::to_owned);
     let mut roots = Vec::new();
     if spec.records_changes() {
         let surroundings = Surroundings::now();
@@ -81,19 +80,18 @@ pub(super) fn mark(spec: &RunSpec) {
         roots.extend(nondex_core::folder_for_tests(&executable));
         roots.dedup();
     }
-    let put_back = spec.put_back().iter();
-    let files = put_back.filter(|state| state.kind == StateKind::File);
-    let saved = files.map(|state| (state.name.clone(), Saved::of(Path::new(&state.name))));
-    let saved = saved.collect();
+    let files = spec.put_back().iter().filter(|state| state.kind == StateKind::File);
+    let saved =
+        files.map(|state| (state.name.clone(), Saved::of(Path::new(&state.name)))).collect();
     let first = Snapshot::take(&image, &roots, own.as_deref());
-    // The others will not be recorded.
+    // The other directories have too many entries, and are not recorded.
     roots.retain(|root| first.files.knows(root));
     if let Some(mut kept) = KEPT.lock() {
         *kept = Some(Box::new(Kept { image, roots, own, last: first.clone(), first, saved }));
     }
 }
 
-/// What is different since the last call, or since the state was [marked](mark).
+/// Returns the changes since the last call, or since the state was [marked](mark).
 pub(super) fn changes() -> Vec<StateChange> {
     let changes = kept(|kept| {
         let now = Snapshot::take(&kept.image, &kept.roots, kept.own.as_deref());
@@ -104,7 +102,7 @@ pub(super) fn changes() -> Vec<StateChange> {
     changes.unwrap_or_default()
 }
 
-/// Puts these back to what they were when the state was [marked](mark).
+/// Restores these states to those when the state was [marked](mark).
 pub(super) fn restore(states: &[StateId]) {
     kept(|kept| {
         for state in states {
@@ -125,7 +123,7 @@ pub(super) fn restore(states: &[StateId]) {
     });
 }
 
-/// A part of the state at one time.
+/// One part of the state at one time.
 #[derive(Debug)]
 enum Part {
     Bytes(Image, Vec<Bytes>),
@@ -136,7 +134,7 @@ enum Part {
 }
 
 impl Part {
-    /// As it is now; `None` of a kind that is not kept alone.
+    /// Takes the present state; `None` for a kind that cannot be kept alone.
     fn of(state: &StateId) -> Option<Self> {
         match state.kind {
             StateKind::Static => {
@@ -169,14 +167,14 @@ impl Part {
 
 static PARTS: ForkLock<Vec<(StateId, Part)>> = ForkLock::new(Vec::new);
 
-/// What is done with parts of the state.
+/// Action on parts of the state.
 #[derive(Clone, Copy, Debug)]
 enum What {
     Keep,
     Restore,
 }
 
-/// What is done once more before another thread first accesses these.
+/// Action that is repeated before another thread first accesses these states.
 static PENDING: ForkLock<Option<(What, Vec<StateId>)>> = ForkLock::new(|| None);
 
 fn now_and_then(what: What, states: &[StateId]) {
@@ -197,9 +195,8 @@ fn now_and_then(what: What, states: &[StateId]) {
 fn do_with(what: What, states: &[StateId]) {
     match what {
         What::Keep => {
-            let parts = states.iter();
-            let parts = parts.filter_map(|state| Some((state.clone(), Part::of(state)?)));
-            let parts = parts.collect();
+            let with_part = |state: &StateId| Some((state.clone(), Part::of(state)?));
+            let parts = states.iter().filter_map(with_part).collect();
             if let Some(mut kept) = PARTS.lock() {
                 *kept = parts;
             }
@@ -208,17 +205,18 @@ fn do_with(what: What, states: &[StateId]) {
     }
 }
 
-/// Keeps these as they are now, and as another thread first finds them.
+/// Keeps these states as they are now, and again as another thread first finds them.
 pub(super) fn keep(states: &[StateId]) {
     now_and_then(What::Keep, states);
 }
 
-/// Makes these what they were at first, now and when another thread first asks for them.
+/// Restores these states to the first ones, now and again before another thread first accesses
+/// them.
 pub(super) fn hide(states: &[StateId]) {
     now_and_then(What::Restore, states);
 }
 
-/// Puts back what was [kept](keep) last.
+/// Restores the states that were last [kept](keep).
 pub(super) fn put_back() {
     if let Some(kept) = PARTS.lock() {
         kept.iter().for_each(|(state, part)| part.put_back(state));

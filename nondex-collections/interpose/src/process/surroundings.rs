@@ -1,5 +1,5 @@
-//! What the system keeps for a process: environment, directory, masks, signals, limits, its ports,
-//! and what else it [holds](Held).
+//! State that the system keeps for a process: environment, directory, masks, signals, limits,
+//! ports, and what else it [holds](Held).
 
 use ::std::env;
 use ::std::ffi::{CStr, CString, OsStr, OsString, c_int};
@@ -14,23 +14,23 @@ use crate::{libc, sockaddr};
 use nondex_core::sorted::SortedMap;
 use nondex_core::{StateId, StateKind};
 
-/// The signals whose treatment is looked at: all but what libc keeps for itself.
+/// Number of signals whose actions are compared. libc refuses those that it reserves for itself.
 const SIGNALS: c_int = 64;
 
-/// The limits that are looked at, as the system numbers them.
+/// Number of limits that are compared, as the system numbers them.
 const LIMITS: u32 = 16;
 
-/// How many bytes of a value are kept as text.
+/// Maximum length of a value's text, in characters.
 const MAX_TEXT: usize = 1000;
 
-/// See the [module](self).
+/// Snapshot of the state that the [module](self) describes.
 #[derive(Clone)]
 pub(super) struct Surroundings {
     variables: SortedMap<OsString, OsString>,
     directory: Option<PathBuf>,
     umask: libc::mode_t,
     signals: Vec<(c_int, libc::sigaction)>,
-    /// The signals that this thread blocks, and the threads that it starts.
+    /// Signals that this thread blocks, and the threads that it starts.
     blocked: libc::sigset_t,
     limits: Vec<(u32, libc::rlimit)>,
     ports: Vec<String>,
@@ -44,7 +44,7 @@ impl ::std::fmt::Debug for Surroundings {
 }
 
 impl Surroundings {
-    /// As they are now.
+    /// Takes the present state.
     pub(super) fn now() -> Self {
         let limits = (0..LIMITS).filter_map(|number| Some((number, limit(number)?))).collect();
         let _room = Room::make();
@@ -64,7 +64,7 @@ impl Surroundings {
         self.directory.as_ref()
     }
 
-    /// All of it as text.
+    /// Returns all of it as text.
     pub(super) fn texts(&self) -> SortedMap<StateId, String> {
         let mut texts = SortedMap::new();
         let mut add = |kind, name: String, text: String| {
@@ -110,7 +110,8 @@ impl Surroundings {
         texts
     }
 
-    /// Makes this part of the state what it is here. What has a port keeps a file that is none.
+    /// Restores this part of the state. The descriptor of a port is replaced by `/dev/null`, so its
+    /// owner does not close a later one.
     pub(super) fn restore(&self, state: &StateId) {
         match state.kind {
             StateKind::Env => {
@@ -165,15 +166,15 @@ impl Surroundings {
     }
 }
 
-/// The variables, whatever order they are in. Not by std: its function is one that a mirror may
-/// arrange.
+/// Returns the variables in any order. It does not use std's function, because this tool may
+/// replace that by one that permutes them.
 fn variables() -> SortedMap<OsString, OsString> {
     unsafe extern "C" {
         static environ: *const *const libc::c_char;
     }
     let mut variables = SortedMap::new();
-    // SAFETY: the block ends with a null pointer, its strings with NUL, and nobody changes it
-    // meanwhile.
+    // SAFETY: the block ends with a null pointer, its strings with NUL, and no other thread changes
+    // it meanwhile.
     unsafe {
         let mut entry = environ;
         while !entry.is_null() && !(*entry).is_null() {
@@ -181,7 +182,7 @@ fn variables() -> SortedMap<OsString, OsString> {
             let at = text.iter().position(|byte| *byte == b'=').unwrap_or(text.len());
             let (name, value) = (&text[..at], text.get(at + 1..).unwrap_or_default());
             let name = OsString::from_vec(name.to_vec());
-            // The first of a name counts.
+            // The first variable of a name is the effective one.
             if variables.get(&name).is_none() {
                 variables.insert(name, OsString::from_vec(value.to_vec()));
             }
@@ -205,8 +206,8 @@ fn limit(number: u32) -> Option<libc::rlimit> {
     (unsafe { libc::getrlimit(number, &raw mut limit) } == 0).then_some(limit)
 }
 
-/// Makes a limit what it was, as far as that is allowed: what was given up for good, nobody needs
-/// for a limit below it.
+/// Restores a limit as far as that is allowed. If the hard limit was lowered for good, the soft
+/// limit is raised to it.
 fn restore_limit(number: u32, before: libc::rlimit) {
     if set_limit(number, before) {
         return;
@@ -222,8 +223,9 @@ fn set_limit(number: u32, limit: libc::rlimit) -> bool {
     unsafe { libc::setrlimit(number, &raw const limit) == 0 }
 }
 
-/// Room for more descriptors while this lives, where a test has left a limit that all are used up
-/// by: what the process holds is read from files. Without them all of it would count as gone.
+/// Guard that raises the limit on descriptors, because a test may have left a limit that is used
+/// up. The process's resources are read from files. Without descriptors all of them would count as
+/// gone.
 pub(super) struct Room(Option<libc::rlimit>);
 
 impl Room {
@@ -245,7 +247,7 @@ impl Drop for Room {
     }
 }
 
-/// The mask of the permissions of new files, which can only be read by setting it.
+/// Returns the file mode creation mask, which can only be read by setting it.
 pub(super) fn umask() -> libc::mode_t {
     // SAFETY: the calls involve no memory.
     unsafe {
@@ -255,7 +257,7 @@ pub(super) fn umask() -> libc::mode_t {
     }
 }
 
-/// The mask of this thread.
+/// Returns the signals that this thread blocks.
 fn blocked() -> libc::sigset_t {
     let mut blocked = MaybeUninit::zeroed();
     // SAFETY: the set is written where there is room, over zeros, which are one, too.
@@ -265,7 +267,7 @@ fn blocked() -> libc::sigset_t {
     }
 }
 
-/// The addresses from which connections are taken or packets are received.
+/// Returns the addresses at which connections are accepted or packets are received.
 fn ports() -> Vec<String> {
     let mut ports: Vec<String> = sockets().map(|(_, address)| address).collect();
     ports.sort();
@@ -273,18 +275,18 @@ fn ports() -> Vec<String> {
     ports
 }
 
-/// The sockets that have a port for others, with their addresses.
+/// Returns the sockets with a port for others, and their addresses.
 fn sockets() -> impl Iterator<Item = (c_int, String)> {
     let numbers = numbered("/proc/self/fd").into_iter();
     numbers.filter_map(|(socket, _)| Some((socket, port(socket)?)))
 }
 
-/// What the process holds besides its ports.
+/// Returns the process's resources other than its ports.
 fn held() -> Held {
     Held::now(&|descriptor| port(descriptor).is_some())
 }
 
-/// The address with the port that a socket has for others.
+/// Returns the address at which a socket accepts connections or receives packets.
 fn port(socket: c_int) -> Option<String> {
     let is_open = option(socket, libc::SO_ACCEPTCONN) == Some(1)
         || option(socket, libc::SO_TYPE) == Some(libc::SOCK_DGRAM);
@@ -292,7 +294,7 @@ fn port(socket: c_int) -> Option<String> {
     (address.port() != 0).then(|| address.to_string())
 }
 
-/// A number that is kept for a socket.
+/// Returns an option of a socket that is a number.
 fn option(socket: c_int, name: c_int) -> Option<c_int> {
     let mut answer: c_int = 0;
     let mut length = size_of::<c_int>() as libc::socklen_t;
@@ -304,7 +306,7 @@ fn option(socket: c_int, name: c_int) -> Option<c_int> {
     (result == 0).then_some(answer)
 }
 
-/// The value of a variable, looked up without a lock of std's.
+/// Returns the value of a variable, without std's lock.
 pub(super) fn variable(name: &str) -> Option<OsString> {
     let name = CString::new(name).ok()?;
     // SAFETY: the name ends with NUL, and no other thread is there to change the environment.
@@ -313,11 +315,10 @@ pub(super) fn variable(name: &str) -> Option<OsString> {
         return None;
     }
     // SAFETY: the value of a variable ends in NUL.
-    let value = unsafe { CStr::from_ptr(value) };
-    Some(OsString::from_vec(value.to_bytes().to_vec()))
+    Some(OsString::from_vec(unsafe { CStr::from_ptr(value) }.to_bytes().to_vec()))
 }
 
-/// Gives a variable this value, or removes it, without a lock of std's.
+/// Sets or removes a variable, without std's lock.
 pub(super) fn set_variable(name: &OsStr, value: Option<&OsStr>) {
     let Ok(name) = CString::new(name.as_bytes()) else { return };
     let value = value.and_then(|value| CString::new(value.as_bytes()).ok());

@@ -1,6 +1,6 @@
-//! Which process may trace this one, where the system restricts that (Yama's `ptrace_scope`).
+//! The process that may trace this one, where the system restricts that (Yama's `ptrace_scope`).
 //!
-//! The system does not tell what is allowed, so what the program asks for is noted.
+//! The system does not report what is allowed, so the program's requests are recorded.
 
 use ::std::ffi::{c_int, c_ulong};
 use ::std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -9,10 +9,10 @@ use nondex_core::process_number;
 
 use crate::{libc, original, schedule};
 
-/// What the program allowed last: a process id, 0 for none, the largest number for all.
+/// Last tracer that the program allowed: a process id, 0 for none, the largest number for any.
 static ALLOWED: AtomicUsize = AtomicUsize::new(0);
 
-/// The process that allowed it: a fork begins without.
+/// Process that allowed it, because a fork does not inherit the permission.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
 type Prctl = unsafe extern "C" fn(c_int, c_ulong, c_ulong, c_ulong, c_ulong) -> c_int;
@@ -39,13 +39,14 @@ fn note(allowed: usize) {
     PROCESS.store(process_number::of_system(), Ordering::Relaxed);
 }
 
-/// What the program allows.
+/// Returns the tracer that the program allows.
 fn allowed() -> usize {
     let is_ours = PROCESS.load(Ordering::Relaxed) == process_number::of_system();
     if is_ours { ALLOWED.load(Ordering::Relaxed) } else { 0 }
 }
 
-/// Lets all processes trace this one, until this is dropped. Then it is as the program asked for.
+/// Guard that lets any process trace this one. When it is dropped, the program's choice is
+/// restored.
 #[derive(Debug)]
 pub(super) struct AnyTracer(());
 
@@ -62,7 +63,7 @@ impl Drop for AnyTracer {
     }
 }
 
-/// Asks the system, not our own `prctl`, which would note it.
+/// Sets the tracer by the original `prctl`, because this library's own one would record it.
 fn set(tracer: usize) {
     if let Some(original) = original() {
         // SAFETY: the call involves no memory.

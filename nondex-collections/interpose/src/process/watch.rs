@@ -1,8 +1,8 @@
-//! Accesses to a few bytes by a thread and those that it starts, caught by the processor: its debug
-//! registers, which a short-lived child sets through `ptrace` and which stay set after it has let
-//! go. Each access raises `SIGTRAP` in its thread, after the instruction.
+//! Watches accesses to a few bytes by a thread and those that it starts, with the processor's debug
+//! registers. A short-lived child sets these through `ptrace`, and they stay set after it has
+//! detached. Each access raises `SIGTRAP` in its thread, after the instruction.
 //!
-//! Only on x86-64, and only where `ptrace` is allowed.
+//! This works on x86-64 only, and only where `ptrace` is allowed.
 
 #![cfg_attr(
     not(test),
@@ -28,16 +28,17 @@ use super::fork::bare_fork;
 use super::image::Image;
 use super::tracer::AnyTracer;
 
-/// How many debug registers there are.
+/// Number of debug registers for addresses.
 const REGISTERS: usize = 4;
 
-/// How many accesses of the test's own thread are kept, and how many of all threads that it starts.
+/// Maximum numbers of accesses that are kept: of the test's own thread, and of all its other
+/// threads.
 const MAX_ACCESSES: [usize; 2] = [64, 16];
 
-/// Where the debug registers stand in what `ptrace` calls the user area.
+/// Offset of the debug registers in what `ptrace` calls the user area.
 const DEBUG_REGISTERS: usize = 848;
 
-/// The register with those that are enabled.
+/// Number of the control register, which enables the others.
 const CONTROL: usize = 7;
 
 /// Bytes that one register watches: 1, 2, 4 or 8, aligned.
@@ -47,8 +48,8 @@ struct Watched {
     length: usize,
 }
 
-/// What the registers of a thread watch. It needs no destructor, which the system would take memory
-/// for.
+/// Bytes that the registers of a thread watch. The type needs no destructor, because registering
+/// one for a thread-local variable would allocate memory.
 #[derive(Clone, Copy, Debug)]
 struct Parts {
     watched: [Watched; REGISTERS],
@@ -70,17 +71,17 @@ impl Deref for Parts {
     }
 }
 
-/// The values that are known of what is watched, whichever thread has looked last.
+/// Last known values of the watched bytes, whichever thread read them.
 static VALUES: [AtomicU64; REGISTERS] = [const { AtomicU64::new(0) }; REGISTERS];
 
-/// Looks at these, and returns whether one of them has another value than was known.
+/// Reads these bytes, and returns whether any value differs from the last known one.
 fn is_changed(watched: &[Watched]) -> bool {
     let now = watched.iter().map(Watched::now).zip(&VALUES);
     now.fold(false, |changed, (now, known)| changed | (known.swap(now, Ordering::Relaxed) != now))
 }
 
-/// Looks at what this thread watches, and returns whether it has changed; `None` while it is looked
-/// at already.
+/// Reads the bytes that this thread watches, and returns whether they have changed; `None` during
+/// such a reading.
 fn look() -> Option<bool> {
     let looked = WATCHED.try_with(|watched| {
         let watched = watched.try_borrow_mut().ok()?;
@@ -89,13 +90,13 @@ fn look() -> Option<bool> {
     looked.ok().flatten()
 }
 
-/// What is watched in this process.
+/// Watched state of this process, and the recorded accesses.
 struct Watch {
     state: Option<StateId>,
     accesses: hidden::Vec<Manner>,
     tell: Option<Tell>,
-    /// What was done about the signal, until a second thread watches: that one may outlive the
-    /// test.
+    /// Previous handler of the signal. It is dropped once a second thread watches, which may
+    /// outlive the test and still need the present handler.
     before: Option<libc::sigaction>,
 }
 
@@ -104,8 +105,8 @@ impl Watch {
         Watch { state: None, accesses: hidden::vec(), tell: None, before: None }
     }
 
-    /// Whether there is room for an access; where a thread is to be stopped, only that access
-    /// counts, and the next one after that.
+    /// Returns whether there is room for an access. If a thread is to be interrupted, only the
+    /// access there counts, and the next one after it.
     fn is_kept(&self, own: bool, interrupted: bool, is_next: bool) -> bool {
         let mut room = MAX_ACCESSES[usize::from(!own)];
         if interrupt::is_interrupting() {
@@ -118,20 +119,20 @@ impl Watch {
 static WATCH: ForkLock<Watch> = ForkLock::new(Watch::nothing);
 
 thread_local! {
-    /// What this thread watches.
+    /// Bytes that this thread watches.
     static WATCHED: RefCell<Parts> = const { RefCell::new(Parts::none()) };
 
     /// Whether this is the own thread of the test whose accesses are kept.
     static IS_OF_TEST: Cell<bool> = const { Cell::new(false) };
 
-    /// Whether an access of this thread is being noted.
+    /// Whether an access of this thread is being recorded.
     static IS_NOTING: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Watched {
     fn now(&self) -> u64 {
         let mut bytes = [0; 8];
-        // SAFETY: the bytes are of the executable's segments, or of this thread's thread-locals.
+        // SAFETY: the bytes are in the executable's segments.
         unsafe {
             let from = ptr::with_exposed_provenance::<u8>(self.address);
             ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), self.length);
@@ -140,8 +141,8 @@ impl Watched {
     }
 }
 
-/// The bytes from `start` on in as many parts as there are registers, the first of them when it is
-/// more.
+/// Splits the bytes from `start` on into parts that fit a register each. Drops the rest if there
+/// are more parts than registers.
 fn parts(start: usize, length: usize) -> Parts {
     let (mut at, end) = (start, start.saturating_add(length));
     let mut parts = Parts::none();
@@ -155,7 +156,7 @@ fn parts(start: usize, length: usize) -> Parts {
     parts
 }
 
-/// The value of the control register for these parts.
+/// Returns the value of the control register for these parts.
 fn control(parts: &[Watched]) -> usize {
     let of_part = |(index, part): (usize, &Watched)| {
         let length = match part.length {
@@ -164,14 +165,14 @@ fn control(parts: &[Watched]) -> usize {
             2 => 0b01,
             _ => 0b00,
         };
-        // At work for this thread, at reads and writes, at a number of bytes.
+        // Enabled for this thread, for reads and writes, and the number of bytes.
         1 << (2 * index) | 0b11 << (16 + 4 * index) | length << (18 + 4 * index)
     };
     parts.iter().enumerate().map(of_part).fold(0, |all, one| all | one)
 }
 
-/// Watches the first of these states that is bytes, for this thread. Whether that can be done;
-/// `tell` hears of each access that is kept.
+/// Watches the first of these states that is a static, for this thread. Returns whether that is
+/// possible. `tell` is called with each access that is kept.
 pub(super) fn begin(states: &[StateId], tell: Option<Tell>) -> bool {
     let bytes = |state: &&StateId| state.kind == StateKind::Static;
     let Some(state) = states.iter().find(bytes) else { return false };
@@ -185,7 +186,8 @@ pub(super) fn begin(states: &[StateId], tell: Option<Tell>) -> bool {
         let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
         let handler: unsafe extern "C" fn(c_int, *mut c_void, *mut c_void) = trapped;
         action.sa_sigaction = handler as usize;
-        // Looking at the bytes is an access, too: one that comes in the middle of another.
+        // The handler reads the bytes, which is an access, too, and raises the signal again within
+        // it.
         action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_NODEFER;
         libc::sigaction(libc::SIGTRAP, &raw const action, before.as_mut_ptr())
     };
@@ -212,24 +214,24 @@ pub(super) fn begin(states: &[StateId], tell: Option<Tell>) -> bool {
     true
 }
 
-/// What a thread that this one starts is to watch.
+/// Returns the bytes that a thread started by this one is to watch.
 pub(crate) fn inherit() -> Option<Inherited> {
     let watched = WATCHED.with_borrow(|watched| *watched);
     if watched.is_empty() {
         return None;
     }
     let mut watch = WATCH.lock()?;
-    // Of a thread-local, another thread has its own.
+    // Bytes of other kinds have another address in each thread.
     let is_static = |state: &StateId| state.kind == StateKind::Static;
     watch.state.as_ref().filter(|state| is_static(state))?;
     watch.before = None;
     Some(Inherited(watched))
 }
 
-/// Lets this thread, which runs a test in the middle of another one, watch what that one does.
+/// Makes this thread, which runs a test in the middle of another one, watch what that one watches.
 pub(super) fn join() {
     let watched = WATCH.lock().and_then(|mut watch| {
-        // It may outlive the other test.
+        // This thread may outlive the other test, and then still needs the handler.
         watch.before = None;
         let state = watch.state.as_ref().filter(|state| state.kind == StateKind::Static)?;
         let (start, length) = Image::of_process().place(state)?;
@@ -240,11 +242,11 @@ pub(super) fn join() {
     }
 }
 
-/// What a new thread watches.
+/// Bytes that a new thread is to watch.
 pub(crate) struct Inherited(Parts);
 
 impl Inherited {
-    /// The first thing that the new thread does.
+    /// Sets up the new thread. Must be the first thing that it does.
     pub(crate) fn enter(self) {
         if set_registers(&self.0) {
             WATCHED.set(self.0);
@@ -252,7 +254,7 @@ impl Inherited {
     }
 }
 
-/// The end of what [`begin`] began in this thread: the accesses, in the order in which they
+/// Ends what [`begin`] began in this thread. Returns the accesses in the order in which they
 /// happened.
 #[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "asked by the harness")]
 pub(super) fn end() -> Vec<Access> {
@@ -270,11 +272,11 @@ pub(super) fn end() -> Vec<Access> {
     accesses.into_iter().map(access).collect()
 }
 
-/// Called after each access, which may be one of the program's allocator.
+/// Handles an access, which may be in the middle of the program's allocator.
 unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut c_void) {
     let _errno = crate::Errno::save();
     let _pause = nondex_core::context::pause();
-    // Looking at them comes here, too.
+    // Reading the bytes enters this handler again.
     let Some(writes) = look() else { return };
     if IS_NOTING.replace(true) {
         return;
@@ -296,13 +298,13 @@ unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut 
     IS_NOTING.set(false);
     if interrupted {
         interrupt::stop();
-        // What another test has changed meanwhile is not this one's.
+        // Changes by another test during the interruption do not belong to this one.
         look();
     }
 }
 
-/// Sets the debug registers of this thread, through a child that stops it for a moment. Whether
-/// that was allowed.
+/// Sets the debug registers of this thread, through a child that stops it for a moment. Returns
+/// whether that was allowed.
 fn set_registers(parts: &[Watched]) -> bool {
     if !cfg!(target_arch = "x86_64") {
         return false;
@@ -324,6 +326,8 @@ fn set_registers(parts: &[Watched]) -> bool {
     }
 }
 
+/// Sets the debug registers of another thread through `ptrace`.
+///
 /// # Safety
 /// The calling process must be a child of the thread's.
 unsafe fn set_registers_of(thread: libc::pid_t, parts: &[Watched], control: usize) -> bool {
