@@ -1,8 +1,8 @@
-//! Operations on other machines: seen, and refused when the run blocks the network.
+//! Operations on other machines: observed, and refused if the run blocks the network.
 //!
-//! Every function calls the original first, or not at all when the network is blocked, and records
-//! what became of it. Without a socket that has anything to do with another machine, sending,
-//! receiving and closing cost one load more.
+//! Every function calls the original first, or not at all if the network is blocked, and records
+//! the outcome. As long as no socket concerns another machine, sending, receiving and closing cost
+//! one additional load.
 
 mod address;
 pub(crate) mod child;
@@ -32,34 +32,34 @@ pub(crate) use send::sent;
 use super::{Errno, errno, origin, original, set_errno};
 use crate::libc;
 
-/// Takes the locks that a forked child is to find free, and what they protect whole.
+/// Takes the locks that a forked child must find free, with consistent data under them.
 pub(crate) fn before_fork() {
     socket::before_fork();
     child::before_fork();
     resolve::before_fork();
 }
 
-/// Gives back what [`before_fork`] took, in the parent and in the child.
+/// Releases the locks that [`before_fork`] took, in the parent and in the child.
 pub(crate) fn after_fork() {
     resolve::after_fork();
     child::after_fork();
     socket::after_fork();
 }
 
-/// What to do with an operation on `target`.
+/// Treatment of an operation on a target.
 enum Treatment {
-    /// It is none of our business.
+    /// The operation is none of this tool's business.
     Pass,
-    /// Let it happen and record it.
+    /// The operation happens and is recorded.
     Observe(SocketAddr),
-    /// Let it fail.
+    /// The operation fails.
     Refuse(SocketAddr),
-    /// Let it fail with this error, which the seed chose.
+    /// The operation fails with this error, which the seed chose.
     Fault(SocketAddr, c_int),
 }
 
-/// What to do with an operation of `model` on `target`, if it has one. It may fail with one of
-/// `errors`.
+/// Decides about an operation of `model` on `target`, if it has one. The seed may make it fail with
+/// one of `errors`.
 fn treat(model: &'static Model, errors: &[c_int], target: Option<SocketAddr>) -> Treatment {
     let Some(target) = target.filter(|target| !address::is_local(target)) else {
         return Treatment::Pass;
@@ -77,13 +77,13 @@ fn treat(model: &'static Model, errors: &[c_int], target: Option<SocketAddr>) ->
     }
 }
 
-/// Records the begin of an operation on `target`.
+/// Records the beginning of an operation on `target`.
 fn begin(operation: &'static str, target: &SocketAddr) -> Option<NetworkOperation> {
     let host = address::host_of(target.ip());
     network::begin(operation, shown(target), host, caller())
 }
 
-/// An address with its port.
+/// Formats an address with its port.
 fn shown(target: &SocketAddr) -> Text {
     Text::of(format_args!("{target}"))
 }
@@ -101,8 +101,8 @@ fn refuse(operation: &'static str, target: &SocketAddr) {
     set_errno(libc::ENETUNREACH);
 }
 
-/// Records an operation on `target` that the seed makes fail, and sets `errno`. The error is not
-/// the machine's, and explains no failure.
+/// Records an operation on `target` that the seed makes fail, and sets `errno`. The error is marked
+/// as injected, because no fault of the machine explains it.
 fn inject(operation: &'static str, target: &SocketAddr, errno: c_int) {
     if let Some(mut operation) = begin(operation, target) {
         operation.end(End::Failed(injected(&error::name(errno))));
@@ -114,8 +114,8 @@ fn caller() -> Caller {
     origin::caller()
 }
 
-/// Does a system call that concerns the network as libc's function of that name does; `None` for
-/// every other one.
+/// Performs a system call that concerns the network as libc's function of that name does. Returns
+/// `None` for any other call.
 ///
 /// # Safety
 /// The arguments must be those of the system call.

@@ -1,4 +1,4 @@
-//! Addresses as libc has them, and which names are of other machines.
+//! Conversion of addresses from libc's form, and the names that belong to other machines.
 
 use ::std::ffi::c_char;
 use ::std::net::SocketAddr;
@@ -11,16 +11,17 @@ pub(super) use nondex_core::context::network::target::{host_of, is_group, rememb
 
 pub(super) use crate::sockaddr::read;
 
-/// The port of name servers.
+/// Port of name servers.
 const NAMES: u16 = 53;
 
-/// Whether an address is of this machine. At any of them, a name server only forwards.
+/// Returns whether an address belongs to this machine. A name server does not count, because it
+/// only forwards.
 pub(super) fn is_local(target: &SocketAddr) -> bool {
     target::is_local(target) || target.port() != NAMES && own_address::is_own(target)
 }
 
-/// Whether a lookup of this name shows anything about the network: not so for this machine's own
-/// names, for addresses, and for what cannot be a name of a host.
+/// Returns whether a lookup of this name reveals anything about the network. This machine's own
+/// names, addresses, and strings that cannot name a host do not.
 pub(super) fn is_remote_name(name: &str) -> bool {
     target::is_remote_name(name) && !is_own_name(name.strip_suffix('.').unwrap_or(name))
 }

@@ -1,15 +1,15 @@
-//! Programs that a test starts: they are observed too, by a library that the loader puts before
+//! Programs that a test starts. They are observed too, by a library that the loader puts before
 //! their libc.
 //!
-//! The functions that start a program add the library to the environment that it is given, and who
-//! the program is among all that the test starts. The library takes both out of it again before
-//! `main`: neither the test nor the program sees them. Only a program whose loader is glibc's, of
-//! our own machine type, is given it; any other would only complain, and all that is known of it is
-//! how it ended.
+//! The functions that start a program add two variables to its environment: the library, and an
+//! identity among all programs that the test starts. The library removes both before `main`, so
+//! neither the test nor the program sees them. Only a program with glibc's loader and this
+//! machine's type gets the library. Any other loader would only print a warning, so of such a
+//! program only the exit status is known.
 //!
-//! Not seen is what `execl` and its kin start, which call libc's own `execve`; Rust cannot define
-//! functions with variable arguments. Between `fork` and `exec` little is allowed, so what has to
-//! be done for every program takes no memory from the heap.
+//! Programs that `execl` and its variants start are not observed. These call libc's own `execve`,
+//! and Rust cannot define functions with variable arguments. Between `fork` and `exec` little is
+//! allowed, so code that runs for every program allocates no memory.
 
 mod argument;
 mod execute;
@@ -32,15 +32,15 @@ pub(super) use self::unobserved::{after_fork, before_fork};
 use super::{Errno, fork, socket};
 use crate::schedule::counter;
 
-/// The start of the entry of an environment that names libraries to the loader.
+/// Beginning of the environment's entry that names libraries to the loader.
 const PRELOAD: &CStr = c"LD_PRELOAD=";
 
-/// How many variables an environment may have; with more, a program is not observed.
+/// Maximum number of variables in the environment of an observed program.
 const MAX_VARIABLES: usize = 2048;
 
-/// The library.
+/// The library that observes programs.
 struct Library {
-    /// The entry of the environment that names it.
+    /// Entry of the environment that names it.
     entry: &'static CStr,
     /// Class, byte order and machine of the programs that can load it.
     kind: [u8; 4],
@@ -48,7 +48,7 @@ struct Library {
 
 static LIBRARY: OnceLock<Library> = OnceLock::new();
 
-/// Makes the programs that this one starts be observed, if its run is.
+/// Sets up the observation of programs that this one starts, if the run requests it.
 #[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "called before `main`")]
 pub(crate) fn prepare(context: &Context) {
     let spec = context.spec();
@@ -66,7 +66,7 @@ pub(crate) fn prepare(context: &Context) {
     let read = ::std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut header));
     let mut entry = PRELOAD.to_bytes().to_vec();
     entry.extend(path.as_os_str().as_bytes());
-    // The loader takes a colon or a space for the end of a path.
+    // The loader takes a colon or a space for the end of a path, so such a path cannot be used.
     let is_one_path = !path.as_os_str().as_bytes().iter().any(|b| b": ".contains(b));
     if let (Ok(()), Ok(entry), true) = (read, ::std::ffi::CString::new(entry), is_one_path) {
         let kind = program::kind(&header);
@@ -90,13 +90,13 @@ fn name(buffer: &mut [u8; MAX_NAME]) -> Option<&CStr> {
     CStr::from_bytes_with_nul(&buffer[..=end]).ok()
 }
 
-/// Whether an entry of an environment is [`CHILD_VARIABLE`].
+/// Returns whether an entry of an environment is [`CHILD_VARIABLE`].
 fn is_name(entry: &[u8]) -> bool {
     let rest = entry.strip_prefix(CHILD_VARIABLE.as_bytes());
     rest.is_some_and(|rest| rest.starts_with(b"="))
 }
 
-/// The parts as one string in `buffer`, if it has room.
+/// Joins the parts to one string in `buffer`, if they fit.
 fn join<'a>(buffer: &'a mut [u8], parts: &[&[u8]]) -> Option<&'a CStr> {
     let mut length = 0;
     for part in parts {
@@ -109,10 +109,10 @@ fn join<'a>(buffer: &'a mut [u8], parts: &[&[u8]]) -> Option<&'a CStr> {
 
 type Strings = *const *const c_char;
 
-/// How a program is found by what a function is given.
+/// Function that finds a program by its path or name.
 type Find = fn(&CStr, &Library) -> Program;
 
-/// The program that is to be started; the default when nothing is observed.
+/// Finds the program that is to be started. Returns the default if nothing is observed.
 ///
 /// # Safety
 /// `name` must be null or end with NUL.
@@ -125,7 +125,7 @@ unsafe fn found(name: *const c_char, find: Find) -> Program {
     find(unsafe { CStr::from_ptr(name) }, library)
 }
 
-/// Calls `start` with the environment that `program` is given.
+/// Calls `start` with the environment that `program` must get.
 ///
 /// # Safety
 /// `environment` must be null or end with a null pointer, as must each of its entries with NUL.
@@ -140,7 +140,7 @@ unsafe fn observed(
     };
     let mut entries = [::std::ptr::null(); MAX_VARIABLES];
     let (mut given, mut others) = (None, None);
-    // The first places are for our own entries; the last one stays null, and ends the list.
+    // The first two places are for the tool's entries. The last one stays null, and ends the list.
     let mut count = 2;
     for i in 0.. {
         // SAFETY: every entry up to the null pointer was read before.

@@ -1,5 +1,5 @@
-//! `socket` and `connect`, and how a connection that takes its time ends: `getsockopt(SO_ERROR)`,
-//! `close`.
+//! `socket` and `connect`, and the end of a connection that completes later:
+//! `getsockopt(SO_ERROR)`, `close`.
 
 use ::std::ffi::{c_int, c_void};
 use ::std::net::SocketAddr;
@@ -37,12 +37,11 @@ pub(super) unsafe extern "C" fn connect(
     len: libc::socklen_t,
 ) -> c_int {
     let original = original!(connect(_, _, _) else return -1);
-    // SAFETY: the caller's arguments, unchanged.
-    let call = || unsafe { original(fd, address, len) };
     // SAFETY: the caller gives an address of this length.
     let target = unsafe { address::read(address, len) };
     let is_local = target.is_none_or(|target| address::is_local(&target));
-    let call = || schedule::connect(fd, is_local, call);
+    // SAFETY: the caller's arguments, unchanged.
+    let call = || schedule::connect(fd, is_local, || unsafe { original(fd, address, len) });
     match treat(&model::NETWORK_CONNECT, fault::CONNECT, target) {
         Treatment::Refuse(target) => {
             refuse(name(fd), &target);
@@ -60,7 +59,7 @@ pub(super) unsafe extern "C" fn connect(
                     loopback(fd, &target);
                 }
             } else if let Some(inode) = socket::known(fd) {
-                // What it sends from now on goes to this machine.
+                // Its further packets go to this machine.
                 socket::update(inode, |socket, _| socket.peer = None);
             }
             result
@@ -77,7 +76,7 @@ fn observe(fd: c_int, target: &SocketAddr, call: impl FnOnce() -> c_int) -> c_in
     };
     socket::update(inode, |socket, _| {
         socket.peer = Some(*target);
-        // A repeated request is still the same.
+        // A repeated call continues the same operation.
         if socket.connecting.is_none() {
             socket.connecting = begun;
         }
@@ -86,7 +85,7 @@ fn observe(fd: c_int, target: &SocketAddr, call: impl FnOnce() -> c_int) -> c_in
     let _errno = Errno::save();
     let errno = errno();
     socket::update(inode, |socket, changes| match result {
-        // No packet was sent yet.
+        // Connecting a datagram socket sends no packet.
         _ if is_datagram => {}
         0 => socket.end_connecting(End::Answered, changes),
         _ if errno == libc::EISCONN => socket.end_connecting(End::Answered, changes),
@@ -99,13 +98,13 @@ fn observe(fd: c_int, target: &SocketAddr, call: impl FnOnce() -> c_int) -> c_in
     result
 }
 
-/// The name of the operation: a connected socket of datagrams has only found a route.
+/// Returns the name of the operation. A connected datagram socket has only found a route.
 fn name(fd: c_int) -> &'static str {
     let _errno = Errno::save();
     if socket::is_datagram(fd) { ROUTE } else { "connect" }
 }
 
-/// A local target that cannot even be reached: the loopback is down.
+/// Records a failure to reach a local target: the loopback interface may be down.
 fn loopback(fd: c_int, target: &SocketAddr) {
     let errno = errno();
     super::super::operations::failed("connect", errno, || shown(target));

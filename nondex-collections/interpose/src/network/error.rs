@@ -1,4 +1,4 @@
-//! The names of errors.
+//! Names of errors.
 
 use ::std::ffi::c_int;
 
@@ -6,7 +6,7 @@ use nondex_core::hidden::Text;
 
 use crate::libc;
 
-/// The name of libc's constant with a value, `None` if it is none of these.
+/// Returns the name of libc's constant with a value, or `None` if it is none of these.
 macro_rules! name_of {
     ($value:expr; $($name:ident)*) => {
         match $value {
@@ -16,7 +16,7 @@ macro_rules! name_of {
     };
 }
 
-/// The name of an `errno`.
+/// Returns the name of an `errno`.
 pub(super) fn name(errno: c_int) -> Text {
     let name = name_of!(
         errno;
@@ -27,25 +27,25 @@ pub(super) fn name(errno: c_int) -> Text {
     name.map_or_else(|| Text::of(format_args!("errno {errno}")), Text::from)
 }
 
-/// Whether an `errno` means that there is no answer yet.
+/// Returns whether an `errno` means that there is no answer yet.
 pub(super) const fn is_wait(errno: c_int) -> bool {
     matches!(errno, libc::EINPROGRESS | libc::EALREADY | libc::EAGAIN | libc::EINTR)
 }
 
-/// The name of what `getaddrinfo` returned.
+/// Returns the name of an error of `getaddrinfo`.
 pub(super) fn resolver_name(code: c_int) -> Text {
-    /// Not in the libc crate.
+    /// Constant that the libc crate lacks.
     const EAI_ADDRFAMILY: c_int = -9;
     let name = name_of!(
         code;
         EAI_AGAIN EAI_BADFLAGS EAI_FAIL EAI_FAMILY EAI_MEMORY EAI_NODATA EAI_NONAME EAI_SERVICE
         EAI_SOCKTYPE EAI_SYSTEM
     );
-    let name = name.or((code == EAI_ADDRFAMILY).then_some("EAI_ADDRFAMILY"));
-    name.map_or_else(|| Text::of(format_args!("EAI {code}")), Text::from)
+    name.or((code == EAI_ADDRFAMILY).then_some("EAI_ADDRFAMILY"))
+        .map_or_else(|| Text::of(format_args!("EAI {code}")), Text::from)
 }
 
-/// The code of `getaddrinfo` for what the older functions leave in `h_errno`.
+/// Converts the `h_errno` of older functions into a code of `getaddrinfo`.
 pub(super) const fn of_h_errno(h_errno: c_int) -> c_int {
     match h_errno {
         1 => libc::EAI_NONAME,
@@ -55,7 +55,7 @@ pub(super) const fn of_h_errno(h_errno: c_int) -> c_int {
     }
 }
 
-/// What the older functions leave in `h_errno` for a code of `getaddrinfo`.
+/// Converts a code of `getaddrinfo` into the `h_errno` of older functions.
 pub(super) const fn to_h_errno(code: c_int) -> c_int {
     match code {
         libc::EAI_AGAIN => TRY_AGAIN,

@@ -1,4 +1,4 @@
-//! What operations on other machines fail with when the seed decides that they do.
+//! Errors that the seed injects into operations on other machines.
 
 use ::std::ffi::c_int;
 
@@ -7,17 +7,17 @@ use nondex_core::{Model, choice};
 use super::caller;
 use crate::libc;
 
-/// What an operation of `model` is to fail with, of these errors; `None` when it is not.
+/// Draws an error for an operation of `model`; `None` if it is not to fail.
 pub(super) fn drawn(model: &'static Model, errors: &[c_int]) -> Option<c_int> {
     choice::fault::drawn(model, errors, caller)
 }
 
-/// What a connection fails with.
+/// Errors of a connection.
 pub(super) const CONNECT: &[c_int] =
     &[libc::ECONNREFUSED, libc::ECONNRESET, libc::ENETUNREACH, libc::ETIMEDOUT];
 
-/// What sending fails with.
+/// Errors of sending.
 pub(super) const SEND: &[c_int] = &[libc::ENETUNREACH, libc::EHOSTUNREACH, libc::EPERM];
 
-/// What looking up a name fails with.
+/// Errors of looking up a name.
 pub(super) const RESOLVE: &[c_int] = &[libc::EAI_AGAIN, libc::EAI_FAIL];

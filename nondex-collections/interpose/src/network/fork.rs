@@ -1,4 +1,4 @@
-//! Whether this process has children that were forked and may have its descriptors.
+//! Detection of forked children, which may have this process's descriptors.
 
 use ::std::sync::Once;
 use ::std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use crate::libc;
 
 static HAS_FORKED: AtomicBool = AtomicBool::new(false);
 
-/// Looks at forks from now on.
+/// Starts to detect forks.
 pub(super) fn watch() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -19,7 +19,7 @@ pub(super) fn watch() {
     });
 }
 
-/// Whether there was a fork, so that others may have what this process has open.
+/// Returns whether there was a fork, so another process may have this one's descriptors.
 pub(super) fn has_forked() -> bool {
     HAS_FORKED.load(Ordering::Relaxed)
 }

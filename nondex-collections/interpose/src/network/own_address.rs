@@ -1,7 +1,7 @@
-//! Whether an address is one that this machine has itself, other than the loopback's.
+//! Addresses of this machine other than the loopback's.
 //!
-//! The kernel knows it without a packet: what is sent to one of its addresses comes from the same
-//! address. The functions of libc are called, not ours.
+//! The kernel identifies them without a packet: what is sent to one of this machine's addresses
+//! comes from the same address. This module calls libc's functions, not the interposed ones.
 
 use ::std::ffi::c_int;
 use ::std::mem::zeroed;
@@ -13,10 +13,10 @@ use crate::libc;
 
 type Name = unsafe extern "C" fn(c_int, *const libc::sockaddr, libc::socklen_t) -> c_int;
 
-/// A port that is never contacted.
+/// Port that is never contacted.
 const DISCARD: u16 = 9;
 
-/// Whether `target` is at an address of this machine's own.
+/// Returns whether `target` is at an address of this machine.
 pub(super) fn is_own(target: &SocketAddr) -> bool {
     let _errno = Errno::save();
     let socket = original!(socket: unsafe extern "C" fn(c_int, c_int, c_int) -> c_int);
@@ -39,7 +39,7 @@ pub(super) fn is_own(target: &SocketAddr) -> bool {
             (libc::AF_INET6, (&raw const v6).cast(), size_of_val(&v6))
         }
     };
-    // SAFETY: the address is valid for its length, and the socket is closed by nobody else.
+    // SAFETY: the address is valid for its length, and no other code closes the socket.
     unsafe {
         let fd = socket(family, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
         if fd < 0 {

@@ -1,4 +1,4 @@
-//! What comes back: `recv` and its kin.
+//! Received data: `recv` and its variants.
 
 use ::std::ffi::{c_int, c_uint, c_void};
 
@@ -14,7 +14,7 @@ pub(crate) fn received(fd: c_int, call: impl Fn() -> isize) -> isize {
 
 #[cold]
 fn watched(fd: c_int, call: &dyn Fn() -> isize) -> isize {
-    // The descriptor may be closed, and its number be another one's, while this waits.
+    // Looked up first, because the descriptor may be closed and reused while this waits.
     let Some(inode) = socket::known(fd) else { return call() };
     {
         let _errno = Errno::save();
@@ -26,7 +26,7 @@ fn watched(fd: c_int, call: &dyn Fn() -> isize) -> isize {
     socket::update(inode, |socket, changes| match errno {
         _ if result >= 0 => socket.answered(changes),
         libc::EAGAIN => socket.waited_unanswered(changes),
-        // It has not ended, or was not begun.
+        // The call did not reach a connection, so it says nothing about one.
         libc::ENOTCONN | libc::EBADF | libc::EFAULT | libc::EINVAL => {}
         errno if error::is_wait(errno) => {}
         errno => socket.failed(errno, changes),
@@ -34,7 +34,7 @@ fn watched(fd: c_int, call: &dyn Fn() -> isize) -> isize {
     result
 }
 
-/// As [`received`], unless it is only asked which errors there were.
+/// Receives as [`received`] does, unless the call only reads the queue of errors.
 #[inline]
 fn received_with(flags: c_int, fd: c_int, call: impl Fn() -> isize) -> isize {
     let call = || schedule::read(fd, flags, &call);
@@ -92,8 +92,8 @@ pub(super) unsafe extern "C" fn recvmmsg(
     received_with(flags | schedule::WAITS_FOR_ALL, fd, || call() as isize) as c_int
 }
 
-/// Declares the names under which C programs that were compiled with `_FORTIFY_SOURCE` receive: the
-/// room that there is in the buffer is one argument more.
+/// Declares the functions by which C programs that were compiled with `_FORTIFY_SOURCE` receive.
+/// They have the buffer's size as an additional argument.
 macro_rules! checked {
     ($($function:ident($($argument:ident: $type:ty),*) $flags:expr;)*) => {$(
         #[unsafe(no_mangle)]

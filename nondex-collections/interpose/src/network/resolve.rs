@@ -1,4 +1,4 @@
-//! Names: `getaddrinfo`, what came before it, and the way back.
+//! Lookups of names: `getaddrinfo`, its predecessors, and the reverse.
 
 mod older;
 mod query;
@@ -15,15 +15,15 @@ pub(super) use self::queued::{after_fork, before_fork};
 use super::{Errno, address, caller, error, fault, injected, original};
 use crate::libc;
 
-/// What to do with the lookup of a name.
+/// Treatment of the lookup of a name.
 enum Lookup {
     Pass,
     Observe(Text, Option<hidden::Box<NetworkOperation>>),
-    /// Fail with this code.
+    /// The lookup fails with this code.
     Refuse(c_int),
 }
 
-/// What to do with the lookup of `name`, if it is one of another machine.
+/// Decides about the lookup of `name`, if it belongs to another machine.
 ///
 /// # Safety
 /// `name` must be null or end with NUL.
@@ -40,8 +40,8 @@ unsafe fn look_up(operation: &'static str, name: *const c_char) -> Lookup {
     }
 }
 
-/// What to do with the lookup of `target`, which is of another machine; `host` is the name that it
-/// was resolved from, if it is an address.
+/// Decides about the lookup of `target`, which belongs to another machine. If it is an address,
+/// `host` is the name from which it was resolved.
 fn ask(operation: &'static str, target: Text, host: Option<Text>) -> Lookup {
     let _errno = Errno::save();
     let is_allowed =
@@ -65,7 +65,7 @@ fn ask(operation: &'static str, target: Text, host: Option<Text>) -> Lookup {
     Lookup::Observe(target, begun.map(hidden::boxed))
 }
 
-/// Records how a lookup ended: 0 or a code of `getaddrinfo`.
+/// Records the end of a lookup, with 0 or a code of `getaddrinfo`.
 fn end(operation: Option<hidden::Box<NetworkOperation>>, code: c_int) {
     let _errno = Errno::save();
     if let Some(mut operation) = operation {
@@ -106,7 +106,7 @@ unsafe extern "C" fn getaddrinfo(
     }
 }
 
-/// Whether only addresses are requested, which need no one to be looked up.
+/// Returns whether only numeric addresses are requested, which need no lookup.
 ///
 /// # Safety
 /// `hints` must be null or valid.
@@ -115,6 +115,8 @@ unsafe fn is_numeric(hints: *const libc::addrinfo) -> bool {
     unsafe { hints.as_ref() }.is_some_and(|hints| hints.ai_flags & libc::AI_NUMERICHOST != 0)
 }
 
+/// Remembers the name of each address in a list.
+///
 /// # Safety
 /// `list` must be a list of addresses.
 unsafe fn remember(mut list: *const libc::addrinfo, name: &str) {
@@ -142,8 +144,8 @@ fn set_h_errno(value: c_int) {
     unsafe { *__h_errno_location() = value }
 }
 
-/// Does a lookup by `call`, which leaves its error in `h_errno`; `is_error` distinguishes its
-/// results apart.
+/// Performs a lookup by `call`, which leaves its error in `h_errno`. `is_error` recognizes a result
+/// that is an error.
 fn by_h_errno<R: Copy>(
     lookup: Lookup,
     refused: R,

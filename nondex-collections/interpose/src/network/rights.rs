@@ -1,5 +1,5 @@
-//! Descriptors that another process sends along with a message: a socket may be among them that was
-//! used before.
+//! Descriptors that another process sends with a message. A socket that is already in use may be
+//! among them.
 
 use ::std::ffi::c_int;
 
@@ -8,12 +8,12 @@ use nondex_core::NetworkMode;
 use super::{Errno, network, socket};
 use crate::libc;
 
-/// Makes the sockets known that came with a message.
+/// Makes known the sockets that came with a message.
 ///
 /// # Safety
 /// `message` must have been written by `recvmsg`.
 pub(super) unsafe fn received(message: *const libc::msghdr) {
-    // SAFETY: as the caller promises; the kernel has told how long the list is.
+    // SAFETY: as the caller promises; the kernel has set the length of the list.
     unsafe {
         if (*message).msg_control.is_null()
             || (*message).msg_controllen == 0

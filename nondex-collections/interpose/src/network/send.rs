@@ -1,4 +1,4 @@
-//! What is sent: `send` and its kin. A datagram to another machine is a question.
+//! Sent data: `send` and its variants. A datagram to another machine counts as a question.
 
 use ::std::ffi::{c_int, c_uint, c_void};
 use ::std::net::SocketAddr;
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{libc, schedule};
 
-/// Sends by `call` from `fd`, to `target` or else to what the socket is connected to.
+/// Sends by `call` from `fd` to `target`, or else to the socket's peer.
 #[inline]
 fn send_with(fd: c_int, target: Option<SocketAddr>, call: impl Fn() -> isize) -> isize {
     if target.is_none() && !socket::is_any_known() {
@@ -22,7 +22,7 @@ fn send_with(fd: c_int, target: Option<SocketAddr>, call: impl Fn() -> isize) ->
     watched(fd, target, &call)
 }
 
-/// Sends by `call` to what `fd` is connected to, if it is a socket.
+/// Sends by `call` to the peer of `fd`, if it is a socket.
 #[inline]
 pub(crate) fn sent(fd: c_int, call: impl Fn() -> isize) -> isize {
     send_with(fd, None, call)
@@ -45,7 +45,7 @@ fn watched(fd: c_int, target: Option<SocketAddr>, call: &dyn Fn() -> isize) -> i
     }
 }
 
-/// Sends to `target`, or to the peer of a socket that is known.
+/// Sends to `target`, or to the peer of a known socket.
 fn send_from(
     socket: Option<u64>,
     fd: c_int,
@@ -54,7 +54,8 @@ fn send_from(
 ) -> isize {
     let question = socket.and_then(|inode| Some((inode, socket::question(inode, target)?)));
     let Some((inode, (target, is_first))) = question else { return call() };
-    // Before it is sent: the answer may come to another thread before this one goes on.
+    // Recorded before sending, because the answer may reach another thread before this one
+    // continues.
     if is_first {
         let _errno = Errno::save();
         let (text, host) = (shown(&target), address::host_of(target.ip()));
@@ -120,7 +121,7 @@ pub(super) unsafe extern "C" fn sendto(
     })
 }
 
-/// The destination of a message, if it has one.
+/// Returns the destination of a message, if it has one.
 ///
 /// # Safety
 /// `message` must be null or valid, as must be the address it points to.
@@ -154,7 +155,7 @@ pub(super) unsafe extern "C" fn sendmmsg(
     flags: c_int,
 ) -> c_int {
     let original = original!(sendmmsg(_, _, _, _) else return -1);
-    // One that goes to another machine represents all: they are sent, or refused, together.
+    // A message to another machine represents all: they are sent, or refused, together.
     let target = (0..count as usize).filter(|_| !messages.is_null()).find_map(|i| {
         // SAFETY: the caller gives `count` messages.
         let target = unsafe { target_of(&raw const (*messages.add(i)).msg_hdr) };

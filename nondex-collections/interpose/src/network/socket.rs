@@ -1,10 +1,10 @@
-//! Sockets that have to do with another machine. Each is known by its inode: every descriptor of it
-//! is the same socket, whoever made it how, and a later socket with a number that was used before
-//! is another one.
+//! Sockets that concern other machines. Each is identified by its inode. All descriptors of a
+//! socket share the inode, however they were made, while a later socket with the same descriptor
+//! has another one.
 //!
-//! What is known is changed in place, under a lock; what follows from it is recorded when the lock
-//! is free again. Sockets of datagrams are known from the beginning, because others than the
-//! process that sends may wait for the answer.
+//! Data about sockets changes in place, under a lock. What follows from a change is recorded after
+//! the lock is released. Datagram sockets are known from the beginning, because a process other
+//! than the sender may wait for the answer.
 
 use ::std::ffi::{c_int, c_void};
 use ::std::net::SocketAddr;
@@ -22,33 +22,33 @@ use crate::{libc, schedule};
 pub(super) type Getsockopt =
     unsafe extern "C" fn(c_int, c_int, c_int, *mut c_void, *mut libc::socklen_t) -> c_int;
 
-/// What is known of one socket.
+/// Data about one socket.
 #[derive(Debug)]
 pub(super) struct Socket {
     inode: u64,
-    /// Whether it sends datagrams.
+    /// Whether the socket sends datagrams.
     is_datagram: bool,
-    /// What it is connected to, or being connected to.
+    /// Peer to which it is connected, or being connected.
     pub(super) peer: Option<SocketAddr>,
-    /// A connection that was begun.
+    /// Connection that has begun and not ended.
     pub(super) connecting: Option<NetworkOperation>,
-    /// Datagrams nobody has answered yet, one of each target.
+    /// Unanswered datagrams, one for each target.
     sent: hidden::Vec<NetworkOperation>,
-    /// Whether it ever received anything.
+    /// Whether it has ever received anything.
     answered: bool,
-    /// Whether an `epoll` looks at it.
+    /// Whether an `epoll` waits for it to become readable.
     pub(super) is_polled: bool,
 }
 
-/// By inode.
+/// Sockets by inode.
 type Sockets = SortedMap<u64, Socket>;
 
-/// How many sockets are known at most; of more, the oldest are forgotten.
+/// Maximum number of known sockets. If there are more, the oldest are forgotten.
 const MAX_KNOWN: usize = 4096;
 
-/// How many sockets are known.
+/// Number of known sockets.
 static KNOWN: AtomicUsize = AtomicUsize::new(0);
-/// How many datagrams have no answer.
+/// Number of unanswered datagrams.
 static UNANSWERED: AtomicUsize = AtomicUsize::new(0);
 static SOCKETS: ForkLock<Sockets> = ForkLock::new(SortedMap::new);
 
@@ -60,19 +60,19 @@ pub(super) fn after_fork() {
     SOCKETS.after_fork();
 }
 
-/// Whether any socket is known: else there is nothing to do.
+/// Returns whether any socket is known. If not, there is nothing to do.
 #[inline]
 pub(super) fn is_any_known() -> bool {
     KNOWN.load(Ordering::Relaxed) > 0
 }
 
-/// Whether any datagram has no answer.
+/// Returns whether any datagram is unanswered.
 #[inline]
 pub(super) fn is_any_unanswered() -> bool {
     UNANSWERED.load(Ordering::Relaxed) > 0
 }
 
-/// The number of the socket `fd` among all of this machine, if it is a socket.
+/// Returns the inode of the socket `fd`, if it is a socket.
 fn inode(fd: c_int) -> Option<u64> {
     // SAFETY: a `stat` is plain data, for which zeros are valid.
     let mut stat = unsafe { ::std::mem::zeroed::<libc::stat64>() };
@@ -81,14 +81,15 @@ fn inode(fd: c_int) -> Option<u64> {
     (result == 0 && stat.st_mode & libc::S_IFMT == libc::S_IFSOCK).then_some(stat.st_ino)
 }
 
-/// The socket `fd`, if it is one that is known and this thread works for a test: else there is
-/// nothing to do. Costs a load while no socket is known.
+/// Returns the socket `fd`, if it is known and this thread works for a test. Costs one load while
+/// no socket is known.
 #[inline]
 pub(super) fn known(fd: c_int) -> Option<u64> {
     if is_any_known() { look_up(fd) } else { None }
 }
 
-/// Takes no memory for a descriptor that is not known: a signal's handler may write to one.
+/// Returns the same as [`known`]. Allocates no memory for an unknown descriptor, because a signal
+/// handler may write to one.
 #[cold]
 fn look_up(fd: c_int) -> Option<u64> {
     let _errno = Errno::save();
@@ -97,7 +98,7 @@ fn look_up(fd: c_int) -> Option<u64> {
     (is_known && network::mode() != NetworkMode::Off).then_some(inode)
 }
 
-/// The socket `fd`, which is known from now on.
+/// Makes the socket `fd` known, and returns it.
 pub(super) fn know(fd: c_int) -> Option<u64> {
     let _errno = Errno::save();
     let inode = inode(fd)?;
@@ -124,7 +125,7 @@ pub(super) fn know(fd: c_int) -> Option<u64> {
     Some(inode)
 }
 
-/// Makes `fd` known if it is a socket of datagrams that can go to other machines.
+/// Makes `fd` known if it is a datagram socket that can reach other machines.
 pub(super) fn know_datagrams(fd: c_int) {
     let _errno = Errno::save();
     let is_internet = || {
@@ -136,7 +137,7 @@ pub(super) fn know_datagrams(fd: c_int) {
     }
 }
 
-/// Makes the sockets known that this process was started with.
+/// Makes known the sockets that this process inherited.
 pub(super) fn inherit() {
     each_descriptor(|fd| {
         know_datagrams(fd);
@@ -144,12 +145,12 @@ pub(super) fn inherit() {
     });
 }
 
-/// Whether something holds for each open descriptor of this process.
+/// Returns whether `holds` is true for each open descriptor of this process.
 fn each_descriptor(holds: impl FnMut(c_int) -> bool) -> bool {
     schedule::each_number(c"/proc/self/fd", holds)
 }
 
-/// Changes what is known of a socket, and then records what follows from it.
+/// Changes the data about a socket, and then records what follows from the change.
 pub(super) fn update(inode: u64, change: impl FnOnce(&mut Socket, &mut Changes)) {
     let mut changes = Changes::none();
     if let Some(mut sockets) = SOCKETS.lock() {
@@ -162,8 +163,8 @@ pub(super) fn update(inode: u64, change: impl FnOnce(&mut Socket, &mut Changes))
     changes.record();
 }
 
-/// As [`update`], for every socket that an `epoll` looks at. Which one that is does not matter: an
-/// `epoll` can have many descriptors, too.
+/// Changes the data about every socket that an `epoll` waits for, as [`update`] does. It ignores
+/// which `epoll`, because an `epoll` can have many descriptors, too.
 pub(super) fn update_polled(change: impl Fn(&mut Socket, &mut Changes)) {
     let mut changes = Changes::none();
     if let Some(mut sockets) = SOCKETS.lock() {
@@ -174,15 +175,15 @@ pub(super) fn update_polled(change: impl Fn(&mut Socket, &mut Changes)) {
     changes.record();
 }
 
-/// Whether the socket has a question that nobody answered yet.
+/// Returns whether the socket has an unanswered question.
 pub(super) fn is_unanswered(inode: u64) -> bool {
     let is_unanswered =
         |sockets: ForkGuard<'_, Sockets>| Some(!sockets.get(&inode)?.sent.is_empty());
     SOCKETS.lock().and_then(is_unanswered).unwrap_or(false)
 }
 
-/// What a message on a socket goes to, and whether it is the first question to that machine that is
-/// still open.
+/// Returns the destination of a message on a socket, and whether it is a first question: none to
+/// that machine is open.
 pub(super) fn question(inode: u64, target: Option<SocketAddr>) -> Option<(SocketAddr, bool)> {
     let sockets = SOCKETS.lock()?;
     let socket = sockets.get(&inode)?;
@@ -197,12 +198,12 @@ pub(super) fn question(inode: u64, target: Option<SocketAddr>) -> Option<(Socket
     Some((target, is_first))
 }
 
-/// Whether `fd` sends datagrams.
+/// Returns whether `fd` sends datagrams.
 pub(super) fn is_datagram(fd: c_int) -> bool {
     option(fd, libc::SO_TYPE).is_some_and(|kind| kind != libc::SOCK_STREAM)
 }
 
-/// An option of the socket itself, read without our own function in between.
+/// Returns an option of the socket itself, read without the interposed function.
 fn option(fd: c_int, name: c_int) -> Option<c_int> {
     let original = original!(getsockopt: Getsockopt)?;
     let mut value: c_int = 0;
@@ -221,7 +222,7 @@ fn is_connected(fd: c_int) -> bool {
     unsafe { libc::getpeername(fd, (&raw mut address).cast(), &raw mut len) == 0 }
 }
 
-/// Learns what can still be learnt of a socket before its descriptor `fd` is closed.
+/// Records what can still be learnt about a socket before its descriptor `fd` is closed.
 pub(super) fn closing(inode: u64, fd: c_int) {
     let _errno = Errno::save();
     let mut is_connecting = false;
@@ -236,7 +237,7 @@ pub(super) fn closing(inode: u64, fd: c_int) {
         }
     }
     if is_connecting {
-        // Whoever reads an error takes it away from all other descriptors.
+        // Reading an error clears it for all other descriptors, so only the last one does it.
         let errno = if is_connected(fd) || !is_last(inode, fd) {
             0
         } else {
@@ -246,17 +247,17 @@ pub(super) fn closing(inode: u64, fd: c_int) {
     }
 }
 
-/// Whether no other descriptor of this process is of the same socket, as far as can be seen: a
-/// forked child may have one.
+/// Returns whether no other descriptor of this process refers to the same socket. After a fork this
+/// is unknown, because a child may have one, and the answer is false.
 fn is_last(inode: u64, fd: c_int) -> bool {
     !fork::has_forked() && each_descriptor(|other| other == fd || self::inode(other) != Some(inode))
 }
 
-/// What is to be recorded.
+/// Changes that are to be recorded.
 #[derive(Debug)]
 pub(super) struct Changes {
     operations: hidden::Vec<NetworkOperation>,
-    /// A socket that received something although this process knows of no question.
+    /// Socket that received something although this process knows of no question.
     received: Option<u64>,
 }
 
@@ -265,7 +266,7 @@ impl Changes {
         Changes { operations: hidden::vec(), received: None }
     }
 
-    /// An operation ended so.
+    /// Ends an operation with this outcome.
     pub(super) fn end(&mut self, mut operation: NetworkOperation, outcome: End) {
         if operation.learn(outcome) {
             self.operations.push(operation);
@@ -283,7 +284,7 @@ impl Changes {
 }
 
 impl Socket {
-    /// Notes the error, or 0, that was read from the socket `fd`.
+    /// Handles the error, or 0, that was read from the socket `fd`.
     pub(super) fn error(&mut self, fd: c_int, errno: c_int, changes: &mut Changes) {
         if errno != 0 {
             self.failed(errno, changes);
@@ -292,7 +293,7 @@ impl Socket {
         }
     }
 
-    /// Everything that was waited for failed.
+    /// Ends all pending operations with this error.
     pub(super) fn failed(&mut self, errno: c_int, changes: &mut Changes) {
         let outcome = End::Failed(error::name(errno));
         self.end_connecting(outcome.clone(), changes);
@@ -301,7 +302,7 @@ impl Socket {
         }
     }
 
-    /// Something came back.
+    /// Ends all pending operations, because something was received.
     pub(super) fn answered(&mut self, changes: &mut Changes) {
         if self.is_datagram && self.sent.is_empty() && !self.answered {
             changes.received = Some(self.inode);
@@ -313,24 +314,24 @@ impl Socket {
         }
     }
 
-    /// A question was sent.
+    /// Adds a question that is sent.
     pub(super) fn asked(&mut self, operation: NetworkOperation) {
         self.sent.push(operation);
     }
 
-    /// The question to this machine, which could not be sent after all.
+    /// Removes and returns the question to this machine, which could not be sent after all.
     pub(super) fn not_asked(&mut self, target: &SocketAddr) -> Option<NetworkOperation> {
         let target = shown(target);
         let place = self.sent.iter().position(|sent| sent.is_to(&target))?;
         Some(self.sent.swap_remove(place))
     }
 
-    /// Somebody waits for the answers.
+    /// Records that a thread waits for the answers.
     pub(super) fn awaited(&mut self, changes: &mut Changes) {
         self.waits(&End::Awaited, changes);
     }
 
-    /// Somebody waited for the answers, or asked for them, and there was none.
+    /// Records that a thread waited for the answers, or polled for them, and there were none.
     pub(super) fn waited_unanswered(&mut self, changes: &mut Changes) {
         self.waits(&End::Pending, changes);
     }

@@ -1,8 +1,8 @@
-//! Who waits for an answer to a datagram: `poll`, `select` and `epoll`.
+//! Waits for answers to datagrams: `poll`, `select` and `epoll`.
 //!
-//! That there was no answer explains a failure only if somebody waited for it without an answer. An
-//! `epoll` often looks at sockets from which nobody wants anything at the time: only when the time
-//! that it was given is over, nothing came for anybody.
+//! A missing answer explains a failure only if a thread waited for it. An `epoll` often waits for
+//! sockets that no task uses at the time. So only if its time limit passes without any event, the
+//! answers count as missing.
 
 use ::std::ffi::c_int;
 
@@ -11,7 +11,8 @@ use nondex_core::hidden;
 use super::{Errno, original, socket};
 use crate::libc;
 
-/// Waits by `call`, which may take time or not, for answers that come to some of these descriptors.
+/// Waits by `call` for answers on some of these descriptors. `takes_time` tells whether it may
+/// block.
 pub(crate) fn wait(
     descriptors: impl FnOnce() -> hidden::Vec<c_int>,
     takes_time: bool,
@@ -62,7 +63,7 @@ unsafe extern "C" fn epoll_ctl(
     result
 }
 
-/// As [`wait`], for an `epoll`.
+/// Waits by an `epoll`, as [`wait`] does.
 pub(crate) fn wait_polled(takes_time: bool, call: impl FnOnce() -> c_int) -> c_int {
     if !takes_time || !socket::is_any_unanswered() {
         return call();

@@ -1,14 +1,14 @@
 //! Hosts in the arguments of a program.
 //!
-//! Much looks like a host that is none: `main.rs`, `1.0.2`, `a@b.c`. What counts is a URL, an
-//! address of another machine, and `user@host:path` as `scp` and `git` take it.
+//! Many strings look like a host and are none: `main.rs`, `1.0.2`, `a@b.c`. Only three forms count:
+//! a URL, an address of another machine, and `user@host:path` as `scp` and `git` take it.
 
 use ::std::net::{IpAddr, SocketAddr};
 
 use super::super::address::{is_local, is_remote_name};
 
-/// The other machine that `argument` names, if it is one word, or an option with one:
-/// `--url=https://example.com/`.
+/// Returns the other machine that `argument` names. The argument must be one word, or an option
+/// with one: `--url=https://example.com/`.
 pub(super) fn host(argument: &str) -> Option<&str> {
     if argument.contains(|c: char| c.is_whitespace() || c.is_control()) {
         return None;
@@ -20,23 +20,23 @@ pub(super) fn host(argument: &str) -> Option<&str> {
     of_url(value).or_else(|| of_path(value)).or_else(|| of_address(value))
 }
 
-/// The host of `scheme://user@host:port/…`.
+/// Returns the host of `scheme://user@host:port/…`.
 fn of_url(text: &str) -> Option<&str> {
     let (scheme, rest) = text.split_once("://")?;
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let authority = &rest[..end];
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let host = match host.strip_prefix('[') {
+    let host_and_port = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let host = match host_and_port.strip_prefix('[') {
         Some(address) => address.split_once(']')?.0,
-        None => host.split_once(':').map_or(host, |(host, _)| host),
+        None => host_and_port.split_once(':').map_or(host_and_port, |(host, _)| host),
     };
     let is_host = host.parse().map_or_else(|_| is_remote_name(host), is_remote);
     (is_scheme && is_host).then_some(host)
 }
 
-/// The host of `user@host:path`: one with a domain, as it is not a mere tag or digest.
+/// Returns the host of `user@host:path`. It must have a domain, or else it may be a tag or digest.
 fn of_path(text: &str) -> Option<&str> {
     let (user, rest) = text.split_once('@')?;
     let (host, path) = rest.split_once(':')?;
@@ -49,7 +49,7 @@ fn of_path(text: &str) -> Option<&str> {
     (is_user && is_host && !path.is_empty()).then_some(host)
 }
 
-/// The address alone, or with its port.
+/// Returns the address of text that is one, alone or with a port.
 fn of_address(text: &str) -> Option<&str> {
     let address = match text.parse::<SocketAddr>() {
         Ok(_) => text.rsplit_once(':')?.0.trim_matches(['[', ']']),
@@ -58,8 +58,8 @@ fn of_address(text: &str) -> Option<&str> {
     is_remote(address.parse().ok()?).then_some(address)
 }
 
-/// Whether this is the address of one other machine, and no version, mask or path of a module that
-/// reads like one.
+/// Returns whether this is the address of a single other machine. Versions, masks and module paths
+/// that parse as addresses do not count.
 fn is_remote(ip: IpAddr) -> bool {
     let is_unicast = match ip {
         IpAddr::V4(ip) => (1..224).contains(&ip.octets()[0]),

@@ -1,4 +1,4 @@
-//! Programs that take the place of this one: `exec` and its kin.
+//! Programs that replace this process: `exec` and its variants.
 
 use ::std::ffi::{CStr, c_char, c_int};
 
@@ -11,10 +11,10 @@ unsafe extern "C" {
     static environ: Strings;
 }
 
-/// Runs a program in place of this one by `start`, which is given an environment.
+/// Replaces this process by a program, by calling `start` with an environment.
 ///
 /// # Safety
-/// The arguments must be those of `execve`, but for the `name`, by which the program is found.
+/// The arguments must be those of `execve`, except for `name`, by which the program is found.
 unsafe fn execute(
     name: *const c_char,
     find: Find,
@@ -34,8 +34,8 @@ unsafe fn execute(
     }
 }
 
-/// Declares one of the functions that run a program in place of this one. Those without an
-/// environment take our own.
+/// Declares a function that replaces this process by a program. A function without an environment
+/// uses that of this process.
 macro_rules! exec {
     ($name:ident($($environment:ident)?), $original:ident, $find:path) => {
         #[unsafe(no_mangle)]
@@ -61,8 +61,8 @@ exec!(execv(), execve, program::by_path);
 exec!(execvpe(environment), execvpe, program::by_name);
 exec!(execvp(), execvpe, program::by_name);
 
-/// The path of an open file, and of what is found from there, for as long as this process has it
-/// open.
+/// Returns a path to an open file, or to the path `rest` below it. It is valid while this process
+/// has the file open.
 fn path_of<'a>(buffer: &'a mut [u8], file: c_int, rest: &[u8]) -> Option<&'a CStr> {
     let mut digits = [0; 10];
     let mut start = digits.len();
@@ -112,7 +112,7 @@ unsafe extern "C" fn execveat(
     unsafe {
         execute(path, program::by_path, arguments, environment, |environment| match original {
             Some(original) => original(folder, name, arguments, environment, flags),
-            // Since glibc 2.34.
+            // The function exists since glibc 2.34.
             None => {
                 let number = libc::SYS_execveat;
                 libc::syscall(number, folder, name, arguments, environment, flags) as c_int

@@ -1,38 +1,38 @@
-//! What a program that is to be started is: whether its loader loads our library, and whether that
-//! sees all it does.
+//! Properties of a program that is to be started: whether its loader loads the library, and whether
+//! the library observes all that it does.
 //!
-//! It is looked at between `fork` and `exec`, where little is allowed, so nothing here takes memory
-//! from the heap.
+//! The program is examined between `fork` and `exec`, where little is allowed, so nothing here
+//! allocates memory.
 
 use ::std::ffi::{CStr, c_int};
 
 use super::{Library, join};
 use crate::libc;
 
-/// A program that is to be started. The default is one that does not exist.
+/// Program that is to be started. The default is one that does not exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Program {
-    /// Whether its loader is glibc's, of our own machine type, and loads the library. Any other
-    /// would only complain.
+    /// Whether its loader is glibc's, for this machine's type, and loads the library. Any other
+    /// loader would only print a warning.
     pub(super) loads: bool,
-    /// Whether it asks the kernel, not libc, for what it does, or does not load the library.
+    /// Whether it calls the kernel without libc, or does not load the library.
     pub(super) is_opaque: bool,
 }
 
 const OPAQUE: Program = Program { loads: false, is_opaque: true };
 
-/// How much of an ELF file is its header.
+/// Length of an ELF file's header, in bytes.
 pub(super) const HEADER: usize = size_of::<libc::Elf64_Ehdr>();
 
-/// What must agree between a program and a library.
+/// Returns the fields of a header that must agree between a program and a library.
 pub(super) const fn kind(header: &[u8; HEADER]) -> [u8; 4] {
     [header[4], header[5], header[18], header[19]]
 }
 
-/// How long a path may be.
+/// Maximum length of a path.
 pub(super) const MAX_PATH: usize = libc::PATH_MAX as usize;
 
-/// A file that is read between `fork` and `exec`.
+/// File that is read between `fork` and `exec`.
 struct File(c_int);
 
 impl File {
@@ -49,8 +49,8 @@ impl File {
         read.try_into().unwrap_or(0)
     }
 
-    /// Whether the program gains rights when it starts: its loader then loads nothing that the
-    /// environment names.
+    /// Returns whether the program gains privileges when it starts. Its loader then ignores the
+    /// libraries that the environment names.
     fn gains_rights(&self) -> bool {
         // SAFETY: a `stat` is plain data, for which zeros are valid.
         let mut stat = unsafe { ::std::mem::zeroed::<libc::stat64>() };
@@ -68,8 +68,8 @@ impl File {
     }
 }
 
-/// Whether a program of this mode, user and group is run as these when `own` user and group start
-/// it.
+/// Returns whether a program of this mode, user and group changes the user or group of the process,
+/// which are `own`.
 const fn is_run_as_another(
     mode: libc::mode_t,
     (user, group): (libc::uid_t, libc::gid_t),
@@ -86,7 +86,7 @@ impl Drop for File {
     }
 }
 
-/// The program at `path`, or the interpreter of the script there.
+/// Examines the program at `path`, or the interpreter of the script there.
 pub(super) fn by_path(path: &CStr, library: &Library) -> Program {
     look(path, library, false)
 }
@@ -123,7 +123,7 @@ fn look(path: &CStr, library: &Library, is_script: bool) -> Program {
         match u32::from_ne_bytes([0, 1, 2, 3].map(|i| entry[i])) {
             _ if read < entry.len() => {}
             libc::PT_INTERP => program.loads = contains(&[b"ld-li", b"ld64."]),
-            // Go names every binary so, and calls the kernel itself.
+            // Go marks every binary with this name, and its programs call the kernel without libc.
             libc::PT_NOTE => is_go |= contains(&[b"\x04\0\0\0Go\0\0"]),
             _ => {}
         }
@@ -137,20 +137,20 @@ fn interpreter(script: &File, library: &Library) -> Program {
     let length = script.read(2, &mut line[..255]);
     let is_space = |byte: &u8| b" \t".contains(byte);
     let start = line[..length].iter().take_while(|byte| is_space(byte)).count();
-    let end = line[start..length].iter().position(|byte| is_space(byte) || *byte == b'\n');
-    let Some(end) = end.map(|end| start + end) else { return Program::default() };
+    let word = line[start..length].iter().position(|byte| is_space(byte) || *byte == b'\n');
+    let Some(end) = word.map(|length| start + length) else { return Program::default() };
     line[end] = 0;
     CStr::from_bytes_until_nul(&line[start..])
         .map_or(Program::default(), |path| look(path, library, true))
 }
 
-/// The program that is found by `name` in `PATH`.
+/// Examines the program that is found by `name` in `PATH`.
 pub(super) fn by_name(name: &CStr, library: &Library) -> Program {
     if name.to_bytes().contains(&b'/') {
         return by_path(name, library);
     }
-    // SAFETY: the name ends with NUL; what is returned stays while nobody changes the environment,
-    // as for libc itself.
+    // SAFETY: the name ends with NUL. The value stays valid until the environment is changed, as
+    // libc itself assumes.
     let path = unsafe { libc::getenv(c"PATH".as_ptr()) };
     let folders = if path.is_null() {
         b"/bin:/usr/bin"
@@ -187,12 +187,12 @@ mod tests {
         header
     }
 
-    /// What the library would be, if it were of the kind of this program.
+    /// Returns a library of the same kind as this program.
     fn library() -> Library {
         Library { entry: c"LD_PRELOAD=/library.so", kind: kind(&own_header()) }
     }
 
-    /// What a file with this content is.
+    /// Examines a file with this content.
     fn of(content: &[u8], library: &Library) -> Program {
         let mut name = ::std::env::temp_dir().into_os_string();
         name.push(format!("/nondex-program-{}", ::std::process::id()));
@@ -221,7 +221,7 @@ mod tests {
             (0o4755, (0, 1000), false),
             (0o2755, (1000, 1000), true),
             (0o2755, (1000, 0), false),
-            // Without the right to execute it, the bit means something else.
+            // Without the permission to execute, the bit has another meaning.
             (0o2745, (1000, 1000), false),
             (0o0755, (1000, 1000), false),
         ] {
@@ -264,7 +264,7 @@ mod tests {
         for (content, expected) in [
             (segment(libc::PT_NOTE, go), opaque),
             (segment(libc::PT_NOTE, gnu), OBSERVED),
-            // Nothing names a loader: it is linked statically.
+            // The program names no glibc loader, so it counts as linked statically.
             (segment(libc::PT_INTERP, b"/lib/ld-musl-x86_64.so.1\0"), OPAQUE),
             (own_header().to_vec(), OPAQUE),
         ] {

@@ -1,8 +1,9 @@
 //! Commands of the shell: `system` and `popen`.
 //!
-//! libc starts the shell itself, without asking us, and gives it the environment as it is. So the
-//! command is one that starts the shell again, with our library: that one is observed like any
-//! other program, and neither it nor what it starts sees the library. It costs one `exec` more.
+//! libc starts the shell itself, without an interposed function, and passes the environment
+//! unchanged. So the command is replaced by one that starts the shell again, with the library. This
+//! second shell is observed like any other program, and neither it nor its children see the
+//! library. The cost is one more `exec`.
 
 use ::std::ffi::{CStr, c_char, c_int};
 
@@ -15,18 +16,18 @@ use crate::{Errno, original};
 
 const SHELL: &CStr = c"/bin/sh";
 
-/// How long an argument of a program may be on Linux.
+/// Maximum length of a program's argument on Linux.
 const MAX_ARGUMENT: usize = 128 * 1024;
 
-/// The command that has `command` observed; `None` when it cannot be.
+/// Returns a command that runs `command` in an observed shell; `None` if that is impossible.
 fn observed(command: &CStr) -> Option<hidden::Vec<u8>> {
     let library = LIBRARY.get()?;
     let _errno = Errno::save();
     if !program::by_path(SHELL, library).loads {
         return None;
     }
-    // SAFETY: the name ends with NUL; what is returned stays while nobody changes the environment,
-    // as for libc itself.
+    // SAFETY: the name ends with NUL. The value stays valid until the environment is changed, as
+    // libc itself assumes.
     let others = unsafe {
         let value = libc::getenv(c"LD_PRELOAD".as_ptr());
         (!value.is_null()).then(|| CStr::from_ptr(value).to_bytes())
@@ -34,7 +35,7 @@ fn observed(command: &CStr) -> Option<hidden::Vec<u8>> {
     let mut buffer = [0; MAX_NAME];
     let name = name(&mut buffer).map(CStr::to_bytes);
     let mut text = wrapped(command.to_bytes(), library, name, others);
-    // None of its parts has a NUL.
+    // None of the parts contains a NUL.
     text.push(0);
     (text.len() <= MAX_ARGUMENT).then_some(text)
 }
@@ -58,12 +59,12 @@ fn wrapped(
     }
     text.extend_from_slice(b"; exec /bin/sh -c -- ");
     quote(command, &mut text);
-    // What the shell calls itself.
+    // The shell's `$0`, as libc sets it.
     text.extend_from_slice(b" sh");
     text
 }
 
-/// Adds `word` as the shell reads it back.
+/// Appends `word`, quoted for the shell.
 fn quote(word: &[u8], text: &mut hidden::Vec<u8>) {
     text.push(b'\'');
     for &byte in word {
@@ -75,14 +76,13 @@ fn quote(word: &[u8], text: &mut hidden::Vec<u8>) {
     text.push(b'\'');
 }
 
-/// Calls `run` with the command that is to be run.
+/// Calls `run` with the command that replaces `command`.
 ///
 /// # Safety
 /// `command` must be null or end with NUL.
 unsafe fn run<R>(command: *const c_char, run: impl FnOnce(*const c_char) -> R) -> R {
     // SAFETY: as the caller promises.
-    let own = (!command.is_null()).then(|| observed(unsafe { CStr::from_ptr(command) }));
-    let own = own.flatten();
+    let own = (!command.is_null()).then(|| observed(unsafe { CStr::from_ptr(command) })).flatten();
     counter::allowed(|| run(own.as_ref().map_or(command, |own| own.as_ptr().cast())))
 }
 
@@ -104,7 +104,7 @@ unsafe extern "C" fn popen(command: *const c_char, mode: *const c_char) -> *mut 
     }
 }
 
-/// Waits for the command, in the C library's own way.
+/// Waits for the command by the C library's own function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pclose(file: *mut libc::FILE) -> c_int {
     let original = original!(pclose(_) else return -1);

@@ -1,4 +1,4 @@
-//! Children: `posix_spawn` and its kin.
+//! Children: `posix_spawn` and its variants.
 
 use ::std::ffi::{c_char, c_int, c_void};
 
@@ -15,7 +15,7 @@ type Spawn = unsafe extern "C" fn(
     Strings,
 ) -> c_int;
 
-/// The child of a process descriptor.
+/// Returns the child of a process descriptor.
 fn child_of(descriptor: c_int) -> libc::pid_t {
     match original!(pidfd_getpid: unsafe extern "C" fn(c_int) -> libc::pid_t) {
         // SAFETY: it takes any number.
@@ -24,10 +24,10 @@ fn child_of(descriptor: c_int) -> libc::pid_t {
     }
 }
 
-/// Starts a child by `spawn`, which returns its number, and opens a descriptor for it.
+/// Starts a child by `spawn`, which stores its number, and opens a descriptor for it.
 ///
 /// # Safety
-/// The arguments must be those of `posix_spawn`, but for the place for the descriptor.
+/// The arguments must be those of `posix_spawn`, except for the place for the descriptor.
 unsafe fn spawn_and_open(
     spawn: Spawn,
     descriptor: *mut c_int,
@@ -57,8 +57,8 @@ unsafe fn spawn_and_open(
     }
 }
 
-/// Declares one of the functions that start a child, and what is called where libc has none of that
-/// name. It returns the child's number, or a descriptor from which `$pid` knows it.
+/// Declares a function that starts a child, and a substitute for libc's if that does not exist. The
+/// function stores the child's number, or a descriptor that `$pid` maps to the number.
 macro_rules! spawn {
     ($name:ident, $find:path, $pid:expr, $missing:expr) => {
         #[unsafe(no_mangle)]
@@ -108,7 +108,7 @@ macro_rules! spawn {
 
 spawn!(posix_spawn, program::by_path, |pid| pid, None);
 spawn!(posix_spawnp, program::by_name, |pid| pid, None);
-// Since glibc 2.39. std takes it that they work where they are.
+// These functions exist since glibc 2.39. std assumes that they work if they exist.
 spawn!(pidfd_spawn, program::by_path, child_of, Some(posix_spawn));
 spawn!(pidfd_spawnp, program::by_name, child_of, Some(posix_spawnp));
 

@@ -1,9 +1,9 @@
-//! Programs that cannot be observed, and have another machine in their arguments: whether they
-//! succeeded is all that is known.
+//! Programs that cannot be observed, and have another machine in their arguments. Only their
+//! success or failure is known.
 //!
-//! One that was started by `posix_spawn` is known by its number from then on. One that runs in
-//! place of a forked child is known to that child alone, so the child announces it in memory that
-//! both share.
+//! A program that `posix_spawn` starts is identified by its process id from then on. One that
+//! replaces a forked child is known to that child alone. So the child announces it in memory that
+//! it shares with its parent.
 
 use ::std::cell::UnsafeCell;
 use ::std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -22,13 +22,13 @@ use super::{LIBRARY, Strings, argument};
 use crate::libc;
 use crate::{Errno, original, schedule};
 
-/// How many arguments are looked at.
+/// Maximum number of arguments that are examined.
 const MAX_ARGUMENTS: usize = 256;
 
-/// A program's name and the host in its arguments.
+/// Name of a program, and the host in its arguments.
 type Told<'a> = (&'a str, &'a str);
 
-/// The arguments of `program`, if they name another machine.
+/// Returns the name of `program` and the other machine in its arguments, if there is one.
 ///
 /// # Safety
 /// `program` must be null or end with NUL; `arguments` must be null or end with a null pointer, as
@@ -53,7 +53,7 @@ fn begin((name, host): Told<'_>) -> Option<NetworkOperation> {
     network::begin(CHILD, Text::from(name), Some(Text::from(host)), caller())
 }
 
-/// What was begun, by the number of the child.
+/// Operations that have begun, by the process id of the child.
 static STARTED: ForkLock<SortedMap<libc::pid_t, NetworkOperation>> = ForkLock::new(SortedMap::new);
 
 pub(in crate::network) fn before_fork() {
@@ -64,7 +64,7 @@ pub(in crate::network) fn after_fork() {
     STARTED.after_fork();
 }
 
-/// Notes that a program was started as the child `pid`.
+/// Records that a program was started as the child `pid`.
 ///
 /// # Safety
 /// As for [`told`].
@@ -78,23 +78,24 @@ pub(super) unsafe fn started(pid: libc::pid_t, program: *const c_char, arguments
     }
 }
 
-/// Memory for the announcement of one process.
+/// Place for the announcement of one process.
 struct Slot {
-    /// Whose it is: [`FREE`], [`TAKEN`], or the number of a process that has written all.
+    /// Owner: [`FREE`], [`TAKEN`], or the process id of one whose text is complete.
     owner: AtomicI32,
     text: UnsafeCell<[u8; 500]>,
 }
 
-// SAFETY: the text is only written by who took the place, and only read by who reaped its owner.
+// SAFETY: only the process that has taken the place writes the text. Only a process that has reaped
+// the owner reads it.
 unsafe impl Sync for Slot {}
 
 const FREE: libc::pid_t = 0;
 const TAKEN: libc::pid_t = -1;
 
-/// How many there are.
+/// Number of places.
 const PLACES: usize = 32;
 
-/// The places that this process and its forked children share.
+/// Returns the places that this process and its forked children share.
 fn places() -> &'static [Slot] {
     static SHARED: OnceLock<Option<&'static [Slot; PLACES]>> = OnceLock::new();
     let map = || {
@@ -110,13 +111,12 @@ fn places() -> &'static [Slot] {
     SHARED.get_or_init(map).map_or(&[], |places| places)
 }
 
-/// Makes the memory that forked children share with this process.
+/// Maps the memory that forked children share with this process.
 pub(super) fn prepare() {
     places();
 }
 
-/// The announcement of a program that is about to run in place of this process; taken back when it
-/// does not.
+/// Announcement of a program that is about to replace this process; withdrawn if it does not.
 pub(super) struct Announcement(&'static Slot);
 
 impl Drop for Announcement {
@@ -125,7 +125,7 @@ impl Drop for Announcement {
     }
 }
 
-/// Announces a program that is about to run in place of this process.
+/// Announces a program that is about to replace this process.
 ///
 /// # Safety
 /// As for [`told`].
@@ -138,7 +138,7 @@ pub(super) unsafe fn announce(program: *const c_char, arguments: Strings) -> Opt
         owner.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok()
     })?;
     let announcement = Announcement(place);
-    // SAFETY: this process has taken the place, and nobody reads it yet.
+    // SAFETY: this process has taken the place, and no other reads it yet.
     let text = unsafe { &mut *place.text.get() };
     super::join(text, &[host.as_bytes(), b" ", name.as_bytes()])?;
     // SAFETY: the function only returns a number.
@@ -146,20 +146,21 @@ pub(super) unsafe fn announce(program: *const c_char, arguments: Strings) -> Opt
     Some(announcement)
 }
 
-/// What was begun by the child `pid`, which has ended, or by a program that ran in its place.
+/// Removes and returns the operation that belongs to the ended child `pid`, or to the program that
+/// replaced it.
 fn take(pid: libc::pid_t) -> Option<NetworkOperation> {
     if let Some(operation) = STARTED.lock()?.remove(&pid) {
         return Some(operation);
     }
     let is_of_pid = |place: &&Slot| place.owner.load(Ordering::Acquire) == pid;
     let announcement = Announcement(places().iter().find(is_of_pid)?);
-    // SAFETY: its owner has written all, and is no more.
+    // SAFETY: the owner has written the text completely, and has ended.
     let text = CStr::from_bytes_until_nul(unsafe { &*announcement.0.text.get() }).ok()?;
     let (host, name) = text.to_str().ok()?.split_once(' ')?;
     begin((name, host))
 }
 
-/// Notes how the child `pid` ended.
+/// Records how the child `pid` ended.
 fn ended(pid: libc::pid_t, error: Option<Text>) {
     if LIBRARY.get().is_some() {
         if let Some(mut operation) = take(pid) {
@@ -176,7 +177,7 @@ fn of_signal(signal: c_int) -> Option<Text> {
     Some(Text::of(format_args!("signal {signal}")))
 }
 
-/// Calls `wait` with a place for the status, and notes its result.
+/// Calls `wait` with a place for the status, and records its result.
 ///
 /// # Safety
 /// `status` must be null or valid for writes.
@@ -187,9 +188,9 @@ unsafe fn waited(
 ) -> libc::pid_t {
     let mut own = 0;
     let pid = schedule::child::wait(options, || {
-        let pid = wait(&raw mut own);
-        let has_ended = pid > 0 && (libc::WIFEXITED(own) || libc::WIFSIGNALED(own));
-        (pid, has_ended)
+        let child = wait(&raw mut own);
+        let has_ended = child > 0 && (libc::WIFEXITED(own) || libc::WIFSIGNALED(own));
+        (child, has_ended)
     });
     let _errno = Errno::save();
     if pid > 0 {
@@ -206,8 +207,7 @@ unsafe fn waited(
     pid
 }
 
-/// Declares one of the functions that wait for a child, and names the argument that is the place
-/// for its status.
+/// Declares a function that waits for a child, and names the argument that receives its status.
 macro_rules! wait {
     ($name:ident, $status:ident, $options:expr, ($($argument:ident: $type:ty),*)) => {
         #[unsafe(no_mangle)]

@@ -1,4 +1,4 @@
-//! Addresses of names, as programs asked for them before `getaddrinfo`.
+//! Lookups of names by functions that are older than `getaddrinfo`.
 
 use ::std::ffi::{c_char, c_int};
 use ::std::ptr;
@@ -26,7 +26,7 @@ entries! {
     gethostbyname2 of name (name: *const c_char, family: c_int);
 }
 
-/// Does a lookup by `call`, which puts an entry into `result`, or else its error into `reason`.
+/// Performs a lookup by `call`, which stores an entry in `result`, or its error in `reason`.
 ///
 /// # Safety
 /// Both must be valid for writes, and hold what `call` has written.
@@ -50,7 +50,7 @@ pub(super) unsafe fn reentrant(
             let code = call();
             // SAFETY: as the caller promises.
             let (found, reason) = unsafe { (!(*result).is_null(), *reason) };
-            // Asked again with more room.
+            // After `ERANGE` the caller repeats the lookup with a larger buffer.
             if code != libc::ERANGE {
                 end(operation, if found { 0 } else { error::of_h_errno(reason) });
             }
@@ -59,7 +59,7 @@ pub(super) unsafe fn reentrant(
     }
 }
 
-/// Declares functions that are given room for the entry.
+/// Declares functions that take a buffer for the entry.
 macro_rules! reentrant_entries {
     ($($function:ident of $name:ident ($($argument:ident: $type:ty),*);)*) => {$(
         #[unsafe(no_mangle)]

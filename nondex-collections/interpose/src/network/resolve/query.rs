@@ -1,12 +1,12 @@
-//! Queries for records of names: `res_query` and its kin, which programs that were linked long ago
-//! know by other names.
+//! Queries for records of names: `res_query` and its variants, which also have older names for
+//! programs that were linked long ago.
 
 use ::std::ffi::{c_char, c_int, c_uchar, c_void};
 
 use super::{by_h_errno, look_up, original};
 
-/// Declares functions that ask for the records of a name, one of their arguments, and return a
-/// length or -1.
+/// Declares functions that query the records of a name, one of their arguments, and return a length
+/// or -1.
 macro_rules! queries {
     ($($function:ident of $name:ident ($($argument:ident: $type:ty),*);)*) => {$(
         #[unsafe(no_mangle)]
@@ -21,7 +21,7 @@ macro_rules! queries {
     )*};
 }
 
-/// Declares them under both names.
+/// Declares the functions under both names.
 macro_rules! both {
     ($($function:ident $older:ident of $name:ident
         $arguments:tt;)*) => {

@@ -1,8 +1,8 @@
 //! Names that are looked up later: `getaddrinfo_a`.
 //!
-//! libc resolves what is queued on its own threads, without asking us. How a request ended is known
-//! when the program asks for it; until then, or when it gives up and cancels it, the request is
-//! pending. One that is refused is never queued.
+//! libc resolves queued names on its own threads, without an interposed function. The end of a
+//! request becomes known when the program queries it. Until then, or if the program cancels it, the
+//! request is pending. A refused request is never queued.
 
 use ::std::ffi::{c_char, c_int};
 use ::std::slice;
@@ -24,7 +24,7 @@ struct Request {
     service: *const c_char,
     hints: *const libc::addrinfo,
     result: *mut libc::addrinfo,
-    /// What `gai_error` returns.
+    /// Result of `gai_error`.
     code: c_int,
     reserved: [c_int; 5],
 }
@@ -39,8 +39,8 @@ const IN_PROGRESS: c_int = -100;
 /// `EAI_CANCELED` of `netdb.h`.
 const CANCELLED: c_int = -101;
 
-/// What was begun, by the address of its request, which the program must not use for anything else
-/// meanwhile.
+/// Operations that have begun, by the address of their request. The program must not use that
+/// address for anything else meanwhile.
 static QUEUED: ForkLock<SortedMap<usize, (Text, hidden::Box<NetworkOperation>)>> =
     ForkLock::new(SortedMap::new);
 
@@ -70,14 +70,14 @@ unsafe extern "C" fn getaddrinfo_a(
     for request in &mut requests {
         // SAFETY: an entry is null or valid, and the caller's to change until this call.
         if unsafe { !begin(*request) } {
-            // libc leaves these out.
+            // libc skips null entries.
             *request = ::std::ptr::null_mut();
         }
     }
     // SAFETY: the caller's arguments, with fewer requests; the list itself is only read in this
     // call.
     let call = || unsafe { original(mode, requests.as_mut_ptr(), count, event) };
-    // Those threads let no signal come, and read the clock.
+    // libc's threads block all signals and may read the counter, so its fault would kill them.
     let result = counter::allowed(call);
     if mode == WAIT {
         for request in requests {
@@ -88,7 +88,7 @@ unsafe extern "C" fn getaddrinfo_a(
     result
 }
 
-/// Begins a request; false when it is refused, and has ended.
+/// Begins a request. Returns false if it is refused, and has ended.
 ///
 /// # Safety
 /// `request` must be null or valid.
@@ -118,7 +118,7 @@ unsafe fn begin(request: *mut Request) -> bool {
     true
 }
 
-/// Notes how a request ended, if it has.
+/// Records how a request ended, if it has.
 ///
 /// # Safety
 /// `request` must be null or valid.

@@ -1,4 +1,4 @@
-//! Names of addresses: `getnameinfo` and what came before it.
+//! Lookups of the names of addresses: `getnameinfo` and its predecessors.
 
 use ::std::ffi::{c_char, c_int, c_void};
 use ::std::net::{IpAddr, SocketAddr};
@@ -12,7 +12,7 @@ use super::older::reentrant;
 use super::{Lookup, address, ask, by_h_errno, end, original};
 use crate::libc;
 
-/// What to do with the lookup of an address's name.
+/// Decides about the lookup of an address's name.
 fn look_up(operation: &'static str, target: Option<SocketAddr>) -> Lookup {
     match target {
         Some(target) if !address::is_local(&target) && network::mode() != NetworkMode::Off => {
@@ -53,7 +53,7 @@ unsafe extern "C" fn getnameinfo(
     }
 }
 
-/// The address of this family at `address`.
+/// Returns the address of this family at `address`.
 ///
 /// # Safety
 /// `address` must be null or valid for reads of `len` bytes.
