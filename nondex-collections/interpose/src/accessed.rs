@@ -1,5 +1,5 @@
-//! Accesses to what a run watches of files, ports and what the system keeps for a process, seen by
-//! the functions that make them.
+//! Accesses to watched files, ports and state that the system keeps for a process. They are
+//! observed by the functions that make them.
 
 use ::std::cell::Cell;
 use ::std::ffi::c_long;
@@ -14,7 +14,7 @@ use nondex_core::{StateId, StateKind};
 
 use crate::{Errno, interrupt, libc, system};
 
-/// How many accesses of a test are kept.
+/// Maximum number of accesses of a test that are kept.
 const MAX_ACCESSES: usize = 64;
 
 struct Watched {
@@ -29,7 +29,7 @@ impl Watched {
     }
 }
 
-/// A part of the state that is accessed: a [`StateId`], as an interposed call knows it.
+/// Part of the state that an interposed call accesses; the equivalent of a [`StateId`].
 #[derive(Clone)]
 struct State {
     kind: StateKind,
@@ -45,11 +45,11 @@ thread_local! {
 
 static WATCHED: ForkLock<Watched> = ForkLock::new(Watched::nothing);
 
-/// Watches those of `states` that functions access, for all threads; `tell` hears of each that is
-/// kept.
+/// Watches those of `states` that functions access, in all threads. `tell` is called with each
+/// access that is kept.
 pub(crate) fn begin(states: &[StateId], tell: Option<Tell>) {
-    let states = states.iter().filter(|state| state.kind != StateKind::Static);
-    let states = hidden::collect(states.cloned());
+    let by_function = states.iter().filter(|state| state.kind != StateKind::Static);
+    let states = hidden::collect(by_function.cloned());
     let is_watching = !states.is_empty();
     if let Some(mut watched) = WATCHED.lock() {
         *watched = Watched { states, accesses: hidden::vec(), tell };
@@ -58,10 +58,11 @@ pub(crate) fn begin(states: &[StateId], tell: Option<Tell>) {
     IS_WATCHING.store(is_watching, Ordering::Relaxed);
 }
 
-/// The end of what [`begin`] began: the accesses, in the order in which they happened.
+/// Ends what [`begin`] began. Returns the accesses in the order in which they happened.
 #[expect(clippy::disallowed_types, reason = "asked by the harness")]
 pub(crate) fn end() -> Vec<Access> {
-    // A test that runs in the middle of this one may still have its moment to come.
+    // A test that is to run in the middle of this one may not have started yet, so watching goes
+    // on.
     if interrupt::is_interrupting() {
         return take();
     }
@@ -84,8 +85,8 @@ fn take() -> Vec<Access> {
     accesses.into_iter().flatten().map(access).collect()
 }
 
-/// Called by a function that is about to read, or to change if it `writes`, the state of this kind
-/// with this name; a path may be relative.
+/// Records an access that a function is about to make. The function reads, or changes if it
+/// `writes`, the state of this kind with this name. A path may be relative.
 #[inline]
 pub(crate) fn accessed(kind: StateKind, writes: bool, name: impl Fn() -> Text) {
     if IS_WATCHING.load(Ordering::Relaxed) {
@@ -95,7 +96,7 @@ pub(crate) fn accessed(kind: StateKind, writes: bool, name: impl Fn() -> Text) {
 
 #[cold]
 fn note(kind: StateKind, writes: bool, name: &dyn Fn() -> Text) {
-    // Not our own work, and not where memory may not be had.
+    // The tool's own accesses do not count, and after a fork in a threaded process memory is taboo.
     if level().is_none() || is_forked_beside_threads() {
         return;
     }
@@ -109,7 +110,7 @@ fn note(kind: StateKind, writes: bool, name: &dyn Fn() -> Text) {
     let state = State { kind, name };
     let is_wanted = is_watched(&state);
     let in_folder = State { kind: StateKind::Cwd, name: Text::new() };
-    // It is searched in the current directory.
+    // A relative path also depends on the current directory.
     let is_of_folder = is_relative && is_watched(&in_folder);
     if !is_wanted && !is_of_folder {
         return;
@@ -127,14 +128,14 @@ fn note(kind: StateKind, writes: bool, name: &dyn Fn() -> Text) {
     }
 }
 
-/// Whether an access is one to what is watched, of the same kind: a name that is empty means all
-/// there are.
+/// Returns whether an access is one to a watched state of the same kind. An empty name stands for
+/// all states of the kind.
 fn is_of(watched: &StateId, accessed: &State) -> bool {
     watched.name.is_empty()
         || *watched.name == *accessed.name
-        // All variables are read at once.
+        // Some calls read all variables at once.
         || accessed.kind == StateKind::Env && accessed.name.is_empty()
-        // A port may be had at several addresses.
+        // A port may be open at several addresses.
         || accessed.kind == StateKind::Port && port(&watched.name) == port(&accessed.name)
 }
 
@@ -142,7 +143,7 @@ fn port(address: &str) -> Option<&str> {
     address.rsplit(':').next()
 }
 
-/// A relative path as one from the root.
+/// Makes a relative path absolute.
 fn in_current_directory(path: &str) -> Text {
     let mut room = [0_u8; libc::PATH_MAX as usize];
     let arguments = [room.as_mut_ptr().addr() as c_long, room.len() as c_long, 0, 0, 0, 0];
@@ -164,8 +165,8 @@ fn is_watched(state: &State) -> bool {
     })
 }
 
-/// Keeps an access, if there is room for it. Where a thread is to be stopped, only that access
-/// counts, and the next one after that.
+/// Keeps an access, if there is room for it. If a thread is to be interrupted, only the access
+/// there counts, and the next one after it.
 fn keep(state: &State, writes: bool, interrupted: bool, is_next: bool) {
     let has_room = |watched: &Watched| watched.accesses.len() < MAX_ACCESSES;
     let is_kept = interrupted

@@ -1,5 +1,5 @@
-//! Clocks and sleeping: virtual time in a thread that is scheduled; in any other they pass through.
-//! Both are noted as what no choice controls, or not in whole.
+//! Clocks and sleeping: virtual time in a scheduled thread, real time in any other. Both are
+//! recorded as sources that no choice controls completely.
 
 use ::std::ffi::{c_int, c_uint, c_void};
 
@@ -11,22 +11,22 @@ use crate::libc;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Looks up the clock's original before a signal handler or an allocator may ask for the time.
+/// Resolves the clock's original before a signal handler or an allocator may read the time.
 pub(crate) fn prepare() {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the time is written to a place of this function.
     let _ = unsafe { clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
 }
 
-/// Notes that the program uses what no choice controls.
+/// Records that the program uses a source that no choice controls.
 pub(crate) fn note(source: Source) {
     if own::is_standing() {
         note_source(source);
     }
 }
 
-/// The clock as which this one shows virtual time in a thread that is scheduled: that of the date,
-/// or the monotonic one. `None` for those of the processor's time.
+/// Returns the clock whose virtual time this one shows in a scheduled thread: that of the date, or
+/// the monotonic one. Returns `None` for clocks of processor time.
 const fn shown_as(clock: libc::clockid_t) -> Option<libc::clockid_t> {
     match clock {
         libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => {
@@ -40,17 +40,18 @@ const fn shown_as(clock: libc::clockid_t) -> Option<libc::clockid_t> {
     }
 }
 
-/// Whether a clock shows the time since a start that means nothing.
+/// Returns whether a clock shows the time since an arbitrary start.
 const fn is_monotonic(clock: libc::clockid_t) -> bool {
     matches!(shown_as(clock), Some(libc::CLOCK_MONOTONIC))
 }
 
-/// The virtual time that a clock shows a thread that is scheduled, in nanoseconds; else nothing. A
-/// delay before the reading is one of the model `by`.
+/// Returns the virtual time that a clock shows to a scheduled thread, in nanoseconds; else `None`.
+/// A delay before the reading belongs to the model `by`.
 #[inline]
 fn virtual_time(clock: libc::clockid_t, by: &'static Model) -> Option<u64> {
     let shown_as = shown_as(clock);
-    // The schedule chooses some of what it may show, and not all.
+    // Recorded also in a scheduled thread, because the schedule controls only part of what it
+    // shows.
     note(match shown_as {
         Some(libc::CLOCK_REALTIME) => Source::Date,
         _ => Source::Clock,
@@ -61,7 +62,7 @@ fn virtual_time(clock: libc::clockid_t, by: &'static Model) -> Option<u64> {
     shown_as.map(|clock| schedule::read_clock(clock, by))
 }
 
-/// Sleeps until a virtual time, if this thread is scheduled; whether it did.
+/// Sleeps until a virtual time if this thread is scheduled, and returns whether it is.
 fn sleeps_until(time: impl FnOnce() -> u64) -> bool {
     let is_scheduled = schedule::is_scheduled();
     if is_scheduled {
@@ -70,7 +71,7 @@ fn sleeps_until(time: impl FnOnce() -> u64) -> bool {
     is_scheduled
 }
 
-/// A time in nanoseconds; `None` for one that there is not.
+/// Converts a time into nanoseconds; `None` for an invalid time.
 ///
 /// # Safety
 /// `time` must be null or valid.
@@ -108,7 +109,7 @@ unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, time: *mut libc::time
     result
 }
 
-/// Writes a time in nanoseconds.
+/// Writes a time in nanoseconds to `place`.
 fn put(place: &mut libc::timespec, time: u64) {
     place.tv_sec = (time / SECOND) as _;
     place.tv_nsec = (time % SECOND) as _;
@@ -167,7 +168,7 @@ unsafe extern "C" fn clock_nanosleep(
     time: *const libc::timespec,
     rest: *mut libc::timespec,
 ) -> c_int {
-    /// The time is one of the clock, and no length.
+    /// Flag that makes the time a deadline on the clock, not a duration.
     const ABSOLUTE: c_int = 1;
     note(Source::Sleep);
     let is_absolute = flags & ABSOLUTE != 0;

@@ -1,12 +1,13 @@
-//! Which basic blocks ran, of crates that were compiled to tell: each has a flag, which it sets.
+//! Coverage: the basic blocks that ran, in instrumented crates. Each block has a flag, which it
+//! sets.
 //!
-//! The pass that adds the flags is LLVM's, `SanitizerCoverage` with `inline-bool-flag` and
-//! `pc-table`. What is instrumented calls the two functions here before `main`, once for each
+//! LLVM's pass `SanitizerCoverage` adds the flags, with `inline-bool-flag` and `pc-table`.
+//! Instrumented code calls the two functions here before `main`. They are called once for each
 //! module, with all flags and all addresses of the executable or shared object.
 //!
-//! A process records what ran when it exits or aborts. So that it is known, too, of one that is
-//! killed, its flags are in a file while it runs, where the linker gave them separate pages. Where
-//! it did not, a file marks meanwhile that this process still has to record it.
+//! A process records the blocks when it exits or aborts. To cover a process that is killed, its
+//! flags are in a file while it runs, if the linker has put them on separate pages. Otherwise a
+//! file marks that this process has not recorded its blocks yet.
 
 #![expect(
     clippy::disallowed_macros,
@@ -33,13 +34,13 @@ use nondex_core::process_number;
 
 use crate::{PAGE, libc, origin, original};
 
-/// The flags of the executable, and the addresses of their blocks with what is known of each.
+/// Ranges of the executable's flags, and of the addresses and properties of their blocks.
 static FLAGS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 static BLOCKS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
 fn keep(range: &[AtomicUsize; 2], start: usize, end: usize) {
     let (base, last) = origin::executable();
-    // Those of a shared object are its own; the executable's are the same in every call.
+    // Each shared object has its own flags; the executable's are the same in every call.
     if (base..last).contains(&start) {
         range[0].store(start, Ordering::Relaxed);
         range[1].store(end, Ordering::Relaxed);
@@ -56,8 +57,8 @@ extern "C" fn __sanitizer_cov_pcs_init(start: *const usize, end: *const usize) {
     keep(&BLOCKS, start.addr(), end.addr());
 }
 
-/// The flags, and the blocks that they are of, as the compiler describes them; `None` when nothing
-/// is instrumented.
+/// Returns the flags and their blocks, as the compiler describes them; `None` if nothing is
+/// instrumented.
 fn instrumented() -> Option<(&'static [AtomicU8], &'static [[usize; 2]])> {
     let [flags, blocks] = [&FLAGS, &BLOCKS].map(|range| {
         let [start, end] = range.each_ref().map(|at| at.load(Ordering::Relaxed));
@@ -82,7 +83,7 @@ fn instrumented() -> Option<(&'static [AtomicU8], &'static [[usize; 2]])> {
     })
 }
 
-/// The path of this program.
+/// Path of this program.
 static PROGRAM: OnceLock<String> = OnceLock::new();
 
 fn program() -> &'static str {
@@ -92,8 +93,8 @@ fn program() -> &'static str {
     })
 }
 
-/// Writes what ran until now, the fields of a [`CoveredRecord`]; false when nothing is
-/// instrumented.
+/// Writes the blocks that ran until now as the fields of a [`CoveredRecord`]. Returns false if
+/// nothing is instrumented.
 pub(crate) fn covered(object: &mut Object<'_>) -> bool {
     let Some((flags, blocks)) = instrumented() else { return false };
     let (base, _) = origin::executable();
@@ -106,15 +107,14 @@ pub(crate) fn covered(object: &mut Object<'_>) -> bool {
     true
 }
 
-/// The file that has the flags while this process runs, and the process: a fork of it shares them.
+/// File that contains the flags while this process runs, and the process. A fork shares the flags.
 static SHARED: OnceLock<(u32, PathBuf)> = OnceLock::new();
 
-/// Where the flags cannot be in a file: the mark of this process, which a fork of it does not
-/// share, and the record it belongs to.
+/// If the flags cannot be in a file: the mark of this process, which a fork does not share, and the
+/// record to which it belongs.
 static PRIVATE: ForkLock<Option<(PathBuf, PathBuf)>> = ForkLock::new(|| None);
 
-/// Lets it be known that this process still has to tell what it ran, for whenever it ends
-/// otherwise.
+/// Marks that this process has not recorded its blocks yet, in case it does not end normally.
 fn announce(record: &Path) -> Option<()> {
     instrumented()?;
     let (mut file, path) = created(record, process_number::of_system())?;
@@ -124,7 +124,7 @@ fn announce(record: &Path) -> Option<()> {
     Some(())
 }
 
-/// The same in a process that was just forked.
+/// Creates a mark for a process that was just forked.
 pub(crate) fn after_fork_in_child() {
     let record = PRIVATE.lock().and_then(|mut private| private.take());
     if let Some((_, record)) = record {
@@ -133,7 +133,7 @@ pub(crate) fn after_fork_in_child() {
     }
 }
 
-/// Puts the flags into a file next to the record, if they have separate pages.
+/// Maps the flags to a file next to the record, if they are on separate pages.
 fn share(record: &Path) -> Option<()> {
     let (flags, blocks) = instrumented()?;
     let start = flags.as_ptr().expose_provenance();
@@ -151,7 +151,7 @@ fn share(record: &Path) -> Option<()> {
         let _ = fs::remove_file(path);
         return None;
     }
-    // SAFETY: the pages have nothing but flags, which are in the file as they are here, and no
+    // SAFETY: the pages contain nothing but flags, which the file has with the same values, and no
     // other thread sets one before `main`.
     if !unsafe { replace(start, flags.len(), libc::MAP_SHARED, file.as_raw_fd()) } {
         let _ = fs::remove_file(path);
@@ -160,10 +160,10 @@ fn share(record: &Path) -> Option<()> {
     SHARED.set((process, path)).ok()
 }
 
-/// Puts other memory in the place of these pages. Whether the system did.
+/// Replaces these pages by other memory, and returns whether the system did so.
 ///
 /// # Safety
-/// Whoever reads or writes there must be content with what the other memory has.
+/// Code that reads or writes there must work with the content of the other memory.
 unsafe fn replace(
     start: usize,
     len: usize,
@@ -177,13 +177,13 @@ unsafe fn replace(
     mapped != libc::MAP_FAILED
 }
 
-/// Lets this process, which was forked for one test, have separate flags.
+/// Gives this process, which was forked for one test, its own flags.
 pub(crate) fn keep_apart() {
     let is_shared = SHARED.get().is_some_and(|(own, _)| *own != process_number::of_system());
     let Some((flags, _)) = instrumented().filter(|_| is_shared) else { return };
     let start = flags.as_ptr().expose_provenance();
     let ran: Vec<u8> = flags.iter().map(|flag| flag.load(Ordering::Relaxed)).collect();
-    // SAFETY: a process that was just forked has one thread, and what it ran until now is put back.
+    // SAFETY: a process that was just forked has one thread, and its flags are restored below.
     if unsafe { replace(start, ran.len(), libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1) } {
         for (flag, ran) in flags.iter().zip(ran) {
             flag.store(ran, Ordering::Relaxed);
@@ -191,7 +191,8 @@ pub(crate) fn keep_apart() {
     }
 }
 
-/// A new file next to the record: a process that becomes another program has one of each.
+/// Creates a file next to the record. Its number differs if a process becomes another program,
+/// which has its own flags.
 fn created(record: &Path, process: u32) -> Option<(File, PathBuf)> {
     for number in 0_u32.. {
         let path = record.with_extension(format!("{}-{process}-{number}", CoveredRecord::FLAGS));
@@ -205,11 +206,11 @@ fn created(record: &Path, process: u32) -> Option<(File, PathBuf)> {
     None
 }
 
-/// Writes down what ran, if the run asks for it, before this process ends by something else than
-/// the end of its test.
+/// Records the blocks that ran, if the run requests it, before this process ends other than by the
+/// end of its test.
 pub(crate) fn note() {
     let mut is_noted = context::note_covered(covered);
-    // Behind a test, what ran is of all tests that this process had.
+    // After a test, the blocks belong to all tests that this process has run.
     let global = context::global().filter(|context| !is_noted && context.spec().cover);
     if let Some(context) = global {
         let _pause = context::pause();
@@ -220,17 +221,16 @@ pub(crate) fn note() {
     }
     let own = SHARED.get().filter(|(own, _)| *own == process_number::of_system());
     let private = || PRIVATE.lock().and_then(|mut private| private.take());
-    // Not dropped: that would call the program's allocator.
+    // Not dropped, because that would call the program's allocator.
     let private = ManuallyDrop::new(if own.is_none() { private() } else { None });
-    let path = own.map(|(_, path)| path);
-    let path = path.or_else(|| private.as_ref().map(|(path, _)| path));
+    let path = own.map(|(_, path)| path).or_else(|| private.as_ref().map(|(path, _)| path));
     if let Some(path) = path.filter(|_| is_noted) {
         let _pause = context::pause();
         let _ = fs::remove_file(path);
     }
 }
 
-/// Lets what ran be known when this process ends, whose run has this `record`.
+/// Sets up the recording of blocks at the end of this process, whose run has this `record`.
 pub(crate) fn prepare(record: Option<&Path>) {
     extern "C" fn at_exit() {
         note();

@@ -1,10 +1,10 @@
-//! `opendir`, `readdir` and their kin: one order for `fs::read_dir`, `Path::read_dir`, walkers and
-//! C code.
+//! `opendir`, `readdir` and their variants: one order for `fs::read_dir`, `Path::read_dir`, walkers
+//! and C code.
 //!
-//! The first read of a stream reads it whole, arranges the entries, and gives out copies. `.` and
-//! `..` come first, as they are. A position in such a stream is the number of entries before it. A
-//! stream opened while the tool's own code runs, outside a test, or over a folder of `/proc`, is
-//! not touched.
+//! The first read of a stream reads it whole, arranges the entries, and returns copies. `.` and
+//! `..` come first, in their order. A position in such a stream is the number of entries before it.
+//! Some streams stay unchanged: those opened while the tool's own code runs, outside a test, or
+//! over a directory of `/proc`.
 
 mod entries;
 mod listed;
@@ -32,7 +32,8 @@ thread_local! {
     static REMOVES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Says who calls, until dropped: a stream that is opened meanwhile is read on behalf of `caller`.
+/// Sets the caller until the guard is dropped: a stream opened meanwhile is read on behalf of
+/// `caller`.
 pub fn called_by(caller: Caller) -> impl Drop {
     struct Restore(Option<Caller>);
     impl Drop for Restore {
@@ -43,7 +44,8 @@ pub fn called_by(caller: Caller) -> impl Drop {
     Restore(CALLER.replace(Some(caller)))
 }
 
-/// Says that a tree is being removed, until dropped: nobody sees in which order.
+/// Marks that a tree is being removed, until the guard is dropped. The order of a removal is not
+/// observable.
 pub fn removing() -> impl Drop {
     struct Restore(bool);
     impl Drop for Restore {
@@ -59,7 +61,7 @@ struct Stream {
     caller: Caller,
     entries: Option<hidden::Vec<Entry>>,
     next: usize,
-    /// The error that ended the directory, or 0.
+    /// Error that ended the directory, or 0.
     error: c_int,
 }
 
@@ -81,7 +83,8 @@ pub(super) fn after_fork() {
     STREAMS.after_fork();
 }
 
-/// What is chosen by who reads a directory now, and on whose behalf; `None` when nothing is.
+/// Returns the model and the caller of a read of a directory now; `None` if nothing is to be
+/// chosen.
 fn reader() -> Option<(&'static Model, Caller)> {
     match CALLER.get() {
         Some(caller) => Some((&model::FS_READ_DIR, caller)),
@@ -90,7 +93,7 @@ fn reader() -> Option<(&'static Model, Caller)> {
     }
 }
 
-/// Notes that a stream was opened.
+/// Records that a stream was opened.
 fn opened(dir: *mut libc::DIR) {
     if !dir.is_null() {
         if let Some(_work) = own::work() {
@@ -120,7 +123,8 @@ unsafe extern "C" fn opendir(name: *const c_char) -> *mut libc::DIR {
     dir
 }
 
-/// Walkers and `cap-std` open folders by `openat`, and read them through this.
+/// Opens a stream for a descriptor. Walkers and `cap-std` open directories by `openat`, and read
+/// them through this.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn fdopendir(file: c_int) -> *mut libc::DIR {
     let original = original!(fdopendir(_) else return ::std::ptr::null_mut());
@@ -184,13 +188,15 @@ unsafe extern "C" fn readdir64(dir: *mut libc::DIR) -> *mut dirent64 {
     unsafe { read(dir) }
 }
 
-/// The same function: both have one layout.
+/// Reads an entry as `readdir64` does, because both have one layout.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn readdir(dir: *mut libc::DIR) -> *mut dirent64 {
     // SAFETY: the caller gives an open directory.
     unsafe { read(dir) }
 }
 
+/// Copies the next entry to the caller's buffer.
+///
 /// # Safety
 /// As for `readdir64_r`.
 unsafe fn read_into(
@@ -234,14 +240,14 @@ unsafe extern "C" fn readdir_r(
     unsafe { read_into(dir, entry, result) }
 }
 
-/// What the next read of a stream gives.
+/// Result of the next read of a stream.
 enum Next {
-    /// Whatever libc gives.
+    /// The stream is not arranged, so libc's result counts.
     Unknown,
-    /// What is to be read and arranged first.
+    /// The stream must be read and arranged first.
     Unread(Stream),
     Entry(*mut dirent64),
-    /// Nothing, and this error, or 0.
+    /// The end, with this error, or 0.
     End(c_int),
 }
 
@@ -249,7 +255,7 @@ fn next(dir: *mut libc::DIR) -> Next {
     let Some(mut open) = STREAMS.lock() else { return Next::Unknown };
     let Some(stream) = open.get_mut(&dir.addr()) else { return Next::Unknown };
     let Some(entries) = &mut stream.entries else {
-        // Taken out: reading and arranging it takes longer than the lock may be held.
+        // Removed meanwhile, because reading and arranging takes longer than the lock may be held.
         return open.remove(&dir.addr()).map_or(Next::Unknown, Next::Unread);
     };
     match entries.get_mut(stream.next) {
@@ -261,12 +267,13 @@ fn next(dir: *mut libc::DIR) -> Next {
     }
 }
 
+/// Returns the next entry of a stream, arranged if the stream is.
+///
 /// # Safety
 /// `dir` must be open.
 unsafe fn read(dir: *mut libc::DIR) -> *mut dirent64 {
     let original = original!(readdir64(_) else return ::std::ptr::null_mut());
-    // Our own work sets it, and the caller takes what is there at the end of a directory for an
-    // error.
+    // The tool's own code sets `errno`, and the caller takes that for an error at the end.
     let errno = Errno::save();
     let mut found = next(dir);
     if let Next::Unread(mut stream) = found {
@@ -291,7 +298,7 @@ unsafe fn read(dir: *mut libc::DIR) -> *mut dirent64 {
             }
             ::std::ptr::null_mut()
         }
-        // Opened outside a test, or not to be arranged.
+        // The stream was opened outside a test, or is not to be arranged.
         // SAFETY: the caller's argument, unchanged.
         Next::Unknown | Next::Unread(_) => unsafe { original(dir) },
     }

@@ -1,4 +1,4 @@
-//! Random bytes of the operating system, made from the seed in every run, clean runs too.
+//! Random bytes of the operating system, drawn from the seed in every run, also in clean runs.
 
 use ::std::ffi::{c_int, c_long, c_uint, c_void};
 use ::std::slice;
@@ -9,11 +9,11 @@ use rand_core::Rng;
 use super::{Errno, origin, original, own};
 use crate::libc;
 
-/// How std asks for the keys of its `RandomState`s, and nobody else does. Those that the mirror
-/// makes do not come from here.
+/// Flag with which only std requests the keys of its `RandomState`s. Keys for this tool's own
+/// collections do not come from here.
 const GRND_INSECURE: c_uint = 4;
 
-/// Fills `buffer` if this thread works for a test.
+/// Fills `buffer` if this thread works for a test, and returns whether it does.
 fn fill(buffer: &mut [u8], flags: c_uint) -> bool {
     let Some(_work) = own::work() else { return false };
     let _errno = Errno::save();
@@ -27,6 +27,8 @@ fn fill(buffer: &mut [u8], flags: c_uint) -> bool {
     generator.map(|mut generator| generator.fill_bytes(buffer)).is_some()
 }
 
+/// Fills a buffer of the caller as [`fill`] does.
+///
 /// # Safety
 /// `buffer` must be valid for writes of `len` bytes, or null.
 unsafe fn fill_raw(buffer: *mut c_void, len: usize, flags: c_uint) -> bool {
@@ -58,7 +60,7 @@ unsafe extern "C" fn getentropy(buffer: *mut c_void, len: usize) -> c_int {
     unsafe { original(buffer, len) }
 }
 
-/// Fills `buffer`; by the original if this thread works for no test.
+/// Fills `buffer`, by the original if this thread does not work for a test.
 ///
 /// # Safety
 /// As for [`fill_raw`].
@@ -87,13 +89,14 @@ extern "C" fn arc4random() -> u32 {
     number
 }
 
-/// A number below `bound`, each with the same probability.
+/// Draws a number below `bound`, each with the same probability.
 #[unsafe(no_mangle)]
 extern "C" fn arc4random_uniform(bound: u32) -> u32 {
     if bound < 2 {
         return 0;
     }
-    // The numbers below this one are one too many of the smallest results.
+    // Numbers below this one are rejected, because they would make the smallest results more
+    // likely.
     let least = bound.wrapping_neg() % bound;
     loop {
         let number = arc4random();
@@ -103,8 +106,8 @@ extern "C" fn arc4random_uniform(bound: u32) -> u32 {
     }
 }
 
-/// Does the system call by number, which older crates make, as the function; `None` for every other
-/// one.
+/// Performs the system call by number, which older crates make, as the function does. Returns
+/// `None` for any other call.
 ///
 /// # Safety
 /// The arguments must be those of the system call.

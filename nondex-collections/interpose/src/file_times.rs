@@ -1,5 +1,4 @@
-//! The times of files, as they are read and as they are set: virtual ones in a thread that is
-//! scheduled.
+//! Times of files, as they are read and as they are set: virtual ones in a scheduled thread.
 
 use ::std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -12,21 +11,21 @@ use super::{libc, original};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// A time in nanoseconds; `None` before 1970.
+/// Converts a time into nanoseconds; `None` before 1970.
 fn nanoseconds(seconds: i64, rest: u64) -> Option<u64> {
     u64::try_from(seconds).ok()?.checked_mul(SECOND)?.checked_add(rest)
 }
 
-/// What of a file's times is shown as virtual ones.
+/// Times of a file that are shown as virtual ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shown {
-    /// Nothing. What the system makes up when it is read, as in `/proc`, nobody wrote, and its
-    /// times are those at which somebody looked.
+    /// None. The system generates files as those in `/proc` when they are read, so their times are
+    /// those of reading.
     Nothing,
-    /// All, as the clock shows them. A directory changes whenever somebody makes a file in it,
-    /// whoever that is: nothing is chosen of it.
+    /// All, as the clock shows them, without a choice. A directory changes whenever any process
+    /// makes a file in it.
     Clock,
-    /// All, and when it was written is chosen.
+    /// All, and the age of the modification time is chosen.
     Chosen,
 }
 
@@ -41,7 +40,7 @@ impl Shown {
         }
     }
 
-    /// The time at which it was written.
+    /// Returns the modification time, whose age may be chosen.
     const fn modified(self, time: u64) -> FileTime {
         match self {
             Self::Chosen => FileTime::Modified(time),
@@ -50,7 +49,7 @@ impl Shown {
     }
 }
 
-/// What `statx` fills in, from the start of its times.
+/// Part of the result of `statx`: one time.
 #[repr(C)]
 struct ExtendedTime {
     seconds: i64,
@@ -97,6 +96,8 @@ unsafe extern "C" fn statx(
     done
 }
 
+/// Replaces the times in the result of `statx` by virtual ones.
+///
 /// # Safety
 /// The structure must be valid.
 unsafe fn show_extended(result: *mut Extended) {
@@ -126,12 +127,12 @@ fn put_extended(time: &mut ExtendedTime, show: impl FnOnce(u64) -> u64) {
     }
 }
 
-/// Notes what a file's times are set to, unless it is the present one, or they stay.
+/// Records the times to which a file's times are set, unless that is the present time or they stay.
 ///
 /// # Safety
 /// `times` must be null or have two times.
 unsafe fn note_set(times: *const libc::timespec) {
-    /// From here on, a number of nanoseconds means that the time is the present one, or stays.
+    /// Smallest number of nanoseconds that means that the time is the present one, or stays.
     const SPECIAL: u64 = (1 << 30) - 2;
     if times.is_null() || !schedule::is_scheduled() {
         return;
@@ -173,7 +174,7 @@ unsafe extern "C" fn utimensat(
     }
 }
 
-/// `stat` and its like. The places of the times are those of these two machines.
+/// `stat` and its variants, with the layouts of these two architectures.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod status {
     use ::std::ffi::c_long;
@@ -183,15 +184,13 @@ mod status {
     const EMPTY_PATH: c_int = 0x1000;
     const NO_FOLLOW: c_int = 0x100;
 
-    /// Where the times are: seconds and nanoseconds of the last access, of the last writing, of the
-    /// last change.
+    /// Offset of the times: seconds and nanoseconds of the last access, modification and change.
     const TIMES: usize = 72;
 
-    /// Where the size is.
+    /// Offset of the size.
     const SIZE: usize = 48;
 
-    /// Asks the system itself: an old C library has none of these functions, only what they were
-    /// made of.
+    /// Makes the system call itself, because an old C library lacks these functions.
     ///
     /// # Safety
     /// As for `fstatat`.
@@ -216,8 +215,10 @@ mod status {
         }
     }
 
+    /// Replaces the times in the result of `stat` by virtual ones, and returns `done`.
+    ///
     /// # Safety
-    /// The structure must have been filled in, if it was `done`.
+    /// The structure must have been filled in if `done` is 0.
     unsafe fn shown(done: c_int, result: *mut libc::stat64) -> c_int {
         if done != 0 || !schedule::is_scheduled() {
             return done;

@@ -1,5 +1,4 @@
-//! Processes that are forked: a child has its own identity, and finds what we share with it
-//! unlocked.
+//! Forked processes: a child gets its own identity, and finds the tool's locks unlocked.
 
 use ::std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,13 +7,13 @@ use nondex_core::{arena, context, process_number};
 use crate::libc;
 use crate::{covered, directory, origin, schedule};
 
-/// Registers what is done before and after every `fork`, once. It must come before all others do:
-/// then they are called while our locks are free. Another thread that goes on while one of them
-/// waits may need these.
+/// Registers the handlers before and after every `fork`, once. They must be registered before all
+/// others: handlers before a fork run in reverse order, so the others run while the tool's locks
+/// are free. If another handler waits for a thread, that thread may need these locks.
 pub(crate) fn prepare() {
     static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
     if !IS_REGISTERED.swap(true, Ordering::Relaxed) {
-        // SAFETY: the functions take no memory, wait for nobody for ever, and stay.
+        // SAFETY: the functions take no memory, do not block forever, and stay.
         unsafe { libc::pthread_atfork(Some(before), Some(after_in_parent), Some(after_in_child)) };
     }
 }
@@ -22,12 +21,12 @@ pub(crate) fn prepare() {
 unsafe extern "C" fn before() {
     schedule::child::before_fork();
     context::before_fork();
-    // The locks that the child is to find free, and what they protect whole.
+    // Locks that the child must find free, with consistent data under them.
     directory::before_fork();
     origin::before_fork();
     #[cfg(feature = "network")]
     crate::network::before_fork();
-    // Last: the other locks may be held over a taking of memory.
+    // The arena comes last, because a thread may allocate while it holds one of the other locks.
     arena::before_fork();
 }
 
@@ -48,7 +47,7 @@ unsafe extern "C" fn after_in_parent() {
 unsafe extern "C" fn after_in_child() {
     // SAFETY: it is called after the same `fork`.
     unsafe { after() };
-    // Now, because the child may forbid the call.
+    // Now, because the child may forbid this call later by a filter.
     process_number::of_system();
     context::after_fork_in_child();
     schedule::life::after_fork_in_child();

@@ -1,5 +1,4 @@
-//! The variables of the environment that the process was given, apart from those that it has set
-//! itself.
+//! Environment variables that the process was started with, as opposed to those that it has set.
 
 #![expect(clippy::disallowed_types, reason = "a caller's list is only read")]
 
@@ -9,17 +8,17 @@ use ::std::ptr;
 use ::std::slice;
 use ::std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// A list of words of C, which ends with one of no address.
+/// List of C strings, which ends with a null pointer.
 pub type Words = *const *const c_char;
 
-/// Where the system has put the variables that it gave the process: one after the other, each with
-/// a NUL at its end.
+/// Start of the initial variables, where the system has put them: one after the other, each with a
+/// NUL at its end.
 static GIVEN: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
 
-/// How many bytes they have together.
+/// Length of all initial variables in bytes.
 static LEN: AtomicUsize = AtomicUsize::new(0);
 
-/// How many of these variables, the first, the process was given and has not taken away since.
+/// Returns the number of leading variables that the process was started with and still has.
 #[must_use]
 pub fn given(variables: &[(OsString, OsString)]) -> usize {
     let mut words = words().split(|byte| *byte == 0);
@@ -35,16 +34,16 @@ fn words() -> &'static [u8] {
     if given.is_null() {
         return &[];
     }
-    // SAFETY: they are above the stack of the main thread for as long as there is a process. Where
-    // a program shows a title in their place, it was given less.
+    // SAFETY: the variables stay above the stack of the main thread as long as the process lives. A
+    // program that overwrites them to show a title only shortens what is found.
     unsafe { slice::from_raw_parts(given, len) }
 }
 
-/// Remembers where the variables are.
+/// Records where the initial variables are.
 ///
 /// # Safety
-/// `list` must be the one of the system, which has what it lists above it; the C library may have
-/// put other words into it.
+/// `list` must be the one of the system, which lies below the strings that it lists. The C library
+/// may have replaced some of them.
 pub(crate) unsafe fn remember(list: Words) {
     let mut ends: Option<(*const c_char, *const c_char)> = None;
     let mut next = list;
@@ -68,7 +67,7 @@ pub(crate) unsafe fn remember(list: Words) {
 mod tests {
     use super::*;
 
-    /// As the system lays them out: the list, and above it the words, one after the other.
+    /// Layout of the system: the list, and above it the strings, one after the other.
     #[repr(C)]
     struct Stack {
         list: [*const c_char; 4],
@@ -82,8 +81,7 @@ mod tests {
             Box::leak(Box::new(Stack { list: [ptr::null(); 4], words: *b"A=1\0BC=2\0A_LONG=\0" }));
         let word = |at: usize| stack.words[at..].as_ptr().cast::<c_char>();
         stack.list = [word(0), replaced.as_ptr(), word(9), ptr::null()];
-        // SAFETY: it stays, and is as the system's list; a word was replaced by one that stays,
-        // too.
+        // SAFETY: the list stays, and has the system's layout; the replaced string stays, too.
         unsafe { remember(stack.list.as_ptr()) };
         for (names, expected) in [
             (&["A", "BC", "A_LONG"][..], 3),
@@ -95,8 +93,8 @@ mod tests {
             (&["NEW", "A"], 0),
             (&[], 0),
         ] {
-            let variables = names.iter().map(|name| ((*name).into(), "x".into()));
-            let variables: Vec<(OsString, OsString)> = variables.collect();
+            let variables: Vec<(OsString, OsString)> =
+                names.iter().map(|name| ((*name).into(), "x".into())).collect();
             assert_eq!(given(&variables), expected, "{names:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! Where a thread is stopped at an access to what it watches, while another thread does something.
+//! Interruptions: a thread stops at an access to watched state while another thread does something.
 
 use ::std::cell::Cell;
 use ::std::sync::atomic::{AtomicBool, Ordering};
@@ -7,43 +7,45 @@ use nondex_core::fork_lock::ForkLock;
 
 use crate::own;
 
-/// What is done there: see [`System::interrupt`](nondex_core::context::system::System::interrupt).
+/// Function that runs at a stop: see
+/// [`System::interrupt`](nondex_core::context::system::System::interrupt). Returns whether it must
+/// be called again later.
 type Interruption = fn() -> bool;
 
-/// Whether a thread of this process was to be stopped.
+/// Whether a thread of this process was to be interrupted.
 static IS_INTERRUPTING: AtomicBool = AtomicBool::new(false);
 
-/// Whether what is done there was ever left before it came to its end.
+/// Whether an interruption was ever left unfinished.
 static IS_OPEN: AtomicBool = AtomicBool::new(false);
 
-/// What is done before another thread than this one first accesses what is watched.
+/// Action before a thread other than this one first accesses watched state.
 static BEFORE: ForkLock<Option<Before>> = ForkLock::new(|| None);
 
-/// It, and this thread.
+/// Number of the thread that set the action, and the action.
 type Before = (usize, fn());
 
-/// Whether there is something, so that most accesses need not ask.
+/// Whether there is an action, so that most accesses need no lock.
 static HAS_BEFORE: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// How many accesses of this thread come before the one at which it stops, and what is done
+    /// Number of accesses of this thread before the one at which it stops, and the interruption
     /// there.
     static STOP: Cell<Option<(u64, Interruption)>> = const { Cell::new(None) };
 
-    /// What has begun there and not come to its end.
+    /// Unfinished interruption of this thread.
     static OPEN: Cell<Option<Interruption>> = const { Cell::new(None) };
 
-    /// Whether it has come to its end, and this thread has accessed nothing since.
+    /// Whether the interruption has finished, and this thread has accessed nothing since.
     static IS_NEXT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Stops this thread at its access of this number.
+/// Makes this thread stop at its access of this number.
 pub(crate) fn begin(access: u64, interruption: Interruption) {
     IS_INTERRUPTING.store(true, Ordering::Relaxed);
     STOP.set(Some((access, interruption)));
 }
 
-/// Does this before another thread than this one first accesses what is watched.
+/// Sets an action that runs before a thread other than this one first accesses watched state.
 pub(crate) fn before_another(action: fn()) {
     if let Some(mut before) = BEFORE.lock() {
         *before = Some((own::number(), action));
@@ -51,26 +53,26 @@ pub(crate) fn before_another(action: fn()) {
     }
 }
 
-/// Called by a function that is about to access what is watched.
+/// Runs the action for other threads, if there is one. Must be called before each access to watched
+/// state.
 pub(crate) fn about_to_access() {
     if !HAS_BEFORE.load(Ordering::Acquire) {
         return;
     }
     let own = own::number();
-    let before = BEFORE.lock();
-    let before = before.and_then(|mut before| before.take_if(|(thread, _)| *thread != own));
-    if let Some((_, action)) = before {
+    let due = BEFORE.lock().and_then(|mut before| before.take_if(|(thread, _)| *thread != own));
+    if let Some((_, action)) = due {
         HAS_BEFORE.store(false, Ordering::Release);
         action();
     }
 }
 
-/// Whether of all accesses that one counts at which a thread stops.
+/// Returns whether only the access counts at which a thread stops, and the next one.
 pub(crate) fn is_interrupting() -> bool {
     IS_INTERRUPTING.load(Ordering::Relaxed)
 }
 
-/// Called at each access. Whether this thread is to [stop](stop) at it.
+/// Counts an access, and returns whether this thread must [stop](stop) at it.
 pub(crate) fn is_moment() -> bool {
     match STOP.get() {
         Some((0, _)) => true,
@@ -82,20 +84,19 @@ pub(crate) fn is_moment() -> bool {
     }
 }
 
-/// Called at each access. Whether it is the first one since what was done there has come to its
-/// end.
+/// Counts an access, and returns whether it is the first one since the interruption has finished.
 pub(crate) fn is_next() -> bool {
     IS_NEXT.take()
 }
 
-/// Stops this thread.
+/// Runs the interruption of this thread.
 pub(crate) fn stop() {
     if let Some((_, interruption)) = STOP.take() {
         go_on(interruption);
     }
 }
 
-/// Called where a thread may have let others go on.
+/// Continues an unfinished interruption. Must be called where a thread may have let others run.
 #[inline]
 pub(crate) fn passed() {
     if IS_OPEN.load(Ordering::Relaxed) {

@@ -1,8 +1,8 @@
-//! Operations that fail because a prerequisite is missing on this machine: recorded when the spec
-//! asks for such failures.
+//! Operations that fail because a prerequisite is missing on this machine. They are recorded if the
+//! spec requests such failures.
 //!
-//! Every function calls the original and looks at nothing but whether it failed; then, unless the
-//! spec asks for failures, one load more. Without the spec's asking, nothing else is done.
+//! Every function calls the original and only checks whether it failed. A failure costs one
+//! additional load if the spec does not request failures.
 
 mod error;
 mod file;
@@ -20,26 +20,26 @@ use super::{Errno, errno, origin};
 
 pub(crate) use file::{not_written, note_path};
 
-/// Whether the spec of this process asks for any failure. Set before `main`, once the spec is read:
-/// reading it opens files.
+/// Whether the spec of this process requests any failures. Set before `main`, after the spec is
+/// read, because reading it opens files.
 static IS_OBSERVING: AtomicBool = AtomicBool::new(false);
 
-/// Starts to look at failures, if the run's spec asks for any.
+/// Starts to record failures, if the run's spec requests any.
 pub(crate) fn observe(context: &Context) {
     if !context.spec().observe.is_empty() {
         IS_OBSERVING.store(true, Ordering::Relaxed);
     }
 }
 
-/// Records that `operation` failed with `errno`, on request. Leaves `errno` as it is.
+/// Records that `operation` failed with `errno`, if requested. Leaves `errno` unchanged.
 pub(crate) fn failed(operation: &'static str, errno: c_int, target: impl FnOnce() -> Text) {
     if IS_OBSERVING.load(Ordering::Relaxed) {
         record(operation, errno, target, true);
     }
 }
 
-/// Records that a program could not be started. `is_child` is whether this may be the forked child
-/// of a process with threads, in which no lock is waited for.
+/// Records that a program could not be started. `is_child` states that this may be the forked child
+/// of a process with threads, which must not wait for locks.
 ///
 /// # Safety
 /// `program` must be null or end with NUL.
@@ -60,7 +60,7 @@ fn record(operation: &'static str, errno: c_int, target: impl FnOnce() -> Text, 
     }
 }
 
-/// The text of a C string.
+/// Returns the text of a C string.
 ///
 /// # Safety
 /// `text` must be null or end with NUL.
@@ -69,6 +69,5 @@ pub(crate) unsafe fn text(text: *const c_char) -> Text {
         return Text::new();
     }
     // SAFETY: it ends with NUL, as the caller promises.
-    let text = unsafe { CStr::from_ptr(text) };
-    Text::lossy(text.to_bytes())
+    Text::lossy(unsafe { CStr::from_ptr(text) }.to_bytes())
 }

@@ -1,8 +1,8 @@
-//! Who called a C function: there is no `#[track_caller]` there, so the stack is the call site.
+//! Callers of C functions. These have no `#[track_caller]`, so the stack identifies the call site.
 //!
-//! The return addresses inside the executable, relative to where it is loaded, are the same for the
-//! same binary on every run. Reading their lines costs milliseconds and is left to the runs that
-//! ask for it (`RunSpec::trace`).
+//! The return addresses inside of the executable, relative to its base, are the same in every run
+//! of the same binary. Resolving their source lines takes milliseconds, and is left to the runs
+//! that request it (`RunSpec::trace`).
 
 use ::std::ffi::{c_int, c_void};
 use ::std::io::Write;
@@ -15,14 +15,15 @@ use nondex_core::{Caller, Context, hash, hidden};
 use crate::libc;
 use crate::own;
 
-/// How many frames tell two callers apart.
+/// Maximum number of frames that identify a caller.
 pub(crate) const DEPTH: usize = 48;
 
-/// The names of stacks, sorted.
+/// Names of stacks, sorted by hash.
 static NAMES: ForkLock<hidden::Vec<(u64, &'static str)>> = ForkLock::new(hidden::vec);
 
-/// The caller of an interposed function, named by its stack; nobody in a program that is only
-/// observed, which has no place in the project's source. Costs some microseconds.
+/// Returns the caller of an interposed function, named by its stack. Costs some microseconds. The
+/// caller is empty in a program that is only observed, because it has no place in the project's
+/// source.
 pub fn caller() -> Caller {
     if !own::is_standing() {
         return Caller { file: "", line: 0, column: 0 };
@@ -33,7 +34,7 @@ pub fn caller() -> Caller {
         Some(names[at.ok()?].1)
     });
     let file = known.unwrap_or_else(|| {
-        // Without the lock: this takes memory.
+        // Without the lock, because this allocates memory.
         let mut text = hidden::vec();
         let _ = write!(text, "stack:{stack:016x}");
         let name: &'static str = ::std::str::from_utf8(text.leak()).unwrap_or_default();
@@ -72,8 +73,8 @@ fn stack() -> u64 {
     walk.hash
 }
 
-/// Lets stacks be return addresses in the executable, in a program that is built over the runtime.
-/// Called before `main`.
+/// Makes recorded stacks consist of return addresses in the executable, in a program that is built
+/// over the runtime. Must be called before `main`.
 #[expect(clippy::disallowed_methods, reason = "called before `main`")]
 pub(crate) fn walk_stacks(context: &Context) {
     executable();
@@ -88,8 +89,8 @@ pub(crate) fn walk_stacks(context: &Context) {
     stack::walk_by(|found| addresses(found).len(), program);
 }
 
-/// The return addresses within the executable that are on the stack, relative to where it is
-/// loaded, as far as there is room for them.
+/// Returns the return addresses on the stack that are within the executable, relative to its base.
+/// Addresses beyond the capacity are dropped.
 pub(crate) fn addresses(found: &mut [u64]) -> &[u64] {
     struct Addresses<'a> {
         range: (usize, usize),
@@ -128,7 +129,7 @@ extern "C" fn frame(context: *mut c_void, walk: *mut c_void) -> c_int {
     if walk.left == 0 { END_OF_STACK } else { NO_REASON }
 }
 
-/// Where the executable is loaded, and where its last segment ends.
+/// Returns the base address of the executable, and the end of its last segment.
 pub(crate) fn executable() -> (usize, usize) {
     static BASE: AtomicUsize = AtomicUsize::new(0);
     static END: AtomicUsize = AtomicUsize::new(0);
@@ -154,7 +155,7 @@ pub(crate) fn executable() -> (usize, usize) {
     if end != 0 {
         return (BASE.load(Ordering::Relaxed), end);
     }
-    // Two threads may do it at once, and find the same.
+    // Two threads may compute the range at once; they find the same.
     let mut range = (0, 0);
     // SAFETY: `first` has the expected signature, and `range` outlives the call.
     unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut range).cast()) };
@@ -166,7 +167,7 @@ pub(crate) fn executable() -> (usize, usize) {
 pub(crate) const NO_REASON: c_int = 0;
 pub(crate) const END_OF_STACK: c_int = 5;
 
-// The unwinder that std itself links.
+// Functions of the unwinder that std itself links.
 unsafe extern "C" {
     pub(crate) fn _Unwind_Backtrace(
         frame: extern "C" fn(*mut c_void, *mut c_void) -> c_int,

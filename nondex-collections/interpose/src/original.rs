@@ -1,4 +1,4 @@
-//! The original functions that ours replace, and `errno`.
+//! Original functions that the interposed ones replace, and `errno`.
 
 use ::std::ffi::{CStr, c_int, c_void};
 use ::std::mem::transmute_copy;
@@ -7,19 +7,19 @@ use ::std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::libc;
 
-/// A function of libc that has one of its name here, and the next definition after ours. Nobody
-/// waits for the look-up, which takes no lock of ours: a call of one function may lead to one of
-/// another, and a `fork` may come in between.
+/// Original of an interposed function: the next definition of its name. The look-up takes none of
+/// the tool's locks, and no thread waits for that of another. So one look-up may lead to another,
+/// and a `fork` may come in between.
 struct Entry {
     name: &'static CStr,
-    /// The version that the headers of today's libc ask for, where libraries have several. Before
-    /// glibc 2.36 a look-up without one finds the oldest, which may behave otherwise.
+    /// Version that the headers of today's libc select, if libraries have several. Before glibc
+    /// 2.36, a look-up without a version finds the oldest one, which may behave differently.
     version: Option<&'static CStr>,
-    /// Null before the look-up, [`MISSING`] when no library has it.
+    /// Null before the look-up, [`MISSING`] if no library has the function.
     found: AtomicPtr<c_void>,
 }
 
-/// An address that no function has.
+/// Address that no function has.
 const MISSING: *mut c_void = ptr::without_provenance_mut(1);
 
 macro_rules! originals {
@@ -29,13 +29,12 @@ macro_rules! originals {
             $(Entry::new(concat!(stringify!($name), "\0"), &[$($version)?])),*
         ];
 
-        /// Their names, in the same order.
+        /// Names of the functions, in the same order.
         const NAMES: &[&str] = &[$(stringify!($name)),*];
     };
 }
 
-// Versions as on x86-64; other systems have no older ones, and the look-up there takes what it
-// finds.
+// Versions as on x86-64. Other architectures have no older ones, so look-ups there need no version.
 originals! {
     _Fork __read_chk __recv_chk __recvfrom_chk __res_nquery __res_nquerydomain __res_nsearch
     __res_query __res_querydomain __res_search abort accept accept4 alarm arc4random_buf bind chdir
@@ -108,8 +107,8 @@ impl Entry {
     }
 }
 
-/// Looks all functions up. Called before `main`: a look-up takes locks of the loader, and where it
-/// fails, memory, which a call of a test should not.
+/// Looks up all functions. Must be called before `main`: a look-up takes locks of the loader and,
+/// if it fails, allocates memory. A call by a test should do neither.
 pub(crate) fn look_up_all() {
     for original in &ALL {
         if original.found.load(Ordering::Relaxed).is_null() {
@@ -118,13 +117,15 @@ pub(crate) fn look_up_all() {
     }
 }
 
-/// The original of a function.
+/// Original of a function.
 pub(crate) struct Original {
-    /// Where it is among all.
+    /// Index in [`ALL`].
     position: usize,
 }
 
 impl Original {
+    /// Creates the original of the function with this name.
+    ///
     /// # Safety
     /// Each type with which it is taken must be that of a function pointer with the signature that
     /// libc gives `name`.
@@ -132,7 +133,7 @@ impl Original {
         Original { position: position(name) }
     }
 
-    /// Returns the function, `None` when no library has it.
+    /// Returns the function, or `None` if no library has it.
     #[inline]
     pub(crate) fn get<F: Copy>(&self) -> Option<F> {
         const { assert!(size_of::<F>() == size_of::<*mut c_void>()) }
@@ -146,7 +147,7 @@ impl Original {
         (found != MISSING).then(|| unsafe { transmute_copy::<*mut c_void, F>(&found) })
     }
 
-    /// As [`get`](Self::get), with the type of our function in its place.
+    /// Returns the function as [`get`](Self::get) does, with the type of the interposed function.
     #[inline]
     pub(crate) fn like<F: Copy>(&self, _ours: F) -> Option<F> {
         self.get()
@@ -170,8 +171,9 @@ const fn position(name: &str) -> usize {
     panic!("the table `originals!` does not have this function")
 }
 
-/// The original of a function of libc: by its name and type, or by our function in its place, with
-/// `_` for each argument. With `else`, what is done where no library has it.
+/// Returns the original of a function of libc, either by its name and type, or by the interposed
+/// function, with `_` for each argument. The expression after `else` is evaluated if no library has
+/// it.
 macro_rules! original {
     ($name:ident: $type:ty) => {{
         // SAFETY: the type is that of the function in libc's headers.
@@ -193,7 +195,7 @@ macro_rules! original {
 }
 pub(crate) use original;
 
-/// Keeps `errno` over our own calls.
+/// Guard that restores `errno` after calls by the tool's own code.
 pub(crate) struct Errno(c_int);
 
 impl Errno {
@@ -208,13 +210,13 @@ impl Drop for Errno {
     }
 }
 
-/// Why the last call of libc in this thread failed.
+/// Returns the error of the last failed libc call of this thread.
 pub(crate) fn errno() -> c_int {
     // SAFETY: the location is valid for the life of the thread.
     unsafe { *libc::__errno_location() }
 }
 
-/// Lets a call of ours fail for this reason.
+/// Sets the error with which an interposed function fails.
 pub(crate) fn set_errno(errno: c_int) {
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = errno }
@@ -229,16 +231,16 @@ mod tests {
         for original in &ALL {
             let Some(version) = original.version else { continue };
             // SAFETY: names and versions end in NUL.
-            let asked =
+            let expected =
                 unsafe { libc::dlvsym(libc::RTLD_NEXT, original.name.as_ptr(), version.as_ptr()) };
-            assert!(!asked.is_null(), "{:?}", original.name);
-            assert_eq!(original.look_up(), asked, "{:?}", original.name);
+            assert!(!expected.is_null(), "{:?}", original.name);
+            assert_eq!(original.look_up(), expected, "{:?}", original.name);
         }
     }
 
     #[test]
     fn no_other_function_has_an_older_version_that_behaves_otherwise() {
-        /// All versions of glibc's functions from the first of x86-64 on.
+        /// All versions of glibc's functions from the first one of x86-64 on.
         const VERSIONS: [&CStr; 7] = [
             c"GLIBC_2.2.5",
             c"GLIBC_2.3",
@@ -251,7 +253,7 @@ mod tests {
         if !cfg!(target_arch = "x86_64") {
             return;
         }
-        // The names of the resolver with underscores are what old programs call, and the same code.
+        // The resolver's names with underscores are for old programs, and alias the same code.
         let is_other = |entry: &&Entry| {
             entry.version.is_none() && !entry.name.to_bytes().starts_with(b"__res_")
         };

@@ -1,8 +1,8 @@
-//! Whether an interposed function is to do more than call the original.
+//! Decides whether an interposed function does more than call the original.
 //!
-//! Not before the runtime stands: memory until then may come from an allocator that is about to
-//! give out its first memory. And not while our own work goes on in this thread, which calls libc,
-//! too.
+//! It does not before the runtime is initialized, because until then memory may come from an
+//! allocator that is about to serve its first request. Nor does it while the tool's own code runs
+//! in this thread, which calls libc, too.
 
 use ::std::cell::Cell;
 use ::std::sync::atomic::{AtomicBool, Ordering};
@@ -13,28 +13,28 @@ thread_local! {
     static WORKS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Says that the runtime stands.
+/// Records that the runtime is initialized.
 pub(crate) fn stands() {
     STANDS.store(true, Ordering::Release);
 }
 
-/// Whether the runtime stands, which it never does in a program that is only observed.
+/// Returns whether the runtime is initialized. It never is in a program that is only observed.
 pub(crate) fn is_standing() -> bool {
     STANDS.load(Ordering::Acquire)
 }
 
-/// Whether our own work goes on in this thread, here or in the engine.
+/// Returns whether the tool's own code runs in this thread, in this library or in the engine.
 #[inline]
 pub(crate) fn is_working() -> bool {
     WORKS.get() || nondex_core::context::is_own_work()
 }
 
-/// A number of this thread that no other one has while it lives; not 0.
+/// Returns a number of this thread that no other living thread has; not 0.
 pub(crate) fn number() -> usize {
     WORKS.with(|works| ::std::ptr::from_ref(works).addr())
 }
 
-/// Our own work in this thread, until it is dropped.
+/// Guard during which this thread runs the tool's own code.
 pub(crate) struct Work(());
 
 impl Drop for Work {
@@ -43,7 +43,8 @@ impl Drop for Work {
     }
 }
 
-/// Begins our own work in this thread, if there is a test that it works for; `None` otherwise.
+/// Starts the tool's own work in this thread. Returns `None` if the thread does not work for a
+/// test, or is at such work already.
 pub(crate) fn work() -> Option<Work> {
     if !is_standing() || WORKS.get() || nondex_core::context::level().is_none() {
         return None;

@@ -1,5 +1,5 @@
-//! `poll`, `select` and `epoll`: a thread that is scheduled waits in virtual time, and who waits
-//! for an answer to a datagram is observed.
+//! `poll`, `select` and `epoll`: a scheduled thread waits in virtual time, and waits for answers to
+//! datagrams are observed.
 
 use ::std::ffi::c_int;
 
@@ -10,7 +10,7 @@ use super::{original, set_errno};
 use crate::libc;
 use nondex_core::hidden;
 
-/// What observes waiting, where nothing is observed.
+/// Stubs: without the network, waits are not observed.
 #[cfg(not(feature = "network"))]
 mod wait {
     use super::{c_int, hidden};
@@ -28,8 +28,7 @@ mod wait {
     }
 }
 
-/// Waits within the limit that the caller gives, unless it is scheduled to wait here: for what
-/// [`schedule::poll`] describes.
+/// Waits within the caller's limit, or in the scheduler for what [`schedule::poll`] describes.
 fn wait_for(
     descriptors: impl FnOnce() -> hidden::Vec<c_int>,
     limit: Limit,
@@ -42,7 +41,7 @@ fn wait_for(
     })
 }
 
-/// As [`wait_for`], for an `epoll`.
+/// Waits by an `epoll`, as [`wait_for`] does.
 fn wait_for_events(
     epoll: c_int,
     limit: Limit,
@@ -55,7 +54,7 @@ fn wait_for_events(
     })
 }
 
-/// The descriptors that are polled for reading.
+/// Returns the descriptors that are polled for reading.
 ///
 /// # Safety
 /// `list` must be null or valid for reads of `count` entries.
@@ -67,7 +66,7 @@ unsafe fn listed(list: *const libc::pollfd, count: libc::nfds_t) -> hidden::Vec<
     hidden::collect(entries.filter(asks).map(|entry| entry.fd))
 }
 
-/// Whether one of the descriptors is ready.
+/// Returns whether one of the descriptors is ready.
 ///
 /// # Safety
 /// `list` must be null or valid for `count` entries.
@@ -80,7 +79,7 @@ unsafe fn has_ready(list: *mut libc::pollfd, count: libc::nfds_t) -> bool {
 unsafe extern "C" fn poll(list: *mut libc::pollfd, count: libc::nfds_t, timeout: c_int) -> c_int {
     let original = original!(poll(_, _, _) else return -1);
     let limit = Limit::of_milliseconds(timeout);
-    // SAFETY: the caller's arguments, but for the limit; the list is the caller's until this
+    // SAFETY: the caller's arguments, except for the limit; the list is the caller's until this
     // returns.
     unsafe {
         let call = |limit: Option<Limit>| {
@@ -91,7 +90,7 @@ unsafe extern "C" fn poll(list: *mut libc::pollfd, count: libc::nfds_t, timeout:
     }
 }
 
-/// The limit that a call is given, none if it is null.
+/// Returns the time limit of a call; null means no limit.
 ///
 /// # Safety
 /// `timeout` must be null or valid.
@@ -101,7 +100,7 @@ unsafe fn limit_of(timeout: *const libc::timespec) -> Limit {
     Limit::of(timeout.map(|timeout| (timeout.tv_sec, timeout.tv_nsec)))
 }
 
-/// Calls `call` with a limit, or else the caller's own one.
+/// Calls `call` with `limit`, or with the caller's own limit if that is `None`.
 fn with_limit<R>(
     limit: Option<Limit>,
     own: *const libc::timespec,
@@ -124,7 +123,7 @@ unsafe extern "C" fn ppoll(
     signals: *const libc::sigset_t,
 ) -> c_int {
     let original = original!(ppoll(_, _, _, _) else return -1);
-    // SAFETY: the caller's arguments, but for the limit; the list is the caller's until this
+    // SAFETY: the caller's arguments, except for the limit; the list is the caller's until this
     // returns.
     unsafe {
         let own = limit_of(timeout);
@@ -136,7 +135,7 @@ unsafe extern "C" fn ppoll(
     }
 }
 
-/// The descriptors in a set.
+/// Returns the descriptors in a set.
 ///
 /// # Safety
 /// `set` must be null or hold the bits of the descriptors below `count`.
@@ -149,7 +148,7 @@ unsafe fn members(set: *const libc::fd_set, count: c_int) -> hidden::Vec<c_int> 
     hidden::collect(members)
 }
 
-/// Whether one of the descriptors in the sets is ready; the sets stay as they are.
+/// Returns whether one of the descriptors in the sets is ready. The sets stay unchanged.
 ///
 /// # Safety
 /// Each set must be null or valid.
@@ -176,20 +175,19 @@ unsafe extern "C" fn select(
     timeout: *mut libc::timeval,
 ) -> c_int {
     let original = original!(select(_, _, _, _, _) else return -1);
-    // SAFETY: the caller's arguments, but for the limit; the sets are the caller's until this
+    // SAFETY: the caller's arguments, except for the limit; the sets are the caller's until this
     // returns.
     unsafe {
-        let own = timeout.as_ref();
-        let own = Limit::of(own.map(|own| (own.tv_sec, own.tv_usec * 1_000)));
+        let own = Limit::of(timeout.as_ref().map(|own| (own.tv_sec, own.tv_usec * 1_000)));
         let call = |limit: Option<Limit>| {
             let Some(limit) = limit else { return original(count, read, write, except, timeout) };
             with_limit(Some(limit), ::std::ptr::null(), |limit| {
-                let mut limit = limit.as_ref().map(|limit| libc::timeval {
+                let mut time = limit.as_ref().map(|limit| libc::timeval {
                     tv_sec: limit.tv_sec,
                     tv_usec: limit.tv_nsec / 1_000,
                 });
-                let limit = limit.as_mut().map_or(::std::ptr::null_mut(), ::std::ptr::from_mut);
-                original(count, read, write, except, limit)
+                let pointer = time.as_mut().map_or(::std::ptr::null_mut(), ::std::ptr::from_mut);
+                original(count, read, write, except, pointer)
             })
         };
         let is_ready = || has_selected(count, [read, write, except]);
@@ -207,7 +205,7 @@ unsafe extern "C" fn pselect(
     signals: *const libc::sigset_t,
 ) -> c_int {
     let original = original!(pselect(_, _, _, _, _, _) else return -1);
-    // SAFETY: the caller's arguments, but for the limit; the sets are the caller's until this
+    // SAFETY: the caller's arguments, except for the limit; the sets are the caller's until this
     // returns.
     unsafe {
         let own = limit_of(timeout);
@@ -233,7 +231,7 @@ unsafe extern "C" fn epoll_wait(
     let own = Limit::of_milliseconds(timeout);
     let call = |limit: Option<Limit>| {
         let limit = limit.map_or(timeout, Limit::milliseconds);
-        // SAFETY: the caller's arguments, but for the limit.
+        // SAFETY: the caller's arguments, except for the limit.
         unsafe { original(epoll, events, room, limit) }
     };
     wait_for_events(epoll, own, false, call)
@@ -251,7 +249,7 @@ unsafe extern "C" fn epoll_pwait(
     let own = Limit::of_milliseconds(timeout);
     let call = |limit: Option<Limit>| {
         let limit = limit.map_or(timeout, Limit::milliseconds);
-        // SAFETY: the caller's arguments, but for the limit.
+        // SAFETY: the caller's arguments, except for the limit.
         unsafe { original(epoll, events, room, limit, signals) }
     };
     wait_for_events(epoll, own, !signals.is_null(), call)
@@ -267,9 +265,10 @@ unsafe extern "C" fn epoll_pwait2(
 ) -> c_int {
     // SAFETY: the time limit is null or valid.
     let own = unsafe { limit_of(timeout) };
-    // Since glibc 2.35; a program that looks for it by name finds this one.
+    // The function exists since glibc 2.35. A program that looks it up by name finds this one even
+    // where libc has none, so it must fail then.
     let call = |limit| match original!(epoll_pwait2(_, _, _, _, _)) {
-        // SAFETY: the caller's arguments, but for the limit.
+        // SAFETY: the caller's arguments, except for the limit.
         Some(original) => with_limit(limit, timeout, |timeout| unsafe {
             original(epoll, events, room, timeout, signals)
         }),

@@ -1,11 +1,11 @@
-//! Addresses as C has them.
+//! Addresses in C's form.
 
 use ::std::ffi::c_int;
 use ::std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use crate::libc;
 
-/// The Internet address that a caller gives, `None` for every other family.
+/// Returns the Internet address that a caller gives; `None` for any other family.
 ///
 /// # Safety
 /// `address` must be null or valid for reads of `len` bytes.
@@ -17,8 +17,8 @@ pub(crate) unsafe fn read(
     if address.is_null() || len < size_of::<libc::sa_family_t>() {
         return None;
     }
-    // SAFETY: the range is valid for as much as is checked before each read; a caller need not have
-    // aligned it.
+    // SAFETY: each read is preceded by a check of the length; a caller need not have aligned the
+    // address.
     unsafe {
         match family(address) {
             libc::AF_INET if len >= size_of::<libc::sockaddr_in>() => {
@@ -26,7 +26,7 @@ pub(crate) unsafe fn read(
                 let ip = IpAddr::from(found.sin_addr.s_addr.to_ne_bytes());
                 Some(SocketAddr::new(ip, u16::from_be(found.sin_port)))
             }
-            // The scope at its end may be missing.
+            // The scope at the end of the structure may be missing.
             libc::AF_INET6 if len >= size_of::<libc::sockaddr_in6>() - 4 => {
                 let address = address.cast::<libc::sockaddr_in6>();
                 let ip = (&raw const (*address).sin6_addr).read_unaligned();
@@ -38,8 +38,8 @@ pub(crate) unsafe fn read(
     }
 }
 
-/// The Internet address that a socket has on this machine, `None` for every other family, and for
-/// what is no socket. May change `errno`.
+/// Returns the local Internet address of a socket; `None` for any other family, and for other
+/// descriptors. May change `errno`.
 pub(crate) fn of_socket(socket: c_int) -> Option<SocketAddr> {
     // SAFETY: the address is plain data, for which zeros are valid, and libc writes no more of it
     // than its length. Other families' addresses may be longer, and are not read.
@@ -51,6 +51,8 @@ pub(crate) fn of_socket(socket: c_int) -> Option<SocketAddr> {
     }
 }
 
+/// Returns the family of an address.
+///
 /// # Safety
 /// `address` must be valid for reads of a family.
 pub(crate) unsafe fn family(address: *const libc::sockaddr) -> i32 {

@@ -1,4 +1,4 @@
-//! What is done before `main`.
+//! Initialization before `main`.
 
 use nondex_core::Context;
 use nondex_core::{arena, context, fork_lock};
@@ -6,15 +6,15 @@ use nondex_core::{arena, context, fork_lock};
 use crate::given::{self, Words};
 use crate::{clock, covered, fork, operations, origin, original, own, process, schedule, thread};
 
-/// Begins the run of a test executable: reads its spec, so that no test sees our variable, and lets
-/// every function here be at work.
+/// Begins the run of a test executable. It reads the spec and removes its variable, so that no test
+/// sees it, and enables every interposed function.
 ///
 /// # Safety
-/// The process must have one thread, as before `main`, and these must be the variables that an
-/// initialiser is given.
+/// The process must have one thread, as before `main`, and `variables` must be those that an
+/// initializer is passed.
 pub unsafe fn begin(variables: Words) {
-    // What an allocator asks for, to give out the memory that this takes, is none of the test's,
-    // and must not wait for this.
+    // This allocates memory, for which an allocator may call interposed functions. These calls do
+    // not belong to the test, and must not wait for this function.
     let _pause = context::pause();
     // SAFETY: as the caller promises.
     unsafe { given::remember(variables) };
@@ -24,7 +24,8 @@ pub unsafe fn begin(variables: Words) {
     thread::see_ends();
     clock::prepare();
     if process::find_spec() {
-        // What follows takes memory, and the program's allocator may then ask for handlers, too.
+        // The following code allocates memory, and the allocator may then register `fork` handlers.
+        // The tool's handlers must be registered first.
         fork::prepare();
     }
     // SAFETY: as the caller promises.
@@ -43,7 +44,7 @@ pub unsafe fn begin(variables: Words) {
     own::stands();
 }
 
-/// Lets the operations of this program be observed, for the run of `context`.
+/// Sets up the observation of this program's operations, for the run of `context`.
 pub fn observe(context: &Context) {
     fork_lock::wait_by(schedule::wait_outside);
     thread::see_ends();

@@ -1,5 +1,5 @@
-//! The environment, the current directory, masks, signals, limits, and files by their paths: who
-//! reads and who changes them, where a run asks.
+//! Environment, current directory, masks, signals, limits, and files by their paths. Reads and
+//! changes are recorded if a run requests it.
 
 use ::std::ffi::{c_char, c_int, c_uint};
 
@@ -11,8 +11,9 @@ use super::operations::{note_path, text};
 use super::schedule;
 use super::{libc, original, written};
 
-/// Functions that access a state before they do what they do: what is named by a C string, where
-/// threads may be set to change, or otherwise; and those that follow a link.
+/// Declares functions that record an access to a state and then call the original. The state is
+/// named by a C string (`text`), before which other threads may run, or by an expression (`of`).
+/// Functions that follow a `link` also record its path.
 macro_rules! functions {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty, $failed:expr,
         $kind:ident $writes:expr => $(text $text:ident)? $(link $link:ident)? $(of $of:expr)?;
@@ -33,7 +34,7 @@ macro_rules! functions {
     };
 }
 
-/// The name of the mask of blocked signals among what is done about signals.
+/// Name of the mask of blocked signals among the states of signals.
 pub(crate) const MASK: &str = "mask";
 
 const EMPTY: *const c_char = c"".as_ptr();

@@ -1,4 +1,4 @@
-//! System calls that are made by number.
+//! System calls that are made by number, through libc's `syscall`.
 
 use ::std::ffi::c_long;
 
@@ -7,8 +7,8 @@ use super::network;
 use super::process::number as process_number;
 use super::{directory, entropy, interrupt, libc, schedule, system};
 
-/// All but the few that are ours pass through: libc's `syscall` takes its variable arguments in the
-/// registers of a function with seven `long`s, on every 64-bit Linux.
+/// Handles the few calls that are interposed, and passes all others through. libc's `syscall` takes
+/// its variable arguments in the registers of a function with seven `long`s, on every 64-bit Linux.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn syscall(
     number: c_long,

@@ -1,11 +1,11 @@
-//! What the runtime itself asks of the system: never through a function that is interposed.
+//! System calls of the runtime itself, which never go through an interposed function.
 
 use ::std::ffi::{c_int, c_long};
 use ::std::io::Write;
 
 use crate::{libc, original};
 
-/// Makes a system call; -1 when libc has no function for that.
+/// Makes a system call. Returns -1 if libc has no function for that.
 ///
 /// # Safety
 /// The arguments must be those of the system call.
@@ -20,10 +20,10 @@ pub(crate) unsafe fn call(number: c_long, arguments: [c_long; 6]) -> c_long {
     }
 }
 
-/// The system's name of the object of a descriptor: a path, or what it is. `None` when that cannot
-/// be known. A longer name is cut off.
+/// Returns the system's name for the object of a descriptor: a path, or a description of the
+/// object. Returns `None` if it cannot be determined. A longer name is truncated.
 pub(crate) fn name_of(file: c_int, room: &mut [u8]) -> Option<&[u8]> {
-    // Longer than any such path, with the NUL at its end.
+    // Long enough for any such path, with the NUL at its end.
     let mut path = [0_u8; 32];
     write!(&mut path[..31], "/proc/self/fd/{file}").ok()?;
     let arguments = [

@@ -1,4 +1,4 @@
-//! Threads: each one has a parent and an ordinal, whoever starts it, std or a C library.
+//! Threads: each has a parent and an ordinal, whether std or a C library starts it.
 
 use ::std::ffi::{c_int, c_void};
 use ::std::ptr;
@@ -15,13 +15,14 @@ use crate::{DESTRUCTOR_ROUNDS, libc};
 
 type Start = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
-/// The key of pthread whose destructor ends a thread for the engine; plus one.
+/// Key of pthread whose destructor ends a thread for the engine, plus one.
 static KEY: AtomicU32 = AtomicU32::new(0);
 
-/// Lets the engine see the end of each thread: after the destructors of its variables, and in the
-/// last round of those of its keys. A thread that ends the process ends then.
+/// Makes the engine notice the end of each thread. It comes after the destructors of the thread's
+/// variables, and in the last round of those of its keys. For a thread that ends the process, it
+/// comes at that point.
 ///
-/// Must be called before `main`: the first keys of a process need no memory.
+/// Must be called before `main`, because the first keys of a process need no memory.
 pub(crate) fn see_ends() {
     if KEY.load(Ordering::Relaxed) != 0 {
         return;
@@ -37,7 +38,7 @@ pub(crate) fn see_ends() {
     unsafe { libc::atexit(process_ends) };
 }
 
-/// Lets the destructor of the key be called once more, in this round.
+/// Makes the key's destructor run once more, in this round.
 fn keep(round: usize) {
     let key = KEY.load(Ordering::Relaxed).wrapping_sub(1);
     // SAFETY: the key was created, and the value is no pointer to anything.
@@ -56,19 +57,18 @@ extern "C" fn process_ends() {
     context::end_process();
 }
 
-/// What a new thread is given.
+/// Data that a new thread receives.
 struct Given {
     inherited: Inherited,
     start: Start,
     argument: *mut c_void,
     attached: Option<schedule::life::Attached>,
     watch: Option<watch::Inherited>,
-    /// The run whose test this thread is, if nothing else shows when a test begins.
+    /// Run whose test this thread is, if nothing else shows when a test begins.
     test: Option<&'static Arc<Context>>,
 }
 
-/// The first function of a thread that works for a test. It may be left by unwinding, as
-/// `pthread_exit` does it.
+/// Runs first in a thread that works for a test. It may be left by unwinding, as by `pthread_exit`.
 extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
     let test;
     let (start, argument) = {
@@ -97,9 +97,10 @@ extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
     result
 }
 
-/// Calls a function that may unwind. rustc links a crate that calls such a function of another
-/// language into no program with `panic = "abort"`, for its own frames there expect no unwinding.
-/// None of them is above that of [`begin`], which the C library calls.
+/// Calls a function that may unwind. If a crate calls such a function of another language, rustc
+/// refuses to link it into a program with `panic = "abort"`. Its own frames there must not be
+/// unwound. This call is sound because no Rust frame is above that of [`begin`], which the C
+/// library calls.
 fn call(start: Start, argument: *mut c_void) -> *mut c_void {
     // SAFETY: Rust promises nothing of how it calls a function. On the systems for which this is
     // compiled, x86-64 and AArch64, it passes and returns one pointer as C does, and the e2e test
@@ -108,11 +109,11 @@ fn call(start: Start, argument: *mut c_void) -> *mut c_void {
     start(argument)
 }
 
-/// Whether libtest runs one test in this process, on a separate thread, as far as its arguments
-/// say.
+/// Whether libtest runs a single test in this process, on a separate thread, according to the
+/// arguments.
 static IS_OF_LIBTEST: AtomicBool = AtomicBool::new(false);
 
-/// Reads the arguments of the process, before `main`.
+/// Reads the arguments of the process before `main`.
 #[expect(clippy::disallowed_methods, reason = "called before `main`")]
 pub(crate) fn read_arguments(context: &Context) {
     if !context.spec().is_scheduled() {
@@ -128,8 +129,8 @@ pub(crate) fn read_arguments(context: &Context) {
     IS_OF_LIBTEST.store(is_of_libtest, Ordering::Relaxed);
 }
 
-/// The run whose test the first thread of the process is, which is about to be started: where the
-/// harness is libtest, which notifies nobody when a test begins, and gives each a thread.
+/// Returns the run whose test is the process's first new thread, if the harness is libtest. libtest
+/// gives each test a thread, and does not notify this tool when a test begins.
 fn test_of_libtest() -> Option<&'static Arc<Context>> {
     static HAS_STARTED: AtomicBool = AtomicBool::new(false);
     let context = context::global()?;

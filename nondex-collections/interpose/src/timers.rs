@@ -1,12 +1,12 @@
-//! Timers of the system, which go off in real time. A deadline on the monotonic clock is one of the
-//! clock that the test reads, and is translated.
+//! System timers, which expire in real time. A deadline on the monotonic clock refers to the clock
+//! that the test reads, and is translated.
 
 use ::std::ffi::{c_int, c_uint, c_void};
 
 use super::schedule::{alarms, epoch};
 use super::{libc, original};
 
-/// What a timer is set to: the interval, and when it goes off first.
+/// Setting of a timer: the interval, and its first expiration.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Setting {
@@ -15,25 +15,25 @@ struct Setting {
 }
 
 impl Setting {
-    /// Whether it sets a timer. Zero stops it.
+    /// Returns whether the setting arms the timer. Zero stops it.
     const fn is_set(&self) -> bool {
         self.first.tv_sec != 0 || self.first.tv_nsec != 0
     }
 }
 
-/// As [`Setting`], in microseconds.
+/// Setting in microseconds, as [`Setting`].
 #[repr(C)]
 struct Interval {
     _interval: libc::timeval,
     first: libc::timeval,
 }
 
-/// The setting for the system.
+/// Returns the setting for the system, if it must be translated.
 ///
 /// # Safety
-/// It must be valid, or null.
+/// The setting must be valid, or null.
 unsafe fn for_system(flags: c_int, setting: *const Setting) -> Option<Setting> {
-    /// The first time is one of a clock.
+    /// Flag that makes the first expiration a time on a clock.
     const ABSOLUTE: c_int = 1;
     // SAFETY: as the caller promises.
     let setting = unsafe { setting.as_ref() }.filter(|_| flags & ABSOLUTE != 0)?;
@@ -53,10 +53,10 @@ unsafe fn for_system(flags: c_int, setting: *const Setting) -> Option<Setting> {
 
 type Set<T> = unsafe extern "C" fn(T, c_int, *const Setting, *mut Setting) -> c_int;
 
-/// Sets a timer by this function of the system.
+/// Sets a timer by a function of the system.
 ///
 /// # Safety
-/// The arguments must be such as the function takes.
+/// The arguments must be those of the function.
 unsafe fn set<T>(
     original: Set<T>,
     timer: T,
@@ -112,7 +112,7 @@ unsafe extern "C" fn setitimer(
     setting: *const Interval,
     previous: *mut Interval,
 ) -> c_int {
-    /// The others count the time of the processor.
+    /// Kind of timer that counts real time. The others count processor time.
     const REAL: c_int = 0;
     let original = original!(setitimer(_, _, _) else return -1);
     // SAFETY: the caller's arguments.

@@ -1,7 +1,7 @@
-//! Bytes that go through a descriptor, whatever it is of: `read`, `write` and their vectored forms.
+//! Bytes that pass through any descriptor: `read`, `write` and their vectored forms.
 //!
-//! Everything goes through these, and often. A call that succeeds costs one load more while no
-//! socket has to do with another machine, and nothing else.
+//! These functions are called for everything, and often. As long as no socket concerns another
+//! machine, a call that succeeds costs one additional load.
 
 use ::std::ffi::{c_int, c_void};
 

@@ -1,5 +1,4 @@
-//! The processor time and the memory that this process used, and the load of the machine, which no
-//! choice controls.
+//! Processor time and memory of this process, and load of the machine, which no choice controls.
 
 use ::std::ffi::{c_int, c_long, c_void};
 
@@ -7,7 +6,7 @@ use nondex_core::Source;
 
 use crate::{clock, original};
 
-/// Declares functions that read what no choice controls.
+/// Declares functions that read such a value.
 macro_rules! readings {
     ($($function:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
         #[unsafe(no_mangle)]

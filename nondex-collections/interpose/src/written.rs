@@ -1,8 +1,8 @@
-//! The files and folders that the program makes, and the files that it opens to write into them.
-//! Their paths are reported to the driver, which takes no others for left by a test.
+//! Files and directories that the program creates, and files that it opens for writing. Their paths
+//! are reported to the driver, which takes no other files for leftovers of a test.
 //!
-//! The system returns the path: no memory is taken for it, and links and relative paths need no
-//! thought.
+//! The system returns the path. So no memory is allocated for it, and links and relative paths need
+//! no handling.
 
 use ::std::ffi::{c_char, c_int, c_long, c_uint};
 
@@ -11,13 +11,13 @@ use nondex_core::context::{note_written, tells_writes};
 
 use crate::{Errno, clock, errno, libc, original, own, system};
 
-/// Longest path that the system gives, with the NUL that it does not write.
+/// Maximum length of a path that the system returns, with the NUL that it does not write.
 const MAX_PATH: usize = 4096;
 
-/// What follows the path of a file that has no name any more.
+/// Suffix of the path of a deleted file.
 const DELETED: &[u8] = b" (deleted)";
 
-/// Called when a file was opened that may be new, or may be written into.
+/// Reports an open file that may be new, or may be written to.
 pub(crate) fn open(file: c_int) {
     if file >= 0 && is_reported() {
         let _errno = Errno::save();
@@ -25,7 +25,7 @@ pub(crate) fn open(file: c_int) {
     }
 }
 
-/// Called when there is something new at this path, which is relative to a folder.
+/// Reports a new file at this path, which may be relative to a directory.
 pub(crate) fn at(folder: c_int, path: *const c_char) {
     if !is_reported() {
         return;
@@ -41,37 +41,37 @@ pub(crate) fn at(folder: c_int, path: *const c_char) {
             // SAFETY: the descriptor is this function's.
             unsafe { system::call(libc::SYS_close, [file.into(), 0, 0, 0, 0, 0]) };
         }
-        // It is gone again.
+        // The file was removed again.
         _ if [libc::ENOENT, libc::ENOTDIR].contains(&errno()) => {}
         _ => note_written(None),
     }
 }
 
-/// Called where it is not known what there is that is new.
+/// Reports that something new was created at an unknown place.
 pub(crate) fn anything() {
     if is_reported() {
         note_written(None);
     }
 }
 
-/// Whether what is written is reported: not what the runtime writes itself.
+/// Returns whether writes are reported. Those of the runtime itself are not.
 fn is_reported() -> bool {
     own::is_standing() && tells_writes() && !own::is_working()
 }
 
-/// Tells the path of an open file.
+/// Reports the path of an open file.
 #[cold]
 fn tell(file: c_int) {
     let mut room = [0_u8; MAX_PATH];
     let path = system::name_of(file, &mut room).filter(|path| path.len() < MAX_PATH);
-    // What was removed again is nobody's, and what is no file has no path.
+    // A removed file is no leftover, and an object that is no file has no path.
     if path.is_some_and(|path| path.ends_with(DELETED) || !path.starts_with(b"/")) {
         return;
     }
     note_written(path.and_then(|path| ::std::str::from_utf8(path).ok()));
 }
 
-/// Functions that write something, which is reported when they have: then they return 0.
+/// Declares functions that create something at a path, which is reported if they return 0.
 macro_rules! functions {
     ($($name:ident($($argument:ident: $type:ty),*) => $folder:expr,
         $path:ident;)*) => {
@@ -103,8 +103,8 @@ functions! {
         flags: c_uint) => new, to;
 }
 
-/// Functions that open what is written, inside of which libc does not call its own `open` by name.
-/// Some have a source: libc draws a name with random bytes that no choice controls.
+/// Declares functions that open a file for writing, because libc does not call its interposed
+/// `open` there. Some have a source: libc draws a name with random bytes that no choice controls.
 macro_rules! descriptors {
     ($($name:ident($($argument:ident: $type:ty),*) $($source:expr)?;)*) => {
         $(#[unsafe(no_mangle)]
@@ -130,7 +130,7 @@ descriptors! {
     mkostemps(template: *mut c_char, suffix: c_int, flags: c_int) RandomFile;
 }
 
-/// Functions that return such a name, and make nothing.
+/// Declares functions that only return such a random name.
 macro_rules! names {
     ($($name:ident($($argument:ident: $type:ty),*);)*) => {
         $(#[unsafe(no_mangle)]

@@ -1,4 +1,4 @@
-//! The entries of a directory: copies of what libc or the kernel gave.
+//! Entries of a directory: copies of what libc or the kernel returned.
 
 use ::std::ffi::{CStr, c_int, c_void};
 
@@ -9,13 +9,13 @@ use nondex_core::choice::arrange;
 
 use crate::{errno, libc, set_errno};
 
-/// An entry as libc laid it out, at an address that is aligned for it.
+/// Entry as libc laid it out, at an address that is aligned for it.
 pub(super) type Entry = hidden::Vec<u64>;
 
 /// libc's `readdir64`.
 pub(super) type Readdir = unsafe extern "C" fn(*mut libc::DIR) -> *mut dirent64;
 
-/// All entries that are left, and the error that ended them.
+/// Reads all remaining entries, and returns them with the error that ended them.
 ///
 /// # Safety
 /// `dir` must be open, and `original` libc's own `readdir64`.
@@ -40,17 +40,17 @@ pub(super) unsafe fn read_whole(
     }
 }
 
-/// A copy of an entry.
+/// Copies an entry.
 ///
 /// # Safety
-/// `entry` must be one that libc or the kernel gave, with `d_reclen` bytes.
+/// `entry` must be one from libc or the kernel, with `d_reclen` bytes.
 pub(super) unsafe fn copy(entry: *const dirent64) -> Entry {
     // SAFETY: as the caller promises.
     let bytes = unsafe {
         let len = usize::from((&raw const (*entry).d_reclen).read_unaligned());
         ::std::slice::from_raw_parts(entry.cast::<u8>(), len)
     };
-    // At least as large as the type, so that a caller may copy the whole struct.
+    // At least as long as the type, so that a caller may copy the whole struct.
     let words = bytes.len().max(size_of::<dirent64>()).div_ceil(8);
     let mut copy = hidden::collect((0..words).map(|_| 0_u64));
     // SAFETY: the copy has room for `bytes`, and any bytes are valid there.
@@ -60,7 +60,7 @@ pub(super) unsafe fn copy(entry: *const dirent64) -> Entry {
     copy
 }
 
-/// The entries in the order that the run decides, each with its position there.
+/// Puts the entries into the order that the run chooses, and numbers their positions.
 pub(super) fn arranged(
     mut entries: hidden::Vec<Entry>,
     model: &'static Model,
@@ -75,7 +75,7 @@ pub(super) fn arranged(
     entries
 }
 
-/// Arranges all entries with a name: the two with dots come first, as they are.
+/// Arranges all entries with a name. `.` and `..` come first, in their order.
 pub(super) fn arrange_named<T>(
     entries: &mut [T],
     model: &'static Model,

@@ -1,4 +1,4 @@
-//! `scandir` and its kin: a directory that libc reads whole and gives out as a list.
+//! `scandir` and its variants: directories that libc reads whole and returns as a list.
 
 use ::std::ffi::{CStr, c_char, c_int, c_void};
 
@@ -16,12 +16,12 @@ type CompareEntries = unsafe extern "C" fn(*mut *const dirent64, *mut *const dir
 type Compare = Option<CompareEntries>;
 type Sort = unsafe extern "C" fn(*const c_void, *const c_void) -> c_int;
 
-/// Arranges the list that `scan` makes when it is given no order, then sorts it as the caller asks.
+/// Arranges the list that `scan` makes without an order, then sorts it by the caller's order.
 ///
 /// # Safety
 /// `list` must be the place that `scan` writes the list to.
 unsafe fn listed(list: *mut List, compare: Compare, scan: impl Fn(Compare) -> c_int) -> c_int {
-    // The caller's filter and order are not our own work, so they are called outside of it.
+    // The caller's filter and order belong to the program, so they must not run as the tool's code.
     let Some((model, caller)) = own::work().and_then(|_work| reader()) else {
         return scan(compare);
     };
@@ -29,7 +29,7 @@ unsafe fn listed(list: *mut List, compare: Compare, scan: impl Fn(Compare) -> c_
     let Ok(len) = usize::try_from(count) else { return count };
     let _errno = Errno::save();
     // SAFETY: libc has written a list of this number of entries, each with a name that ends with
-    // NUL. What is compared are places of entries, either way.
+    // NUL. Both kinds of comparison take pointers to places in the list.
     unsafe {
         let entries = ::std::slice::from_raw_parts_mut(list.read(), len);
         if let Some(_work) = own::work() {
@@ -44,6 +44,8 @@ unsafe fn listed(list: *mut List, compare: Compare, scan: impl Fn(Compare) -> c_
     count
 }
 
+/// Arranges a list of entries.
+///
 /// # Safety
 /// Each entry must have a name that ends with NUL.
 unsafe fn arrange_all(entries: &mut [*mut dirent64], model: &'static Model, caller: Caller) {
@@ -54,7 +56,7 @@ unsafe fn arrange_all(entries: &mut [*mut dirent64], model: &'static Model, call
     arrange_named(entries, model, caller, name);
 }
 
-/// Declares `scandir` under both of its names.
+/// Declares a variant of `scandir`.
 macro_rules! scan {
     ($name:ident, ($($argument:ident: $type:ty),*)) => {
         #[unsafe(no_mangle)]

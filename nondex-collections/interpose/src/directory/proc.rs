@@ -1,11 +1,11 @@
-//! The folders of `/proc`: the kernel makes them up when they are listed, processes, threads and
-//! descriptors by their numbers. It does so on every machine, so that no order is unspecified.
+//! Directories of `/proc`. The kernel lists processes, threads and descriptors in the order of
+//! their numbers, on every machine. So their order is not unspecified.
 
 use ::std::ffi::c_int;
 
 use crate::{Errno, libc};
 
-/// Whether a folder is one of them. Costs one system call.
+/// Returns whether a directory is in `/proc`. Costs one system call.
 pub(super) fn has(folder: c_int) -> bool {
     let _errno = Errno::save();
     // SAFETY: a `statfs` is plain data, for which zeros are valid, and the function only fills it.

@@ -1,8 +1,8 @@
-//! `getdents64`: directories that are read by descriptor, as the kernel gives them.
+//! `getdents64`: directories that are read by descriptor, in the kernel's format.
 //!
-//! The first read of a directory reads it whole, arranges the entries, and gives them out as far as
-//! they fit. What is left is given out by the next reads, which are known by the file and by the
-//! offset that ours has left it at: a directory that was opened or rewound since is at another.
+//! The first read of a directory reads it whole, arranges the entries, and returns those that fit.
+//! The next reads return the rest. They are recognized by the file and by the offset at which the
+//! first read has left it. A directory that was opened or rewound since has another offset.
 
 use ::std::ffi::{c_int, c_long, c_void};
 
@@ -16,11 +16,11 @@ use super::{own, proc, reader};
 use crate::libc;
 use crate::{Errno, original, set_errno};
 
-/// What is left of a directory.
+/// Rest of a directory that was read.
 struct Left {
-    /// The directory, by device and number.
+    /// Directory, by device and inode.
     file: (libc::dev_t, libc::ino64_t),
-    /// Where reading it whole left the descriptor.
+    /// Offset of the descriptor after the directory was read whole.
     offset: libc::off64_t,
     entries: hidden::Vec<Entry>,
     next: usize,
@@ -36,10 +36,10 @@ pub(super) fn after_fork() {
     LEFT.after_fork();
 }
 
-/// Size of one read from the kernel.
+/// Size of one read from the kernel, in bytes.
 const AT_A_TIME: usize = 32 * 1024;
 
-/// Reads entries of `folder` by `read`; -1 and `errno` for an error, as that does.
+/// Reads entries of `folder` by `read`. Returns -1 and sets `errno` for an error, as `read` does.
 ///
 /// # Safety
 /// `buffer` must be valid for writes of `len` bytes.
@@ -59,9 +59,8 @@ unsafe fn entries(
         let offset = libc::lseek64(folder, 0, libc::SEEK_CUR);
         (if is_known { offset } else { -1 }, (stat.st_dev, stat.st_ino))
     };
-    let left = LEFT.lock().and_then(|mut left| left.remove(&folder));
-    let left = left.filter(|left| left.file == file && left.offset == offset);
-    let mut left = match left {
+    let known = LEFT.lock().and_then(|mut left| left.remove(&folder));
+    let mut left = match known.filter(|left| left.file == file && left.offset == offset) {
         Some(left) if offset != 0 => left,
         _ if offset == 0 => match begin(folder, file, &read) {
             Ok(left) => left,
@@ -85,7 +84,7 @@ unsafe fn entries(
 }
 
 impl Left {
-    /// Gives out whole entries; how many bytes.
+    /// Copies whole entries to the buffer, and returns the number of bytes.
     ///
     /// # Safety
     /// `buffer` must be valid for writes of `len` bytes.
@@ -93,7 +92,7 @@ impl Left {
         let mut filled = 0;
         while let Some(entry) = self.entries.get(self.next) {
             let entry = entry.as_ptr().cast::<dirent64>();
-            // SAFETY: it is a copy of a whole entry, and there is room for it where it is put.
+            // SAFETY: it is a copy of a whole entry, and the buffer has room for it.
             unsafe {
                 let size = usize::from((&raw const (*entry).d_reclen).read());
                 if filled + size > len {
@@ -109,7 +108,7 @@ impl Left {
     }
 }
 
-/// Reads a directory whole. The kernel's result instead, when nothing is to be chosen.
+/// Reads a directory whole. Returns the kernel's error if even the first read fails.
 fn begin(
     folder: c_int,
     file: (libc::dev_t, libc::ino64_t),
@@ -118,10 +117,10 @@ fn begin(
     let mut buffer = hidden::collect((0..AT_A_TIME / 8).map(|_| 0_u64));
     let mut entries = hidden::vec();
     loop {
-        let got = read(buffer.as_mut_ptr().cast(), AT_A_TIME);
-        let Ok(got) = usize::try_from(got) else {
+        let result = read(buffer.as_mut_ptr().cast(), AT_A_TIME);
+        let Ok(got) = usize::try_from(result) else {
             if entries.is_empty() {
-                return Err(got);
+                return Err(result);
             }
             break;
         };
@@ -154,7 +153,7 @@ unsafe extern "C" fn getdents64(folder: c_int, buffer: *mut c_void, len: usize) 
     unsafe { entries(folder, buffer, len, |buffer, len| original(folder, buffer, len)) }
 }
 
-/// Does the system call by number as the function; `None` for every other one.
+/// Performs the system call by number as the function does. Returns `None` for any other call.
 ///
 /// # Safety
 /// The arguments must be those of the system call.

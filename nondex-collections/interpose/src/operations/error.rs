@@ -1,4 +1,4 @@
-//! The names of errors that can be requested.
+//! Names of errors that a spec can request.
 
 use ::std::ffi::c_int;
 
@@ -6,7 +6,7 @@ use crate::libc;
 
 macro_rules! names {
     ($($name:ident)*) => {
-        /// The name of an `errno`, if it is one of
+        /// Returns the name of an `errno`, if it is one of
         /// [`ERRORS`](nondex_core::protocol::operation::ERRORS).
         pub(super) const fn name(errno: c_int) -> Option<&'static str> {
             match errno {

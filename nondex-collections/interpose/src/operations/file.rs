@@ -1,7 +1,7 @@
-//! Files that cannot be opened or written to, and folders that cannot be made.
+//! Files that cannot be opened or written to, and directories that cannot be created.
 //!
-//! `open` and `openat` take the mode as a variable argument, which on every 64-bit Linux is in the
-//! register of a third or fourth argument; without `O_CREAT` the original does not look at it.
+//! `open` and `openat` take the mode as a variable argument. On every 64-bit Linux, it is in the
+//! register of a third or fourth argument. Without `O_CREAT` the original ignores it.
 
 use ::std::ffi::{CStr, c_char, c_int};
 
@@ -17,8 +17,8 @@ use crate::schedule;
 use crate::system;
 use crate::written;
 
-/// Files whose content no choice controls: other bytes whenever they are read, the time since the
-/// system started, or the number of the process. Links and folders of `/proc` show that, too.
+/// Files whose content no choice controls. They contain random bytes, the time since the system's
+/// start, or the number of the process. Links and directories of `/proc` reveal that number, too.
 const SOURCES: [(&CStr, Source); 15] = [
     (c"/dev/urandom", Source::RandomFile),
     (c"/dev/random", Source::RandomFile),
@@ -37,7 +37,7 @@ const SOURCES: [(&CStr, Source); 15] = [
     (c"/proc/thread-self/status", Source::ProcessNumber),
 ];
 
-/// Notes that a file is opened, a folder listed or a link followed that no choice controls.
+/// Records that a file is opened, a directory listed or a link followed that no choice controls.
 ///
 /// # Safety
 /// The path must be a C string, or null.
@@ -51,8 +51,8 @@ pub(crate) unsafe fn note_path(path: *const c_char) {
     }
 }
 
-/// Notes that a file is opened, and maybe created: one that no choice controls always, another
-/// where a run watches it.
+/// Records that a file is opened, and maybe created. A file that no choice controls is always
+/// recorded, another one if a run watches it.
 ///
 /// # Safety
 /// The path must be a C string, or null.
@@ -155,7 +155,7 @@ pub(crate) fn not_written(file: c_int) {
     failed("write", errno(), || path(file));
 }
 
-/// What an open file was opened as.
+/// Returns the path of an open file, or else its number.
 fn path(file: c_int) -> Text {
     let mut room = [0; 4096];
     match system::name_of(file, &mut room) {

@@ -1,5 +1,5 @@
-//! Addresses that cannot be had, and those that nobody else may have meanwhile: `bind` and
-//! `listen`. A `connect` to this machine is seen together with those to others.
+//! Addresses that cannot be bound, and those that no other process may bind meanwhile: `bind` and
+//! `listen`. A `connect` to this machine is handled together with those to others.
 
 use ::std::ffi::c_int;
 
@@ -36,7 +36,7 @@ unsafe extern "C" fn bind(
     let result = unsafe { original(socket, address, len) };
     match shared {
         Some(StateKind::File) if result == 0 => written::anything(),
-        // From now on nobody else may have it, whatever else is done with it.
+        // From now on no other process may bind the port, so binding also counts as a read.
         Some(StateKind::Port) if result == 0 => {
             // SAFETY: as above.
             accessed(StateKind::Port, false, || unsafe { shown(address, len) });
@@ -44,13 +44,14 @@ unsafe extern "C" fn bind(
         _ => {}
     }
     if result == -1 {
-        // SAFETY: the caller gives an address of this length, at which the original has looked.
+        // SAFETY: the caller gives an address of this length, which the original has read.
         failed("bind", errno(), || unsafe { shown(address, len) });
     }
     result
 }
 
-/// A port that was bound is free for others until it is listened on, where the socket allows that.
+/// Records an access to the port of a socket. A bound port is free for others until a socket
+/// listens on it, if the socket allows that.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn listen(socket: c_int, backlog: c_int) -> c_int {
     let original = original!(listen(_, _) else return -1);
@@ -64,8 +65,9 @@ unsafe extern "C" fn listen(socket: c_int, backlog: c_int) -> c_int {
     result
 }
 
-/// What others could have in place of the caller: a port, or the file of a local socket; the name
-/// of one that begins with NUL ("abstract") counts as a port. `None` where the system chooses it.
+/// Returns the kind of state that others could bind instead of the caller: a port, or the file of a
+/// local socket. A local name that begins with NUL ("abstract") counts as a port. Returns `None` if
+/// the system chooses the address.
 ///
 /// # Safety
 /// `address` must be null or valid for reads of `len` bytes.
@@ -82,7 +84,7 @@ unsafe fn shared(address: *const libc::sockaddr, len: libc::socklen_t) -> Option
     }
 }
 
-/// Whether the system chooses the port.
+/// Returns whether the system chooses the port.
 ///
 /// # Safety
 /// `address` must be null or valid for reads of `len` bytes.
@@ -91,7 +93,7 @@ unsafe fn is_any_port(address: *const libc::sockaddr, len: libc::socklen_t) -> b
     unsafe { sockaddr::read(address, len) }.is_some_and(|address| address.port() == 0)
 }
 
-/// What comes after the family in the address of a local socket.
+/// Returns the name in the address of a local socket, which follows the family.
 ///
 /// # Safety
 /// `address` must be null or valid for reads of `len` bytes, for as long as the name is used.
@@ -107,7 +109,7 @@ unsafe fn local_name<'a>(address: *const libc::sockaddr, len: libc::socklen_t) -
     Some(unsafe { ::std::slice::from_raw_parts(address.cast::<u8>().add(start), len - start) })
 }
 
-/// An address with its port, the path of a local socket, or its name after an `@`.
+/// Formats an address with its port, the path of a local socket, or its abstract name after an `@`.
 ///
 /// # Safety
 /// `address` must be null or valid for reads of `len` bytes.

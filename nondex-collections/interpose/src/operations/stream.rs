@@ -1,11 +1,11 @@
-//! Files that C's streams open, inside of which libc does not call its own `open` by name.
+//! Files that C's streams open, because libc does not call its interposed `open` there.
 
 use ::std::ffi::{CStr, c_char, c_int, c_void};
 
 use super::file;
 use crate::{original, written};
 
-/// Functions that open a stream, which is known by its descriptor.
+/// Declares functions that open a stream, which is identified by its descriptor.
 macro_rules! streams {
     ($($name:ident($($argument:ident: $type:ty),*);)*) => {
         $(#[unsafe(no_mangle)]
@@ -37,7 +37,7 @@ streams! {
     freopen64(stream: *mut c_void);
 }
 
-/// Whether a stream of this mode is written into, and whether the file is created.
+/// Returns whether a stream of this mode is written to, and whether the file is created.
 ///
 /// # Safety
 /// The mode must be a C string, or null.
@@ -51,7 +51,7 @@ unsafe fn of_mode(mode: *const c_char) -> (bool, bool) {
     (has(b"wa+"), has(b"wa"))
 }
 
-/// Notes that a stream was opened to write into it.
+/// Records that a stream was opened for writing.
 ///
 /// # Safety
 /// The stream must be open.
