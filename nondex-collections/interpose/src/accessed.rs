@@ -96,7 +96,8 @@ pub(crate) fn accessed(kind: StateKind, writes: bool, name: impl Fn() -> Text) {
 
 #[cold]
 fn note(kind: StateKind, writes: bool, name: &dyn Fn() -> Text) {
-    // The tool's own accesses do not count, and after a fork in a threaded process memory is taboo.
+    // The tool's own accesses do not count. After a fork in a threaded process no memory may be
+    // allocated.
     if level().is_none() || is_forked_beside_threads() {
         return;
     }
@@ -147,7 +148,7 @@ fn port(address: &str) -> Option<&str> {
 fn in_current_directory(path: &str) -> Text {
     let mut room = [0_u8; libc::PATH_MAX as usize];
     let arguments = [room.as_mut_ptr().addr() as c_long, room.len() as c_long, 0, 0, 0, 0];
-    // SAFETY: no more is written than there is room for.
+    // SAFETY: at most the length of the buffer is written.
     let len = unsafe { system::call(libc::SYS_getcwd, arguments) };
     let written = usize::try_from(len).unwrap_or(0).saturating_sub(1);
     let mut name = Text::lossy(&room[..written]);

@@ -14,13 +14,13 @@ const SECOND: u64 = 1_000_000_000;
 /// Resolves the clock's original before a signal handler or an allocator may read the time.
 pub(crate) fn prepare() {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the time is written to a place of this function.
+    // SAFETY: the time is written to a local variable.
     let _ = unsafe { clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
 }
 
 /// Records that the program uses a source that no choice controls.
 pub(crate) fn note(source: Source) {
-    if own::is_standing() {
+    if own::is_initialized() {
         note_source(source);
     }
 }
@@ -99,6 +99,7 @@ unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, time: *mut libc::time
     let original = original!(clock_gettime(_, _) else return -1);
     // SAFETY: the caller's arguments, unchanged.
     let result = unsafe { original(clock, time) };
+    // The monotonic clock of this process may have another start than the system's.
     if result == 0 && is_monotonic(clock) {
         // SAFETY: the system has written a time there.
         if let Some(real) = unsafe { nanoseconds(time) } {
@@ -205,7 +206,7 @@ unsafe extern "C" fn usleep(micros: c_uint) -> c_int {
         return 0;
     }
     let original = original!(usleep(_) else return -1);
-    // SAFETY: it takes any number.
+    // SAFETY: the function accepts any number.
     unsafe { original(micros) }
 }
 
@@ -216,6 +217,6 @@ unsafe extern "C" fn sleep(seconds: c_uint) -> c_uint {
         return 0;
     }
     let original = original!(sleep(_) else return seconds);
-    // SAFETY: it takes any number.
+    // SAFETY: the function accepts any number.
     unsafe { original(seconds) }
 }

@@ -235,6 +235,7 @@ pub(crate) fn prepare(record: Option<&Path>) {
     extern "C" fn at_exit() {
         note();
     }
+    // Computed now, because it allocates memory.
     program();
     if let Some(record) = record {
         let _pause = context::pause();
@@ -250,6 +251,6 @@ extern "C" fn abort() -> ! {
     if let Some(original) = original!(abort: extern "C" fn() -> !) {
         original();
     }
-    // SAFETY: it does not return.
+    // SAFETY: the call does not return.
     unsafe { libc::_exit(134) }
 }

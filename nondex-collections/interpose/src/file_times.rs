@@ -90,7 +90,7 @@ unsafe extern "C" fn statx(
     // SAFETY: the caller's arguments, unchanged.
     let done = unsafe { original(folder, path, flags, mask, result) };
     if done == 0 && schedule::is_scheduled() {
-        // SAFETY: the structure was filled in, and is longer than what is looked at.
+        // SAFETY: the structure was filled in, and is longer than `Extended`.
         unsafe { show_extended(result.cast()) };
     }
     done
@@ -194,7 +194,7 @@ mod status {
     ///
     /// # Safety
     /// As for `fstatat`.
-    unsafe fn ask(
+    unsafe fn call(
         folder: c_int,
         path: *const c_char,
         flags: c_int,
@@ -223,7 +223,7 @@ mod status {
         if done != 0 || !schedule::is_scheduled() {
             return done;
         }
-        // SAFETY: the structure is valid, and has a number and six others there.
+        // SAFETY: the structure is valid, with the size and six numbers at these offsets.
         let (mode, size, times) = unsafe {
             let times = result.byte_add(TIMES).cast::<[i64; 2]>();
             (
@@ -263,7 +263,7 @@ mod status {
                 unsafe {
                     let done = match original!($name($($of),*)) {
                         Some(original) => original($($argument),*),
-                        None => ask($folder, $path, $flags, $result),
+                        None => call($folder, $path, $flags, $result),
                     };
                     shown(done, $result)
                 }

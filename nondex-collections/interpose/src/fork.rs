@@ -39,13 +39,13 @@ unsafe extern "C" fn after() {
 }
 
 unsafe extern "C" fn after_in_parent() {
-    // SAFETY: it is called after the same `fork`.
+    // SAFETY: the handlers run after the same `fork`.
     unsafe { after() };
     schedule::child::after_fork();
 }
 
 unsafe extern "C" fn after_in_child() {
-    // SAFETY: it is called after the same `fork`.
+    // SAFETY: the handlers run after the same `fork`.
     unsafe { after() };
     // Now, because the child may forbid this call later by a filter.
     process_number::of_system();

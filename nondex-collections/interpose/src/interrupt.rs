@@ -72,7 +72,7 @@ pub(crate) fn is_interrupting() -> bool {
     IS_INTERRUPTING.load(Ordering::Relaxed)
 }
 
-/// Counts an access, and returns whether this thread must [stop](stop) at it.
+/// Counts an access, and returns whether this thread must [stop] at it.
 pub(crate) fn is_moment() -> bool {
     match STOP.get() {
         Some((0, _)) => true,
@@ -92,7 +92,7 @@ pub(crate) fn is_next() -> bool {
 /// Runs the interruption of this thread.
 pub(crate) fn stop() {
     if let Some((_, interruption)) = STOP.take() {
-        go_on(interruption);
+        run(interruption);
     }
 }
 
@@ -101,13 +101,13 @@ pub(crate) fn stop() {
 pub(crate) fn passed() {
     if IS_OPEN.load(Ordering::Relaxed) {
         if let Some(interruption) = OPEN.take() {
-            go_on(interruption);
+            run(interruption);
         }
     }
 }
 
 #[cold]
-fn go_on(interruption: Interruption) {
+fn run(interruption: Interruption) {
     let _errno = crate::Errno::save();
     let is_open = interruption();
     OPEN.set(is_open.then_some(interruption));

@@ -25,7 +25,7 @@ static NAMES: ForkLock<hidden::Vec<(u64, &'static str)>> = ForkLock::new(hidden:
 /// caller is empty in a program that is only observed, because it has no place in the project's
 /// source.
 pub fn caller() -> Caller {
-    if !own::is_standing() {
+    if !own::is_initialized() {
         return Caller { file: "", line: 0, column: 0 };
     }
     let stack = stack();

@@ -181,7 +181,7 @@ macro_rules! original {
         ORIGINAL.get::<$type>()
     }};
     ($ours:ident($($argument:tt),*)) => {{
-        // SAFETY: our function has the signature of libc's.
+        // SAFETY: the interposed function has the signature of libc's.
         const ORIGINAL: $crate::Original = unsafe { $crate::Original::new(stringify!($ours)) };
         let ours: unsafe extern "C" fn($($argument),*) -> _ = $ours;
         ORIGINAL.like(ours)

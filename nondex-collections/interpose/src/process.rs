@@ -43,7 +43,7 @@ impl System for Process {
 
     fn fork(&self, spec: &str, limit: Duration, work: &mut dyn FnMut() -> i32) -> Option<ForkEnd> {
         fork::fork(limit, &mut || {
-            tell(spec);
+            replace_spec(spec);
             covered::keep_apart();
             work()
         })
@@ -140,7 +140,7 @@ pub(crate) fn find_spec() -> bool {
 /// Makes the programs that this process starts find another run spec. It is written over the one in
 /// the initial environment, or to the file that is named there. A spec that is longer than the
 /// first is not written into the environment.
-fn tell(spec: &str) {
+fn replace_spec(spec: &str) {
     let place = SPEC.load(Ordering::Relaxed);
     let length = SPEC_LENGTH.load(Ordering::Relaxed);
     if place.is_null() {

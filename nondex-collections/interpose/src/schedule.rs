@@ -124,6 +124,7 @@ impl Busy {
 impl Drop for Busy {
     fn drop(&mut self) {
         self.me.is_busy.store(false, Ordering::Relaxed);
+        // The scheduler may have ended meanwhile.
         if !shared::IS_ON.load(Ordering::Relaxed) {
             forget();
         }
@@ -156,7 +157,7 @@ fn operation(me: Ref, operation: Operation) {
     operation_on(me, operation, Object::Nothing);
 }
 
-/// Marks an operation on an object, as [`operation`] does.
+/// Marks an operation on an object, as [`operation()`] does.
 #[inline]
 fn operation_on(me: Ref, operation: Operation, object: Object) {
     begin_operation(me, operation);
@@ -183,8 +184,9 @@ fn point_after(operation: Operation, object: Object) {
 #[inline]
 fn begin_operation(me: Ref, operation: Operation) {
     let now = NOW.load(Ordering::Relaxed) + STEP;
+    // The watcher has let others run, so this thread must first get the run token back.
     if me.is_stuck.load(Ordering::Relaxed) {
-        look_up(me, None, false);
+        reschedule(me, None, false);
         return;
     }
     NOW.store(now, Ordering::Relaxed);
@@ -204,7 +206,7 @@ fn begin_operation(me: Ref, operation: Operation) {
     STEPS.store(STEPS.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     let fires = choices::fires(me, operation.class());
     if fires || yields || now >= ATTENTION.load(Ordering::Relaxed) {
-        look_up(me, fires.then_some(operation), yields);
+        reschedule(me, fires.then_some(operation), yields);
     }
 }
 
@@ -221,7 +223,7 @@ fn read_atomic<T>(me: Ref, read: impl FnOnce() -> T) -> T {
     begin_operation(me, Operation::Atomic);
     let value = read();
     if systematic::is_on() && ALIVE.load(Ordering::Relaxed) > 1 {
-        look_up(me, Some(Operation::Atomic), false);
+        reschedule(me, Some(Operation::Atomic), false);
     }
     value
 }
@@ -238,13 +240,13 @@ fn look_at(me: Ref, address: usize) {
     let idle = me.idle.get() + 1;
     me.idle.set(idle);
     if idle % SPIN == 0 {
-        look_up(me, None, true);
+        reschedule(me, None, true);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn look_up(me: Ref, fires: Option<Operation>, yields: bool) {
+fn reschedule(me: Ref, fires: Option<Operation>, yields: bool) {
     let _busy = Busy::begin(me);
     if !token::is_running(me) {
         return;
@@ -265,7 +267,7 @@ fn look_up(me: Ref, fires: Option<Operation>, yields: bool) {
         recurrence::note(me);
     }
     me.reads_clock.set(fires == Some(Operation::Clock) && !systematic::is_on());
-    token::look_up(me, hold, yields, me.spins());
+    token::reschedule(me, hold, yields, me.spins());
 }
 
 /// Returns the virtual time in nanoseconds since the start of the test.
@@ -351,16 +353,16 @@ fn wait_for(
         shared::tick();
         return Woken::Time;
     }
-    // SAFETY: the question is forgotten before this function returns.
-    unsafe { me.will_ask(is_ready) };
+    // SAFETY: the condition is forgotten before this function returns.
+    unsafe { me.set_condition(is_ready) };
     let mut shared = SHARED.lock();
     me.operation.set(operation);
-    shared.wait_by_asking(me);
+    shared.wait_by_polling(me);
     if let Some(deadline) = deadline {
         shared.wait_until(me, deadline);
     }
     let woken = token::block(me, shared);
-    me.question.set(None);
+    me.condition.set(None);
     woken
 }
 
@@ -369,7 +371,7 @@ pub(crate) fn wait_outside(time: Option<Duration>) {
     let _errno = Errno::save();
     match time {
         Some(time) => kernel::sleep(time),
-        None => kernel::give_way(),
+        None => kernel::yield_processor(),
     }
 }
 
@@ -385,6 +387,7 @@ pub(crate) fn outside<R>(operation: Operation, call: impl FnOnce() -> R) -> R {
     shared.counts.outside += 1;
     shared.add_outside();
     token::leave(me, shared);
+    // The caller must see the `errno` of its own call.
     drop(busy.errno.take());
     let result = call();
     busy.errno = Some(Errno::save());

@@ -41,7 +41,7 @@ pub unsafe fn begin(variables: Words) {
             covered::prepare(context.spec().record.as_deref());
         }
     }
-    own::stands();
+    own::set_initialized();
 }
 
 /// Sets up the observation of this program's operations, for the run of `context`.

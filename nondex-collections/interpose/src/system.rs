@@ -34,7 +34,7 @@ pub(crate) fn name_of(file: c_int, room: &mut [u8]) -> Option<&[u8]> {
         0,
         0,
     ];
-    // SAFETY: the path ends in NUL, and no more is written than there is room for.
+    // SAFETY: the path ends in NUL, and at most the length of the buffer is written.
     let len = unsafe { call(libc::SYS_readlinkat as c_long, arguments) };
     Some(&room[..usize::try_from(len).ok()?])
 }

@@ -28,7 +28,7 @@ pub(crate) fn see_ends() {
         return;
     }
     let mut key = 0;
-    // SAFETY: the key is written to a place of this function, and the destructor stays.
+    // SAFETY: the key is written to a local variable, and the destructor stays.
     if unsafe { libc::pthread_key_create(&raw mut key, Some(ends)) } != 0 {
         return;
     }
@@ -102,9 +102,9 @@ extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
 /// unwound. This call is sound because no Rust frame is above that of [`begin`], which the C
 /// library calls.
 fn call(start: Start, argument: *mut c_void) -> *mut c_void {
-    // SAFETY: Rust promises nothing of how it calls a function. On the systems for which this is
-    // compiled, x86-64 and AArch64, it passes and returns one pointer as C does, and the e2e test
-    // of threads that `pthread_exit` ends runs over this call.
+    // SAFETY: Rust does not specify how it calls a function. On the systems for which this is
+    // compiled, x86-64 and AArch64, it passes and returns one pointer as C does. The e2e test of
+    // threads that `pthread_exit` ends runs through this call.
     let start: fn(*mut c_void) -> *mut c_void = unsafe { ::std::mem::transmute(start) };
     start(argument)
 }

@@ -129,7 +129,7 @@ unsafe extern "C" fn setitimer(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn alarm(seconds: c_uint) -> c_uint {
     let original = original!(alarm(_) else return 0);
-    // SAFETY: it takes any number.
+    // SAFETY: the function accepts any number.
     let set = || unsafe { original(seconds) };
     alarms::set(alarms::OF_PROCESS, seconds != 0, set, |_| true)
 }
@@ -137,7 +137,7 @@ unsafe extern "C" fn alarm(seconds: c_uint) -> c_uint {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ualarm(micros: c_uint, interval: c_uint) -> c_uint {
     let original = original!(ualarm(_, _) else return 0);
-    // SAFETY: it takes any numbers.
+    // SAFETY: the function accepts any numbers.
     let set = || unsafe { original(micros, interval) };
     alarms::set(alarms::OF_PROCESS, micros != 0, set, |_| true)
 }

@@ -21,7 +21,7 @@ const DELETED: &[u8] = b" (deleted)";
 pub(crate) fn open(file: c_int) {
     if file >= 0 && is_reported() {
         let _errno = Errno::save();
-        tell(file);
+        report(file);
     }
 }
 
@@ -37,8 +37,8 @@ pub(crate) fn at(folder: c_int, path: *const c_char) {
     let file = unsafe { system::call(libc::SYS_openat, arguments) };
     match c_int::try_from(file) {
         Ok(file) if file >= 0 => {
-            tell(file);
-            // SAFETY: the descriptor is this function's.
+            report(file);
+            // SAFETY: this code owns the descriptor.
             unsafe { system::call(libc::SYS_close, [file.into(), 0, 0, 0, 0, 0]) };
         }
         // The file was removed again.
@@ -56,12 +56,12 @@ pub(crate) fn anything() {
 
 /// Returns whether writes are reported. Those of the runtime itself are not.
 fn is_reported() -> bool {
-    own::is_standing() && tells_writes() && !own::is_working()
+    own::is_initialized() && tells_writes() && !own::is_working()
 }
 
 /// Reports the path of an open file.
 #[cold]
-fn tell(file: c_int) {
+fn report(file: c_int) {
     let mut room = [0_u8; MAX_PATH];
     let path = system::name_of(file, &mut room).filter(|path| path.len() < MAX_PATH);
     // A removed file is no leftover, and an object that is no file has no path.

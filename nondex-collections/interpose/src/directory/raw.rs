@@ -149,7 +149,7 @@ fn begin(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn getdents64(folder: c_int, buffer: *mut c_void, len: usize) -> isize {
     let original = original!(getdents64(_, _, _) else return -1);
-    // SAFETY: the caller's arguments, unchanged or with a buffer of ours.
+    // SAFETY: the caller's arguments, or a buffer of this function with its length.
     unsafe { entries(folder, buffer, len, |buffer, len| original(folder, buffer, len)) }
 }
 

@@ -35,14 +35,14 @@ unsafe fn look_up(operation: &'static str, name: *const c_char) -> Lookup {
     // SAFETY: as the caller promises.
     let name = unsafe { CStr::from_ptr(name) };
     match name.to_str() {
-        Ok(name) if address::is_remote_name(name) => ask(operation, Text::from(name), None),
+        Ok(name) if address::is_remote_name(name) => decide(operation, Text::from(name), None),
         _ => Lookup::Pass,
     }
 }
 
 /// Decides about the lookup of `target`, which belongs to another machine. If it is an address,
 /// `host` is the name from which it was resolved.
-fn ask(operation: &'static str, target: Text, host: Option<Text>) -> Lookup {
+fn decide(operation: &'static str, target: Text, host: Option<Text>) -> Lookup {
     let _errno = Errno::save();
     let is_allowed =
         network::is_allowed(&target) || host.as_deref().is_some_and(network::is_allowed);

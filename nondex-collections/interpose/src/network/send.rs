@@ -60,7 +60,7 @@ fn send_from(
         let _errno = Errno::save();
         let (text, host) = (shown(&target), address::host_of(target.ip()));
         if let Some(operation) = network::begin_datagram(Some(inode), text, host, caller()) {
-            socket::update(inode, |socket, _| socket.asked(operation));
+            socket::update(inode, |socket, _| socket.add_question(operation));
         }
     }
     let result = call();
@@ -76,7 +76,7 @@ fn send_from(
                 socket.error(fd, error, changes);
             }
         } else if result < 0 && is_first {
-            if let Some(operation) = socket.not_asked(&target).filter(|_| !is_wait) {
+            if let Some(operation) = socket.take_question(&target).filter(|_| !is_wait) {
                 is_recorded = true;
                 changes.end(operation, End::Failed(error::name(errno)));
             }

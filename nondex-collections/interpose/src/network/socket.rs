@@ -315,12 +315,12 @@ impl Socket {
     }
 
     /// Adds a question that is sent.
-    pub(super) fn asked(&mut self, operation: NetworkOperation) {
+    pub(super) fn add_question(&mut self, operation: NetworkOperation) {
         self.sent.push(operation);
     }
 
     /// Removes and returns the question to this machine, which could not be sent after all.
-    pub(super) fn not_asked(&mut self, target: &SocketAddr) -> Option<NetworkOperation> {
+    pub(super) fn take_question(&mut self, target: &SocketAddr) -> Option<NetworkOperation> {
         let target = shown(target);
         let place = self.sent.iter().position(|sent| sent.is_to(&target))?;
         Some(self.sent.swap_remove(place))

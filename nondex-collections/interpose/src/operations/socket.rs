@@ -36,7 +36,7 @@ unsafe extern "C" fn bind(
     let result = unsafe { original(socket, address, len) };
     match shared {
         Some(StateKind::File) if result == 0 => written::anything(),
-        // From now on no other process may bind the port, so binding also counts as a read.
+        // From now on no other test may bind the port, so it counts as taken here.
         Some(StateKind::Port) if result == 0 => {
             // SAFETY: as above.
             accessed(StateKind::Port, false, || unsafe { shown(address, len) });

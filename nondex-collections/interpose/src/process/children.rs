@@ -17,7 +17,7 @@ const KILLED: Duration = Duration::from_secs(5);
 pub(super) fn are_there() -> bool {
     let mut found = MaybeUninit::<libc::siginfo_t>::zeroed();
     let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-    // SAFETY: what is found is written where there is room.
+    // SAFETY: the information is written to a local variable.
     unsafe { libc::waitid(libc::P_ALL, 0, found.as_mut_ptr(), flags) == 0 }
 }
 
@@ -26,7 +26,7 @@ pub(super) fn are_there() -> bool {
 pub(super) fn reap(child: libc::pid_t, flags: c_int) -> Option<io::Result<c_int>> {
     loop {
         let mut status = 0;
-        // SAFETY: the status is written where there is room.
+        // SAFETY: the status is written to a local variable.
         match unsafe { libc::waitpid(child, &raw mut status, flags) } {
             0 => return None,
             -1 => {
@@ -46,7 +46,7 @@ pub(super) struct Orphans(c_int);
 impl Orphans {
     pub(super) fn adopt() -> Self {
         let mut before: c_int = 0;
-        // SAFETY: the answer is written where there is room.
+        // SAFETY: the answer is written to a local variable.
         unsafe {
             libc::prctl(libc::PR_GET_CHILD_SUBREAPER, &raw mut before);
             libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);

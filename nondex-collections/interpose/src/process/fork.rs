@@ -157,8 +157,8 @@ struct Reaping(Option<libc::sigaction>);
 impl Reaping {
     fn keep() -> Self {
         let mut before = MaybeUninit::uninit();
-        // SAFETY: an action of zeros is the default one with an empty mask, and the one before is
-        // written where there is room.
+        // SAFETY: zeros are the default action with an empty mask, and the previous action is
+        // written to a local variable.
         unsafe {
             let default: libc::sigaction = MaybeUninit::zeroed().assume_init();
             let result = libc::sigaction(libc::SIGCHLD, &raw const default, before.as_mut_ptr());

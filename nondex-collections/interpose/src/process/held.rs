@@ -37,7 +37,7 @@ impl Held {
         }
         for (number, task) in threads() {
             if !is_exiting(&task) {
-                add(StateKind::Thread, called(&task), number);
+                add(StateKind::Thread, comm(&task), number);
             }
             let children = fs::read_to_string(task.join("children")).unwrap_or_default();
             for child in children.split_ascii_whitespace() {
@@ -106,7 +106,7 @@ fn threads() -> Vec<(c_int, ::std::path::PathBuf)> {
 }
 
 /// Returns the name of a thread or a process.
-fn called(task: &Path) -> String {
+fn comm(task: &Path) -> String {
     let name = fs::read_to_string(task.join("comm")).unwrap_or_default();
     name.trim_end().to_owned()
 }
@@ -117,7 +117,7 @@ fn program(child: &Path) -> String {
     let executable = fs::read_link(child.join("exe")).ok();
     let is_other = executable != fs::read_link("/proc/self/exe").ok();
     let name = executable.as_ref().filter(|_| is_other).and_then(|file| file.file_name());
-    name.map_or_else(|| called(child), |name| name.to_string_lossy().into_owned())
+    name.map_or_else(|| comm(child), |name| name.to_string_lossy().into_owned())
 }
 
 /// Returns whether a thread that was joined is exiting.

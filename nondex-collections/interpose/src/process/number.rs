@@ -24,7 +24,7 @@ numbers! { getpid SYS_getpid getppid SYS_getppid }
 
 /// Whether any thread has requested its number. Today's std does so in the main thread, before any
 /// test.
-static IS_ASKED: AtomicBool = AtomicBool::new(false);
+static IS_REQUESTED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     /// Whether std is about to request the number of this thread.
@@ -33,14 +33,14 @@ thread_local! {
 
 /// Expects std to request the number of this new thread, if it did so for the main thread.
 pub(crate) fn thread_begins() {
-    BEGINS.set(IS_ASKED.load(Ordering::Relaxed));
+    BEGINS.set(IS_REQUESTED.load(Ordering::Relaxed));
 }
 
 /// Returns the number of this thread. std calls this in every thread that it starts, and to report
 /// a panic, which do not count as requests by the program.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn gettid() -> libc::pid_t {
-    let is_first = !IS_ASKED.swap(true, Ordering::Relaxed);
+    let is_first = !IS_REQUESTED.swap(true, Ordering::Relaxed);
     if !(BEGINS.take() || is_first || ::std::thread::panicking()) {
         clock::note(Source::ProcessNumber);
     }

@@ -55,14 +55,14 @@ static PAGES: Pages = Pages {
 };
 
 /// Whether a test's accesses are to be recorded.
-static IS_ASKED: AtomicBool = AtomicBool::new(false);
+static IS_REQUESTED: AtomicBool = AtomicBool::new(false);
 
 /// Previous handler of the fault.
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 
 /// Closes the pages of the executable's statics, if the platform supports it.
 pub(super) fn begin() {
-    IS_ASKED.store(true, Ordering::Relaxed);
+    IS_REQUESTED.store(true, Ordering::Relaxed);
     if !cfg!(target_arch = "x86_64") || PREVIOUS.get().is_some() {
         return;
     }
@@ -88,7 +88,7 @@ pub(super) fn begin() {
             // SAFETY: no signals, and no function.
             ..unsafe { mem::zeroed() }
         };
-        // SAFETY: the handler stays, and there is room for what was there before.
+        // SAFETY: the handler stays, and the previous action is written to a local variable.
         unsafe {
             let mut previous = mem::zeroed();
             let result = libc::sigaction(signal, &raw const action, &raw mut previous);
@@ -101,6 +101,7 @@ pub(super) fn begin() {
         return;
     };
     let _ = PREVIOUS.set(previous);
+    // Last, because from here on each access faults.
     PAGES.is_closed.store(true, Ordering::Release);
     PAGES.set_all(libc::PROT_NONE);
 }
@@ -109,7 +110,7 @@ pub(super) fn begin() {
 /// once for each that was written. An access without a name stands for any static. The handlers
 /// stay in place, because a thread may be about to enter one.
 pub(super) fn end() -> Vec<Access> {
-    if !IS_ASKED.swap(false, Ordering::Relaxed) {
+    if !IS_REQUESTED.swap(false, Ordering::Relaxed) {
         return Vec::new();
     }
     let is_complete = PAGES.is_closed.swap(false, Ordering::AcqRel);
@@ -209,16 +210,17 @@ unsafe extern "C" fn faulted(
 ) {
     /// Code of a fault on an existing page whose access is forbidden.
     const SEGV_ACCERR: c_int = 2;
-    // SAFETY: the system gives both.
+    // SAFETY: the system passes valid pointers.
     let (code, address, context) = unsafe {
         let information = &*information;
         (information.si_code, information.si_addr().addr(), context.cast::<u64>())
     };
+    // The program's own fault is left to the previous handler.
     if code != SEGV_ACCERR || !PAGES.has(address) {
         PAGES.set_all(libc::PROT_READ | libc::PROT_WRITE);
         PAGES.is_closed.store(false, Ordering::Relaxed);
         if let Some(previous) = PREVIOUS.get() {
-            // SAFETY: the action was in place. The fault is made again.
+            // SAFETY: the action was in place before. The fault recurs under it.
             unsafe { libc::sigaction(libc::SIGSEGV, previous, ptr::null_mut()) };
         }
         return;

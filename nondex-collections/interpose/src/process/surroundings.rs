@@ -88,7 +88,7 @@ impl Surroundings {
             add(StateKind::Signal, number.to_string(), treatment);
         }
         let is_blocked = |number: &c_int| {
-            // SAFETY: the set is one, and only read.
+            // SAFETY: the set is valid, and only read.
             unsafe { libc::sigismember(&raw const self.blocked, *number) == 1 }
         };
         let blocked: Vec<String> =
@@ -110,8 +110,8 @@ impl Surroundings {
         texts
     }
 
-    /// Restores this part of the state. The descriptor of a port is replaced by `/dev/null`, so its
-    /// owner does not close a later one.
+    /// Restores this part of the state. The descriptor of a port is replaced by `/dev/null`, so it
+    /// stays valid for its owner.
     pub(super) fn restore(&self, state: &StateId) {
         match state.kind {
             StateKind::Env => {
@@ -194,20 +194,20 @@ fn variables() -> SortedMap<OsString, OsString> {
 
 fn action(number: c_int) -> Option<libc::sigaction> {
     let mut action = MaybeUninit::zeroed();
-    // SAFETY: the action is written where there is room.
+    // SAFETY: the action is written to a local variable.
     let result = unsafe { libc::sigaction(number, ptr::null(), action.as_mut_ptr()) };
-    // SAFETY: it was written, over zeros, which are an action, too.
+    // SAFETY: zeros are a valid action, which the call has overwritten.
     (result == 0).then(|| unsafe { action.assume_init() })
 }
 
 fn limit(number: u32) -> Option<libc::rlimit> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the limit is written where there is room.
+    // SAFETY: the limit is written to a local variable.
     (unsafe { libc::getrlimit(number, &raw mut limit) } == 0).then_some(limit)
 }
 
 /// Restores a limit as far as that is allowed. If the hard limit was lowered for good, the soft
-/// limit is raised to it.
+/// limit is restored up to it.
 fn restore_limit(number: u32, before: libc::rlimit) {
     if set_limit(number, before) {
         return;
@@ -260,7 +260,7 @@ pub(super) fn umask() -> libc::mode_t {
 /// Returns the signals that this thread blocks.
 fn blocked() -> libc::sigset_t {
     let mut blocked = MaybeUninit::zeroed();
-    // SAFETY: the set is written where there is room, over zeros, which are one, too.
+    // SAFETY: the set is written to a local variable, over zeros, which are a valid set.
     unsafe {
         libc::pthread_sigmask(libc::SIG_BLOCK, ptr::null(), blocked.as_mut_ptr());
         blocked.assume_init()
@@ -298,7 +298,7 @@ fn port(socket: c_int) -> Option<String> {
 fn option(socket: c_int, name: c_int) -> Option<c_int> {
     let mut answer: c_int = 0;
     let mut length = size_of::<c_int>() as libc::socklen_t;
-    // SAFETY: the answer is written where there is room for it.
+    // SAFETY: the answer is written to a local variable.
     let result = unsafe {
         let answer = (&raw mut answer).cast();
         libc::getsockopt(socket, libc::SOL_SOCKET, name, answer, &raw mut length)

@@ -178,10 +178,11 @@ pub(super) fn begin(states: &[StateId], tell: Option<Tell>) -> bool {
     let Some(state) = states.iter().find(bytes) else { return false };
     let Some((start, length)) = Image::of_process().place(state) else { return false };
     let watched = parts(start, length);
+    // Stores the present values, with which later ones are compared.
     is_changed(&watched);
     let mut before = MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: the action is one of zeros but for a function of the kind of its flag, and what was
-    // there is written where there is room.
+    // SAFETY: the action consists of zeros and a function of the kind that its flag states. The
+    // previous one is written to a local variable.
     let result = unsafe {
         let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
         let handler: unsafe extern "C" fn(c_int, *mut c_void, *mut c_void) = trapped;
@@ -283,7 +284,7 @@ unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut 
     }
     let own = IS_OF_TEST.get();
     let (is_next, interrupted) = (interrupt::is_next(), interrupt::is_moment());
-    let told = WATCH.lock().and_then(|mut watch| {
+    let kept = WATCH.lock().and_then(|mut watch| {
         if !watch.is_kept(own, interrupted, is_next) {
             return None;
         }
@@ -292,7 +293,7 @@ unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut 
         let state = watch.state.as_ref()?;
         Some((watch.tell?, state.kind, Text::from(&*state.name), manner))
     });
-    if let Some((tell, kind, name, manner)) = told {
+    if let Some((tell, kind, name, manner)) = kept {
         tell(kind, &name, manner, &Stack::capture());
     }
     IS_NOTING.set(false);
@@ -310,8 +311,8 @@ fn set_registers(parts: &[Watched]) -> bool {
         return false;
     }
     let control = control(parts);
-    // SAFETY: the calls involve no memory of ours. The child, which may be one of a process with
-    // threads, only makes system calls, and ends.
+    // SAFETY: the calls access no memory of this process. The child, whose parent may have several
+    // threads, only makes system calls, and exits.
     unsafe {
         let thread = libc::syscall(libc::SYS_gettid) as libc::pid_t;
         let any = AnyTracer::allow();
@@ -331,27 +332,29 @@ fn set_registers(parts: &[Watched]) -> bool {
 /// # Safety
 /// The calling process must be a child of the thread's.
 unsafe fn set_registers_of(thread: libc::pid_t, parts: &[Watched], control: usize) -> bool {
-    let ask = |request: c_uint, address: usize, data: usize| -> bool {
+    let ptrace = |request: c_uint, address: usize, data: usize| -> bool {
         // SAFETY: these requests take numbers.
         let result: c_long = unsafe { libc::ptrace(request, thread, address, data) };
         result == 0
     };
-    let set =
-        |register: usize, value| ask(libc::PTRACE_POKEUSER, DEBUG_REGISTERS + 8 * register, value);
-    if !ask(libc::PTRACE_SEIZE, 0, 0) || !ask(libc::PTRACE_INTERRUPT, 0, 0) {
+    let set = |register: usize, value| {
+        ptrace(libc::PTRACE_POKEUSER, DEBUG_REGISTERS + 8 * register, value)
+    };
+    if !ptrace(libc::PTRACE_SEIZE, 0, 0) || !ptrace(libc::PTRACE_INTERRUPT, 0, 0) {
         return false;
     }
     let mut status = 0;
-    // SAFETY: the status is written where there is room.
+    // SAFETY: the status is written to a local variable.
     if unsafe { libc::waitpid(thread, &raw mut status, libc::__WALL) } != thread {
         return false;
     }
+    // Disabled first, because a new address must not be combined with the old length.
     let mut done = set(CONTROL, 0);
     for (register, part) in parts.iter().enumerate() {
         done = done && set(register, part.address);
     }
     done = done && set(CONTROL, control);
-    ask(libc::PTRACE_DETACH, 0, 0) && done
+    ptrace(libc::PTRACE_DETACH, 0, 0) && done
 }
 
 #[cfg(test)]

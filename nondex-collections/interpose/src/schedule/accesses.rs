@@ -8,7 +8,7 @@ use ::std::sync::atomic::Ordering;
 use super::choices;
 use super::operation::Class;
 use super::shared::{ALIVE, ATTENTION, NOW};
-use super::{Operation, look_up, me, trace};
+use super::{Operation, me, reschedule, trace};
 
 /// Duration of an access, in nanoseconds of virtual time. It is short because there are many
 /// between two operations that take longer.
@@ -19,7 +19,7 @@ const ACCESS: u64 = 1;
 fn before(place: usize, writes: bool) {
     let Some(me) = me() else { return };
     if me.is_stuck.load(Ordering::Relaxed) {
-        look_up(me, None, false);
+        reschedule(me, None, false);
         return;
     }
     let now = NOW.load(Ordering::Relaxed) + ACCESS;
@@ -34,7 +34,7 @@ fn before(place: usize, writes: bool) {
     me.operations.set(me.operations.get() + 1);
     let fires = choices::fires(me, Class::Atomic);
     if fires || now >= ATTENTION.load(Ordering::Relaxed) {
-        look_up(me, fires.then_some(Operation::Atomic), false);
+        reschedule(me, fires.then_some(Operation::Atomic), false);
     }
     if trace::is_due() {
         trace::note_access(me, if writes { "write" } else { "read" }, place, writes);

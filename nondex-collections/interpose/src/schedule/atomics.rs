@@ -147,6 +147,7 @@ macro_rules! operations {
             _success: c_int,
             _failure: c_int,
         ) -> $integer {
+            // Whether this writes is known only afterwards, so a success is noted then.
             let me = before(Operation::Atomic);
             // SAFETY: as above.
             let atomic = unsafe { <$atomic>::from_ptr(place) };

@@ -123,7 +123,8 @@ fn are_left(ended: u32) -> bool {
 }
 
 /// Records that a child was waited for, or that there is none. A child whose start was not observed
-/// may be among them. So as long as any child is left, the [fence](real_time) of one stays open.
+/// may be among them. So as long as any child is left, the [fence](mod@real_time) of one stays
+/// open.
 fn ended() {
     let Some(me) = me() else { return };
     let _busy = Busy::begin(me);

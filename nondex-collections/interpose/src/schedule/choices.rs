@@ -1,4 +1,5 @@
-//! Where and for how long a seed delays a thread, and the scheduler's other choices.
+//! Where and for how long a seed delays a thread, and the scheduler's other choices. In names, an
+//! injected delay is a *hold*.
 //!
 //! A hash decides whether to delay a thread at an operation, and for how long. It covers the seed,
 //! the level, the thread and the number of the operation in its thread. So the decision costs next
@@ -61,7 +62,8 @@ struct Policy {
 }
 
 enum Kind {
-    /// One delay per `2^system` operations of libc, and per `2^atomic` atomic operations.
+    /// On average one delay per `2^system` operations of libc, and per `2^atomic` atomic
+    /// operations.
     Walk { system: u32, atomic: u32 },
     /// `thirds / 3` delays each time that the number of operations is multiplied by e.
     Few { thirds: u32 },
@@ -106,7 +108,7 @@ pub(super) const SELDOM: u64 = 64;
 pub(super) const OPERATIONS: usize = 0;
 
 /// Returns whether a run is to choose at one of these models.
-pub(super) fn is_asked(spec: &RunSpec, family: Family, models: &[&Model]) -> bool {
+pub(super) fn is_requested(spec: &RunSpec, family: Family, models: &[&Model]) -> bool {
     let mut models = models.iter();
     models.any(|model| !spec.models_off.contains(&model.name(family)))
 }
@@ -114,7 +116,7 @@ pub(super) fn is_asked(spec: &RunSpec, family: Family, models: &[&Model]) -> boo
 /// Sets up the choices of a run.
 pub(super) fn begin(spec: &RunSpec) {
     let is_clean = spec.is_clean();
-    let schedules = is_asked(spec, Family::Schedule, &[&model::THREAD_SPAWN]);
+    let schedules = is_requested(spec, Family::Schedule, &[&model::THREAD_SPAWN]);
     systematic::begin(spec);
     let is_listed = systematic::is_on();
     IS_CLEAN.store(is_clean || is_listed, Ordering::Relaxed);

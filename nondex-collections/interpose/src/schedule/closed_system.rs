@@ -39,7 +39,7 @@ pub(super) fn is_closed() -> bool {
 fn has_child() -> bool {
     const ALL: c_long = libc::P_ALL as c_long;
     const LOOK: c_int = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT | libc::__WALL;
-    // SAFETY: nothing is written where there is no room for it.
+    // SAFETY: a null pointer requests no information.
     unsafe { kernel::syscall(libc::SYS_waitid, [ALL, 0, 0, LOOK.into(), 0, 0]) == 0 }
 }
 

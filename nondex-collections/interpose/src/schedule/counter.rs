@@ -6,9 +6,9 @@
 //! one another stay consistent.
 //!
 //! The counter becomes readable again in these cases. A thread that is not scheduled may read it
-//! after its first fault, which saves a system call at each test's end. A thread that installs a
-//! [filter] of system calls may read it from then on. Every program that is started may read it,
-//! because the system keeps the prohibition across `exec`.
+//! after its first fault. So a test's end needs no system call, which a filter could refuse. A
+//! thread that installs a [filter] of system calls may read it from then on. Every program that is
+//! started may read it, because the system keeps the prohibition across `exec`.
 //!
 //! Where a filter refuses the `prctl`, the handler returns real time. Readings by the system's own
 //! code in the process (the vDSO) are always real. So are the counters of other processor
@@ -222,7 +222,7 @@ mod faults {
     fn is_of_system(place: usize) -> bool {
         /// Upper bound of that code's length, in bytes.
         const LENGTH: usize = 1 << 16;
-        // SAFETY: it takes any number.
+        // SAFETY: the function accepts any number.
         let start = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) } as usize;
         start != 0 && (start..start + LENGTH).contains(&place)
     }
@@ -242,8 +242,8 @@ mod faults {
         const RIP: usize = 16;
         /// Code of a fault that the processor raised without an address.
         const SI_KERNEL: c_int = 128;
-        // SAFETY: the system gives both, and the instruction that faulted was read by the
-        // processor.
+        // SAFETY: the system passes valid pointers, and the instruction that faulted was read by
+        // the processor.
         unsafe {
             let registers = context.cast::<u64>().add(REGISTERS);
             let place = *registers.add(RIP) as usize as *const u8;
@@ -275,8 +275,8 @@ mod faults {
     /// The arguments must be those of a handler.
     unsafe fn pass_on(signal: c_int, information: *mut libc::siginfo_t, context: *mut c_void) {
         let Some(previous) = PREVIOUS.get() else { return };
-        // SAFETY: the previous handler has the signature that its flags say. Without one, the fault
-        // is made again.
+        // SAFETY: the flags state the signature of the previous handler. Without one, the fault
+        // recurs under the previous action.
         unsafe {
             match previous.sa_sigaction {
                 libc::SIG_DFL | libc::SIG_IGN => {

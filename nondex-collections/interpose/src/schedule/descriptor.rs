@@ -128,7 +128,7 @@ pub(crate) unsafe fn write(
     }
 }
 
-/// Makes a call that writes several buffers, as [`write`] does.
+/// Makes a call that writes several buffers, as [`write()`] does.
 ///
 /// # Safety
 /// The list must be null or have this number of buffers, each valid for reads.
@@ -244,12 +244,12 @@ unsafe fn write_pieces(
 }
 
 fn write_piece(fd: c_int, at: *const c_void, len: usize) -> isize {
-    // SAFETY: what is written is within a buffer of the caller.
+    // SAFETY: the bytes are within a buffer of the caller.
     original!(write: Write).map_or(-1, |write| unsafe { write(fd, at, len) })
 }
 
 fn send_piece(fd: c_int, at: *const c_void, len: usize, flags: c_int) -> isize {
-    // SAFETY: what is sent is within a buffer of the caller.
+    // SAFETY: the bytes are within a buffer of the caller.
     original!(send: Send)
         .map_or(-1, |send| unsafe { send(fd, at, len, flags | libc::MSG_DONTWAIT) })
 }
@@ -304,7 +304,7 @@ unsafe extern "C" fn timerfd_create(clock: libc::clockid_t, flags: c_int) -> c_i
     if is_scheduled() {
         // The clock is recorded as a source, so a test without another way is judged with real
         // time.
-        if own::is_standing() {
+        if own::is_initialized() {
             context::note_source(Source::Clock);
         }
         set_errno(libc::ENOSYS);
@@ -320,7 +320,7 @@ unsafe extern "C" fn flock(fd: c_int, operation: c_int) -> c_int {
     /// Flag that makes the call fail instead of waiting for the lock (`LOCK_NB`).
     const NOT_WAITING: c_int = 4;
     let original = original!(flock(_, _) else return -1);
-    // SAFETY: the function takes any numbers.
+    // SAFETY: the function accepts any numbers.
     let call = |operation| unsafe { original(fd, operation) };
     if !is_scheduled() || operation & NOT_WAITING != 0 {
         return call(operation);

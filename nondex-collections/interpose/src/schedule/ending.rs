@@ -70,7 +70,7 @@ extern "C" fn at_exit() {
     let _busy = super::Busy::begin(me);
     flush_all(me);
     let done = Done::of(&SHARED.lock());
-    done.say(|_| {});
+    done.record(|_| {});
 }
 
 /// Statistics and trace of the run up to now.
@@ -98,7 +98,7 @@ impl Done {
 
     /// Writes the record, once, with the kind of the end. Takes no memory from the program's
     /// allocator.
-    pub(super) fn say(&self, end: impl FnOnce(&mut Object<'_>)) {
+    pub(super) fn record(&self, end: impl FnOnce(&mut Object<'_>)) {
         let session = SESSION.lock().take();
         if let Some((context, test)) = session {
             let _pause = context::pause();
@@ -136,6 +136,7 @@ impl Done {
 /// the lock, by the only running thread.
 pub(super) fn end(me: Option<Ref>, kind: ScheduleEndKind) -> ! {
     static HAS_ENDED: AtomicBool = AtomicBool::new(false);
+    // Another thread is ending the process already.
     if HAS_ENDED.swap(true, Ordering::SeqCst) {
         loop {
             kernel::sleep(Duration::from_secs(1));
@@ -151,7 +152,7 @@ pub(super) fn end(me: Option<Ref>, kind: ScheduleEndKind) -> ! {
         if me.is_some_and(|me| me.is(thread)) {
             report(thread);
         } else if matches!(thread.state.get(), State::Ready | State::Blocked) {
-            ask(thread, REPORT, REPORT_LIMIT);
+            request(thread, REPORT, REPORT_LIMIT);
         }
     }
     let mut reports = ::std::mem::replace(&mut *REPORTS.lock(), hidden::vec());
@@ -161,7 +162,7 @@ pub(super) fn end(me: Option<Ref>, kind: ScheduleEndKind) -> ! {
                 thread: thread.path(),
                 name: None,
                 is_main: false,
-                operation: doing(thread),
+                operation: activity(thread),
                 on: None,
                 stack: Stack::default(),
             };
@@ -183,8 +184,8 @@ pub(super) fn end(me: Option<Ref>, kind: ScheduleEndKind) -> ! {
     }
     let test = SESSION.lock().as_ref().map(|(_, test)| test.clone());
     let waits = Waits { all: reports, test: test.unwrap_or_default() };
-    waits.tell(kind);
-    done.say(|record| {
+    waits.print(kind);
+    done.record(|record| {
         record.object("end", |end| {
             end.string("kind", kind.name());
             end.objects("waits", &waits.all, |(_, wait), object| {
@@ -192,6 +193,7 @@ pub(super) fn end(me: Option<Ref>, kind: ScheduleEndKind) -> ! {
             });
         });
     });
+    // Not by `exit`, whose handlers may wait for the other threads.
     kernel::end_process(CODE)
 }
 
@@ -202,7 +204,7 @@ fn has_address(thread: Ref) -> bool {
 }
 
 /// Describes in a word or two what a thread does.
-fn doing(thread: Ref) -> &'static str {
+fn activity(thread: Ref) -> &'static str {
     match thread.state.get() {
         State::Running => "running",
         State::Ready => "could run",
@@ -219,7 +221,7 @@ pub(super) fn report(me: Ref) {
         thread: me.path(),
         name: kernel::thread_name(),
         is_main: kernel::thread_number() == process_number::of_system() as i32,
-        operation: doing(me),
+        operation: activity(me),
         on: None,
         stack: Stack::capture(),
     };
@@ -228,9 +230,9 @@ pub(super) fn report(me: Ref) {
 }
 
 /// Requests a task from a thread that waits for the run token, and waits until it is done.
-fn ask(thread: Ref, what: u32, limit: Duration) {
+fn request(thread: Ref, what: u32, limit: Duration) {
     HAS_DONE.store(0, Ordering::Relaxed);
-    shared::tell(thread, what);
+    shared::request(thread, what);
     let since = kernel::clock(libc::CLOCK_MONOTONIC);
     while HAS_DONE.load(Ordering::Acquire) == 0 {
         let passed = kernel::clock(libc::CLOCK_MONOTONIC) - since;
@@ -252,7 +254,7 @@ pub(super) fn flush_all(me: Ref) {
     for thread in threads {
         let waits = matches!(thread.state.get(), State::Ready | State::Blocked);
         if waits && !thread.is(me) {
-            ask(thread, FLUSH, FLUSH_LIMIT);
+            request(thread, FLUSH, FLUSH_LIMIT);
         }
     }
 }
@@ -301,7 +303,7 @@ impl Waits {
     }
 
     /// Prints the message where a panic would be printed.
-    fn tell(&self, kind: ScheduleEndKind) {
+    fn print(&self, kind: ScheduleEndKind) {
         let mut text = Text::from(match kind {
             ScheduleEndKind::Deadlock => {
                 "\ndeadlock: every thread of the test waits for another one\n"

@@ -46,6 +46,7 @@ pub(crate) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c
         let count = value as c_int;
         match command {
             WAKE | WAKE_BITSET => wake_from_anywhere(address, bits, count),
+            // Waking too many threads is allowed: each checks its condition again.
             REQUEUE | CMP_REQUEUE | WAKE_OP => wake_from_anywhere(address, bits, c_int::MAX),
             WAIT | WAIT_BITSET if time == 0 => {
                 // SAFETY: the caller passes a futex.
@@ -144,6 +145,7 @@ fn wait(
     if futex.load(Ordering::SeqCst) != expected {
         return Err(libc::EAGAIN);
     }
+    // A leaving thread may change the value, which the scheduler does not notice.
     if leaving::wait() && futex.load(Ordering::SeqCst) != expected {
         return Err(libc::EAGAIN);
     }
@@ -165,16 +167,17 @@ fn wait(
     if futex.load(Ordering::SeqCst) != expected {
         return Err(libc::EAGAIN);
     }
+    // The thread was just woken here, but another one was faster: see `wake_at`.
     let (woken_at, place) = me.woken_at.get();
     me.waits_again.set(place == address && me.operations.get() <= woken_at + 2);
     let mut changed = || futex.load(Ordering::SeqCst) != expected;
     if is_shared {
         // Another process may wake the thread, so the scheduler polls the value.
-        // SAFETY: the question is forgotten before this function returns.
-        unsafe { me.will_ask(&mut changed) };
+        // SAFETY: the condition is forgotten before this function returns.
+        unsafe { me.set_condition(&mut changed) };
         me.operation.set(Operation::FutexWait);
         me.address.set(address);
-        shared.wait_by_asking(me);
+        shared.wait_by_polling(me);
     } else {
         me.expected.set(expected);
         shared.wait_at(me, Operation::FutexWait, address, bits);
@@ -183,7 +186,7 @@ fn wait(
         shared.wait_until(me, deadline);
     }
     let woken = token::block(me, shared);
-    me.question.set(None);
+    me.condition.set(None);
     me.woken_at.set((me.operations.get(), address));
     match woken {
         Woken::Time => Err(libc::ETIMEDOUT),
@@ -205,7 +208,7 @@ fn wait_at_work(futex: &AtomicU32, expected: u32, bits: u32) -> Option<c_long> {
     }
     // A missing wake-up could be the tool's fault, so deadlocks of the program are no longer
     // proven.
-    shared.has_others = true;
+    shared.has_other_wakers = true;
     let operation = me.operation.get();
     me.expected.set(expected);
     let address = ptr::from_ref(futex).addr();
@@ -229,6 +232,7 @@ pub(super) fn wake_at(me: Ref, address: usize, bits: u32, count: c_int) -> c_int
     let waiting = shared.waiting_at(address).filter(is_it).count();
     let mut skipped = 0;
     if waiting > 1 && count == 1 {
+        // Without the lock, because the choice may have to wait for a lock of the runtime.
         drop(shared);
         skipped = choices::which(me, waiting as u64) as usize;
         shared = SHARED.lock();
@@ -246,7 +250,7 @@ pub(super) fn wake_at(me: Ref, address: usize, bits: u32, count: c_int) -> c_int
     }
     if let Some(next) = impatient {
         // Otherwise this thread could take the lock first, again and again.
-        token::hand_to(me, next, shared);
+        token::pass_to(me, next, shared);
     } else {
         shared.set_attention();
     }
@@ -293,7 +297,7 @@ pub(super) fn wake_from_anywhere(address: usize, bits: u32, count: c_int) {
         let is_it = |thread: &Ref| thread.bits.get() & bits != 0;
         let Some(thread) = shared.waiting_at(address).find(is_it) else { break };
         shared.make_ready(thread, Woken::Done);
-        shared.let_run();
+        shared.ensure_runs();
         woken += 1;
     }
 }

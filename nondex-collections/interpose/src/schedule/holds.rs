@@ -29,7 +29,7 @@ impl Shared {
         })
     }
 
-    /// Resumes the first delayed thread if no other thread is ready.
+    /// Resumes the first delayed thread if no thread is ready or waits for a time.
     pub(super) fn release(&mut self) {
         if self.ready.is_empty() && self.holding > 0 && self.timers_of_sleep() == 0 {
             self.pass_time();

@@ -43,6 +43,7 @@ fn await_end(handle: libc::pthread_t, limit: Limit) -> Result<Option<Ref>, c_int
         Limit::Until(deadline) => Some(deadline),
         Limit::Now => return Err(libc::EBUSY),
     };
+    // Drawing the lateness takes the lock itself.
     drop(shared);
     let deadline = lateness::later(me, deadline);
     if deadline.is_some_and(|deadline| deadline <= NOW.load(Ordering::Relaxed)) {
@@ -119,7 +120,7 @@ unsafe extern "C" fn pthread_timedjoin_np(
     result: *mut *mut c_void,
     time: *const libc::timespec,
 ) -> c_int {
-    // SAFETY: the caller's arguments, unchanged. Without a time it waits for ever.
+    // SAFETY: the caller's arguments, unchanged. Without a time there is no limit.
     unsafe {
         join(handle, result, limit(libc::CLOCK_REALTIME, time), || {
             original!(pthread_timedjoin_np(_, _, _)).map(|original| original(handle, result, time))
@@ -134,7 +135,7 @@ unsafe extern "C" fn pthread_clockjoin_np(
     clock: libc::clockid_t,
     time: *const libc::timespec,
 ) -> c_int {
-    // SAFETY: the caller's arguments, with the time as the system's clock has it.
+    // SAFETY: the caller's arguments, with the time translated to the system's clock.
     unsafe {
         join(handle, result, limit(clock, time), || {
             let original = original!(pthread_clockjoin_np(_, _, _, _))?;

@@ -28,7 +28,7 @@ pub(super) fn thread_name() -> Option<[u8; NAME]> {
     /// Operation of `prctl` that returns the name (`PR_GET_NAME`).
     const GET_NAME: c_int = 16;
     let mut name = [0; NAME];
-    // SAFETY: the name is written to a place of this function, which is as long as it may be.
+    // SAFETY: the name is written to a local variable of the maximum length.
     let error = unsafe { libc::prctl(GET_NAME, name.as_mut_ptr()) };
     (error == 0).then_some(name)
 }
@@ -39,7 +39,7 @@ pub(super) fn until_nul(bytes: &[u8]) -> &[u8] {
 }
 
 /// Lets other threads of the machine run.
-pub(super) fn give_way() {
+pub(super) fn yield_processor() {
     if filter::is_there() {
         rest();
         return;
@@ -53,7 +53,7 @@ pub(super) fn has_children() -> bool {
     let _errno = Errno::save();
     let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT | libc::__WALL;
     let arguments = [c_long::from(libc::P_ALL), 0, 0, options.into(), 0, 0];
-    // SAFETY: without a place for it, nothing is written.
+    // SAFETY: a null pointer requests no information.
     let result = unsafe { syscall(libc::SYS_waitid, arguments) };
     result == 0 || errno() != libc::ECHILD
 }
@@ -79,20 +79,20 @@ pub(super) fn wait(futex: &AtomicU32, limit: Option<Duration>) {
 /// Lets other threads of the machine run for a moment. Any filter of system calls that lets threads
 /// wait for each other allows the call that this makes.
 pub(super) fn rest() {
-    wait_in_vain(Duration::from_micros(1));
+    pause(Duration::from_micros(1));
 }
 
 /// Futex of threads that only let time pass. It is never woken.
-static IN_VAIN: AtomicU32 = AtomicU32::new(0);
+static PAUSE: AtomicU32 = AtomicU32::new(0);
 
-fn wait_in_vain(time: Duration) {
-    wait(&IN_VAIN, Some(time));
+fn pause(time: Duration) {
+    wait(&PAUSE, Some(time));
 }
 
 /// Wakes a thread that waits for the futex.
 pub(super) fn wake(futex: &AtomicU32) {
     let arguments = [ptr::from_ref(futex).addr() as c_long, WAKE_PRIVATE, 1, 0, 0, 0];
-    // SAFETY: the call does not look at what is there.
+    // SAFETY: the call does not read the futex.
     unsafe { syscall(libc::SYS_futex, arguments) };
 }
 
@@ -103,7 +103,7 @@ pub(super) fn mode(file: c_int) -> Option<libc::mode_t> {
 
 /// Returns the system's information on an open file; `None` if there is none.
 pub(super) fn stat(file: c_int) -> Option<libc::stat64> {
-    // SAFETY: zeros are a valid `stat64`, which is what the system call fills in, and lives until
+    // SAFETY: zeros are a valid `stat64`. The system call fills in the structure, which lives until
     // it returns.
     unsafe {
         let mut stat = ::std::mem::zeroed::<libc::stat64>();
@@ -116,7 +116,7 @@ pub(super) fn stat(file: c_int) -> Option<libc::stat64> {
 /// Sleeps in real time.
 pub(super) fn sleep(time: Duration) {
     if filter::is_there() {
-        wait_in_vain(time);
+        pause(time);
         return;
     }
     let time = timespec(time);
@@ -135,7 +135,7 @@ pub(super) fn clock(clock: libc::clockid_t) -> u64 {
     let original = original!(clock_gettime: Clock).filter(|_| filter::is_there());
     let Some(original) = original else { return clock_of_system(clock) };
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the time is written to a place of this function.
+    // SAFETY: the time is written to a local variable.
     unsafe { original(clock, &raw mut now) };
     nanoseconds(&now)
 }
@@ -145,7 +145,7 @@ pub(super) fn clock(clock: libc::clockid_t) -> u64 {
 pub(super) fn clock_of_system(clock: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     let place = (&raw mut now).addr() as c_long;
-    // SAFETY: the time is written to a place of this function.
+    // SAFETY: the time is written to a local variable.
     unsafe { syscall(libc::SYS_clock_gettime, [c_long::from(clock), place, 0, 0, 0, 0]) };
     nanoseconds(&now)
 }
@@ -160,7 +160,7 @@ pub(super) fn nanoseconds(time: &libc::timespec) -> u64 {
 /// Ends the process at once.
 pub(super) fn end_process(code: c_long) -> ! {
     loop {
-        // SAFETY: it does not return.
+        // SAFETY: the call does not return.
         unsafe { syscall(libc::SYS_exit_group, [code, 0, 0, 0, 0, 0]) };
     }
 }
@@ -196,7 +196,7 @@ impl File {
     fn fill<'r>(&self, call: c_long, room: &'r mut [u8]) -> &'r [u8] {
         let len = room.len() as c_long;
         let arguments = [self.0, room.as_mut_ptr().addr() as c_long, len, 0, 0, 0];
-        // SAFETY: no more is written than there is room for.
+        // SAFETY: at most the length of the buffer is written.
         let len = unsafe { syscall(call, arguments) };
         &room[..usize::try_from(len).unwrap_or(0)]
     }
@@ -204,7 +204,7 @@ impl File {
 
 impl Drop for File {
     fn drop(&mut self) {
-        // SAFETY: the file is this one's.
+        // SAFETY: this code owns the descriptor.
         unsafe { syscall(libc::SYS_close, [self.0, 0, 0, 0, 0, 0]) };
     }
 }
@@ -268,7 +268,7 @@ pub(super) fn waits_in_futex(thread: i32) -> Option<bool> {
     let is_futex = words.next()?.parse() == Ok(libc::SYS_futex);
     let digits = words.next().and_then(|word| word.strip_prefix("0x"));
     let address = digits.and_then(|digits| usize::from_str_radix(digits, 16).ok());
-    Some(is_futex && address != Some((&raw const IN_VAIN).addr()))
+    Some(is_futex && address != Some((&raw const PAUSE).addr()))
 }
 
 /// Reads a thread's file of this name in procfs.
@@ -308,7 +308,7 @@ pub(super) fn is_handled(signal: c_int) -> bool {
     const IGNORED: u64 = 1;
     let mut action = [0_u64; 4];
     let place = action.as_mut_ptr().addr() as c_long;
-    // SAFETY: that is as long as what is written, with a set of 64 signals.
+    // SAFETY: the array is as long as the system's structure, with a set of 64 signals.
     let done = unsafe { syscall(libc::SYS_rt_sigaction, [signal.into(), 0, place, 8, 0, 0]) };
     done == 0 && action[0] > IGNORED
 }
@@ -324,7 +324,7 @@ mod tests {
     fn a_thread_that_rests_does_not_wait_for_another_one() {
         static OTHERS: AtomicU32 = AtomicU32::new(0);
         const LONG: Duration = Duration::from_secs(60);
-        for (futex, waits) in [(&OTHERS, true), (&IN_VAIN, false)] {
+        for (futex, waits) in [(&OTHERS, true), (&PAUSE, false)] {
             static NUMBER: AtomicU32 = AtomicU32::new(0);
             let thread = thread::spawn(move || {
                 NUMBER.store(thread_number() as u32, Ordering::SeqCst);

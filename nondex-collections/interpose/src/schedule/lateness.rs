@@ -7,7 +7,7 @@ use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use nondex_core::model::READ_AGAIN;
 use nondex_core::{Family, Level, Model, RunSpec, choice, model};
 
-use super::choices::{SELDOM, held, is_asked, is_clean, within, word};
+use super::choices::{SELDOM, held, is_clean, is_requested, within, word};
 use super::real_time::is_any_outside;
 use super::shared::SHARED;
 use super::thread::{MARKS, Ref};
@@ -52,13 +52,13 @@ static OLDEST: [AtomicU64; CLOCKS.len()] = [const { AtomicU64::new(0) }; CLOCKS.
 pub(super) fn begin(spec: &RunSpec) {
     let is_clean = spec.is_clean();
     let times = [&model::THREAD_SLEEP, &model::CONDVAR_WAIT_TIMEOUT];
-    let is_asked_of = |models: &[&Model]| is_asked(spec, Family::Time, models);
-    IS_ON.store(is_asked_of(&times), Ordering::Relaxed);
+    let is_requested_of = |models: &[&Model]| is_requested(spec, Family::Time, models);
+    IS_ON.store(is_requested_of(&times), Ordering::Relaxed);
     for (is_on, by) in IS_ON_ALONE.iter().zip(READ_AGAIN) {
-        is_on.store(is_asked_of(&[by]), Ordering::Relaxed);
+        is_on.store(is_requested_of(&[by]), Ordering::Relaxed);
     }
     for (oldest, clock) in OLDEST.iter().zip(CLOCKS) {
-        let age = match (is_asked_of(&[clock]), is_clean) {
+        let age = match (is_requested_of(&[clock]), is_clean) {
             (false, _) => 0,
             (true, true) => choice::clock::oldest(clock, Level::Full),
             (true, false) => choice::clock::oldest(clock, spec.level()),

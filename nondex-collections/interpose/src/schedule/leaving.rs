@@ -85,7 +85,7 @@ fn has_gone_soon(number: i32) -> bool {
         if look % LOOKS_AT_SLEEP == 0 && kernel::sleeps(number) == Some(true) {
             return false;
         }
-        kernel::give_way();
+        kernel::yield_processor();
     }
     false
 }

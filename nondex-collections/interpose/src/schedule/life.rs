@@ -47,7 +47,7 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
         return;
     }
     let mut key = 0;
-    // SAFETY: the key is written to a place of this function, and the destructor stays.
+    // SAFETY: the key is written to a local variable, and the destructor stays.
     if unsafe { libc::pthread_key_create(&raw mut key, Some(thread_ends)) } != 0 {
         return;
     }
@@ -98,7 +98,7 @@ pub(crate) fn end() {
     shared.free_all(me);
     drop(shared);
     SELF.set(None);
-    done.say(|_| {});
+    done.record(|_| {});
     ending::forget();
 }
 
@@ -161,6 +161,7 @@ impl Attached {
         let me = self.0;
         me.number.set(kernel::thread_number());
         me.stack.set(kernel::stack());
+        // Nothing in this wait counts as an operation.
         me.is_busy.store(true, Ordering::Relaxed);
         token::await_token(me);
         me.is_busy.store(false, Ordering::Relaxed);
@@ -176,7 +177,7 @@ impl Attached {
 /// Makes the key's destructor run when the thread ends.
 fn keep(me: Ref) {
     let key = KEY.load(Ordering::Relaxed).wrapping_sub(1);
-    // SAFETY: the key was created, and the thread is never given back.
+    // SAFETY: the key was created, and threads are never freed.
     unsafe { libc::pthread_setspecific(key, ptr::from_ref(me).cast()) };
 }
 
@@ -202,7 +203,8 @@ unsafe extern "C" fn thread_ends(_key: *mut c_void) {
     if let Some(joiner) = me.joiner.take() {
         shared.make_ready(joiner, Woken::Done);
     }
-    pthread::wake_heirs(&mut shared, me);
+    pthread::wake_robust_waiters(&mut shared, me);
+    // From here on, the thread's calls are no operations any more.
     SELF.set(None);
     if me.is_detached.get() {
         shared.give_back(me);
@@ -221,6 +223,6 @@ unsafe extern "C" fn sched_yield() -> c_int {
         super::point(Operation::Yield);
         return 0;
     }
-    kernel::give_way();
+    kernel::yield_processor();
     0
 }

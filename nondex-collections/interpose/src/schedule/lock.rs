@@ -32,6 +32,7 @@ impl<T> Lock<T> {
             if tries < SPINS {
                 ::std::hint::spin_loop();
             } else {
+                // A filter of system calls may forbid `sched_yield`, but not a wait in a futex.
                 kernel::rest();
             }
         }
@@ -40,6 +41,7 @@ impl<T> Lock<T> {
     /// Takes the lock, also in a signal handler. Returns `None` if this very thread holds it
     /// already.
     pub(super) fn lock_from_anywhere(&self) -> Option<Guard<'_, T>> {
+        // Relaxed suffices, because only this thread stores its own number.
         let is_own = self.owner.load(Ordering::Relaxed) == kernel::own();
         (!is_own).then(|| self.lock())
     }

@@ -29,24 +29,24 @@ pub(super) enum Next {
 
 impl Shared {
     /// Polls the threads that wait for a condition that can be polled.
-    pub(super) fn ask(&mut self) {
+    pub(super) fn poll(&mut self) {
         for thread in self.polls.iter() {
-            let Some(question) = thread.question.get() else { continue };
-            // SAFETY: the thread waits in the function whose question it is, and nobody else asks
-            // while the lock is held.
-            if unsafe { (*question)() } {
+            let Some(condition) = thread.condition.get() else { continue };
+            // SAFETY: the thread waits in the function that owns the condition, and the lock
+            // excludes a second call.
+            if unsafe { (*condition)() } {
                 self.make_ready(thread, Woken::Done);
             }
         }
     }
 
-    /// Polls as [`ask`](Shared::ask) does, but not more often than it is worth. Threads that are
+    /// Polls as [`poll`](Shared::poll) does, but not more often than it is worth. Threads that are
     /// always ready must not starve one that waits for a condition.
-    fn ask_now_and_then(&mut self) {
+    fn poll_sometimes(&mut self) {
         let now = NOW.load(Ordering::Relaxed);
-        if !self.polls.is_empty() && now.saturating_sub(self.asked_at) >= SLICE / 50 {
-            self.asked_at = now;
-            self.ask();
+        if !self.polls.is_empty() && now.saturating_sub(self.polled_at) >= SLICE / 50 {
+            self.polled_at = now;
+            self.poll();
         }
     }
 
@@ -106,15 +106,16 @@ impl Shared {
         loop {
             self.wake_due();
             self.preempts = false;
-            self.ask_now_and_then();
+            self.poll_sometimes();
             if let Some(next) = self.pop() {
                 self.end_idling();
                 return Next::Thread(next);
             }
-            self.ask();
+            self.poll();
             if !self.ready.is_empty() {
                 continue;
             }
+            // Virtual time does not jump while a fence is open.
             if is_any_outside() {
                 if self.orphans_have_ended() {
                     continue;
@@ -127,26 +128,28 @@ impl Shared {
                 }
                 continue;
             }
+            // A leaving thread may hold a lock for which the others wait.
             if leaving::is_any() && !self.has_idled() {
                 return Next::Nobody;
             }
             let is_closed = self.is_closed();
-            self.has_others =
-                self.has_others || filter::is_there() || is_closed && self.may_be_woken();
+            self.has_other_wakers =
+                self.has_other_wakers || filter::is_there() || is_closed && self.may_be_woken();
             let harness = self.harness();
-            if is_closed && !self.has_others && harness == Harness::Runs {
+            // The harness's thread may hold such a lock, too, and release it.
+            if is_closed && !self.has_other_wakers && harness == Harness::Runs {
                 return Next::Nobody;
             }
-            if is_closed && !self.has_others && harness == Harness::Waits {
+            if is_closed && !self.has_other_wakers && harness == Harness::Waits {
                 // A descriptor that is ready did not count as a way out. It may have become ready
                 // since the threads were polled.
-                self.ask();
+                self.poll();
                 if self.ready.is_empty() {
                     return Next::End(ScheduleEndKind::Deadlock);
                 }
                 continue;
             }
-            if self.wake_unseen() {
+            if self.wake_unobserved() {
                 continue;
             }
             if self.has_idled() {

@@ -47,7 +47,7 @@ extern "C" fn frame(context: *mut c_void, walk: *mut c_void) -> c_int {
     let walk = unsafe { &mut *walk.cast::<Walk>() };
     // SAFETY: `context` is the unwinder's own. The call is before the address to which it returns.
     let call = ptr::with_exposed_provenance(unsafe { _Unwind_GetIP(context) }.wrapping_sub(1));
-    // SAFETY: it takes any address.
+    // SAFETY: the function accepts any address.
     let function = unsafe { _Unwind_FindEnclosingFunction(call) };
     let parking = [thread::park as fn() as usize, thread::park_timeout as fn(_) as usize];
     walk.is_parking |= parking.contains(&function.addr());

@@ -95,7 +95,7 @@ fn own() -> Option<[u64; WORDS]> {
     let mut words = [0_u64; WORDS];
     let place = words.as_mut_ptr().addr() as c_long;
     let arguments = [0, SIZE as c_long, place, 0, 0, 0];
-    // SAFETY: no more is written than there is room for.
+    // SAFETY: at most the length of the buffer is written.
     let len = unsafe { kernel::syscall(libc::SYS_sched_getaffinity, arguments) };
     (len > 0).then_some(words)
 }
@@ -113,7 +113,7 @@ fn only(number: u32, all: &[u64; WORDS]) -> Option<[u64; WORDS]> {
 fn current() -> Option<u32> {
     let mut number = 0_u32;
     let place = (&raw mut number).addr() as c_long;
-    // SAFETY: the number is written to a place of this function.
+    // SAFETY: the number is written to a local variable.
     let done = unsafe { kernel::syscall(libc::SYS_getcpu, [place, 0, 0, 0, 0, 0]) };
     (done == 0).then_some(number)
 }

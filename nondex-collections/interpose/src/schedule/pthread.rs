@@ -50,13 +50,13 @@ fn owner_and_kind(lock: *mut c_void) -> (i32, i32) {
     const OWNER: usize = 2;
     const KIND: usize = 4;
     let words = lock.cast::<i32>();
-    // SAFETY: a lock is at least as long as that, and what is read is only compared.
+    // SAFETY: every lock is at least that long, and the values are only compared.
     unsafe { (words.add(OWNER).read_volatile(), words.add(KIND).read_volatile()) }
 }
 
 /// Returns whether a lock is an error-checking mutex that this thread already holds. libc must
 /// report that error.
-fn says_deadlock(me: Ref, lock: *mut c_void) -> bool {
+fn is_deadlock_error(me: Ref, lock: *mut c_void) -> bool {
     const ERRORCHECK: i32 = 2;
     let (owner, kind) = owner_and_kind(lock);
     kind & 3 == ERRORCHECK && owner == me.number.get()
@@ -78,7 +78,7 @@ fn inherits_from(waiting: Ref, owner: Ref) -> bool {
 
 /// Wakes the threads that wait for a robust mutex of a thread that ends. They try again, and wait
 /// in the kernel for its end.
-pub(super) fn wake_heirs(shared: &mut Shared, owner: Ref) {
+pub(super) fn wake_robust_waiters(shared: &mut Shared, owner: Ref) {
     let heir = |shared: &Shared| {
         let mut alive = shared.alive.iter().copied();
         alive.find(|thread| inherits_from(thread, owner))
@@ -88,8 +88,8 @@ pub(super) fn wake_heirs(shared: &mut Shared, owner: Ref) {
     }
 }
 
-/// Takes a lock by attempts, and waits in between until it may be free. Returns the result of the last
-/// attempt.
+/// Takes a lock by attempts, and waits in between until it may be free. Returns the result of the
+/// last attempt.
 ///
 /// # Errors
 /// Why the lock was not taken: its time limit is over, or libc is to wait for it.
@@ -114,7 +114,7 @@ fn take(
         if leaving::wait() {
             continue;
         }
-        if says_deadlock(me, lock) {
+        if is_deadlock_error(me, lock) {
             return Err(Woken::Free);
         }
         let _busy = Busy::begin(me);
@@ -276,7 +276,7 @@ macro_rules! taking_until {
 }
 
 /// Declares a function that releases a lock, posts a semaphore, or notifies a condition variable.
-macro_rules! giving {
+macro_rules! releasing {
     ($name:ident to $count:literal) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(lock: *mut c_void) -> c_int {
@@ -294,7 +294,7 @@ macro_rules! giving {
 
 taking!(pthread_mutex_lock by pthread_mutex_trylock, ByResult);
 taking_until!(pthread_mutex_timedlock pthread_mutex_clocklock by pthread_mutex_trylock, ByResult);
-giving!(pthread_mutex_unlock to 1);
+releasing!(pthread_mutex_unlock to 1);
 
 taking!(pthread_rwlock_rdlock by pthread_rwlock_tryrdlock, ByResult);
 taking_until!(pthread_rwlock_timedrdlock pthread_rwlock_clockrdlock by pthread_rwlock_tryrdlock,
@@ -302,11 +302,11 @@ taking_until!(pthread_rwlock_timedrdlock pthread_rwlock_clockrdlock by pthread_r
 taking!(pthread_rwlock_wrlock by pthread_rwlock_trywrlock, ByResult);
 taking_until!(pthread_rwlock_timedwrlock pthread_rwlock_clockwrlock by pthread_rwlock_trywrlock,
     ByResult);
-giving!(pthread_rwlock_unlock to 2_147_483_647);
+releasing!(pthread_rwlock_unlock to 2_147_483_647);
 
 taking!(sem_wait by sem_trywait, ByErrno);
 taking_until!(sem_timedwait sem_clockwait by sem_trywait, ByErrno);
-giving!(sem_post to 1);
+releasing!(sem_post to 1);
 
 /// Releases the mutex, waits for the condition, and takes the mutex again.
 ///
@@ -385,5 +385,5 @@ unsafe extern "C" fn pthread_cond_clockwait(
     unsafe { original(condition, mutex, clock, &for_system(clock, time)) }
 }
 
-giving!(pthread_cond_signal to 1);
-giving!(pthread_cond_broadcast to 2_147_483_647);
+releasing!(pthread_cond_signal to 1);
+releasing!(pthread_cond_broadcast to 2_147_483_647);

@@ -71,7 +71,7 @@ pub(super) fn kind(fd: c_int) -> Kind {
 
 /// Returns the flags with which a descriptor was opened.
 fn flags(fd: c_int) -> Option<c_int> {
-    // SAFETY: the function takes any number, and this command has no argument.
+    // SAFETY: the function accepts any number, and this command has no argument.
     let flags = original!(fcntl: Fcntl).map(|fcntl| unsafe { fcntl(fd, libc::F_GETFL) });
     flags.filter(|flags| *flags != -1)
 }

@@ -75,7 +75,8 @@ pub(super) fn delay_alone(me: Ref, by: &'static Model) {
     shared.jump(hold);
 }
 
-/// Returns how long a reading takes, for a thread that has only read the clock `idle` times.
+/// Returns how long a reading takes, for a thread that has done nothing but `idle` looks and
+/// readings.
 pub(super) fn time_of(idle: u32) -> u64 {
     /// Number of readings after which a thread that does nothing else waits for a time to come.
     /// Setting one clock by another takes fewer.

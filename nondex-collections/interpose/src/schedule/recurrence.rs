@@ -2,7 +2,7 @@
 //!
 //! The private state of a thread is its stack, its callee-saved registers, and [the memory that
 //! these lead to](super::reached). If all of it is as it was at an earlier spin, and nothing has
-//! changed meanwhile, the thread will spin for ever. A loop that counts its spins is in another
+//! changed meanwhile, the thread will spin forever. A loop that counts its spins is in another
 //! state each time, and may end. A count that is kept further away, in a static or a thread-local
 //! variable, is not noticed.
 
@@ -124,7 +124,7 @@ extern "C" fn frame(context: *mut c_void, walk: *mut c_void) -> c_int {
             *register = unsafe { _Unwind_GetGR(context, number) } as u64;
         }
     } else {
-        // SAFETY: it takes any address.
+        // SAFETY: the function accepts any address.
         let function =
             unsafe { _Unwind_FindEnclosingFunction(ptr::with_exposed_provenance(place)) };
         walk.is_callers = atomics::is_look(function.addr()) || life::is_yield(function.addr());

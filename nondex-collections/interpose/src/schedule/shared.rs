@@ -98,7 +98,7 @@ pub(super) struct Shared {
     /// Real time since which only an event from outside could make a thread ready.
     pub(super) idle_since: Option<u64>,
     /// Virtual time of the last poll while others were ready.
-    pub(super) asked_at: u64,
+    pub(super) polled_at: u64,
     order: u64,
     /// Number of times that a thread began to wait or ended, rather than just spinning.
     pub(super) blocked: u64,
@@ -115,7 +115,7 @@ pub(super) struct Shared {
     /// Whether a thread is about to end the process.
     pub(super) is_ending: bool,
     /// Whether a waker was found that is not one of the threads.
-    pub(super) has_others: bool,
+    pub(super) has_other_wakers: bool,
     pub(super) counts: Counts,
     pub(super) stamps: Stamps,
 }
@@ -136,7 +136,7 @@ impl Shared {
             preempts: false,
             real_at: None,
             idle_since: None,
-            asked_at: 0,
+            polled_at: 0,
             order: 0,
             blocked: 0,
             holds_at: 0,
@@ -146,7 +146,7 @@ impl Shared {
             progress: 0,
             quiet: 0,
             is_ending: false,
-            has_others: false,
+            has_other_wakers: false,
             counts: Counts {
                 threads: 0,
                 switches: 0,
@@ -164,6 +164,7 @@ impl Shared {
     pub(super) fn add(&mut self, key: u64, path: &str) -> Ref {
         let thread = self.free.pop().unwrap_or_else(Thread::new).renew(key, path);
         self.alive.push(thread);
+        // Room for all threads, so that setting a timer and freeing a place never allocate.
         self.timers.reserve(self.alive.len());
         self.free.reserve(self.alive.len());
         thread.index.set(self.counts.threads as u32);
@@ -251,7 +252,7 @@ impl Shared {
     }
 
     /// Adds a thread to those that wait for a condition that is polled.
-    pub(super) fn wait_by_asking(&mut self, me: Ref) {
+    pub(super) fn wait_by_polling(&mut self, me: Ref) {
         self.polls.push(me, Place::Polls);
     }
 
@@ -297,9 +298,9 @@ impl Shared {
     }
 
     /// Ensures that a thread runs that was made ready from outside of the scheduler.
-    pub(super) fn let_run(&self) {
+    pub(super) fn ensure_runs(&self) {
         if self.running.is_none() {
-            self.let_watch();
+            self.ensure_watched();
         }
         ATTENTION.store(0, Ordering::Relaxed);
     }
@@ -314,9 +315,10 @@ impl Shared {
 
     /// Passes the run token to another thread. The caller must [wake](kernel::wake) that thread
     /// after it has released the lock, which the woken thread may need immediately.
-    pub(super) fn give(&mut self, next: Ref) {
+    pub(super) fn pass_token(&mut self, next: Ref) {
         self.counts.switches += 1;
         self.run(next);
+        // A running thread does not watch.
         let watcher = ptr::from_ref(next).cast_mut();
         let _ = WATCHER.compare_exchange(
             watcher,
@@ -324,16 +326,17 @@ impl Shared {
             Ordering::Relaxed,
             Ordering::Relaxed,
         );
+        // Pairs with the acquiring swap in `await_for`, so the next thread sees all writes so far.
         next.go.store(GO, Ordering::Release);
     }
 
-    /// Passes the run token as [`give`](Shared::give) does, from the watcher. If the watcher itself
-    /// gets it, another thread watches.
-    pub(super) fn give_from_watcher(&mut self, me: Ref, next: Ref) {
-        self.give(next);
+    /// Passes the run token as [`pass_token`](Shared::pass_token) does, from the watcher. If the
+    /// watcher itself gets it, another thread watches.
+    pub(super) fn pass_from_watcher(&mut self, me: Ref, next: Ref) {
+        self.pass_token(next);
         kernel::wake(&next.go);
         if next.is(me) {
-            self.let_watch();
+            self.ensure_watched();
         }
     }
 
@@ -343,7 +346,7 @@ impl Shared {
     }
 
     /// Ensures that another thread watches, because this one will not.
-    pub(super) fn let_watch(&self) {
+    pub(super) fn ensure_watched(&self) {
         let watcher = WATCHER.load(Ordering::Relaxed);
         let can_watch = |thread: &&Ref| {
             if watcher.is_null() {
@@ -353,6 +356,7 @@ impl Shared {
             }
         };
         if let Some(thread) = self.alive.iter().find(can_watch) {
+            // A pending request must not be overwritten, and wakes the thread anyway.
             let _ = thread.go.compare_exchange(0, LOOK, Ordering::Relaxed, Ordering::Relaxed);
             kernel::wake(&thread.go);
         }
@@ -360,6 +364,7 @@ impl Shared {
 
     /// Frees all threads from the scheduler.
     pub(super) fn free_all(&mut self, me: Ref) {
+        // First, so that each thread that wakes finds the scheduler turned off.
         IS_ON.store(false, Ordering::Relaxed);
         WATCHER.store(ptr::null_mut(), Ordering::Relaxed);
         self.running = None;
@@ -367,7 +372,7 @@ impl Shared {
             self.take_out(thread);
             if !thread.is(me) {
                 thread.woken.set(Woken::Free);
-                tell(thread, GO);
+                request(thread, GO);
             }
         }
         ALIVE.store(0, Ordering::Relaxed);
@@ -384,7 +389,7 @@ fn bucket(address: usize) -> usize {
     nondex_core::hash::mix(address as u64) as usize % BUCKETS
 }
 
-pub(super) fn tell(thread: Ref, what: u32) {
+pub(super) fn request(thread: Ref, what: u32) {
     thread.go.store(what, Ordering::Release);
     kernel::wake(&thread.go);
 }

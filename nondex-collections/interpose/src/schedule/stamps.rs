@@ -22,7 +22,7 @@ const MOST: usize = 4096;
 static IS_WRITTEN: AtomicBool = AtomicBool::new(false);
 
 /// Segment of the mapping, in which virtual time does not jump.
-struct Stretch {
+struct Segment {
     /// First real time of the segment.
     real: u64,
     /// First and, unless the segment is the last one, last virtual time.
@@ -39,7 +39,7 @@ pub(super) struct Now {
 
 /// File-time mapping, and the file times that were shown or set.
 pub(super) struct Stamps {
-    stretches: hidden::Vec<Stretch>,
+    segments: hidden::Vec<Segment>,
     /// Virtual time that was jumped over in the last segment; less than a tick.
     passed: u64,
     /// Real times that were shown, sorted, and the virtual times shown for them.
@@ -64,7 +64,7 @@ pub(super) fn take_written() -> bool {
 impl Stamps {
     pub(super) const fn new() -> Self {
         Stamps {
-            stretches: hidden::vec(),
+            segments: hidden::vec(),
             passed: 0,
             shown: hidden::vec(),
             set: hidden::vec(),
@@ -84,7 +84,7 @@ impl Stamps {
     /// Starts the mapping at the beginning of virtual time.
     pub(super) fn begin(&mut self) {
         IS_WRITTEN.store(false, Ordering::Relaxed);
-        self.stretches.push(Stretch {
+        self.segments.push(Segment {
             real: last_tick().min(start_of(libc::CLOCK_REALTIME)),
             from: 0,
             to: 0,
@@ -93,11 +93,12 @@ impl Stamps {
 
     /// Updates the mapping before virtual time jumps.
     pub(super) fn will_pass(&mut self, now: u64, passed: u64) {
-        let Some(last) = self.stretches.last_mut() else { return };
+        let Some(last) = self.segments.last_mut() else { return };
         let after = now + passed;
         if !IS_WRITTEN.load(Ordering::Relaxed) {
-            // No file has a time of this segment, so it can be moved. The next write may get the
-            // time of the last tick, so that tick must already be behind the jump.
+            // No file has a time of this segment yet, so its start can be moved. A write right
+            // after the jump gets the time of the last tick, so the segment must not begin after
+            // that tick.
             let tick = last_tick();
             last.real = if tick < last.real && passed >= TICK {
                 await_tick(last.real)
@@ -119,28 +120,28 @@ impl Stamps {
     /// Ends a segment at the virtual time `to`, and begins another one.
     pub(super) fn split(&mut self, to: u64, real: u64, from: u64) {
         self.passed = 0;
-        if self.stretches.len() >= MOST {
+        if self.segments.len() >= MOST {
             return;
         }
-        if let Some(last) = self.stretches.last_mut() {
+        if let Some(last) = self.segments.last_mut() {
             last.to = to;
-            self.stretches.push(Stretch { real, from, to: 0 });
+            self.segments.push(Segment { real, from, to: 0 });
         }
     }
 
     /// Returns the virtual time, on the clock, for a real one.
     fn virtual_time(&self, real: u64, now: u64) -> u64 {
         let start = start_of(libc::CLOCK_REALTIME);
-        let number = self.stretches.partition_point(|one| one.real <= real);
-        let Some(stretch) = number.checked_sub(1).map(|last| &self.stretches[last]) else {
+        let number = self.segments.partition_point(|one| one.real <= real);
+        let Some(segment) = number.checked_sub(1).map(|last| &self.segments[last]) else {
             return start;
         };
-        let to = if number == self.stretches.len() { now } else { stretch.to };
-        let most = to.saturating_sub(stretch.from);
-        start + stretch.from + (real - stretch.real).min(most)
+        let to = if number == self.segments.len() { now } else { segment.to };
+        let most = to.saturating_sub(segment.from);
+        start + segment.from + (real - segment.real).min(most)
     }
 
-    fn is_ours(&self, real: u64, now: u64) -> bool {
+    fn is_of_test(&self, real: u64, now: u64) -> bool {
         let start = start_of(libc::CLOCK_REALTIME);
         (start.saturating_sub(SLACK)..=now).contains(&real)
             && self.set.binary_search(&real).is_err()
@@ -151,13 +152,13 @@ impl Stamps {
     pub(super) fn is_open(&self, real: u64, now: u64) -> bool {
         let found = self.shown.binary_search_by_key(&real, |&(real, _)| real);
         let is_compared = |at| at > 0 || self.is_read;
-        self.is_ours(real, now) && found.is_err_and(is_compared)
+        self.is_of_test(real, now) && found.is_err_and(is_compared)
     }
 
     /// Returns the time that is shown for a real one. It may look older by `age`, unless more than
     /// `limit` lies between it and the time before it. Any system has ticked within that limit.
     pub(super) fn show(&mut self, real: u64, now: Now, age: u64, limit: u64) -> u64 {
-        if !self.is_ours(real, now.real) {
+        if !self.is_of_test(real, now.real) {
             return real;
         }
         let at = match self.shown.binary_search_by_key(&real, |&(real, _)| real) {
@@ -167,8 +168,8 @@ impl Stamps {
         let earlier = at.checked_sub(1).map(|at| self.shown[at]);
         let later = self.shown.get(at).map_or(u64::MAX, |&(_, shown)| shown);
         let has_ticked = earlier.is_some_and(|(earlier, _)| {
-            let stretch = |real| self.stretches.partition_point(|one| one.real <= real);
-            stretch(earlier) == stretch(real) && real - earlier > limit
+            let segment = |real| self.segments.partition_point(|one| one.real <= real);
+            segment(earlier) == segment(real) && real - earlier > limit
         });
         let age = if has_ticked || age < TICK { 0 } else { age };
         let least = earlier.map_or(0, |(_, shown)| shown);

@@ -52,7 +52,8 @@ pub(crate) enum Woken {
 /// Number of kinds of choices that a thread records once.
 pub(super) const MARKS: usize = 10;
 
-/// Number of looks at the same few places from which on a thread spins.
+/// Number of *looks*, operations that leave the same few places unchanged, after which the
+/// scheduler checks whether a thread spins.
 pub(super) const SPIN: u32 = 128;
 
 /// Number of such looks that show that the thread does nothing else.
@@ -62,7 +63,7 @@ const SPINNING: u32 = 8 * SPIN;
 const YIELDS: u32 = 256;
 
 /// Condition that the scheduler polls for a waiting thread; see [`wait_for`](super::wait_for).
-pub(super) type Question = *mut dyn FnMut() -> bool;
+pub(super) type Condition = *mut dyn FnMut() -> bool;
 
 /// A thread. Its fields may be accessed by the thread itself and by the holder of the lock; atomics
 /// by both at once.
@@ -132,7 +133,7 @@ pub(super) struct Thread {
     pub(super) woken_at: Cell<(u64, usize)>,
     /// Whether it was woken and had to wait again.
     pub(super) waits_again: Cell<bool>,
-    pub(super) question: Cell<Option<Question>>,
+    pub(super) condition: Cell<Option<Condition>>,
     pub(super) is_detached: Cell<bool>,
     pub(super) joiner: Cell<Option<Ref>>,
 
@@ -159,7 +160,7 @@ pub(super) struct Thread {
 /// Reference to a thread. Threads are never freed: a new one reuses the place of an ended one.
 pub(super) type Ref = &'static Thread;
 
-// SAFETY: the type's documentation states who may access what.
+// SAFETY: the type's documentation states which threads may access its fields.
 unsafe impl Sync for Thread {}
 
 impl Thread {
@@ -202,7 +203,7 @@ impl Thread {
             woken: Cell::new(Woken::Done),
             woken_at: Cell::new((0, 0)),
             waits_again: Cell::new(false),
-            question: Cell::new(None),
+            condition: Cell::new(None),
             is_detached: Cell::new(false),
             joiner: Cell::new(None),
             place: Cell::new(Place::Nowhere),
@@ -262,7 +263,7 @@ impl Thread {
         self.operation.set(Operation::Start);
         self.woken_at.set((0, 0));
         self.waits_again.set(false);
-        self.question.set(None);
+        self.condition.set(None);
         self.is_detached.set(false);
         self.joiner.set(None);
         self
@@ -279,12 +280,12 @@ impl Thread {
     ///
     /// # Safety
     /// The condition must be reset before it is dropped.
-    pub(super) unsafe fn will_ask(&self, question: &mut dyn FnMut() -> bool) {
-        let question: *mut (dyn FnMut() -> bool + '_) = question;
+    pub(super) unsafe fn set_condition(&self, condition: &mut dyn FnMut() -> bool) {
+        let condition: *mut (dyn FnMut() -> bool + '_) = condition;
         // SAFETY: the types differ in a lifetime, which the caller guarantees.
-        let question =
-            unsafe { mem::transmute::<*mut (dyn FnMut() -> bool + '_), Question>(question) };
-        self.question.set(Some(question));
+        let condition =
+            unsafe { mem::transmute::<*mut (dyn FnMut() -> bool + '_), Condition>(condition) };
+        self.condition.set(Some(condition));
     }
 
     /// Returns whether the thread is delayed.

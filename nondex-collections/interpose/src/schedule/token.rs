@@ -46,8 +46,9 @@ pub(super) fn block(me: Ref, mut shared: Guard<'_, Shared>) -> Woken {
     let (since, late) = (NOW.load(Ordering::Relaxed), me.late.get());
     me.state.set(State::Blocked);
     shared.blocked += u64::from(me.operation.get() != Operation::Hold);
+    // Another thread may run already, if this one was stuck.
     if has_token(me, &mut shared) || shared.running.is_none() {
-        hand_on(me, shared);
+        pass_on(me, shared);
     } else {
         drop(shared);
         await_token(me);
@@ -70,7 +71,7 @@ pub(super) fn has_token(me: Ref, shared: &mut Shared) -> bool {
 }
 
 /// Passes the run token, and waits until it is back.
-pub(super) fn hand_on(me: Ref, mut shared: Guard<'_, Shared>) {
+pub(super) fn pass_on(me: Ref, mut shared: Guard<'_, Shared>) {
     shared.running = None;
     match shared.pick() {
         Next::Thread(next) if next.is(me) => {
@@ -80,6 +81,7 @@ pub(super) fn hand_on(me: Ref, mut shared: Guard<'_, Shared>) {
         }
         Next::Thread(next) => change_to(me, next, shared),
         Next::Nobody => {
+            // No thread runs, so this one watches for events from outside.
             WATCHER.store(ptr::from_ref(me).cast_mut(), Ordering::Relaxed);
             drop(shared);
             await_token(me);
@@ -100,14 +102,14 @@ pub(super) fn leave(me: Ref, mut shared: Guard<'_, Shared>) {
     shared.running = None;
     match shared.pick() {
         Next::Thread(next) => {
-            shared.give(next);
+            shared.pass_token(next);
             if WATCHER.load(Ordering::Relaxed).is_null() {
-                shared.let_watch();
+                shared.ensure_watched();
             }
             drop(shared);
             kernel::wake(&next.go);
         }
-        Next::Nobody => shared.let_watch(),
+        Next::Nobody => shared.ensure_watched(),
         Next::End(kind) => {
             drop(shared);
             ending::end(None, kind);
@@ -132,7 +134,7 @@ pub(super) fn come_back(me: Ref) {
     }
     shared.make_ready(me, Woken::Done);
     if shared.running.is_none() {
-        hand_on(me, shared);
+        pass_on(me, shared);
         return;
     }
     drop(shared);
@@ -165,6 +167,7 @@ fn await_for(me: Ref, mut until_look: Option<Duration>) {
                 watch(me);
             }
         } else {
+            // One watcher suffices; the others sleep until they are woken.
             kernel::wait(&me.go, None);
         }
     }
@@ -204,7 +207,7 @@ fn watch(me: Ref) {
     }
     let Some(running) = shared.running else {
         match shared.pick() {
-            Next::Thread(next) => shared.give_from_watcher(me, next),
+            Next::Thread(next) => shared.pass_from_watcher(me, next),
             Next::Nobody => {}
             Next::End(kind) => {
                 drop(shared);
@@ -246,12 +249,13 @@ fn watch(me: Ref) {
         shared.counts.asynchronous += 1;
     }
     shared.quiet = 0;
+    // From now on the running thread lives in real time, until it comes back.
     shared.add_outside();
     running.state.set(State::Stuck);
     running.is_stuck.store(true, Ordering::Release);
     shared.running = None;
     if let Next::Thread(next) = shared.pick() {
-        shared.give_from_watcher(me, next);
+        shared.pass_from_watcher(me, next);
     }
 }
 
@@ -271,7 +275,7 @@ pub(super) fn is_running(me: Ref) -> bool {
 
 /// Decides whether others run, at an operation at which the running thread must consult the
 /// scheduler.
-pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
+pub(super) fn reschedule(me: Ref, hold: u64, yields: bool, spins: bool) {
     let mut shared = SHARED.lock();
     let is_over = STEPS.load(Ordering::Relaxed) > MAX_STEPS.load(Ordering::Relaxed);
     if is_over || spins {
@@ -304,6 +308,7 @@ pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
         delay(me, hold, shared);
         return;
     }
+    // A delay has just ended, and its thread runs before this one.
     if mem::take(&mut shared.preempts) {
         if let Some(next) = shared.pop() {
             systematic::note_disturbance();
@@ -313,9 +318,10 @@ pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
         return;
     }
     if yields || NOW.load(Ordering::Relaxed) >= shared.slice_end {
-        shared.ask();
+        shared.poll();
         let is_patient = me.may_give_up() && shared.is_patient();
         if shared.ready.is_empty() && spins && !is_patient && !is_any_outside() {
+            // The thread spins, and may wait for one that waits for a time.
             shared.pass_time();
         }
         if systematic::is_on() && yields {
@@ -330,8 +336,9 @@ pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
             change_to(me, next, shared);
             return;
         }
+        // Something outside may need the processor to make progress.
         if spins && is_any_outside() {
-            kernel::give_way();
+            kernel::yield_processor();
         }
         shared.slice_end = NOW.load(Ordering::Relaxed) + SLICE;
     }
@@ -339,7 +346,7 @@ pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
 }
 
 /// Passes the run token to a ready thread, and waits for a turn.
-pub(super) fn hand_to(me: Ref, next: Ref, mut shared: Guard<'_, Shared>) {
+pub(super) fn pass_to(me: Ref, next: Ref, mut shared: Guard<'_, Shared>) {
     if me.is_stuck.load(Ordering::Relaxed) {
         drop(shared);
         is_running(me);
@@ -351,7 +358,7 @@ pub(super) fn hand_to(me: Ref, next: Ref, mut shared: Guard<'_, Shared>) {
 }
 
 fn change_to(me: Ref, next: Ref, mut shared: Guard<'_, Shared>) {
-    shared.give(next);
+    shared.pass_token(next);
     drop(shared);
     kernel::wake(&next.go);
     await_for(me, Some(TICK));

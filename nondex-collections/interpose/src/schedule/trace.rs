@@ -208,8 +208,8 @@ impl Object {
                 let mut path = hidden::vec();
                 let _ = write!(path, "/proc/self/fd/{fd}\0");
                 let mut room = [0; LINK];
-                // SAFETY: the path ends with NUL, and what it links to is written to a place of
-                // this function.
+                // SAFETY: the path ends with NUL, and the link's target is written to a local
+                // variable.
                 let len =
                     unsafe { libc::readlink(path.as_ptr().cast(), room.as_mut_ptr().cast(), LINK) };
                 let link: &[u8] = room.get(..usize::try_from(len).ok()?)?;

@@ -22,7 +22,7 @@ use crate::libc;
 
 /// Signals that only the thread's own actions cause, and those that the C library reserves for
 /// itself.
-const OF_NOBODY_ELSE: [libc::c_int; 6] =
+const NOT_FROM_OTHERS: [libc::c_int; 6] =
     [libc::SIGILL, libc::SIGBUS, libc::SIGFPE, libc::SIGSEGV, 32, 33];
 
 /// State of the harness's own thread. The thread may hold a lock of the test's allocator until it
@@ -47,11 +47,11 @@ impl Shared {
         {
             return false;
         }
-        self.has_others = self.has_others
+        self.has_other_wakers = self.has_other_wakers
             || filter::is_there()
             || self.may_be_woken()
             || sees_shared_memory(me, &self.ready);
-        !self.has_others && self.harness() == Harness::Waits
+        !self.has_other_wakers && self.harness() == Harness::Waits
     }
 
     /// Returns whether the running thread and all ready ones have looked this often since a thread
@@ -82,7 +82,7 @@ impl Shared {
     /// Returns whether anything other than these threads could wake one of them.
     pub(super) fn may_be_woken(&self) -> bool {
         let is_known = |number| self.threads().any(|thread| thread.number.get() == number);
-        may_come(self.alive.iter().copied(), is_known)
+        may_wake(self.alive.iter().copied(), is_known)
     }
 
     /// Returns the state of the harness's own thread, which is the process's first.
@@ -102,7 +102,7 @@ impl Shared {
 
     /// Wakes a thread whose futex was changed without a wake-up that was observed. Returns whether
     /// there was one.
-    pub(super) fn wake_unseen(&mut self) -> bool {
+    pub(super) fn wake_unobserved(&mut self) -> bool {
         let has_changed = |thread: &&Ref| {
             let address = thread.address.get();
             // SAFETY: the thread waits there, and passed a futex.
@@ -113,7 +113,7 @@ impl Shared {
                 && futex().load(Ordering::SeqCst) != thread.expected.get()
         };
         let changed = self.alive.iter().find(has_changed).copied();
-        if self.has_others {
+        if self.has_other_wakers {
             if let Some(thread) = changed {
                 self.make_ready(thread, Woken::Done);
                 return true;
@@ -125,8 +125,8 @@ impl Shared {
 
 /// Returns whether anything could wake one of these threads, all of which wait. `known` states
 /// whether a thread of the process is, or was, one of the test's.
-fn may_come(waiting: impl Iterator<Item = Ref>, known: impl Fn(i32) -> bool) -> bool {
-    (1..=64).any(|signal| !OF_NOBODY_ELSE.contains(&signal) && kernel::is_handled(signal))
+fn may_wake(waiting: impl Iterator<Item = Ref>, known: impl Fn(i32) -> bool) -> bool {
+    (1..=64).any(|signal| !NOT_FROM_OTHERS.contains(&signal) && kernel::is_handled(signal))
         || has_other_thread(known)
         || shares_locks(waiting)
 }
@@ -250,7 +250,7 @@ mod tests {
     fn memory_that_is_shared_is_told_from_memory_that_is_not() {
         let lines = b"1000-2000 rw-p 00000000 00:00 0\n\
             7f00-8f00 rw-s 00001000 00:01 5 /dev/shm/a-b c\n9000-9100 r--p 0 0:0 0\n";
-        let told = |address| {
+        let found = |address| {
             let mut line = Line::default();
             lines.iter().find_map(|&byte| line.take(byte, address))
         };
@@ -263,7 +263,7 @@ mod tests {
             (0x90ff, Some(false)),
             (0x9100, None),
         ] {
-            assert_eq!(told(address), is_shared, "{address:x}");
+            assert_eq!(found(address), is_shared, "{address:x}");
         }
         let own = Box::new(0_u8);
         assert_eq!(is_shared(::std::ptr::from_ref(&*own).addr()), Some(false));

@@ -54,7 +54,7 @@ impl File {
     fn gains_rights(&self) -> bool {
         // SAFETY: a `stat` is plain data, for which zeros are valid.
         let mut stat = unsafe { ::std::mem::zeroed::<libc::stat64>() };
-        // SAFETY: `stat` is valid for writes; the other functions only ask for numbers. Without a
+        // SAFETY: `stat` is valid for writes; the other functions only return numbers. Without a
         // buffer, the length of an attribute is queried.
         unsafe {
             if libc::fstat64(self.0, &raw mut stat) != 0 {
@@ -81,7 +81,7 @@ const fn is_run_as_another(
 
 impl Drop for File {
     fn drop(&mut self) {
-        // SAFETY: the descriptor is ours.
+        // SAFETY: this code owns the descriptor.
         unsafe { libc::close(self.0) };
     }
 }

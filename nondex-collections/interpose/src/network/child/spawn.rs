@@ -18,7 +18,7 @@ type Spawn = unsafe extern "C" fn(
 /// Returns the child of a process descriptor.
 fn child_of(descriptor: c_int) -> libc::pid_t {
     match original!(pidfd_getpid: unsafe extern "C" fn(c_int) -> libc::pid_t) {
-        // SAFETY: it takes any number.
+        // SAFETY: the function accepts any number.
         Some(original) => unsafe { original(descriptor) },
         None => -1,
     }

@@ -26,14 +26,14 @@ use crate::{Errno, original, schedule};
 const MAX_ARGUMENTS: usize = 256;
 
 /// Name of a program, and the host in its arguments.
-type Told<'a> = (&'a str, &'a str);
+type Remote<'a> = (&'a str, &'a str);
 
 /// Returns the name of `program` and the other machine in its arguments, if there is one.
 ///
 /// # Safety
 /// `program` must be null or end with NUL; `arguments` must be null or end with a null pointer, as
 /// must each with NUL.
-unsafe fn told<'a>(program: *const c_char, arguments: Strings) -> Option<Told<'a>> {
+unsafe fn remote<'a>(program: *const c_char, arguments: Strings) -> Option<Remote<'a>> {
     if program.is_null() || arguments.is_null() || network::mode() == NetworkMode::Off {
         return None;
     }
@@ -49,7 +49,7 @@ unsafe fn told<'a>(program: *const c_char, arguments: Strings) -> Option<Told<'a
     Some((name, host))
 }
 
-fn begin((name, host): Told<'_>) -> Option<NetworkOperation> {
+fn begin((name, host): Remote<'_>) -> Option<NetworkOperation> {
     network::begin(CHILD, Text::from(name), Some(Text::from(host)), caller())
 }
 
@@ -67,11 +67,11 @@ pub(in crate::network) fn after_fork() {
 /// Records that a program was started as the child `pid`.
 ///
 /// # Safety
-/// As for [`told`].
+/// As for [`remote`].
 pub(super) unsafe fn started(pid: libc::pid_t, program: *const c_char, arguments: Strings) {
     let _errno = Errno::save();
     // SAFETY: as the caller promises.
-    if let Some(operation) = unsafe { told(program, arguments) }.and_then(begin) {
+    if let Some(operation) = unsafe { remote(program, arguments) }.and_then(begin) {
         if let Some(mut started) = STARTED.lock() {
             started.insert(pid, operation);
         }
@@ -128,11 +128,11 @@ impl Drop for Announcement {
 /// Announces a program that is about to replace this process.
 ///
 /// # Safety
-/// As for [`told`].
+/// As for [`remote`].
 pub(super) unsafe fn announce(program: *const c_char, arguments: Strings) -> Option<Announcement> {
     let _errno = Errno::save();
     // SAFETY: as the caller promises.
-    let (name, host) = unsafe { told(program, arguments) }?;
+    let (name, host) = unsafe { remote(program, arguments) }?;
     let place = places().iter().find(|place| {
         let owner = &place.owner;
         owner.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok()
@@ -246,7 +246,7 @@ unsafe extern "C" fn waitid(
     });
     if result == 0 {
         let _errno = Errno::save();
-        // SAFETY: libc has written it, or left what the caller wrote.
+        // SAFETY: libc has written the structure, or kept the caller's content.
         let (code, pid, status) =
             unsafe { ((*info).si_code, (*info).si_pid(), (*info).si_status()) };
         match code {

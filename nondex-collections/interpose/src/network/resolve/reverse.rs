@@ -9,7 +9,7 @@ use nondex_core::context::network;
 use nondex_core::hidden::Text;
 
 use super::older::reentrant;
-use super::{Lookup, address, ask, by_h_errno, end, original};
+use super::{Lookup, address, by_h_errno, decide, end, original};
 use crate::libc;
 
 /// Decides about the lookup of an address's name.
@@ -18,7 +18,7 @@ fn look_up(operation: &'static str, target: Option<SocketAddr>) -> Lookup {
         Some(target) if !address::is_local(&target) && network::mode() != NetworkMode::Off => {
             let host = address::host_of(target.ip());
             let ip = Text::of(format_args!("{}", target.ip()));
-            ask(operation, ip, host)
+            decide(operation, ip, host)
         }
         _ => Lookup::Pass,
     }
