@@ -161,8 +161,8 @@ fn operation(me: Ref, operation: Operation) {
 #[inline]
 fn operation_on(me: Ref, operation: Operation, object: Object) {
     begin_operation(me, operation);
-    // This must be queried last. Queried earlier, the compiler duplicates the code above for traced
-    // runs, and a choice is drawn by the stack on which it is made.
+    // This must come last. If the compiler knew the result above, it would duplicate that code for
+    // traced runs. Then their call stacks would differ, by which choices are drawn.
     if trace::is_operation_due(me, operation) {
         trace::note(me, operation, object);
     }

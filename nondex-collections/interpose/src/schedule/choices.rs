@@ -7,11 +7,11 @@
 //! choice with a call site that is recorded.
 //!
 //! Two kinds of seeds alternate. A random walk delays threads again and again. The others delay at
-//! a few operations, more rarely the later. Most races need at most three delays: see Burckhardt,
-//! Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with probabilistic guarantees of
-//! finding bugs", 2010, where the length of the run is known. These seeds also aim at a few of the
-//! operations that write a place that the thread [has read](super::reads). There they delay the
-//! thread for as long as the level allows, so that other threads can write the place.
+//! a few operations, ever more rarely as the run goes on. Most races need at most three delays: see
+//! Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with probabilistic
+//! guarantees of finding bugs", 2010, where the length of the run is known. These seeds also aim at
+//! a few of the operations that write a place that the thread [has read](super::reads). There they
+//! delay the thread for as long as the level allows, so that other threads can write the place.
 
 use ::std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 

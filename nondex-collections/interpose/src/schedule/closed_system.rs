@@ -21,7 +21,7 @@ static INHERITED: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
 pub(super) fn begin() {
     INHERITED.iter().for_each(|bits| bits.store(0, Ordering::Relaxed));
     kernel::each_number(c"/proc/self/fd", |fd| {
-        // No thread waits for a directory, and one of them is the one that is read here.
+        // No thread waits for a directory, and the one that is read here is open only now.
         let is_folder = kernel::mode(fd).is_some_and(|mode| mode & libc::S_IFMT == libc::S_IFDIR);
         if let Some(bits) = INHERITED.get(fd as usize / 64).filter(|_| !is_folder) {
             bits.fetch_or(1 << (fd % 64), Ordering::Relaxed);

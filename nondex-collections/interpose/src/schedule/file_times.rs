@@ -49,7 +49,7 @@ pub(crate) fn set_time(time: u64) {
 }
 
 /// Passes `show` a function that maps the times of a file to those that this thread sees. Does
-/// nothing if a file `written` at that time has the same times in both.
+/// nothing for a file that was `written` before the test, or in a thread that is not scheduled.
 pub(crate) fn show_times(written: FileTime, show: impl FnOnce(&mut dyn FnMut(FileTime) -> u64)) {
     let (FileTime::Modified(real) | FileTime::Other(real)) = written;
     let start = start_of(libc::CLOCK_REALTIME);

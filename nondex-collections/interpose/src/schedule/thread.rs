@@ -113,7 +113,7 @@ pub(super) struct Thread {
     pub(super) looks_from: Cell<usize>,
     /// Beginning of its stack, which grows downwards.
     pub(super) stack: Cell<usize>,
-    /// Value of the futex while which it waits.
+    /// Expected value of the futex: the thread waits until that changes.
     pub(super) expected: Cell<u32>,
     /// System number of the thread.
     pub(super) number: Cell<i32>,
