@@ -1,4 +1,4 @@
-//! `.config/nondex.toml`: profiles of settings.
+//! Parses `.config/nondex.toml`, which has profiles of settings.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,10 +14,10 @@ use crate::judge::prerequisite::Operations;
 use crate::nearest::instead;
 use crate::toml_error::{place, wrong as wrong_file};
 
-/// The profile that every other one builds on.
+/// The profile from which every other profile inherits.
 pub const DEFAULT_PROFILE: &str = "default";
 
-/// The file, read and found valid as a whole, whichever profile is chosen.
+/// The configuration file, parsed and fully validated, whichever profile is selected.
 #[derive(Clone, Debug, Default)]
 pub struct File {
     path: Utf8PathBuf,
@@ -26,7 +26,7 @@ pub struct File {
     sanitisers: Vec<Operations>,
 }
 
-/// What is written in it.
+/// The deserialized content of the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
@@ -40,8 +40,8 @@ impl File {
     /// Reads `text`. Relative paths in it start at `root`; `path` is for messages.
     ///
     /// # Errors
-    /// When anything in it is not as it must be: with path, line and column, what was found and
-    /// what was expected.
+    /// Returns an error when the file is invalid. The error has path, line and column, and says
+    /// what was found and what was expected.
     pub fn parse(text: &str, path: &Utf8Path, root: &Utf8Path) -> Result<Self> {
         let wrong = |span: Range<usize>, why: &str| {
             Error::setup(format!("{}: {why}", place(text, path, &span)))
@@ -63,10 +63,10 @@ impl File {
         Ok(File { path: path.to_owned(), root: root.to_owned(), profiles, sanitisers })
     }
 
-    /// What a profile sets, over what the default one does.
+    /// Returns the settings of a profile, with those of the default profile for missing keys.
     ///
     /// # Errors
-    /// When there is no such profile. The default one is always there.
+    /// Returns an error when there is no such profile. The default profile always exists.
     pub fn chosen(mut self, profile: &str) -> Result<Config> {
         let own = match self.profiles.remove(profile) {
             Some(settings) => settings,
@@ -81,8 +81,8 @@ impl File {
     }
 }
 
-/// The error that there is no profile of this name, with the tool in whose words there is one for
-/// the workspace at `root`.
+/// Returns the error for an unknown profile. The error suggests the option of cargo or nextest if
+/// that tool has a profile of this name for the workspace at `root`.
 pub(super) fn unknown_profile<'a>(
     profile: &str,
     path: Option<&Utf8Path>,
@@ -96,7 +96,7 @@ pub(super) fn unknown_profile<'a>(
         Some(path) => format!("in `{path}`"),
         None => "because there is no `.config/nondex.toml`".to_owned(),
     };
-    // Cargo's flag of this name is called as nextest calls it.
+    // nextest calls cargo's option `--cargo-profile`, and so does this tool.
     let others = match profile {
         "dev" | "release" | "test" | "bench" => {
             format!("; cargo's profile is chosen by `--cargo-profile {profile}`")

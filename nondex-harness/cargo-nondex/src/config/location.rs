@@ -1,4 +1,4 @@
-//! Where the file is.
+//! Finds and reads the configuration file.
 
 use std::process::Command;
 
@@ -6,12 +6,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::error::{Error, Result};
 
-/// The file, below the root of the workspace.
+/// Path of the configuration file, relative to the root of the workspace.
 pub const DEFAULT_FILE: &str = ".config/nondex.toml";
 
-/// The root of the workspace that `manifest_path`, or the current folder, belongs to. `None` when
-/// cargo finds none: the command will fail with that error. Takes one call of cargo, which reads
-/// manifests only.
+/// Returns the root of the workspace that contains `manifest_path`, or else the current directory.
+/// Returns `None` when cargo finds no workspace: the command fails later with cargo's error. Runs
+/// cargo once, which reads only manifests.
 pub fn workspace_root(manifest_path: Option<&Utf8Path>) -> Option<Utf8PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -24,11 +24,11 @@ pub fn workspace_root(manifest_path: Option<&Utf8Path>) -> Option<Utf8PathBuf> {
     Some(Utf8Path::new(manifest.trim_end()).parent()?.to_owned())
 }
 
-/// The text of the file, with the path it is shown by; `None` when there is none and `given` does
-/// not ask for one.
+/// Returns the text of the file and the path to show in messages. Returns `None` when `given` is
+/// `None` and there is no file at the default path.
 ///
 /// # Errors
-/// When it cannot be read, or `given` names none.
+/// Returns an error when the file cannot be read, or when the file in `given` does not exist.
 pub(super) fn read(
     given: Option<&Utf8Path>,
     root: Option<&Utf8Path>,
@@ -45,10 +45,11 @@ pub(super) fn read(
     }
 }
 
-/// A path below the current folder without it.
+/// Returns `path` relative to the current directory if it is inside it, and unchanged otherwise.
 fn shown(path: &Utf8Path) -> Utf8PathBuf {
-    let here = std::env::current_dir().ok();
-    let here = here.and_then(|here| Utf8PathBuf::from_path_buf(here).ok());
-    let relative = here.and_then(|here| Some(path.strip_prefix(here).ok()?.to_owned()));
+    let relative = std::env::current_dir()
+        .ok()
+        .and_then(|directory| Utf8PathBuf::from_path_buf(directory).ok())
+        .and_then(|directory| Some(path.strip_prefix(directory).ok()?.to_owned()));
     relative.unwrap_or_else(|| path.to_owned())
 }

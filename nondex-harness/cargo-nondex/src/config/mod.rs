@@ -1,8 +1,9 @@
-//! Configuration: `.config/nondex.toml` and the `NONDEX_…` variables, below the command line.
+//! Reads the configuration: `.config/nondex.toml` and the `NONDEX_…` variables.
 //!
-//! [`Settings`] are the keys that a project may set, as plain values. [`load`] reads those of the
-//! variables, of the chosen profile and of the default one, and lays the more important over the
-//! others; what the command line gives comes over them all.
+//! [`Settings`] has the keys that a project may set, as plain values. [`load`] reads the variables,
+//! the selected profile and the default profile. Variables take precedence over the selected
+//! profile, which takes precedence over the default one. Options of the command line take
+//! precedence over all of them.
 
 mod file;
 mod location;
@@ -27,26 +28,26 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::error::Result;
 use crate::judge::prerequisite::Operations;
 
-/// What variables and file say.
+/// The configuration from variables and files.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
-    /// What the variables set.
+    /// Settings from the variables.
     pub variables: Settings,
-    /// What the chosen profile and the default one below it set.
+    /// Settings of the selected profile, and of the default profile for missing keys.
     pub profile: Settings,
-    /// The entries `[[sanitise]]`, of all profiles.
+    /// The `[[sanitise]]` entries, which apply to all profiles.
     pub sanitisers: Vec<Operations>,
-    /// nextest's configuration.
+    /// The supported part of nextest's configuration.
     pub nextest: Nextest,
     /// The root of the workspace; `None` when cargo finds none.
     pub root: Option<Utf8PathBuf>,
 }
 
-/// What `variables` and a configuration file say: the `file`, or `.config/nondex.toml` in the
-/// `root` of the workspace.
+/// Loads the configuration from `variables` and a file: `file` if given, or else
+/// `.config/nondex.toml` in the workspace `root`.
 ///
 /// # Errors
-/// When a variable or the file cannot be understood, and when there is no such profile.
+/// Returns an error when a variable or the file is invalid, or when there is no such profile.
 pub fn load(
     variables: &Variables,
     file: Option<&Utf8Path>,
@@ -54,8 +55,9 @@ pub fn load(
     profile: Option<&str>,
 ) -> Result<Config> {
     let settings = variables.settings()?;
-    let file = file.map(Utf8Path::to_owned);
-    let file = file.or_else(|| variables.get("NONDEX_CONFIG_FILE").map(Into::into));
+    let file = file
+        .map(Utf8Path::to_owned)
+        .or_else(|| variables.get("NONDEX_CONFIG_FILE").map(Into::into));
     let profile = profile.or_else(|| variables.get("NONDEX_PROFILE")).unwrap_or(DEFAULT_PROFILE);
     let folder = root.as_deref().unwrap_or(Utf8Path::new(""));
     let mut config = match location::read(file.as_deref(), root.as_deref())? {
@@ -67,7 +69,7 @@ pub fn load(
         config.nextest = Nextest::read(root)?;
     }
     let mut overrides = std::mem::take(&mut config.nextest.overrides);
-    // This tool's configuration has precedence.
+    // A timeout in this tool's own configuration takes precedence over nextest's timeouts.
     if config.profile.timeout.is_some() {
         overrides.iter_mut().for_each(|found| found.get_mut().timeout = None);
     }

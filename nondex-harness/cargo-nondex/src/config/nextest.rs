@@ -1,8 +1,9 @@
-//! nextest's own configuration, `.config/nextest.toml`: what of it holds here, too.
+//! Reads the part of nextest's configuration, `.config/nextest.toml`, that applies to this tool
+//! too.
 //!
-//! A project that runs by nextest has said there which tests run by default, which need longer, and
-//! what is to be done before. What only decides how nextest runs and shows tests is passed over.
-//! What would change a result here and is not understood is named once.
+//! A project that uses nextest configures there which tests run by default, which need more time,
+//! and which setup scripts they need. Settings that only affect how nextest runs or shows tests are
+//! ignored. Each unsupported setting that would change a result produces one note.
 
 mod concurrency;
 
@@ -19,70 +20,72 @@ use crate::error::{Error, Result};
 use crate::file;
 use crate::judge::options::DEFAULT_TIMEOUT;
 
-/// The file, below the root of the workspace.
+/// Path of nextest's configuration file, relative to the root of the workspace.
 const FILE: &str = ".config/nextest.toml";
 
-/// nextest's variable for the number of tests that run at once.
+/// nextest's variable for the number of concurrent tests.
 const THREADS: &str = "NEXTEST_TEST_THREADS";
 
-/// The profile that every other one builds on.
+/// The profile from which every other profile inherits.
 const DEFAULT: &str = "default";
 
-/// What decides in nextest whether a test passes, and not here: key, its entry, and the value.
+/// Settings that decide whether a test passes in nextest, but are ignored here: key, entry and
+/// value.
 const PASSED_OVER: [(&str, &str, &str); 2] =
     [("leak-timeout", "result", "fail"), ("slow-timeout", "on-timeout", "pass")];
 
-/// What applies here of nextest's configuration.
+/// The part of nextest's configuration that applies to this tool.
 #[derive(Clone, Debug, Default)]
 pub struct Nextest {
-    /// Which tests run unless others are requested.
+    /// Filter for the tests that run when no tests are requested.
     pub default_filter: Option<Expression>,
-    /// Time limits of tests, longer than ours, test groups, and numbers of job slots.
+    /// Time limits longer than this tool's default, test groups, and numbers of job slots.
     pub(super) overrides: Vec<Spanned<Override>>,
-    /// After how many failures no other test is begun.
+    /// Number of failures after which no further test starts.
     pub max_fail: Option<MaxFail>,
-    /// How many tests run at once.
+    /// Number of tests that run concurrently.
     pub test_threads: Option<NonZeroUsize>,
-    /// What is run before the tests.
+    /// Scripts to run before the tests.
     pub scripts: Vec<SetupScript>,
-    /// What is not understood, a sentence each.
+    /// Notes about unsupported settings, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// A script that is run before the tests that match its filter.
+/// A script that runs before the tests that match its filter.
 #[derive(Clone, Debug)]
 pub struct SetupScript {
-    /// Its name in the configuration.
+    /// Name of the script in the configuration.
     pub name: String,
     /// Program and arguments.
     pub command: Vec<String>,
-    /// Which tests need it; `None` for all.
+    /// Filter for the tests that need the script; `None` for all tests.
     pub filter: Option<Expression>,
 }
 
 impl Nextest {
-    /// Reads the configuration of the workspace at `root`, if there is one.
+    /// Reads the configuration of the workspace at `root`. Returns an empty one if there is no
+    /// file.
     ///
     /// # Errors
-    /// When it cannot be read, or is no TOML.
+    /// Returns an error when the file cannot be read or is not valid TOML.
     pub(super) fn read(root: &Utf8Path) -> Result<Self> {
         let path = root.join(FILE);
-        let profile = std::env::var("NEXTEST_PROFILE").ok();
-        let profile = profile.as_deref().unwrap_or(DEFAULT);
+        let variable = std::env::var("NEXTEST_PROFILE").ok();
+        let profile = variable.as_deref().unwrap_or(DEFAULT);
         let mut found = match file::read_if_there(&path)? {
             None => Nextest::default(),
             Some(text) => Self::parse(&text, profile)
                 .map_err(|why| Error::setup(format!("failed to read `{path}`: {why}")))?,
         };
-        if let Ok(number) = std::env::var(THREADS) {
-            let number = processors(&number)
-                .map_err(|why| Error::setup(format!("`{THREADS}={number}`: {why}")))?;
+        if let Ok(text) = std::env::var(THREADS) {
+            let number = processors(&text)
+                .map_err(|why| Error::setup(format!("`{THREADS}={text}`: {why}")))?;
             found.test_threads = Some(number);
         }
         Ok(found)
     }
 
-    /// Whether the configuration of the workspace at `root` has this profile.
+    /// Returns whether the nextest configuration of the workspace at `root` has this profile.
     pub(super) fn has_profile(root: &Utf8Path, name: &str) -> bool {
         let text = file::read_if_there(&root.join(FILE)).ok().flatten();
         let document: Option<Table> = text.and_then(|text| text.parse().ok());
@@ -91,13 +94,12 @@ impl Nextest {
         })
     }
 
-    /// The settings of this profile.
+    /// Parses the settings of `profile`, with those of the default profile for missing keys.
     fn parse(text: &str, profile: &str) -> Result<Self, String> {
         let document: Table = text.parse().map_err(|e: toml::de::Error| e.to_string())?;
         let mut found = Nextest::default();
         let profiles = table(document.get("profile"));
-        let names = [profile, DEFAULT];
-        let names = if profile == DEFAULT { &names[1..] } else { &names[..] };
+        let names: &[&str] = if profile == DEFAULT { &[DEFAULT] } else { &[profile, DEFAULT] };
         for name in names {
             let profile = profiles.and_then(|profiles| table(profiles.get(*name)));
             if let Some(profile) = profile {
@@ -107,7 +109,7 @@ impl Nextest {
         Ok(found)
     }
 
-    /// Adds the settings of a profile that a more important one does not have.
+    /// Adds the settings of `profile`. Settings that are already present take precedence.
     fn add(&mut self, profile: &Table, document: &Table) {
         let filter = profile.get("default-filter").and_then(Value::as_str);
         if self.default_filter.is_none() {
@@ -132,8 +134,8 @@ impl Nextest {
             if entry.contains_key("run-wrapper") {
                 self.note("`run-wrapper` scripts are passed over");
             }
-            let filter = entry.get("filter").and_then(Value::as_str);
-            let filter = filter.map(|text| self.expression(text));
+            let filter =
+                entry.get("filter").and_then(Value::as_str).map(|text| self.expression(text));
             if matches!(filter, Some(None)) {
                 continue;
             }
@@ -150,7 +152,7 @@ impl Nextest {
         }
     }
 
-    /// Adds what applies here of the settings of some tests.
+    /// Adds the supported settings of an override, or of the profile itself.
     fn add_override(&mut self, filter: &str, settings: &Table, document: &Table) {
         for (key, entry, value) in PASSED_OVER {
             let found = settings.get(key).and_then(|found| found.get(entry));
@@ -158,7 +160,7 @@ impl Nextest {
                 self.note(&format!("`{key}` with `{entry} = \"{value}\"` is passed over"));
             }
         }
-        // A run over this tool may take longer, so that a shorter one is none here.
+        // Runs under this tool may take longer, so limits below its default are ignored.
         let limit = limit(settings).filter(|limit| *limit > DEFAULT_TIMEOUT);
         let group = settings.get("test-group").and_then(|name| {
             let found = concurrency::group(document, name);
@@ -177,7 +179,7 @@ impl Nextest {
         }
     }
 
-    /// What was found of the value of this key; a note where that is nothing.
+    /// Returns `found`. Adds a note if it is `None`, since this value of the key is unsupported.
     fn understood<T>(&mut self, found: Option<T>, key: &str, value: &Value) -> Option<T> {
         if found.is_none() {
             self.note(&format!("`{key} = {value}` is not understood"));
@@ -201,7 +203,7 @@ impl Nextest {
     }
 }
 
-/// `fail-fast` of a profile: `true`, `false`, or `{ max-fail = N }`.
+/// Parses a profile's `fail-fast`: `true`, `false`, or `{ max-fail = N }`.
 fn max_fail(setting: &Value) -> Option<MaxFail> {
     match setting {
         Value::Boolean(true) => Some(MaxFail::ONE),
@@ -213,7 +215,8 @@ fn max_fail(setting: &Value) -> Option<MaxFail> {
     }
 }
 
-/// The time limit of a profile or an override: after this number of periods a slow test is ended.
+/// Returns the time limit of a profile or an override: the slow period times the number of periods
+/// after which nextest terminates a test.
 fn limit(settings: &Table) -> Option<Duration> {
     let slow = settings.get("slow-timeout")?.as_table()?;
     let period = humantime::parse_duration(slow.get("period")?.as_str()?).ok()?;
@@ -221,7 +224,8 @@ fn limit(settings: &Table) -> Option<Duration> {
     period.checked_mul(times)
 }
 
-/// The command of a setup script: `[scripts.setup.NAME]`, or `[script.NAME]` as it was before.
+/// Returns the command of a setup script: `[scripts.setup.NAME]`, or `[script.NAME]` in older
+/// versions of nextest.
 fn command(document: &Table, name: &str) -> Option<Vec<String>> {
     let scripts = table(document.get("scripts"));
     let now = scripts.and_then(|scripts| table(scripts.get("setup"))?.get(name));
@@ -248,7 +252,7 @@ fn list(value: Option<&Value>) -> impl Iterator<Item = &Value> {
     value.and_then(Value::as_array).into_iter().flatten()
 }
 
-/// A text, or several.
+/// Returns the strings of a value that is a string or a list of strings.
 fn texts(value: Option<&Value>) -> Vec<String> {
     match value {
         Some(Value::String(text)) => vec![text.clone()],

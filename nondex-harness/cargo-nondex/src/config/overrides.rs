@@ -22,43 +22,44 @@ use crate::project::{Suite, TestCase};
 /// The keys of an override.
 pub const KEYS: [&str; 6] = ["filter", "levels", "models-off", "network", "sanitise", "timeout"];
 
-/// What is set for the tests of a filterset.
+/// Settings for the tests that match a filterset.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Override {
-    /// Which tests.
+    /// Filter for the tests to which the override applies.
     #[serde(deserialize_with = "required")]
     filter: Expression,
-    /// The levels at which they are run.
+    /// Levels at which the tests run.
     #[serde(default, deserialize_with = "one")]
     pub levels: Option<Vec<Level>>,
-    /// The models that are off.
+    /// Models that are disabled for the tests.
     #[serde(default, deserialize_with = "one")]
     models_off: Option<ModelsOff>,
-    /// What is done about the network.
+    /// How the runs treat the network.
     #[serde(default, deserialize_with = "one")]
     pub network: Option<NetworkMode>,
-    /// Whether failures of theirs may be explained by the machine.
+    /// Whether sanitisers may attribute the tests' failures to the machine.
     pub sanitise: Option<bool>,
-    /// The time limit of one run.
+    /// Time limit of one run.
     #[serde(default, deserialize_with = "one")]
     pub timeout: Option<Duration>,
-    /// The test group, which only nextest's configuration has.
+    /// Test group; only nextest's configuration can set it.
     #[serde(skip)]
     test_group: Option<Arc<TestGroup>>,
-    /// Number of job slots, in the same way.
+    /// Number of job slots; only nextest's configuration can set it.
     #[serde(skip)]
     threads_required: Option<NonZeroUsize>,
-    /// Where it stands, for messages.
+    /// Position of the override in its file, for messages.
     #[serde(skip)]
     pub(super) place: String,
-    /// Whether nextest's configuration has it: what it is for may be left out here.
+    /// Whether the override comes from nextest's configuration. Its filter may then match no test,
+    /// since nextest may run tests that this tool does not.
     #[serde(skip)]
     is_of_nextest: bool,
 }
 
 impl Override {
-    /// What nextest's configuration has of these.
+    /// Creates an override from the supported settings of one in nextest's configuration.
     pub(super) fn of_nextest(
         filter: Expression,
         timeout: Option<Duration>,
@@ -80,7 +81,7 @@ impl Override {
     }
 }
 
-/// The names of the models that match expressions.
+/// The names of the models that match a regular expression.
 #[derive(Clone, Debug)]
 struct ModelsOff(Vec<String>);
 
@@ -107,8 +108,8 @@ impl Read for ModelsOff {
     }
 }
 
-/// Which keys are given where they win over overrides: on the command line, by a variable or, the
-/// number of jobs, in a file, too.
+/// Keys set by a source that takes precedence over overrides: the command line or a variable. The
+/// number of jobs may come from the configuration file, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the key of an override, or of the configuration")]
 pub struct Given {
@@ -120,7 +121,7 @@ pub struct Given {
     pub timeout: bool,
 }
 
-/// Overrides with their filters resolved.
+/// Overrides with resolved filters.
 #[derive(Debug)]
 pub struct PerTest<'a> {
     overrides: Vec<(Filterset, &'a Override)>,
@@ -131,7 +132,7 @@ impl<'a> PerTest<'a> {
     /// Resolves the filters against the packages of the workspace.
     ///
     /// # Errors
-    /// When one names a package or a binary that does not exist.
+    /// Returns an error when a filter names a package or a binary that does not exist.
     pub fn new(
         overrides: &'a [Spanned<Override>],
         given: Given,
@@ -148,25 +149,23 @@ impl<'a> PerTest<'a> {
         Ok(PerTest { overrides, given })
     }
 
-    /// A sentence about each override that is for none of the tests of `suites`.
+    /// Returns a sentence about each override that matches none of the tests of `suites`.
     pub fn unused(&self, suites: &[Suite]) -> Vec<String> {
         let has_test = |filter: &Filterset| {
             suites.iter().any(|suite| {
                 suite.tests.iter().any(|test| filter.contains(&Query::of(suite, test)))
             })
         };
-        let unused = self
-            .overrides
+        self.overrides
             .iter()
-            .filter(|(filter, found)| !found.is_of_nextest && !has_test(filter));
-        unused
+            .filter(|(filter, found)| !found.is_of_nextest && !has_test(filter))
             .map(|(_, found)| {
                 format!("{}: the filter of this override matches no test", found.place)
             })
             .collect()
     }
 
-    /// The options of those tests that differ from the defaults, by id.
+    /// Returns the options of the tests whose options differ from the defaults, by test id.
     pub fn of<'t>(
         &self,
         tests: impl Iterator<Item = (&'t Suite, &'t TestCase)>,
@@ -174,8 +173,9 @@ impl<'a> PerTest<'a> {
         by_id(tests, |_, query| self.of_one(query))
     }
 
-    /// What the runs of those tests take that take more than one job slot or are in a test group,
-    /// by id. `at_once` is how many tests of all may run while one of a suite does.
+    /// Returns the job slots and the test group of the tests that need more than one slot or a
+    /// group, by test id. `at_once` returns how many tests may run in total while a test of the
+    /// given suite runs.
     pub fn required<'t>(
         &self,
         tests: impl Iterator<Item = (&'t Suite, &'t TestCase)>,
@@ -196,8 +196,8 @@ impl<'a> PerTest<'a> {
         })
     }
 
-    /// Of each option the first of the overrides that match and have it, unless a more important
-    /// source gives it.
+    /// Returns the options of one test. For each option the first matching override that sets it
+    /// wins, unless a source with precedence over overrides sets it.
     fn of_one(&self, query: &Query<'_>) -> TestOptions {
         let mut all = TestOptions::default();
         let matching = self.overrides.iter();
@@ -220,7 +220,7 @@ impl<'a> PerTest<'a> {
     }
 }
 
-/// What was found of those tests of which it is not the default, by id.
+/// Returns the results of `find` that differ from the default, by test id.
 fn by_id<'t, T: Default + PartialEq>(
     tests: impl Iterator<Item = (&'t Suite, &'t TestCase)>,
     find: impl Fn(&Suite, &Query<'_>) -> T,

@@ -1,4 +1,4 @@
-//! `[[sanitise]]`: prerequisites of tests on this machine, whose absence explains failures.
+//! Parses `[[sanitise]]`: prerequisites of tests whose absence on this machine explains failures.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::nearest::instead;
 /// The keys of an entry.
 pub const KEYS: [&str; 5] = ["error", "name", "operation", "reason", "target"];
 
-/// An entry of the file.
+/// One `[[sanitise]]` entry of the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Entry {
@@ -58,10 +58,10 @@ fn known(text: &str, known: &[&'static str]) -> Result<String, String> {
     Err(format!("`{text}` is not known: {instead}"))
 }
 
-/// The sanitisers of these entries.
+/// Converts the entries into sanitisers.
 ///
 /// # Errors
-/// The entry that cannot be one, and why.
+/// Returns the position of the first invalid entry, and why it is invalid.
 pub(super) fn sanitisers(
     entries: Vec<Spanned<Entry>>,
 ) -> Result<Vec<Operations>, (Range<usize>, String)> {
@@ -74,8 +74,9 @@ pub(super) fn sanitisers(
             ("reason", reason.is_empty()),
             ("operation", operation.0.is_empty()),
             ("error", error.0.is_empty()),
-        ];
-        let missing = missing.into_iter().find(|(_, is_missing)| *is_missing);
+        ]
+        .into_iter()
+        .find(|(_, is_missing)| *is_missing);
         let why = if let Some((key, _)) = missing {
             format!("a sanitiser needs `{key}`")
         } else if name == Network::NAME {

@@ -15,14 +15,14 @@ use crate::cli::seeds::Seeds;
 use crate::judge::prerequisite::Limit;
 use crate::project::Mode;
 
-/// Declares [`Settings`] by a line for each key: its name, its field with the type of its value
-/// and, unless it is a boolean, the function that reads it.
+/// Declares [`Settings`] with one line for each key: its name, its field with the type of its value
+/// and, unless it is a boolean, the function that parses the value.
 macro_rules! settings {
     ($($key:literal $field:ident: $type:ty $(, $read:literal)?;)*) => {
-        /// The keys, each an option of `cargo nondex run` without its dashes.
+        /// The keys. Each is an option of `cargo nondex run` without the dashes.
         pub const KEYS: [&str; [$($key),*].len()] = [$($key),*];
 
-        /// What a profile, or the variables together, set.
+        /// The settings of a profile, or of all variables together.
         #[derive(Clone, Debug, Default, Deserialize)]
         #[serde(default, deny_unknown_fields)]
         #[expect(
@@ -35,16 +35,16 @@ macro_rules! settings {
                 pub $field: Option<$type>,
             )*
 
-            /// For single tests, the most important first.
+            /// Overrides for single tests, in order of precedence.
             pub overrides: Vec<Spanned<Override>>,
         }
 
         impl Settings {
-            /// These, with the values of `below` where they have none. Lists are replaced as a
-            /// whole; overrides all count.
+            /// Returns these settings, with the values of `below` for missing ones. Lists are
+            /// replaced as a whole. Overrides of `below` follow those of `self`.
             pub fn over(self, mut below: Settings) -> Settings {
-                // Packages that are named are not to be joined by the whole workspace, nor the
-                // other way round.
+                // `--package` and `--workspace` exclude each other, so setting one hides both
+                // below.
                 if self.package.is_some() || self.workspace.is_some() {
                     (below.package, below.workspace) = (None, None);
                 }
@@ -98,7 +98,7 @@ settings! {
 }
 
 impl Settings {
-    /// The paths of files, which start at the root of the workspace.
+    /// Returns the settings that are paths. Relative ones start at the root of the workspace.
     pub(super) fn files(&mut self) -> [&mut Option<Utf8PathBuf>; 4] {
         [&mut self.gitlab, &mut self.junit, &mut self.regressions, &mut self.sarif]
     }

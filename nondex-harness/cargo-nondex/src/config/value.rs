@@ -1,4 +1,5 @@
-//! Values of keys: text as the command line would have it, read by the same functions.
+//! Values of keys. They are text in the format of the command line, and the same functions parse
+//! them.
 
 use std::fmt;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -15,23 +16,24 @@ use crate::cli::values::{drawn, factor, positive, seconds};
 use crate::judge::prerequisite::Limit;
 use crate::project::Mode;
 
-/// A value that is written as text.
+/// A value that can be parsed from text.
 pub(super) trait Read: Sized {
-    /// Reads it.
+    /// Parses a value.
     fn read(text: &str) -> Result<Self, String>;
 
-    /// Reads it as one of a list.
+    /// Parses a value that is an item of a list.
     fn read_item(text: &str) -> Result<Self, String> {
         Self::read(text)
     }
 
-    /// Several of them in a list, as one.
+    /// Combines the items of a list into one value. Returns `None` if the type does not allow a
+    /// list.
     fn join(_items: Vec<Self>) -> Option<Self> {
         None
     }
 }
 
-/// Implements [`Read`] for types by one function of the text.
+/// Implements [`Read`] for types with a parsing function each.
 macro_rules! read {
     ($($type:ty: $read:expr;)*) => {$(
         impl Read for $type {
@@ -53,9 +55,9 @@ read! {
     Duration: seconds;
     f64: factor;
     Schedule: drawn;
-    Regex: |text| Regex::new(text).map_err(said);
+    Regex: |text| Regex::new(text).map_err(message);
     Limit: str::parse;
-    Expression: |text| Expression::parse(text).map_err(said);
+    Expression: |text| Expression::parse(text).map_err(message);
     FilterText: |text| Expression::read(text).map(|_| FilterText(text.to_owned()));
     Mode: |text| one_of(text, Mode::ALL.map(|mode| (mode.name(), mode)));
     NetworkMode: |text| one_of(text, NetworkMode::ALL.map(|mode| (mode.name(), mode)));
@@ -66,7 +68,7 @@ impl Read for Seeds {
         text.parse()
     }
 
-    // A number in a list is a seed, not how many there are.
+    // A number in a list is a seed; a single number outside of a list is the number of seeds.
     fn read_item(text: &str) -> Result<Self, String> {
         match text.parse() {
             Ok(seed) => Ok(Seeds::one(seed)),
@@ -79,10 +81,10 @@ impl Read for Seeds {
     }
 }
 
-/// Levels with commas between them.
+/// A comma-separated list of levels.
 impl Read for Vec<Level> {
     fn read(text: &str) -> Result<Self, String> {
-        text.split(',').map(|name| name.trim().parse()).collect::<Result<_, _>>().map_err(said)
+        text.split(',').map(|name| name.trim().parse()).collect::<Result<_, _>>().map_err(message)
     }
 
     fn join(items: Vec<Self>) -> Option<Self> {
@@ -90,11 +92,11 @@ impl Read for Vec<Level> {
     }
 }
 
-/// The text of a filterset, which can be parsed.
+/// The text of a valid filterset.
 #[derive(Clone, Debug)]
 pub struct FilterText(pub String);
 
-/// Names with commas between them.
+/// A comma-separated list of names.
 #[derive(Clone, Debug)]
 pub struct Names(pub Vec<String>);
 
@@ -109,7 +111,7 @@ impl Read for Names {
     }
 }
 
-fn said(error: impl fmt::Display) -> String {
+fn message(error: impl fmt::Display) -> String {
     error.to_string()
 }
 
@@ -123,17 +125,17 @@ fn one_of<T, const N: usize>(text: &str, known: [(&str, T); N]) -> Result<T, Str
     found.map_or_else(|| Err(format!("`{text}`: expected one of {names}")), |(_, value)| Ok(value))
 }
 
-/// Reads a key whose value is a string or a number, or a list of them where its type can be one.
+/// Deserializes a key whose value is a string or a number, or a list if the type allows one.
 pub(super) fn one<'de, D: Deserializer<'de>, T: Read>(from: D) -> Result<Option<T>, D::Error> {
     from.deserialize_any(Text(T::read)).map(Some)
 }
 
-/// Reads a key that must be there.
+/// Deserializes a required key.
 pub(super) fn required<'de, D: Deserializer<'de>, T: Read>(from: D) -> Result<T, D::Error> {
     from.deserialize_any(Text(T::read))
 }
 
-/// Reads a key whose value is one, or a list of them.
+/// Deserializes a key whose value is a single value or a list of values.
 pub(super) fn many<'de, D: Deserializer<'de>, T: Read>(
     from: D,
 ) -> Result<Option<Vec<T>>, D::Error> {
@@ -141,7 +143,7 @@ pub(super) fn many<'de, D: Deserializer<'de>, T: Read>(
     Ok(Some(all.0))
 }
 
-/// Any number of values.
+/// A list of values, which may be written as a single value.
 pub(super) struct All<T>(pub(super) Vec<T>);
 
 impl<T: Read> Read for All<T> {
@@ -154,7 +156,7 @@ impl<T: Read> Read for All<T> {
     }
 }
 
-/// One value of a list, for its place.
+/// One item of a list, parsed by [`Read::read_item`].
 struct Item<T>(T);
 
 impl<'de, T: Read> Deserialize<'de> for Item<T> {
@@ -163,7 +165,7 @@ impl<'de, T: Read> Deserialize<'de> for Item<T> {
     }
 }
 
-/// Reads a string or a number by its function.
+/// A visitor that passes a string, or a number as text, to a parsing function.
 struct Text<T>(fn(&str) -> Result<T, String>);
 
 impl<'de, T: Read> Visitor<'de> for Text<T> {

@@ -1,4 +1,4 @@
-//! The `NONDEX_…` variables.
+//! Reads the `NONDEX_…` variables.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -11,13 +11,13 @@ use crate::error::{Error, Result};
 use crate::nearest;
 use crate::project;
 
-/// What all of ours begin with.
+/// The prefix of all variables of this tool.
 const PREFIX: &str = "NONDEX_";
 
-/// Variables of an option which is no key: they choose what is read.
+/// Variables of options that are not keys, since they select the file and the profile to read.
 pub const OF_NO_KEY: [&str; 2] = ["NONDEX_CONFIG_FILE", "NONDEX_PROFILE"];
 
-/// Variables without an option.
+/// Variables that have no option.
 const OTHERS: [&str; 5] = [
     SEED_VARIABLE,
     LEVEL_VARIABLE,
@@ -26,20 +26,20 @@ const OTHERS: [&str; 5] = [
     project::intercept::VARIABLE,
 ];
 
-/// The variable of a key.
+/// Returns the name of the variable for a key.
 pub fn variable(key: &str) -> String {
     format!("{PREFIX}{}", key.to_uppercase().replace('-', "_"))
 }
 
-/// The variables of the process that look like ours, and have a value.
+/// The environment variables that have the prefix and are not empty.
 #[derive(Clone, Debug, Default)]
 pub struct Variables(BTreeMap<String, String>);
 
 impl Variables {
-    /// Those among `all`.
+    /// Collects the variables with the prefix from `all`.
     ///
     /// # Errors
-    /// When one is not UTF-8.
+    /// Returns an error when the value of one is not UTF-8.
     pub fn new(all: impl IntoIterator<Item = (OsString, OsString)>) -> Result<Self> {
         let mut ours = BTreeMap::new();
         for (name, value) in all {
@@ -50,7 +50,7 @@ impl Variables {
                 let value = value.to_string_lossy().into_owned();
                 Error::setup(format!("`{name}` is `{value}`: it is not UTF-8"))
             })?;
-            // As if it were not there: cargo reads its own variables so.
+            // An empty variable counts as unset, as for cargo's own variables.
             if !value.is_empty() {
                 ours.insert(name.to_owned(), value);
             }
@@ -58,15 +58,15 @@ impl Variables {
         Ok(Variables(ours))
     }
 
-    /// The value of a variable.
+    /// Returns the value of a variable.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
 
-    /// What they set.
+    /// Returns the settings from the variables.
     ///
     /// # Errors
-    /// When one cannot be understood.
+    /// Returns an error when a value is invalid.
     pub fn settings(&self) -> Result<Settings> {
         let mut table = toml::Table::new();
         for key in KEYS {
@@ -80,13 +80,14 @@ impl Variables {
         Ok(table.try_into().expect("each key was read on its own"))
     }
 
-    /// A sentence about each that is none of ours.
+    /// Returns a sentence about each variable that this tool does not know.
     pub fn unknown(&self) -> Vec<String> {
         self.0.keys().filter_map(|name| unknown(name)).collect()
     }
 }
 
-/// The value that a key takes of this text.
+/// Converts the text of a variable into a TOML value that is valid for the key: a boolean if the
+/// key accepts one, or else a string.
 fn value(key: &str, text: &str) -> Result<Value, String> {
     let word = match text.to_lowercase().as_str() {
         "y" | "yes" | "t" | "true" | "on" | "1" => Some(Value::Boolean(true)),

@@ -1,4 +1,4 @@
-//! Test groups and heavy tests: how many tests run at once.
+//! Reads test groups and `threads-required`, which limit how many tests run concurrently.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::table;
 use crate::cli::processors;
 use crate::judge::slots::TestGroup;
 
-/// The test group of this name, `[test-groups] NAME = { max-threads = N }`.
+/// Returns the test group of this name, `[test-groups] NAME = { max-threads = N }`.
 pub(super) fn group(document: &Table, name: &Value) -> Option<Arc<TestGroup>> {
     let name = name.as_str()?;
     let max_threads = match name {
@@ -22,7 +22,7 @@ pub(super) fn group(document: &Table, name: &Value) -> Option<Arc<TestGroup>> {
     Some(Arc::new(TestGroup { name: name.to_owned(), max_threads }))
 }
 
-/// A number of threads, as of the command line, or one of nextest's two names.
+/// Parses a number of threads, in the command line's format, or one of nextest's two names.
 pub(super) fn threads(value: &Value) -> Option<NonZeroUsize> {
     match value {
         Value::String(text) => match text.as_str() {
