@@ -1,4 +1,4 @@
-//! One failing run, with all that is needed to make it again.
+//! One failing run, with everything needed to reproduce it.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -10,7 +10,7 @@ use super::fingerprint::Fingerprint;
 use crate::project::{BuildPlan, Harness, Project, Suite};
 use crate::report::{Culprit, FailureReport, Report, TestReport, Verdict, id};
 
-/// The version of [`Finding`].
+/// The schema version of [`Finding`].
 pub const SCHEMA: u32 = 3;
 
 /// A failing run.
@@ -18,77 +18,76 @@ pub const SCHEMA: u32 = 3;
 pub struct Finding {
     /// [`SCHEMA`].
     pub schema: u32,
-    /// Its [id](crate::report::id).
+    /// The [id](crate::report::id) of the finding.
     pub id: String,
-    /// The test's id, `<binary-id>$<test name>`.
+    /// The id of the test, `<binary-id>$<test name>`.
     pub test: String,
-    /// The test's executable.
+    /// The executable that contains the test.
     pub binary: Binary,
-    /// What was concluded about the test.
+    /// The verdict on the test.
     pub verdict: Verdict,
-    /// Whether this is the run whose replay line the report shows, not one of its other failing
-    /// runs.
+    /// Whether the report shows the replay line of this run. A test may have other failing runs.
     pub primary: bool,
-    /// What was run; it names no record.
+    /// The run's spec, without a file for its record.
     pub spec: RunSpec,
-    /// How it ended.
+    /// The outcome of the run.
     pub outcome: Outcome,
-    /// Why it failed.
+    /// The failure message.
     pub message: String,
-    /// Where it panicked, when known.
+    /// The file of the panic, when known.
     pub file: Option<String>,
-    /// Line, from 1.
+    /// The line of the panic, from 1.
     pub line: Option<u32>,
-    /// The calls that are responsible.
+    /// The calls that are responsible for the failure.
     pub culprits: Vec<Culprit>,
-    /// The id of the campaign's run that found it last.
+    /// The id of the latest campaign that found it.
     pub run: String,
-    /// When that was, in seconds since 1970.
+    /// Time of the latest finding, in seconds since 1970.
     pub found: u64,
     /// The time limit of the run, in milliseconds.
     pub timeout_ms: u64,
-    /// How the executable was built; the folder is relative to the root of the workspace.
+    /// How the executable was built; the directory is relative to the root of the workspace.
     pub build: BuildPlan,
-    /// What it was built from.
+    /// What the executable was built from.
     pub fingerprint: Fingerprint,
 }
 
-/// Which executable a test is in, in the words of nextest.
+/// The executable that contains a test, in nextest's terms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Binary {
-    /// The id.
+    /// The binary id.
     pub id: String,
-    /// The kind of the target.
+    /// The kind of target, such as `lib` or `test`.
     pub kind: String,
-    /// The package's name.
+    /// The name of the package.
     pub package: String,
-    /// The target's name.
+    /// The name of the target.
     pub target: String,
 }
 
 impl Finding {
-    /// The failing runs of a report on the tests of `project`, which was just built. Reads the
-    /// executables of tests that failed.
+    /// Returns the failing runs of a report on the tests of `project`, which was just built. Reads
+    /// the executables that contain failed tests, to take their fingerprints.
     pub fn all_of(report: &Report, project: &Project) -> Vec<Finding> {
         let found = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let mut findings = Vec::new();
         for suite in &project.suites {
-            let tests = report
+            let mut tests = report
                 .tests
                 .iter()
-                .filter(|test| test.binary == suite.binary.id && !test.failures.is_empty());
-            let mut tests = tests.peekable();
+                .filter(|test| test.binary == suite.binary.id && !test.failures.is_empty())
+                .peekable();
             if tests.peek().is_none() {
                 continue;
             }
             let fingerprint = |executable: &Utf8Path| {
                 Fingerprint::take(&project.workspace_root, &project.toolchain, executable)
             };
-            let of_all = (suite.binary.harness != Harness::Doctest)
+            let shared = (suite.binary.harness != Harness::Doctest)
                 .then(|| fingerprint(&suite.binary.executable));
             for test in tests {
                 let case = suite.test(&test.name);
-                let fingerprint = of_all.clone().unwrap_or_else(|| {
+                let fingerprint = shared.clone().unwrap_or_else(|| {
                     let own = case.map(|case| suite.binary.executable_of(case));
                     fingerprint(own.unwrap_or(&suite.binary.executable))
                 });
@@ -104,8 +103,8 @@ impl Finding {
         findings
     }
 
-    /// A run of a test in `suite` that nobody has seen fail, so that it can be made as a finding
-    /// is.
+    /// Creates a finding for a requested run that has not been seen to fail, so that it can be
+    /// replayed like a finding.
     pub fn asked(
         suite: &Suite,
         spec: RunSpec,
@@ -139,21 +138,21 @@ impl Finding {
         }
     }
 
-    /// The failing runs of a report that can be made again; those whose replay line it shows come
-    /// first.
+    /// Returns the failing runs of a report that can be replayed. The runs whose replay line the
+    /// report shows come first.
     pub fn in_report(report: &Report) -> Vec<Finding> {
-        let failures = report
+        let mut all: Vec<Finding> = report
             .tests
             .iter()
-            .flat_map(|test| test.failures.iter().map(move |failure| (test, failure)));
-        let mut all: Vec<Finding> =
-            failures.filter_map(|(test, failure)| Finding::of(report, test, failure)).collect();
+            .flat_map(|test| test.failures.iter().map(move |failure| (test, failure)))
+            .filter_map(|(test, failure)| Finding::of(report, test, failure))
+            .collect();
         all.sort_by_key(|one| !one.primary);
         all
     }
 
-    /// A failing run of a test, as far as the report knows it; `None` when it was written by a
-    /// version that kept less.
+    /// Creates a finding from a failing run in a report. Returns `None` if the report lacks
+    /// necessary fields because an older version wrote it.
     fn of(report: &Report, test: &TestReport, failure: &FailureReport) -> Option<Self> {
         let replay = test.replay.as_ref()?;
         let choices = match (failure.level, failure.seed) {
@@ -161,7 +160,8 @@ impl Finding {
             _ => Choices::Canonical,
         };
         let spec = RunSpec { test: test.name.clone(), choices, ..replay.spec.clone() };
-        // The failing run may be of another kind of process than the run to replay.
+        // The failing run may have had another scheduler, test order or partner test than the run
+        // to replay.
         let spec = match spec.interleaving() {
             _ if failure.scheduled => spec.with_scheduler(failure.max_steps.unwrap_or(0)),
             Some(tests) if failure.before == [&*tests.with] => spec,
@@ -200,19 +200,19 @@ impl Finding {
         })
     }
 
-    /// Whether a level and a seed bring it about every time.
+    /// Returns whether the failure occurs in every run with its level and seed.
     pub fn is_reproducible(&self) -> bool {
         let is_delayed = self.verdict == Verdict::NonDeterministic && !self.culprits.is_empty();
         self.verdict == Verdict::ImplementationDependent || is_delayed
     }
 
-    /// The level and the seed, unless it was a run in canonical order.
+    /// Returns the level and the seed, unless the run was in canonical order.
     pub fn choice(&self) -> Option<(Level, u64)> {
         let drawn = self.spec.drawn()?;
         Some((drawn.level, drawn.seed))
     }
 
-    /// What was run, for people: `at STD with seed 3`, `in canonical order`.
+    /// Describes the conditions of the run for people: `at STD with seed 3`, `in canonical order`.
     pub fn conditions(&self) -> String {
         let before = match self.spec.before() {
             [] => String::new(),
@@ -224,7 +224,7 @@ impl Finding {
         }
     }
 
-    /// The calls that are responsible, as the runtime knows them.
+    /// Returns the calls that are responsible, as the runtime identifies them.
     pub fn culprit_sites(&self) -> Vec<Site> {
         let sites = self.culprits.iter().map(|culprit| {
             let (file, line, column) = match &culprit.site {
@@ -242,8 +242,8 @@ impl Finding {
         sites.collect()
     }
 
-    /// A call, for people. Of one that the runtime knows by its stack only, the culprit has the
-    /// line.
+    /// Describes a call for people. If the runtime knows the call only by its stack, the line is
+    /// taken from the culprit.
     pub fn site_text(&self, site: &Site) -> String {
         let is_it = |culprit: &&Culprit| culprit.site.as_ref() == Some(&site.file);
         self.culprits.iter().find(is_it).map_or_else(
@@ -255,7 +255,7 @@ impl Finding {
         )
     }
 
-    /// The calls that are responsible, for people: `std::fs::read_dir at src/lib.rs:4`.
+    /// Describes the calls that are responsible: `std::fs::read_dir at src/lib.rs:4`.
     pub fn culprit_texts(&self) -> Vec<String> {
         let texts = self.culprits.iter().map(|culprit| {
             let (file, line, _) = culprit.place();

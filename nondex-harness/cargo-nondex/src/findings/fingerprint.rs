@@ -1,4 +1,5 @@
-//! What a test executable was built from: whether a finding still speaks of the same program.
+//! Identifies what a test executable was built from, to tell whether a finding is about the same
+//! program.
 
 use std::fmt;
 use std::fs::File;
@@ -10,23 +11,23 @@ use nondex_core::ALGORITHM;
 use nondex_core::hash::FixedHasher;
 use serde::{Deserialize, Serialize};
 
-/// How much of a file is read at once.
+/// Number of bytes of a file that are read at once.
 const BUFFER: usize = 1 << 20;
 
-/// What decides, besides the spec, what a run does.
+/// What determines the behaviour of a run, besides its spec.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fingerprint {
     /// The version of the algorithm that turned the seed into choices.
     pub algorithm: u32,
     /// The version text of the toolchain.
     pub toolchain: String,
-    /// The hash of `Cargo.lock`; null when it could not be read.
+    /// The hash of `Cargo.lock`; null if it could not be read.
     pub lockfile: Option<String>,
-    /// The hash of the test executable; null when it could not be read.
+    /// The hash of the test executable; null if it could not be read.
     pub executable: Option<String>,
 }
 
-/// One thing that is not as it was.
+/// One difference between two fingerprints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Difference {
     /// The algorithm: the seed makes other choices.
@@ -35,13 +36,13 @@ pub enum Difference {
     Toolchain,
     /// The versions of the dependencies.
     Lockfile,
-    /// The test executable, for whatever reason.
+    /// The test executable, for any reason.
     Executable,
 }
 
 impl Fingerprint {
-    /// The fingerprint of an executable in the workspace at `root`, as this program would run it.
-    /// Reads both files.
+    /// Takes the fingerprint of an executable in the workspace at `root`, for a run by this version
+    /// of the tool. Reads both files.
     pub fn take(root: &Utf8Path, toolchain: &str, executable: &Utf8Path) -> Self {
         Fingerprint {
             algorithm: ALGORITHM,
@@ -51,7 +52,8 @@ impl Fingerprint {
         }
     }
 
-    /// What is different in `now`. What is not known was not written down.
+    /// Returns what is different in `now`. A file whose hash is unknown in `self` counts as
+    /// unchanged.
     pub fn differences(&self, now: &Fingerprint) -> Vec<Difference> {
         let is_other = |before: &Option<String>, now| before.is_some() && before != now;
         [
@@ -77,12 +79,12 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The hash of a file's content, as hexadecimal digits.
+/// Returns the hash of a file's content as hexadecimal digits.
 fn hash(path: &Utf8Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let mut hasher = FixedHasher::default();
     let mut buffer = Vec::new();
-    // In whole buffers, because a hash of the parts depends on where they are cut.
+    // The hasher gets whole buffers, because the hash depends on where the content is split.
     while {
         buffer.clear();
         (&mut file).take(BUFFER as u64).read_to_end(&mut buffer)? > 0

@@ -1,9 +1,8 @@
-//! What became of each test, commit by commit: `<target>/nondex/history`, or a folder that CI
-//! keeps.
+//! History of each test across commits: `<target>/nondex/history`, or a directory that CI keeps.
 //!
-//! One file for each run, named by when it was and by its content: folders of several machines are
-//! merged by copying. What a run shows is keyed by what was run, not by its commit, so it is still
-//! known when a commit is moved or rewritten.
+//! There is one file for each run, named by its time and content, so histories of several machines
+//! are merged by copying files. Results are keyed by what was run, not by the commit. They stay
+//! valid when a commit is moved or rewritten.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,93 +16,94 @@ use crate::error::Result;
 use crate::file;
 use crate::report::Verdict;
 
-/// The version of [`Entry`].
+/// The schema version of [`Entry`].
 const SCHEMA: u32 = 1;
 
-/// How many runs are kept: the oldest are deleted when one is added.
+/// Maximum number of runs that are kept. Adding a run deletes the oldest ones above this limit.
 pub const KEPT_ENTRIES: usize = 500;
 
-/// The runs that are remembered.
+/// The history of runs in a directory.
 #[derive(Clone, Debug)]
 pub struct History {
     folder: Utf8PathBuf,
 }
 
-/// One run.
+/// One run of the tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// The version of the schema.
     pub schema: u32,
-    /// When it was, in milliseconds since 1970: that is what runs are sorted by.
+    /// Time of the run, in milliseconds since 1970. Runs are sorted by it.
     pub time: u64,
-    /// The commit that was checked out; null where there is none.
+    /// The commit that was checked out; null if there is none.
     pub commit: Option<String>,
-    /// Whether something was different from the commit.
+    /// Whether the working tree differed from the commit.
     #[serde(default)]
     pub modified: bool,
-    /// What was run.
+    /// Everything that the results depend on.
     pub key: Key,
-    /// Each test that was run, by its id.
+    /// The results of the tests that ran, by test id.
     pub tests: BTreeMap<String, Life>,
-    /// The lines that were compiled, of the files that tests ran something of; as in [`Life::ran`].
+    /// The compiled lines of each file of which tests executed some line, as text like in
+    /// [`Life::ran`].
     #[serde(default)]
     pub compiled: BTreeMap<String, String>,
 }
 
-/// What decides, besides the options of a test, how it ends.
+/// What determines the outcome of a test, besides its options.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Key {
-    /// The content of the repository, as a tree of git; null where there is none.
+    /// The content of the repository, as a git tree; null if there is none.
     pub tree: Option<String>,
-    /// The hash of `Cargo.lock`, which may be no part of it.
+    /// The hash of `Cargo.lock`, which may not be part of the tree.
     pub lockfile: Option<String>,
     /// The version text of the toolchain.
     pub toolchain: String,
     /// The version of this tool.
     pub tool: String,
-    /// What was built: flags, and variables that cargo reads.
+    /// How the tests were built: flags, and variables that cargo reads.
     pub build: String,
 }
 
 impl Key {
-    /// Whether two runs differ in nothing but the content of the repository.
+    /// Returns whether two keys differ at most in the content of the repository.
     pub fn is_alike(&self, other: &Key) -> bool {
         let without_tree = |key: &Key| Key { tree: None, ..key.clone() };
         without_tree(self) == without_tree(other)
     }
 }
 
-/// How a test was in one run.
+/// The result of a test in one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Life {
-    /// What was concluded.
+    /// The verdict on the test.
     pub verdict: Verdict,
-    /// Options of the run: results with other options are not comparable.
+    /// Options of the run; results with different options are not comparable.
     pub asked: String,
-    /// Whether it was run in other orders, too.
+    /// Whether the test also ran in other test orders.
     #[serde(default)]
     pub in_orders: bool,
-    /// Choice points that its first clean run reached.
+    /// Number of choice points that the first clean run reached.
     pub choices: u64,
-    /// How long its runs took together, in milliseconds.
+    /// Total duration of its runs, in milliseconds.
     pub elapsed_ms: u64,
-    /// The lines of the repository that any of its runs ran, by file: `3-7,9`. Null when that was
-    /// not asked for, when some of it is lost, or when runs were left out as the budget was spent.
+    /// The lines of the repository that any of its runs executed, by file: `3-7,9`. Null if lines
+    /// were not requested, if some are missing, or if runs were skipped when the budget was spent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ran: Option<BTreeMap<String, String>>,
-    /// The files and folders of the repository that it, or a test that ran at the same time,
-    /// opened. Null as [`Life::ran`].
+    /// The files and directories of the repository that the test, or a test that ran concurrently,
+    /// opened. Null in the same cases as [`Life::ran`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened: Option<BTreeSet<String>>,
 }
 
 impl History {
-    /// That in `folder`; it need not exist.
+    /// Creates the history in `folder`, which need not exist.
     pub fn new(folder: &Utf8Path) -> Self {
         History { folder: folder.to_owned() }
     }
 
-    /// Where content is kept that is in no commit.
+    /// Returns the directory for content that is in no commit.
     pub fn objects(&self) -> Utf8PathBuf {
         self.folder.join("objects")
     }
@@ -111,7 +111,7 @@ impl History {
     /// Adds a run.
     ///
     /// # Errors
-    /// When it cannot be written, a set-up error with its path.
+    /// Returns a set-up error with the path when the file cannot be written.
     pub fn add(&self, entry: &Entry) -> Result<()> {
         let mut text = serde_json::to_vec(&Entry { schema: SCHEMA, ..entry.clone() })
             .expect("every map of an entry has strings as keys");
@@ -124,10 +124,10 @@ impl History {
         Ok(())
     }
 
-    /// All runs, the oldest first; and a sentence about each file that is none.
+    /// Returns all runs, the oldest first, and a sentence about each unreadable file.
     ///
     /// # Errors
-    /// When the folder cannot be read. That there is none is no error.
+    /// Returns an error when the folder cannot be read. A missing folder is not an error.
     pub fn all(&self) -> Result<(Vec<Entry>, Vec<String>)> {
         let mut entries = Vec::new();
         let mut damaged = Vec::new();
@@ -148,7 +148,7 @@ impl History {
         Ok((entries, damaged))
     }
 
-    /// The files, the oldest first.
+    /// Returns the files, the oldest first.
     fn files(&self) -> Result<Vec<Utf8PathBuf>> {
         let mut files = file::list(&self.folder)?;
         files.retain(|path| path.extension() == Some("json"));
@@ -156,7 +156,7 @@ impl History {
     }
 }
 
-/// Numbers of lines as text: `3-7,9`.
+/// Formats line numbers as text: `3-7,9`.
 pub fn to_text(lines: &BTreeSet<u32>) -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for &line in lines {
@@ -171,7 +171,7 @@ pub fn to_text(lines: &BTreeSet<u32>) -> String {
     texts.collect::<Vec<String>>().join(",")
 }
 
-/// The lines that a text encodes; `None` when it is no such text.
+/// Parses line numbers from text. Returns `None` if the text is invalid.
 pub fn of_text(text: &str) -> Option<BTreeSet<u32>> {
     let mut lines = BTreeSet::new();
     for range in text.split(',').filter(|range| !range.is_empty()) {

@@ -1,9 +1,9 @@
-//! Known flakes: tests that may fail as they are known to, until a date.
+//! Known flakes: tests that are allowed to fail from a known cause, until a date.
 //!
-//! An entry covers a test while what is found is the same [cause](cause()) as when it was written
-//! down: the same calls, the same tests before it, the same assertion. Another finding of the same
-//! test fails the run. `cargo nondex test` searches for no cause: there an entry covers its test
-//! whatever makes it flaky. A test that is broken is never covered.
+//! An entry covers a test while the failure has the recorded [cause](cause()): the same calls, the
+//! same earlier tests, the same assertion. Any other finding for the test fails the run. `cargo
+//! nondex test` does not search for causes, so there an entry covers its test whatever makes it
+//! flaky. A broken test is never covered.
 
 pub mod date;
 mod file;
@@ -20,8 +20,8 @@ use crate::report::schema::{KnownFlake, Overdue, OverdueReason};
 use crate::report::{Report, TestReport, Verdict};
 
 /// Marks each test of the report that is a known flake, and lists the entries that are overdue on
-/// this day. `is_meant` returns whether an entry matches a test. The marks of an earlier call are
-/// removed; that a test did not exist stays, because only the run could see it.
+/// this day. `is_meant` returns whether an entry matches a test. Marks of an earlier call are
+/// removed. Entries with missing tests stay in the list, because only the run could detect them.
 pub fn apply(
     known: &Known,
     is_meant: &dyn Fn(&KnownEntry, &TestReport) -> bool,
@@ -36,6 +36,7 @@ pub fn apply(
     for test in &mut report.tests {
         test.known = None;
     }
+    // A report of `cargo nondex test` has a world, and no causes.
     let has_causes = report.run.world.is_none();
     for entry in known.entries() {
         let mut is_stable = false;
@@ -92,7 +93,8 @@ pub fn apply(
     report.summary.known = report.tests.iter().filter(|t| t.known.is_some()).count() as u64;
 }
 
-/// Whether a verdict is one that an entry may cover: a flaky one, not a broken one.
+/// Returns whether an entry may cover the test: its verdict is a flaky one, and no sanitiser
+/// explains it.
 pub fn may_be_known(test: &TestReport) -> bool {
     test.verdict.is_flaky() && !test.is_sanitised()
 }

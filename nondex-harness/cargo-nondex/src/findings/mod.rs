@@ -1,9 +1,9 @@
-//! Findings: failing runs that can be made again.
+//! Findings: failing runs that can be replayed.
 //!
 //! A [`Finding`] has everything that `cargo nondex replay` needs: the spec, how the test was built,
-//! and a [`Fingerprint`] of what it was built from. The [`Store`] keeps them in the target
-//! directory, one file each, by their [`id`](crate::report::id). The few that are worth keeping for
-//! good go to a file that is committed, the [`Regressions`].
+//! and a [`Fingerprint`] of what it was built from. The [`Store`] keeps findings in the target
+//! directory, one file for each [`id`](crate::report::id). Failures to keep permanently go to a
+//! committed file, the [`Regressions`].
 
 mod finding;
 mod fingerprint;

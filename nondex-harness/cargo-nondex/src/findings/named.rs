@@ -1,19 +1,19 @@
-//! Which finding is meant: by its id, its test, or a part of either.
+//! Selects a finding by its id, its test, or a part of either.
 
 use std::collections::BTreeSet;
 
 use super::finding::Finding;
 use crate::error::{Error, Result};
 
-/// How many names an error lists at most.
+/// Maximum number of names that an error lists.
 const MAX_LISTED: usize = 20;
 
-/// The finding that `text` means, if there is one: `latest` is the first; then an id or the name of
-/// a test, whole; then the beginning of an id or a part of a test's id. Of one test, the first is
-/// meant.
+/// Returns the finding that `text` selects, if there is one. `latest` selects the first finding.
+/// Otherwise `text` is a complete id or test name, or else the beginning of an id or a part of a
+/// test id. A test selects its first finding.
 ///
 /// # Errors
-/// A usage error that lists them when several are meant.
+/// Returns a usage error that lists the candidates when there are several.
 pub fn choose<'a>(findings: &'a [Finding], text: &str) -> Result<Option<&'a Finding>> {
     if text == "latest" {
         return Ok(findings.first());
@@ -30,18 +30,18 @@ pub fn choose<'a>(findings: &'a [Finding], text: &str) -> Result<Option<&'a Find
     let mut found: Vec<&Finding> = firsts.iter().filter(whole).copied().collect();
     if found.is_empty() {
         found.extend(findings.iter().filter(|one| one.id.starts_with(text)));
-        let part = firsts.iter().filter(|one| one.test.contains(text));
-        let part: Vec<_> = part.filter(|one| !found.contains(one)).collect();
-        found.extend(part);
+        let named_partly: Vec<_> =
+            firsts.iter().filter(|one| one.test.contains(text) && !found.contains(one)).collect();
+        found.extend(named_partly);
     }
     let named = found.into_iter().map(|one| (format!("{} of {}", one.id, one.test), one));
     only(text, "findings", named.collect())
 }
 
-/// The only one of what `text` may mean, each with its name.
+/// Returns the single candidate for `text`. Each candidate comes with its name.
 ///
 /// # Errors
-/// A usage error that lists them when there are several.
+/// Returns a usage error that lists the candidates when there are several.
 pub fn only<T>(text: &str, what: &str, mut found: Vec<(String, T)>) -> Result<Option<T>> {
     if found.len() < 2 {
         return Ok(found.pop().map(|(_, one)| one));
@@ -96,7 +96,7 @@ mod tests {
                 findings[0].id, findings[2].id
             )
         );
-        // What begins an id as well is no name for certain.
+        // A text that begins an id and is part of another test's name is ambiguous.
         let begins = &findings[0].id[..3];
         let named = finding(&format!("about_{begins}"), Level::Std, 1);
         let both = [findings[0].clone(), named];

@@ -1,5 +1,4 @@
-//! The failures that are worth keeping: a file that is committed, so that later runs, on every
-//! machine, try them first.
+//! Failures worth keeping, in a committed file, so that later runs on every machine try them first.
 
 use std::collections::BTreeMap;
 
@@ -12,46 +11,46 @@ use crate::error::{Error, Result};
 use crate::file;
 use crate::report::versioned;
 
-/// The file, relative to the root of the workspace, unless another is given.
+/// Default path of the file, relative to the root of the workspace.
 pub const DEFAULT_FILE: &str = ".config/nondex-regressions.json";
 
 /// The version of the file.
 const SCHEMA: u32 = 1;
 
 /// The content of the file. It has nothing that differs between machines or changes without need,
-/// and one order.
+/// and its entries are sorted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Regressions {
-    /// What the file is, for whoever opens it.
+    /// A description of the file for its readers.
     #[serde(default)]
     about: String,
     schema: u32,
-    /// In the order of tests, levels and seeds.
+    /// The entries, sorted by test, level and seed.
     regressions: Vec<Regression>,
 }
 
-/// Choices that made a test fail once.
+/// Choices that made a test fail in an earlier run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Regression {
-    /// The test's id, `<binary-id>$<test name>`.
+    /// The id of the test, `<binary-id>$<test name>`.
     pub test: String,
     /// The level.
     pub level: Level,
     /// The seed.
     pub seed: u64,
-    /// Which order the seed means.
+    /// How seeds are mapped to orders.
     #[serde(default, skip_serializing_if = "Schedule::is_default")]
     pub schedule: Schedule,
-    /// The version of the algorithm: the seed makes these choices in no other.
+    /// The version of the algorithm: the seed makes these choices only with this version.
     pub algorithm: u32,
     /// The id of the finding.
     pub id: String,
-    /// The calls that were responsible, when it was found.
+    /// The calls that were responsible when the failure was found.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub culprits: Vec<String>,
 }
 
-/// What a run makes its choices from: the schedule, the level and the seed.
+/// What determines the choices of a run: the schedule of seeds, the level and the seed.
 pub type TriedSeed = (Schedule, Level, u64);
 
 impl Default for Regressions {
@@ -68,20 +67,20 @@ impl Default for Regressions {
 }
 
 impl Regressions {
-    /// Reads the file; no regressions when there is none.
+    /// Reads the file. Returns no regressions if there is no file.
     ///
     /// # Errors
-    /// A set-up error that names what is wrong with the file.
+    /// Returns a set-up error that describes what is wrong with the file.
     pub fn read(path: &Utf8Path) -> Result<Self> {
         let Some(text) = file::read_if_there(path)? else { return Ok(Self::default()) };
         versioned::parse(&text, "a list of regressions", SCHEMA)
             .map_err(|what| Error::setup(format!("failed to read regressions `{path}`: {what}")))
     }
 
-    /// Writes the file, and the directory it is in.
+    /// Writes the file, and creates its directory if necessary.
     ///
     /// # Errors
-    /// A set-up error with the path.
+    /// Returns a set-up error with the path.
     pub fn write(&self, path: &Utf8Path) -> Result<()> {
         let mut json = serde_json::to_string_pretty(self)
             .expect("regressions have no map with other keys than strings");
@@ -89,12 +88,12 @@ impl Regressions {
         file::write(path, &json)
     }
 
-    /// Adds the findings that a level and a seed reproduce: of each test that depends on choices
-    /// the run whose replay line the report shows. Those known already are brought up to date.
-    /// Returns how many are new.
+    /// Adds the findings that a level and a seed reproduce. For each test that depends on choices,
+    /// this is the run whose replay line the report shows. Updates the entries of known findings.
+    /// Returns the number of new entries.
     pub fn add(&mut self, findings: &[Finding]) -> usize {
         let before = self.regressions.len();
-        // The newest last, because the last one stays.
+        // Oldest first, because a newer finding with the same id replaces the entry.
         for finding in findings.iter().rev() {
             let is_reproducible = finding.primary
                 && finding.is_reproducible()
@@ -123,13 +122,13 @@ impl Regressions {
         self.regressions.len() - before
     }
 
-    /// All of them.
+    /// Returns all entries.
     pub fn all(&self) -> &[Regression] {
         &self.regressions
     }
 
-    /// What to try, by the id of the test, and how many entries were made by another version of the
-    /// algorithm, so that there is nothing to try.
+    /// Returns the choices to try, by test id, and the number of outdated entries. Another version
+    /// of the algorithm made those, so their seeds no longer reproduce the failure.
     pub fn by_test(&self) -> (BTreeMap<String, Vec<TriedSeed>>, usize) {
         let mut by_test: BTreeMap<String, Vec<TriedSeed>> = BTreeMap::new();
         let mut outdated = 0;

@@ -1,4 +1,5 @@
-//! Tests to skip, as the packages of distributions list them, each with the reason as a comment.
+//! Lists of tests to skip, in the formats of Linux distributions. Each test has its reason as a
+//! comment.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -8,7 +9,7 @@ use crate::report::human::Sources;
 use crate::report::problem::{Problem, Severity, problems};
 use crate::shell;
 
-/// Whose packages have the list.
+/// A distribution whose packages use the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
     /// A variable of `debian/rules`.
@@ -29,7 +30,7 @@ nondex_core::words!(Distribution {
 });
 
 impl Distribution {
-    /// What is before and after the lines, and before each of them.
+    /// Returns the text before the lines, the text after them, and the indentation of each line.
     const fn frame(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Debian => ("", "", ""),
@@ -39,10 +40,10 @@ impl Distribution {
         }
     }
 
-    /// The line that skips a test.
+    /// Returns the line that skips a test.
     fn line(self, test: &str) -> String {
         match self {
-            // A dollar sign is make's, and a hash begins a comment.
+            // make expands dollar signs, and a hash begins a comment.
             Self::Debian => {
                 let quoted = shell::quote(test).replace('$', "$$").replace('#', "\\#");
                 format!("SKIP_TESTS += --skip={quoted}")
@@ -58,8 +59,9 @@ impl Distribution {
     }
 }
 
-/// The tests that may fail in a build of the package: those that fail the run, are known, or need
-/// what a machine may lack. Advice is left out. Empty if there are none.
+/// Renders the tests that may fail in a build of the package: those that fail the run, are known
+/// flakes, or need what a machine may lack. Advice is left out. Returns an empty text if there are
+/// none.
 pub fn render(report: &Report, sources: &Sources, distribution: Distribution) -> String {
     let problems = problems(report, sources);
     let mut named = BTreeSet::new();
@@ -67,7 +69,7 @@ pub fn render(report: &Report, sources: &Sources, distribution: Distribution) ->
     let (start, end, indent) = distribution.frame();
     for problem in problems.iter().filter(|problem| problem.severity != Severity::Warning) {
         for test in &problem.tests {
-            // libtest's `--skip` holds for all binaries.
+            // libtest's `--skip` applies to all binaries, so a name is listed once.
             if named.insert(test.name.as_str()) {
                 let _ = writeln!(lines, "{indent}# {}", reason(problem));
                 let _ = writeln!(lines, "{indent}{}", distribution.line(&test.name));
@@ -77,7 +79,7 @@ pub fn render(report: &Report, sources: &Sources, distribution: Distribution) ->
     if lines.is_empty() { lines } else { format!("{start}{lines}{end}") }
 }
 
-/// Why a test is skipped: `ID: relies on the order of std::fs::read_dir, src/logs.rs:11`.
+/// Describes why a test is skipped: `ID: relies on the order of std::fs::read_dir, src/logs.rs:11`.
 fn reason(problem: &Problem<'_>) -> String {
     let verdict = problem.first().verdict;
     let cause = problem.cause.replace('`', "").replace(['\r', '\n'], " ");

@@ -1,4 +1,4 @@
-//! Where findings are kept: `<target>/nondex/findings/<id>.json`.
+//! The store of findings: `<target>/nondex/findings/<id>.json`.
 
 use std::fs;
 use std::time::SystemTime;
@@ -12,22 +12,22 @@ use crate::error::{Error, Result};
 use crate::file;
 use crate::report::versioned;
 
-/// How many findings are kept: the oldest ones are deleted when new ones are written.
+/// Maximum number of findings that are kept. Writing new ones deletes the oldest above this limit.
 pub const KEPT_FINDINGS: usize = 1000;
 
-/// The findings of a target directory.
+/// The findings in a target directory.
 #[derive(Clone, Debug)]
 pub struct Store {
     directory: Utf8PathBuf,
 }
 
 impl Store {
-    /// The store in a project's target directory; it need not exist.
+    /// Returns the store in a project's target directory, which need not exist.
     pub fn new(target: &Utf8Path) -> Self {
         Store { directory: target.join("nondex/findings") }
     }
 
-    /// Where it is.
+    /// Returns the directory of the store.
     pub fn directory(&self) -> &Utf8Path {
         &self.directory
     }
@@ -35,16 +35,16 @@ impl Store {
     /// Creates the directory.
     ///
     /// # Errors
-    /// A set-up error with its path.
+    /// Returns a set-up error with the path.
     pub fn create(&self) -> Result<()> {
         file::create_folder(&self.directory)
     }
 
-    /// Writes findings, each at once and in place of an earlier one with its id, and deletes the
+    /// Writes each finding atomically, replaces earlier findings with the same ids, and deletes the
     /// oldest beyond [`KEPT_FINDINGS`].
     ///
     /// # Errors
-    /// When a file cannot be written, a set-up error with its path.
+    /// Returns a set-up error with the path when a file cannot be written.
     pub fn write(&self, findings: &[Finding]) -> Result<()> {
         if findings.is_empty() {
             return Ok(());
@@ -56,11 +56,11 @@ impl Store {
         Ok(())
     }
 
-    /// All findings, the newest first and, of one run, those whose replay line the report shows
-    /// first; and a sentence about each file that is none.
+    /// Returns all findings, the newest first, and a sentence about each unreadable file. Within
+    /// one run, the findings whose replay line the report shows come first.
     ///
     /// # Errors
-    /// When the directory cannot be read. That there is none is no error.
+    /// Returns an error when the directory cannot be read. A missing directory is not an error.
     pub fn all(&self) -> Result<(Vec<Finding>, Vec<String>)> {
         let mut findings = Vec::new();
         let mut damaged = Vec::new();
@@ -81,11 +81,11 @@ impl Store {
         Ok((findings, damaged))
     }
 
-    /// The finding that `text` [means](choose).
+    /// Returns the finding that `text` [selects](choose).
     ///
     /// # Errors
-    /// A usage error when there is no such finding, or several; a set-up error when its file is
-    /// damaged.
+    /// Returns a usage error when there is no such finding or several. Returns a set-up error when
+    /// the file of the finding is damaged.
     pub fn find(&self, text: &str) -> Result<Finding> {
         let exact = self.path(text);
         if self.files()?.contains(&exact) {
@@ -110,14 +110,15 @@ impl Store {
         self.directory.join(format!("{id}.json"))
     }
 
-    /// The files of the store, in the order of their ids.
+    /// Returns the files of the store, sorted by id.
     fn files(&self) -> Result<Vec<Utf8PathBuf>> {
         let mut files = file::list(&self.directory)?;
         files.retain(|path| path.extension() == Some("json"));
         Ok(files)
     }
 
-    /// What cannot be deleted stays: it only takes space.
+    /// Deletes the oldest findings above the limit. Ignores errors, since a surplus file only takes
+    /// space.
     fn delete_old(&self) {
         let Ok(files) = self.files() else { return };
         let Some(surplus) = files.len().checked_sub(KEPT_FINDINGS).filter(|n| *n > 0) else {
@@ -187,8 +188,8 @@ mod tests {
         let findings: Vec<Finding> = (0..40).map(|s| finding("a", Level::Std, s)).collect();
         store.write(&findings).unwrap();
         let first = |digit: char| findings.iter().filter(|f| f.id.starts_with(digit)).count();
-        let digit = "0123456789abcdefghjkmnpqrstvwxyz".chars().find(|d| first(*d) > 1);
-        let digit = digit.expect("40 findings, 32 digits").to_string();
+        let shared = "0123456789abcdefghjkmnpqrstvwxyz".chars().find(|d| first(*d) > 1);
+        let digit = shared.expect("40 findings, 32 digits").to_string();
         assert!(code(&digit).1.contains("several findings"), "{:?}", code(&digit));
         assert!(code("uuuu").1.contains("report --list"));
     }

@@ -4,7 +4,7 @@ use nondex_core::ALGORITHM;
 
 use super::*;
 
-/// A finding of the test `a$name`.
+/// Creates a finding of the test `a$name`.
 pub(in crate::findings) fn finding(name: &str, level: Level, seed: u64) -> Finding {
     let spec = RunSpec::new(name, level, seed);
     let test = format!("a${name}");

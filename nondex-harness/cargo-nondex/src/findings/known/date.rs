@@ -1,4 +1,4 @@
-//! Days of the calendar, as TOML and the command line have them.
+//! Calendar days, in the format of TOML and the command line.
 
 use chrono::{DateTime, Datelike, NaiveDate, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -6,18 +6,17 @@ use std::time::SystemTime;
 use toml::Value;
 use toml::value::{Date, Datetime};
 
-/// Today, in Greenwich.
+/// Returns the current date in UTC.
 pub fn today() -> NaiveDate {
     DateTime::<Utc>::from(SystemTime::now()).date_naive()
 }
 
-/// The day that a text names.
+/// Parses a date such as `2027-01-31`.
 ///
 /// # Errors
-/// When it names none.
+/// Returns an error when the text is not a date.
 pub fn parse(text: &str) -> Result<NaiveDate, String> {
-    let parsed: Result<NaiveDate, _> = text.parse();
-    parsed.map_err(|_| format!("`{text}` is no date, expected one as 2027-01-31"))
+    text.parse().map_err(|_| format!("`{text}` is no date, expected one as 2027-01-31"))
 }
 
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<NaiveDate, D::Error> {

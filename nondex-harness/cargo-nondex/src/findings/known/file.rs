@@ -1,4 +1,4 @@
-//! The file of known flakes.
+//! Reads and edits the file of known flakes.
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ use crate::file;
 use crate::report::Verdict;
 use crate::toml_error;
 
-/// The file, relative to the root of the workspace.
+/// Path of the file, relative to the root of the workspace.
 pub const KNOWN_FILE: &str = ".config/nondex-known.toml";
 
-/// What the header of an entry is in the file.
+/// The line that begins an entry in the file.
 const HEADER: &str = "[[known]]";
 
 /// The content of the file.
@@ -32,46 +32,47 @@ struct Content {
     known: Vec<Spanned<KnownEntry>>,
 }
 
-/// A test, or several, known to be flaky.
+/// One test or several tests that are known to be flaky.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownEntry {
     /// The id of the test, `<binary-id>$<test name>`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
-    /// In place of one test: a filterset.
+    /// A filterset, in place of one test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filterset: Option<String>,
-    /// Why it is not fixed yet.
+    /// Why the test is not fixed yet.
     pub reason: String,
-    /// Where that is written, such as an issue.
+    /// Where the reason is documented, such as an issue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
     /// The last day on which it may be flaky.
     #[serde(with = "super::date")]
     pub expires: NaiveDate,
-    /// The verdict that is known; without it any flaky one.
+    /// The known verdict. Without it, the entry covers any flaky verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
-    /// The [cause](super::cause()) that is known; without it any.
+    /// The known [cause](super::cause()). Without it, the entry covers any cause.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cause: Vec<String>,
 }
 
 impl KnownEntry {
-    /// The test, or the filterset.
+    /// Returns the id of the test, or the filterset.
     pub fn name(&self) -> &str {
         self.test.as_ref().or(self.filterset.as_ref()).map_or("", String::as_str)
     }
 
-    /// Whether this is what is known: nothing was `found` that is not. A search that ended early
-    /// finds less.
+    /// Returns whether the entry covers a failure: it has the known verdict, and every cause that
+    /// was `found` is known. Known causes may be absent, because a search that ends early finds
+    /// fewer.
     pub(super) fn covers(&self, verdict: Verdict, found: &[String]) -> bool {
         let is_known = |cause: &String| self.cause.is_empty() || self.cause.contains(cause);
         self.verdict.is_none_or(|known| known == verdict) && found.iter().all(is_known)
     }
 
-    /// What is known, for people.
+    /// Describes the known verdict and cause for people.
     pub(super) fn words(&self) -> String {
         let verdict = self.verdict.map_or("flaky", Verdict::name);
         match self.cause.as_slice() {
@@ -110,16 +111,16 @@ impl KnownEntry {
 }
 
 impl Known {
-    /// Reads the file; nothing is known when there is none.
+    /// Reads the file. Returns an empty list if there is no file.
     ///
     /// # Errors
-    /// A set-up error that names what is wrong with the file.
+    /// Returns a set-up error that describes what is wrong with the file.
     pub fn read(path: &Utf8Path) -> Result<Self> {
         let Some(text) = file::read_if_there(path)? else { return Ok(Self::default()) };
         Self::parse(text, path).map_err(Error::setup)
     }
 
-    /// Reads `text`; `path` is for messages.
+    /// Parses `text`; `path` is for messages.
     pub(super) fn parse(text: String, path: &Utf8Path) -> Result<Self, String> {
         let content: Content =
             toml::from_str(&text).map_err(|error| toml_error::wrong(&error, &text, path))?;
@@ -131,16 +132,15 @@ impl Known {
         Ok(Known { entries, text })
     }
 
-    /// The entries, in their order in the file.
+    /// Returns the entries in the order of the file.
     pub fn entries(&self) -> &[KnownEntry] {
         &self.entries
     }
 
-    /// Adds an entry at the end, in place of those with the same name. Whatever else is in the file
-    /// stays.
+    /// Appends an entry and removes those with the same name. The rest of the file is unchanged.
     ///
     /// # Errors
-    /// When the entry is not complete, or an old one cannot be found in the text.
+    /// Returns an error when the entry is incomplete, or an old one cannot be located in the text.
     pub fn add(&mut self, entry: KnownEntry) -> Result<(), String> {
         entry.check()?;
         self.remove(|old| old.name() == entry.name())?;
@@ -155,13 +155,14 @@ impl Known {
         Ok(())
     }
 
-    /// Removes entries, with the comments before them; how many there were.
+    /// Removes the selected entries and the comments directly before them. Returns their number.
     ///
     /// # Errors
-    /// When they cannot be found in the text, because somebody wrote them in another form.
-    pub fn remove(&mut self, is_out: impl Fn(&KnownEntry) -> bool) -> Result<usize, String> {
+    /// Returns an error when the entries cannot be located in the text, since the file was edited
+    /// by hand and does not start each entry with a line `[[known]]`.
+    pub fn remove(&mut self, is_removed: impl Fn(&KnownEntry) -> bool) -> Result<usize, String> {
         let before = self.entries.len();
-        if !self.entries.iter().any(&is_out) {
+        if !self.entries.iter().any(&is_removed) {
             return Ok(0);
         }
         let pieces = pieces(&self.text);
@@ -171,25 +172,26 @@ impl Known {
                  `{HEADER}`"
             ));
         }
-        let out = pieces.into_iter().zip(&self.entries);
-        let out: Vec<_> = out.filter(|(_, entry)| is_out(entry)).collect();
-        for (piece, _) in out.into_iter().rev() {
+        let removed: Vec<_> =
+            pieces.into_iter().zip(&self.entries).filter(|(_, entry)| is_removed(entry)).collect();
+        // From the end, so that the remaining ranges stay valid.
+        for (piece, _) in removed.into_iter().rev() {
             self.text.replace_range(piece, "");
         }
-        self.entries.retain(|entry| !is_out(entry));
+        self.entries.retain(|entry| !is_removed(entry));
         Ok(before - self.entries.len())
     }
 
-    /// Writes the file, and the folder it is in.
+    /// Writes the file, and creates its directory if necessary.
     ///
     /// # Errors
-    /// A set-up error with the path.
+    /// Returns a set-up error with the path.
     pub fn write(&self, path: &Utf8Path) -> Result<()> {
         file::write(path, &self.text)
     }
 }
 
-/// Where each entry is in the text, with the comments directly before it.
+/// Returns the byte range of each entry in the text, including the comments directly before it.
 fn pieces(text: &str) -> Vec<Range<usize>> {
     let mut starts = Vec::new();
     let mut at = 0;

@@ -1,16 +1,16 @@
-//! Entries whose test does not exist any more: most often it was renamed or moved.
+//! Entries whose test no longer exists, most often because it was renamed or moved.
 
 use std::collections::BTreeSet;
 
 use super::file::Known;
 use crate::report::schema::{Overdue, OverdueReason};
 
-/// How alike two names must be, from 0 to 1, by a measure that is kind to common beginnings: a name
-/// often gets more words.
+/// Minimum similarity of two names, from 0 to 1. The measure is Jaro-Winkler, which favours common
+/// prefixes, since a renamed test often only gains words.
 const ALIKE: f64 = 0.85;
 
-/// The entries for one test that does not exist. `tests` are the ids of all tests of some binaries;
-/// `is_complete` returns whether all tests of a binary are among them.
+/// Returns the entries with the id of a test that does not exist. `tests` are the ids of all tests
+/// of some binaries. `is_complete` returns whether all tests of a binary are among them.
 pub fn missing(
     known: &Known,
     tests: &BTreeSet<String>,
@@ -32,8 +32,9 @@ pub fn missing(
     entries.collect()
 }
 
-/// The only one of `tests` that a test may be now: one of the same name in its package, or else one
-/// with a similar name in its module.
+/// Returns the new id of a test that was moved or renamed, if there is a single candidate.
+/// Candidates are tests with the same name in its package, or else tests with a similar name in its
+/// module.
 fn renamed<'t, T: Iterator<Item = &'t str>>(id: &str, tests: impl Fn() -> T) -> Option<&'t str> {
     let package = |id: &str| id.split(['$', ':']).next().map(str::to_owned);
     let moved = tests().filter(|test| package(test) == package(id) && name(test) == name(id));
@@ -43,7 +44,7 @@ fn renamed<'t, T: Iterator<Item = &'t str>>(id: &str, tests: impl Fn() -> T) -> 
     only(moved).or_else(|| only(similar))
 }
 
-/// The last part of a test's path.
+/// Returns the last part of a test's path.
 fn name(id: &str) -> &str {
     id.rsplit(['$', ':']).next().unwrap_or(id)
 }
@@ -61,14 +62,14 @@ mod tests {
     fn an_entry_whose_test_is_gone_is_missing_and_names_the_only_test_that_it_may_be_now() {
         for (tests, expected) in [
             (&["shop$cart::adds"][..], None),
-            // Nothing is known of a binary that was not built.
+            // The tool knows nothing about a binary that was not built.
             (&["store$cart::adds"], None),
             (&["shop$cart::adds_up"], Some(Some("shop$cart::adds_up"))),
             (&["shop$basket::adds"], Some(Some("shop$basket::adds"))),
             (&["shop$x", "shop::it$adds"], Some(Some("shop::it$adds"))),
             (&["shop$cart::adds_up", "shop$cart::add"], Some(None)),
             (&["shop$cart::removes"], Some(None)),
-            // It has a separate entry.
+            // The similar test has a separate entry.
             (&["shop$cart::add_1"], Some(None)),
         ] {
             let entry = |test: &str| {
@@ -83,9 +84,11 @@ mod tests {
                 let of_binary = format!("{binary}$");
                 tests.iter().any(|test| test.starts_with(&of_binary))
             };
-            let found = missing(&known, &tests, &is_complete);
-            let found = found.iter().find(|one| one.entry == "shop$cart::adds");
-            let found = found.map(|one| one.renamed.as_deref());
+            let overdue = missing(&known, &tests, &is_complete);
+            let found = overdue
+                .iter()
+                .find(|one| one.entry == "shop$cart::adds")
+                .map(|one| one.renamed.as_deref());
             assert_eq!(found, expected, "{tests:?}");
         }
     }

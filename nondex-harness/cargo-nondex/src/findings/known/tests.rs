@@ -33,7 +33,7 @@ fn found(verdict: Verdict, line: u32) -> TestReport {
     TestReport { id: "pkg$t".into(), culprits: vec![culprit], ..test(verdict) }
 }
 
-/// The mark of one test whose source has these lines.
+/// Applies the entries to a report of one test whose source has these lines.
 fn applied(known: &Known, test: TestReport, lines: &str) -> Report {
     applied_to(known, report(vec![test]), lines)
 }
