@@ -1,11 +1,11 @@
-//! What makes a test flaky, in words that stay the same while the code around it changes.
+//! What makes a test flaky, as text that stays the same while the surrounding code changes.
 
 use super::human::Sources;
 use super::schema::TestReport;
 
-/// The cause of a flaky test's failures: the calls that are responsible, or the tests that it
-/// depends on, or else where it panics. Sorted. A line of the user's source is named by its text,
-/// not by its number, so that it stays the same when lines come before it.
+/// Returns the cause of a flaky test's failures, sorted: the responsible calls, or the tests that
+/// it depends on, or else where it panics. A line of the user's source is identified by its text
+/// instead of its number, so that new lines before it do not change the cause.
 pub fn cause(test: &TestReport, sources: &Sources) -> Vec<String> {
     let at = |file: &str, line: u32| match sources.line(file, line) {
         Some(text) => format!("{file}: {}", text.trim()),

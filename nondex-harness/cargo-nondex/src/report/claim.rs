@@ -1,4 +1,5 @@
-//! What is claimed of a failure at level STD: that std of today has such an order.
+//! The claim of a failure at level STD, which is that today's std has the order that made the test
+//! fail.
 
 use std::mem;
 
@@ -6,8 +7,8 @@ use nondex_core::{Family, Level};
 
 use super::schema::{Report, Summary, TestReport};
 
-/// Claims level ONE in place of STD where the order of a map or set may decide, because the order
-/// of this toolchain's std is not known. The failures keep the level of their runs.
+/// Claims level ONE in place of STD where the order of a map or set may decide. The order of this
+/// toolchain's std is unknown. The failures keep the levels of their runs.
 pub fn disclaim_std(report: &mut Report) {
     report.tests.iter_mut().for_each(of_test);
     let models = mem::take(&mut report.summary.models_reached);
@@ -38,7 +39,7 @@ mod tests {
     use super::super::schema::{Culprit, Verdict};
     use super::*;
 
-    /// A test that fails at STD by a choice of this family.
+    /// Returns a test that fails at STD because of a choice of this family.
     fn failing(family: Family) -> TestReport {
         let site = Site {
             api: "std::collections::HashMap::iter".into(),

@@ -1,4 +1,4 @@
-//! What choices and orders show of the same tests, in one report.
+//! Combines the results of choices and test orders for the same tests into one report.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use super::judged::JUDGED_ALONE;
 use super::schema::{MAX_FAILURES, Report, Step, Summary, TestReport, Verdict};
 use crate::judge::verdict::{Combined, Fact};
 
-/// Adds what `orders`, a report on the same tests and maybe others, shows to `report`. Of a test
-/// that is only in `orders`, only its finding is added: it was left out for the rest, because that
-/// is known.
+/// Adds the results of `orders`, a report on test orders, to `report`. A test that is only in
+/// `orders` is added if it has a finding: the campaign on choices skipped it because its result is
+/// known.
 pub fn add_orders(report: &mut Report, orders: Report) {
     let ids = report.tests.iter().map(|test| test.id.clone());
     let places: BTreeMap<String, usize> = ids.zip(0..).collect();
@@ -30,7 +30,7 @@ pub fn add_orders(report: &mut Report, orders: Report) {
     sum_up(report);
 }
 
-/// Counts the tests of `report` again, whose verdicts have changed.
+/// Recomputes rates and the summary of `report` after verdicts have changed.
 pub fn sum_up(report: &mut Report) {
     report.tests.iter_mut().for_each(TestReport::describe_rate);
     let models = std::mem::take(&mut report.summary.models_reached);
@@ -64,7 +64,7 @@ fn add(test: &mut TestReport, mut order: TestReport) {
     }
     let combined = Combined::new(test.verdict, order.verdict, is_of_files);
     if combined == Combined::Overruled {
-        // What fails now and then by itself is not disturbed by others.
+        // A test that fails by chance without other tests is not disturbed by them.
         if order.verdict == Verdict::NonDeterministic
             && order.race.is_none()
             && order.failures.iter().all(|failure| failure.before.is_empty())

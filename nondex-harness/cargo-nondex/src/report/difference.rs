@@ -1,4 +1,4 @@
-//! Where the outputs of two runs of one test differ, without what differs from run to run anyway.
+//! Compares the outputs of two runs of one test, ignoring what differs in every run.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
@@ -10,31 +10,31 @@ use similar::TextDiff;
 
 use super::listing::cut;
 
-/// How many lines around a difference are shown.
+/// Number of unchanged lines shown around a difference.
 const CONTEXT: usize = 3;
 
-/// How many lines of a difference are kept.
+/// Maximum number of lines of a difference.
 pub const MAX_LINES: usize = 200;
 
-/// How many characters of a line are kept.
+/// Maximum number of characters of a line.
 const MAX_WIDTH: usize = 400;
 
-/// How long the search for the shortest difference may take before a longer one does.
+/// Time limit of the search for the shortest difference, after which a longer one is used.
 const DEADLINE: Duration = Duration::from_millis(500);
 
-/// What differs from run to run, and what is written for it.
+/// Patterns of text that differs in every run, with their replacements.
 static VARYING: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let patterns = [
-        // The head of a panic report: `thread 'name' (12345) panicked at`.
+        // The first line of a panic report: `thread 'name' (12345) panicked at`.
         (r"(?m)^(thread '.*') \(\d+\) (panicked|has overflowed)", "$1 $2"),
-        // A 64-bit address, or a 32-bit one with all its digits.
+        // 64-bit addresses, or 32-bit ones with all their digits.
         (r"\b0x[0-9a-fA-F]{8,16}\b", "<address>"),
         (r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:?\d\d\b)?", "<time>"),
-        // Whole numbers are more often part of what a test is about.
+        // Whole numbers are kept: they are more often part of what a test is about.
         (r"\b\d+\.\d+ ?(ns|µs|us|ms|s)\b", "<duration>"),
         (r"(?i)\b(pid|process id)([ =:]+)\d+\b", "$1$2<pid>"),
         (r"\bThreadId\(\d+\)", "ThreadId(<id>)"),
-        // As the crate tempfile names them.
+        // Names from the crate tempfile.
         (r"\.tmp[A-Za-z0-9]{6}\b", ".tmp<name>"),
     ];
     let compiled = patterns.map(|(pattern, replacement)| {
@@ -44,28 +44,29 @@ static VARYING: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     compiled.into()
 });
 
-/// The text without escape sequences and without what differs from run to run.
+/// Returns the text without escape sequences and with placeholders for what differs in every run.
 pub fn normalise(text: &str) -> String {
-    let mut text = strip_str(text).to_string();
+    let mut normalised = strip_str(text).to_string();
     for (pattern, replacement) in VARYING.iter() {
-        let replaced = pattern.replace_all(&text, *replacement);
+        let replaced = pattern.replace_all(&normalised, *replacement);
         if let std::borrow::Cow::Owned(replaced) = replaced {
-            text = replaced;
+            normalised = replaced;
         }
     }
-    text
+    normalised
 }
 
-/// A number for an output, the same for outputs that differ only in what differs from run to run.
+/// Returns a hash of an output. Outputs that differ only in what differs in every run have the same
+/// one.
 pub fn fingerprint(output: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     normalise(output).hash(&mut hasher);
     hasher.finish()
 }
 
-/// The output without std's report of the panic or error with this message, which is shown already.
+/// Removes std's report of the panic or error with this message, which is shown elsewhere.
 fn without_report(output: &str, message: &str) -> String {
-    // A harness, or a `main`, that returns the error has std print it like this.
+    // std prints `Error: ` before an error that a harness or `main` returns.
     let line = |at: usize| output[..at].strip_suffix("Error: ").unwrap_or(&output[..at]);
     let is_at_line = |at: &usize| line(*at).is_empty() || line(*at).ends_with('\n');
     let Some(at) = output.rfind(message).filter(is_at_line).filter(|_| !message.is_empty()) else {
@@ -75,22 +76,23 @@ fn without_report(output: &str, message: &str) -> String {
     let head = before.trim_end_matches('\n').rfind('\n').map_or(0, |end| end + 1);
     if before[head..].starts_with("thread '") && before[head..].contains("' panicked at ") {
         before = &before[..head];
-        // The hook begins with an empty line.
+        // The panic hook of the harness prints an empty line first.
         if before == "\n" || before.ends_with("\n\n") {
             before = &before[..before.len() - 1];
         }
     }
-    let after = &output[at + message.len()..];
-    let mut after = after.strip_prefix('\n').unwrap_or(after);
+    let rest = &output[at + message.len()..];
+    let mut after = rest.strip_prefix('\n').unwrap_or(rest);
     if after.starts_with("note: run with `RUST_BACKTRACE=") {
         after = after.split_once('\n').map_or("", |(_, rest)| rest);
     }
     format!("{before}{after}")
 }
 
-/// A unified diff from the output of a passing run to that of a failing one, without the report of
-/// `message`, the failure's. It has at most [`MAX_LINES`] lines and one with the number that is
-/// left out; `None` when there is no difference. Takes half a second at most.
+/// Returns a unified diff from the output of a passing run to that of a failing one, without the
+/// report of the failure's `message`. The diff has at most [`MAX_LINES`] lines, and one more with
+/// the number of omitted lines. Returns `None` when there is no difference. Takes at most half a
+/// second.
 pub fn between(passing: &str, failing: &str, message: &str) -> Option<String> {
     let (passing, failing) = (normalise(passing), normalise(failing));
     let failing = without_report(&failing, normalise(message).trim_end());
@@ -105,7 +107,7 @@ pub fn between(passing: &str, failing: &str, message: &str) -> Option<String> {
     if all.len() > MAX_LINES {
         lines.push(format!("[{} lines left out]", all.len() - MAX_LINES));
     }
-    // Outputs that differ in the end of their last line only are the same to a reader.
+    // Outputs that differ only in the last newline look the same to a reader.
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 

@@ -1,32 +1,33 @@
-//! The exit code that follows from a report.
+//! Derives the exit code of a command from its report.
 
 use super::schema::{Report, TestReport, Verdict};
 use crate::exit_code::ExitCode;
 
-/// The exit code of a command that ends with `report`.
+/// Returns the exit code of a command that ends with `report`.
 ///
-/// Findings that are [advice](super::TestReport::advice) do not count unless the run was strict. An
-/// interrupted run is never a success: as in nextest, a cancelled run is a failed one. Nor is one
-/// for which doctests did not compile. Neither is one that sanitised more tests than it accepts. A
-/// known flake does not count, but a strict run wants its entry to be looked at when it is overdue.
-/// What is known to have nothing to do with the change at hand counts only in a strict run.
-/// A test that fails only with this tool is no success either. A report in which nothing was
-/// executed is [`ExitCode::NoTests`], unless what was left out is known to be stable.
+/// - [Advice](super::TestReport::advice) counts only in a strict run. So does a failure that is
+///   known to have no relation to the change at hand, and a test that fails only with this tool.
+/// - A known flake never counts, but in a strict run an overdue entry does.
+/// - An interrupted run is never a success: as in nextest, a cancelled run is a failed one.
+/// - A run that sanitised more tests than it accepts fails, and so does one whose doctests did not
+///   compile.
+/// - A report in which nothing was executed is [`ExitCode::NoTests`], unless tests were skipped
+///   because they are known to be stable.
 pub fn exit_code(report: &Report) -> ExitCode {
     let strict = report.run.strict;
-    let held = || report.tests.iter().filter(|test| is_held(test, strict));
-    let parts = strict && held().any(|test| test.parting.is_some());
+    let counted = || report.tests.iter().filter(|test| counts(test, strict));
+    let parts = strict && counted().any(|test| test.parting.is_some());
     let is_overdue = strict && !report.overdue.is_empty();
-    let found = held().any(|test| test.verdict.is_flaky() && is_failure(test, strict));
+    let found = counted().any(|test| test.verdict.is_flaky() && is_failure(test, strict));
     let summary = &report.summary;
     let run = summary.tests - summary.not_run;
     let is_exceeded =
         report.run.max_sanitised.is_some_and(|limit| limit.is_exceeded(summary.sanitised, run));
     if found || parts || report.partial || is_exceeded || is_overdue {
         ExitCode::Found
-    } else if held().any(|test| test.verdict == Verdict::Broken) {
+    } else if counted().any(|test| test.verdict == Verdict::Broken) {
         match report.run.world {
-            // As nextest: nobody asked whether anything else was found.
+            // `cargo nondex test` has one code for all failures, like nextest.
             Some(_) => ExitCode::Found,
             None => ExitCode::CleanRunFailed,
         }
@@ -43,17 +44,18 @@ pub fn exit_code(report: &Report) -> ExitCode {
     }
 }
 
-/// Whether a test alone fails a run.
+/// Returns whether a test alone makes the run fail.
 pub fn is_failure(test: &TestReport, strict: bool) -> bool {
     let fails = match test.verdict {
         Verdict::Broken => true,
         verdict => verdict.is_flaky() && (strict || test.advice().is_none()),
     };
-    fails && is_held(test, strict)
+    fails && counts(test, strict)
 }
 
-/// Whether a failure of a test is one of the code, and a new one.
-fn is_held(test: &TestReport, strict: bool) -> bool {
+/// Returns whether a failure of the test counts: it is not excused, and it is new or the run is
+/// strict.
+fn counts(test: &TestReport, strict: bool) -> bool {
     !test.is_excused() && (strict || !test.is_of_before())
 }
 
@@ -123,7 +125,7 @@ mod tests {
         }
     }
 
-    /// A call that is responsible, if that is confirmed.
+    /// Returns a culprit in a file, confirmed or only suspected.
     fn culprit(api: &str, family: nondex_core::Family, confirmed: bool) -> Culprit {
         let site = nondex_core::Site {
             api: api.into(),
@@ -146,7 +148,7 @@ mod tests {
             (false, Some([0, 20]), None, true),
             (false, Some([1, 20]), None, false),
             (true, Some([0, 20]), None, false),
-            // That every thread waits for another one needs no culprit.
+            // A deadlock needs no culprit.
             (false, None, Some("deadlock"), false),
         ] {
             let mut finding = test(Verdict::NonDeterministic);
@@ -173,11 +175,11 @@ mod tests {
             (Level::Full, Some(Level::Id), true),
             (Level::Id, Some(Level::Id), true),
             (Level::Full, None, true),
-            // A longer delay was drawn than is needed.
+            // The seed drew a longer delay than necessary.
             (Level::Full, Some(Level::Eq), false),
             (Level::Id, Some(Level::Std), false),
-            // It is not known how long it must be: only that no seed with delays of a second showed
-            // it, or that one did.
+            // The necessary delay is unknown. It is only known whether a seed with delays of one
+            // second showed the failure.
             (Level::Id, None, true),
             (Level::Eq, None, false),
         ] {
@@ -205,14 +207,14 @@ mod tests {
             ([Level::Eq, Level::Id], vec![fixed(), fixed()], false, true),
             // Real on another platform.
             ([Level::Std, Level::One], vec![fixed()], false, false),
-            // Others than fixed hashers.
+            // Other models than fixed hashers.
             ([Level::Eq, Level::Id], vec![culprit(HashMap, true)], false, false),
             ([Level::Eq, Level::Id], vec![culprit(Directory, true)], false, false),
             ([Level::Eq, Level::Id], vec![fixed(), culprit(HashMap, true)], false, false),
-            // Not known to be it.
+            // No confirmed culprit.
             ([Level::Eq, Level::Id], vec![culprit(FixedHasher, false)], false, false),
             ([Level::Eq, Level::Id], vec![], false, false),
-            // It fails today.
+            // It also fails in canonical order.
             ([Level::Eq, Level::Id], vec![fixed()], true, false),
             ([Level::Full, Level::Full], vec![fixed()], true, false),
         ] {

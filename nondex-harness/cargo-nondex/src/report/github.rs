@@ -1,4 +1,4 @@
-//! The findings as annotations of GitHub Actions, which a pull request shows at their lines.
+//! Renders findings as annotations of GitHub Actions, which a pull request shows at their lines.
 //!
 //! <https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands>
 
@@ -6,8 +6,8 @@ use super::human::Sources;
 use super::problem::{Problem, Severity, problems};
 use super::schema::Report;
 
-/// A workflow command for each finding, a line each: `::error` for what fails the run, `::warning`
-/// for advice. What is known, or was sanitised, has none.
+/// Returns one workflow command for each finding, a line each: `::error` if it fails the run,
+/// `::warning` for advice. Known flakes and sanitised tests have none.
 pub fn annotations(report: &Report, sources: &Sources) -> String {
     problems(report, sources).iter().filter_map(annotation).collect()
 }
@@ -30,13 +30,13 @@ fn annotation(problem: &Problem<'_>) -> Option<String> {
     ))
 }
 
-/// A message, escaped: a command ends with its line.
+/// Escapes a message, since a command ends at the end of the line.
 fn data(text: &str) -> String {
-    // The percent sign first, which escapes the others.
+    // The percent sign comes first, because it begins the other escapes.
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// The value of a property, escaped: it ends with a comma or two colons.
+/// Escapes the value of a property, which ends at a comma or two colons.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

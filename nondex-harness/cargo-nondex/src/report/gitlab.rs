@@ -1,4 +1,4 @@
-//! The findings as GitLab's code quality report, which a merge request shows at their lines.
+//! Renders findings as GitLab's code quality report, which a merge request shows at their lines.
 //!
 //! <https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format>
 
@@ -8,7 +8,7 @@ use super::human::Sources;
 use super::problem::{Severity, problems};
 use super::schema::Report;
 
-/// The findings as JSON. Paths are relative to the root of the repository.
+/// Renders the findings as JSON. Paths are relative to the root of the repository.
 pub fn render(report: &Report, sources: &Sources) -> String {
     let problems = problems(report, sources);
     let violations = problems.iter().map(|problem| {

@@ -1,4 +1,4 @@
-//! The report as a page: one file that loads nothing, readable without its script.
+//! Renders the report as a page: one file that loads nothing and is readable without its scripts.
 
 mod comparison;
 mod finding;
@@ -18,7 +18,7 @@ pub use self::past::{Moment, Past};
 use super::human::{self, View};
 use super::schema::Report;
 
-/// Nothing may be loaded, whatever the report has.
+/// Forbids the page to load anything, whatever text the report contains.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       img-src data:; base-uri 'none'; form-action 'none'";
 
@@ -26,7 +26,7 @@ const STYLE: &str = include_str!("html/style.css");
 const FILTER: &str = include_str!("html/filter.js");
 const WALK: &str = include_str!("html/walk.js");
 
-/// What a page has besides the report.
+/// What a page shows in addition to the report.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {
     /// Name of the project.
@@ -35,7 +35,7 @@ pub struct Page<'a> {
     pub past: &'a Past,
 }
 
-/// The report as a page.
+/// Renders the report as a page.
 pub fn render(report: &Report, view: &View<'_>, page: &Page<'_>) -> String {
     let view = View { brief: false, verbose: 0, quiet: false, ..*view };
     let mut markup = Markup::default();
@@ -74,7 +74,7 @@ fn head(markup: &mut Markup, page: &Page<'_>) {
         );
         markup.leaf("title", &[], &format!("{}: cargo nondex", page.name));
         markup.element("style", &[], |markup| markup.literal(STYLE));
-        // Before anything is drawn: what only the script can do is hidden without it.
+        // Runs before the page is drawn. Without scripts, the elements that need them stay hidden.
         markup.literal("<script>document.documentElement.className = 'scripted';</script>");
     });
 }
@@ -115,7 +115,7 @@ fn chip(markup: &mut Markup, tone: &str, address: &str, name: &str, count: &str,
     });
 }
 
-/// The search, which needs the script.
+/// Draws the search bar, which needs the script.
 fn toolbar(markup: &mut Markup, report: &Report) {
     let attributes = [("class", "toolbar js"), ("role", "search")];
     markup.element("div", &attributes, |markup| {
@@ -136,7 +136,7 @@ fn toolbar(markup: &mut Markup, report: &Report) {
     });
 }
 
-/// What was run, and what it is evidence about.
+/// Draws what was run, under which conditions, and the summary.
 fn about(markup: &mut Markup, report: &Report, view: &View<'_>) {
     let run = &report.run;
     markup.leaf("h2", &[], "About this run");

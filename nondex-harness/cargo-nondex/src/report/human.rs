@@ -1,8 +1,8 @@
 //! The report for people: findings that read like rustc's diagnostics, and a summary.
 //!
-//! What else shows findings, such as annotations in CI, has the same entries as data.
+//! Other renderers of findings, such as annotations in CI, use the same entries as data.
 //!
-//! Text is styled with ANSI codes; whoever writes it strips them where they are not wanted.
+//! Text is styled with ANSI codes. The writer of the text strips them where they are unsupported.
 
 mod blame;
 mod cause;
@@ -45,26 +45,26 @@ pub use self::walk::{Walk, WalkStep};
 pub use self::wording::called;
 use super::schema::{Report, TestReport, Verdict};
 
-/// What a report is shown with.
+/// The options and context for showing a report.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// Where source lines are read.
+    /// Reader of source lines.
     pub sources: &'a Sources,
-    /// Where the report was written.
+    /// Path of the written report.
     pub report: Option<&'a Utf8Path>,
-    /// How long the whole command took, the build included.
+    /// Duration of the whole command, including the build.
     pub elapsed: Duration,
-    /// Whether a finding has only what decides at first sight: its two lines, how often it fails,
-    /// what to do, and how to see it again.
+    /// Whether findings are brief: the two most important lines, the failure rate, the advice, and
+    /// the command to reproduce it.
     pub brief: bool,
     /// 0: what was found. 1: also every failing run, tests that were not run, and every model.
     pub verbose: u8,
-    /// Leave out notes.
+    /// Whether notes are left out.
     pub quiet: bool,
 }
 
 impl<'a> View<'a> {
-    /// Short findings, without what is known of the command only.
+    /// Returns a view with brief findings, for reports without data about the command.
     pub const fn brief(sources: &'a Sources) -> Self {
         View {
             sources,
@@ -77,13 +77,14 @@ impl<'a> View<'a> {
     }
 }
 
-/// The report as styled text, which ends with a newline. The answer about a change comes first,
-/// then findings, the most important last, where they are seen; then the summary.
+/// Renders the report as styled text that ends with a newline. The answer about a change comes
+/// first. The findings follow, the most important last, so that they stay visible in a terminal.
+/// The summary is at the end.
 pub fn render(report: &Report, view: &View<'_>) -> String {
     let causes = Cause::of(&report.tests);
-    let is_short = |cause: &Cause<'_>| view.brief && cause.is_advice_on_delays();
-    let are_many = causes.iter().filter(|cause| is_short(cause)).count() > FULL_ADVICE;
-    let is_short = |cause: &Cause<'_>| are_many && is_short(cause);
+    let is_delay_advice = |cause: &Cause<'_>| view.brief && cause.is_advice_on_delays();
+    let are_many = causes.iter().filter(|cause| is_delay_advice(cause)).count() > FULL_ADVICE;
+    let is_short = |cause: &Cause<'_>| are_many && is_delay_advice(cause);
     let mut entries = weighed(&report.tests, &causes, report.run.strict, view, &is_short);
     entries.sort_by_key(|(weight, _)| *weight);
     let mut text = summary::first_line(report);
@@ -92,14 +93,15 @@ pub fn render(report: &Report, view: &View<'_>) -> String {
     text
 }
 
-/// How many tests ended how: `25 tests: 22 stable, 3 ID (2 causes)`, without styles.
+/// Returns the number of tests with each verdict, without styles: `25 tests: 22 stable, 3 ID (2
+/// causes)`.
 pub fn counts(report: &Report) -> String {
     let counts = summary::counts(report, &Cause::of(&report.tests));
     strip_str(&counts).to_string()
 }
 
-/// The entries of some tests, the most important first: a list of findings may be cut. Equally
-/// important ones have the same order as in the report for people.
+/// Returns the entries of some tests, the most important first, because a list of findings may be
+/// truncated. Equally important entries have the same order as in the report for people.
 pub(super) fn entries<'r, 's>(
     tests: &'r [TestReport],
     strict: bool,
@@ -110,12 +112,13 @@ pub(super) fn entries<'r, 's>(
     entries.into_iter().map(|(_, entry)| entry).collect()
 }
 
-/// The lines of the summary.
+/// Returns the lines of the summary.
 pub fn summary(report: &Report, view: &View<'_>) -> Vec<Row> {
     summary::rows(report, &Cause::of(&report.tests), view)
 }
 
-/// The same with how much each asks of the reader. Of advice that `is_short`, no source is shown.
+/// Returns the entries with their weights. Advice for which `is_short` holds comes without source
+/// lines.
 fn weighed<'r, 's>(
     tests: &'r [TestReport],
     causes: &[Cause<'r>],
@@ -159,20 +162,20 @@ fn weighed<'r, 's>(
     entries
 }
 
-/// The text about one test, as by [`render`]; empty for a stable one.
+/// Renders the text about one test like [`render`]. Returns an empty text for a stable test.
 pub fn render_test(test: &TestReport, strict: bool, view: &View<'_>) -> String {
     entries(std::slice::from_ref(test), strict, view).into_iter().map(Entry::text).collect()
 }
 
-/// How many pieces of advice on delays are shown with their source: more hide the findings.
+/// Maximum number of pieces of advice on delays with source lines. More would hide the findings.
 const FULL_ADVICE: usize = 3;
 
-/// How much advice asks of the reader.
+/// Weight of advice.
 const ADVICE: u8 = 7;
-/// How much a finding does.
+/// Weight of a finding.
 const FINDING: u8 = 8;
 
-/// How much a verdict asks of the reader.
+/// Returns the weight of a verdict: how much attention it needs.
 pub(super) const fn weight(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::Stable | Verdict::Passed => 0,
@@ -186,19 +189,19 @@ pub(super) const fn weight(verdict: Verdict) -> u8 {
     }
 }
 
-/// What a verdict means for the run.
+/// How good or bad a test's verdict is for the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tone {
     /// The test passes.
     Good,
-    /// Advice, known flakes, and what was not judged.
+    /// Advice, known flakes, and tests that were not judged.
     Mild,
     /// A finding.
     Bad,
 }
 
 impl Tone {
-    /// That of a test.
+    /// Returns the tone of a test.
     pub fn of(test: &TestReport) -> Self {
         match test.verdict {
             Verdict::Stable | Verdict::Passed if test.parting.is_some() => Tone::Mild,
@@ -210,8 +213,8 @@ impl Tone {
     }
 }
 
-/// The style of a test's verdict: green, yellow for advice and what was not judged, red for
-/// findings.
+/// Returns the style of a test's verdict: green, red for findings, or yellow for advice and tests
+/// that were not judged.
 pub fn verdict_style(test: &TestReport) -> Style {
     let color = match Tone::of(test) {
         Tone::Good => AnsiColor::Green,
@@ -221,7 +224,7 @@ pub fn verdict_style(test: &TestReport) -> Style {
     color.on_default().bold()
 }
 
-/// The last two segments of a path: `HashMap::iter`, `fs::read_dir`.
+/// Returns the last two segments of a path: `HashMap::iter`, `fs::read_dir`.
 fn short(api: &str) -> &str {
     api.rmatch_indices("::").nth(1).map_or(api, |(at, _)| &api[at + 2..])
 }

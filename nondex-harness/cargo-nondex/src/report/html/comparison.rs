@@ -1,4 +1,4 @@
-//! Two runs side by side: what has another order in the failing one, and what they wrote.
+//! Two runs side by side: the elements whose order differs in the failing run, and the outputs.
 
 use nondex_core::Kind;
 
@@ -6,7 +6,7 @@ use super::markup::Markup;
 use crate::report::human::called;
 use crate::report::schema::{Culprit, TestReport};
 
-/// Draws, for each call of which this is known, the canonical choice and the decisive one.
+/// Draws the canonical choice and the decisive one of each call for which both are known.
 pub(super) fn choices(markup: &mut Markup, test: &TestReport) {
     let known = test.culprits.iter().filter_map(|culprit| {
         let [first, second] = two(culprit)?;
@@ -29,7 +29,7 @@ pub(super) fn choices(markup: &mut Markup, test: &TestReport) {
     }
 }
 
-/// What stands on the two sides.
+/// Returns the elements in canonical order and in the other one, if they are known.
 fn two(culprit: &Culprit) -> Option<[Vec<String>; 2]> {
     if culprit.kind != Kind::Permute {
         return None;
@@ -47,7 +47,7 @@ fn two(culprit: &Culprit) -> Option<[Vec<String>; 2]> {
             None => format!("element {index}"),
         }
     });
-    // In canonical order the first one comes before the second.
+    // In canonical order, the first of the two elements comes first.
     let canonical = vec![first.clone(), second.clone()];
     Some([canonical, vec![second, first]])
 }
@@ -66,7 +66,7 @@ fn side(markup: &mut Markup, title: &str, outcome: &'static str, items: &[String
     });
 }
 
-/// Draws what a passing and the failing run wrote, where that differs.
+/// Draws the outputs of a passing and a failing run, from their difference.
 pub(super) fn outputs(markup: &mut Markup, difference: &str) {
     markup.leaf("h4", &[], "Output of a passing and of the failing run");
     markup.element("div", &[("class", "two")], |markup| {
@@ -75,8 +75,9 @@ pub(super) fn outputs(markup: &mut Markup, difference: &str) {
             markup.element("div", &[("class", class)], |markup| {
                 markup.leaf("h5", &[], title);
                 markup.element("pre", &[("class", "diff"), ("tabindex", "0")], |markup| {
-                    let lines = difference.lines().filter(|line| !line.starts_with(other));
-                    lines.for_each(|line| self::line(markup, line));
+                    for line in difference.lines().filter(|line| !line.starts_with(other)) {
+                        self::line(markup, line);
+                    }
                 });
             });
         }

@@ -1,4 +1,4 @@
-//! One test with a finding: its source, both runs, the message, how often it fails, what to do.
+//! One test with a finding: its source, both runs, the message, how often it fails and the advice.
 
 use super::markup::{Markup, anchor};
 use super::past::Moment;
@@ -6,32 +6,32 @@ use super::{comparison, grid, order, past, snippet, walk};
 use crate::report::human::{Diagnostic, Note, Sources, Tone, Walk, proof};
 use crate::report::schema::{RunInfo, Step, TestReport};
 
-/// Notes that the page draws in another way.
+/// Labels of notes that the page draws in another form.
 const DRAWN: [&str; 5] = ["interleaving", "waits", "difference", "output", "tests"];
 
-/// Maximum number of tests with the same cause that are shown at first.
+/// Maximum number of tests with the same cause for which the list is initially unfolded.
 const LISTED: usize = 8;
 
-/// What a finding is drawn with.
+/// The parts of a finding's card.
 #[derive(Debug)]
 pub(super) struct Card<'a> {
     /// The test.
     pub(super) test: &'a TestReport,
-    /// What it relies on, or why it does not fail the run, with its name.
+    /// What the test relies on, or why it does not fail the run; with the test's name.
     pub(super) headline: String,
-    /// What there is to say of it, if that is more than the headline.
+    /// The diagnostic, if there is more to show than the headline.
     pub(super) diagnostic: Option<&'a Diagnostic<'a>>,
-    /// The test in whose card the same cause is drawn in full, if this is not it.
+    /// The test whose card has the full description of the cause, if it is another one.
     pub(super) full: Option<&'a TestReport>,
     /// The other tests with the same cause.
     pub(super) others: &'a [&'a TestReport],
-    /// Earlier runs.
+    /// Earlier runs of the test.
     pub(super) past: &'a [Moment],
-    /// Whether it is unfolded at first.
+    /// Whether the card is initially unfolded.
     pub(super) is_open: bool,
 }
 
-/// The class of a tone.
+/// Returns the CSS class of a tone.
 pub(super) const fn class(tone: Tone) -> &'static str {
     match tone {
         Tone::Good => "good",
@@ -41,7 +41,7 @@ pub(super) const fn class(tone: Tone) -> &'static str {
 }
 
 impl Card<'_> {
-    /// Draws it.
+    /// Draws the card.
     pub(super) fn draw(&self, markup: &mut Markup, run: &RunInfo, sources: &Sources) {
         let test = self.test;
         let tone = class(Tone::of(test));
@@ -78,8 +78,10 @@ impl Card<'_> {
             }
         }
         let headline = &self.headline;
-        let rest = headline.strip_prefix(&format!("`{}`", test.id));
-        let rest = rest.unwrap_or(headline).trim_start_matches([':', ' ']);
+        let rest = headline
+            .strip_prefix(&format!("`{}`", test.id))
+            .unwrap_or(headline)
+            .trim_start_matches([':', ' ']);
         if !rest.is_empty() {
             markup.text(" ");
             markup.element("span", &[("class", "head")], |markup| markup.rich(rest));
@@ -127,12 +129,11 @@ impl Card<'_> {
                 walk::lanes(markup, &walk, sources);
             }
         }
-        let told = ["message", "help", "reproduce"];
-        let is_left = |note: &&Note| {
+        let is_remark = |note: &&Note| {
             let label = note.label.as_str();
-            !told.contains(&label) && !DRAWN.contains(&label)
+            !["message", "help", "reproduce"].contains(&label) && !DRAWN.contains(&label)
         };
-        remarks(markup, notes.iter().filter(is_left), proof(test));
+        remarks(markup, notes.iter().filter(is_remark), proof(test));
         self.same_cause(markup);
         let level = self.diagnostic.and_then(|one| one.remark("level"));
         grid::draw(markup, test, run, level);
@@ -177,14 +178,14 @@ impl Card<'_> {
     }
 }
 
-/// The name of a test, after that of its binary.
+/// Draws the name of a test after that of its binary.
 pub(super) fn name(markup: &mut Markup, test: &TestReport) {
     markup.leaf("span", &[("class", "binary")], &test.binary);
     markup.text(" ");
     markup.leaf("b", &[], &test.name);
 }
 
-/// Heading of the notes with this label.
+/// Returns the heading of the notes with this label.
 fn heading(label: &str) -> &str {
     match label {
         "failures" => "How often it fails",
@@ -226,7 +227,7 @@ fn remarks<'n>(
     });
 }
 
-/// What was tried, and how often it failed.
+/// Draws the steps that were tried, with their runs and failures.
 fn steps(markup: &mut Markup, steps: &[Step]) {
     if steps.is_empty() {
         return;

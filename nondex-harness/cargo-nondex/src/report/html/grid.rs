@@ -1,4 +1,4 @@
-//! The runs of a test: seeds by levels, and each failing one with its message.
+//! The runs of a test: seeds by levels, and each failing run with its message.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::report::human::level_meaning;
 use crate::report::listing::plural;
 use crate::report::schema::{FailureReport, RunInfo, TestReport};
 
-/// What is known of the run of one seed.
+/// The known result of one seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cell {
     Failed,
@@ -36,10 +36,10 @@ impl Cell {
     }
 }
 
-/// The seeds of a level.
+/// The seeds of a level, with their results.
 type Row = Vec<(u64, Cell)>;
 
-/// The seeds of a level, each with what is known of its run; `None` where no seed was tried.
+/// Returns the seeds of a level with their results, or `None` if no seed of it was tried.
 fn row(test: &TestReport, run: &RunInfo, level: Level) -> Option<Row> {
     let failed: BTreeSet<u64> = test
         .failures
@@ -53,15 +53,15 @@ fn row(test: &TestReport, run: &RunInfo, level: Level) -> Option<Row> {
     }
     let seeds: BTreeSet<u64> = run.seeds.iter().copied().collect();
     let all: BTreeSet<u64> = seeds.union(&failed).copied().collect();
-    // A rate may count seeds that were added to those of the run, such as regressions. Each seed
-    // has had its run, and each failing run is listed, where the numbers agree.
+    // A rate may also count seeds that are not in the run's list, such as regressions. If the
+    // numbers agree, each seed was run and each failing run is listed, so the other seeds passed.
     let agrees = |tried: &BTreeSet<u64>| {
         let listed = tried.intersection(&failed).count() as u64;
         rate == Some(&[listed, tried.len() as u64])
     };
-    let is_whole = agrees(&all) || agrees(&seeds);
+    let is_complete = agrees(&all) || agrees(&seeds);
     let cells = all.into_iter().map(|seed| {
-        let cell = match (failed.contains(&seed), is_whole) {
+        let cell = match (failed.contains(&seed), is_complete) {
             (true, _) => Cell::Failed,
             (false, true) => Cell::Passed,
             (false, false) => Cell::Unknown,
@@ -71,8 +71,8 @@ fn row(test: &TestReport, run: &RunInfo, level: Level) -> Option<Row> {
     Some(cells.collect())
 }
 
-/// Draws the grid, and the failing runs below it. `weakest` is what the finding states about the
-/// weakest level: `STD: …`. Nothing for a test without failing runs.
+/// Draws the grid and the failing runs below it. `weakest` is the finding's text about the weakest
+/// level: `STD: …`. Draws nothing for a test without failing runs.
 pub(super) fn draw(markup: &mut Markup, test: &TestReport, run: &RunInfo, weakest: Option<&str>) {
     if test.failures.is_empty() {
         return;
@@ -98,8 +98,11 @@ pub(super) fn draw(markup: &mut Markup, test: &TestReport, run: &RunInfo, weakes
                 markup.element("dd", &[], |markup| self::cells(markup, cells));
             }
         });
-        let left_out = rows.iter().filter(|(_, cells)| cells.is_none());
-        let left_out: Vec<&str> = left_out.map(|(level, _)| level.name()).collect();
+        let left_out: Vec<&str> = rows
+            .iter()
+            .filter(|(_, cells)| cells.is_none())
+            .map(|(level, _)| level.name())
+            .collect();
         if !left_out.is_empty() {
             let text = format!("Not tried: {}", left_out.join(", "));
             markup.leaf("p", &[("class", "hint")], &text);
@@ -108,7 +111,7 @@ pub(super) fn draw(markup: &mut Markup, test: &TestReport, run: &RunInfo, weakes
     failing(markup, &test.failures);
 }
 
-/// What a level means: for the weakest one the text of its finding.
+/// Returns the meaning of a level; for the weakest level, it is the finding's text.
 fn meaning(level: Level, test: &TestReport, weakest: Option<&str>) -> String {
     let weakest = weakest.and_then(|text| text.strip_prefix(level.name())?.strip_prefix(": "));
     let meaning = level_meaning(level, test);
@@ -132,7 +135,7 @@ fn cells(markup: &mut Markup, cells: &[(u64, Cell)]) {
     });
 }
 
-/// The failing runs, each with the place and the message.
+/// Draws the failing runs, each with place and message.
 fn failing(markup: &mut Markup, failures: &[FailureReport]) {
     markup.element("details", &[], |markup| {
         let title = plural(failures.len(), "failing run");
@@ -187,7 +190,7 @@ mod tests {
         let mut test = failing(&[1]);
         for (rate, other) in [
             ([1, 3], Cell::Passed),
-            // Not all seeds were tried, or not all failing runs are listed.
+            // Not all seeds were run, or not all failing runs are listed.
             ([1, 2], Cell::Unknown),
             ([2, 3], Cell::Unknown),
         ] {

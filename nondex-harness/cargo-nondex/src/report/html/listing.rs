@@ -1,4 +1,4 @@
-//! All tests, grouped by verdict: a card for each with a finding, a line for each other one.
+//! All tests, grouped by verdict: a card for each test with a finding, one line for any other test.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,18 @@ use super::markup::{Markup, anchor};
 use crate::report::human::{self, Entry, Tone, View};
 use crate::report::schema::{Report, TestReport, Verdict};
 
-/// Maximum number of findings that are open at first.
+/// Maximum number of findings that are initially unfolded.
 const OPEN: usize = 3;
 
-/// What is shown of one test.
+/// The content of a test's card.
 #[derive(Debug)]
-struct Said<'a> {
+struct Content<'a> {
     entry: &'a Entry<'a, 'a>,
     full: Option<&'a TestReport>,
     others: &'a [&'a TestReport],
 }
 
-/// The verdicts that a report has, those that ask the most of the reader first, each with the
-/// number of its tests.
+/// Returns the verdicts in the report with their numbers of tests, the most serious ones first.
 pub(super) fn verdicts(report: &Report) -> Vec<(Verdict, usize)> {
     let mut verdicts = Verdict::ALL.to_vec();
     verdicts.sort_by_key(|verdict| std::cmp::Reverse(human::weight(*verdict)));
@@ -31,18 +30,18 @@ pub(super) fn verdicts(report: &Report) -> Vec<(Verdict, usize)> {
     verdicts.into_iter().map(count).filter(|(_, count)| *count > 0).collect()
 }
 
-/// The gravest tone of the tests with a verdict.
+/// Returns the most serious tone of the tests with a verdict.
 pub(super) fn tone(report: &Report, verdict: Verdict) -> Tone {
     let tests = report.tests.iter().filter(|test| test.verdict == verdict);
     tests.map(Tone::of).max().unwrap_or(Tone::Good)
 }
 
-/// Draws the groups.
+/// Draws the groups of tests.
 pub(super) fn draw(markup: &mut Markup, report: &Report, view: &View<'_>, page: &Page<'_>) {
     let strict = report.run.strict;
     let found = human::entries(&report.tests, strict, view);
     let brief = View { brief: true, ..*view };
-    // Those whose cause is drawn with another test.
+    // The tests whose cause is described in full in another test's card.
     let shared: BTreeMap<&str, Entry<'_, '_>> = found
         .iter()
         .flat_map(|entry| &entry.tests()[1..])
@@ -51,15 +50,15 @@ pub(super) fn draw(markup: &mut Markup, report: &Report, view: &View<'_>, page: 
             Some((test.id.as_str(), own.into_iter().next()?))
         })
         .collect();
-    let mut said: BTreeMap<&str, Said<'_>> = BTreeMap::new();
+    let mut contents: BTreeMap<&str, Content<'_>> = BTreeMap::new();
     for entry in &found {
         let Some((&first, others)) = entry.tests().split_first() else { continue };
-        let full = Said { entry, full: None, others };
-        said.insert(&first.id, full);
+        let full = Content { entry, full: None, others };
+        contents.insert(&first.id, full);
         for other in others {
             if let Some(entry) = shared.get(other.id.as_str()) {
-                let brief = Said { entry, full: Some(first), others: &[] };
-                said.insert(&other.id, brief);
+                let brief = Content { entry, full: Some(first), others: &[] };
+                contents.insert(&other.id, brief);
             }
         }
     }
@@ -67,7 +66,7 @@ pub(super) fn draw(markup: &mut Markup, report: &Report, view: &View<'_>, page: 
     for (verdict, count) in verdicts(report) {
         let tests = report.tests.iter().filter(|test| test.verdict == verdict);
         let (mut cards, rows): (Vec<_>, Vec<_>) =
-            tests.partition(|test| said.contains_key(test.id.as_str()));
+            tests.partition(|test| contents.contains_key(test.id.as_str()));
         cards.sort_by_key(|test| std::cmp::Reverse(Tone::of(test)));
         let id = format!("verdict-{}", verdict.name());
         let mut attributes = vec![("class", "group"), ("data-v", verdict.name())];
@@ -86,15 +85,15 @@ pub(super) fn draw(markup: &mut Markup, report: &Report, view: &View<'_>, page: 
                 markup.leaf("span", &[("class", "gloss")], verdict.meaning());
             });
             for test in cards {
-                let Some(said) = said.get(test.id.as_str()) else { continue };
-                let is_open = open > 0 && Tone::of(test) == Tone::Bad && said.full.is_none();
+                let Some(content) = contents.get(test.id.as_str()) else { continue };
+                let is_open = open > 0 && Tone::of(test) == Tone::Bad && content.full.is_none();
                 open -= usize::from(is_open);
                 let card = Card {
                     test,
-                    headline: said.entry.headline(),
-                    diagnostic: said.entry.diagnostic(),
-                    full: said.full,
-                    others: said.others,
+                    headline: content.entry.headline(),
+                    diagnostic: content.entry.diagnostic(),
+                    full: content.full,
+                    others: content.others,
                     past: page.past.get(&test.id).map_or(&[], Vec::as_slice),
                     is_open,
                 };
@@ -106,7 +105,7 @@ pub(super) fn draw(markup: &mut Markup, report: &Report, view: &View<'_>, page: 
     }
 }
 
-/// Tests without a finding, by their binaries.
+/// Draws the tests without a finding, grouped by binary.
 fn rows(markup: &mut Markup, tests: &[&TestReport]) {
     for tests in tests.chunk_by(|one, other| one.binary == other.binary) {
         let attributes = [("class", "rows"), ("data-p", &*tests[0].package)];
@@ -145,9 +144,9 @@ fn row(markup: &mut Markup, test: &TestReport) {
     markup.line();
 }
 
-/// The packages of a report.
+/// Returns the packages of a report, sorted.
 pub(super) fn packages(report: &Report) -> Vec<&str> {
-    let packages = report.tests.iter().map(|test| test.package.as_str());
-    let packages: std::collections::BTreeSet<&str> = packages.collect();
+    let packages: std::collections::BTreeSet<&str> =
+        report.tests.iter().map(|test| test.package.as_str()).collect();
     packages.into_iter().collect()
 }

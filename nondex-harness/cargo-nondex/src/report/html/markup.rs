@@ -1,4 +1,4 @@
-//! HTML that is escaped by construction: tags and attribute names are literals of the program,
+//! HTML that is escaped by construction: tags and attribute names are literals of the program, and
 //! everything else is text.
 
 /// HTML under construction.
@@ -11,7 +11,7 @@ pub(super) struct Markup {
 pub(super) type Attributes<'a> = &'a [(&'static str, &'a str)];
 
 impl Markup {
-    /// An element with content.
+    /// Adds an element with content.
     pub(super) fn element(
         &mut self,
         tag: &'static str,
@@ -25,12 +25,12 @@ impl Markup {
         self.html.push('>');
     }
 
-    /// An element with text only.
+    /// Adds an element that contains only text.
     pub(super) fn leaf(&mut self, tag: &'static str, attributes: Attributes<'_>, text: &str) {
         self.element(tag, attributes, |markup| markup.text(text));
     }
 
-    /// An element that has no content and no end tag.
+    /// Adds a start tag. Void elements have no content and no end tag.
     pub(super) fn open(&mut self, tag: &'static str, attributes: Attributes<'_>) {
         self.html.push('<');
         self.html.push_str(tag);
@@ -46,8 +46,8 @@ impl Markup {
         self.html.push('>');
     }
 
-    /// Text, in an element or in an attribute's value. Control characters are shown as symbols: a
-    /// page must have none but line breaks and tabs.
+    /// Adds text, inside an element or an attribute's value. Control characters other than line
+    /// breaks and tabs are not allowed in HTML, so they are shown as symbols.
     pub(super) fn text(&mut self, text: &str) {
         for c in text.chars() {
             match c {
@@ -57,11 +57,11 @@ impl Markup {
                 '"' => self.html.push_str("&quot;"),
                 '\'' => self.html.push_str("&#39;"),
                 '\n' | '\t' => self.html.push(c),
-                // A carriage return would be read as a separate line break.
+                // A browser would treat a carriage return as a separate line break.
                 '\r' => {}
                 '\0'..='\x1f' => self.html.extend(char::from_u32(0x2400 + u32::from(c))),
                 '\x7f' => self.html.push('\u{2421}'),
-                // C1 controls, and marks that reorder the text after them.
+                // C1 controls, and marks that change the direction of the text after them.
                 '\u{80}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
                     self.html.push('\u{fffd}');
                 }
@@ -70,17 +70,17 @@ impl Markup {
         }
     }
 
-    /// HTML, CSS or JavaScript of this program.
+    /// Adds HTML, CSS or JavaScript that is part of this program.
     pub(super) fn literal(&mut self, html: &'static str) {
         self.html.push_str(html);
     }
 
-    /// A line break, for those who read the source.
+    /// Adds a line break, for people who read the source of the page.
     pub(super) fn line(&mut self) {
         self.html.push('\n');
     }
 
-    /// Text of this program's messages: `code` in backticks, and addresses as links.
+    /// Adds text of this program's messages: `code` in backticks, and addresses as links.
     pub(super) fn rich(&mut self, text: &str) {
         for (at, part) in text.split('`').enumerate() {
             if at % 2 == 1 {
@@ -103,7 +103,7 @@ impl Markup {
         self.text(rest);
     }
 
-    /// A link. Of an address that is not of the web only the text is shown: `javascript:` is none.
+    /// Adds a link, or only its text if the address is not a web address, such as `javascript:`.
     pub(super) fn link(&mut self, address: &str, text: &str) {
         if address.starts_with("https://") || address.starts_with("http://") {
             self.leaf("a", &[("href", address), ("rel", "noreferrer")], text);
@@ -112,14 +112,15 @@ impl Markup {
         }
     }
 
-    /// The page as it is until now.
+    /// Returns the HTML.
     pub(super) fn finish(self) -> String {
         self.html
     }
 }
 
-/// Identity of a test in the page, and the target of links to it: the characters that need no
-/// escape in an address, the others as `~` and their code. No two tests have the same one.
+/// Returns the identifier of a test in the page, which is the target of links to it. Characters
+/// that need an escape in an address become `~`, their code and a dot. Distinct tests have distinct
+/// identifiers.
 pub(super) fn anchor(id: &str) -> String {
     let mut anchor = String::with_capacity(id.len());
     for c in id.chars() {

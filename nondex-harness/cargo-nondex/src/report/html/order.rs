@@ -1,4 +1,4 @@
-//! A test that depends on others: the tests in turn, and the state that one leaves to the other.
+//! A test that depends on others: the sequence of tests, and the state that one leaves to another.
 
 use std::collections::BTreeSet;
 
@@ -6,12 +6,12 @@ use super::markup::Markup;
 use crate::report::human::{Sources, state_name};
 use crate::report::schema::{Race, SharedState, TestReport, Verdict};
 
-/// What one test does while no other one runs.
+/// What one test does while no other test runs.
 #[derive(Debug)]
 struct Turn<'a> {
     /// Name of the test.
     test: &'a str,
-    /// What it does, after its name; empty if it runs completely after the turn before.
+    /// What the test does, after its name; empty if it runs completely.
     does: String,
 }
 
@@ -21,12 +21,13 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// The turns of two tests that run at the same time: one of them runs in the middle of the other.
+/// Returns the turns of a forced interleaving: one of the two tests runs in the middle of the
+/// other.
 fn turns<'a>(test: &'a str, race: &'a Race) -> Vec<Turn<'a>> {
     let (outer, inner) =
         if race.inner { (race.with.as_str(), test) } else { (test, race.with.as_str()) };
     let turn = |test, does: String| Turn { test, does };
-    // Counted from 0, as in the command that reproduces it.
+    // Accesses are numbered from 0, as in the command that reproduces the race.
     let stops = format!("stops at access {}", race.interrupt_at);
     let first = turn(outer, stops);
     match race.pause_at {
@@ -44,8 +45,8 @@ fn turns<'a>(test: &'a str, race: &'a Race) -> Vec<Turn<'a>> {
     }
 }
 
-/// Draws the run alone and the run after others side by side; nothing for a test that depends on no
-/// other.
+/// Draws the run alone and the run after or together with other tests, side by side. Draws nothing
+/// for a test that does not depend on others.
 pub(super) fn draw(markup: &mut Markup, test: &TestReport, sources: &Sources) {
     let alone = || vec![Turn::whole(&test.name)];
     if let (true, Some(order)) = (test.verdict.is_of_order(), &test.order) {
@@ -86,7 +87,7 @@ fn side(
             let text = format!(": the test {outcome}");
             markup.leaf("span", &[("class", "outcome")], &text);
         });
-        // The lines of a test are shown at its first turn.
+        // The accesses of a test are shown only at its first turn.
         let mut shown = BTreeSet::new();
         markup.element("ol", &[("class", "tests")], |markup| {
             for turn in turns {
@@ -108,7 +109,7 @@ fn side(
     });
 }
 
-/// The line at which a test changes or uses the state, if known.
+/// Draws the lines at which a test changes or uses the state, if they are known.
 fn act(markup: &mut Markup, test: &str, is_own: bool, state: &SharedState, sources: &Sources) {
     let name = state_name(&state.kind, &state.name);
     let written = state.written.as_ref().filter(|written| written.test == test);
@@ -121,7 +122,7 @@ fn act(markup: &mut Markup, test: &str, is_own: bool, state: &SharedState, sourc
     }
 }
 
-/// A line of a test, with what it does to the state.
+/// Draws a line of a test's source with what it does to the state.
 fn place(markup: &mut Markup, file: &str, line: u32, does: &str, sources: &Sources) {
     markup.element("div", &[("class", "act")], |markup| {
         markup.leaf("small", &[], &format!("{file}:{line}"));
@@ -136,7 +137,7 @@ fn place(markup: &mut Markup, file: &str, line: u32, does: &str, sources: &Sourc
 mod tests {
     use super::*;
 
-    fn told(inner: bool, pause_at: Option<u64>) -> Vec<String> {
+    fn turn_texts(inner: bool, pause_at: Option<u64>) -> Vec<String> {
         let race =
             Race { with: "other".to_owned(), inner, interrupt_at: 2, pause_at, ..Race::default() };
         let turns = turns("own", &race);
@@ -150,10 +151,10 @@ mod tests {
         for (inner, tests) in [(false, ["own", "other", "own"]), (true, ["other", "own", "other"])]
         {
             let expected = [0, 1, 2].map(|at| format!("{} {}", tests[at], whole[at]));
-            assert_eq!(told(inner, None), expected);
+            assert_eq!(turn_texts(inner, None), expected);
         }
         assert_eq!(
-            told(false, Some(0)),
+            turn_texts(false, Some(0)),
             [
                 "own stops at access 2",
                 "other stops at access 0",

@@ -7,7 +7,7 @@ use chrono::DateTime;
 use super::markup::Markup;
 use crate::report::schema::Verdict;
 
-/// Maximum number of runs that are shown, the last ones.
+/// Maximum number of runs that are shown. The latest ones are kept.
 const SHOWN: usize = 60;
 
 /// A test in an earlier run.
@@ -15,18 +15,18 @@ const SHOWN: usize = 60;
 pub struct Moment {
     /// Time of the run, in milliseconds since 1970.
     pub time: u64,
-    /// Commit that was checked out, shortened, if there was one.
+    /// Abbreviated commit that was checked out, if there was one.
     pub commit: Option<String>,
-    /// Whether the working tree differed from it.
+    /// Whether the working tree differed from the commit.
     pub modified: bool,
-    /// Conclusion.
+    /// Verdict of the run.
     pub verdict: Verdict,
 }
 
-/// The earlier runs of each test by its id, the oldest first.
+/// The earlier runs of each test, by test id, the oldest first.
 pub type Past = BTreeMap<String, Vec<Moment>>;
 
-/// Draws the history of a test; nothing if it has no run but one.
+/// Draws the history of a test, unless it has fewer than two runs.
 pub(super) fn draw(markup: &mut Markup, moments: &[Moment]) {
     if moments.len() < 2 {
         return;
@@ -51,10 +51,12 @@ pub(super) fn draw(markup: &mut Markup, moments: &[Moment]) {
     });
 }
 
-/// `2026-11-25 18:02, commit 0123abc, modified: ID`.
+/// Describes a run: `2026-11-25 18:02, commit 0123abc, modified: ID`.
 fn described(moment: &Moment) -> String {
-    let time = i64::try_from(moment.time).ok().and_then(DateTime::from_timestamp_millis);
-    let time = time.map_or_else(String::new, |time| format!("{}, ", time.format("%Y-%m-%d %H:%M")));
+    let time = i64::try_from(moment.time)
+        .ok()
+        .and_then(DateTime::from_timestamp_millis)
+        .map_or_else(String::new, |time| format!("{}, ", time.format("%Y-%m-%d %H:%M")));
     let commit = match &moment.commit {
         Some(commit) => format!("commit {commit}"),
         None => "no commit".to_owned(),

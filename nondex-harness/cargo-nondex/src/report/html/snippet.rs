@@ -1,4 +1,4 @@
-//! Source lines with marks, as they stand in the file.
+//! Draws source lines with marks.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::report::human::{Mark, Sources, span};
 /// Number of lines shown before and after a marked one.
 const CONTEXT: u32 = 2;
 
-/// Draws the places of a finding, file by file in the order in which files are first named.
+/// Draws the places of a finding by file, in the order in which the files first occur.
 pub(super) fn places(markup: &mut Markup, places: &[Mark], sources: &Sources) {
     let mut files: Vec<(&str, Vec<&Mark>)> = Vec::new();
     for place in places {
@@ -18,14 +18,14 @@ pub(super) fn places(markup: &mut Markup, places: &[Mark], sources: &Sources) {
         }
     }
     for (file, places) in files {
-        let source = sources.read(file);
-        let source = source.as_deref().unwrap_or_default();
+        let content = sources.read(file);
+        let source = content.as_deref().unwrap_or_default();
         let (shown, hidden): (Vec<&Mark>, Vec<&Mark>) =
             places.into_iter().partition(|place| span(source, place.line, place.column).is_some());
         if !shown.is_empty() {
             lines(markup, file, source, &shown);
         }
-        // Not to be read, or changed since.
+        // The file is unreadable, or has changed since the run.
         for place in hidden {
             markup.element("p", &[("class", "unread")], |markup| {
                 markup.leaf("code", &[], &format!("{file}:{}", place.line));
@@ -36,7 +36,7 @@ pub(super) fn places(markup: &mut Markup, places: &[Mark], sources: &Sources) {
     }
 }
 
-/// The marked lines of a file with those around them.
+/// Draws the marked lines of a file and the lines around them.
 fn lines(markup: &mut Markup, file: &str, source: &str, places: &[&Mark]) {
     let mut marks: BTreeMap<u32, Vec<&Mark>> = BTreeMap::new();
     for place in places {
@@ -71,7 +71,7 @@ fn lines(markup: &mut Markup, file: &str, source: &str, places: &[&Mark]) {
     });
 }
 
-/// One line, its marks, and their labels below it.
+/// Draws one line, its marks, and their labels below it.
 fn row(markup: &mut Markup, number: u32, text: &str, source: &str, places: Option<&Vec<&Mark>>) {
     let places = places.map_or(&[][..], Vec::as_slice);
     let is_primary = places.iter().any(|place| place.is_primary);
@@ -83,10 +83,10 @@ fn row(markup: &mut Markup, number: u32, text: &str, source: &str, places: Optio
     markup.element("div", &[("class", class)], |markup| {
         markup.leaf("span", &[("class", "no")], &number.to_string());
         markup.element("code", &[], |markup| {
-            // The primary mark decides where several overlap.
-            let marked = places.iter().find(|place| place.is_primary == is_primary);
+            // If several marks overlap, the primary one is drawn.
+            let mark = places.iter().find(|place| place.is_primary == is_primary);
             let start = text.as_ptr() as usize - source.as_ptr() as usize;
-            let marked = marked.and_then(|place| span(source, number, place.column)).map(|range| {
+            let marked = mark.and_then(|place| span(source, number, place.column)).map(|range| {
                 let end = (range.end - start).min(text.len());
                 (range.start - start).min(end)..end
             });

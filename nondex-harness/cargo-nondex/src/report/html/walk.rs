@@ -5,7 +5,7 @@ use crate::report::html::snippet;
 use crate::report::human::{Mark, Sources, Wait, Walk, waiting_threads};
 use crate::report::schema::TestReport;
 
-/// Draws the lanes. The script goes through them step by step.
+/// Draws the lanes of a race. The script steps through them.
 pub(super) fn lanes(markup: &mut Markup, walk: &Walk, sources: &Sources) {
     markup.leaf("h4", &[], "The threads, step by step");
     markup.element("div", &[("class", "walk")], |markup| {
@@ -88,7 +88,7 @@ fn step(markup: &mut Markup, walk: &Walk, at: usize, sources: &Sources) {
     });
 }
 
-/// Draws what each thread waited for when the scheduler ended the process, if it did.
+/// Draws what each thread waited for, if the scheduler ended the process.
 pub(super) fn waits(markup: &mut Markup, test: &TestReport, sources: &Sources) {
     let Some((how, waits)) = waiting_threads(test) else { return };
     markup.leaf("h4", &[], "What the threads wait for");
@@ -117,7 +117,9 @@ fn one(markup: &mut Markup, wait: &Wait, sources: &Sources) {
             is_primary,
         })
     };
-    let places = [marked(place, "waits here", true), marked(other_place, other, false)];
-    let places: Vec<Mark> = places.into_iter().flatten().collect();
+    let places: Vec<Mark> = [marked(place, "waits here", true), marked(other_place, other, false)]
+        .into_iter()
+        .flatten()
+        .collect();
     snippet::places(markup, &places, sources);
 }

@@ -1,19 +1,22 @@
-//! The answer about a change: how many of the failures it may have caused.
+//! The answer about a change: how many failures it may have caused.
 
 use crate::judge::change::Blame;
 use crate::report::listing::{first, plural};
 use crate::report::schema::TestReport;
 
-/// Maximum number of tests that are named with each verdict.
+/// Maximum number of tests that are named for each answer.
 const NAMED: usize = 3;
 
-/// `3 failures: 1 may be caused by the change (a$sums), 2 not caused by the change`; nothing where
-/// no failure was compared with a change.
+/// Returns the answer: `3 failures: 1 may be caused by the change (a$sums), 2 not caused by the
+/// change`. Returns `None` if no failure was compared with a change.
 pub(super) fn answer(tests: &[TestReport]) -> Option<String> {
     let of = |blame: Blame| {
-        let tests = tests.iter().filter_map(|test| Some((test.change.as_ref()?, &test.id)));
-        let tests = tests.filter(|(change, _)| change.verdict == blame).map(|(_, id)| id);
-        tests.collect::<Vec<&String>>()
+        tests
+            .iter()
+            .filter_map(|test| Some((test.change.as_ref()?, &test.id)))
+            .filter(|(change, _)| change.verdict == blame)
+            .map(|(_, id)| id)
+            .collect::<Vec<&String>>()
     };
     let [caused, unknown, innocent] = [Blame::Regression, Blame::Unknown, Blame::Flaky].map(of);
     let all = caused.len() + unknown.len() + innocent.len();

@@ -1,7 +1,7 @@
-//! What tests depend on: the calls that are responsible, and the tests that fail because of them.
+//! Causes of findings: the responsible calls, and the tests that fail because of them.
 //!
-//! Most flaky tests fail in clusters. Tests with the same culprits are one finding: the one with
-//! the most evidence is drawn in full, the others are listed under it.
+//! Most flaky tests fail in clusters. Tests with the same culprits form one finding. The test with
+//! the most evidence is drawn in full, and the others are listed below it.
 
 mod headline;
 mod lines;
@@ -21,17 +21,17 @@ use super::{View, fixes, interleaving, short, timing};
 use crate::report::listing::first;
 use crate::report::schema::{Advice, Culprit, TestReport};
 
-/// How many of the other tests with one cause a brief finding names.
+/// Maximum number of other tests that a brief finding names.
 const NAMED: usize = 3;
 
 /// Tests whose outcome depends on the same calls, the one with the most evidence first. A test
-/// without a culprit is by itself.
+/// without a culprit forms its own cause.
 #[derive(Debug)]
 pub(super) struct Cause<'r> {
     tests: Vec<&'r TestReport>,
 }
 
-/// What makes two culprits one: API, file, line, column and stack.
+/// What identifies a culprit: API, file, line, column and stack.
 type Identity<'r> = (&'r str, &'r str, u32, u32, Option<&'r str>);
 
 fn identity(culprit: &Culprit) -> Identity<'_> {
@@ -40,7 +40,7 @@ fn identity(culprit: &Culprit) -> Identity<'_> {
 }
 
 impl<'r> Cause<'r> {
-    /// The causes of all findings among `tests`, in the order of their first test.
+    /// Returns the causes of all findings among `tests`, in the order of their first tests.
     pub(super) fn of(tests: &'r [TestReport]) -> Vec<Self> {
         let mut by_culprits: IndexMap<_, Vec<&'r TestReport>> = IndexMap::new();
         for (place, test) in tests.iter().enumerate() {
@@ -48,7 +48,7 @@ impl<'r> Cause<'r> {
                 continue;
             }
             let culprits: BTreeSet<_> = test.culprits.iter().map(identity).collect();
-            // Without a culprit it is by itself.
+            // A test without a culprit is in its own cause.
             let own = culprits.is_empty().then_some(place);
             by_culprits.entry((culprits, own)).or_default().push(test);
         }
@@ -60,60 +60,62 @@ impl<'r> Cause<'r> {
         causes
     }
 
-    /// Whether the culprits are known, and confirmed for one test at least.
+    /// Returns whether the culprits are confirmed for at least one test.
     pub(super) fn is_confirmed(&self) -> bool {
         self.tests[0].has_confirmed_culprits()
     }
 
-    /// Whether there is a suspicion at least.
+    /// Returns whether there are culprits, confirmed or suspected.
     pub(super) fn is_known(&self) -> bool {
         !self.tests[0].culprits.is_empty()
     }
 
-    /// Whether only delays of threads are responsible.
+    /// Returns whether the tests depend on threads or time only.
     pub(super) fn is_of_timing(&self) -> bool {
         self.tests[0].reason.is_some()
     }
 
-    /// Why it is advice, if all of it is.
+    /// Returns why the finding is only advice, if it is advice for all tests.
     pub(super) fn advice(&self) -> Option<Advice> {
         let advice = self.tests[0].advice()?;
         self.tests.iter().all(|test| test.advice().is_some()).then_some(advice)
     }
 
-    /// Whether it is advice on delays that are longer than any machine's, or only suspected.
+    /// Returns whether this is advice on delays that are suspected, unmeasured, or longer than on a
+    /// busy machine.
     pub(super) fn is_advice_on_delays(&self) -> bool {
         let is_long =
             |advice| matches!(advice, Advice::Starved | Advice::Unmeasured | Advice::Suspected);
         self.is_of_timing() && self.advice().is_some_and(is_long)
     }
 
-    /// The advice without its source.
+    /// Returns the advice without source lines.
     pub(super) fn short_advice<'s>(&self, view: &View<'s>) -> Diagnostic<'s> {
         let test = self.tests[0];
-        let headline = headline(test, self.as_sure() - 1);
+        let headline = headline(test, self.same_evidence() - 1);
         let mut diagnostic = Diagnostic::new(view, Severity::Warning, test.verdict, headline);
         diagnostic.note("advice", &format!("{}: `-v` shows where", timing::needed(test)));
         diagnostic
     }
 
-    /// How many of its tests are known to depend on it, or are suspected to if none is known.
-    fn as_sure(&self) -> usize {
-        let sure = self.tests.iter().map(|test| test.has_confirmed_culprits());
-        sure.filter(|sure| *sure == self.is_confirmed()).count()
+    /// Returns the number of tests for which the culprits are confirmed, or suspected if none is
+    /// confirmed.
+    fn same_evidence(&self) -> usize {
+        let is_confirmed = self.is_confirmed();
+        self.tests.iter().filter(|test| test.has_confirmed_culprits() == is_confirmed).count()
     }
 
-    /// What the first of its tests relies on, its headline without the other tests.
+    /// Returns the headline of the first test, without the other tests.
     pub(super) fn headline_of_first(&self) -> String {
         headline(self.tests[0], 0)
     }
 
-    /// Its tests, the one with the most evidence first.
+    /// Returns the tests, the one with the most evidence first.
     pub(super) fn tests(&self) -> &[&'r TestReport] {
         &self.tests
     }
 
-    /// Where, why, how often, and what to do.
+    /// Draws the whole finding: where, why, how often, and what to do.
     pub(super) fn diagnostic<'s>(&self, strict: bool, view: &View<'s>) -> Diagnostic<'s> {
         let (&test, others) = self.tests.split_first().expect("a cause has a test");
         let advice = self.advice().filter(|_| !strict);
@@ -122,7 +124,7 @@ impl<'r> Cause<'r> {
             None => Severity::Error,
         };
         let mut diagnostic =
-            Diagnostic::new(view, severity, test.verdict, headline(test, self.as_sure() - 1));
+            Diagnostic::new(view, severity, test.verdict, headline(test, self.same_evidence() - 1));
         let stopped = lines::all(&mut diagnostic, test, view);
         let mut fixes = promises(&mut diagnostic, test);
         if let Some(reason) = test.reason {
@@ -159,7 +161,7 @@ impl<'r> Cause<'r> {
     }
 }
 
-/// What its level means.
+/// Adds a note about what the weakest level means.
 fn level(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     let Some(level) = test.weakest_level else { return };
     let text = match test.reason {
@@ -178,7 +180,7 @@ fn level(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     diagnostic.detail("level", &text);
 }
 
-/// What a finding at STD means that is not known to fail by chance in each run.
+/// Returns what a finding at STD means if it is not known to be flaky today.
 fn of_platform(test: &TestReport) -> &'static str {
     let is_listed =
         |culprit: &Culprit| matches!(culprit.family, Family::Directory | Family::Environment);
@@ -189,10 +191,10 @@ fn of_platform(test: &TestReport) -> &'static str {
     }
 }
 
-/// What std leaves open, each once. Returns what to do about it.
+/// Adds notes about what std leaves unspecified, one for each model. Returns the fixes.
 fn promises(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> Vec<&'static str> {
     let culprits = &test.culprits;
-    let mut told = BTreeSet::new();
+    let mut described = BTreeSet::new();
     let mut fixes = IndexSet::new();
     if culprits.iter().any(is_elsewhere) {
         diagnostic.detail(
@@ -203,10 +205,9 @@ fn promises(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> Vec<&'static 
         );
         fixes.insert("sort what was listed where it comes back from there");
     }
-    let ours = culprits.iter().filter(|culprit| !is_elsewhere(culprit));
-    for culprit in ours {
+    for culprit in culprits.iter().filter(|culprit| !is_elsewhere(culprit)) {
         let Some(model) = Model::by_api(&culprit.api) else { continue };
-        if told.insert(model.api) {
+        if described.insert(model.api) {
             fixes.insert(model.fix);
             let api = short(model.api);
             // One model covers all waits with a limit.
@@ -231,21 +232,21 @@ fn promises(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> Vec<&'static 
     fixes.into_iter().collect()
 }
 
-/// The ids of the other tests of a cause, the first few.
+/// Lists the ids of the first few other tests of a cause.
 fn named(others: &[&TestReport]) -> String {
     let ids: Vec<&str> = others.iter().map(|test| test.id.as_str()).collect();
     format!("because of the same: {}", first(&ids, NAMED))
 }
 
-/// The other tests of a cause, each with what is not said of the first one.
+/// Lists the other tests of a cause, each with what differs from the first test.
 fn list(first: &TestReport, others: &[&TestReport]) -> String {
     let calls = if first.culprits.len() == 1 { "the same call" } else { "the same calls" };
-    let sure = others.iter().filter(|test| test.has_confirmed_culprits()).count();
-    let mut text = match (sure, others.len() - sure) {
+    let confirmed = others.iter().filter(|test| test.has_confirmed_culprits()).count();
+    let mut text = match (confirmed, others.len() - confirmed) {
         (0, suspected) => format!("{suspected} more may depend on {calls}:"),
-        (sure, 0) => format!("{sure} more because of {calls}:"),
-        (sure, suspected) => {
-            format!("{sure} more because of {calls}, and {suspected} that may be:")
+        (confirmed, 0) => format!("{confirmed} more because of {calls}:"),
+        (confirmed, suspected) => {
+            format!("{confirmed} more because of {calls}, and {suspected} that may be:")
         }
     };
     for test in others {

@@ -1,4 +1,4 @@
-//! What a campaign cost, and what it left out because its budget was spent.
+//! The cost of a campaign, and the runs it skipped because its budget was spent.
 
 use std::fmt::Write as _;
 
@@ -8,11 +8,11 @@ use super::count::named;
 use crate::report::listing::plural;
 use crate::report::schema::{Report, TestReport};
 
-/// Number of tests that are named as the most expensive ones.
+/// Maximum number of tests that are listed as the most expensive ones.
 const EXPENSIVE: usize = 5;
 
-/// What was left out; with `all`, of which tests:
-/// `left out, as the budget was spent: 340 runs of 12 tests; --thorough makes them`.
+/// Describes what was skipped, with the names of all tests if `all`: `left out, as the budget was
+/// spent: 340 runs of 12 tests; --thorough makes them`.
 pub(super) fn left_out(report: &Report, all: bool) -> Option<String> {
     let runs: u64 = report.tests.iter().map(|test| test.left_out).sum();
     let (tests, names) = named(report, all, |test| test.left_out > 0);
@@ -27,7 +27,8 @@ pub(super) fn left_out(report: &Report, all: bool) -> Option<String> {
     (tests > 0).then_some(sentence)
 }
 
-/// The tests that took longest, a line each, and what would make them cheaper.
+/// Describes the tests with the longest total time, one line each, and what would make them
+/// cheaper.
 pub(super) fn expensive(report: &Report) -> Vec<String> {
     let mut tests: Vec<&TestReport> = report.tests.iter().filter(|test| test.runs > 0).collect();
     tests.sort_by_key(|test| std::cmp::Reverse(test.elapsed_ms));
@@ -41,7 +42,7 @@ pub(super) fn expensive(report: &Report) -> Vec<String> {
     tests.into_iter().map(sentence).collect()
 }
 
-/// What would make a test cheaper, by what most of its runs were made for.
+/// Returns what would make a test cheaper, based on the step with the most runs.
 fn cheaper(test: &TestReport) -> Option<&'static str> {
     let largest = test.steps.iter().max_by_key(|step| step.runs)?;
     match largest.name.as_str() {
@@ -61,9 +62,10 @@ mod tests {
     use crate::report::schema::Step;
 
     fn test(name: &str, elapsed_ms: u64, left_out: u64, steps: &[(&str, u64)]) -> TestReport {
-        let steps =
-            steps.iter().map(|&(name, runs)| Step { name: name.to_owned(), runs, failures: 0 });
-        let steps: Vec<Step> = steps.collect();
+        let steps: Vec<Step> = steps
+            .iter()
+            .map(|&(name, runs)| Step { name: name.to_owned(), runs, failures: 0 })
+            .collect();
         TestReport {
             elapsed_ms,
             left_out,

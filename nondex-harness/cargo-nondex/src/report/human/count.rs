@@ -1,12 +1,13 @@
-//! How many there are of something, in words.
+//! Counts tests and lists their ids.
 
 use crate::report::listing::first;
 use crate::report::schema::{Report, TestReport};
 
-/// Number of tests or calls that are named unless the view is verbose.
+/// Maximum number of tests or calls that are named unless the view is verbose.
 pub(super) const NAMED: usize = 3;
 
-/// How many tests something holds for, and their ids: all, or `a, b, c and 2 more`.
+/// Returns the number of tests for which `holds` is true, and their ids: all of them, or `a, b, c
+/// and 2 more`.
 pub(super) fn named(
     report: &Report,
     all: bool,

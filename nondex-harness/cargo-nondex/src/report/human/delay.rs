@@ -1,10 +1,10 @@
-//! Words for how long a thread is delayed.
+//! Formats durations of delays.
 
-/// Up to this number of nanoseconds a thread is not late, but only stopped while others do a few
-/// operations.
+/// Limit below which a delay, in nanoseconds, is a preemption: the thread stops only while others
+/// do a few operations.
 pub(super) const MOMENT: u64 = 100_000;
 
-/// Nanoseconds, for people: `800 ns`, `26 ms`, `1.5 s`.
+/// Formats nanoseconds for people, rounded up: `800 ns`, `26 ms`, `1.5 s`.
 pub(super) fn time(nanoseconds: u64) -> String {
     let (unit, name) = match nanoseconds {
         0..1_000 => (1, "ns"),

@@ -1,4 +1,4 @@
-//! One diagnostic, drawn by rustc's renderer: a headline, source lines with carets, notes.
+//! One diagnostic, drawn by rustc's renderer: a headline, source lines with carets, and notes.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -13,47 +13,47 @@ use anstream::adapter::strip_str;
 use super::View;
 use super::sources::Sources;
 
-/// The number of lines of source code that a brief finding has: the call and the failing assertion,
-/// or the two sides of a race.
+/// Maximum number of source lines in a brief finding: the call and the failing assertion, or the
+/// two sides of a race.
 const MAX_PLACES: usize = 2;
 
-/// The number of labels on these.
+/// Maximum number of labels on these lines.
 const MAX_LABELS: usize = 4;
 
 /// A place in a source file: file, line from 1 and, when known, column from 1.
 pub(super) type Location<'p> = (&'p str, u32, Option<u32>);
 
-/// How grave a finding is, the gravest first.
+/// Severity of a finding, the most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// It fails the run.
+    /// The finding fails the run.
     Error,
     /// Advice, or a test that was not judged.
     Warning,
-    /// It does not fail the run: it is known, or a prerequisite is missing.
+    /// The finding does not fail the run: it is known, or a prerequisite is missing.
     Note,
 }
 
 nondex_core::words!(Severity { Error = "error", Warning = "warning", Note = "note" });
 
-/// One diagnostic while it is put together.
+/// A diagnostic under construction.
 #[derive(Debug)]
 pub(in crate::report) struct Diagnostic<'s> {
     sources: &'s Sources,
     is_brief: bool,
-    /// The lines that were marked, and how often.
+    /// The marked lines, one entry for each label.
     marked: Vec<(String, u32)>,
-    /// All places, those that a brief finding has no room for among them.
+    /// All places, including those that a brief finding does not show.
     marks: Vec<Mark>,
     severity: Severity,
     code: String,
     headline: String,
-    /// In the order in which they were first named.
+    /// Source files and unreadable places, in the order of their first mark.
     parts: Vec<Part>,
     notes: Vec<Note>,
 }
 
-/// A place that a diagnostic is about.
+/// A place that a diagnostic marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::report) struct Mark {
     /// Source file.
@@ -62,16 +62,16 @@ pub(in crate::report) struct Mark {
     pub line: u32,
     /// Column, from 1, if known.
     pub column: Option<u32>,
-    /// What is to be seen there; may be empty.
+    /// What is shown at the place; may be empty.
     pub label: String,
-    /// Whether it is a guilty call, not only related to one.
+    /// Whether the place is a responsible call, rather than related to one.
     pub is_primary: bool,
 }
 
 /// A remark under the source lines.
 #[derive(Debug)]
 pub(in crate::report) struct Note {
-    /// What it is about, such as `help`, `message` or `reproduce`.
+    /// Topic of the note, such as `help`, `message` or `reproduce`.
     pub label: String,
     /// Text of one or more lines, without escape sequences.
     pub text: String,
@@ -80,20 +80,20 @@ pub(in crate::report) struct Note {
 /// Annotations of places.
 #[derive(Debug)]
 enum Part {
-    /// A source file with lines of it.
+    /// A source file with annotated lines.
     Source {
         path: String,
         source: String,
         annotations: Vec<Annotation<'static>>,
-        /// Their texts, each once per place.
-        said: Vec<(Range<usize>, Option<String>)>,
+        /// Ranges and texts of the annotations, to avoid duplicates.
+        labels: Vec<(Range<usize>, Option<String>)>,
     },
-    /// A place that cannot be read, and its annotation.
+    /// The position of a place whose source is unreadable, and its annotation.
     Unreadable(Vec<Element<'static>>),
 }
 
 impl<'s> Diagnostic<'s> {
-    /// Begins with `severity[code]: message`.
+    /// Creates a diagnostic that begins with `severity[code]: headline`.
     pub(super) fn new(
         view: &View<'s>,
         severity: Severity,
@@ -113,28 +113,29 @@ impl<'s> Diagnostic<'s> {
         }
     }
 
-    /// The source line of a guilty call, with carets and a label, which may be empty. The file of
-    /// the first one is that of `-->`. Of a line that cannot be read there is only the place.
+    /// Marks the source line of a responsible call with carets and a label, which may be empty. The
+    /// file of the first mark follows `-->`. If the line cannot be read, only its position is
+    /// shown.
     pub(super) fn primary(&mut self, place: Location<'_>, label: String) {
         self.mark(AnnotationKind::Primary, place, label);
     }
 
-    /// The same for what else has to do with it.
+    /// Marks a related source line in the same way.
     ///
-    /// A brief finding has the first places only, those after them are left out.
+    /// A brief finding shows only the first places and omits the others.
     pub(super) fn secondary(&mut self, place: Location<'_>, label: String) {
         self.mark(AnnotationKind::Context, place, label);
     }
 
-    /// Whether a brief finding may have another label at this line.
+    /// Returns whether a brief finding may have another label at this line.
     fn has_room_for(&self, file: &str, line: u32) -> bool {
-        let marked = self.marked.iter();
-        let lines: BTreeSet<(&str, u32)> = marked.map(|(file, line)| (&**file, *line)).collect();
+        let lines: BTreeSet<(&str, u32)> =
+            self.marked.iter().map(|(file, line)| (&**file, *line)).collect();
         let is_marked = lines.contains(&(file, line));
         self.marked.len() < MAX_LABELS && (is_marked || lines.len() < MAX_PLACES)
     }
 
-    /// Whether this line is shown.
+    /// Returns whether this line is shown.
     pub(super) fn has_marked(&self, file: &str, line: u32) -> bool {
         self.marked.iter().any(|(marked, at)| (marked.as_str(), *at) == (file, line))
     }
@@ -154,16 +155,16 @@ impl<'s> Diagnostic<'s> {
         self.marked.push((file.to_owned(), line));
         let label = Some(label).filter(|label| !label.is_empty());
         let known = self.parts.iter_mut().find_map(|part| match part {
-            Part::Source { path, source, annotations, said } if path == file => {
-                Some((source, annotations, said))
+            Part::Source { path, source, annotations, labels } if path == file => {
+                Some((source, annotations, labels))
             }
             _ => None,
         });
-        if let Some((source, annotations, said)) = known {
+        if let Some((source, annotations, labels)) = known {
             if let Some(span) = span(source, line, column) {
                 let remark = (span.clone(), label.clone());
-                if !said.contains(&remark) {
-                    said.push(remark);
+                if !labels.contains(&remark) {
+                    labels.push(remark);
                     annotations.push(kind.span(span).label(label));
                 }
                 return;
@@ -175,11 +176,11 @@ impl<'s> Diagnostic<'s> {
                 path: file.to_owned(),
                 source,
                 annotations: vec![kind.span(span.clone()).label(label.clone())],
-                said: vec![(span, label)],
+                labels: vec![(span, label)],
             });
             return;
         }
-        // Not to be read, or changed since.
+        // The file is unreadable, or has changed since the run.
         let mut origin = Origin::path(file.to_owned()).line(line as usize);
         if let Some(column) = column {
             origin = origin.char_column(column as usize);
@@ -192,60 +193,60 @@ impl<'s> Diagnostic<'s> {
         self.parts.push(Part::Unreadable(elements));
     }
 
-    /// ` = label: message`, further lines of the message under its first. Escape sequences in it
-    /// are left out.
+    /// Adds ` = label: message`. Further lines of the message are aligned below its first. Escape
+    /// sequences are removed.
     pub(super) fn note(&mut self, label: &str, message: &str) {
         let text = strip_str(message).to_string();
         let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
         self.notes.push(Note { label: label.to_owned(), text: lines.join("\n") });
     }
 
-    /// A note that a brief finding does not have.
+    /// Adds a note that a brief finding omits.
     pub(super) fn detail(&mut self, label: &str, message: &str) {
         if !self.is_brief {
             self.note(label, message);
         }
     }
 
-    /// A place that a brief finding does not show.
+    /// Marks a place that a brief finding omits.
     pub(super) fn context(&mut self, place: Location<'_>, label: String) {
         if !self.is_brief {
             self.secondary(place, label);
         }
     }
 
-    /// How grave it is.
+    /// Returns the severity.
     pub(in crate::report) const fn severity(&self) -> Severity {
         self.severity
     }
 
-    /// Makes it one that fails no run.
+    /// Changes the severity, so that the finding does not fail the run.
     pub(super) const fn soften(&mut self) {
         self.severity = Severity::Note;
     }
 
-    /// Its first line, without severity and code.
+    /// Returns the first line, without severity and code.
     pub(in crate::report) fn headline(&self) -> &str {
         &self.headline
     }
 
-    /// The places that it is about, in the order in which they are shown.
+    /// Returns the marked places, in the order of the text.
     pub(in crate::report) fn marks(&self) -> &[Mark] {
         &self.marks
     }
 
-    /// The remarks, in the order in which they are shown.
+    /// Returns the notes, in the order of the text.
     pub(in crate::report) fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// The text of the first remark with this label.
+    /// Returns the text of the first note with this label.
     pub(in crate::report) fn remark(&self, label: &str) -> Option<&str> {
         let note = self.notes.iter().find(|note| note.label == label)?;
         Some(&note.text)
     }
 
-    /// The diagnostic as styled text, and an empty line.
+    /// Renders the diagnostic as styled text, followed by an empty line.
     pub(super) fn finish(self) -> String {
         let level = match self.severity {
             Severity::Error => Level::ERROR,
@@ -269,8 +270,8 @@ impl<'s> Diagnostic<'s> {
     }
 }
 
-/// The bytes that a place points at: a path or method name; without a column the line's text.
-/// `None` when there is no such line.
+/// Returns the byte range of a place in `source`: a path or method name, or the line's text if
+/// there is no column. Returns `None` when there is no such line.
 pub(in crate::report) fn span(
     source: &str,
     line: u32,
@@ -291,8 +292,8 @@ pub(in crate::report) fn span(
     Some(start_of_line + range.start..start_of_line + range.end)
 }
 
-/// The length of the path or method name that `text` begins with, borrowed or not; at least one
-/// character.
+/// Returns the length of the path or method name that `text` begins with, with any `&` before it.
+/// The length is at least one character.
 fn name(text: &str) -> usize {
     let borrowed = text.len() - text.trim_start_matches('&').len();
     let name = text[borrowed..]

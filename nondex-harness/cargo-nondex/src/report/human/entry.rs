@@ -1,19 +1,19 @@
-//! What a report shows of one or more tests: a line, or a diagnostic.
+//! Entries of a report on one or more tests: a line, or a diagnostic.
 
 use super::diagnostic::Diagnostic;
 use super::verdict_style;
 use crate::report::schema::TestReport;
 
-/// One of the things that a report shows.
+/// One entry of a report.
 #[derive(Debug)]
 pub(in crate::report) enum Entry<'r, 's> {
-    /// A test that needs no more than a line, and what is in it.
+    /// A test with a single line, and the text of the line.
     Remark(&'r TestReport, String),
     /// A finding.
     Shown {
-        /// The tests that it is about, the one that it shows first.
+        /// The tests of the finding, the one drawn in full first.
         tests: Vec<&'r TestReport>,
-        /// Its headline, if it were about the first test alone.
+        /// The headline of the finding if it were about the first test alone.
         first: String,
         /// The finding.
         diagnostic: Box<Diagnostic<'s>>,
@@ -21,7 +21,7 @@ pub(in crate::report) enum Entry<'r, 's> {
 }
 
 impl<'r, 's> Entry<'r, 's> {
-    /// A finding whose headline names one test.
+    /// Creates an entry for a finding whose headline names one test.
     pub(super) fn shown(tests: Vec<&'r TestReport>, diagnostic: Diagnostic<'s>) -> Self {
         Entry::Shown {
             tests,
@@ -30,7 +30,7 @@ impl<'r, 's> Entry<'r, 's> {
         }
     }
 
-    /// The tests that it is about, the one that it shows first.
+    /// Returns the tests of the entry, the one drawn in full first.
     pub(in crate::report) fn tests(&self) -> &[&'r TestReport] {
         match self {
             Entry::Remark(test, _) => std::slice::from_ref(test),
@@ -38,7 +38,7 @@ impl<'r, 's> Entry<'r, 's> {
         }
     }
 
-    /// Its first line, without severity and code.
+    /// Returns the first line, without severity and code.
     pub(in crate::report) fn headline(&self) -> String {
         match self {
             Entry::Remark(test, why) if why.is_empty() => format!("`{}`", test.id),
@@ -47,7 +47,7 @@ impl<'r, 's> Entry<'r, 's> {
         }
     }
 
-    /// The finding, if there is more than a line.
+    /// Returns the finding, unless the entry is a single line.
     pub(in crate::report) fn diagnostic(&self) -> Option<&Diagnostic<'s>> {
         match self {
             Entry::Remark(..) => None,
@@ -55,7 +55,7 @@ impl<'r, 's> Entry<'r, 's> {
         }
     }
 
-    /// The entry as styled text.
+    /// Renders the entry as styled text.
     pub(super) fn text(self) -> String {
         let headline = self.headline();
         let test = match self {

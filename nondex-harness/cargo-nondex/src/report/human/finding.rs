@@ -1,4 +1,4 @@
-//! One test that is not stable, and no cause of it is known.
+//! Findings about one test for which no cause is known.
 
 use std::fmt::Write;
 
@@ -14,23 +14,23 @@ use crate::report::listing::{self, cut};
 use crate::report::schema::{FailureReport, Line, TestReport, Verdict};
 use crate::statistics::wilson;
 
-/// How many lines of a failing run's output are shown, the last ones.
+/// Maximum number of lines of a failing run's output, taken from its end.
 const OUTPUT_LINES: usize = 40;
 
-/// The same of a brief finding, where no panic shows why it fails.
+/// The same for a brief finding, if no panic shows why the test fails.
 const BRIEF_OUTPUT_LINES: usize = 5;
 
-/// The characters of a panic's message that a brief finding has at the line that fails.
+/// Maximum number of characters of a panic message in the label of a brief finding.
 const BRIEF_MESSAGE: usize = 60;
 
-/// How many notes a brief finding has.
+/// Maximum number of notes of a brief finding.
 const BRIEF_NOTES: usize = 2;
 
-/// How many lines of a difference are shown unless the view is verbose.
+/// Maximum number of lines of a difference, unless the view is verbose.
 const DIFFERENCE_LINES: usize = 12;
 
-/// What is known of a test; nothing for one that is stable, or not run unless the view is verbose,
-/// or that has a [cause](super::cause).
+/// Returns the entry about a test. Returns `None` if the test is stable, if it has a
+/// [cause](super::cause), or if it was not run and the view is not verbose.
 pub(super) fn entry<'r, 's>(test: &'r TestReport, view: &View<'s>) -> Option<Entry<'r, 's>> {
     let remark = |why: Vec<String>| Some(Entry::Remark(test, why.join("; ")));
     let other = |what: &str| Some(Entry::shown(vec![test], other(test, what, view)));
@@ -66,13 +66,13 @@ pub(super) fn entry<'r, 's>(test: &'r TestReport, view: &View<'s>) -> Option<Ent
     }
 }
 
-/// Whether the time limit ended each run that is shown.
+/// Returns whether every listed failure is a timeout.
 fn is_endless(test: &TestReport) -> bool {
     let mut failures = test.failures.iter();
     !test.failures.is_empty() && failures.all(|failure| failure.outcome == Outcome::TimedOut)
 }
 
-/// On what a test depends that is the same in every run: its build, or a part of its environment.
+/// Describes a dependency that is the same in every run: the build, or a part of the environment.
 fn surroundings(test: &TestReport) -> String {
     if let Some(build) = &test.build {
         return format!("depends on how it was built: {build}");
@@ -81,7 +81,7 @@ fn surroundings(test: &TestReport) -> String {
     format!("depends on {}", part.unwrap_or("its environment"))
 }
 
-/// Why a test that was run is not judged.
+/// Describes why a test that was run is not judged.
 fn unjudged(test: &TestReport) -> String {
     if let Some(build) = &test.build {
         return format!("may depend on how it was built: {build}");
@@ -96,8 +96,8 @@ fn unjudged(test: &TestReport) -> String {
     why.to_owned()
 }
 
-/// How a test differs from run to run; one that races with another does not, as long as they stop
-/// at the same access.
+/// Describes how a test differs between runs. A race with another test is repeatable if both tests
+/// stop at the same accesses, so it has a separate text.
 fn non_deterministic(test: &TestReport) -> String {
     match &test.race {
         None if test.environment.is_some() => surroundings(test),
@@ -110,18 +110,18 @@ fn non_deterministic(test: &TestReport) -> String {
     }
 }
 
-/// Whether a test is drawn with the tests that it depends on.
+/// Returns whether the test is drawn with the tests that it depends on.
 pub(super) fn is_of_order(test: &TestReport) -> bool {
     test.verdict.is_of_order() && !test.is_sanitised() && test.order.is_some()
 }
 
-/// The rates at each level, and what the run that is reproduced said; every failing run in a
-/// verbose view.
+/// Adds notes about the failure rates at each level, and the message of the run to reproduce. A
+/// verbose view has the message of every failing run.
 pub(super) fn failures(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
-    // Alone, it fails everywhere, most often by implication.
+    // Such a test fails in every run without other tests, so rates say nothing.
     let fails_everywhere = matches!(test.verdict, Verdict::Broken | Verdict::OrderDependentBrittle);
-    let is_told = !fails_everywhere && (test.plain.is_none() || test.is_dependent());
-    if let Some(rates) = rates(test).filter(|_| is_told) {
+    let is_informative = !fails_everywhere && (test.plain.is_none() || test.is_dependent());
+    if let Some(rates) = rates(test).filter(|_| is_informative) {
         let confidence = if test.needs_schedule() { "" } else { " with 95 % confidence" };
         let meaning = match (view.brief, test.is_flaky_today()) {
             (true, true) => ": flaky today, now reproducible",
@@ -130,13 +130,13 @@ pub(super) fn failures(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view:
         };
         diagnostic.note("failures", &format!("{rates}{meaning}"));
     }
-    let told = told(test).map_or(&[][..], std::slice::from_ref);
+    let primary = shown_failure(test).map_or(&[][..], std::slice::from_ref);
     let shown = match view.verbose {
-        0 => told,
+        0 => primary,
         _ => &test.failures,
     };
     let place = failing_place(test, view).filter(|_| view.brief);
-    // At the line that fails, if there is room for it, its first line is shown.
+    // If the failing line is shown, its label already has the first line of the message.
     let is_marked = place.is_some_and(|(file, line, _)| diagnostic.has_marked(file, line));
     if is_marked || view.brief && timing::has_waits(test) {
         return;
@@ -148,76 +148,79 @@ pub(super) fn failures(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view:
         alike.entry((run, place, &failure.message)).or_default().push(failure);
     }
     for failures in alike.values() {
-        let text = match place {
+        let full = match place {
             Some((file, line, _)) => {
                 let first = failures[0].message.trim().lines().next().unwrap_or_default();
                 format!("at {file}:{line}: {first}")
             }
             None => message(test, failures),
         };
-        let text = if view.brief { brief(&text, BRIEF_OUTPUT_LINES) } else { text };
+        let text = if view.brief { brief(&full, BRIEF_OUTPUT_LINES) } else { full };
         diagnostic.note("message", &text);
     }
 }
 
-/// The first lines of a text.
+/// Returns the first `most` lines of a text.
 fn brief(text: &str, most: usize) -> String {
     let lines: Vec<&str> = text.lines().take(most).collect();
     lines.join("\n")
 }
 
-/// The label of the line that fails: in a brief finding with the first line of the message.
+/// Returns the label of the failing line. A brief finding includes the first line of the message.
 pub(super) fn fails_here(what: &str, test: &TestReport, view: &View<'_>) -> String {
-    let said = told(test).map(|failure| failure.message.trim());
-    let first = said.and_then(|said| said.lines().next());
+    let first = shown_failure(test).and_then(|failure| failure.message.trim().lines().next());
     match first.filter(|_| view.brief) {
         None => what.to_owned(),
         Some(first) => format!("{what}: {}", cut(first, BRIEF_MESSAGE)),
     }
 }
 
-/// The failing run that is shown: the reproduced one, as another seed may fail at another place.
-fn told(test: &TestReport) -> Option<&FailureReport> {
+/// Returns the failing run to show: the reproduced one, since other seeds may fail at other places.
+fn shown_failure(test: &TestReport) -> Option<&FailureReport> {
     let primary = test.replay.as_ref().and_then(|made| made.primary.as_ref());
     let is_primary = |failure: &&FailureReport| primary.is_some() && failure.id.as_ref() == primary;
     test.failures.iter().find(is_primary).or(test.failures.first())
 }
 
-/// How often it failed at each level, with Wilson's interval:
-/// `STD 0 of 10 (0 to 28 %), ONE 3 of 10 (11 to 60 %)`. Schedules are chosen, so that their share
-/// is no probability: `STD 6 of 10 schedules tried; needs a delay of 219 ns`.
+/// Returns the failure rates at each level with Wilson's 95 % interval: `STD 0 of 10 (0 to 28 %),
+/// ONE 3 of 10 (11 to 60 %)`. Schedules are not random samples, so their share of failures is not a
+/// probability: `STD 6 of 10 schedules tried; needs a delay of 219 ns`.
 pub(super) fn rates(test: &TestReport) -> Option<String> {
     if test.needs_schedule() {
         return schedules(test);
     }
-    let rates = Level::ALL.iter().filter_map(|level| {
-        let [failed, runs] = *test.failure_rate.get(level)?;
-        let [low, high] = wilson(failed, runs).map(|bound| bound * 100.0);
-        Some(format!("{level} {failed} of {runs} ({low:.0} to {high:.0} %)"))
-    });
-    let rates: Vec<String> = rates.collect();
+    let rates: Vec<String> = Level::ALL
+        .iter()
+        .filter_map(|level| {
+            let [failed, runs] = *test.failure_rate.get(level)?;
+            let [low, high] = wilson(failed, runs).map(|bound| bound * 100.0);
+            Some(format!("{level} {failed} of {runs} ({low:.0} to {high:.0} %)"))
+        })
+        .collect();
     (!rates.is_empty()).then(|| rates.join(", "))
 }
 
-/// How many schedules failed at each level, of those tried, and what they need.
+/// Returns the numbers of failing and tried schedules at each level, and the delay they need.
 fn schedules(test: &TestReport) -> Option<String> {
-    let tried = test.failure_rate.iter();
-    let tried: Vec<String> =
-        tried.map(|(level, [failed, runs])| format!("{level} {failed} of {runs}")).collect();
+    let tried: Vec<String> = test
+        .failure_rate
+        .iter()
+        .map(|(level, [failed, runs])| format!("{level} {failed} of {runs}"))
+        .collect();
     (!tried.is_empty()).then(|| {
         let needed = timing::needed(test);
         format!("{} schedules tried; {needed}", tried.join(", "))
     })
 }
 
-/// The message of failing runs that is the same in all, with their specs and place.
+/// Formats the message that failing runs share, with their specs and place.
 fn message(test: &TestReport, failures: &[&FailureReport]) -> String {
     let failure = failures[0];
     let seeds: Vec<u64> = failures.iter().filter_map(|failure| failure.seed).collect();
     let mut message = match (failure.level, seeds.as_slice()) {
         (Some(level), [seed]) => format!("{level}, seed {seed}"),
         (Some(level), [_, ..]) => format!("{level}, seeds {}", listing::seeds(&seeds)),
-        // Nothing fails but a plain build.
+        // Only a plain build fails.
         _ if test.verdict == Verdict::Unknown && failure.id.is_none() => "plain run".to_owned(),
         _ if failure.before.is_empty() => "clean run".to_owned(),
         _ if test.race.is_some() => {
@@ -228,20 +231,20 @@ fn message(test: &TestReport, failures: &[&FailureReport]) -> String {
     if let (Some(file), Some(line)) = (&failure.file, failure.line) {
         let _ = write!(message, ", at {file}:{line}");
     }
-    let said = failure.message.trim_end();
-    // A message of several lines, such as assert_eq's, is drawn as a separate block.
-    let separator = if said.contains('\n') { '\n' } else { ' ' };
-    format!("{message}:{separator}{said}")
+    let text = failure.message.trim_end();
+    // A message of several lines, such as assert_eq's, starts on a new line.
+    let separator = if text.contains('\n') { '\n' } else { ' ' };
+    format!("{message}:{separator}{text}")
 }
 
-/// What the failing run wrote otherwise than a passing one; the end of all that it wrote in a
-/// verbose view.
+/// Adds notes about the difference between the outputs of a failing and a passing run. A verbose
+/// view also has the end of the failing run's output.
 pub(super) fn output(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
-    // The output of a deadlock is replaced by what each thread waits for.
+    // For a deadlock, the report shows what each thread waits for instead of the output.
     if let Some(difference) = test.difference.as_ref().filter(|_| !is_deadlock(test)) {
         let is_short = difference.lines().count() <= DIFFERENCE_LINES;
         let mut changes = difference.lines().filter(|line| !line.starts_with("@@"));
-        // What was only added is seen in the output.
+        // A difference with only added lines repeats the output, which a verbose view shows.
         let is_more = view.verbose > 0 && changes.any(|line| !line.starts_with('+'));
         if (is_short || is_more) && !view.brief {
             let difference = format!("of the output: - passing run, + failing run\n{difference}");
@@ -253,7 +256,7 @@ pub(super) fn output(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &
     }
 }
 
-/// The last lines of what the failing run wrote.
+/// Adds a note with the last lines of the failing run's output.
 fn last_output(diagnostic: &mut Diagnostic<'_>, test: &TestReport, most: usize) {
     let lines: Vec<&str> = test.output.as_deref().unwrap_or_default().trim_end().lines().collect();
     if lines.is_empty() {
@@ -267,7 +270,7 @@ fn last_output(diagnostic: &mut Diagnostic<'_>, test: &TestReport, most: usize) 
     diagnostic.note("output", &format!("{what}\n{}", lines[skipped..].join("\n")));
 }
 
-/// What else there is to know of a test, and how to see its failure again.
+/// Adds the test's notes and the command to reproduce the failure.
 pub(super) fn close(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
     let most = if view.brief { BRIEF_NOTES } else { test.notes.len() };
     for sentence in test.notes.iter().take(most) {
@@ -278,14 +281,14 @@ pub(super) fn close(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &V
     }
 }
 
-/// The user's own line, if it can be shown, at which the run ended that has only what the culprits
-/// do, or else the one that is shown.
+/// Returns the user's line at which the test fails, if its source is available. The run that has
+/// only the culprits' choices takes precedence over the failing run that is shown.
 pub(super) fn failing_place<'r>(test: &'r TestReport, view: &View<'_>) -> Option<Location<'r>> {
     let explained = test.interleaving.as_ref().and_then(|found| found.failed.as_ref());
     let (file, line) = match explained {
         Some(Line { file, line }) => (file.as_str(), *line),
         None => {
-            let failure = told(test)?;
+            let failure = shown_failure(test)?;
             (failure.file.as_deref()?, failure.line?)
         }
     };
@@ -293,7 +296,7 @@ pub(super) fn failing_place<'r>(test: &'r TestReport, view: &View<'_>) -> Option
     is_shown.then_some((file, line, None))
 }
 
-/// Marks the line at which a test fails or, where that is not known, the one at which it begins.
+/// Marks the line at which a test fails or, if that is unknown, the line at which the test begins.
 pub(super) fn mark(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
     if let Some(place) = failing_place(test, view) {
         diagnostic.primary(place, fails_here("it fails here", test, view));
@@ -302,7 +305,7 @@ pub(super) fn mark(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &Vi
     }
 }
 
-/// Any verdict without a culprit: the test's place, and what the failing run wrote.
+/// Draws a verdict without a culprit: the place of the test, and the output of the failing run.
 fn other<'s>(test: &TestReport, what: &str, view: &View<'s>) -> Diagnostic<'s> {
     let severity = match test.verdict {
         Verdict::NotRun => Severity::Warning,
@@ -314,11 +317,12 @@ fn other<'s>(test: &TestReport, what: &str, view: &View<'s>) -> Diagnostic<'s> {
     };
     let mut diagnostic = Diagnostic::new(view, severity, test.verdict, headline);
     let has_waits = view.brief && timing::mark_waits(&mut diagnostic, test);
-    // The two sides of a race are worth more than where the test fails after it.
+    // A brief finding has few lines, and the two sides of a race are better evidence than the
+    // failure.
     if let Some(race) = test.race.as_ref().filter(|_| view.brief) {
         state::lines(&mut diagnostic, &race.state, &test.name);
     }
-    // Where each thread waits shows more than where the test begins.
+    // The lines where threads wait are better evidence than the line at which the test begins.
     if !has_waits {
         mark(&mut diagnostic, test, view);
     }
@@ -332,10 +336,10 @@ fn other<'s>(test: &TestReport, what: &str, view: &View<'s>) -> Diagnostic<'s> {
     if let Some(race) = &test.race {
         diagnostic.note("state", &state::raced_for(&race.state));
     }
-    // The text of a race is in its message.
-    let is_told = is_deadlock(test) || has_waits || test.race.is_some();
-    if view.verbose == 0 && !is_told {
-        let is_panic = told(test).is_some_and(|failure| failure.file.is_some());
+    // These findings already have a text about the failure.
+    let is_explained = is_deadlock(test) || has_waits || test.race.is_some();
+    if view.verbose == 0 && !is_explained {
+        let is_panic = shown_failure(test).is_some_and(|failure| failure.file.is_some());
         match (view.brief, is_panic) {
             (false, _) => last_output(&mut diagnostic, test, OUTPUT_LINES),
             (true, false) => last_output(&mut diagnostic, test, BRIEF_OUTPUT_LINES),
@@ -373,10 +377,13 @@ mod tests {
         let sources = Sources::new(Utf8Path::new("/nonexistent"), None);
         let text =
             render_test(&test, false, &View { brief: false, verbose: 1, ..View::brief(&sources) });
-        let text = anstream::adapter::strip_str(&text).to_string();
-        let said: Vec<_> = text.lines().filter_map(|line| line.split_once("message: ")).collect();
-        let said: Vec<_> = said.into_iter().map(|(_, message)| message).collect();
-        assert_eq!(said, ["STD, seeds 3,7: left", "STD, seed 4: right", "ONE, seed 3: left"]);
+        let plain = anstream::adapter::strip_str(&text).to_string();
+        let messages: Vec<&str> = plain
+            .lines()
+            .filter_map(|line| line.split_once("message: "))
+            .map(|(_, message)| message)
+            .collect();
+        assert_eq!(messages, ["STD, seeds 3,7: left", "STD, seed 4: right", "ONE, seed 3: left"]);
     }
 
     #[test]
@@ -387,8 +394,8 @@ mod tests {
             test.failures = outcomes.iter().cloned().map(FailureReport::clean).collect();
             let sources = Sources::new(Utf8Path::new("/nonexistent"), None);
             let text = render_test(&test, false, &View::brief(&sources));
-            let text = anstream::adapter::strip_str(&text).to_string();
-            text.lines().next().unwrap().to_owned()
+            let plain = anstream::adapter::strip_str(&text).to_string();
+            plain.lines().next().unwrap().to_owned()
         };
         let never = headline(&[Outcome::TimedOut, Outcome::TimedOut]);
         assert_eq!(never, "error[broken]: `shop$loops` times out in canonical order too");

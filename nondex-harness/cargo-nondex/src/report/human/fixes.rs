@@ -1,24 +1,29 @@
-//! What to do instead, where threads or time decide.
+//! Advice for tests whose outcome depends on threads or time.
 
 use nondex_core::{Kind, Model, Source};
 
 use super::interleaving;
 use crate::report::schema::{TestReport, Timing, WaitCauseKind, WaitReport};
 
-/// What to do instead.
+/// Returns the fixes for a test whose outcome depends on threads or time.
 pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str> {
-    let waits = test.scheduled.iter().flat_map(|one| &one.waits);
-    let operations: Vec<&str> = waits.map(|wait| wait.operation.as_str()).collect();
+    let operations: Vec<&str> = test
+        .scheduled
+        .iter()
+        .flat_map(|one| &one.waits)
+        .map(|wait| wait.operation.as_str())
+        .collect();
     let waits_in = |word: &str| operations.iter().any(|one| one.contains(word));
     let has_owner = |wait: &WaitReport| {
         wait.cause.as_ref().is_some_and(|cause| cause.kind == WaitCauseKind::Has)
     };
     let waits_for_owner = || test.scheduled.iter().any(|one| one.waits.iter().any(has_owner));
-    // Suspects of several kinds ask for several things, of which all but one may miss the point.
+    // Suspects of different kinds have different fixes, and all but one of these may be beside the
+    // point.
     let is_known = test.has_one_kind_of_culprits();
     let has_kind = |kind| is_known && test.culprits.iter().any(|culprit| culprit.kind == kind);
     let mut fixes: Vec<&str> = Vec::new();
-    // Where a clock decides, threads wait only because of it.
+    // If a clock decides, the waiting threads are only a consequence.
     if test.depends_on_clocks() {
         let models = test.culprits.iter().filter_map(|one| Model::by_api(&one.api));
         fixes.extend(models.map(|model| model.fix));
@@ -26,26 +31,22 @@ pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str>
     }
     if waits_in("Barrier") {
         fixes.push(
-            "let as many threads come to the `Barrier` as it was made for, each as often: \
-             it lets \
+            "let as many threads come to the `Barrier` as it was made for, each as often: it lets \
              nobody go on before",
         );
     } else if waits_in("Condvar") || waits_in("park") {
         fixes.push(
             "check the condition under its lock before each wait, in a loop (`while`, \
-             `wait_while`): a notification that nobody waits for is \
-             lost",
+             `wait_while`): a notification that nobody waits for is lost",
         );
     } else if waits_in("Mutex") || waits_in("RwLock") || waits_in("lock") || waits_for_owner() {
         fixes.push(
-            "take the locks in the same order everywhere, or hold no lock while you wait \
-             for another \
-             thread",
+            "take the locks in the same order everywhere, or hold no lock while you wait for \
+             another thread",
         );
     } else if !operations.is_empty() {
         fixes.push(
-            "let what is waited for come: drop a sender that is left over, and join a \
-             thread only \
+            "let what is waited for come: drop a sender that is left over, and join a thread only \
              when nothing that it waits for is still to come from you",
         );
     }
@@ -57,8 +58,8 @@ pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str>
     }
     if has_kind(Kind::Permute) {
         fixes.push(
-            "do not assume which waiting thread is woken: use `notify_all`, or a \
-             condition for each",
+            "do not assume which waiting thread is woken: use `notify_all`, or a condition for \
+             each",
         );
     }
     if !fixes.is_empty() || !is_known {
@@ -72,13 +73,11 @@ pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str>
         Timing::Time => "give it a deadline instead of a margin, or a clock that the test sets",
         Timing::Race if sleeps => {
             "join the thread, or wait for its message, instead of sleeping: no sleep is long \
-             enough; and hold a lock over all that belongs \
-             together"
+             enough; and hold a lock over all that belongs together"
         }
         Timing::Race => {
             "hold the lock over all that belongs together, join or wait for a message before you \
-             look, and make the order explicit where it \
-             matters"
+             look, and make the order explicit where it matters"
         }
     }]
 }
@@ -117,7 +116,7 @@ mod tests {
             let fix = fixed(operations, None);
             assert!(fix.contains(word), "{operations:?}: {fix}");
         }
-        // Locks of parking_lot wait in the system.
+        // Locks of parking_lot wait in a futex call.
         let owner = WaitCause {
             kind: WaitCauseKind::Has,
             thread: "0.0".to_owned(),

@@ -1,4 +1,4 @@
-//! The text about an interleaving: who is stopped, and what another thread does meanwhile.
+//! The text about an interleaving: which thread is stopped, and what another thread does meanwhile.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::report::schema::{
 };
 use crate::report::thread::who;
 
-/// A thread in the middle of a sentence, by its name if it has one.
+/// Returns the text for a thread in the middle of a sentence, with its name if it has one.
 pub(super) fn named(test: &TestReport, thread: &str) -> String {
     match name(test, thread) {
         Some(name) if thread != "0" => format!("thread `{name}`"),
@@ -19,31 +19,34 @@ pub(super) fn named(test: &TestReport, thread: &str) -> String {
     }
 }
 
-/// The name of a thread, if no other one has it, as those of a pool do: the system keeps only its
-/// first 15 bytes.
+/// Returns the name of a thread, unless another thread shares it. Threads of a pool share a name,
+/// and the system keeps only the first 15 bytes of a name.
 pub(super) fn name<'r>(test: &'r TestReport, thread: &str) -> Option<&'r str> {
-    let lanes = test.interleaving.iter().flat_map(|found| &found.threads);
-    let lanes = lanes.map(|lane| (&lane.thread, &lane.name));
-    let waits = test.scheduled.iter().flat_map(|one| &one.waits);
-    let waits = waits.map(|wait| (&wait.thread, &wait.name));
+    let lanes = test
+        .interleaving
+        .iter()
+        .flat_map(|found| &found.threads)
+        .map(|lane| (&lane.thread, &lane.name));
+    let waits =
+        test.scheduled.iter().flat_map(|one| &one.waits).map(|wait| (&wait.thread, &wait.name));
     let all: Vec<_> = lanes.chain(waits).collect();
     let own = all.iter().find(|(one, name)| *one == thread && name.is_some())?;
     let is_shared = all.iter().any(|(one, name)| *one != thread && *name == own.1);
     own.1.as_deref().filter(|_| !is_shared)
 }
 
-/// Which step is the delay of a culprit: of its thread, and at its place, or as long where the
-/// place is not the user's.
+/// Returns the index of the step that is the culprit's delay. The step has the culprit's thread and
+/// its place or, if the place is not in the user's code, its duration.
 fn delay(test: &TestReport, culprit: &Culprit) -> Option<usize> {
     let found = test.interleaving.as_ref()?;
     let thread = culprit.call.as_ref()?.thread.as_str();
-    let least = culprit.number.map(|number| number.value);
+    let duration = culprit.number.map(|number| number.value);
     let is_own = |step: &LaneStepReport| {
         step.delay_ns.is_some() && found.threads[step.lane].thread == thread
     };
     let is_here = |step: &LaneStepReport| is_own(step) && is_at(step, culprit);
     let is_as_long =
-        |step: &LaneStepReport| is_own(step) && step.file.is_none() && step.delay_ns == least;
+        |step: &LaneStepReport| is_own(step) && step.file.is_none() && step.delay_ns == duration;
     found.steps.iter().position(is_here).or_else(|| found.steps.iter().position(is_as_long))
 }
 
@@ -52,32 +55,33 @@ fn is_at(step: &LaneStepReport, culprit: &Culprit) -> bool {
     (step.file.as_deref(), step.line) == (Some(file), Some(line))
 }
 
-/// Whether a culprit's call is known: it stands at the line of its test where it is not.
+/// Returns whether the place of a culprit's call is known. Otherwise the culprit has the line of
+/// its test.
 pub(super) fn has_place(test: &TestReport, culprit: &Culprit) -> bool {
     (Some(&culprit.file), Some(culprit.line)) != (test.file.as_ref(), test.line)
 }
 
-/// What a thread calls where a culprit delays it, when that is in the user's code.
+/// Returns the call before which a culprit delays a thread, if that call is in the user's code.
 pub(super) fn called<'r>(test: &'r TestReport, culprit: &Culprit) -> Option<&'r str> {
     let at = delay(test, culprit)?;
     let step = &test.interleaving.as_ref()?.steps[at];
     step.file.is_some().then_some(&step.what)
 }
 
-/// What a conflict is about in which both sides take a lock.
+/// The object of a conflict in which both threads take a lock.
 const LOCK: &str = "lock";
 
-/// Of a thread that is delayed before it has done anything.
+/// The text for a thread that is delayed before it has done anything.
 pub(super) const BEGINS: &str = "before it begins";
 
-/// Where a delayed thread is stopped, when that is not at its culprit's line: before what it does
-/// there, or after.
+/// Returns where a delayed thread is stopped relative to its culprit's line: before its operation
+/// there, after it, or in the middle. Returns `None` if the thread is stopped at another line.
 pub(super) fn stopped(test: &TestReport, culprit: &Culprit) -> Option<&'static str> {
     let found = test.interleaving.as_ref()?;
     let at = delay(test, culprit)?;
     let delay = &found.steps[at];
     if delay.file.is_none() {
-        // A thread has called nothing before it begins: one that is delayed in a dependency has.
+        // The thread has no user call yet: either it has not begun, or it is inside a dependency.
         let is_started = culprit.call.as_ref()?.thread != "0" && has_place(test, culprit);
         let begins = culprit.family == Family::Schedule && is_started && delay.is_before_all();
         return begins.then_some(BEGINS);
@@ -94,13 +98,13 @@ pub(super) fn stopped(test: &TestReport, culprit: &Culprit) -> Option<&'static s
     }
 }
 
-/// Whether another thread is known that does something to the same meanwhile.
+/// Returns whether another thread is known that accesses the same object during a delay.
 pub(super) fn has_conflict(test: &TestReport) -> bool {
     let found = test.interleaving.as_ref();
     !test.depends_on_clocks() && found.is_some_and(|found| !found.conflicts.is_empty())
 }
 
-/// The conflict of the longest delay, or the first one where none is longer than a moment.
+/// Returns the conflict of the longest delay, or the first conflict if all delays are preemptions.
 fn main_conflict(found: &InterleavingReport) -> Option<&ConflictReport> {
     let delay = |conflict: &ConflictReport| {
         found.steps[conflict.delay].delay_ns.filter(|delay| *delay > MOMENT).unwrap_or(0)
@@ -108,10 +112,11 @@ fn main_conflict(found: &InterleavingReport) -> Option<&ConflictReport> {
     found.conflicts.iter().rev().max_by_key(|conflict| delay(conflict))
 }
 
-/// The sleep of one thread that gives another one its time: a delay that outlasts it decides.
+/// Returns the sleep of a thread that is meant to give another thread enough time. A delay of the
+/// other thread that outlasts the sleep makes the test fail.
 pub(super) fn slept(test: &TestReport) -> Option<&LaneStepReport> {
     let found = test.interleaving.as_ref().filter(|_| has_conflict(test))?;
-    // Where several delays last as long as the sleep together, any one may show it.
+    // Several delays may only together outlast the sleep, so any of the conflicts may have it.
     main_conflict(found).into_iter().chain(&found.conflicts).find_map(|conflict| {
         let outlasts = found.steps[conflict.delay].delay_ns.is_some_and(|delay| delay > MOMENT);
         let sleep = &found.steps[conflict.sleep.filter(|_| outlasts)?];
@@ -131,9 +136,9 @@ pub(super) fn mark_sleep(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     }
 }
 
-/// The two sides of a race: `races: src/a.rs:8 and src/a.rs:9 use the same lock in either order`.
-/// Nothing where a thread wakes too late, and more than one delay decides, or the two sides only
-/// take a lock: then how long it sleeps is relied on.
+/// Describes the two sides of a race: `races: src/a.rs:8 and src/a.rs:9 use the same lock in either
+/// order`. Returns `None` if a thread wakes late, and either more than one delay decides or both
+/// sides only take a lock. In that case the test relies on the duration of a sleep.
 pub(super) fn races(test: &TestReport) -> Option<String> {
     let found = test.interleaving.as_ref().filter(|_| has_conflict(test))?;
     let wakes_late = test.culprits.iter().any(|culprit| culprit.family == Family::Time);
@@ -162,7 +167,7 @@ pub(super) fn races(test: &TestReport) -> Option<String> {
     })
 }
 
-/// Marks what threads other than the one that is shown as stopped do meanwhile.
+/// Marks what other threads do during the delay of `stopped`, the thread whose delay is marked.
 pub(super) fn mark(diagnostic: &mut Diagnostic<'_>, test: &TestReport, stopped: Option<&str>) {
     let found = test.interleaving.iter();
     for conflict in found.flat_map(|found| of_others(found, stopped)) {
@@ -170,8 +175,8 @@ pub(super) fn mark(diagnostic: &mut Diagnostic<'_>, test: &TestReport, stopped: 
     }
 }
 
-/// The conflicts in which another thread than `stopped` does something meanwhile. That one may do
-/// so, too, during the delay of a thread that is not shown.
+/// Returns the conflicts in which another thread than `stopped` is active. The stopped thread may
+/// itself be active during the delay of a thread that is not marked.
 fn of_others<'r>(
     found: &'r InterleavingReport,
     stopped: Option<&str>,
@@ -193,7 +198,7 @@ fn mark_conflict(diagnostic: &mut Diagnostic<'_>, test: &TestReport, conflict: &
     }
 }
 
-/// Draws it: what another thread does meanwhile.
+/// Adds marks and notes about what other threads do during the delays.
 pub(super) fn draw(diagnostic: &mut Diagnostic<'_>, test: &TestReport, stopped: Option<&str>) {
     let Some(found) = &test.interleaving else { return };
     if test.depends_on_clocks() {
@@ -201,14 +206,14 @@ pub(super) fn draw(diagnostic: &mut Diagnostic<'_>, test: &TestReport, stopped: 
     }
     mark_sleep(diagnostic, test);
     mark(diagnostic, test, stopped);
-    let mut said = BTreeSet::new();
+    let mut sentences = BTreeSet::new();
     for conflict in &found.conflicts {
-        // The message of a deadlock has more.
+        // The message of a deadlock has more details.
         if !is_deadlock(test) {
-            said.insert(sentence(test, found, conflict));
+            sentences.insert(sentence(test, found, conflict));
         }
     }
-    for sentence in said {
+    for sentence in sentences {
         diagnostic.detail("race", &sentence);
     }
 }
@@ -217,7 +222,7 @@ pub(super) fn is_deadlock(test: &TestReport) -> bool {
     test.end() == Some("deadlock")
 }
 
-/// What two threads do something to.
+/// Describes the object that two threads access.
 pub(super) fn object(conflict: &ConflictReport) -> String {
     match conflict.object.split_once(':') {
         Some(("file", name)) => format!("the same file `{name}`"),
@@ -228,7 +233,7 @@ pub(super) fn object(conflict: &ConflictReport) -> String {
     }
 }
 
-/// Who is stopped between what, and what another one does meanwhile.
+/// Describes where a thread is stopped, and what another thread does meanwhile.
 fn sentence(test: &TestReport, found: &InterleavingReport, conflict: &ConflictReport) -> String {
     let of = |step: &LaneStepReport| named(test, &found.threads[step.lane].thread);
     let place = |at: usize| {
@@ -262,7 +267,7 @@ fn sentence(test: &TestReport, found: &InterleavingReport, conflict: &ConflictRe
         }
         (None, Some(after)) => format!(
             "{} comes to `{}` at {} too late: before that, {does}",
-            // It may be another thread, which the delayed one starts.
+            // It may be another thread, which the delayed thread starts.
             of(&found.steps[after]),
             found.steps[after].what,
             place(after)

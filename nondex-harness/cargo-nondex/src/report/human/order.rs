@@ -1,5 +1,5 @@
-//! Tests that depend on those before them: one diagnostic for each cause, which is the tests that
-//! make the difference.
+//! Order-dependent tests: one diagnostic for each cause, which is the set of tests that make the
+//! difference.
 
 use std::fmt::Write;
 
@@ -8,10 +8,10 @@ use super::diagnostic::{Diagnostic, Severity};
 use super::{finding, state};
 use crate::report::schema::{Order, SharedState, TestReport, Verdict};
 
-/// How many of the tests with one cause are named.
+/// Maximum number of tests with one cause that are named.
 const NAMED: usize = 10;
 
-/// The order-dependent tests of a report by their causes, each with the order of its first one.
+/// Groups the order-dependent tests of a report by cause, each with the order of its first test.
 pub(super) fn causes(tests: &[TestReport]) -> Vec<(&Order, Vec<&TestReport>)> {
     let mut causes: Vec<(&Order, Vec<&TestReport>)> = Vec::new();
     for test in tests {
@@ -29,8 +29,8 @@ pub(super) fn causes(tests: &[TestReport]) -> Vec<(&Order, Vec<&TestReport>)> {
     causes
 }
 
-/// The tests of the first set; all polluters or setters in a report of a version that did not part
-/// them.
+/// Returns the tests of the first set. Older versions did not separate sets, so for their reports
+/// this is all polluters or setters.
 fn first(order: &Order) -> &[String] {
     match order.sets.first() {
         Some(set) => set,
@@ -39,7 +39,7 @@ fn first(order: &Order) -> &[String] {
     }
 }
 
-/// One cause.
+/// Draws one cause.
 pub(super) fn diagnostic<'s>(
     order: &Order,
     tests: &[&TestReport],
@@ -67,7 +67,7 @@ pub(super) fn diagnostic<'s>(
     let sets: Vec<String> = order.sets.iter().map(|set| sequence(set)).collect();
     match &sets[..] {
         [] => diagnostic.detail(role, &sequence(first)),
-        // The headline has it.
+        // The headline names a single set.
         [one] => diagnostic.detail(role, one),
         several => diagnostic.note(role, &format!("any of\n{}", several.join("\n"))),
     }
@@ -103,13 +103,13 @@ pub(super) fn diagnostic<'s>(
     diagnostic
 }
 
-/// `a`, or `a` and then `b`.
+/// Formats a sequence of tests: `a`, or `a` and then `b`.
 fn sequence(tests: &[String]) -> String {
     let names: Vec<String> = tests.iter().map(|test| format!("`{test}`")).collect();
     names.join(" and then ")
 }
 
-/// The shortest way to make a test independent.
+/// Returns the shortest way to make a test independent.
 fn fix(is_victim: bool, state: Option<&SharedState>) -> String {
     let text = match state.map(|state| state.kind.as_str()) {
         _ if !is_victim => {
@@ -117,8 +117,7 @@ fn fix(is_victim: bool, state: Option<&SharedState>) -> String {
         }
         Some("env") => {
             "put the variable back in a guard's `Drop`, or pass the value as an argument; in \
-             edition 2024 `set_var` is unsafe because other \
-             threads read the environment"
+             edition 2024 `set_var` is unsafe because other threads read the environment"
         }
         Some("cwd") => {
             "do not change the current folder: join paths to a folder; or put it back in a \
@@ -129,15 +128,14 @@ fn fix(is_victim: bool, state: Option<&SharedState>) -> String {
              it is dropped"
         }
         Some("descriptor") => {
-            "let the open descriptor be dropped at the end of the test that \
-             opens it"
+            "let the open descriptor be dropped at the end of the test that opens it"
         }
         Some("child") => "end the child, and wait for it, at the end of the test that starts it",
         Some("port") => "listen on port 0, and close the listener at the end of the test",
         _ => {
             "put the state back at the end of the test that changes it, in a guard's `Drop`, so \
-             that it happens when it panics, too; a `#[serial]` \
-             group alone does not help: the state stays"
+             that it happens when it panics, too; a `#[serial]` group alone does not help: the \
+             state stays"
         }
     };
     text.to_owned()
@@ -160,10 +158,10 @@ mod tests {
         let tests =
             [victim("a", &["locks"]), victim("b", &["locks", "writes"]), victim("c", &["locks"])];
         let found = causes(&tests);
-        let names = found.iter().map(|(_, tests)| {
-            let names = tests.iter().map(|test| test.name.as_str());
-            names.collect::<Vec<_>>()
-        });
-        assert_eq!(names.collect::<Vec<_>>(), [vec!["a", "c"], vec!["b"]]);
+        let names: Vec<Vec<&str>> = found
+            .iter()
+            .map(|(_, tests)| tests.iter().map(|test| test.name.as_str()).collect())
+            .collect();
+        assert_eq!(names, [vec!["a", "c"], vec!["b"]]);
     }
 }

@@ -1,4 +1,5 @@
-//! The last lines of `cargo nondex test`: how many tests passed, and what no choice controls.
+//! The last lines of `cargo nondex test`: how many tests passed, and what the tool does not
+//! control.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +11,13 @@ use crate::judge::timing::is_timing_source;
 use crate::report::listing::{first, plural};
 use crate::report::schema::{Report, TestReport, Verdict, World};
 
-/// Whether nobody wanted a test to run: it is ignored, for instance.
+/// Returns whether a test did not run on purpose, for instance because it is ignored.
 pub(super) fn is_skipped(test: &TestReport) -> bool {
     test.verdict == Verdict::NotRun && !test.unjudged && !test.cancelled
 }
 
-/// `48 tests run: 46 passed, 2 failed, 1 skipped`; `3/48 tests run` where others had failed before.
+/// Counts outcomes: `48 tests run: 46 passed, 2 failed, 1 skipped`, or `3/48 tests run` if tests
+/// were cancelled after failures.
 pub(super) fn counts(report: &Report) -> String {
     let count = |holds: &dyn Fn(&&TestReport) -> bool| {
         report.tests.iter().filter(|test| holds(test)).count() as u64
@@ -37,8 +39,8 @@ pub(super) fn counts(report: &Report) -> String {
         (unjudged, "not judged"),
         (skipped, "skipped"),
     ];
-    let others = others.into_iter().filter(|(count, _)| *count > 0);
-    parts.extend(others.map(|(count, word)| format!("{count} {word}")));
+    let nonzero = others.into_iter().filter(|(count, _)| *count > 0);
+    parts.extend(nonzero.map(|(count, word)| format!("{count} {word}")));
     let run = match cancelled {
         0 => plural(run, "test"),
         _ => format!("{run}/{}", plural(all, "test")),
@@ -46,15 +48,15 @@ pub(super) fn counts(report: &Report) -> String {
     format!("{run} run: {}", parts.join(", "))
 }
 
-/// What else there is to say of the runs, a sentence each.
+/// Returns the remaining facts about the runs, one sentence each.
 pub(super) fn sentences(report: &Report, world: &World, view: &View<'_>) -> Vec<String> {
     let all = view.verbose > 0;
     let mut sentences = vec![time(report, world)];
     if world.verify {
         sentences.extend(partings(report));
     }
-    let threads = report.tests.iter().filter(|test| test.real_threads.is_some());
-    let threads: Vec<&TestReport> = threads.collect();
+    let threads: Vec<&TestReport> =
+        report.tests.iter().filter(|test| test.real_threads.is_some()).collect();
     if let Some(why) = threads.first().and_then(|test| test.real_threads.as_ref()) {
         let ids = ids(&threads, all);
         sentences.push(format!(
@@ -76,7 +78,7 @@ pub(super) fn sentences(report: &Report, world: &World, view: &View<'_>) -> Vec<
     sentences
 }
 
-/// Which choices were made, and how much time the tests thought had passed.
+/// Describes the choices of the runs, and how much waiting in virtual time was saved.
 fn time(report: &Report, world: &World) -> String {
     let choices = match world.seed {
         None => "every choice in canonical order".to_owned(),
@@ -95,12 +97,13 @@ fn time(report: &Report, world: &World) -> String {
     }
 }
 
-/// Which tests differed between two equal runs, and where first.
+/// Describes which tests differed between two equal runs, and where they first did.
 fn partings(report: &Report) -> Vec<String> {
     let is_compared = |test: &&TestReport| test.verdict != Verdict::NotRun;
     let compared = report.tests.iter().filter(is_compared).count() as u64;
-    let parted = report.tests.iter();
-    let parted: Vec<String> = parted
+    let parted: Vec<String> = report
+        .tests
+        .iter()
         .filter_map(|test| Some(format!("{}: {}", test.id, test.parting.as_ref()?)))
         .collect();
     let head = match parted.len() {
@@ -110,9 +113,9 @@ fn partings(report: &Report) -> Vec<String> {
     std::iter::once(head).chain(parted).collect()
 }
 
-/// What a test used that no choice controls.
+/// Returns what a test used that the tool does not control.
 fn uncontrolled(test: &TestReport) -> Vec<&'static str> {
-    // What is scheduled is virtual.
+    // Time and threads of a scheduled test are virtual.
     let is_real = test.scheduled.is_none() || test.real_threads.is_some();
     let sources = test.sources.iter();
     let mut found: Vec<&str> = sources

@@ -1,8 +1,8 @@
-//! How sure it is that a call is responsible.
+//! The certainty that a call is responsible.
 
 use crate::report::schema::TestReport;
 
-/// How the culprits of a test were confirmed; `None` without culprits.
+/// Describes how the culprits of a test were confirmed. Returns `None` without culprits.
 pub fn proof(test: &TestReport) -> Option<&'static str> {
     let proof = if test.has_confirmed_culprits() {
         "confirmed both ways: with only these calls changed the outcome always changes, \

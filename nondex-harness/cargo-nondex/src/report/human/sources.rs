@@ -1,25 +1,25 @@
-//! Where the source is that a report names.
+//! Finds and reads the source files that a report names.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::report::workspace::Workspace;
 
-/// Reads the source of the workspace, and that of dependencies as cargo keeps it.
+/// Reader of the sources of the workspace, and of dependencies in cargo's directories.
 #[derive(Clone, Debug)]
 pub struct Sources {
     root: Utf8PathBuf,
     workspace: Workspace,
-    /// The directories that hold the sources of published and of git dependencies.
+    /// The directories of the sources of registry and git dependencies.
     dependencies: Vec<Utf8PathBuf>,
 }
 
 impl Sources {
-    /// The sources of the workspace at `root`, an absolute path, and of the dependencies in
-    /// `cargo_home`. Reads the directory of registries.
+    /// Creates a reader for the workspace at `root`, an absolute path, and for the dependencies in
+    /// `cargo_home`. Lists the directory of registries.
     pub fn new(root: &Utf8Path, cargo_home: Option<&Utf8Path>) -> Self {
         let mut dependencies = Vec::new();
         if let Some(home) = cargo_home {
-            // One directory for each registry; most often there is one.
+            // There is one directory for each registry, and most often just one registry.
             let found = home.join("registry/src").read_dir_utf8().into_iter().flatten();
             dependencies.extend(found.filter_map(|entry| Some(entry.ok()?.into_path())));
             dependencies.sort_unstable();
@@ -28,41 +28,43 @@ impl Sources {
         Sources { root: root.to_owned(), workspace: Workspace::new(root.to_owned()), dependencies }
     }
 
-    /// The sources of the workspace at `root` and of the dependencies in the user's cargo home.
+    /// Creates a reader for the workspace at `root` and for the dependencies in the user's cargo
+    /// home.
     pub fn of_user(root: &Utf8Path) -> Self {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let home = set("CARGO_HOME").map(Utf8PathBuf::from);
-        let home = home.or_else(|| Some(Utf8PathBuf::from(set("HOME")?).join(".cargo")));
+        let home = set("CARGO_HOME")
+            .map(Utf8PathBuf::from)
+            .or_else(|| Some(Utf8PathBuf::from(set("HOME")?).join(".cargo")));
         Self::new(root, home.as_deref())
     }
 
-    /// The root of the workspace.
+    /// Returns the root of the workspace.
     pub fn root(&self) -> &Utf8Path {
         &self.root
     }
 
-    /// Whether `file`, as in [`Site::file`](nondex_core::Site::file), is the user's own.
+    /// Returns whether `file`, as in [`Site::file`](nondex_core::Site::file), is the user's own.
     pub(in crate::report) fn is_users(&self, file: &str) -> bool {
         self.workspace.is_users(file)
     }
 
-    /// A path as it is shown: from the root where it is below it.
+    /// Returns a path as it is shown: relative to the root if it is below it.
     pub(super) fn shown<'p>(&self, file: &'p str) -> &'p str {
         self.workspace.shown(file)
     }
 
-    /// Whether `file` is found and has this line.
+    /// Returns whether `file` exists and has this line.
     pub(super) fn has(&self, file: &str, line: u32) -> bool {
         self.line(file, line).is_some()
     }
 
-    /// A line of `file`, from 1, if it is found.
+    /// Returns a line of `file`, numbered from 1, if it exists.
     pub fn line(&self, file: &str, line: u32) -> Option<String> {
         let index = (line as usize).checked_sub(1)?;
         self.read(file)?.lines().nth(index).map(str::to_owned)
     }
 
-    /// The text of `file`, if it is found.
+    /// Returns the text of `file`, if it exists.
     pub(in crate::report) fn read(&self, file: &str) -> Option<String> {
         let directories = std::iter::once(&self.root).chain(&self.dependencies);
         let path = directories.map(|directory| directory.join(file)).find(|path| path.is_file())?;

@@ -1,14 +1,14 @@
-//! What tests share: its name, and the lines that change and use it.
+//! State that tests share: its name, and the lines that change and use it.
 
 use super::diagnostic::Diagnostic;
 use crate::report::TestReport;
 use crate::report::listing::first;
 use crate::report::schema::SharedState;
 
-/// Maximum number of users of a part of the state that are named.
+/// Maximum number of tests that are named as users of a part of the state.
 const NAMED: usize = 3;
 
-/// Shows the lines at which it is changed, and met by `test`.
+/// Marks the lines at which the state is changed, and used by `test`.
 pub(super) fn lines(diagnostic: &mut Diagnostic<'_>, state: &SharedState, test: &str) {
     if let Some(written) = &state.written {
         let label = format!("`{}` changes {} here", written.test, named(&state.kind, &state.name));
@@ -20,7 +20,7 @@ pub(super) fn lines(diagnostic: &mut Diagnostic<'_>, state: &SharedState, test: 
     }
 }
 
-/// What is known of a part that a test leaves changed.
+/// Describes a part of the state that a test leaves changed.
 pub(super) fn left(state: &SharedState) -> String {
     let certain = match (state.confirmed, state.joint) {
         (true, false) => "with only this put back, the outcome is that of a run alone",
@@ -33,7 +33,7 @@ pub(super) fn left(state: &SharedState) -> String {
     format!("{}: {certain}", named(&state.kind, &state.name))
 }
 
-/// What is known of a part that two tests use at the same time.
+/// Describes a part of the state that two tests use concurrently.
 pub(super) fn raced_for(state: &SharedState) -> String {
     let certain = if state.confirmed {
         "the test passes when it finds only this as if the other one had not changed it"
@@ -43,8 +43,8 @@ pub(super) fn raced_for(state: &SharedState) -> String {
     format!("{}: {certain}", named(&state.kind, &state.name))
 }
 
-/// What a test leaves changed that others use, though none is known to fail for it, a sentence
-/// each.
+/// Describes each part of the state that a test leaves changed and others use, although no test is
+/// known to fail because of it.
 pub(super) fn leaves(test: &TestReport) -> impl Iterator<Item = String> {
     test.leaves.iter().map(|left| {
         format!(
@@ -57,7 +57,7 @@ pub(super) fn leaves(test: &TestReport) -> impl Iterator<Item = String> {
     })
 }
 
-/// The static `NAME`, the variable `NAME`.
+/// Describes a part of the state: the static `NAME`, the variable `NAME`.
 pub fn named(kind: &str, name: &str) -> String {
     match kind {
         "env" => format!("the variable `{name}`"),

@@ -1,4 +1,5 @@
-//! The last lines: how many tests of each verdict, what was reached, and at what cost.
+//! The last lines of a report: the number of tests with each verdict, what was reached, and the
+//! cost.
 
 mod details;
 
@@ -22,9 +23,9 @@ use crate::report::exit::exit_code;
 use crate::report::listing::plural;
 use crate::report::schema::{Report, TestReport, Timing, Verdict};
 
-/// Counts.
+/// Style of counts.
 const BOLD: Style = Style::new().bold();
-/// The width in which cargo right-aligns the word that a line begins with.
+/// The width in which cargo right-aligns the first word of a line.
 const WIDTH: usize = 12;
 
 /// A line of the summary.
@@ -32,7 +33,8 @@ const WIDTH: usize = 12;
 pub struct Row {
     /// Style of the word.
     style: Style,
-    /// What it is about, such as `Summary`; empty where it goes on.
+    /// Topic of the line, such as `Summary`; empty if the line continues the topic of the line
+    /// before.
     pub word: &'static str,
     /// Styled text.
     message: String,
@@ -43,12 +45,12 @@ impl Row {
         Row { style, word, message: message.into() }
     }
 
-    /// A line that goes on with what the one before is about.
+    /// Creates a line that continues the topic of the line before.
     fn further(message: impl Into<String>) -> Self {
         Row::new(BOLD, "", message)
     }
 
-    /// The text without styles.
+    /// Returns the text without styles.
     pub fn plain(&self) -> String {
         strip_str(&self.message).to_string()
     }
@@ -63,7 +65,7 @@ pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], v
     draw(text, rows(report, causes, view));
 }
 
-/// The answer about a change, if it was asked about one.
+/// Returns the line with the answer about a change, or an empty text without a change.
 pub(super) fn first_line(report: &Report) -> String {
     let mut text = String::new();
     draw(&mut text, change(report));
@@ -76,13 +78,13 @@ fn draw(text: &mut String, rows: impl IntoIterator<Item = Row>) {
     }
 }
 
-/// The line with the answer about a change.
+/// Returns the line with the answer about a change.
 fn change(report: &Report) -> Option<Row> {
     let answer = blame::answer(&report.tests)?;
     Some(Row::new(bold(color(report)), "Change", answer))
 }
 
-/// Green if nothing fails the run.
+/// Returns green if nothing fails the run, and red otherwise.
 fn color(report: &Report) -> AnsiColor {
     match exit_code(report) {
         ExitCode::Ok => AnsiColor::Green,
@@ -90,7 +92,7 @@ fn color(report: &Report) -> AnsiColor {
     }
 }
 
-/// The lines of the summary.
+/// Returns the lines of the summary.
 pub(super) fn rows(report: &Report, causes: &[Cause<'_>], view: &View<'_>) -> Vec<Row> {
     let all = view.verbose > 0;
     let mut rows = Vec::new();
@@ -148,7 +150,7 @@ pub(super) fn rows(report: &Report, causes: &[Cause<'_>], view: &View<'_>) -> Ve
     rows
 }
 
-/// How many tests ended how, in the words of the command that ran them.
+/// Counts the tests by outcome or verdict, in the terms of the command that ran them.
 pub(super) fn counts(report: &Report, causes: &[Cause<'_>]) -> String {
     match &report.run.world {
         Some(_) => outcomes::counts(report),
@@ -156,7 +158,7 @@ pub(super) fn counts(report: &Report, causes: &[Cause<'_>]) -> String {
     }
 }
 
-/// `25 tests: 20 stable (4 verified), 3 ID (2 causes, 1 advice), 2 skipped`.
+/// Counts verdicts: `25 tests: 20 stable (4 verified), 3 ID (2 causes, 1 advice), 2 skipped`.
 fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
     let summary = &report.summary;
     let causes: Vec<_> = causes.iter().filter(|cause| !cause.is_of_timing()).collect();
@@ -179,7 +181,8 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
     let of_order = super::order::causes(&report.tests).len() as u64;
     let od = [(of_order, noun(of_order, "cause", "causes"))];
     let stable = [(verified, "verified")];
-    // A run that was interrupted does not distinguish them, and a note states why one was not run.
+    // After an interruption, it is unknown whether a test was skipped on purpose. A test with a
+    // note has another reason not to run.
     let is_skipped = |test: &TestReport| {
         !report.partial && outcomes::is_skipped(test) && test.runs == 0 && test.notes.is_empty()
     };
@@ -210,7 +213,7 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
             format!("{BOLD}{count}{BOLD:#} {word}{parts}")
         })
         .collect();
-    // Those of verdict `network` are in plain sight.
+    // Tests of verdict `network` already have a count.
     let others = summary.sanitised.saturating_sub(summary.network);
     if others > 0 {
         words.push(format!("{BOLD}{others}{BOLD:#} of them sanitised"));
@@ -222,8 +225,7 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
     format!("{BOLD}{tests}{BOLD:#} {noun}: {}", words.join(", "))
 }
 
-/// Which tests other tests disturb:
-/// `2 tests fail when other tests run at the same time .. : they were run alone: a, b`.
+/// Describes which tests were run alone because other tests disturb them.
 fn run_alone(report: &Report, all: bool) -> String {
     let (count, names) = named(report, all, |test| test.run_alone);
     let (whose, were) = match count {
@@ -232,12 +234,13 @@ fn run_alone(report: &Report, all: bool) -> String {
     };
     format!(
         "{whose} when other runs of the campaign come before or at the same time, most likely \
-         because they share something outside the process, \
-         such as a path or the processors; {were} run alone: {names}"
+         because they share something outside the process, such as a path or the processors; \
+         {were} run alone: {names}"
     )
 }
 
-/// `12 of 50 models reached (3 switched off), 213 choice points; 87 runs, 40 more implied`.
+/// Describes the reach of the campaign: `12 of 50 models reached (3 switched off), 213 choice
+/// points; 87 runs, 40 more implied`.
 fn reach(report: &Report) -> String {
     let summary = &report.summary;
     let total: usize = CATALOGUE.iter().map(|model| model.families().len()).sum();
@@ -259,11 +262,12 @@ fn reach(report: &Report) -> String {
     )
 }
 
-/// Which models were reached and which never, by family: what a green run is no evidence about.
+/// Lists by family the models that were reached and those that never were. A green run is no
+/// evidence about the latter.
 fn models(report: &Report) -> Vec<Row> {
     let reached = &report.summary.models_reached;
     let off = &report.run.models_off;
-    // Of each family: reached, never reached, switched off.
+    // Three lists for each family: reached, never reached, switched off.
     let mut families: BTreeMap<Family, [Vec<&str>; 3]> = BTreeMap::new();
     for model in CATALOGUE {
         for family in model.families() {

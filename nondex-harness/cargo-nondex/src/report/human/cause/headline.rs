@@ -1,4 +1,4 @@
-//! The headline of a finding: who relies on what.
+//! The headline of a finding: which tests rely on what.
 
 use nondex_core::Kind;
 
@@ -6,7 +6,7 @@ use crate::report::human::wording::called;
 use crate::report::human::{interleaving, timing};
 use crate::report::schema::{Culprit, TestReport};
 
-/// What a test relies on, and how many `others` do, too.
+/// Returns the headline: what a test relies on, and how many `others` do, too.
 pub(super) fn headline(test: &TestReport, others: usize) -> String {
     let id = &test.id;
     let who = match others {
@@ -47,7 +47,7 @@ pub(super) fn headline(test: &TestReport, others: usize) -> String {
     format!("{who} on {} {calls}", unspecified(&test.culprits))
 }
 
-/// Which freedom of some calls is relied on, before their name.
+/// Returns what is unspecified about some calls, to precede their names.
 fn unspecified(culprits: &[Culprit]) -> &'static str {
     let first = culprits.first().map(|culprit| culprit.kind);
     let kind = first.filter(|kind| culprits.iter().all(|other| other.kind == *kind));

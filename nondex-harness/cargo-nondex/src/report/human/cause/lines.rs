@@ -1,5 +1,4 @@
-//! The lines that a finding points at: of its culprits, of what leads to them, and where the test
-//! fails.
+//! The lines that a finding marks: of its culprits, of what leads to them, and of the failure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -12,7 +11,7 @@ use crate::report::human::wording::{called, package, what};
 use crate::report::human::{View, interleaving, short, timing};
 use crate::report::schema::{Culprit, ElementReport, TestReport};
 
-/// Points at all lines. Returns the thread that one of them shows to be stopped.
+/// Marks all lines. Returns the delayed thread of a race, if one of the lines shows its delay.
 pub(super) fn all<'t>(
     diagnostic: &mut Diagnostic<'_>,
     test: &'t TestReport,
@@ -21,18 +20,19 @@ pub(super) fn all<'t>(
     let is_through =
         |culprit: &&Culprit| timing::is_of(culprit) && !view.sources.is_users(culprit.place().0);
     let (through, own): (Vec<_>, Vec<_>) = test.culprits.iter().partition(is_through);
-    // Delays inside a library are lines only where no line of the user's code is better evidence.
+    // Delays inside a library are marked only if no line of the user's code is better evidence.
     let has_own_line = !own.is_empty() || failing_place(test, view).is_some();
     let mut stopped = None;
     if are_waits(test, view) {
-        // Where its threads wait shows what a delay does, but no value and no order.
+        // The lines where threads wait already show the effect of a delay, but not values or
+        // orders.
         let is_shown = |one: &&Culprit| one.confirmed && one.kind != Kind::Extend;
         if let Some(culprit) = test.culprits.iter().find(is_shown) {
             draw(diagnostic, culprit, test, view);
         }
         timing::mark_waits(diagnostic, test);
     } else {
-        // One side of a race, where there is another one to show.
+        // For a race, one culprit is enough: the conflicting access is the other line.
         let sides = interleaving::has_conflict(test) && view.brief;
         let drawn = if has_own_line { &own } else { &through };
         let longest = timing::longest(drawn).filter(|_| sides);
@@ -55,12 +55,12 @@ pub(super) fn all<'t>(
     stopped
 }
 
-/// Whether the lines are those at which its threads wait.
+/// Returns whether the finding marks the lines at which its threads wait.
 pub(super) fn are_waits(test: &TestReport, view: &View<'_>) -> bool {
     view.brief && timing::has_waits(test)
 }
 
-/// The line of a culprit, and that of the user's code which leads to it.
+/// Marks the line of a culprit, or the user's line that leads to it.
 fn draw(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit, test: &TestReport, view: &View<'_>) {
     let api = short(called(culprit));
     let shown = view.sources.shown(&culprit.file);
@@ -112,8 +112,8 @@ fn draw(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit, test: &TestReport, v
     }
 }
 
-/// Delays at lines of libraries, each with its place: the user's code leads there, and decides
-/// nothing else.
+/// Adds a note about delays in libraries. The user's code only leads to them, so its lines are not
+/// marked.
 fn reached_through(diagnostic: &mut Diagnostic<'_>, culprits: &[&Culprit], test: &TestReport) {
     let lines: BTreeSet<String> = culprits
         .iter()
@@ -129,7 +129,7 @@ fn reached_through(diagnostic: &mut Diagnostic<'_>, culprits: &[&Culprit], test:
     }
 }
 
-/// Where the collection comes from, and the elements in it that decide.
+/// Marks where a collection was created, and where its deciding elements were inserted.
 fn origins(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit) {
     if let Some(created) = &culprit.created {
         let place = (created.file.as_str(), created.line, created.column);
@@ -152,11 +152,14 @@ fn origins(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit) {
     }
     for ((file, line), mut elements) in places {
         elements.sort_unstable_by_key(|element| element.index);
-        let names = elements.iter().map(|element| match &element.name {
-            Some(name) => format!("`{name}`"),
-            None => element.index.to_string(),
-        });
-        let names = names.collect::<Vec<_>>().join(" and ");
+        let names: Vec<String> = elements
+            .iter()
+            .map(|element| match &element.name {
+                Some(name) => format!("`{name}`"),
+                None => element.index.to_string(),
+            })
+            .collect();
+        let names = names.join(" and ");
         let label = match elements.len() {
             1 => format!("element {names} is inserted here"),
             _ => format!("elements {names} are inserted here"),
@@ -165,7 +168,7 @@ fn origins(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit) {
     }
 }
 
-/// The user's line at which the test fails, unless that is a culprit's.
+/// Marks the user's line at which the test fails, unless a culprit is at the same line.
 fn failing_line(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
     let Some(place) = failing_place(test, view) else { return };
     let is_culprit = test.culprits.iter().any(|culprit| {

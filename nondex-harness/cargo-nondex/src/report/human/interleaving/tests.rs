@@ -20,7 +20,7 @@ fn step(what: &str, line: Option<u32>, delay_ns: Option<u64>) -> LaneStepReport 
     }
 }
 
-/// The second thread is delayed at a line of `src/lib.rs`, by this number of nanoseconds.
+/// Returns a culprit that delays the second thread at a line of `src/lib.rs`, by `by` nanoseconds.
 pub(in crate::report::human) fn delayed(line: u32, by: u64) -> Culprit {
     Culprit {
         call: Some(CallReport { thread: "0.1".to_owned(), ordinal: 0, of: 1 }),
@@ -71,7 +71,7 @@ fn a_thread_that_begins_late_and_is_stopped_once_more_is_told_of_each_place_what
     assert_eq!(stopped(&test, &delayed(9, 500)), Some("before it does this"));
     assert_eq!(called(&test, &delayed(9, 500)), Some("drop MutexGuard"));
     assert_eq!(stopped(&test, &delayed(7, 700)), None);
-    // The run of the seed, in which more is delayed, failed at another place.
+    // The run of the seed has more delays, and failed at another place.
     test.failures.push(FailureReport {
         file: Some("src/lib.rs".to_owned()),
         line: Some(20),
@@ -79,11 +79,11 @@ fn a_thread_that_begins_late_and_is_stopped_once_more_is_told_of_each_place_what
     });
     let end = Walk::of(&test).unwrap().end;
     assert_eq!(end, "the test fails at src/lib.rs:12");
-    // Late in a dependency, such as one that polls: it has begun long before.
+    // The delay is in a dependency, such as an executor. The thread has begun long before.
     let mut late = delayed(7, 300);
     late.family = Family::Time;
     assert_eq!(stopped(&test, &late), None);
-    // Without debug information no frame is known, and the place is that of the test.
+    // Without debug information, no frame is known, and the culprit has the place of the test.
     (test.file, test.line) = (Some("src/lib.rs".to_owned()), Some(3));
     assert_eq!(stopped(&test, &delayed(3, 300)), None);
 }
@@ -93,7 +93,7 @@ fn a_thread_that_is_held_back_in_a_dependency_is_not_said_to_begin_there() {
     let mut test = TestReport::new("shop", "shop", "waits");
     test.interleaving = Some(InterleavingReport {
         threads: vec![LaneReport { thread: "0.1".to_owned(), name: None }],
-        // The outermost call is known, and it is nobody's of the user.
+        // The outermost call is known, and it is not in the user's code.
         steps: vec![step("sys::thread_start", None, Some(300_000))],
         conflicts: Vec::new(),
         failed: None,
@@ -203,25 +203,25 @@ fn a_delay_that_outlasts_a_sleep_of_another_thread_is_told_by_the_sleep() {
     };
     let mut test = TestReport::new("shop", "shop", "waits");
     test.reason = Some(Timing::Race);
-    let mut told = |first, second, sleep| {
+    let mut shown = |first, second, sleep| {
         test.interleaving = Some(report(first, second, sleep));
         (slept(&test).and_then(|sleep| sleep.line), races(&test).unwrap())
     };
-    // The longest delay decides, as it is the one whose lines are shown.
-    let (sleep, race) = told(700, 5_000_000, Some(3));
+    // The longest delay decides, because its lines are shown.
+    let (sleep, race) = shown(700, 5_000_000, Some(3));
     assert_eq!(sleep, Some(3));
     assert!(race.contains("src/lib.rs:4 and src/lib.rs:9"), "{race}");
-    let (sleep, race) = told(5_000_000, 700, Some(3));
+    let (sleep, race) = shown(5_000_000, 700, Some(3));
     assert_eq!(sleep, None);
     assert!(race.contains("src/lib.rs:2 and src/lib.rs:9"), "{race}");
-    assert_eq!(told(5_000_000, 300_000, Some(3)).0, Some(3));
-    // It does not outlast a sleep, or there is none.
-    assert_eq!(told(700, 900, Some(3)).0, None);
-    assert_eq!(told(700, 5_000_000, None).0, None);
+    assert_eq!(shown(5_000_000, 300_000, Some(3)).0, Some(3));
+    // The delay does not outlast a sleep, or there is no sleep.
+    assert_eq!(shown(700, 900, Some(3)).0, None);
+    assert_eq!(shown(700, 5_000_000, None).0, None);
     test.culprits = vec![delayed(9, 5_000_000)];
-    for (sleep, is_told) in [(Some(3), true), (None, false)] {
+    for (sleep, is_shown) in [(Some(3), true), (None, false)] {
         test.interleaving = Some(report(700, 5_000_000, sleep));
         let fix = fixes::of_threads(&test, Timing::Time).join("; ");
-        assert_eq!(fix.contains("no sleep is long enough"), is_told, "{fix}");
+        assert_eq!(fix.contains("no sleep is long enough"), is_shown, "{fix}");
     }
 }

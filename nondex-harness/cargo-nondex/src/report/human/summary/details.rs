@@ -1,4 +1,4 @@
-//! What is known of the tests besides their verdicts: a sentence each, or one for several tests.
+//! Further facts about the tests: a sentence each, or one for several tests.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::report::human::wording::called;
 use crate::report::listing::plural;
 use crate::report::schema::{Report, RunInfo, Scheduled, Schedules, TestReport, Verdict};
 
-/// At which levels all orders were tried, or some runs were left out.
+/// Describes the levels at which all orders were tried, or some seeds were skipped.
 pub(super) fn levels(report: &Report) -> Vec<String> {
     let has_rate = |test: &TestReport, level: Level| test.failure_rate.contains_key(&level);
-    // Where few runs show all orders, no seed is left out.
+    // If few runs cover all orders, no seed is skipped.
     let is_sampled = |test: &TestReport, level: Level| {
         test.sampled.contains(&level) && !test.verified.contains(&level)
     };
@@ -32,24 +32,26 @@ pub(super) fn levels(report: &Report) -> Vec<String> {
     sentences.into_iter().flatten().collect()
 }
 
-/// At which levels something holds for how many tests:
-/// `verified for all orders: 3 tests at ONE, 1 test at FULL`.
+/// Counts for each level the tests for which `holds` is true: `verified for all orders: 3 tests at
+/// ONE, 1 test at FULL`.
 fn at_levels(
     report: &Report,
     what: &str,
     holds: impl Fn(&TestReport, Level) -> bool,
 ) -> Option<String> {
-    let counts = Level::ALL.into_iter().filter_map(|level| {
-        let count = report.tests.iter().filter(|test| holds(test, level)).count();
-        (count > 0).then(|| format!("{} at {level}", plural(count, "test")))
-    });
-    let counts: Vec<String> = counts.collect();
+    let counts: Vec<String> = Level::ALL
+        .into_iter()
+        .filter_map(|level| {
+            let count = report.tests.iter().filter(|test| holds(test, level)).count();
+            (count > 0).then(|| format!("{} at {level}", plural(count, "test")))
+        })
+        .collect();
     (!counts.is_empty()).then(|| format!("{what}: {}", counts.join(", ")))
 }
 
-/// The calls on which only the output of passing tests depends:
-/// `latent: tests::prints passes, but what it writes depends on HashMap::iter at src/lib.rs:4
-/// (ONE)`. Without `all` a few, and how many there are besides.
+/// Describes calls that affect only the output of passing tests: `latent: tests::prints passes, but
+/// what it writes depends on HashMap::iter at src/lib.rs:4 (ONE)`. Without `all`, only the first
+/// few calls and the number of the others.
 pub(super) fn latent(report: &Report, all: bool) -> Vec<String> {
     let mut tests: BTreeMap<String, Vec<&TestReport>> = BTreeMap::new();
     for test in &report.tests {
@@ -79,7 +81,7 @@ pub(super) fn latent(report: &Report, all: bool) -> Vec<String> {
     sentences
 }
 
-/// The tests whose second run in one process has another outcome; without `all` the first few.
+/// Lists the tests whose second run in one process has another outcome; without `all`, only a few.
 pub(super) fn not_idempotent(report: &Report, all: bool) -> Option<String> {
     let (count, names) = named(report, all, |test| test.idempotent == Some(false));
     let sentence =
@@ -87,8 +89,8 @@ pub(super) fn not_idempotent(report: &Report, all: bool) -> Option<String> {
     (count > 0).then_some(sentence)
 }
 
-/// Which tests passed in all schedules with few preemptions: how many or, if `all` is to be shown,
-/// each.
+/// Describes which tests passed in all schedules with few preemptions: each test if `all`, or else
+/// the number of tests.
 pub(super) fn schedules(report: &Report, all: bool) -> Vec<String> {
     let tests = report.tests.iter();
     let known = tests.filter_map(|test| Some((test, test.schedules?)));
@@ -115,10 +117,9 @@ pub(super) fn schedules(report: &Report, all: bool) -> Vec<String> {
     known.map(sentence).collect()
 }
 
-/// Which tests are stable as far as real runs tell, because what they wait for has its own
-/// time:
-/// `1 stable test starts programs or waits for others, whose time no seed chooses, and may fail in
-/// up to 14 % of runs, with 95 % confidence: a`.
+/// Describes stable tests that wait for something with its own timing, so that only the number of
+/// runs is evidence: `1 stable test starts programs or waits for others, whose time no seed
+/// chooses, and may fail in up to 14 % of runs, with 95 % confidence: a`.
 pub(super) fn beyond_seeds(report: &Report, all: bool) -> Option<String> {
     let is_beyond = |test: &TestReport| {
         let is_unsure = |scheduled: &Scheduled| !scheduled.repeatable;
@@ -139,7 +140,7 @@ pub(super) fn beyond_seeds(report: &Report, all: bool) -> Option<String> {
     ))
 }
 
-/// Which stable tests read the date, and what dates there were.
+/// Describes which stable tests read the date, and which dates the runs had.
 pub(super) fn dated(report: &Report, all: bool) -> Option<String> {
     let is_dated =
         |test: &TestReport| test.verdict == Verdict::Stable && test.sources.contains(&Source::Date);
@@ -155,7 +156,7 @@ pub(super) fn dated(report: &Report, all: bool) -> Option<String> {
     Some(format!("the date, which no seed chooses, is read by {tests}{dates}: {names}"))
 }
 
-/// The times at which a run began, by its id, and ended.
+/// Returns the start of a run, from its id, and its end.
 fn dates(run: &RunInfo) -> Option<[DateTime<Utc>; 2]> {
     let (seconds, _) = run.id.split_once('-')?;
     let from = DateTime::from_timestamp(seconds.parse().ok()?, 0)?;
@@ -163,7 +164,7 @@ fn dates(run: &RunInfo) -> Option<[DateTime<Utc>; 2]> {
     Some([from, from.checked_add_signed(elapsed)?])
 }
 
-/// `with at most 2 preemptions`.
+/// Returns `with at most 2 preemptions`, or the text for none.
 fn with(preemptions: u32) -> String {
     match preemptions {
         0 => "without a preemption".to_owned(),
