@@ -1,21 +1,23 @@
-//! The short name of a failing run.
+//! Short identifiers of failing runs.
 
 use std::hash::Hasher;
 
 use nondex_core::hash::FixedHasher;
 use nondex_core::{ALGORITHM, Network, RunSpec, json};
 
-/// How many characters an id has: 40 bits, so that among a thousand findings two have the same one
-/// with a probability of less than one in a million.
+/// Number of characters of an id. They have 40 bits, so the probability that two among a thousand
+/// findings collide is below one in a million.
 pub const LENGTH: usize = 8;
 
 /// The digits: Crockford's base 32, in which no two characters look alike.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// The id of a run. It follows from the test's id, the tests before it in its process, and the
-/// version of the algorithm. Of the run itself, level, seed, what the seed means, choices and
-/// models count, and whether the network is blocked and threads are scheduled. So it is the same on
-/// every machine and whenever the same run is made.
+/// Returns the id of a run.
+///
+/// The id is a hash of everything that determines the run: the test's id, the tests before or
+/// during it, level, seed, schedule, choices, models, files, network mode, the thread scheduler,
+/// and the version of the algorithm. It is the same on every machine and in each repetition of the
+/// run.
 pub fn of(test_id: &str, spec: &RunSpec) -> String {
     let mut hasher = FixedHasher::default();
     let mut feed = |text: &str| {

@@ -1,4 +1,4 @@
-//! From the runs of a test, and what was concluded from them, to its part of the report.
+//! Creates a test's part of the report, from its runs and the conclusion drawn from them.
 
 use nondex_core::{Level, RunSpec};
 
@@ -15,7 +15,7 @@ use crate::judge::verdict::Fact;
 use crate::judge::{Options, Question, certainty, further, threads};
 use crate::project::{Suite, TestCase};
 
-/// What is written about a test that was not run.
+/// Reports a test that was not run.
 pub fn not_run(suite: &Suite, test: &TestCase) -> TestReport {
     TestReport {
         file: test.file.clone(),
@@ -24,8 +24,8 @@ pub fn not_run(suite: &Suite, test: &TestCase) -> TestReport {
     }
 }
 
-/// What is written about a test with these runs; without a judgement, because the campaign was
-/// stopped, it counts as not run.
+/// Reports a test with these runs. Without a judgement, because the campaign was stopped, the test
+/// counts as not run.
 pub fn report(
     suite: &Suite,
     test: &TestCase,
@@ -40,7 +40,7 @@ pub fn report(
         suite,
         test,
         options: &threads::known(question),
-        asked: options,
+        requested: options,
         workspace,
         runs,
         evidence,
@@ -58,7 +58,8 @@ pub fn report(
         interleaving::name_lines(&mut report.culprits, found, workspace);
     }
     if report.reason.is_some() {
-        // The user's own lines say more than those of a runtime or a channel.
+        // The user's lines are more helpful than those of a runtime or a channel, so they come
+        // first.
         let is_in_library = |culprit: &Culprit| !workspace.is_users(culprit.place().0);
         report.culprits.sort_by_key(is_in_library);
     }
@@ -76,7 +77,7 @@ pub fn report(
     report.describe_rate();
     let doctest = test.doctest.as_ref();
     for failure in &mut report.failures {
-        // What debug information knows of a place has an absolute path.
+        // Debug information has absolute paths.
         let shown = failure.file.as_deref().map(|file| workspace.shown(file).to_owned());
         failure.file = shown;
     }
@@ -88,13 +89,13 @@ pub fn report(
     report
 }
 
-/// Writes which files that nobody puts back may be why it fails. One that failed at first, and
-/// passes since a file is there that another one has left, is not stable.
+/// Adds a note about external files that may cause the failure. A test that first failed, and
+/// passes since another test left a file, is not stable.
 fn external_files(report: &mut TestReport, basis: &Basis<'_>) {
     let Some(files) = &basis.runs.files else { return };
     report.runs += files.runs;
     if report.verdict.passes() {
-        let clean = basis.asked.clean_spec(&basis.test.name);
+        let clean = basis.requested.clean_spec(&basis.test.name);
         let failed = basis.runs.together.of(&clean).iter().find(|run| !run.passed());
         let Some(failed) = failed.filter(|_| files.note.is_some()) else { return };
         report.rule(Fact::Varies);
@@ -102,13 +103,14 @@ fn external_files(report: &mut TestReport, basis: &Basis<'_>) {
         report.failures.push(failure);
     }
     if let Some(note) = &files.note {
-        // What is known to be left open is no guess.
+        // The files are a known cause, so the note that guesses at uncontrolled sources is
+        // redundant.
         report.notes.retain(|known| *known != notes::uncontrolled(&[]));
         report.notes.push(note.clone());
     }
 }
 
-/// How many runs of which kind, for how long, and what they came past.
+/// Records the number and duration of the runs, the steps, and the choice points reached.
 fn counts(report: &mut TestReport, basis: &Basis<'_>) {
     report.runs = basis.runs.count() as u64;
     report.elapsed_ms = u64::try_from(basis.runs.took().as_millis()).unwrap_or(u64::MAX);
@@ -120,15 +122,15 @@ fn counts(report: &mut TestReport, basis: &Basis<'_>) {
     }
 }
 
-/// How often it failed at which level.
+/// Records the failure rate at each level.
 fn rates(report: &mut TestReport, basis: &Basis<'_>) {
     let is_found_below = |level: &Level| {
         matches!(basis.conclusion(),
         Some(Conclusion::Dependent(dependence)) if *level <= dependence.spec.level())
     };
-    let levels = Level::ALL.into_iter();
-    let levels =
-        levels.filter(|level| basis.options.levels.contains(level) || is_found_below(level));
+    let levels = Level::ALL
+        .into_iter()
+        .filter(|level| basis.options.levels.contains(level) || is_found_below(level));
     let highest = basis.highest();
     for level in levels.take_while(|level| *level <= highest) {
         let specs = further::tried(basis.question(), level);
@@ -140,14 +142,14 @@ fn rates(report: &mut TestReport, basis: &Basis<'_>) {
     }
 }
 
-/// The failing runs.
+/// Records the failing runs.
 fn failures(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basis<'_>) {
     let shown = failing.iter().take(MAX_FAILURES);
     let usual = basis.options.timeout;
     let failure = |(spec, run): &(&RunSpec, &Run)| {
         let mut failure = runs::failure(&report.id, spec, run, usual, basis.evidence);
         if failure.file.is_none() {
-            // One that did not end.
+            // A run that did not end has no panic, so the place is that of its stacks.
             let place = basis.workspace.nearest_of_stacks(&run.stacks, basis.cwd());
             (failure.file, failure.line) = place.unzip();
         }
@@ -156,7 +158,8 @@ fn failures(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basis
     report.failures = shown.map(failure).collect();
 }
 
-/// What a failing run printed: the one that is replayed, whose message is shown, or else the first.
+/// Records the output of a failing run. The run of the replay line takes precedence, because the
+/// report shows its message.
 fn output(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basis<'_>) {
     let replay = report.replay.as_ref();
     let primary = replay.and_then(|replay| replay.primary.as_deref());
@@ -166,7 +169,7 @@ fn output(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basis<'
     report.difference = runs::difference(basis.evidence, &failing);
 }
 
-/// How its threads were scheduled, and what one did between two operations of another.
+/// Records how the threads were scheduled, and what a thread did between two operations of another.
 fn schedules(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basis<'_>) {
     let (evidence, workspace, cwd) = (basis.evidence, basis.workspace, basis.cwd());
     report.scheduled = scheduled::report(evidence, failing, basis.conclusion(), workspace, cwd);
@@ -182,24 +185,25 @@ fn schedules(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basi
     }
 }
 
-/// The notes that do not depend on the conclusion.
+/// Adds the notes that do not depend on the conclusion.
 fn general_notes(report: &mut TestReport, basis: &Basis<'_>) {
     report.notes = runs::notes(basis.evidence);
     report.notes.extend(notes::lateness(basis.evidence, basis.options));
     report.notes.extend(notes::cut(basis.evidence, basis.options));
-    if basis.options.real_threads && !basis.asked.real_threads {
-        let note = notes::real_threads(basis.evidence, basis.asked);
+    if basis.options.real_threads && !basis.requested.real_threads {
+        let note = notes::real_threads(basis.evidence, basis.requested);
         report.notes.push(note.to_owned());
         report.real_threads = Some(note.to_owned());
     }
-    // What fails in every run, or is explained otherwise, is replayed whatever the course. What
-    // fails by chance is replayed several times, and a note names the source.
+    // The note applies only to dependent tests. A test that fails in every run fails under any
+    // schedule. One that fails by chance is replayed several times, and another note names the
+    // source.
     let is_found = matches!(basis.conclusion(), Some(Conclusion::Dependent(_)));
     let uncertain = report.scheduled.as_ref().filter(|_| is_found);
     report.notes.extend(uncertain.and_then(scheduled::uncertainty));
 }
 
-/// What other tests and a plain build show about it, and what was not done.
+/// Records what other tests and a plain build show about the test, and what was not done.
 fn surroundings(report: &mut TestReport, basis: &Basis<'_>) {
     if let Some(judgement) = basis.judgement {
         if let Some(interference) = judgement.interference {
@@ -231,17 +235,17 @@ fn surroundings(report: &mut TestReport, basis: &Basis<'_>) {
     }
 }
 
-/// What makes its failing runs again.
+/// Records how to replay the failing runs.
 fn replay(report: &mut TestReport, reproduced: Option<&RunSpec>, basis: &Basis<'_>) {
     let primary = reproduced.and_then(|spec| {
         let id = id::of(&report.id, spec);
         let failures = &report.failures;
         let known = failures.iter().find(|failure| failure.id.as_deref() == Some(&id));
-        // A run that was only made to find a culprit is no separate finding.
+        // A run that only served the search for a culprit is not a listed failure.
         known.or(failures.first())
     });
     let (options, binary) = (basis.options, &basis.suite.binary);
-    // By chance, one run may well pass.
+    // If the test fails by chance, a single run may well pass.
     let runs = match basis.conclusion() {
         Some(Conclusion::NonDeterministic { spec }) => {
             certainty::runs_until_failure(spec, basis.evidence)

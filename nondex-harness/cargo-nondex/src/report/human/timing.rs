@@ -13,18 +13,19 @@ use crate::report::schema::{
 };
 use crate::report::thread::who;
 
-/// How many places of waiting threads a headline has.
+/// Maximum number of places of waiting threads in a headline.
 const MAX_ENDS: usize = 2;
 
-/// For no longer a clock stands still, in nanoseconds.
+/// Maximum time, in nanoseconds, for which an old clock value counts as standing still. Above it,
+/// the clock goes back.
 const STANDS: u64 = 1_000_000;
 
-/// Whether a culprit is a delay of a thread, or an old time.
+/// Returns whether a culprit is a delay of a thread, or an old time.
 pub(super) const fn is_of(culprit: &Culprit) -> bool {
     is_of_timing(culprit.family)
 }
 
-/// What a test depends on, or several that have threads of `their` own.
+/// Describes what a test depends on. `its` is the pronoun for one test or several.
 pub(super) fn on(reason: Timing, test: &TestReport, its: &str) -> String {
     let has_late_wake = || test.culprits.iter().any(|one| one.family == Family::Time);
     let is_spurious = |one: &Culprit| one.kind == Kind::Spurious;
@@ -44,12 +45,12 @@ pub(super) fn on(reason: Timing, test: &TestReport, its: &str) -> String {
     }
 }
 
-/// Whether a culprit is a delay before a clock is read again.
+/// Returns whether a culprit is a delay before a clock is read again.
 fn is_between_readings(culprit: &Culprit) -> bool {
     model::READ_AGAIN.iter().any(|model| culprit.api == model.api)
 }
 
-/// The culprit with the longest delay, or the first one where none is longer than a moment.
+/// Returns the culprit with the longest delay, or the first one if all delays are preemptions.
 pub(super) fn longest<'t>(culprits: &[&'t Culprit]) -> Option<&'t Culprit> {
     let delay = |culprit: &Culprit| {
         culprit.number.map(|number| number.value).filter(|least| *least > MOMENT).unwrap_or(0)
@@ -57,7 +58,7 @@ pub(super) fn longest<'t>(culprits: &[&'t Culprit]) -> Option<&'t Culprit> {
     culprits.iter().copied().rev().max_by_key(|culprit| delay(culprit))
 }
 
-/// What of a delay decides; `None` of anything else.
+/// Describes which part of a delay decides. Returns `None` for other culprits.
 pub(super) fn what(culprit: &Culprit) -> Option<String> {
     if !is_of(culprit) {
         return None;
@@ -67,7 +68,7 @@ pub(super) fn what(culprit: &Culprit) -> Option<String> {
     Some(of(culprit, &who, "here"))
 }
 
-/// As [`what`], of the test that it is a culprit of: with the name of the thread, and where it is
+/// Describes a culprit of a test like [`what`], with the name of the thread and where it is
 /// stopped.
 pub(super) fn what_in(test: &TestReport, culprit: &Culprit) -> Option<String> {
     let thread = culprit.call.as_ref().map(|call| call.thread.as_str());
@@ -109,7 +110,7 @@ fn of(culprit: &Culprit, who: &str, place: &str) -> String {
     }
 }
 
-/// What of an old time decides.
+/// Describes which part of an old time decides.
 fn clock(culprit: &Culprit, least: Option<u64>) -> String {
     if culprit.api == model::METADATA_MODIFIED.api {
         return match least {
@@ -123,7 +124,8 @@ fn clock(culprit: &Culprit, least: Option<u64>) -> String {
     }
 }
 
-/// What a schedule must do so that the test fails or, where it fails in canonical order, passes.
+/// Describes what a schedule needs to make the test fail or, if the test fails in canonical order,
+/// to make it pass.
 pub(super) fn needed(test: &TestReport) -> String {
     let (needs, may_need) = if test.fails_in_canonical_order() {
         ("passes with", "may pass with")
@@ -159,7 +161,8 @@ pub(super) fn needed(test: &TestReport) -> String {
     }
 }
 
-/// How real a finding is that was shown at `level` first, with delays as `needed` has them.
+/// Describes how realistic a finding is. A seed at `level` showed it first, and its delays are
+/// those of level `needed`.
 pub(super) fn level(level: Level, needed: Option<Level>, test: &TestReport) -> String {
     let needed = needed.unwrap_or(level);
     let meaning = if test.depends_on_clocks() { meaning_of_clocks } else { meaning };
@@ -173,8 +176,8 @@ pub(super) fn level(level: Level, needed: Option<Level>, test: &TestReport) -> S
     format!("{needed}: {}{today}{shown}", meaning(needed))
 }
 
-/// What a failure at a level means for this test, or what delays it has. More is known of the
-/// weakest level at which it fails.
+/// Returns what a failure at a level means for this test, or which delays the level has. The
+/// weakest level at which the test fails has a more specific text.
 pub fn level_meaning(level: Level, test: &TestReport) -> &'static str {
     match test.reason {
         None if level == Level::Std && !test.is_flaky_today() => "possible today, now reproducible",
@@ -184,7 +187,7 @@ pub fn level_meaning(level: Level, test: &TestReport) -> &'static str {
     }
 }
 
-/// What a delay at this level means.
+/// Returns what a delay at this level means.
 const fn meaning(level: Level) -> &'static str {
     match level {
         Level::Std => "no delay is longer than 20 ms, as on a busy machine",
@@ -195,7 +198,7 @@ const fn meaning(level: Level) -> &'static str {
     }
 }
 
-/// What an old time at this level means.
+/// Returns what an old time at this level means.
 const fn meaning_of_clocks(level: Level) -> &'static str {
     match level {
         Level::Std => "the kernel updates the time of file systems every 1 to 4 ms",
@@ -209,8 +212,8 @@ const fn meaning_of_clocks(level: Level) -> &'static str {
     }
 }
 
-/// How a test ends that nobody lets go on, or whose time is over: `deadlock: two locks are taken in
-/// opposite orders, at a.rs:1 and b.rs:2`.
+/// Describes the end of a test whose threads made no progress, or that timed out: `deadlock: two
+/// locks are taken in opposite orders, at a.rs:1 and b.rs:2`.
 pub(super) fn ends(test: &TestReport) -> Option<String> {
     let end = test.end()?;
     let scheduled = test.scheduled.as_ref()?;
@@ -235,7 +238,7 @@ pub(super) fn ends(test: &TestReport) -> Option<String> {
     }
 }
 
-/// A thread that waits, by its name if it has one.
+/// Returns the text for a waiting thread, with its name if it has one.
 fn waiting(test: &TestReport, thread: &str) -> String {
     match interleaving::name(test, thread) {
         Some(name) => format!("thread `{name}`"),
@@ -247,15 +250,15 @@ fn place_of_wait(wait: &WaitReport) -> Option<String> {
     Some(format!("{}:{}", wait.file.as_deref()?, wait.line?))
 }
 
-/// Whether it is known where threads were when the scheduler ended the process.
+/// Returns whether the place of some thread is known at which the scheduler ended the process.
 pub(super) fn has_waits(test: &TestReport) -> bool {
     let scheduled = test.scheduled.as_ref();
     let ended = scheduled.filter(|scheduled| scheduled.end.is_some());
     ended.is_some_and(|ended| ended.waits.iter().any(|wait| place_of_wait(wait).is_some()))
 }
 
-/// Marks the lines at which threads were when the scheduler ended the process, each with what it
-/// waits for. Whether there are some.
+/// Marks the lines at which threads were when the scheduler ended the process, each with what the
+/// thread waits for. Returns whether there are any.
 pub(super) fn mark_waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> bool {
     let scheduled = test.scheduled.as_ref();
     let ended = scheduled.filter(|scheduled| scheduled.end.is_some());
@@ -263,10 +266,11 @@ pub(super) fn mark_waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> 
     for wait in ended.iter().flat_map(|scheduled| &scheduled.waits) {
         if let (Some(file), Some(line)) = (&wait.file, wait.line) {
             let who = waiting(test, &wait.thread);
-            let cause = wait.cause.as_ref();
-            let cause = cause.map(|cause| because(test, &wait.thread, cause));
-            let label =
-                format!("{who} waits here in `{}`{}", wait.operation, cause.unwrap_or_default());
+            let cause = match &wait.cause {
+                Some(cause) => because(test, &wait.thread, cause),
+                None => String::new(),
+            };
+            let label = format!("{who} waits here in `{}`{cause}", wait.operation);
             diagnostic.primary((file, line, None), label);
             is_marked = true;
         }
@@ -274,25 +278,25 @@ pub(super) fn mark_waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> 
     is_marked
 }
 
-/// Where a thread was when the scheduler ended the process.
+/// The state of a thread when the scheduler ended the process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// The thread, in the middle of a sentence.
+    /// The thread, as text in the middle of a sentence.
     pub who: String,
-    /// Operation in progress.
+    /// The operation in progress.
     pub operation: String,
     /// File and line, if known.
     pub place: Option<(String, u32)>,
-    /// Why it waits, to be put after the place; empty if unknown.
+    /// The reason for waiting, as text to follow the place; empty if unknown.
     pub why: String,
-    /// File and line of what the other thread did, if known.
+    /// File and line of the other thread's operation, if known.
     pub other_place: Option<(String, u32)>,
-    /// What it did there.
+    /// What the other thread did there.
     pub other: &'static str,
 }
 
-/// How the threads ended, and what each waited for when the scheduler ended the process; `None` if
-/// no thread waited.
+/// Describes why the scheduler ended the process, and what each thread waited for. Returns `None`
+/// if no thread waited.
 pub fn waiting_threads(test: &TestReport) -> Option<(&'static str, Vec<Wait>)> {
     let scheduled = test.scheduled.as_ref().filter(|one| !one.waits.is_empty())?;
     let how = match test.end() {
@@ -322,7 +326,7 @@ pub fn waiting_threads(test: &TestReport) -> Option<(&'static str, Vec<Wait>)> {
     Some((how, waits.collect()))
 }
 
-/// What each thread waited for when the scheduler ended the process.
+/// Adds a note with what each thread waited for when the scheduler ended the process.
 pub(super) fn waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     let Some((how, waits)) = waiting_threads(test) else { return };
     let mut text = how.to_owned();
@@ -336,7 +340,7 @@ pub(super) fn waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     diagnostic.note("waits", &text);
 }
 
-/// Why a thread waits, after where it does.
+/// Describes why a thread waits, as text to follow its place.
 fn because(test: &TestReport, thread: &str, cause: &WaitCause) -> String {
     let place = match (&cause.file, cause.line) {
         (Some(file), Some(line)) => format!(" at {file}:{line}"),
@@ -411,8 +415,8 @@ mod tests {
         let lines = |delays: &[u64]| {
             let culprits: Vec<Culprit> =
                 (1..).zip(delays).map(|(line, by)| delayed(line, *by)).collect();
-            let culprits: Vec<&Culprit> = culprits.iter().collect();
-            longest(&culprits).map(|culprit| culprit.line)
+            let borrowed: Vec<&Culprit> = culprits.iter().collect();
+            longest(&borrowed).map(|culprit| culprit.line)
         };
         assert_eq!(lines(&[8_000, 502_000_000, 2_000]), Some(2));
         assert_eq!(lines(&[8_000, 9_000]), Some(1));

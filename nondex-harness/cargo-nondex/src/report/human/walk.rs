@@ -1,4 +1,4 @@
-//! The operations of the threads in a failing run, step by step: a lane for each thread.
+//! The operations of the threads in a failing run, step by step, with a lane for each thread.
 
 use std::collections::BTreeSet;
 
@@ -7,42 +7,42 @@ use super::interleaving::{is_deadlock, name};
 use crate::report::schema::{InterleavingReport, LaneReport, LaneStepReport, Line, TestReport};
 use crate::report::thread::who;
 
-/// Maximum width of a lane in characters.
+/// Maximum width of a lane, in characters.
 const WIDEST: usize = 44;
 
-/// What threads do in turn until the test fails.
+/// The operations of the threads until the test fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Walk {
     /// Names of the threads, one for each lane.
     pub threads: Vec<String>,
-    /// Steps, in order.
+    /// The steps, in order.
     pub steps: Vec<WalkStep>,
-    /// How it ends.
+    /// How the run ends.
     pub end: String,
 }
 
 /// One step of one thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WalkStep {
-    /// Index of the thread.
+    /// The index of the thread.
     pub lane: usize,
-    /// What it does.
+    /// What the thread does.
     pub what: String,
     /// File and line of user code, if known.
     pub place: Option<(String, u32)>,
-    /// Whether the thread is delayed, and does nothing.
+    /// Whether the step is a delay of the thread.
     pub is_delay: bool,
-    /// Whether the thread waits there for another one.
+    /// Whether the thread waits there for another thread.
     pub waits: bool,
-    /// What else is accessed there by a delayed thread and another one, such as `the same lock`.
+    /// The object of a conflict between a delayed thread and another one, such as `the same lock`.
     pub conflict: Option<String>,
-    /// Number of omitted steps before this one.
+    /// The number of omitted steps before this one.
     pub skipped: u64,
 }
 
 impl Walk {
-    /// The walk through the interleaving of a test; `None` if there is none, or if clocks alone
-    /// decide.
+    /// Creates the walk through the interleaving of a test. Returns `None` without an interleaving,
+    /// or if only clocks decide.
     pub fn of(test: &TestReport) -> Option<Self> {
         let found = test.interleaving.as_ref()?;
         if test.depends_on_clocks() {
@@ -69,13 +69,13 @@ impl Walk {
         })
     }
 
-    /// The files of the steps.
+    /// Returns the files of the steps.
     pub fn files(&self) -> BTreeSet<&str> {
         let places = self.steps.iter().filter_map(|step| step.place.as_ref());
         places.map(|(file, _)| file.as_str()).collect()
     }
 
-    /// The condition under which it happens.
+    /// Returns the condition under which the steps occur.
     pub fn title(&self) -> String {
         let files = self.files();
         match files.first() {
@@ -86,7 +86,7 @@ impl Walk {
         }
     }
 
-    /// The steps in lanes, as text: time runs downwards.
+    /// Draws the steps in lanes as text. Time runs downwards.
     pub(super) fn picture(&self) -> String {
         let has_files = self.files().len() > 1;
         let cells: Vec<String> = self.steps.iter().map(|step| cell(step, has_files)).collect();
@@ -115,7 +115,7 @@ impl Walk {
     }
 }
 
-/// What two threads access that the step with this index is a part of.
+/// Returns the object of the conflict that the step with this index is part of.
 fn conflict(found: &InterleavingReport, at: usize) -> Option<String> {
     let known = found.conflicts.iter().find(|conflict| {
         let own = [conflict.before, conflict.after];
@@ -124,7 +124,7 @@ fn conflict(found: &InterleavingReport, at: usize) -> Option<String> {
     known.map(super::interleaving::object)
 }
 
-/// Name of a lane.
+/// Returns the name of a lane.
 fn head(test: &TestReport, lane: &LaneReport) -> String {
     match (lane.thread.as_str(), name(test, &lane.thread)) {
         ("0", _) => "the test".to_owned(),
@@ -136,7 +136,7 @@ fn head(test: &TestReport, lane: &LaneReport) -> String {
     }
 }
 
-/// What a thread does in a step.
+/// Describes what a thread does in a step.
 fn what(step: &LaneStepReport) -> String {
     if let Some(delay) = step.delay_ns {
         return match delay {
@@ -155,10 +155,10 @@ fn what(step: &LaneStepReport) -> String {
     format!("{}{value}{waits}", step.what)
 }
 
-/// What stands in a lane for a step.
+/// Returns the text of a step in its lane.
 fn cell(step: &WalkStep, has_files: bool) -> String {
     let place = match &step.place {
-        // A delay has no line.
+        // The line of a delay is omitted.
         _ if step.is_delay => String::new(),
         Some((file, line)) if has_files => {
             let name = file.rsplit('/').next().unwrap_or(file);
@@ -170,7 +170,7 @@ fn cell(step: &WalkStep, has_files: bool) -> String {
     format!("{place}{}", step.what)
 }
 
-/// A text that is no longer than a lane is wide.
+/// Truncates a text to the maximum width of a lane.
 fn cut(text: &str) -> String {
     if text.chars().count() <= WIDEST {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! The description of a culprit.
+//! Descriptions of culprits.
 
 use std::fmt::Write;
 
@@ -8,18 +8,18 @@ use super::timing;
 use crate::report::schema::{CallReport, Culprit, NumberReport, Position};
 use crate::report::thread::{nth, who};
 
-/// Whether it is the directory order that C code, or the inside of a library, asks for: no call of
-/// std's has that place.
+/// Returns whether the culprit is a directory order requested by C code, or inside a library. Calls
+/// of std have a place instead of a stack.
 pub(super) fn is_elsewhere(culprit: &Culprit) -> bool {
     culprit.family == Family::Directory && culprit.site.is_some()
 }
 
-/// What is called there.
+/// Returns the name of the called function.
 pub fn called(culprit: &Culprit) -> &str {
     if is_elsewhere(culprit) { "readdir" } else { &culprit.api }
 }
 
-/// Which freedom a call has, and what of it decides.
+/// Describes what is unspecified about a call, and which part of it decides.
 pub(super) fn what(culprit: &Culprit) -> String {
     let len = culprit.len;
     if let Some(text) = timing::what(culprit) {
@@ -46,7 +46,7 @@ pub(super) fn what(culprit: &Culprit) -> String {
                 };
                 format!("which of {len} elements comes {place} decides")
             }
-            // How many there are is not known before a search has come to the call.
+            // The number of elements is unknown until a search has reached the call.
             (Kind::Permute, None, None) if len == 0 => "the order is unspecified".to_owned(),
             (Kind::Permute, None, None) => format!("the order of {len} elements is unspecified"),
             (Kind::Random, ..) => "the value is unspecified".to_owned(),
@@ -58,7 +58,7 @@ pub(super) fn what(culprit: &Culprit) -> String {
     if let Some(CallReport { thread, ordinal, of }) = &culprit.call {
         let thread = match thread.as_str() {
             "0" => String::new(),
-            // Below a thread that was not seen to start.
+            // The thread descends from one whose start was not observed.
             unknown if unknown.starts_with('?') => String::new(),
             child if child.contains('/') => format!(" in the child process {child}"),
             other => format!(" on {}", who(other)),
@@ -73,7 +73,7 @@ pub(super) fn what(culprit: &Culprit) -> String {
     text
 }
 
-/// From where on a number decides.
+/// Describes the threshold of a decisive number.
 fn number(culprit: &Culprit) -> Option<String> {
     let NumberReport { base, value } = culprit.number?;
     let more = if value < base { "fewer" } else { "more" };
@@ -85,7 +85,7 @@ fn named(culprit: &Culprit, index: u64) -> Option<String> {
     Some(format!("`{}`", element.name.as_ref()?))
 }
 
-/// What the file of a dependency belongs to: `serde-1.0.0`, `vendor/tally`.
+/// Returns the package that a file of a dependency belongs to: `serde-1.0.0`, `vendor/tally`.
 pub(super) fn package(file: &str) -> &str {
     let end =
         ["/src/", "/tests/", "/benches/", "/examples/"].iter().find_map(|folder| file.find(folder));

@@ -1,11 +1,11 @@
-//! The words of `cargo nondex test` for how a test ended.
+//! The words for outcomes in `cargo nondex test`.
 
 use nix::sys::signal::Signal;
 use nondex_core::Outcome;
 
 use crate::report::schema::{TestReport, Verdict};
 
-/// How a test ended, in nextest's words.
+/// Returns the outcome of a test, in nextest's terms where it has one.
 pub fn outcome(test: &TestReport) -> &'static str {
     let end = test.failures.first().map(|failure| &failure.outcome);
     match test.verdict {

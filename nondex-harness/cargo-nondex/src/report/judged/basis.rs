@@ -1,4 +1,4 @@
-//! What the report of a test is written from.
+//! The basis of a test's report.
 
 use camino::Utf8Path;
 use nondex_core::{Level, RunSpec};
@@ -13,25 +13,25 @@ use crate::judge::{Options, Question};
 use crate::project::{Suite, TestCase};
 use crate::report::workspace::Workspace;
 
-/// A test, its runs, and what was judged from them.
+/// A test, its runs, and its judgement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Basis<'a> {
     pub(super) suite: &'a Suite,
     pub(super) test: &'a TestCase,
-    /// By which it was judged: with real threads, where scheduled ones did not do.
+    /// The options of the judgement. They have real threads if scheduled runs were not usable.
     pub(super) options: &'a Options,
-    /// By which it was to be judged.
-    pub(super) asked: &'a Options,
+    /// The requested options.
+    pub(super) requested: &'a Options,
     pub(super) workspace: &'a Workspace,
     pub(super) runs: &'a Runs,
-    /// Those of the runs that it was judged by.
+    /// The runs that the judgement is based on.
     pub(super) evidence: &'a Evidence,
-    /// `None` when the campaign was stopped before it was judged.
+    /// `None` if the campaign was stopped before the judgement.
     pub(super) judgement: Option<&'a Judgement>,
 }
 
 impl<'a> Basis<'a> {
-    /// What is shown as its conclusion.
+    /// Returns the conclusion to report.
     pub(super) fn conclusion(&self) -> Option<&'a Conclusion> {
         match self.judgement.map(|judgement| &judgement.conclusion) {
             Some(Conclusion::Explained(found)) => Some(&found.shown),
@@ -39,7 +39,7 @@ impl<'a> Basis<'a> {
         }
     }
 
-    /// What explains its failures.
+    /// Returns the sanitiser's explanation of the failures, if there is one.
     pub(super) fn explanation(&self) -> Option<&'a Explanation> {
         match self.judgement.map(|judgement| &judgement.conclusion) {
             Some(Conclusion::Explained(found)) => Some(&found.explanation),
@@ -47,7 +47,7 @@ impl<'a> Basis<'a> {
         }
     }
 
-    /// What was asked about it.
+    /// Returns the question that the judgement answers.
     pub(super) fn question(&self) -> Question<'a> {
         Question::new(&self.test.name, self.options, self.evidence)
     }
@@ -56,13 +56,13 @@ impl<'a> Basis<'a> {
         &self.suite.binary.cwd
     }
 
-    /// Its clean run.
+    /// Returns the spec of the clean run.
     pub(super) fn clean(&self) -> RunSpec {
         self.question().clean_spec()
     }
 
-    /// The strongest level of which runs tell a rate: above the weakest one that fails only what
-    /// other runs imply is known.
+    /// Returns the strongest level with a meaningful failure rate. Above the weakest level that
+    /// fails, only runs implied by other runs are known.
     pub(super) fn highest(&self) -> Level {
         match self.conclusion() {
             Some(Conclusion::Dependent(dependence) | Conclusion::Artefact(dependence))
@@ -75,8 +75,8 @@ impl<'a> Basis<'a> {
         }
     }
 
-    /// The failing runs that are shown: those above the [highest](Self::highest) level show the
-    /// same again, less realistically.
+    /// Returns the failing runs to report. Runs above the [highest](Self::highest) level show the
+    /// same failure less realistically.
     pub(super) fn failing(&self) -> Vec<(&'a RunSpec, &'a Run)> {
         let mut failing = failing_runs(self.evidence, self.options);
         let highest = self.highest();

@@ -1,10 +1,10 @@
-//! The report of a test about which its build decides.
+//! Reports of tests whose outcome depends on the build.
 
 use crate::judge::verdict::Fact;
 use crate::report::schema::{BuildCause, FailureReport, TestReport};
 use crate::shell;
 
-/// Writes that the build decides: the test fails in a number of all builds, and so in one of them.
+/// Records that the build decides: the test fails in `failed` of `builds` builds.
 pub fn decides(
     report: &mut TestReport,
     cause: BuildCause,
@@ -12,9 +12,9 @@ pub fn decides(
     failure: FailureReport,
 ) {
     report.rule(Fact::Build);
-    // These are of one build.
+    // The rates are those of one build.
     report.failure_rate.clear();
-    // It is reported to fail whatever is chosen.
+    // The plain build had the same luck as this one, so its note would be wrong.
     report.notes.retain(|note| !note.contains("plain build"));
     let builds = match cause.passes {
         Some(_) => format!("{failed} of {builds} builds"),
@@ -35,7 +35,7 @@ pub fn decides(
     report.build = Some(cause);
 }
 
-/// Writes that a test is not judged, because builds could not be compared.
+/// Records that a test is not judged, because builds could not be compared.
 pub fn may_decide(report: &mut TestReport, cause: BuildCause) {
     report.rule(Fact::Unjudged);
     report.build = Some(cause);

@@ -1,4 +1,4 @@
-//! What a conclusion makes of a report: its verdict, what decides it, and what reproduces it.
+//! Writes a conclusion into a report: the verdict, what decides it, and what reproduces it.
 
 use nondex_core::{RunSpec, Schedule};
 
@@ -11,7 +11,7 @@ use crate::judge::verdict::Fact;
 use crate::judge::{Question, certainty, exhaustive, further, sampling, unexplored};
 use crate::report::schema::{Latent, TestReport};
 
-/// Writes the conclusion. The run that shows it again; `None` when nothing is to be reproduced.
+/// Writes the conclusion. Returns the run to reproduce, or `None` if there is nothing to reproduce.
 pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpec> {
     let judged = basis.judgement.zip(basis.conclusion());
     let Some((judgement, conclusion)) = judged else {
@@ -23,8 +23,8 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
     let fact =
         Fact::of_conclusion(&judgement.conclusion, basis.question(), basis.runs.plain.as_ref());
     report.rule(fact);
-    // Whatever was concluded, from runs of which one is none: the executable is gone, for instance,
-    // because it is built anew meanwhile.
+    // One of the runs never started, so the conclusion is invalid. For instance, the executable is
+    // missing because it is being rebuilt.
     let mut runs = basis.evidence.all().map(|(_, run)| run);
     if let Some(missing) = runs.find(|run| run.is_missing) {
         report.failures.clear();
@@ -34,7 +34,7 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
         return None;
     }
     match conclusion {
-        // No explanation is of an explanation.
+        // `Basis::conclusion` has already unwrapped the explanation.
         Conclusion::Explained(_) => None,
         Conclusion::Stable => {
             stable(report, basis);
@@ -68,7 +68,7 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
             Some(basis.clean())
         }
         Conclusion::Flaky => Some(basis.clean()),
-        // Nothing is there to be reproduced when this tool is the reason.
+        // The failure occurs only with this tool, so there is nothing to reproduce.
         Conclusion::FailsOnlyHere => None,
         Conclusion::Artefact(dependence) => {
             report.search_runs = culprits::runs(basis.evidence);
@@ -103,7 +103,7 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
     }
 }
 
-/// Number of runs of a broken test that chance could have let pass.
+/// Returns the number of failing runs of a broken test that could have passed by chance.
 fn failing_runs(basis: &Basis<'_>) -> usize {
     let plain = match basis.runs.plain {
         Some(PlainBuild::Runs([_, runs])) => usize::try_from(runs).unwrap_or(usize::MAX),
@@ -118,12 +118,12 @@ fn stable(report: &mut TestReport, basis: &Basis<'_>) {
     report.schedules = scheduled::verified(question);
     report.sampled = sampling::levels(question);
     report.left_out = unexplored::runs(question);
-    // Without a run that chance could change, nothing is known of chance.
+    // Without a run that chance could affect, there is no bound.
     let samples = Some(certainty::samples(basis.evidence)).filter(|runs| *runs > 0);
     report.failure_bound = samples.map(certainty::bound);
 }
 
-/// Writes the choices on which a test depends; the run that shows it.
+/// Writes the choices on which a test depends. Returns the run that shows it.
 fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>) -> RunSpec {
     let question = basis.question();
     report.delay_level = dependence.level_of_delays(basis.evidence);
@@ -151,7 +151,7 @@ fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>
     basis.clean()
 }
 
-/// Where a seed comes from that nobody asked for.
+/// Describes the origin of a seed that was not requested.
 fn unusual_seed(question: Question<'_>, dependence: &Dependence) -> String {
     let spec = &dependence.spec;
     let (level, seed) = (spec.level(), spec.seed());

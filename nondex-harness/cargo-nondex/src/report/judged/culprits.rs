@@ -1,4 +1,4 @@
-//! What is reported of the culprits that a search found.
+//! Reports the culprits that a search found.
 
 use camino::Utf8Path;
 use nondex_core::{ElementRecord, Family, Frame, PointRecord, Site, StepRecord};
@@ -10,7 +10,7 @@ use crate::report::Culprit;
 use crate::report::schema::{CallReport, ElementReport, PlaceReport};
 use crate::report::workspace::Workspace;
 
-/// One culprit for each call or, where the search ended before, for each site.
+/// Returns one culprit for each call or, if the search ended early, for each site.
 pub(super) fn report(
     found: &Culprits,
     test: &TestCase,
@@ -29,7 +29,7 @@ pub(super) fn report(
     culprits
 }
 
-/// The culprit that is one choice point, of this test.
+/// Returns the culprit for a single choice point of the test.
 pub fn of_point(
     point: &PointRecord,
     confirmed: bool,
@@ -41,12 +41,12 @@ pub fn of_point(
     reporter.at(&point.site, point.max_len, &point.stack)
 }
 
-/// How many runs a search made.
+/// Returns the number of runs that the search made.
 pub(super) fn runs(evidence: &Evidence) -> u64 {
-    let searching = evidence.all().filter(|(spec, _)| {
-        spec.draws_some() || !spec.given().is_empty() || !spec.trace.is_empty()
-    });
-    searching.count() as u64
+    evidence
+        .all()
+        .filter(|(spec, _)| spec.draws_some() || !spec.given().is_empty() || !spec.trace.is_empty())
+        .count() as u64
 }
 
 struct Reporter<'a> {
@@ -63,11 +63,12 @@ impl Reporter<'_> {
         self.at(site, records().map(|point| point.max_len).max().unwrap_or(0), &frames)
     }
 
-    /// The culprit at a site, which chose among this number, with its frames from the innermost
-    /// one on.
+    /// Returns the culprit at a site that chose among `len` elements. `frames` starts with the
+    /// innermost frame.
     fn at(&self, site: &Site, len: u64, frames: &[Frame]) -> Culprit {
         let mut culprit = Culprit { len, confirmed: self.confirmed, ..Culprit::new(site) };
-        // A library's thread has no frame of the user's. Delays get the lines of their conflict.
+        // Threads of a library have no frame of the user's code. Delays later get the lines of
+        // their conflict.
         let is_timed = matches!(site.family, Family::Schedule | Family::Time);
         let declared = || self.declared().filter(|_| !is_timed && !frames.is_empty());
         let user = self.user_place(frames);
@@ -88,8 +89,9 @@ impl Reporter<'_> {
         culprit
     }
 
-    /// The innermost place of the user's on a stack. A function that a dependency's macro made has
-    /// lines of the macro: where the test is such a function, it is the place where it is declared.
+    /// Returns the innermost place of the user's code on a stack. Functions from a dependency's
+    /// macro have the macro's lines: if the test is such a function, this is the place of its
+    /// declaration.
     fn user_place(&self, frames: &[Frame]) -> Option<(String, u32)> {
         let nearest = self.workspace.nearest_of_users(frames, self.cwd);
         nearest.or_else(|| {
@@ -100,7 +102,7 @@ impl Reporter<'_> {
         })
     }
 
-    /// Where the test is declared.
+    /// Returns the place of the test's declaration.
     fn declared(&self) -> Option<(String, u32)> {
         Some((self.test.file.clone()?, self.test.line?))
     }
@@ -147,7 +149,8 @@ impl Reporter<'_> {
     }
 
     fn created(&self, step: &StepRecord) -> Option<PlaceReport> {
-        // Where `#[track_caller]` knows the place it is the only frame, be it in a dependency.
+        // The only frame is the place that `#[track_caller]` recorded, even if it is in a
+        // dependency.
         let nearest = self.workspace.nearest(&step.created, self.cwd);
         let (file, line) = nearest.or_else(|| match &step.created[..] {
             [frame] => Some((frame.file.clone(), frame.line)),
@@ -157,7 +160,7 @@ impl Reporter<'_> {
     }
 }
 
-/// Whether a call has its own place in the source, and not only its stack as identity.
+/// Returns whether a call has a place in the source, and is not identified by its stack alone.
 const fn has_place(site: &Site) -> bool {
     site.line > 0
 }

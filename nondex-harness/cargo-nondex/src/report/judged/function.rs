@@ -1,17 +1,18 @@
-//! What a function is called in a report.
+//! The names of functions in a report.
 
-/// The last words of a function's path: `AtomicUsize::load`, `Mutex::lock`, `drop MutexGuard`.
+/// Returns the last segments of a function's path: `AtomicUsize::load`, `Mutex::lock`, `drop
+/// MutexGuard`.
 pub(super) fn short(function: &str) -> String {
     let path = strip_generics(function);
     let dropped =
         ["drop_in_place::<", "drop_in_place<"].iter().find_map(|start| function.split_once(start));
-    if let Some((_, of)) = dropped {
-        let of = strip_generics(of.trim_end_matches('>'));
+    if let Some((_, generics)) = dropped {
+        let of = strip_generics(generics.trim_end_matches('>'));
         return format!("drop {}", last(&of, 1));
     }
     let parts = parts(&path);
     match parts[..] {
-        // What is within std's modules is nobody's concern.
+        // Private modules of std are omitted.
         ["std" | "core" | "alloc", module, .., within, name]
             if within.starts_with(char::is_lowercase) =>
         {
@@ -21,7 +22,7 @@ pub(super) fn short(function: &str) -> String {
     }
 }
 
-/// The last parts of a path.
+/// Returns the last segments of a path.
 fn last(path: &str, count: usize) -> String {
     let parts = parts(path);
     parts[parts.len().saturating_sub(count)..].join("::")
@@ -31,7 +32,7 @@ fn parts(path: &str) -> Vec<&str> {
     path.split("::").filter(|part| !part.is_empty()).collect()
 }
 
-/// A path without what stands in angle brackets; of `<T as Trait>::method` there stays `T::method`.
+/// Removes everything in angle brackets from a path. `<T as Trait>::method` becomes `T::method`.
 fn strip_generics(path: &str) -> String {
     if let Some(inner) = path.strip_prefix('<') {
         let mut depth = 1;
@@ -44,8 +45,8 @@ fn strip_generics(path: &str) -> String {
             (depth == 0).then_some(at)
         });
         if let Some(end) = end {
-            let (of, rest) = inner.split_at(end);
-            let of = of.split(" as ").next().unwrap_or(of);
+            let (qualified, rest) = inner.split_at(end);
+            let of = qualified.split(" as ").next().unwrap_or(qualified);
             return format!("{}{}", strip_generics(of), strip_generics(&rest[1..]));
         }
     }

@@ -1,9 +1,9 @@
-//! What is reported of an interleaving: of thousands of operations the few that matter.
+//! Reports an interleaving: the few relevant ones among thousands of operations.
 //!
-//! An operation matters if it is on what several threads use and one of them changes. Those that a
-//! thread does in one place of the source without another one in between are one step. A delay is
-//! shown with the step that the thread did last, with what it does next, and with what the others
-//! do meanwhile to the same thing.
+//! An operation is relevant if several threads use its object, and one of them changes it.
+//! Consecutive relevant operations of a thread at one place in the source form one step. A delay is
+//! shown with the thread's steps before and after it, and with what other threads do to the same
+//! object meanwhile.
 
 use std::collections::BTreeSet;
 
@@ -17,22 +17,22 @@ use crate::report::schema::{ConflictReport, InterleavingReport, LaneReport, Lane
 use crate::report::thread;
 use crate::report::workspace::Workspace;
 
-/// How many steps of others are shown of a delay.
+/// Maximum number of steps of other threads that are shown for a delay.
 const MEANWHILE: usize = 4;
 
-/// How many delays are shown.
+/// Maximum number of delays that are shown.
 const MAX_DELAYS: usize = 4;
 
-/// How the run of a trace ended.
+/// How the traced run ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum End<'a> {
-    /// No thread could go on.
+    /// No thread could make progress.
     Waiting,
-    /// It failed here, where that is known.
+    /// The test failed, at this place if it is known.
     Failed(Option<(&'a str, u32)>),
 }
 
-/// The interleaving of a trace; `None` when nothing is delayed in it.
+/// Reports the interleaving of a trace. Returns `None` if the trace has no delay.
 pub(super) fn report(
     trace: &Trace,
     end: End<'_>,
@@ -58,14 +58,17 @@ pub(super) fn report(
         if let Some(conflict) = around.conflict(&steps) {
             let sleep = conflict.sleep(&steps);
             shown.extend([conflict.before, conflict.after, sleep].into_iter().flatten());
-            let same = around.meanwhile.iter().copied().filter(|&at| {
-                let thread = steps[conflict.meanwhile].thread;
-                steps[at].thread == thread || steps[at].objects.contains_key(&conflict.object)
-            });
-            // Those next to it, on both sides.
-            let near = |at: &usize| at.abs_diff(conflict.meanwhile);
-            let mut same: Vec<usize> = same.collect();
-            same.sort_by_key(near);
+            let mut same: Vec<usize> = around
+                .meanwhile
+                .iter()
+                .copied()
+                .filter(|&at| {
+                    let thread = steps[conflict.meanwhile].thread;
+                    steps[at].thread == thread || steps[at].objects.contains_key(&conflict.object)
+                })
+                .collect();
+            // The steps nearest to the conflict, on both sides.
+            same.sort_by_key(|at| at.abs_diff(conflict.meanwhile));
             shown.extend(same.into_iter().take(MEANWHILE));
             shown.extend(conflict.rest(&steps));
             conflicts.push(conflict);
@@ -87,7 +90,7 @@ pub(super) fn report(
                 place.is_some() && own.map(|(file, line)| (file.as_str(), *line)) == place
             };
             shown.extend(steps.iter().rposition(is_there));
-            // What the test fails at comes first: other delays may only lead there.
+            // The conflict at the failing line comes first: other delays may only lead there.
             conflicts.sort_by_key(|conflict| !conflict.steps().any(|at| is_there(&steps[at])));
         }
     }
@@ -99,8 +102,8 @@ pub(super) fn report(
     Some(found)
 }
 
-/// Gives each culprit that stands in a dependency the line of the user's own code at which its
-/// thread uses what another one uses meanwhile. Otherwise that of the other one.
+/// Gives each culprit inside a dependency a line of the user's code: where its thread uses the
+/// object of a conflict or, failing that, where the other thread does.
 pub(super) fn name_lines(
     culprits: &mut [Culprit],
     found: &InterleavingReport,
@@ -110,18 +113,19 @@ pub(super) fn name_lines(
         let is_known = culprit.user_file.is_some() || workspace.is_users(&culprit.file);
         let Some(call) = culprit.call.as_ref().filter(|_| !is_known) else { continue };
         let thread_of = |at: usize| &found.threads[found.steps[at].lane].thread;
-        let own = found.conflicts.iter();
-        let own = own.filter(|conflict| *thread_of(conflict.delay) == call.thread);
-        let places =
-            own.flat_map(|conflict| [conflict.after, conflict.before, Some(conflict.meanwhile)]);
+        let places = found
+            .conflicts
+            .iter()
+            .filter(|conflict| *thread_of(conflict.delay) == call.thread)
+            .flat_map(|conflict| [conflict.after, conflict.before, Some(conflict.meanwhile)]);
         let line = |at: usize| Some((found.steps[at].file.clone()?, found.steps[at].line?));
         let place = places.flatten().find_map(line);
         (culprit.user_file, culprit.user_line) = place.unzip();
     }
 }
 
-/// Where among these steps the test has failed: what its own thread does from there on is to clean
-/// up, and decides nothing any more.
+/// Returns the index of the step at which the test has failed. From there on, the test's own thread
+/// only cleans up.
 fn failure(trace: &Trace, steps: &[Step]) -> usize {
     let is_own = |step: &Step| thread::is_own(&trace.threads[step.thread].path);
     let last = |step: &Step| is_own(step) && !step.unwinds;
@@ -129,7 +133,7 @@ fn failure(trace: &Trace, steps: &[Step]) -> usize {
     steps[from..].iter().position(is_own).map_or(steps.len(), |at| from + at)
 }
 
-/// Those steps that are shown, with the threads that do them.
+/// Reports the selected steps, with their threads.
 fn shown_of(
     trace: &Trace,
     steps: &[Step],
@@ -140,7 +144,7 @@ fn shown_of(
     let lane = |thread: usize| threads.iter().position(|known| *known == thread);
     let place = |at: usize| shown.iter().position(|known| *known == at);
     let mut next = None;
-    let reported = shown.iter().map(|&at| {
+    let lane_steps = shown.iter().map(|&at| {
         let step = &steps[at];
         let skipped = at - next.replace(at + 1).unwrap_or(at);
         let (file, line) = step.place.clone().unzip();
@@ -156,7 +160,7 @@ fn shown_of(
             skipped: skipped as u64,
         }
     });
-    let reported = reported.collect();
+    let reported = lane_steps.collect();
     let conflicts = conflicts.iter().filter_map(|conflict| {
         Some(ConflictReport {
             object: object(trace, steps, conflict),
@@ -181,7 +185,7 @@ fn shown_of(
     }
 }
 
-/// What a conflict is about.
+/// Describes the object of a conflict.
 fn object(trace: &Trace, steps: &[Step], conflict: &Conflict) -> String {
     if let Object::Name(name) = conflict.object {
         let name = usize::try_from(name).ok().and_then(|name| trace.names.get(name));
@@ -191,7 +195,7 @@ fn object(trace: &Trace, steps: &[Step], conflict: &Conflict) -> String {
     let is_called = |step: &Step, words: &[&str]| words.iter().any(|word| step.what.contains(word));
     let has = |words: &[&str]| own.iter().any(|step| is_called(step, words));
     const LOCK: &[&str] = &["Mutex", "RwLock", "Guard"];
-    // Who waits for a condition gives the lock up, and takes it again.
+    // Waiting for a condition variable releases the lock and acquires it again.
     let is_locked = || {
         steps.iter().filter(|step| step.touches(conflict.object)).any(|step| is_called(step, LOCK))
     };

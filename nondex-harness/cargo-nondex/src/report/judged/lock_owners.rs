@@ -1,4 +1,4 @@
-//! Why a thread waits: who has what it waits for, and where that was taken.
+//! Why a thread waits: which thread holds what it waits for, and where it was acquired.
 
 use camino::Utf8Path;
 use nondex_core::{Trace, TracedOperation};
@@ -8,8 +8,8 @@ use crate::report::schema::{WaitCause, WaitCauseKind};
 use crate::report::trace;
 use crate::report::workspace::Workspace;
 
-/// Why the thread with this path waits in `call` at the end of a trace, when that follows from the
-/// operations.
+/// Returns why the thread with this path waits in `call` at the end of a trace, if the operations
+/// show it.
 pub(super) fn cause(
     trace: &Trace,
     path: &str,
@@ -19,7 +19,7 @@ pub(super) fn cause(
 ) -> Option<WaitCause> {
     let thread = trace.threads.iter().rposition(|known| known.path == path)? as u64;
     let wait = trace.operations.iter().rev().find(|operation| operation.thread == thread)?;
-    let told = |kind: WaitCauseKind, of: &TracedOperation| {
+    let cause_of = |kind: WaitCauseKind, of: &TracedOperation| {
         let frames = trace::frames(trace, of);
         let own = frames.iter().position(|frame| workspace.user_file(&frame.file, cwd).is_some());
         let called = own.and_then(|own| frames.get(own.checked_sub(1)?));
@@ -46,31 +46,35 @@ pub(super) fn cause(
     }
     if call.contains("Condvar") {
         let address = wait.address?;
-        let is_news = |of: &&TracedOperation| {
+        let is_notification = |of: &&TracedOperation| {
             of.address == Some(address)
                 && of.thread != thread
                 && (of.writes || of.operation == "futex wake")
         };
-        let news = trace.operations.iter().rev().find(is_news);
-        return news.map(|of| told(WaitCauseKind::Notified, of));
+        let notification = trace.operations.iter().rev().find(is_notification);
+        return notification.map(|of| cause_of(WaitCauseKind::Notified, of));
     }
-    // Nobody takes a descriptor.
+    // Descriptors have no owner.
     if matches!(&*wait.operation, "poll" | "read" | "write") {
         return None;
     }
     let here = workspace.nearest(trace::frames(trace, wait), cwd);
-    // What it has tried in this call, the last one first.
-    let tried = trace.operations.iter().rev().filter(|of| of.thread == thread);
-    let mut tried = tried.take_while(|of| workspace.nearest(trace::frames(trace, of), cwd) == here);
-    // Of what it took itself it waits only for the very thing: an executor keeps much in the call
-    // in which it waits for work.
+    // The thread's operations in this call, the last one first.
+    let mut tried = trace
+        .operations
+        .iter()
+        .rev()
+        .filter(|of| of.thread == thread)
+        .take_while(|of| workspace.nearest(trace::frames(trace, of), cwd) == here);
+    // If the thread itself holds an object, it waits for that object only if the address is the
+    // same. An executor holds other locks in the call in which it waits for work.
     let is_waited_for = |of: &&TracedOperation| of.thread != thread || of.address == wait.address;
     let holder = tried.find_map(|of| holder(trace, of.address?).filter(is_waited_for));
-    holder.map(|of| told(WaitCauseKind::Has, of))
+    holder.map(|of| cause_of(WaitCauseKind::Has, of))
 }
 
-/// The operation by which what is at an address was taken that nobody has given free since: from 0,
-/// which is free.
+/// Returns the operation that acquired the object at an address, unless the object was released
+/// since. The operation changed it from 0, which means free, to another value.
 fn holder(trace: &Trace, address: u64) -> Option<&TracedOperation> {
     let mut holder = None;
     for operation in &trace.operations {
@@ -97,10 +101,10 @@ mod tests {
 
     use super::*;
 
-    /// An operation on a lock: thread, line, operation, address, what was found, and left.
+    /// An operation on a lock: thread, line, operation, address, value read and value written.
     type Of<'a> = (u64, u32, &'a str, u64, Option<u64>, Option<u64>);
 
-    /// Operations of two threads.
+    /// Creates a trace of operations of two threads.
     fn trace(operations: &[Of<'_>]) -> Trace {
         let stack = |&(_, line, ..): &Of<'_>| {
             let frame = |function: &str, file: &str| Frame {
@@ -116,8 +120,8 @@ mod tests {
                 ],
             }
         };
-        let numbered = operations.iter().enumerate();
-        let done = numbered.map(|(stack, &(thread, _, operation, address, found, left))| {
+        let done = operations.iter().enumerate().map(|(stack, &operation)| {
+            let (thread, _, operation, address, found, left) = operation;
             TracedOperation {
                 thread,
                 operation: operation.to_owned(),

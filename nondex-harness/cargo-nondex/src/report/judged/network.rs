@@ -1,4 +1,4 @@
-//! What is known, and not, of tests with a network.
+//! Sentences about tests that use the network.
 
 use nondex_core::{NetworkMode, RunSpec};
 
@@ -6,8 +6,8 @@ use crate::judge::evidence::Evidence;
 use crate::judge::prerequisite::Policy;
 use crate::report::{TestReport, Verdict};
 
-/// What a run of the test with the network told, a sentence for the report; `None` when there was
-/// none.
+/// Describes the outcome of the verification run with the network. Returns `None` if there was no
+/// such run.
 pub fn verified(evidence: &Evidence, verification: &RunSpec, verdict: Verdict) -> Option<String> {
     let run = evidence.of(verification).first()?;
     let text = match (run.passed(), verdict) {
@@ -18,7 +18,7 @@ pub fn verified(evidence: &Evidence, verification: &RunSpec, verdict: Verdict) -
     Some(text.to_owned())
 }
 
-/// What is not known of the tests with verdict `network`, a sentence for the report.
+/// Describes what is unknown about the tests of verdict `network`.
 pub fn unknown(tests: &[TestReport], policy: &Policy) -> Option<String> {
     let sanitised = tests.iter().filter(|test| test.verdict == Verdict::Network).count();
     let tests = match sanitised {

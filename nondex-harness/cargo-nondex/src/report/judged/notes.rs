@@ -1,4 +1,4 @@
-//! The notes that a report has about a test in addition to its verdict.
+//! Notes of a report about a test, in addition to its verdict.
 
 use std::time::Duration;
 
@@ -14,45 +14,42 @@ use crate::report::listing::plural;
 use crate::report::schema::{FailureReport, TestReport, Verdict};
 use crate::statistics::wilson;
 
-/// Why a test is judged from runs that were not scheduled. Where they end in two ways when they
-/// are, that need not be for the schedule.
-pub(super) fn real_threads(evidence: &Evidence, asked: &Options) -> &'static str {
-    let is_settled = evidence.contradiction(asked.is_scheduled()).is_none();
+/// Returns why a test is judged from runs with real threads. If scheduled runs had both outcomes,
+/// the schedule need not be the reason.
+pub(super) fn real_threads(evidence: &Evidence, requested: &Options) -> &'static str {
+    let is_settled = evidence.contradiction(requested.is_scheduled()).is_none();
     if is_settled || evidence.all().any(|(_, run)| run.has_no_outcome()) {
         "it is judged with real threads and real time, because it has another outcome, or none \
          within the limits, when this tool schedules them"
     } else {
         "it is judged with real threads and real time, because it failed in one run and passed \
-         in another when this tool scheduled them, \
-         which may also be for what ran at the same time"
+         in another when this tool scheduled them, which may also be for what ran at the same time"
     }
 }
 
-/// What can be done about a test that was ended in its clean runs.
+/// Returns advice for a test whose clean runs timed out.
 pub(super) fn hang(failures: &[FailureReport], limit: Duration) -> Option<String> {
     let first = failures.first()?;
     (first.outcome == Outcome::TimedOut).then(|| {
         format!(
             "each run was ended after {limit:?}: if it only needs longer, as a test that compiles \
-             something does at first, \
-             `--timeout SECONDS` gives it more"
+             something does at first, `--timeout SECONDS` gives it more"
         )
     })
 }
 
-/// Says that some runs took longer than they usually may.
+/// Reports that some runs took longer than the usual time limit.
 pub(super) fn lateness(evidence: &Evidence, options: &Options) -> Option<String> {
     let usual = options.timeout;
     let late = || evidence.all().filter(|(_, run)| patience::is_late(run, usual));
     let limit = late().map(|(_, run)| run.limit).max()?;
     Some(format!(
         "some of its runs took longer than the time limit of {usual:?} and were given up to \
-         {limit:?}, because the clean runs \
-         end: see `--timeout`"
+         {limit:?}, because the clean runs end: see `--timeout`"
     ))
 }
 
-/// Says why a test that passed in every run is not called stable, where events of runs were lost.
+/// Returns why a test that passed in every run is not stable: events of some runs were lost.
 pub(super) fn lost(evidence: &Evidence) -> Option<String> {
     let lost = evidence.all().filter(|(_, run)| run.lost).count();
     (lost > 0).then(|| {
@@ -64,17 +61,17 @@ pub(super) fn lost(evidence: &Evidence) -> Option<String> {
     })
 }
 
-/// Says that some runs have no result, and why.
+/// Reports runs without a result, and the reasons.
 pub(super) fn cut(evidence: &Evidence, options: &Options) -> Vec<String> {
     let cut = threads::cut(evidence, options);
     let (ahead, ended): (Vec<_>, Vec<_>) = cut.partition(|run| run.has_visible_lead());
     let note = |runs: &[&Run], why: &str| {
-        let runs = match runs.len() {
+        let count = match runs.len() {
             0 => return None,
             1 => "1 of its runs has".to_owned(),
             many => format!("{many} of its runs have"),
         };
-        Some(format!("{runs} no result, because {why}"))
+        Some(format!("{count} no result, because {why}"))
     };
     let notes = [
         note(&ended, "its threads reached the limit of operations: see `--max-steps`"),
@@ -97,7 +94,7 @@ pub(super) fn disagreement(runs: &[Run], spec: &RunSpec, options: &Options) -> S
     format!("{failed} of {all} runs {which} failed ({low:.0} to {high:.0} % with 95 % confidence)")
 }
 
-/// What these clean runs show of a test about which addresses decide.
+/// Describes the clean runs of a test whose outcome depends on addresses.
 pub(super) fn fixed_addresses(clean: &[Run]) -> String {
     let ended = if clean.iter().all(Run::passed) { "passed" } else { "failed" };
     format!(
@@ -106,7 +103,7 @@ pub(super) fn fixed_addresses(clean: &[Run]) -> String {
     )
 }
 
-/// What may decide a test that ends in two ways though every choice is the same.
+/// Describes what may decide a test that has two outcomes with the same choices.
 pub(super) fn uncontrolled(sources: &[Source]) -> String {
     match names(sources).as_slice() {
         [] => "no seed controls what decides, and no call that this tool records does: it may be \
@@ -117,23 +114,23 @@ pub(super) fn uncontrolled(sources: &[Source]) -> String {
     }
 }
 
-/// The same, of a test of which nothing records what it uses.
+/// Does the same for a test whose use of such sources is not recorded.
 pub(super) fn unobserved() -> String {
     "it runs on the host's own std, as all tests of a proc macro do: no seed controls its maps, \
      its random bytes, its threads or its time"
         .to_owned()
 }
 
-/// How often a test may pass that failed in each of `runs` runs and uses what no seed controls.
+/// Describes how often a test may pass that failed in each of `runs` runs, but uses uncontrolled
+/// sources.
 pub(super) fn may_pass(sources: &[Source], runs: usize) -> Option<String> {
     let names = names(sources);
     let bound = (certainty::bound(runs) * 100.0).ceil();
-    // Scheduled runs are no sample of chance: there may be none.
+    // Scheduled runs are not random samples, so there may be no sample at all.
     (!names.is_empty() && runs > 0).then(|| {
         format!(
             "it failed in each of {runs} runs. No seed controls {}, so it may pass in up to \
-             {bound} \
-             % of runs, with 95 % confidence",
+             {bound} % of runs, with 95 % confidence",
             names.join(" and ")
         )
     })
@@ -143,7 +140,7 @@ fn names(sources: &[Source]) -> Vec<&'static str> {
     sources.iter().map(|source| of_source(*source)).collect()
 }
 
-/// What a source is.
+/// Describes a source.
 const fn of_source(source: Source) -> &'static str {
     match source {
         Source::Clock => "a clock",
@@ -157,24 +154,25 @@ const fn of_source(source: Source) -> &'static str {
     }
 }
 
-/// Why a test that a choice seems to decide is not judged.
+/// Returns why a test is not judged although a choice seems to decide.
 pub(super) fn artefact(dependence: &Dependence) -> String {
-    let calls = dependence.culprits.artefacts().unwrap_or_default();
-    let calls: Vec<String> = calls
+    let calls: Vec<String> = dependence
+        .culprits
+        .artefacts()
+        .unwrap_or_default()
         .iter()
         .map(|call| format!("`{}` at {}:{}", call.site.api, call.site.file, call.site.line))
         .collect();
     format!(
         "it is not judged: at level {} its outcome changes even when {} has the order of the clean \
-         runs, so that not an order \
-         decides but what goes with it: what this tool does there to give one, such as allocate, \
-         or how often keys are compared",
+         runs, so that not an order decides but what goes with it: what this tool does there to \
+         give one, such as allocate, or how often keys are compared",
         dependence.spec.level(),
         calls.join(" and ")
     )
 }
 
-/// Why a test that was run has no verdict when the campaign was stopped, and what its runs showed.
+/// Describes a test that was run, but not judged before the campaign was stopped, and its failures.
 pub(super) fn unjudged(failures: &[FailureReport]) -> String {
     let stopped = "the campaign was stopped before this test was judged";
     let is_clean =
@@ -191,18 +189,18 @@ pub(super) fn unjudged(failures: &[FailureReport]) -> String {
     }
 }
 
-/// Why a test that fails in canonical order is not judged when no seed was tried.
+/// Returns why a test that fails in canonical order is not judged when no seed was tried.
 pub(super) fn untried() -> String {
     "it fails in canonical order, and no seed was tried: whether a choice decides is not known"
         .to_owned()
 }
 
-/// Why a test is not judged of which a run could not be made.
+/// Returns why a test is not judged if one of its runs could not be started.
 pub(super) fn missing(why: &str) -> String {
     format!("it is not judged: {why}")
 }
 
-/// What is missing of a test that was judged before all its runs were made.
+/// Describes what is missing if a test was judged before all its runs were made.
 pub(super) fn provisional(report: &TestReport, test: &TestCase) -> String {
     let stopped = "the campaign was stopped before all runs of this test were made";
     match report.verdict {
@@ -220,10 +218,10 @@ pub(super) fn provisional(report: &TestReport, test: &TestCase) -> String {
     }
 }
 
-/// The end of the note on a test that others disturb.
+/// The end of the note about a test that other tests disturb.
 pub const JUDGED_ALONE: &str = "it was judged from runs alone";
 
-/// How often a test failed together with others and alone.
+/// Describes how often a test failed together with other tests and alone.
 pub(super) fn disturbance(interference: Interference) -> String {
     let [failed, runs] = interference.together;
     let [failed_alone, runs_alone] = interference.alone;
@@ -236,8 +234,7 @@ pub(super) fn disturbance(interference: Interference) -> String {
         Reason::RandomName => (
             "alone with an empty folder for temporary files",
             "most likely it shares something outside the process with other tests or with its own \
-             earlier runs, such as a path with a random name, \
-             which is the same in each of them",
+             earlier runs, such as a path with a random name, which is the same in each of them",
         ),
         Reason::Time => ("alone", "together with others it takes longer than its time limit"),
         Reason::Chance => ("alone", "chance may be all that makes a difference"),

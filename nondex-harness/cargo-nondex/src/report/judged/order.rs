@@ -1,4 +1,4 @@
-//! What is written about a test that depends on the tests before it.
+//! Writes the reports of order-dependent tests.
 
 use nondex_core::{Level, Outcome, RunSpec};
 
@@ -13,7 +13,7 @@ use crate::project::Suite;
 use crate::report::id;
 use crate::report::schema::{Culprit, FailureReport, Order, Race, Replay, Sanitised, TestReport};
 
-/// Names its roles; `names` are those of the numbered tests.
+/// Returns the tests that have a role in a dependence. `names` are the names of the numbered tests.
 fn order(found: &Dependence, names: &[impl AsRef<str>]) -> Order {
     let name = |test: &usize| names[*test].as_ref().to_owned();
     let mut all: Vec<String> = Vec::new();
@@ -35,8 +35,7 @@ fn order(found: &Dependence, names: &[impl AsRef<str>]) -> Order {
     }
 }
 
-/// Writes into the report of a test that it depends on others; `names` are those of the numbered
-/// tests.
+/// Writes that a test depends on others. `names` are the names of the numbered tests.
 pub fn dependent(
     report: &mut TestReport,
     found: &Dependence,
@@ -56,23 +55,20 @@ pub fn dependent(
     if !order.complete {
         report.notes.push(
             "the search for the tests that it depends on was not finished: there may be others, \
-             and \
-             fewer may do; `--search-runs` gives \
-             it more runs"
+             and fewer may do; `--search-runs` gives it more runs"
                 .to_owned(),
         );
     }
     report.order = Some(order);
 }
 
-/// Writes that a test fails after others only with these choices.
+/// Writes that a test fails after other tests only with these choices.
 pub fn crossed(report: &mut TestReport, choices: Vec<Culprit>) {
     report.weakest_level = report.failures.first().and_then(|failure| failure.level);
     if choices.is_empty() {
         report.notes.push(
             "it fails after the other tests only with certain choices, and no single call was \
-             found \
-             whose choice is enough"
+             found whose choice is enough"
                 .to_owned(),
         );
     }
@@ -81,8 +77,8 @@ pub fn crossed(report: &mut TestReport, choices: Vec<Culprit>) {
     }
 }
 
-/// Writes that choices decide a test, and not the tests before it: the number of seeds under which
-/// it fails alone, of all.
+/// Writes that choices decide a test, rather than the tests before it. The numbers are the seeds
+/// under which it fails alone, and all seeds.
 pub fn decided_by_choices(report: &mut TestReport, [failed, all]: [u64; 2]) {
     report.rule(Fact::Choices);
     report.weakest_level = Some(Level::Std);
@@ -97,13 +93,13 @@ pub fn decided_by_choices(report: &mut TestReport, [failed, all]: [u64; 2]) {
         .push(format!("alone it fails {seeds}: its choices decide, not the tests before it"));
 }
 
-/// Writes that a test does not always end alike after these tests.
+/// Writes that a test has two outcomes after these tests.
 pub fn varying(report: &mut TestReport, before: &[usize], failures: [u64; 2]) {
     report.rule(Fact::Varies);
     report.notes.push(disagreeing(before, failures));
 }
 
-/// How a test that fails alone disagreed with itself after others.
+/// Describes how a test that fails alone had two outcomes after others.
 pub(super) fn disagreement(after: Option<&AfterOthers>) -> Option<String> {
     match after.map(|after| &after.conclusion)? {
         OrderConclusion::NonDeterministic { before, failures } => {
@@ -113,13 +109,13 @@ pub(super) fn disagreement(after: Option<&AfterOthers>) -> Option<String> {
     }
 }
 
-/// How often a test failed of all runs after these tests.
+/// Describes how often a test failed in all runs after these tests.
 pub fn disagreeing(before: &[usize], [failed, all]: [u64; 2]) -> String {
     format!("{failed} of {all} runs {} failed", place(before))
 }
 
-/// Writes that a test, which passes alone, failed together with others if it did: how often with
-/// them and by itself, of how many processes.
+/// Writes that a test which passes alone failed together with others, if it did. Each pair has the
+/// failures and the number of processes, together with other tests and alone.
 pub fn disturbed(report: &mut TestReport, [together, alone]: [[usize; 2]; 2]) {
     if together[0] > 0 {
         let is_chance = chance::explains([[together, alone]]);
@@ -129,8 +125,8 @@ pub fn disturbed(report: &mut TestReport, [together, alone]: [[usize; 2]; 2]) {
     }
 }
 
-/// Writes that a test fails alone, and depends on no other test: how often together with other
-/// processes and by itself, of how many processes, and in forks.
+/// Writes that a test fails alone and depends on no other test. `processes` has the failures and
+/// runs in processes together with others and alone, and `forks` those in forks.
 pub fn failing(report: &mut TestReport, processes: [[usize; 2]; 2], forks: [usize; 2]) {
     let [failed, all] =
         processes.iter().fold(forks, |sum, [failed, all]| [sum[0] + failed, sum[1] + all]);
@@ -145,7 +141,7 @@ pub fn failing(report: &mut TestReport, processes: [[usize; 2]; 2], forks: [usiz
     });
 }
 
-/// Writes that a test which always failed passes when its threads and its time are scheduled.
+/// Writes that a test which always failed passes with scheduled threads and virtual time.
 pub fn passes_scheduled(report: &mut TestReport) {
     report.rule(Fact::Varies);
     report.notes.push(
@@ -155,7 +151,8 @@ pub fn passes_scheduled(report: &mut TestReport) {
     );
 }
 
-/// Writes what the machine lacks, so that the failures of a test say nothing.
+/// Writes which prerequisite the machine lacks, so that the failures are no evidence about the
+/// test.
 pub fn explained(report: &mut TestReport, explanation: &Explanation) {
     report.rule(Fact::of_explanation(explanation));
     report.sanitised_by = Some(Sanitised {
@@ -165,7 +162,7 @@ pub fn explained(report: &mut TestReport, explanation: &Explanation) {
     });
 }
 
-/// `alone`, `after 3 other tests`.
+/// Describes a position in a test order: `alone`, `after 3 other tests`.
 fn place(before: &[usize]) -> String {
     match before.len() {
         0 => "alone".to_owned(),
@@ -174,7 +171,7 @@ fn place(before: &[usize]) -> String {
     }
 }
 
-/// What was not tried of a test that fails alone.
+/// Describes which orders were not tried for a test that fails alone.
 pub(super) fn untried(evidence: &AfterOthers) -> Option<String> {
     (!evidence.is_paired).then(|| {
         "it fails alone, and after the other tests of its binary in their order and in the reverse \
@@ -184,7 +181,7 @@ pub(super) fn untried(evidence: &AfterOthers) -> Option<String> {
     })
 }
 
-/// Writes the one failing run of a test into its report, as the one to replay.
+/// Writes the single failing run of a test, as the run to replay.
 pub fn fail(
     report: &mut TestReport,
     suite: &Suite,
@@ -208,14 +205,14 @@ pub fn fail(
     report.failures = vec![failure];
 }
 
-/// Writes that a test fails when another one runs in the middle of it.
+/// Writes that a test fails when another test runs in the middle of it.
 pub fn racing(report: &mut TestReport, race: Race) {
     report.rule(Fact::Varies);
     let state = &race.state;
     report.notes.push(format!(
         "race with `{}` {} {}: it fails when {}, and passes before and after it",
         race.with,
-        // Where it fails all the same with this put back, it may be another part that both use.
+        // Without confirmation, the cause may be another part of the state that both tests use.
         if state.confirmed { "over" } else { "that is seen, but not proven to be over" },
         if state.name.is_empty() {
             state.kind.clone()
@@ -229,24 +226,21 @@ pub fn racing(report: &mut TestReport, race: Race) {
                 format!("it runs in the middle of that test, at access {}", race.interrupt_at),
             (false, Some(access)) => format!(
                 "that test begins in the middle of it, at access {}, and goes on from its own \
-                 access \
-                 {access} when it has ended",
+                 access {access} when it has ended",
                 race.interrupt_at
             ),
             (true, Some(access)) => format!(
                 "it begins in the middle of that test, at access {}, and goes on from its own \
-                 access \
-                 {access} when that one has ended",
+                 access {access} when that one has ended",
                 race.interrupt_at
             ),
         }
     ));
     if let Some(command) = &mut report.reproduce {
-        let state = format!("{}:{}", state.kind, state.name);
-        let state = crate::shell::join([state.as_str()]);
+        let state = crate::shell::join([format!("{}:{}", state.kind, state.name).as_str()]);
         let inner = if race.inner { " --inner" } else { "" };
-        let pause = race.pause_at.map(|access| format!(" --pause-at {access}"));
-        let pause = pause.unwrap_or_default();
+        let pause =
+            race.pause_at.map_or_else(String::new, |access| format!(" --pause-at {access}"));
         *command =
             format!("{command} --state {state} --interrupt-at {}{inner}{pause}", race.interrupt_at);
     }

@@ -1,8 +1,8 @@
-//! Where two equal runs of a test part: the first event that differs.
+//! Finds where two equal runs of a test differ first.
 //!
-//! Operations of threads come first, of runs that recorded them; they have an order. Then the
-//! choice points: one that was reached in one run only, or more often. Then how the test ended, and
-//! what it wrote.
+//! Thread operations are compared first, if the runs recorded them, since they have an order. The
+//! choice points come next: one may be in one run only, or reached more often. The last comparisons
+//! are of outcome and output.
 
 use std::borrow::Cow;
 
@@ -17,19 +17,18 @@ use crate::report::listing::cut;
 use crate::report::schema::{FailureReport, Line, Parting, TestReport};
 use crate::report::{difference, trace};
 
-/// What is shown for an event that only one of the runs has.
+/// Text for an event that only one of the runs has.
 const NOTHING: &str = "nothing";
 
-/// How many characters of a text are shown.
+/// Maximum number of characters of a text that are shown.
 const MAX_TEXT: usize = 80;
 
-/// Writes where the runs of a test part that were made to be compared. One that then ends in two
-/// ways is not stable, though it may be while no other test runs.
+/// Writes where the runs that were made for comparison differ. A test with two outcomes is not
+/// stable, even if it is when no other test runs.
 pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) {
     let Some(world) = basis.options.world.filter(|world| world.verify) else { return };
     let spec = basis.options.world_spec(&basis.test.name, &world);
-    let runs = basis.runs;
-    let runs = || runs.together.of(&spec).iter().chain(runs.alone.of(&spec));
+    let runs = || basis.runs.together.of(&spec).iter().chain(basis.runs.alone.of(&spec));
     let Some(first) = runs().next() else { return };
     let Some(second) = runs().find(|second| !are_same(first, second)) else { return };
     report.parting = parting(first, second, &world, basis);
@@ -42,7 +41,7 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) {
     }
 }
 
-/// Where two runs part.
+/// Returns the first difference between two runs.
 fn parting(first: &Run, second: &Run, world: &World, basis: &Basis<'_>) -> Option<Parting> {
     let name = &basis.test.name;
     let shown = basis.evidence.of(&basis.options.shown_world_spec(name, world));
@@ -60,7 +59,7 @@ fn trace(run: &Run) -> Option<&Trace> {
     run.schedule.as_ref()?.trace.as_ref()
 }
 
-/// The first operation that differs.
+/// Returns the first thread operation that differs.
 fn operations(first: &Trace, second: &Trace, basis: &Basis<'_>) -> Option<Parting> {
     let longest = first.operations.len().max(second.operations.len());
     let of = |trace: &Trace, at: usize| trace.operations.get(at).map(|found| what(trace, found));
@@ -78,7 +77,7 @@ fn operations(first: &Trace, second: &Trace, basis: &Basis<'_>) -> Option<Partin
     })
 }
 
-/// An operation in words, without what differs although the runs are the same, as its address.
+/// Describes an operation, without what differs between equal runs, such as the address.
 fn what(trace: &Trace, operation: &TracedOperation) -> String {
     let mut text = operation.operation.clone();
     if let Some(name) = trace::name(trace, operation) {
@@ -97,7 +96,7 @@ fn what(trace: &Trace, operation: &TracedOperation) -> String {
     text
 }
 
-/// A name without the number that the kernel gave: `pipe:[4711]`, `file:/proc/4711/cgroup`.
+/// Replaces numbers that the kernel assigned: `pipe:[4711]`, `file:/proc/4711/cgroup`.
 fn without_number(name: &str) -> Cow<'_, str> {
     if let Some((kind @ ("pipe" | "socket"), _)) = name.split_once(":[") {
         return kind.into();
@@ -109,7 +108,7 @@ fn without_number(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// The first choice point that differs.
+/// Returns the first choice point that differs.
 fn points(first: &Run, second: &Run, basis: &Basis<'_>) -> Option<Parting> {
     let same = |one: &PointRecord, other: &PointRecord| {
         one.site == other.site && one.thread == other.thread
@@ -137,7 +136,7 @@ fn points(first: &Run, second: &Run, basis: &Basis<'_>) -> Option<Parting> {
     })
 }
 
-/// How the test ended, where that differs.
+/// Returns the difference between the outcomes, if there is one.
 fn ends(first: &Run, second: &Run) -> Option<Parting> {
     let end = |run: &Run| {
         let message = run.failure.as_ref().map(|failure: &Failure| {
@@ -155,16 +154,16 @@ fn ends(first: &Run, second: &Run) -> Option<Parting> {
     })
 }
 
-/// The first line that differs of what the test wrote.
+/// Returns the first line of the outputs that differs.
 fn outputs(first: &Run, second: &Run) -> Option<Parting> {
     if first.written == second.written {
         return None;
     }
-    let text = |run: &Run| difference::normalise(run.output.as_deref().unwrap_or_default());
-    let (first, second) = (text(first), text(second));
-    let lines =
-        |text: &str| -> Vec<String> { text.lines().map(|line| cut(line, MAX_TEXT)).collect() };
-    let (first, second) = (lines(&first), lines(&second));
+    let lines = |run: &Run| -> Vec<String> {
+        let text = difference::normalise(run.output.as_deref().unwrap_or_default());
+        text.lines().map(|line| cut(line, MAX_TEXT)).collect()
+    };
+    let (first, second) = (lines(first), lines(second));
     let line = |lines: &[String], at: usize| {
         let line = lines.get(at);
         line.map_or_else(|| NOTHING.to_owned(), |line| format!("`{line}`"))

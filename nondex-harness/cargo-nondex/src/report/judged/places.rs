@@ -1,4 +1,4 @@
-//! The places in a doctest, as people find them.
+//! Translates places in the generated program of a doctest to places in the source.
 
 use camino::Utf8Path;
 
@@ -6,7 +6,7 @@ use crate::project::DocPlace;
 use crate::report::TestReport;
 use crate::report::schema::NetworkEvent;
 
-/// Replaces the places in the program that was made of a doctest by those in the source.
+/// Replaces places in the program generated from a doctest by those in the source.
 pub(super) fn in_source(report: &mut TestReport, place: &DocPlace, root: &Utf8Path) {
     let find = |file: &mut String, line: &mut u32, column: Option<&mut u32>| {
         if let Some(found) = place.in_source(root, file, *line) {
@@ -33,7 +33,7 @@ pub(super) fn in_source(report: &mut TestReport, place: &DocPlace, root: &Utf8Pa
     let events = |events: &mut [NetworkEvent]| {
         for event in events {
             find_known(&mut event.file, &mut event.line);
-            // No harness has told the program that its first thread is the test's own.
+            // No harness marks the program's first thread as the test's own.
             if let Some(below) = event.thread.strip_prefix('?') {
                 event.thread = format!("0{below}");
             }

@@ -1,4 +1,4 @@
-//! Notes on a test that was compared with a plain build.
+//! Notes on tests that were compared with a plain build.
 
 use camino::Utf8Path;
 use nondex_core::Outcome;
@@ -8,7 +8,7 @@ use crate::judge::verdict::Fact;
 use crate::report::TestReport;
 use crate::report::schema::PointReport;
 
-/// Writes what a plain build shows about a test that fails alone and in every test order.
+/// Writes the result of a plain build for a test that fails alone and in every test order.
 pub fn compared(
     report: &mut TestReport,
     plain: &PlainBuild,
@@ -30,8 +30,8 @@ pub fn compared(
     report.notes.push(note);
 }
 
-/// What came of the comparison, a sentence for the report. `generated` is a file that the build
-/// script wrote with other contents in the plain build, and `root` that of the test's workspace.
+/// Describes the result of the comparison. `generated` is a file that the build script wrote with
+/// different content in the plain build. `root` is the root of the test's workspace.
 pub(super) fn note(
     report: &TestReport,
     plain: &PlainBuild,
@@ -53,8 +53,7 @@ pub(super) fn note(
         }
         PlainBuild::Runs([0, runs]) => format!(
             "it is not judged: it passes in {runs} of {runs} runs of a plain build, and fails in \
-             canonical order here, most likely \
-             because of {}",
+             canonical order here, most likely because of {}",
             generated.map_or_else(|| addition(report, root), of_build_script)
         ),
         PlainBuild::Runs([failures, runs]) => format!(
@@ -63,7 +62,7 @@ pub(super) fn note(
     }
 }
 
-/// That a build script decides, by a file that it wrote.
+/// Describes that a build script decides, through a file that it wrote.
 fn of_build_script(file: &str) -> String {
     format!(
         "its build: the build script of its package wrote another `{file}` in each of the two \
@@ -71,7 +70,7 @@ fn of_build_script(file: &str) -> String {
     )
 }
 
-/// What a line of source that asks for something names, and what this tool changes of it.
+/// Words in a failing line that read something which this tool changes, and what it changes.
 const ADDITIONS: [(&str, &str); 3] = [
     (
         "alloc",
@@ -81,10 +80,10 @@ const ADDITIONS: [(&str, &str); 3] = [
     ("current_exe", "the path of the executable, which is in a folder of this tool"),
 ];
 
-/// How many lines a statement has that is looked at.
+/// Maximum number of lines of a statement that are searched.
 const STATEMENT: usize = 8;
 
-/// What makes a test fail that passes in a plain build, as far as it is known.
+/// Describes what makes a test fail that passes in a plain build, as far as it is known.
 fn addition(report: &TestReport, root: &Utf8Path) -> String {
     let Some(failure) = report.failures.first() else { return "what this tool adds".to_owned() };
     if report.end() == Some("steps") {

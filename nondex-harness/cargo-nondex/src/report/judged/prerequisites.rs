@@ -1,14 +1,14 @@
-//! The report of the network, and of other prerequisites that are not there.
+//! Reports missing prerequisites of a test, such as the network.
 
 use super::basis::Basis;
 use super::network;
 use crate::judge::prerequisite::{self, Explanation, FailedOperation};
 use crate::report::schema::{NetworkEvent, Sanitised, TestReport};
 
-/// How many operations a report names of one test.
+/// Maximum number of operations that the report of a test lists.
 const MAX_EVENTS: usize = 20;
 
-/// Writes what the test asked for, and what explains its failures.
+/// Writes which hosts and operations the test requested, and what explains its failures.
 pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) {
     let policy = &basis.options.network;
     let seen = prerequisite::seen(basis.evidence, policy);
@@ -28,8 +28,8 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) {
     report.notes.extend(verified);
 }
 
-/// Writes what explains the failures. Without a network no more is known of the test; any other
-/// prerequisite leaves what the runs show.
+/// Writes the explanation of the failures. Without a network, culprits are no evidence and are
+/// removed. Any other missing prerequisite keeps what the runs show.
 fn explain(report: &mut TestReport, explanation: &Explanation, basis: &Basis<'_>) {
     let operations = explanation.operations.iter().take(MAX_EVENTS);
     report.sanitised_by = Some(Sanitised {

@@ -1,34 +1,35 @@
-//! What a delayed thread and another one do to the same thing.
+//! Conflicts between a delayed thread and another one: accesses of both to the same object.
 
 use std::collections::BTreeSet;
 
 use super::step::{Delay, Object, Step};
 
-/// How many steps of the delayed thread, on each side of its delay, are looked at for what others
-/// do meanwhile.
+/// Maximum number of steps of the delayed thread, on each side of its delay, that are searched for
+/// conflicts.
 const REACH: usize = 12;
 
-/// The steps around a delay: those of its thread from the nearest one on, those of the threads that
-/// it starts afterwards, and those of the others while it lasts.
+/// The steps around a delay: those of the delayed thread before and after it, nearest first, and
+/// those of other threads during it.
 pub(super) struct Around {
     pub(super) delay: usize,
     pub(super) before: Vec<usize>,
     pub(super) after: Vec<usize>,
-    /// As `after`, with the threads that are late because this one starts them late.
+    /// Like `after`, but including threads that the delayed thread starts late.
     with_started: Vec<usize>,
     pub(super) meanwhile: Vec<usize>,
 }
 
-/// How many steps are shown of what both threads do to the same thing afterwards.
+/// Maximum number of later steps on the object that are shown.
 const REST: usize = 3;
 
 impl Conflict {
-    /// What both threads do to the same thing.
+    /// Returns the steps that are part of the conflict.
     pub(super) fn steps(&self) -> impl Iterator<Item = usize> {
         [self.before, Some(self.meanwhile), self.after].into_iter().flatten()
     }
 
-    /// The sleep that ends while the delay lasts, from which the other thread comes to its step.
+    /// Returns the sleep of the other thread that ends during the delay, right before the other
+    /// thread's access.
     pub(super) fn sleep(&self, steps: &[Step]) -> Option<usize> {
         let thread = steps[self.meanwhile].thread;
         let is_own = |at: &usize| steps[*at].thread == thread && steps[*at].delay.is_none();
@@ -43,7 +44,7 @@ impl Conflict {
         None
     }
 
-    /// What the two threads do next to the same thing, once the delayed one has gone on.
+    /// Returns the next steps of both threads on the object, after the delay.
     pub(super) fn rest(&self, steps: &[Step]) -> impl Iterator<Item = usize> {
         let late = self.after.unwrap_or(self.delay);
         let threads = [late, self.meanwhile].map(|at| steps[at].thread);
@@ -56,7 +57,7 @@ impl Conflict {
     }
 }
 
-/// A conflict among all steps.
+/// A conflict, with indices into all steps.
 pub(super) struct Conflict {
     pub(super) object: Object,
     pub(super) before: Option<usize>,
@@ -78,7 +79,7 @@ impl Around {
             }
         }
         let is_late = |at: &usize| late.contains(&steps[*at].thread) && steps[*at].delay.is_none();
-        // One that wakes late is waited for no longer than it is late.
+        // After a late wake, only the steps since the intended time of the wake are concurrent.
         let since = match steps[delay].delay {
             Some(Delay { length, is_late: true }) => {
                 steps.get(end).map_or(0, |next| next.time.saturating_sub(length))
@@ -97,9 +98,9 @@ impl Around {
         }
     }
 
-    /// What the delayed thread and another one do to the same thing: best if the delayed one does
-    /// something on both sides of its delay, and the nearer the better. That the other one drops
-    /// the thing, such as its end of a channel, explains less than that it uses one.
+    /// Returns the best conflict for the delay. A conflict with accesses of the delayed thread on
+    /// both sides of its delay is best, then the nearest one. An access in which the other thread
+    /// drops the object, such as its end of a channel, explains less than a use of it.
     pub(super) fn conflict(&self, steps: &[Step]) -> Option<Conflict> {
         let objects: BTreeSet<Object> =
             self.meanwhile.iter().flat_map(|&at| steps[at].objects.keys().copied()).collect();
@@ -109,22 +110,27 @@ impl Around {
                 part.find(|(_, at)| steps[**at].touches(object)).map(|(far, at)| (far, *at))
             };
             let before = first(&self.before);
-            // Where it only starts who uses the thing, its own use may come after all of theirs.
-            let after = if before.is_some() { &self.after } else { &self.with_started };
-            let after = first(after);
+            // If the delayed thread has not used the object before, the threads that it starts late
+            // may use it first.
+            let candidates = if before.is_some() { &self.after } else { &self.with_started };
+            let after = first(candidates);
             let line = |at: usize| steps[at].place.as_ref();
-            let changing = || {
-                let changing = self.meanwhile.iter().filter(|at| steps[**at].changes(object));
-                let changing: Vec<usize> = changing.copied().collect();
-                // A lock is changed by whoever takes it; what is done under it the second time is
-                // news.
+            let first_change = || {
+                let changing: Vec<usize> = self
+                    .meanwhile
+                    .iter()
+                    .copied()
+                    .filter(|at| steps[*at].changes(object))
+                    .collect();
+                // Every thread that takes a lock changes it. A change at another line than the
+                // delayed thread's own access is more informative.
                 let other = before.and_then(|(_, before)| {
                     changing.iter().find(|at| line(**at) != line(before)).copied()
                 });
                 other.or_else(|| changing.first().copied())
             };
             let any = || self.meanwhile.iter().copied().find(|&at| steps[at].touches(object));
-            let (meanwhile, is_changed) = match changing() {
+            let (meanwhile, is_changed) = match first_change() {
                 Some(at) => (at, true),
                 None => (any()?, false),
             };

@@ -1,5 +1,4 @@
-//! The steps of an interleaving: what a thread does in one place of the source without another one
-//! in between.
+//! The steps of an interleaving: consecutive operations of a thread at one place in the source.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +8,7 @@ use nondex_core::{Frame, Trace, TracedOperation};
 use crate::report::judged::function::short;
 use crate::report::workspace::Workspace;
 
-/// What several threads use.
+/// An object that threads access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Object {
     Address(u64),
@@ -22,25 +21,25 @@ impl Object {
     }
 }
 
-/// What a thread does in one place of the source.
+/// Consecutive operations of a thread at one place in the source.
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) thread: usize,
     pub(super) place: Option<(String, u32)>,
     pub(super) what: String,
-    /// What it is done to, and whether that is changed.
+    /// The objects of the step, and whether it changes them.
     pub(super) objects: BTreeMap<Object, bool>,
-    /// Threads that it starts.
+    /// Threads that the step starts.
     pub(super) starts: BTreeSet<usize>,
-    /// What the user's own atomic operation found and left.
+    /// The values that an atomic operation in the user's code read and wrote.
     pub(super) found: Option<u64>,
     pub(super) left: Option<u64>,
     pub(super) waits: bool,
     pub(super) sleeps: bool,
-    /// Whether the thread unwinds from a panic.
+    /// Whether the thread is unwinding from a panic.
     pub(super) unwinds: bool,
     pub(super) delay: Option<Delay>,
-    /// The virtual time of its last operation.
+    /// The virtual time of the last operation.
     pub(super) time: u64,
 }
 
@@ -48,17 +47,17 @@ pub(super) struct Step {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delay {
     pub(super) length: u64,
-    /// Whether it comes at the end of a wait, and not at once.
+    /// Whether the delay is a late wake at the end of a wait.
     pub(super) is_late: bool,
 }
 
-/// The contents of a stack: the user's place, and what is called there.
+/// The relevant contents of a stack: the user's place, and the function called there.
 pub(super) struct Own {
     pub(super) place: Option<(String, u32)>,
     pub(super) what: Option<String>,
     pub(super) is_count: bool,
-    /// Whether that is a function of std's own: one that ends with a call of another is not on the
-    /// stack.
+    /// Whether the function is internal to std. The public function may have no frame, since it may
+    /// end with a tail call.
     pub(super) is_inner: bool,
 }
 
@@ -73,26 +72,25 @@ impl Own {
         let called = at.map_or(frames.len(), |at| at);
         let callee = called.checked_sub(1).map(|at| &frames[at]);
         let is_inner = callee.is_some_and(|callee| callee.function.starts_with("std::sys::"));
-        let what = callee.map(|callee| short(&callee.function));
         // Without debug information a function has no name.
-        let what = what.filter(|what| !what.is_empty());
-        // `Arc` and `Weak`: who counts owners has nothing to tell.
+        let what = callee.map(|callee| short(&callee.function)).filter(|what| !what.is_empty());
+        // The reference counts of `Arc` and `Weak` are irrelevant.
         let counts = |frame: &Frame| frame.file.ends_with("alloc/src/sync.rs");
         let is_count = frames[..called].iter().any(counts);
         Own { place, what, is_count, is_inner }
     }
 
-    /// Whether it is an atomic operation that the user's own code does.
+    /// Returns whether the user's own code calls an atomic operation.
     pub(super) fn is_users_atomic(&self) -> bool {
         let what = self.what.as_deref();
         what.is_some_and(|what| what.starts_with("Atomic"))
     }
 }
 
-/// The steps of a trace.
+/// Converts a trace into its relevant steps and delays.
 pub(super) fn steps(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Vec<Step> {
-    let stacks = trace.stacks.iter();
-    let owns: Vec<Own> = stacks.map(|stack| Own::of(&stack.frames, workspace, cwd)).collect();
+    let owns: Vec<Own> =
+        trace.stacks.iter().map(|stack| Own::of(&stack.frames, workspace, cwd)).collect();
     let own = |operation: &TracedOperation| owns.get(usize::try_from(operation.stack).ok()?);
     let mut users: BTreeMap<Object, (BTreeSet<u64>, bool)> = BTreeMap::new();
     for operation in &trace.operations {
@@ -117,7 +115,8 @@ pub(super) fn steps(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Vec
         let matters = match name {
             "sleep" | "spawn" => true,
             "clock" => !has_others,
-            // One that nobody has changed may be what the test expects somebody to change.
+            // An atomic that no thread changed may be one that the test expects another thread to
+            // change.
             _ => object.is_some() || waits || own.is_users_atomic(),
         };
         if !is_delay && (own.place.is_none() || !matters) {
@@ -128,8 +127,8 @@ pub(super) fn steps(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Vec
         let what = own.what.clone().filter(|_| !is_inner_clock).unwrap_or_else(|| name.to_owned());
         let is_same = |last: &&mut Step| {
             let place = (&last.place, &last.what) == (&own.place, &what);
-            let goes_on = last.thread == thread && last.unwinds == operation.unwinds;
-            goes_on && place && !is_delay && last.delay.is_none()
+            let continues = last.thread == thread && last.unwinds == operation.unwinds;
+            continues && place && !is_delay && last.delay.is_none()
         };
         if let Some(step) = steps.last_mut().filter(|last| is_same(last)) {
             step.add(operation, object, waits);
@@ -175,7 +174,7 @@ impl Step {
         self.objects.get(&object).copied().unwrap_or(false)
     }
 
-    /// Whether something is dropped, and not only a lock given back.
+    /// Returns whether the step drops an object other than a lock guard.
     pub(super) fn drops(&self) -> bool {
         self.what == "mem::drop" || self.what.starts_with("drop ") && !self.what.ends_with("Guard")
     }

@@ -1,4 +1,4 @@
-//! Interleavings of traces that are written by hand.
+//! Tests with handwritten traces.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use nondex_core::{Family, Frame, Site, TracedOperation, TracedStack, TracedThrea
 use super::*;
 use crate::report::schema::CallReport;
 
-/// A workspace with one file.
+/// Creates a workspace with one file.
 fn workspace() -> (tempfile::TempDir, Workspace, Utf8PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let root = Utf8PathBuf::from_path_buf(folder.path().to_owned()).unwrap();
@@ -17,8 +17,8 @@ fn workspace() -> (tempfile::TempDir, Workspace, Utf8PathBuf) {
     (folder, Workspace::new(root.clone()), root)
 }
 
-/// A trace of two threads: thread, line of the user's own, the function that is called there, and
-/// the operation.
+/// Creates a trace of two threads. Each operation has its thread, the user's line, the function
+/// called there, and the operation itself.
 fn trace(operations: &[(u64, u32, &str, TracedOperation)]) -> Trace {
     let stacks = operations.iter().map(|(_, line, function, _)| {
         let frame = |function: &str, file: &str, line| Frame {
@@ -34,13 +34,13 @@ fn trace(operations: &[(u64, u32, &str, TracedOperation)]) -> Trace {
             ],
         }
     });
-    let numbered = operations.iter().enumerate();
-    let done = numbered.map(|(stack, (thread, _, _, operation))| TracedOperation {
-        thread: *thread,
-        stack: stack as u64,
-        time: stack as u64 * 100,
-        ..operation.clone()
-    });
+    let operations_done =
+        operations.iter().enumerate().map(|(stack, (thread, _, _, operation))| TracedOperation {
+            thread: *thread,
+            stack: stack as u64,
+            time: stack as u64 * 100,
+            ..operation.clone()
+        });
     let thread = |path: &str, name: Option<&str>| TracedThread {
         path: path.to_owned(),
         name: name.map(str::to_owned),
@@ -49,7 +49,7 @@ fn trace(operations: &[(u64, u32, &str, TracedOperation)]) -> Trace {
         threads: vec![thread("0", None), thread("0.0", Some("worker"))],
         stacks: stacks.collect(),
         names: vec!["file:config".to_owned()],
-        operations: done.collect(),
+        operations: operations_done.collect(),
         skipped: 0,
     }
 }
