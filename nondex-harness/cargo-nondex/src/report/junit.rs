@@ -1,10 +1,10 @@
-//! The report as JUnit's XML, with the structure that nextest gives it: a suite for each test
-//! binary, a case for each test.
+//! Renders the report as JUnit XML in nextest's structure: a suite for each test binary, and a case
+//! for each test.
 //!
-//! What fails the run is a failure, with the finding's diagnostic as its text; what was sanitised,
-//! is a known flake, or was not run, is skipped; advice passes, with its diagnostic as output.
-//! Properties have the verdict and the weakest level; where the test is written stands in the
-//! attributes `file` and `line`, as pytest and others write it.
+//! A test that fails the run is a failure, with the finding's diagnostic as its text. Sanitised
+//! tests, known flakes and tests that were not run are skipped. Advice passes, with its diagnostic
+//! as output. Properties have the verdict and the weakest level. The attributes `file` and `line`
+//! have the place of the test, as in pytest's reports.
 
 use std::time::Duration;
 
@@ -14,19 +14,19 @@ use super::human::{self, View};
 use super::schema::{Report, TestReport, Verdict};
 use crate::error::{Error, Result};
 
-/// The name of the report, as nextest's is `nextest-run`.
+/// The name of the report. nextest's reports have the name `nextest-run`.
 const NAME: &str = "nondex-run";
 
-/// The report as XML. ANSI codes and characters that XML has not are left out.
+/// Renders the report as XML. ANSI codes and characters that XML does not allow are left out.
 ///
 /// # Errors
-/// When it cannot be serialised, which no report is known to cause.
+/// Returns an error when serialisation fails, which no report is known to cause.
 pub fn render(report: &Report, view: &View<'_>) -> Result<String> {
     let mut junit = quick_junit::Report::new(NAME);
     junit.set_time(Duration::from_millis(report.run.elapsed_ms));
     let mut suites: Vec<TestSuite> = Vec::new();
     for test in &report.tests {
-        // Tests are in the order of their binaries.
+        // Tests are sorted by binary.
         if suites.last().is_none_or(|suite| suite.name.as_str() != test.binary) {
             suites.push(TestSuite::new(&*test.binary));
         }

@@ -1,14 +1,14 @@
-//! Numbers of things in words, and long lists and texts, shortened.
+//! Formats numbers with nouns, and shortens long lists and texts.
 
 use std::fmt::Display;
 
-/// `1 test`, `2 tests`.
+/// Formats a number with a noun: `1 test`, `2 tests`.
 pub fn plural<N: Copy + Display + From<u8> + PartialEq>(number: N, noun: &str) -> String {
     let ending = if number == N::from(1) { "" } else { "s" };
     format!("{number} {noun}{ending}")
 }
 
-/// The first characters of a text, up to a limit; `…` after them shows that there are more.
+/// Returns the first `most` characters of a text, followed by `…` if it has more.
 pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -16,18 +16,17 @@ pub fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// The first of these names, up to a limit, and how many more there are: `a, b and 7 more`.
+/// Lists the first `most` names and the number of the others: `a, b and 7 more`.
 pub fn first(names: &[impl AsRef<str>], most: usize) -> String {
     let (shown, rest) = names.split_at(most.min(names.len()));
     let shown: Vec<&str> = shown.iter().map(AsRef::as_ref).collect();
-    let shown = shown.join(", ");
     match rest.len() {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 
-/// Seeds as `--seeds` takes them.
+/// Formats seeds for the option `--seeds`.
 pub fn seeds(seeds: &[u64]) -> String {
     const LISTED: usize = 12;
     match seeds {

@@ -1,6 +1,6 @@
-//! The report as Markdown: a job summary, or a comment on a pull request.
+//! Renders the report as Markdown, for a job summary or a comment on a pull request.
 //!
-//! Its first line is a sentence for somebody who reads nothing else.
+//! The first line is a summary for readers who stop there.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use super::schema::Report;
 /// Maximum number of rows of a table: GitHub refuses a summary of more than a mebibyte.
 const ROWS: usize = 100;
 
-/// The report as Markdown.
+/// Renders the report as Markdown.
 pub fn render(report: &Report, sources: &Sources) -> String {
     let problems = problems(report, sources);
     let mut text = format!("**{}**\n\n{}\n", headline(&problems), human::counts(report));
@@ -40,7 +40,7 @@ pub fn render(report: &Report, sources: &Sources) -> String {
     text
 }
 
-/// How many tests failed, and how many of them need somebody: `4 failed; 1 needs you`.
+/// Returns how many tests failed, and how many of them need attention: `4 failed; 1 needs you`.
 pub fn headline(problems: &[Problem<'_>]) -> String {
     let failed = problems.iter().filter(|problem| problem.severity != Severity::Warning);
     let needy = problems.iter().filter(|problem| problem.needs_attention());
@@ -52,7 +52,7 @@ pub fn headline(problems: &[Problem<'_>]) -> String {
     }
 }
 
-/// How many tests these findings are about.
+/// Returns the number of tests that these findings are about.
 fn tests<'p>(problems: impl Iterator<Item = &'p Problem<'p>>) -> usize {
     problems.flat_map(|problem| &problem.tests).map(|test| &test.id).collect::<BTreeSet<_>>().len()
 }
@@ -69,13 +69,13 @@ fn table(text: &mut String, title: &str, rows: &[&Problem<'_>]) {
         let test = problem.first();
         let place = format!("{}:{}", problem.place.file, problem.place.line);
         let reproduce = problem.reproduce.map_or(String::new(), code);
-        let cells = [
+        let texts = [
             format!("{}{more}", code(&test.id)),
             format!("**{}** {}", test.verdict, escaped(&problem.cause)),
             code(&place),
             reproduce,
         ];
-        let cells = cells.map(|cell| cell.replace(['\r', '\n'], " ").replace('|', "\\|"));
+        let cells = texts.map(|cell| cell.replace(['\r', '\n'], " ").replace('|', "\\|"));
         let _ = writeln!(text, "| {} |", cells.join(" | "));
     }
     if let Some(more) = rows.len().checked_sub(ROWS).filter(|more| *more > 0) {
@@ -83,7 +83,7 @@ fn table(text: &mut String, title: &str, rows: &[&Problem<'_>]) {
     }
 }
 
-/// Text as code: with more backticks around it than in it.
+/// Formats text as code, inside more backticks than it contains in a row.
 fn code(text: &str) -> String {
     let runs = text.split(|c| c != '`').map(str::len);
     let fence = "`".repeat(runs.max().unwrap_or_default() + 1);
@@ -94,7 +94,7 @@ fn code(text: &str) -> String {
     }
 }
 
-/// Text in which nothing has a meaning but code between single backticks.
+/// Escapes all markup except code between single backticks.
 fn escaped(text: &str) -> String {
     let is_closed = text.matches('`').count().is_multiple_of(2);
     let mut is_code = false;

@@ -1,5 +1,5 @@
-//! Several reports as one: of the shards of a campaign, by seeds or by levels, what one run of all
-//! of it reports.
+//! Merges the reports of shards, by seeds or by levels, into the report that a single run would
+//! have.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,11 +10,12 @@ use super::schema::{MAX_FAILURES, Report, RunInfo, Step, Summary, TestReport, Ve
 use crate::judge::certainty;
 use crate::judge::verdict::Fact;
 
-/// The reports as one, in which each test has what is known of it from all of them: the weakest
-/// level, all failures, the rates over all seeds.
+/// Merges reports. Each test has the combined results of all reports: the weakest level, all
+/// failures, and the rates over all seeds.
 ///
 /// # Errors
-/// When there is none, and when their seeds do not mean the same choices.
+/// Returns an error when there is no report, or when the seeds of the reports do not mean the same
+/// choices.
 pub fn merge(reports: &[Report]) -> Result<Report, String> {
     let Some(first) = reports.first() else { return Err("there is no report to merge".to_owned()) };
     for other in reports {
@@ -23,8 +24,7 @@ pub fn merge(reports: &[Report]) -> Result<Report, String> {
         if versions[0] != versions[1] {
             return Err(format!(
                 "the reports cannot be merged: {} was made by version {} of the algorithm, {} by \
-                 version {}, so their seeds mean \
-                 other choices",
+                 version {}, so their seeds mean other choices",
                 a.id, versions[0], b.id, versions[1]
             ));
         }
@@ -43,12 +43,14 @@ pub fn merge(reports: &[Report]) -> Result<Report, String> {
         }
     }
     let mut tests: Vec<TestReport> = by_id.values().map(|all| test(all, &run)).collect();
-    // As in a run: by binary, in its own order of tests.
+    // Like in a run: by binary, and within it in the binary's own order.
     tests.sort_by(|a, b| a.binary.cmp(&b.binary));
     let summaries = reports.iter().map(|report| &report.summary);
     let models = models_reached(summaries);
-    let unchanged = reports.iter().flat_map(|report| &report.unchanged);
-    let unchanged = unchanged.filter(|id| !by_id.contains_key(id.as_str()));
+    let unchanged = reports
+        .iter()
+        .flat_map(|report| &report.unchanged)
+        .filter(|id| !by_id.contains_key(id.as_str()));
     let notes: IndexSet<&String> = reports.iter().flat_map(|report| &report.notes).collect();
     Ok(Report {
         partial: reports.iter().any(|report| report.partial),
@@ -58,7 +60,7 @@ pub fn merge(reports: &[Report]) -> Result<Report, String> {
     })
 }
 
-/// `before`, with the tests of `after` in place of its results for them. It took both.
+/// Returns `before` with the results of `after` for the tests of `after`. The durations are added.
 pub fn update(before: Report, after: &Report) -> Report {
     let mut tests = before.tests;
     for new in &after.tests {
@@ -87,23 +89,23 @@ pub fn update(before: Report, after: &Report) -> Report {
     }
 }
 
-/// The models that any of these reached, in the order of their names.
+/// Returns the models that any of these reports reached, sorted by name.
 fn models_reached<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> Vec<String> {
     union(summaries.into_iter().flat_map(|one| &one.models_reached))
 }
 
-/// All of these, each once, sorted.
+/// Returns the distinct items, sorted.
 fn union<'a, T: Clone + Ord + 'a>(all: impl IntoIterator<Item = &'a T>) -> Vec<T> {
-    let all: BTreeSet<&T> = all.into_iter().collect();
-    all.into_iter().cloned().collect()
+    let distinct: BTreeSet<&T> = all.into_iter().collect();
+    distinct.into_iter().cloned().collect()
 }
 
 fn run_info(reports: &[Report]) -> RunInfo {
     let runs = || reports.iter().map(|report| &report.run);
     let first = &reports[0].run;
-    // What is off in some is reached in others.
-    let models_off = first.models_off.iter();
-    let models_off = models_off.filter(|name| runs().all(|run| run.models_off.contains(name)));
+    // A model that is off in one report may be reached in another.
+    let models_off =
+        first.models_off.iter().filter(|name| runs().all(|run| run.models_off.contains(name)));
     RunInfo {
         levels: union(runs().flat_map(|run| &run.levels)),
         seeds: union(runs().flat_map(|run| &run.seeds)),
@@ -111,15 +113,15 @@ fn run_info(reports: &[Report]) -> RunInfo {
         timeout_ms: runs().map(|run| run.timeout_ms).max().unwrap_or(0),
         strict: runs().any(|run| run.strict),
         models_off: models_off.cloned().collect(),
-        // They ran together, most likely.
+        // Shards most likely ran in parallel.
         elapsed_ms: runs().map(|run| run.elapsed_ms).max().unwrap_or(0),
         unbuilt: union(runs().flat_map(|run| &run.unbuilt)),
         ..first.clone()
     }
 }
 
-/// What several reports know of one test. It stands in one that knows most: `run` is what all of
-/// them ran.
+/// Merges what several reports know of one test, starting with the report that knows most. `run` is
+/// the union of the reports' runs.
 fn test(all: &[(&RunInfo, &TestReport)], run: &RunInfo) -> TestReport {
     let place = |seed: Option<u64>| run.seeds.iter().position(|known| Some(*known) == seed);
     let most = all.iter().min_by_key(|(_, test)| {
@@ -176,7 +178,7 @@ fn test(all: &[(&RunInfo, &TestReport)], run: &RunInfo) -> TestReport {
     merged
 }
 
-/// The steps of all, those of the same name together.
+/// Merges the steps of all reports by name.
 fn steps(all: &[(&RunInfo, &TestReport)]) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for step in all.iter().flat_map(|(_, test)| &test.steps) {
@@ -191,7 +193,8 @@ fn steps(all: &[(&RunInfo, &TestReport)]) -> Vec<Step> {
     steps
 }
 
-/// The rates over all seeds, each counted once: seeds that several reports have mean the same runs.
+/// Returns the rates over all seeds. Each seed counts once, since reports with the same seed have
+/// the same runs.
 fn rates(all: &[(&RunInfo, &TestReport)], highest: Level) -> BTreeMap<Level, [u64; 2]> {
     let mut rates = BTreeMap::new();
     for level in Level::ALL.into_iter().filter(|level| *level <= highest) {
@@ -199,7 +202,7 @@ fn rates(all: &[(&RunInfo, &TestReport)], highest: Level) -> BTreeMap<Level, [u6
             .iter()
             .filter_map(|(run, test)| Some((run.seeds.as_slice(), *test.failure_rate.get(&level)?)))
             .collect();
-        // Of those that overlap, the one with most runs.
+        // If reports overlap in seeds, the one with the most runs counts.
         known.sort_by_key(|(_, [_, runs])| std::cmp::Reverse(*runs));
         let mut counted: BTreeSet<u64> = BTreeSet::new();
         let mut rate = [0, 0];
@@ -224,7 +227,7 @@ mod tests {
     use crate::report::schema::{KnownFlake, Replay};
     use nondex_core::{Outcome, RunSpec, Schedule};
 
-    /// A report on one test of these seeds and levels, which fails at some of them.
+    /// Returns a report on one test with these seeds and levels, which fails at some of them.
     fn shard(seeds: &[u64], levels: &[Level], fails: &[(Level, u64)]) -> Report {
         let failures =
             fails.iter().filter(|(level, seed)| levels.contains(level) && seeds.contains(seed));

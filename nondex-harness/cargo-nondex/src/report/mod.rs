@@ -1,5 +1,5 @@
-//! What is written down: the schema, how a judgement becomes a part of it, where it is stored, and
-//! the exit code that follows.
+//! Reports: the schema, how a judgement becomes part of a report, where reports are stored, and the
+//! exit code.
 
 pub mod bisection;
 pub mod cause;

@@ -1,7 +1,8 @@
-//! Findings as CI systems take them: a rule, a severity, a line of the repository, a sentence.
+//! Findings in the form that CI systems use: a rule, a severity, a line of the repository, and a
+//! sentence.
 //!
-//! SARIF, code quality reports, annotations, job summaries and skip lists are all written from this
-//! one list. Its texts are those of the report [for people](super::human).
+//! SARIF, code quality reports, annotations, job summaries and skip lists are rendered from this
+//! list. Its texts are those of the report [for people](super::human).
 
 mod rule;
 
@@ -21,30 +22,30 @@ use super::schema::{Report, TestReport, Verdict};
 /// A finding of a report.
 #[derive(Clone, Debug)]
 pub struct Problem<'r> {
-    /// The tests that it is about, the one with the most evidence first. Never empty.
+    /// The tests of the finding, the one with the most evidence first. Never empty.
     pub tests: Vec<&'r TestReport>,
-    /// Whether it fails the run.
+    /// Whether the finding fails the run.
     pub severity: Severity,
-    /// Its kind.
+    /// The kind of the finding.
     pub rule: Rule,
-    /// The finding in a sentence, with the name of the first test.
+    /// A sentence about the finding, with the name of the first test.
     pub headline: String,
-    /// The same without the test.
+    /// The same sentence without the test.
     pub cause: String,
-    /// The responsible line of the user's own code, else that of the test, else the first line of
-    /// the workspace's manifest.
+    /// The responsible line of the user's own code, or else the line of the test, or else the first
+    /// line of the workspace's manifest.
     pub place: Place,
     /// Other lines: the other side of a race, where the test fails, and the tests themselves.
     pub related: Vec<Place>,
-    /// What to do about it.
+    /// Advice on how to fix it.
     pub help: Option<String>,
-    /// Command that shows it again.
+    /// The command that reproduces it.
     pub reproduce: Option<&'r str>,
-    /// Hash that stays the same while lines move. No two problems of a report have the same one.
+    /// A hash that stays the same when lines move. It is unique within a report.
     pub fingerprint: String,
 }
 
-/// Line of a file in the repository.
+/// A line of a file in the repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Path, relative to the root of the repository.
@@ -53,23 +54,24 @@ pub struct Place {
     pub line: u32,
     /// Column in characters, from 1, if known.
     pub column: Option<u32>,
-    /// What is to be seen there; may be empty.
+    /// What the line shows; may be empty.
     pub label: String,
 }
 
 impl Problem<'_> {
-    /// The test with the most evidence.
+    /// Returns the test with the most evidence.
     pub fn first(&self) -> &TestReport {
         self.tests[0]
     }
 
-    /// Whether somebody has to do something: it fails the run, and is not known to have nothing to
-    /// do with the change at hand.
+    /// Returns whether the finding needs attention: it fails the run, and may be caused by the
+    /// change at hand.
     pub fn needs_attention(&self) -> bool {
         self.severity == Severity::Error && !self.tests.iter().all(|test| test.is_of_before())
     }
 
-    /// The sentence, with what decides, what to do and how to see it again on further lines.
+    /// Returns the sentence. Further lines have what decides, the advice, and the command to
+    /// reproduce it.
     pub fn text(&self) -> String {
         let label = Some(self.place.label.clone()).filter(|label| !label.is_empty());
         let help = self.help.iter().map(|help| format!("help: {help}"));
@@ -79,13 +81,14 @@ impl Problem<'_> {
     }
 }
 
-/// The findings of a report, the most important first. Advice is among them, and so are tests that
-/// do not fail the run because they are known, failed before the change, or lack a prerequisite.
+/// Returns the findings of a report, the most important first. The list includes advice, and tests
+/// that do not fail the run. These are known flakes, failed before the change, or lack a
+/// prerequisite.
 pub fn problems<'r>(report: &'r Report, sources: &Sources) -> Vec<Problem<'r>> {
     problems_of(&report.tests, report.run.strict, sources)
 }
 
-/// The findings about these tests, as by [`problems`].
+/// Returns the findings about these tests, like [`problems`].
 pub fn problems_of<'r>(
     tests: &'r [TestReport],
     strict: bool,
@@ -117,30 +120,31 @@ fn problem<'r>(entry: Entry<'r, '_>, repository: &Repository<'_>) -> Option<Prob
     };
     let test = tests[0];
     let rule = Rule::of(test);
-    let marks = diagnostic.iter().flat_map(|one| one.marks());
-    let marks: Vec<(bool, Place)> = marks
+    let marks: Vec<(bool, Place)> = diagnostic
+        .iter()
+        .flat_map(|one| one.marks())
         .filter_map(|mark| {
             let place = (mark.file.as_str(), mark.line, mark.column);
             Some((mark.is_primary, repository.place(place, &mark.label)?))
         })
         .collect();
     let primary = marks.iter().position(|(is_primary, _)| *is_primary);
-    let mut marks: Vec<Place> = marks.into_iter().map(|(_, place)| place).collect();
+    let mut places: Vec<Place> = marks.into_iter().map(|(_, place)| place).collect();
     let own = |test: &TestReport| {
         let line = (test.file.as_deref()?, test.line?, None);
         repository.place(line, &format!("the test `{}`", test.name))
     };
-    let place = if marks.is_empty() {
+    let place = if places.is_empty() {
         own(test).unwrap_or_else(|| repository.manifest())
     } else {
-        marks.remove(primary.unwrap_or(0))
+        places.remove(primary.unwrap_or(0))
     };
-    marks.extend(tests.iter().filter_map(|test| own(test)));
+    places.extend(tests.iter().filter_map(|test| own(test)));
     let mut related: Vec<Place> = Vec::new();
-    for mark in marks {
-        let same = |other: &Place| (&other.file, other.line) == (&mark.file, mark.line);
+    for other in places {
+        let same = |known: &Place| (&known.file, known.line) == (&other.file, other.line);
         if !same(&place) && !related.iter().any(same) {
-            related.push(mark);
+            related.push(other);
         }
     }
     let headline = diagnostic.as_ref().map(|one| one.headline().to_owned());
@@ -159,8 +163,8 @@ fn problem<'r>(entry: Entry<'r, '_>, repository: &Repository<'_>) -> Option<Prob
     })
 }
 
-/// Hash of a rule and of a cause. Tests with the same responsible calls have the same one;
-/// anything else belongs to a test, or for orders to a binary.
+/// Returns a hash of a rule and a cause. Tests with the same responsible calls share it. Any other
+/// cause belongs to a test or, for test orders, to a binary.
 fn fingerprint(rule: &Rule, test: &TestReport, sources: &Sources) -> String {
     let owner = match () {
         () if test.is_dependent() && !test.culprits.is_empty() => "",
@@ -177,7 +181,7 @@ fn fingerprint(rule: &Rule, test: &TestReport, sources: &Sources) -> String {
     format!("{:016x}", hasher.finish())
 }
 
-/// Where the workspace is in its repository.
+/// The position of the workspace in its repository.
 struct Repository<'s> {
     sources: &'s Sources,
     /// Path of the workspace, relative to the repository.
@@ -185,8 +189,8 @@ struct Repository<'s> {
 }
 
 impl<'s> Repository<'s> {
-    /// The repository that the workspace is in: the nearest folder with a `.git`, or else the
-    /// workspace.
+    /// Finds the repository around the workspace: the nearest directory with a `.git`, or else the
+    /// workspace itself.
     fn around(sources: &'s Sources) -> Self {
         let root = sources.root();
         let top = root.ancestors().find(|folder| folder.join(".git").exists());
@@ -194,7 +198,7 @@ impl<'s> Repository<'s> {
         Repository { sources, workspace: workspace.unwrap_or(Utf8Path::new("")).to_owned() }
     }
 
-    /// Where to look if no line is known.
+    /// Returns the place of findings without a known line.
     fn manifest(&self) -> Place {
         Place {
             file: self.workspace.join("Cargo.toml"),
@@ -204,12 +208,12 @@ impl<'s> Repository<'s> {
         }
     }
 
-    /// A place of the user's own code.
+    /// Returns a place in the user's own code, or `None` for other places.
     fn place(&self, place: (&str, u32, Option<u32>), label: &str) -> Option<Place> {
         let (file, line, column) = place;
         let is_shown = line > 0 && self.sources.is_users(file);
         is_shown.then(|| Place {
-            // A doctest's own places begin with `./`.
+            // Places in doctests begin with `./`.
             file: self.workspace.join(file.trim_start_matches("./")),
             line,
             column,

@@ -1,4 +1,4 @@
-//! The report as SARIF 2.1.0, which code scanning services read: a result for each finding.
+//! Renders the report as SARIF 2.1.0 for code scanning services, with a result for each finding.
 //!
 //! <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>
 
@@ -11,21 +11,21 @@ use super::human::Sources;
 use super::problem::{Place, Problem, Rule, Severity, problems};
 use super::schema::Report;
 
-/// Name of the base of all paths: the root of the repository.
+/// Name of the base of all paths, which is the root of the repository.
 const ROOT: &str = "%SRCROOT%";
 
-/// Key of the fingerprint, with the version of how it is made.
+/// Key of the fingerprint, with the version of its algorithm.
 const FINGERPRINT: &str = "nondexCause/v1";
 
-/// The report as a SARIF log. The files that it names are relative to `%SRCROOT%`, the root of the
+/// Renders the report as a SARIF log. File paths are relative to `%SRCROOT%`, the root of the
 /// repository.
 pub fn render(report: &Report, sources: &Sources) -> String {
     let problems = problems(report, sources);
-    // Results name their rule by its index.
+    // Results refer to their rule by index.
     let mut rules: BTreeMap<&Rule, Severity> = BTreeMap::new();
     for problem in &problems {
-        let gravest = rules.entry(&problem.rule).or_insert(problem.severity);
-        *gravest = (*gravest).min(problem.severity);
+        let severity = rules.entry(&problem.rule).or_insert(problem.severity);
+        *severity = (*severity).min(problem.severity);
     }
     let index = |rule: &Rule| rules.keys().position(|known| *known == rule);
     let results =
@@ -49,7 +49,7 @@ pub fn render(report: &Report, sources: &Sources) -> String {
                 "exitCode": exit_code(report) as i32,
                 "executionSuccessful": !report.partial,
             }],
-            // Without an address: it is another one on every machine.
+            // The address is omitted, since it differs between machines.
             "originalUriBaseIds": { ROOT: { "description": text("The root of the repository") } },
             "results": results.collect::<Vec<_>>(),
             "columnKind": "unicodeCodePoints",
@@ -75,13 +75,17 @@ fn result(problem: &Problem<'_>, rule_index: usize) -> Value {
     let functions = ids.iter().map(|id| json!({ "fullyQualifiedName": id, "kind": "function" }));
     let mut location = location(&problem.place);
     location["logicalLocations"] = functions.collect();
-    let related = problem.related.iter().zip(1..).map(|(place, number)| {
-        let mut related = self::location(place);
-        related["id"] = json!(number);
-        related
-    });
-    let related: Vec<Value> = related.collect();
-    // Somebody has written it down outside the source.
+    let related: Vec<Value> = problem
+        .related
+        .iter()
+        .zip(1..)
+        .map(|(place, number)| {
+            let mut related = self::location(place);
+            related["id"] = json!(number);
+            related
+        })
+        .collect();
+    // The suppression is external, because it is in a file rather than in the source.
     let suppressions = test.known.as_ref().map(|known| {
         json!([{ "kind": "external", "status": "accepted", "justification": known.reason }])
     });
@@ -94,7 +98,7 @@ fn result(problem: &Problem<'_>, rule_index: usize) -> Value {
         "relatedLocations": Some(related).filter(|related| !related.is_empty()),
         "partialFingerprints": { FINGERPRINT: problem.fingerprint },
         "suppressions": suppressions,
-        // What the specification has no property for.
+        // Custom properties, for which the specification has no standard ones.
         "properties": {
             "verdict": test.verdict,
             "weakestLevel": test.weakest_level,
@@ -115,12 +119,12 @@ fn location(place: &Place) -> Value {
     })
 }
 
-/// A message of the specification.
+/// Returns a SARIF message.
 fn text(text: &str) -> Value {
     json!({ "text": text })
 }
 
-/// A value without the properties that are null: in SARIF they are absent.
+/// Removes null properties from a value, since SARIF expects them to be absent.
 fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(properties) => properties
@@ -133,7 +137,7 @@ fn without_nulls(value: Value) -> Value {
     }
 }
 
-/// A path as a relative reference of RFC 3986.
+/// Converts a path to a relative reference of RFC 3986.
 fn uri(path: &str) -> String {
     let mut uri = String::with_capacity(path.len());
     for byte in path.bytes() {

@@ -1,8 +1,8 @@
-//! The report: one versioned schema, from which every other output is rendered.
+//! The report: a versioned schema from which every other output is rendered.
 //!
-//! [`SCHEMA`] stays the same while fields are only added; a reader must ignore fields that it does
-//! not know. A field that a run has nothing to say about is empty or null, never absent, except the
-//! ones documented as optional.
+//! [`SCHEMA`] stays the same while fields are only added, and readers must ignore unknown fields. A
+//! field without a value for a run is empty or null, never absent, except for fields documented as
+//! optional.
 
 mod advice;
 mod build;
@@ -79,7 +79,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// What one command found of these tests, which reached these models.
+    /// Creates the report of one command on these tests. `models_reached` are the models that any
+    /// run reached.
     pub fn new(run: RunInfo, tests: Vec<TestReport>, models_reached: Vec<String>) -> Self {
         Report {
             schema: SCHEMA,
@@ -107,7 +108,7 @@ pub struct RunInfo {
     pub levels: Vec<Level>,
     /// Seeds.
     pub seeds: Vec<u64>,
-    /// Orders that the seeds mean.
+    /// How seeds are mapped to orders.
     #[serde(default)]
     pub schedule: Schedule,
     /// Network mode.
@@ -130,10 +131,10 @@ pub struct RunInfo {
     /// Names of models that were turned off.
     #[serde(default)]
     pub models_off: Vec<String>,
-    /// Files, folders and dependencies whose calls alone were choices. Absent if all were.
+    /// Files, folders and dependencies to which choices were limited. Absent if there was no limit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// Files, folders and dependencies whose calls were no choices. Absent if there were none.
+    /// Files, folders and dependencies without choices. Absent if there were none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skip_files: Vec<String>,
     /// Duration of the command in milliseconds, after the build of the tests; 0 if not measured.
@@ -214,7 +215,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Adds the tests up.
+    /// Counts the tests.
     pub fn new(tests: &[TestReport], models_reached: Vec<String>) -> Self {
         let mut summary = Summary { models_reached, ..Summary::default() };
         for test in tests {

@@ -1,8 +1,8 @@
-//! Where reports are kept: `<target>/nondex/runs/<id>/report.json`, and the last one in
+//! Stores reports: each in `<target>/nondex/runs/<id>/report.json`, and a copy of the latest in
 //! `<target>/nondex/latest`.
 //!
-//! The last [`KEPT_RUNS`] runs are kept. A run that is being written holds a lock on its directory,
-//! so that none is deleted under it.
+//! The last [`KEPT_RUNS`] runs are kept. A run in progress holds a lock on its directory, so that
+//! no other process deletes it.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,23 +17,25 @@ use super::versioned;
 use crate::atomic_file;
 use crate::error::{Error, Result};
 
-/// The name of a report in its directory.
+/// Name of a report in its directory.
 const REPORT: &str = "report.json";
 
-/// How many runs are kept, the new one included: the oldest ones are deleted when a run begins.
+/// Maximum number of runs that are kept, including the new one. The oldest are deleted when a run
+/// begins.
 pub const KEPT_RUNS: usize = 20;
 
-/// The file that is locked: in the directory of a run while it is written, in the directory of runs
-/// while one is created.
+/// Name of the lock file. In a run's directory it is locked during the run. In the directory of all
+/// runs it is locked while a run's directory is created.
 const LOCK: &str = "lock";
 
-/// The directory of one run, `<target>/nondex/runs/<id>`. No two runs share one, in one process or
-/// in two.
+/// The directory of one run, `<target>/nondex/runs/<id>`. No two runs share a directory, in one
+/// process or in several.
 #[derive(Clone, Debug)]
 pub struct RunDirectory {
     root: Utf8PathBuf,
     id: String,
-    /// Locked as long as this, or a clone, lives; `None` where the file system has no locks.
+    /// Lock that is held as long as this value, or a clone of it, lives; `None` if the file system
+    /// does not support locks.
     _lock: Option<Arc<File>>,
 }
 
@@ -41,19 +43,19 @@ impl RunDirectory {
     /// Creates the directory of a new run inside `<target>/nondex`, and deletes those of old runs.
     ///
     /// # Errors
-    /// When it cannot be created or written, a set-up error with its path.
+    /// Returns a set-up error with the path when the directory cannot be created or written.
     pub fn create(target: &Utf8Path) -> Result<Self> {
         let root = target.join("nondex");
         let runs = root.join("runs");
         fs::create_dir_all(&runs).map_err(|e| unwritable(&runs, &e))?;
-        // A directory without a lock is then that of a run which ended, not of one that is just
-        // beginning.
+        // With this lock, no other process is between creating and locking a directory. An unlocked
+        // directory then belongs to a finished run.
         let creating = lock(&runs, true);
         let seconds =
             SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let base = format!("{seconds}-{}", process::id());
-        // Another host may share the file system, and this process may run twice in a second:
-        // creation decides.
+        // Another host may share the file system, and this process may start two runs in one
+        // second. Creating the directory reserves the id.
         for attempt in 0_u32.. {
             let id = match attempt {
                 0 => base.clone(),
@@ -77,58 +79,58 @@ impl RunDirectory {
         unreachable!("a free name is found long before 2^32 attempts")
     }
 
-    /// The run's id: seconds since 1970 and the process.
+    /// Returns the id of the run: seconds since 1970 and the process id.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The directory.
+    /// Returns the path of the directory.
     pub fn path(&self) -> Utf8PathBuf {
         self.root.join("runs").join(&self.id)
     }
 
-    /// Where the records of its runs are written. Those of failing runs stay.
+    /// Returns the directory for records of test runs. Those of failing runs are kept.
     pub fn records(&self) -> Utf8PathBuf {
         self.path().join("records")
     }
 
-    /// Writes the report as this run's and as the latest one, each at once: a reader, or another
-    /// run that ends at the same time, never sees half of one. Returns the path of this run's.
+    /// Writes the report as this run's report and as the latest one, each atomically. A concurrent
+    /// reader or run never sees a partial report. Returns the path of this run's report.
     ///
     /// # Errors
-    /// When a file cannot be written, a set-up error with its path.
+    /// Returns a set-up error with the path when a file cannot be written.
     pub fn write(&self, report: &Report) -> Result<Utf8PathBuf> {
         let own = self.write_aside(report)?;
-        // The latest is a copy, not a link: the run may be deleted.
+        // The latest report is a copy rather than a link, because the run may be deleted.
         atomic_file::json(&latest(&self.root), report)?;
         Ok(own)
     }
 
-    /// Writes the report as this run's only: that of a run which tried no seeds judges nothing, and
-    /// must not replace one that did. Returns its path.
+    /// Writes the report only as this run's report, and returns its path. A run without seeds has
+    /// no verdicts on choices, so its report must not replace the latest one.
     ///
     /// # Errors
-    /// When the file cannot be written, a set-up error with its path.
+    /// Returns a set-up error with the path when the file cannot be written.
     pub fn write_aside(&self, report: &Report) -> Result<Utf8PathBuf> {
         let own = self.path().join(REPORT);
         atomic_file::json(&own, report)?;
-        // Only fails when records of failing runs are in it.
+        // This fails if the directory has records of failing runs, which are kept.
         let _ = fs::remove_dir(self.records());
         let _ = fs::remove_file(self.path().join(LOCK));
         Ok(own)
     }
 }
 
-/// Locks a directory's lock file; waits for it, or gives up when it is locked. `None` when it is
-/// not to be had.
+/// Locks the lock file of a directory. Waits for the lock if `wait`. Returns `None` if another
+/// process holds it, or if the file system does not support locks.
 fn lock(directory: &Utf8Path, wait: bool) -> Option<File> {
     let file = File::create(directory.join(LOCK)).ok()?;
     let locked = if wait { file.lock().is_ok() } else { file.try_lock().is_ok() };
     locked.then_some(file)
 }
 
-/// Deletes all but the last [`KEPT_RUNS`] runs, except those that are being written. What cannot be
-/// deleted stays: it only takes space.
+/// Deletes all but the last [`KEPT_RUNS`] runs, except those in progress. Ignores errors, since a
+/// surplus directory only takes space.
 fn delete_old(runs: &Utf8Path) {
     let Ok(entries) = runs.read_dir_utf8() else { return };
     let mut ids: Vec<Utf8PathBuf> = entries
@@ -137,7 +139,7 @@ fn delete_old(runs: &Utf8Path) {
             entry.file_type().ok()?.is_dir().then(|| entry.into_path())
         })
         .collect();
-    // Ids begin with the time.
+    // Ids begin with the time, so they sort by age.
     ids.sort_unstable();
     ids.truncate(ids.len().saturating_sub(KEPT_RUNS));
     for old in ids {
@@ -147,7 +149,7 @@ fn delete_old(runs: &Utf8Path) {
     }
 }
 
-/// The path of the latest report below `<target>/nondex`.
+/// Returns the path of the latest report below `<target>/nondex`.
 fn latest(root: &Utf8Path) -> Utf8PathBuf {
     root.join("latest").join(REPORT)
 }
@@ -156,10 +158,10 @@ fn unwritable(path: &Utf8Path, error: &io::Error) -> Error {
     Error::setup(format!("failed to write `{path}`: {error}"))
 }
 
-/// Reads the report that the last run in `target` wrote.
+/// Reads the report of the last run in `target`.
 ///
 /// # Errors
-/// As [`read`], and with the hint to run first when there is none.
+/// Returns the errors of [`read`], or a set-up error with advice if there is no report.
 pub fn read_latest(target: &Utf8Path) -> Result<Report> {
     let path = latest(&target.join("nondex"));
     if !path.exists() {
@@ -173,7 +175,7 @@ pub fn read_latest(target: &Utf8Path) -> Result<Report> {
 /// Reads a report.
 ///
 /// # Errors
-/// A set-up error with the path, and with what was found and what was expected.
+/// Returns a set-up error with the path, what was found and what was expected.
 pub fn read(path: &Utf8Path) -> Result<Report> {
     let text = fs::read_to_string(path)
         .map_err(|e| Error::setup(format!("failed to read report `{path}`: {e}")))?;

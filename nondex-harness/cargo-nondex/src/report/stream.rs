@@ -1,7 +1,7 @@
-//! What a program reads while tests run: one event on each line.
+//! The stream of events for programs that read them during the run, one event per line.
 //!
-//! [`VERSION`] stays the same while events and fields are only added; a reader must ignore those
-//! that it does not know.
+//! [`VERSION`] stays the same while events and fields are only added. A reader must ignore unknown
+//! ones.
 
 mod refutation;
 
@@ -19,25 +19,25 @@ use crate::exit_code::ExitCode;
 /// Version of the events.
 pub const VERSION: u64 = 1;
 
-/// One line.
+/// One event, which is one line of the stream.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
-    /// The first one.
+    /// The command begins. This is always the first event.
     RunStarted(RunStarted),
-    /// The tests are about to be built.
+    /// The build of the tests begins.
     BuildStarted,
     /// The tests are built and selected.
     BuildFinished(BuildFinished),
-    /// The first run of a test.
+    /// The first run of a test begins.
     TestStarted(TestStarted),
-    /// How far the command is.
+    /// The progress of the command.
     Progress(Counts),
-    /// A test is judged.
+    /// A stage has judged a test.
     TestFinished(TestFinished),
-    /// What was found.
+    /// Something was found.
     Finding(Box<Finding>),
-    /// The last one.
+    /// The command ends. This is always the last event.
     RunFinished(Box<RunFinished>),
 }
 
@@ -111,11 +111,11 @@ pub struct TestFinished {
     pub elapsed_ms: u64,
 }
 
-/// Event `finding`: something was found. It comes when a test is judged and once more, final, at
-/// the end: then tests with the same cause are one finding, and known flakes are marked.
+/// Event `finding`: something was found. It is sent when a test is judged. At the end, it is sent
+/// again as final: tests with the same cause are then one finding, and known flakes are marked.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
-    /// Whether it is the state at the end.
+    /// Whether it is the final state.
     pub is_final: bool,
     /// Hash of the cause, which stays the same while lines move.
     pub fingerprint: String,
@@ -131,13 +131,13 @@ pub struct Finding {
     pub headline: String,
     /// The lines that matter: the responsible one, then the other side and where the test fails.
     pub lines: Vec<SourceLine>,
-    /// What shows that it holds.
+    /// Evidence for it.
     pub proof: Proof,
     /// What to do about it.
     pub help: Option<String>,
-    /// Command that shows it again.
+    /// Command that reproduces it.
     pub reproduce: Option<String>,
-    /// What would show that it does not hold.
+    /// Observations that would refute it.
     pub disproved_by: Vec<Refutation>,
 }
 
@@ -150,11 +150,11 @@ pub struct SourceLine {
     pub line: u32,
     /// Column in characters, from 1, if known.
     pub column: Option<u32>,
-    /// What is to be seen there.
+    /// What the line shows.
     pub label: String,
 }
 
-/// What shows that a finding holds, of its first test.
+/// Evidence for a finding, from its first test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Proof {
     /// Whether the responsible calls are confirmed: with only these changed, the outcome always
@@ -176,7 +176,7 @@ pub struct Proof {
     pub message: Option<String>,
 }
 
-/// An observation that would show that a finding does not hold.
+/// Observation that would refute a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Refutation {
     /// What would be observed.
@@ -201,7 +201,7 @@ pub struct RunFinished {
 }
 
 impl RunStarted {
-    /// The begin of this command line.
+    /// Creates the event for this command line.
     pub fn new(command: &str) -> Self {
         RunStarted {
             version: VERSION,
@@ -212,7 +212,7 @@ impl RunStarted {
 }
 
 impl RunFinished {
-    /// The end with this code, without a report.
+    /// Creates the event for an end with this code, without a report.
     pub const fn new(code: ExitCode) -> Self {
         RunFinished {
             exit_code: code as u8,
@@ -225,7 +225,7 @@ impl RunFinished {
 }
 
 impl TestFinished {
-    /// What is known of a test that this stage has judged.
+    /// Creates the event for a test that this stage has judged.
     pub fn new(test: &TestReport, stage: Stage) -> Self {
         TestFinished {
             test: test.id.clone(),
@@ -238,13 +238,13 @@ impl TestFinished {
     }
 }
 
-/// The findings about one test, when it is judged.
+/// Returns the findings about one test when it is judged.
 pub fn findings_of(test: &TestReport, strict: bool, sources: &Sources) -> Vec<Finding> {
     let problems = problems_of(std::slice::from_ref(test), strict, sources);
     problems.iter().map(|one| Finding::new(one, false)).collect()
 }
 
-/// The findings of a report.
+/// Returns the final findings of a report.
 pub fn findings(report: &Report, sources: &Sources) -> Vec<Finding> {
     problems(report, sources).iter().map(|one| Finding::new(one, true)).collect()
 }

@@ -1,32 +1,32 @@
-//! Threads in words.
+//! Descriptions of threads.
 
-/// The logical paths of the thread that runs the test: as our harness names it, and as libtest
-/// starts it in a program whose first thread nobody has named.
+/// Logical paths of the thread that runs the test: the name that the harness gives it, and the name
+/// without a harness, where libtest starts it from an unnamed first thread.
 const OWN: [&str; 2] = ["0", "?.0"];
 
-/// Whether it is the thread that runs the test, by its logical path.
+/// Returns whether the thread with this logical path runs the test.
 pub(super) fn is_own(thread: &str) -> bool {
     OWN.contains(&thread)
 }
 
-/// A thread in the middle of a sentence, by its logical path: `0` is the test's own, `0.1` the
-/// second that it starts.
-pub(super) fn who(thread: &str) -> String {
+/// Describes a thread by its logical path, in the middle of a sentence: `0` is the test's own
+/// thread, `0.1` the second thread that it starts.
+pub(super) fn describe(thread: &str) -> String {
     if is_own(thread) {
         return "the test's own thread".to_owned();
     }
-    let started = thread.rsplit_once('.');
-    let started = started.and_then(|(by, ordinal)| Some((by, ordinal.parse::<u64>().ok()?)));
+    let started =
+        thread.rsplit_once('.').and_then(|(by, ordinal)| Some((by, ordinal.parse::<u64>().ok()?)));
     match started {
         Some((by, ordinal)) if is_own(by) => {
             format!("the {} thread that the test starts", nth(ordinal + 1))
         }
-        Some((by, ordinal)) => format!("the {} thread of {}", nth(ordinal + 1), who(by)),
+        Some((by, ordinal)) => format!("the {} thread of {}", nth(ordinal + 1), describe(by)),
         None => format!("thread {thread}"),
     }
 }
 
-/// An ordinal number, from 1: `1st`, `22nd`, `113th`.
+/// Returns an ordinal number, from 1: `1st`, `22nd`, `113th`.
 pub(super) fn nth(number: u64) -> String {
     let suffix = match (number % 10, number % 100) {
         (_, 11..=13) => "th",
@@ -53,7 +53,7 @@ mod tests {
             ("?", "thread ?"),
             ("p4/1", "thread p4/1"),
         ] {
-            assert_eq!(who(thread), words);
+            assert_eq!(describe(thread), words);
         }
     }
 }

@@ -1,13 +1,13 @@
-//! JSON that carries the version of its schema.
+//! Parses JSON with the version of its schema.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Parses such a text. The version is looked at first, so that what is newer is not called
+/// Parses a text. Checks the version first, so that the text of a newer version is not reported as
 /// malformed.
 ///
 /// # Errors
-/// What was found, and what was expected: `what`, such as "a report", of this version.
+/// Returns what was found and what was expected: `what`, such as "a report", of this version.
 pub fn parse<T: DeserializeOwned>(text: &str, what: &str, schema: u32) -> Result<T, String> {
     let value: Value = serde_json::from_str(text).map_err(|e| format!("it is not JSON: {e}"))?;
     match value.get("schema") {

@@ -1,9 +1,9 @@
-//! Which source files are the user's own.
+//! The user's workspace, and which source files belong to it.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::Frame;
 
-/// The directories of a workspace that hold other people's code.
+/// Directories of a workspace that contain third-party code.
 const FOREIGN: [&str; 2] = ["target", "vendor"];
 
 /// The user's workspace.
@@ -13,50 +13,49 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// The workspace at `root`, an absolute path.
+    /// Creates the workspace at `root`, an absolute path.
     pub const fn new(root: Utf8PathBuf) -> Self {
         Workspace { root }
     }
 
-    /// Its root.
+    /// Returns the root.
     pub fn root(&self) -> &Utf8Path {
         &self.root
     }
 
-    /// A path as it is shown: from the root where it is below it.
+    /// Returns a path as it is shown: relative to the root if it is below it.
     pub fn shown<'p>(&self, path: &'p str) -> &'p str {
         let inner = path.strip_prefix(self.root.as_str());
         inner.and_then(|inner| inner.strip_prefix('/')).unwrap_or(path)
     }
 
-    /// Whether a [`Site`](nondex_core::Site)'s file is in the workspace. Its path is relative to
-    /// the root if it is; the portable paths of dependencies and std are relative too, so the file
-    /// is searched.
+    /// Returns whether the file of a [`Site`](nondex_core::Site) is in the workspace. Checks that
+    /// the file exists below the root, since the paths of dependencies and std are relative, too.
     pub fn is_users(&self, file: &str) -> bool {
         self.user_file(file, &self.root).is_some()
     }
 
-    /// The path, relative to the root, of a source file in the workspace; `None` for any other. A
-    /// relative `file` is taken as relative to the root or else to `cwd`.
+    /// Returns the path of a source file relative to the root, or `None` if the file is not in the
+    /// workspace. A relative `file` may be relative to the root or to `cwd`.
     pub fn user_file(&self, file: &str, cwd: &Utf8Path) -> Option<String> {
         [&self.root, cwd].into_iter().find_map(|base| {
             let path = base.join(file);
             let relative = path.strip_prefix(&self.root).ok()?;
             let first = relative.components().next()?;
-            // With the `./` that distinguishes a doctest's places from those of the file that it
-            // stands in.
-            let text = path.as_str().strip_prefix(self.root.as_str());
-            let text = text.map_or(relative.as_str(), |text| text.trim_start_matches('/'));
+            // Keeps a leading `./`, which distinguishes places in a doctest from places in the
+            // file that contains it.
+            let inner = path.as_str().strip_prefix(self.root.as_str());
+            let text = inner.map_or(relative.as_str(), |inner| inner.trim_start_matches('/'));
             (!FOREIGN.contains(&first.as_str()) && path.is_file()).then(|| text.to_owned())
         })
     }
 
-    /// The innermost frame in the workspace: file, relative to the root, and line.
+    /// Returns the innermost frame in the workspace: file, relative to the root, and line.
     pub fn nearest_of_users(&self, frames: &[Frame], cwd: &Utf8Path) -> Option<(String, u32)> {
         frames.iter().find_map(|frame| Some((self.user_file(&frame.file, cwd)?, frame.line)))
     }
 
-    /// The innermost frame in the workspace of the first of these stacks that has one.
+    /// Returns the innermost frame in the workspace, of the first of these stacks that has one.
     pub fn nearest_of_stacks(
         &self,
         stacks: &[Vec<Frame>],
@@ -65,7 +64,7 @@ impl Workspace {
         stacks.iter().find_map(|stack| self.nearest_of_users(stack, cwd))
     }
 
-    /// The innermost frame in the workspace or, when there is none, in a dependency.
+    /// Returns the innermost frame in the workspace or, if there is none, in a dependency.
     pub fn nearest(&self, frames: &[Frame], cwd: &Utf8Path) -> Option<(String, u32)> {
         self.nearest_of_users(frames, cwd).or_else(|| {
             let frame = frames.iter().find(|frame| is_dependency(&frame.file))?;
@@ -74,8 +73,8 @@ impl Workspace {
     }
 }
 
-/// Whether a file, as in [`Site::file`](nondex_core::Site::file), is a published crate's:
-/// `name-1.2.3/src/lib.rs`, a path to be found in cargo's home.
+/// Returns whether a file, as in [`Site::file`](nondex_core::Site::file), belongs to a published
+/// crate: `name-1.2.3/src/lib.rs`, a path in cargo's home.
 fn is_dependency(file: &str) -> bool {
     let Some((package, _)) = file.split_once('/') else { return false };
     package

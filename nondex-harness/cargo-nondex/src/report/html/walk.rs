@@ -101,9 +101,9 @@ pub(super) fn waits(markup: &mut Markup, test: &TestReport, sources: &Sources) {
 }
 
 fn one(markup: &mut Markup, wait: &Wait, sources: &Sources) {
-    let Wait { who, operation, place, why, other_place, other } = wait;
+    let Wait { thread, operation, place, why, other_place, other } = wait;
     markup.element("p", &[], |markup| {
-        markup.element("b", &[], |markup| markup.rich(who));
+        markup.element("b", &[], |markup| markup.rich(thread));
         markup.text(" in ");
         markup.leaf("code", &[], operation);
         markup.rich(why);

@@ -9,13 +9,13 @@ use super::diagnostic::Diagnostic;
 use crate::report::schema::{
     ConflictReport, Culprit, InterleavingReport, LaneStepReport, TestReport,
 };
-use crate::report::thread::who;
+use crate::report::thread::describe;
 
 /// Returns the text for a thread in the middle of a sentence, with its name if it has one.
 pub(super) fn named(test: &TestReport, thread: &str) -> String {
     match name(test, thread) {
         Some(name) if thread != "0" => format!("thread `{name}`"),
-        _ => who(thread),
+        _ => describe(thread),
     }
 }
 
@@ -130,8 +130,8 @@ pub(super) fn mark_sleep(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     let lanes = test.interleaving.iter().flat_map(|found| &found.threads);
     let thread = lanes.map(|lane| lane.thread.as_str()).nth(sleep.lane);
     if let (Some(file), Some(line), Some(thread)) = (&sleep.file, sleep.line, thread) {
-        let who = named(test, thread);
-        let label = format!("meanwhile {who} sleeps here, and waits for nobody");
+        let subject = named(test, thread);
+        let label = format!("meanwhile {subject} sleeps here, and waits for nobody");
         diagnostic.secondary((file, line, None), label);
     }
 }
@@ -252,18 +252,18 @@ fn sentence(test: &TestReport, found: &InterleavingReport, conflict: &ConflictRe
         place(conflict.meanwhile),
         object(conflict)
     );
-    let who = of(delay);
+    let subject = of(delay);
     match (conflict.before, conflict.after) {
         (Some(before), Some(after)) if place(before) != place(after) => format!(
-            "{who} is stopped between {} and {}: meanwhile {does}",
+            "{subject} is stopped between {} and {}: meanwhile {does}",
             place(before),
             place(after)
         ),
         (Some(before), Some(_)) => {
-            format!("{who} is stopped at {}: meanwhile {does}", place(before))
+            format!("{subject} is stopped at {}: meanwhile {does}", place(before))
         }
         (Some(before), None) => {
-            format!("{who} is stopped after {}: meanwhile {does}", place(before))
+            format!("{subject} is stopped after {}: meanwhile {does}", place(before))
         }
         (None, Some(after)) => format!(
             "{} comes to `{}` at {} too late: before that, {does}",
@@ -272,7 +272,7 @@ fn sentence(test: &TestReport, found: &InterleavingReport, conflict: &ConflictRe
             found.steps[after].what,
             place(after)
         ),
-        (None, None) => format!("{who} is stopped: meanwhile {does}"),
+        (None, None) => format!("{subject} is stopped: meanwhile {does}"),
     }
 }
 

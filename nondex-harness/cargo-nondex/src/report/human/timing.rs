@@ -11,7 +11,7 @@ use crate::judge::timing::is_of_timing;
 use crate::report::schema::{
     Culprit, NeededDelays, TestReport, Timing, WaitCause, WaitCauseKind, WaitReport,
 };
-use crate::report::thread::who;
+use crate::report::thread::describe;
 
 /// Maximum number of places of waiting threads in a headline.
 const MAX_ENDS: usize = 2;
@@ -64,8 +64,8 @@ pub(super) fn what(culprit: &Culprit) -> Option<String> {
         return None;
     }
     let thread = culprit.call.as_ref().map(|call| call.thread.as_str());
-    let who = thread.map_or_else(|| "a thread".to_owned(), who);
-    Some(of(culprit, &who, "here"))
+    let subject = thread.map_or_else(|| "a thread".to_owned(), describe);
+    Some(of(culprit, &subject, "here"))
 }
 
 /// Describes a culprit of a test like [`what`], with the name of the thread and where it is
@@ -79,14 +79,14 @@ pub(super) fn what_in(test: &TestReport, culprit: &Culprit) -> Option<String> {
     Some(of(culprit, &interleaving::named(test, thread), place))
 }
 
-fn of(culprit: &Culprit, who: &str, place: &str) -> String {
+fn of(culprit: &Culprit, subject: &str, place: &str) -> String {
     let least = culprit.number.map(|number| number.value);
     if place == interleaving::BEGINS {
         return match least {
             Some(least) => {
-                format!("{who} is started here, and begins {} or more too late", time(least))
+                format!("{subject} is started here, and begins {} or more too late", time(least))
             }
-            None => format!("{who} is started here, and begins too late"),
+            None => format!("{subject} is started here, and begins too late"),
         };
     }
     if culprit.kind == Kind::Random {
@@ -94,19 +94,21 @@ fn of(culprit: &Culprit, who: &str, place: &str) -> String {
     }
     match (culprit.kind, culprit.family, least) {
         (Kind::Permute, ..) => "which waiting thread is woken decides".to_owned(),
-        (Kind::Spurious, ..) => format!("{who} wakes here though nobody woke it"),
+        (Kind::Spurious, ..) => format!("{subject} wakes here though nobody woke it"),
         (_, Family::Time, Some(least)) if is_between_readings(culprit) => {
-            format!("{who} is delayed by {} or longer before it reads the clock", time(least))
+            format!("{subject} is delayed by {} or longer before it reads the clock", time(least))
         }
         (_, Family::Time, None) if is_between_readings(culprit) => {
-            format!("{who} is delayed before it reads the clock")
+            format!("{subject} is delayed before it reads the clock")
         }
-        (_, Family::Time, Some(least)) => format!("{who} wakes {} or more too late", time(least)),
-        (_, Family::Time, None) => format!("{who} wakes too late"),
+        (_, Family::Time, Some(least)) => {
+            format!("{subject} wakes {} or more too late", time(least))
+        }
+        (_, Family::Time, None) => format!("{subject} wakes too late"),
         (_, _, Some(least)) if least > MOMENT => {
-            format!("{who} is delayed {place} by {} or longer", time(least))
+            format!("{subject} is delayed {place} by {} or longer", time(least))
         }
-        (..) => format!("{who} is stopped {place}, and others go on"),
+        (..) => format!("{subject} is stopped {place}, and others go on"),
     }
 }
 
@@ -242,7 +244,7 @@ pub(super) fn ends(test: &TestReport) -> Option<String> {
 fn waiting(test: &TestReport, thread: &str) -> String {
     match interleaving::name(test, thread) {
         Some(name) => format!("thread `{name}`"),
-        None => who(thread),
+        None => describe(thread),
     }
 }
 
@@ -265,12 +267,12 @@ pub(super) fn mark_waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> 
     let mut is_marked = false;
     for wait in ended.iter().flat_map(|scheduled| &scheduled.waits) {
         if let (Some(file), Some(line)) = (&wait.file, wait.line) {
-            let who = waiting(test, &wait.thread);
+            let subject = waiting(test, &wait.thread);
             let cause = match &wait.cause {
                 Some(cause) => because(test, &wait.thread, cause),
                 None => String::new(),
             };
-            let label = format!("{who} waits here in `{}`{cause}", wait.operation);
+            let label = format!("{subject} waits here in `{}`{cause}", wait.operation);
             diagnostic.primary((file, line, None), label);
             is_marked = true;
         }
@@ -282,7 +284,7 @@ pub(super) fn mark_waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
     /// The thread, as text in the middle of a sentence.
-    pub who: String,
+    pub thread: String,
     /// The operation in progress.
     pub operation: String,
     /// File and line, if known.
@@ -308,7 +310,7 @@ pub fn waiting_threads(test: &TestReport) -> Option<(&'static str, Vec<Wait>)> {
         _ => "where each thread was in the end",
     };
     let waits = scheduled.waits.iter().map(|wait| Wait {
-        who: waiting(test, &wait.thread),
+        thread: waiting(test, &wait.thread),
         operation: wait.operation.clone(),
         place: wait.file.clone().zip(wait.line),
         why: match (&wait.cause, wait.on) {
@@ -330,8 +332,8 @@ pub fn waiting_threads(test: &TestReport) -> Option<(&'static str, Vec<Wait>)> {
 pub(super) fn waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     let Some((how, waits)) = waiting_threads(test) else { return };
     let mut text = how.to_owned();
-    for Wait { who, operation, place, why, .. } in waits {
-        let _ = write!(text, "\n{who} in `{operation}`");
+    for Wait { thread, operation, place, why, .. } in waits {
+        let _ = write!(text, "\n{thread} in `{operation}`");
         if let Some((file, line)) = place {
             let _ = write!(text, " at {file}:{line}");
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::delay::time;
 use super::interleaving::{is_deadlock, name};
 use crate::report::schema::{InterleavingReport, LaneReport, LaneStepReport, Line, TestReport};
-use crate::report::thread::who;
+use crate::report::thread::describe;
 
 /// Maximum width of a lane, in characters.
 const WIDEST: usize = 44;
@@ -130,8 +130,8 @@ fn head(test: &TestReport, lane: &LaneReport) -> String {
         ("0", _) => "the test".to_owned(),
         (_, Some(name)) => name.to_owned(),
         (thread, None) => {
-            let who = who(thread);
-            who.trim_start_matches("the ").trim_end_matches(" that the test starts").to_owned()
+            let text = describe(thread);
+            text.trim_start_matches("the ").trim_end_matches(" that the test starts").to_owned()
         }
     }
 }

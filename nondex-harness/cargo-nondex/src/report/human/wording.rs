@@ -6,7 +6,7 @@ use nondex_core::{Family, Kind};
 
 use super::timing;
 use crate::report::schema::{CallReport, Culprit, NumberReport, Position};
-use crate::report::thread::{nth, who};
+use crate::report::thread::{describe, nth};
 
 /// Returns whether the culprit is a directory order requested by C code, or inside a library. Calls
 /// of std have a place instead of a stack.
@@ -61,7 +61,7 @@ pub(super) fn what(culprit: &Culprit) -> String {
             // The thread descends from one whose start was not observed.
             unknown if unknown.starts_with('?') => String::new(),
             child if child.contains('/') => format!(" in the child process {child}"),
-            other => format!(" on {}", who(other)),
+            other => format!(" on {}", describe(other)),
         };
         if *of > 1 {
             let nth = nth(ordinal + 1);

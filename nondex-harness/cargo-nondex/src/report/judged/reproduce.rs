@@ -1,4 +1,4 @@
-//! The command that makes a failing run again, wherever the sources are.
+//! Builds the command that reproduces a failing run, on any machine that has the sources.
 
 use nondex_core::NetworkMode;
 
@@ -7,8 +7,8 @@ use crate::judge::options::DEFAULT_TIMEOUT;
 use crate::report::schema::FailureReport;
 use crate::shell;
 
-/// The command that makes this failing run of the test with this id again. It needs nothing but the
-/// sources.
+/// Returns the command that repeats this failing run of the test with this id. The command needs
+/// only the sources.
 pub(super) fn command(test_id: &str, failure: &FailureReport, options: &Options) -> String {
     let mut words: Vec<String> = ["cargo", "nondex", "replay"].map(str::to_owned).to_vec();
     let mut add = |new: &[&str]| words.extend(new.iter().map(|word| (*word).to_owned()));
@@ -28,9 +28,9 @@ pub(super) fn command(test_id: &str, failure: &FailureReport, options: &Options)
     for test in &failure.before {
         add(&["--after", test]);
     }
-    // Behind others they are real anyway.
-    let is_asked = Options { real_threads: false, ..options.clone() };
-    if !failure.scheduled && failure.before.is_empty() && is_asked.is_scheduled() {
+    // After other tests, the threads are real in any case.
+    let requested = Options { real_threads: false, ..options.clone() };
+    if !failure.scheduled && failure.before.is_empty() && requested.is_scheduled() {
         add(&["--real-threads"]);
     }
     if failure.scheduled && options.max_steps > 0 {
@@ -62,7 +62,8 @@ pub(super) fn command(test_id: &str, failure: &FailureReport, options: &Options)
     shell::join(words.iter().map(String::as_str))
 }
 
-/// The command that searches the cause of a test in the targets of this run, by these words.
+/// Returns the command that searches the cause of a failure in this run's targets. `words` select
+/// the test.
 pub(super) fn search(words: &[&str], options: &Options) -> String {
     let build = options.build_words.iter().map(String::as_str);
     shell::join(["cargo", "nondex"].into_iter().chain(build).chain(words.iter().copied()))

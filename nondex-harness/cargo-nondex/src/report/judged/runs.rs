@@ -1,5 +1,5 @@
-//! The report of the runs of a test themselves: how many of which kind, how many failed, the
-//! failures, the call sites.
+//! Reports the runs of a test: how many there were of each kind, the failures, their rates, and the
+//! call sites.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,8 +13,8 @@ use crate::judge::{Options, patience};
 use crate::report::schema::{FailureReport, PointReport, Step};
 use crate::report::{difference, id};
 
-/// What was done: clean runs, choices at levels from seeds, and the search for those that are
-/// responsible.
+/// Returns the steps of the campaign with their runs: clean runs, choices of seeds, interleavings,
+/// and the search for culprits.
 pub(super) fn steps(evidence: &Evidence) -> Vec<Step> {
     let kind = |spec: &RunSpec| match spec.selection() {
         None if spec.operations() == 0 => "clean",
@@ -35,15 +35,15 @@ pub(super) fn steps(evidence: &Evidence) -> Vec<Step> {
     steps.into_iter().filter(|step| step.runs > 0).collect()
 }
 
-/// How many of the specs that were run failed in their first run, of how many; and of how many
-/// others another run shows the outcome. A spec that failed is run more often than one that passed,
-/// so its later runs would distort the rate. A run that was cut is no result.
+/// Returns the failures and the number of runs, counting the first run of each spec, and the number
+/// of specs whose outcome is implied by another run. A failing spec is repeated more often than a
+/// passing one, so its later runs would distort the rate. A run without an outcome counts for
+/// nothing.
 pub(super) fn rate(specs: &[RunSpec], evidence: &Evidence) -> ([u64; 2], u64) {
     let mut rate = [0, 0];
     let mut implied = 0;
     for spec in specs {
-        let answers = evidence.answers(std::slice::from_ref(spec));
-        let Ok(answers) = answers else { continue };
+        let Ok(answers) = evidence.answers(std::slice::from_ref(spec)) else { continue };
         match answers[0] {
             Answer { run, .. } if run.has_no_outcome() => {}
             Answer { implied: true, .. } => implied += 1,
@@ -56,8 +56,9 @@ pub(super) fn rate(specs: &[RunSpec], evidence: &Evidence) -> ([u64; 2], u64) {
     (rate, implied)
 }
 
-/// The first failing run of each spec that makes no choice or all of them: clean first, then by
-/// level and seed. One of a seed that was cut has not failed.
+/// Returns the first failing run of each spec that makes either no choices or all of them. Clean
+/// runs come first, then the others by level and seed. A run of a seed without an outcome is not a
+/// failure.
 pub(super) fn failing_runs<'a>(
     evidence: &'a Evidence,
     options: &Options,
@@ -77,7 +78,7 @@ pub(super) fn failing_runs<'a>(
             Some((spec, runs.iter().find(fails)?))
         })
         .collect();
-    // At other addresses the same failure is no other one.
+    // A natural run, with random addresses and real threads, may repeat the failure of a clean run.
     if let Some(clean) = failing.iter().find(|(spec, _)| spec.is_clean() && spec.is_scheduled()) {
         let (outcome, failure) = (&clean.1.outcome, &clean.1.failure);
         failing.retain(|(spec, run)| {
@@ -106,8 +107,9 @@ pub(super) fn failure(
     }
 }
 
-/// Where the output of the first failing run departs from that of a passing one: best of all of one
-/// that made the same choices but the culprits', otherwise of one in canonical order.
+/// Returns the difference between the output of the first failing run and that of a passing run.
+/// The best passing run made the same choices except for the culprits'. Otherwise it is a clean
+/// run.
 pub(super) fn difference(evidence: &Evidence, failing: &[(&RunSpec, &Run)]) -> Option<String> {
     let (spec, run, output) =
         failing.iter().find_map(|(spec, run)| Some((spec, run, run.output.as_deref()?)))?;
@@ -129,13 +131,13 @@ pub(super) fn difference(evidence: &Evidence, failing: &[(&RunSpec, &Run)]) -> O
     difference::between(passing, output, message)
 }
 
-/// The notes of its runs, each once.
+/// Returns the distinct notes of the runs.
 pub(super) fn notes(evidence: &Evidence) -> Vec<String> {
     let notes: IndexSet<&String> = evidence.all().flat_map(|(_, run)| &run.notes).collect();
     notes.into_iter().cloned().collect()
 }
 
-/// The call sites of a run, over all threads.
+/// Returns the call sites of a run, over all threads.
 pub(super) fn points(records: &[PointRecord]) -> Vec<PointReport> {
     let mut sites: BTreeMap<&Site, (u64, u64)> = BTreeMap::new();
     for record in records {

@@ -1,4 +1,4 @@
-//! What is reported of threads and time.
+//! Reports threads and time.
 
 use camino::Utf8Path;
 use nondex_core::{Frame, RunSpec, ScheduleRecord, Trace, WaitRecord};
@@ -12,7 +12,7 @@ use crate::judge::{Question, systematic};
 use crate::report::schema::{Scheduled, Schedules, WaitReport};
 use crate::report::workspace::Workspace;
 
-/// All schedules with few preemptions, if `test`, which never failed, was run under them.
+/// Returns the number of schedules with few preemptions, if the test passed under all of them.
 pub(super) fn verified(question: Question<'_>) -> Option<Schedules> {
     let explored = systematic::explore(question).ok()?;
     let all = explored.all?;
@@ -23,8 +23,8 @@ pub(super) fn verified(question: Question<'_>) -> Option<Schedules> {
     })
 }
 
-/// What the scheduler did in the first of the `failing` runs or, when there are none, in the first
-/// run of all.
+/// Reports what the scheduler did in the first of the `failing` runs or, without failures, in the
+/// first run of all.
 pub(super) fn report(
     evidence: &Evidence,
     failing: &[(&RunSpec, &Run)],
@@ -52,7 +52,7 @@ pub(super) fn report(
         course: _,
         trace: _,
     } = record;
-    // Those with a stack, where there are any.
+    // A traced run is preferred, because its waits have stacks.
     let traced = match conclusion {
         Some(Conclusion::Dependent(dependence)) => {
             traced(dependence).map(|(_, schedule, trace)| (schedule, trace))
@@ -81,7 +81,7 @@ pub(super) fn report(
     })
 }
 
-/// The same of a clean run that was made once more to be shown.
+/// Returns the record and the trace of a run that was repeated to be shown.
 fn shown(evidence: &Evidence) -> Option<(&ScheduleRecord, &Trace)> {
     evidence.all().find_map(|(_, run)| {
         let schedule = run.schedule.as_ref()?;
@@ -89,8 +89,8 @@ fn shown(evidence: &Evidence) -> Option<(&ScheduleRecord, &Trace)> {
     })
 }
 
-/// What the scheduler did in the run in which only the culprits' delays are made, where there is
-/// one with a trace.
+/// Returns the group, record and trace of the run with only the culprits' delays, if there is one
+/// with a trace.
 pub(super) fn traced(dependence: &Dependence) -> Option<(&Group, &ScheduleRecord, &Trace)> {
     dependence.culprits.groups.iter().find_map(|group| {
         let schedule = group.schedule.as_ref()?;
@@ -118,7 +118,7 @@ fn wait(
     }
 }
 
-/// The call of std in which a thread with this stack waits.
+/// Returns the call of std in which a thread with this stack waits.
 fn api(stack: &[Frame]) -> Option<&'static str> {
     const CALLS: [(&str, &str); 12] = [
         ("Condvar::wait", "Condvar::wait"),
@@ -135,22 +135,25 @@ fn api(stack: &[Frame]) -> Option<&'static str> {
         ("sleep", "thread::sleep"),
     ];
     let is_std = |frame: &&Frame| frame.file.starts_with("library/");
-    let of_std = stack.iter().take_while(is_std);
-    // The outermost one is what the user called: a channel waits in `park`.
-    let found =
-        of_std.filter_map(|frame| CALLS.iter().find(|(part, _)| frame.function.contains(part)));
-    found.last().map(|(_, name)| *name)
+    // The outermost match is the user's call: a channel waits in `park`.
+    stack
+        .iter()
+        .take_while(is_std)
+        .filter_map(|frame| CALLS.iter().find(|(part, _)| frame.function.contains(part)))
+        .last()
+        .map(|(_, name)| *name)
 }
 
-/// Why a replay may take another course, if it may.
+/// Describes why a replay may take another course, if it may.
 pub(super) fn uncertainty(scheduled: &Scheduled) -> Option<String> {
     let causes = [
         (scheduled.leaks, "a thread slept where the scheduler does not see it"),
         (scheduled.outside, "a thread waited for what is outside the test's own threads"),
         (scheduled.asynchronous, "a thread was stopped between two operations"),
     ];
-    let causes = causes.into_iter().filter(|(count, _)| *count > 0);
     let causes: Vec<String> = causes
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
         .map(|(count, what)| match count {
             1 => format!("{what} once"),
             _ => format!("{what} {count} times"),
@@ -212,8 +215,7 @@ mod tests {
         assert_eq!(
             uncertainty(&scheduled(1, 0, 3)).unwrap(),
             "replay is not certain: a thread slept where the scheduler does not see it once, and a \
-             thread was stopped between two \
-             operations 3 times"
+             thread was stopped between two operations 3 times"
         );
     }
 }

@@ -88,7 +88,7 @@ fn each_kind_of_test_gets_its_verdict_and_the_command_that_shows_it() {
     for (name, test, verdict, reproduce) in table {
         let report = judged(test);
         assert_eq!(report.verdict, verdict, "{name}");
-        let expected = reproduce.as_ref().map(|spec| match spec.drawn() {
+        let command = reproduce.as_ref().map(|spec| match spec.drawn() {
             None => "cargo nondex replay 'pkg::it$t' --clean".to_owned(),
             Some(DrawnChoices { level, seed, .. }) => {
                 format!("cargo nondex replay 'pkg::it$t' --level {level} --seed {seed}")
@@ -96,7 +96,7 @@ fn each_kind_of_test_gets_its_verdict_and_the_command_that_shows_it() {
         });
         let by_chance = verdict == Verdict::NonDeterministic;
         let expected =
-            expected.map(|command| if by_chance { format!("{command} --runs 7") } else { command });
+            command.map(|command| if by_chance { format!("{command} --runs 7") } else { command });
         assert_eq!(report.reproduce, expected, "{name}");
         let id = reproduce.map(|spec| id::of("pkg::it$t", &options().apply(spec)));
         let primary = report.replay.as_ref();
@@ -134,9 +134,9 @@ fn a_finding_has_its_rate_its_failures_and_its_culprit() {
         .iter()
         .map(|failure| (failure.level, failure.seed, failure.message.as_str()))
         .collect();
-    let expected: Vec<_> =
-        [0, 2, 4, 6, 8].map(|seed| (Some(Level::Eq), Some(seed), format!("seed {seed}"))).to_vec();
-    let expected: Vec<_> = expected.iter().map(|(l, s, m)| (*l, *s, m.as_str())).collect();
+    let messages = [0, 2, 4, 6, 8].map(|seed| (seed, format!("seed {seed}")));
+    let expected =
+        messages.each_ref().map(|(seed, message)| (Some(Level::Eq), Some(*seed), message.as_str()));
     assert_eq!(failures, expected);
     assert_eq!(report.output.as_deref(), Some("output of seed 0"));
     assert_eq!(report.choice_points, 6);
@@ -189,7 +189,7 @@ fn a_culprit_outside_the_workspace_is_shown_where_the_user_called_it() {
     std::fs::write(root.join("src/mine.rs"), "").unwrap();
     let mine = root.join("src/mine.rs");
     let frame = |(file, line): (&str, u32)| Frame {
-        // The test, where a macro of a dependency made it.
+        // The frame of the test, if a macro of a dependency generated it.
         function: ["f", "it::t"][usize::from(file.ends_with("macro.rs"))].into(),
         file: file.into(),
         line,
@@ -199,8 +199,7 @@ fn a_culprit_outside_the_workspace_is_shown_where_the_user_called_it() {
     let users = [(mine.as_str(), 3), (mine.as_str(), 4)];
     let all = [&[std, dependency], &users[..]].concat();
     let stack = ("stack:9baf4734e811ac81", 0, 0);
-    // The site, its stack, the culprit's place, the place that is shown, and the site that it
-    // keeps.
+    // Site, its stack, the culprit's place, the shown place, and the site that the culprit keeps.
     for (site, frames, place, shown, identity) in [
         (
             ("dep-1.0.0/src/lib.rs", 9, 5),
@@ -247,10 +246,10 @@ fn a_culprit_outside_the_workspace_is_shown_where_the_user_called_it() {
             Group { sites: vec![point.site.clone()], points: vec![point], ..Group::default() };
         let found = Culprits { groups: vec![group], confirmed: true, notes: Vec::new() };
         let workspace = Workspace::new(root.clone());
-        let found = culprits::report(&found, &case("t"), &root, &workspace);
-        assert_eq!((found[0].file.as_str(), found[0].line, found[0].column), place);
-        assert_eq!(found[0].place(), shown);
-        assert_eq!(found[0].site.as_deref(), identity);
+        let reported = culprits::report(&found, &case("t"), &root, &workspace);
+        assert_eq!((reported[0].file.as_str(), reported[0].line, reported[0].column), place);
+        assert_eq!(reported[0].place(), shown);
+        assert_eq!(reported[0].site.as_deref(), identity);
     }
 }
 
@@ -327,10 +326,8 @@ fn a_test_that_others_disturb_is_judged_from_its_runs_alone_and_says_so() {
     assert_eq!(
         report.notes,
         ["it failed in 1 of 1 runs together with other tests of the campaign and in 0 of 2 \
-             alone: \
-             most likely they share \
-             something outside the process, such as a path, or the processors, so it was judged \
-             from runs alone"]
+            alone: most likely they share something outside the process, such as a path, or the \
+             processors, so it was judged from runs alone"]
     );
 }
 

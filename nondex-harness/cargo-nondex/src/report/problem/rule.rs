@@ -1,4 +1,4 @@
-//! Kinds of findings.
+//! The kinds of findings.
 
 use nondex_core::Model;
 
@@ -7,20 +7,20 @@ use crate::report::schema::{TestReport, Timing, Verdict};
 /// A kind of finding: an API with an unspecified result, or a verdict.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rule {
-    /// Stable name: `hash_map/std::collections::HashMap::keys`, `OD-victim`, `race`.
+    /// Stable identifier: `hash_map/std::collections::HashMap::keys`, `OD-victim`, `race`.
     pub id: String,
-    /// What is wrong, a sentence without its period.
+    /// A sentence about the problem, without its period.
     pub title: String,
-    /// What std leaves open, if that is the cause.
+    /// What std leaves unspecified, if that is the cause.
     pub promise: Option<&'static str>,
-    /// What to do, if it is the same for all findings of the kind.
+    /// The advice, if it is the same for all findings of the kind.
     pub fix: Option<&'static str>,
-    /// Address of std's documentation of the API.
+    /// The address of std's documentation of the API.
     pub url: Option<String>,
 }
 
 impl Rule {
-    /// The kind of a test's finding.
+    /// Returns the kind of a test's finding.
     pub fn of(test: &TestReport) -> Self {
         if let Some(sanitised) = &test.sanitised_by {
             let title = format!("The test needs a prerequisite: {}", sanitised.name);
@@ -40,7 +40,7 @@ impl Rule {
         Rule::new(id, title)
     }
 
-    /// The kind of a test that relies on choices other than those of threads.
+    /// Returns the kind for a test that relies on choices other than thread schedules.
     fn of_choice(test: &TestReport) -> Self {
         let culprit = test.culprits.first();
         let model = culprit.and_then(|culprit| Model::by_api(&culprit.api));

@@ -1,5 +1,4 @@
-//! Findings that no implementation is likely to show: advice, not failures, unless the run is
-//! strict.
+//! Findings that are unlikely with any implementation. They are advice, and fail only a strict run.
 
 use nondex_core::choice::clock;
 use nondex_core::{Family, Level, Model};
@@ -10,24 +9,24 @@ use crate::judge::timing::is_of_timing;
 /// Why a finding is advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advice {
-    /// It fails only when what nobody changed has another order when it is read again.
+    /// The test fails only if an unmodified collection has another order when it is read again.
     ReadAgain,
-    /// It fails only when a thread waits longer than any machine makes it wait.
+    /// The test fails only if a thread waits longer than on any working machine.
     Starved,
-    /// It fails only under chosen delays, and it is only suspected which of them matters: no plain
-    /// run shows it.
+    /// The test fails only with an injected delay, the responsible delay is only suspected, and no
+    /// plain run fails.
     Suspected,
-    /// It fails when threads wait for seconds, and it is not known whether less would do.
+    /// The test fails if threads wait for seconds. It is unknown whether shorter delays are enough.
     Unmeasured,
-    /// It fails only when the clock is set, or stands still while much is computed.
+    /// The test fails only if the clock is set, or stands still during a long computation.
     Clock,
-    /// It fails only when the order with a hasher other than `RandomState` does not follow from its
-    /// hashes and from what was inserted and removed.
+    /// The test fails only if the order with a hasher other than `RandomState` does not follow from
+    /// its hashes, insertions and removals.
     FixedHasher,
 }
 
 impl Advice {
-    /// The reason, a sentence for the diagnostic.
+    /// Returns the reason as a sentence for the diagnostic.
     pub const fn reason(self) -> &'static str {
         match self {
             Advice::ReadAgain => {
@@ -40,8 +39,7 @@ impl Advice {
             }
             Advice::Suspected => {
                 "it needs an injected delay, no plain run shows it, and the responsible call is \
-                 only suspected: this fails the run only \
-                 with `--strict`"
+                 only suspected: this fails the run only with `--strict`"
             }
             Advice::Unmeasured => {
                 "no delays of a second or less are known to do it, nor that none do: this fails \
@@ -53,15 +51,15 @@ impl Advice {
             }
             Advice::FixedHasher => {
                 "the hasher is not `RandomState`, so in every implementation there is the order \
-                 follows from its hashes and from what was \
-                 inserted and removed: this fails the run only with `--strict`"
+                 follows from its hashes and from what was inserted and removed: this fails the \
+                 run only with `--strict`"
             }
         }
     }
 }
 
 impl TestReport {
-    /// Whether nothing is responsible but what a clock, or a file's time, shows.
+    /// Returns whether only the values of clocks, or the times of files, are responsible.
     pub fn depends_on_clocks(&self) -> bool {
         let is_clock = |culprit: &Culprit| {
             let model = Model::by_api(&culprit.api);
@@ -70,35 +68,35 @@ impl TestReport {
         !self.culprits.is_empty() && self.culprits.iter().all(is_clock)
     }
 
-    /// Whether what is responsible is known, or all that is suspected is of one kind and family, so
-    /// that the same statement holds for each.
+    /// Returns whether one statement applies to all culprits: they are confirmed, or all suspects
+    /// have the kind and family of the first one.
     pub fn has_one_kind_of_culprits(&self) -> bool {
         let kind = |culprit: &Culprit| (culprit.kind, culprit.family);
         let first = self.culprits.first().map(kind);
         self.culprits.iter().all(|culprit| culprit.confirmed || Some(kind(culprit)) == first)
     }
 
-    /// Whether delays may be responsible, though it is not known that nothing else is.
+    /// Returns whether delays may be responsible, besides other suspects.
     fn may_be_delays(&self) -> bool {
         let mut culprits = self.culprits.iter();
         self.reason.is_none() && culprits.any(|c| !c.confirmed && is_of_timing(c.family))
     }
 
-    /// Whether it needs an injected delay, no plain run shows it, and the responsible call is not
-    /// confirmed. That every thread waits for another one needs no culprit.
+    /// Returns whether the test needs an injected delay, no plain run fails, and the responsible
+    /// call is not confirmed. A deadlock needs no culprit.
     fn is_only_suspected(&self) -> bool {
         let is_known = self.has_confirmed_culprits() || self.end() == Some("deadlock");
         let is_seen = self.plain.is_some_and(|[failures, _]| failures > 0);
         self.needs_schedule() && !is_known && !is_seen
     }
 
-    /// Whether a run without any choice failed.
+    /// Returns whether a run without any choice failed.
     pub fn fails_in_canonical_order(&self) -> bool {
         self.failures.iter().any(|failure| failure.level.is_none())
     }
 
-    /// Why this finding is advice; `None` when it is none, or no finding. A test that fails in base
-    /// order fails today, whatever else it depends on.
+    /// Returns why this finding is advice. Returns `None` if it is not advice, or not a finding. A
+    /// test that fails in canonical order fails today, so it is never advice.
     pub fn advice(&self) -> Option<Advice> {
         if !self.is_dependent() || self.fails_in_canonical_order() {
             return None;
@@ -106,11 +104,11 @@ impl TestReport {
         if self.is_only_suspected() {
             return Some(Advice::Suspected);
         }
-        // The project itself marks each of these calls as unspecified.
+        // The project's own code marks each of these calls as unspecified.
         if self.culprits.iter().any(|one| one.family.is_own()) {
             return None;
         }
-        // The length of a delay shows how real it is, whatever its seed drew.
+        // The necessary length of a delay shows how realistic it is, whatever the seed drew.
         let level = self.delay_level.or(self.weakest_level)?;
         let is_clock = self.depends_on_clocks();
         let is_delay = self.reason.is_some() && !is_clock;
@@ -119,7 +117,7 @@ impl TestReport {
             Level::Full if is_clock => Some(Advice::Clock),
             Level::Full if is_delay => Some(Advice::Starved),
             Level::Full => Some(Advice::ReadAgain),
-            // Limits of several seconds are there to end what hangs.
+            // Code often has limits of several seconds, to stop what hangs.
             Level::Id if is_delay => Some(match self.delay_level {
                 Some(_) => Advice::Starved,
                 None => Advice::Unmeasured,

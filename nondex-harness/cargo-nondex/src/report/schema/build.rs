@@ -1,4 +1,4 @@
-//! What decides about a test when it is built.
+//! Builds whose output decides the outcome of a test.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What a failure has to do with a change.
+//! Relation of a failure to a change.
 
 use serde::{Deserialize, Serialize};
 

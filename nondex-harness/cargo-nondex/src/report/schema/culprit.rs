@@ -1,5 +1,5 @@
-//! A call that is responsible for a failure, as far as the search got: which call site, which of
-//! its calls, which two elements.
+//! Calls that are responsible for a failure, as far as the search got: the call site, the call at
+//! that site, and the two elements.
 
 use nondex_core::{Family, Kind, Model, NumberRecord, Site};
 use serde::{Deserialize, Serialize};
@@ -48,12 +48,12 @@ pub struct Culprit {
     pub position: Option<Position>,
     /// Where the collection was created.
     pub created: Option<PlaceReport>,
-    /// For a number: from which value on it decides.
+    /// For a number: threshold from which it decides.
     pub number: Option<NumberReport>,
 }
 
 impl Culprit {
-    /// A suspected culprit: all calls at a site, of which nothing else is known.
+    /// Creates a suspected culprit: all calls at a site, without details.
     pub fn new(site: &Site) -> Self {
         Culprit {
             api: site.api.clone(),
@@ -76,8 +76,8 @@ impl Culprit {
         }
     }
 
-    /// The place to show: file, line and, where known, column. The user's own frame if the call is
-    /// not in their code.
+    /// Returns the place to show: file, line and, if known, column. It is the nearest frame of the
+    /// user's code if the call is elsewhere.
     pub fn place(&self) -> (&str, u32, Option<u32>) {
         match (&self.user_file, self.user_line) {
             (Some(file), Some(line)) => (file, line, None),

@@ -3,7 +3,7 @@
 use nondex_core::{Failure, Level, Outcome, RunSpec, Schedule};
 use serde::{Deserialize, Serialize};
 
-/// How many [`TestReport::failures`](super::TestReport::failures) are kept.
+/// Maximum number of [`TestReport::failures`](super::TestReport::failures).
 pub const MAX_FAILURES: usize = 64;
 
 /// One failing run.
@@ -15,12 +15,12 @@ pub struct FailureReport {
     pub level: Option<Level>,
     /// Seed; null for a clean run.
     pub seed: Option<u64>,
-    /// Orders that the seed means. A regression keeps its own.
+    /// How the seed is mapped to orders. A regression keeps its own mapping.
     #[serde(default, skip_serializing_if = "Schedule::is_default")]
     pub schedule: Schedule,
     /// Panic message, returned error, or how the process ended.
     pub message: String,
-    /// File of the panic, if known; after a time-out, that of the line in which a thread was.
+    /// File of the panic, if known; after a time-out, file of a line that a thread was executing.
     pub file: Option<String>,
     /// Line, from 1.
     pub line: Option<u32>,
@@ -43,7 +43,7 @@ pub struct FailureReport {
 }
 
 impl FailureReport {
-    /// A clean run that ended so, for this reason.
+    /// Creates a failing clean run with this outcome and failure.
     pub fn new(outcome: Outcome, failure: Option<Failure>) -> Self {
         let failure = failure.unwrap_or_default();
         FailureReport {
@@ -54,7 +54,7 @@ impl FailureReport {
         }
     }
 
-    /// A run of `spec` that ended so, with its id.
+    /// Creates a failing run of `spec`, with its id.
     pub fn of(id: String, spec: &RunSpec, outcome: Outcome, failure: Option<Failure>) -> Self {
         let drawn = spec.drawn();
         FailureReport {
@@ -69,7 +69,7 @@ impl FailureReport {
         }
     }
 
-    /// A clean run that ended so, of which nothing else is known.
+    /// Creates a failing clean run without any details.
     pub fn clean(outcome: Outcome) -> Self {
         FailureReport {
             id: None,

@@ -1,4 +1,4 @@
-//! How the operations of a test's threads follow each other when it fails.
+//! The order of thread operations in a failing run.
 
 use nondex_core::protocol::scheduling::DELAYED;
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ pub struct LaneReport {
     pub name: Option<String>,
 }
 
-/// What a thread does in one place of the source without another thread in between.
+/// Consecutive operations of a thread at one place in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaneStepReport {
     /// Index of the thread, from 0.
@@ -38,9 +38,9 @@ pub struct LaneStepReport {
     pub file: Option<String>,
     /// Line, from 1.
     pub line: Option<u32>,
-    /// Value that an atomic operation of user code finds.
+    /// Value that an atomic operation of user code reads.
     pub found: Option<u64>,
-    /// Value that it leaves.
+    /// Value that it writes.
     pub left: Option<u64>,
     /// Whether the thread waits there for another one.
     pub waits: bool,
@@ -51,8 +51,8 @@ pub struct LaneStepReport {
 }
 
 impl LaneStepReport {
-    /// Whether it is a delay of a thread that has not called anything yet: its stack has no frame
-    /// that is known.
+    /// Returns whether this is a delay of a thread that has not called anything yet. Its stack has
+    /// no known frame.
     pub fn is_before_all(&self) -> bool {
         self.delay_ns.is_some() && self.file.is_none() && self.what == DELAYED
     }
@@ -72,7 +72,7 @@ pub struct ConflictReport {
     pub meanwhile: usize,
     /// First step of the delayed thread on the object after the delay.
     pub after: Option<usize>,
-    /// Step in which the other thread slept until its own: nothing else makes it come later.
+    /// Sleep of the other thread right before its step: no other operation postpones the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sleep: Option<usize>,
 }

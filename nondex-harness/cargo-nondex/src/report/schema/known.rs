@@ -1,4 +1,4 @@
-//! Marks of known flakes.
+//! The marks of known flakes.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ pub struct Overdue {
     pub expires: String,
     /// For stable tests: failure rate that their runs leave possible, with 95 percent confidence.
     pub failure_bound: Option<f64>,
-    /// For missing tests: the only test that it may be now. Absent if there is none.
+    /// For missing tests: only candidate for its new id. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub renamed: Option<String>,
 }
@@ -44,7 +44,7 @@ pub struct Overdue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OverdueReason {
-    /// Its day is over.
+    /// Its last day has passed.
     Expired,
     /// Its tests are stable.
     Stable,
@@ -53,7 +53,7 @@ pub enum OverdueReason {
 }
 
 impl Overdue {
-    /// What is wrong, without what to do about it.
+    /// Describes the problem, without the advice.
     pub fn problem(&self) -> String {
         let Overdue { entry, expires, .. } = self;
         match (self.reason, self.failure_bound) {
@@ -76,7 +76,7 @@ impl Overdue {
 impl std::fmt::Display for Overdue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.problem())?;
-        // One that has another name now is to be written, not removed.
+        // A renamed entry should be edited rather than removed.
         match self.renamed {
             None => f.write_str(": `cargo nondex known prune` removes it"),
             Some(_) => Ok(()),

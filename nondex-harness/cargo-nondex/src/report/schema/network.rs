@@ -1,8 +1,8 @@
-//! An operation of the network that failed.
+//! Failed network operations.
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::thread::who;
+use crate::report::thread::describe;
 
 /// Operation that failed because there is no network.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ impl std::fmt::Display for NetworkEvent {
             write!(f, " at {file}:{line}")?;
         }
         if !matches!(self.thread.as_str(), "" | "0") {
-            write!(f, ", on {}", who(&self.thread))?;
+            write!(f, ", on {}", describe(&self.thread))?;
         }
         Ok(())
     }

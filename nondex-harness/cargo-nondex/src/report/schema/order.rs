@@ -1,4 +1,4 @@
-//! Which tests a test depends on that run before it in its process, and what they share.
+//! The earlier tests of its process that a test depends on, and the state that they share.
 
 use serde::{Deserialize, Serialize};
 

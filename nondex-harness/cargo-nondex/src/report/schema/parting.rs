@@ -1,4 +1,4 @@
-//! Where two equal runs of a test part.
+//! The first difference between two equal runs of a test.
 
 use std::fmt;
 

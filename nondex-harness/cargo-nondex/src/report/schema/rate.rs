@@ -1,4 +1,4 @@
-//! What the rate of a finding means: a probability, or a share of schedules that were chosen.
+//! The meaning of a failure rate: a probability, or a share of selected schedules.
 
 use std::collections::BTreeMap;
 
@@ -14,23 +14,23 @@ use crate::judge::timing::is_of_timing;
 pub enum RateOf {
     /// Independent runs: their share estimates a probability.
     Runs,
-    /// Schedules that were chosen to show defects: their share is no probability.
+    /// Schedules that were chosen to show defects: their share is not a probability.
     Schedules,
 }
 
-/// Delays without which the outcome does not change.
+/// The delays that are necessary to change the outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeededDelays {
-    /// How long the most delayed thread is delayed in all, in nanoseconds.
+    /// Total delay of the most delayed thread, in nanoseconds.
     pub longest: u64,
-    /// Number of delays, of all threads.
+    /// Number of delays of all threads.
     pub delays: usize,
-    /// Number of threads that are delayed.
+    /// Number of delayed threads.
     pub threads: usize,
 }
 
 impl TestReport {
-    /// Writes what the rate means, once verdict, culprits and the runs of a plain build are known.
+    /// Sets the meaning of the rate. Verdict, culprits and the runs of a plain build must be known.
     pub fn describe_rate(&mut self) {
         let of = if self.needs_schedule() { RateOf::Schedules } else { RateOf::Runs };
         self.rate_of = (!self.failure_rate.is_empty()).then_some(of);
@@ -38,14 +38,15 @@ impl TestReport {
         self.flaky_today = self.is_flaky_today();
     }
 
-    /// Whether a delay of a thread, or an old time, is responsible or suspected.
+    /// Returns whether a delay of a thread, or an old time, is responsible or suspected.
     pub fn needs_schedule(&self) -> bool {
         let mut culprits = self.culprits.iter();
         let is_of_level = self.verdict == Verdict::NonDeterministic && self.weakest_level.is_some();
         self.reason.is_some() || is_of_level || culprits.any(|one| is_of_timing(one.family))
     }
 
-    /// The delays that are needed, each as short as possible; `None` when one is not known.
+    /// Returns the necessary delays, each as short as possible. Returns `None` if the length of one
+    /// is unknown.
     pub fn needed_delays(&self) -> Option<NeededDelays> {
         if self.reason.is_none() || self.depends_on_clocks() {
             return None;
@@ -64,13 +65,15 @@ impl TestReport {
         delayed.into_values().max().map(|longest| NeededDelays { longest, delays, threads })
     }
 
-    /// Whether it is known to fail today by chance, as [`flaky_today`](Self::flaky_today) has it,
-    /// which reports of earlier versions have not.
+    /// Returns whether the test is known to fail by chance today. Computes
+    /// [`flaky_today`](Self::flaky_today), since reports of earlier versions do not have that
+    /// field.
     pub fn is_flaky_today(&self) -> bool {
         if self.plain.is_some_and(|[failures, _]| failures > 0) {
             return self.verdict.is_flaky();
         }
-        // A directory keeps its order on one machine, and a delay may never be as long as needed.
+        // Other families do not count: a directory keeps its order on one machine, and a sufficient
+        // delay may never occur.
         let is_drawn = |family| {
             use Family::{Entropy, HashKeys, HashMap, HashSet};
             matches!(family, HashMap | HashSet | HashKeys | Entropy)

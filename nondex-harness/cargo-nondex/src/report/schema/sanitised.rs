@@ -1,4 +1,4 @@
-//! Why a failure is no evidence about the code.
+//! The reasons why failures are no evidence about the code.
 
 use super::NetworkEvent;
 use serde::{Deserialize, Serialize};

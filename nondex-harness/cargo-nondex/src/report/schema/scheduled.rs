@@ -1,4 +1,4 @@
-//! What the scheduler did in a run, and whether a replay takes the same course.
+//! The work of the scheduler in a run, and whether a replay takes the same course.
 
 use serde::{Deserialize, Serialize};
 
@@ -85,7 +85,7 @@ pub struct WaitCause {
 pub enum WaitCauseKind {
     /// It owns the lock.
     Has,
-    /// It notified before anybody waited.
+    /// It notified before the other one waited.
     Notified,
     /// It has not ended.
     Runs,

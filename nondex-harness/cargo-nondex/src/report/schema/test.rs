@@ -125,7 +125,7 @@ pub struct TestReport {
     pub failure_bound: Option<f64>,
     /// For a stable test: choices that only its output depends on.
     pub latent: Option<Latent>,
-    /// Environment in which alone it fails: `addresses` (random ones), `one-core`, `load`,
+    /// Only environment in which it fails: `addresses` (random ones), `one-core`, `load`,
     /// `clean-environment`, `time-zone` or `locale`. Absent if none is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub environment: Option<Circumstance>,
@@ -171,7 +171,7 @@ pub struct TestReport {
 }
 
 impl TestReport {
-    /// A test that was not run, of which nothing else is known.
+    /// Creates the report of a test that was not run, without any details.
     pub fn new(package: &str, binary: &str, name: &str) -> Self {
         TestReport {
             id: format!("{binary}${name}"),
@@ -182,8 +182,8 @@ impl TestReport {
         }
     }
 
-    /// Gives it the verdict that follows from `fact`. Of one that does not pass, what was claimed
-    /// of its passing runs is no longer true.
+    /// Sets the verdict that follows from `fact`. If the test does not pass, removes the claims
+    /// about its passing runs.
     pub fn rule(&mut self, fact: Fact) {
         let ruling = fact.ruling();
         self.verdict = ruling.verdict;
@@ -193,7 +193,7 @@ impl TestReport {
         self.claim_no_passes();
     }
 
-    /// Gives it the verdict of another report on the same test.
+    /// Sets the verdict of another report on the same test.
     pub fn rule_as(&mut self, other: &TestReport) {
         self.verdict = other.verdict;
         self.reason = other.reason;
@@ -211,8 +211,9 @@ impl TestReport {
         }
     }
 
-    /// Whether its outcome depends on choices of a run: of orders and values (`ID`), or of threads
-    /// and time (`ND` with a reason, or with a level where the search for the reason was stopped).
+    /// Returns whether the outcome depends on choices of a run: on orders and values (`ID`), or on
+    /// threads and time. The latter is `ND` with a reason, or with a level if the search for the
+    /// reason was stopped.
     pub fn is_dependent(&self) -> bool {
         if self.environment.is_some() || self.build.is_some() {
             return false;
@@ -221,19 +222,19 @@ impl TestReport {
         self.verdict == Verdict::ImplementationDependent || self.reason.is_some() || is_of_level
     }
 
-    /// Whether it was run with other choices, or under other circumstances, than a clean run has.
+    /// Returns whether the test was run with choices or circumstances that differ from a clean run.
     pub fn is_searched(&self) -> bool {
         self.steps.iter().any(|step| step.name != "clean")
     }
 
-    /// Whether it is known to be flaky from canonical order and a plain build alone, as those of
-    /// `test` are.
+    /// Returns whether the test is known to be flaky, but only from runs in canonical order and in
+    /// a plain build, like the tests of `cargo nondex test`.
     pub fn is_to_be_searched(&self) -> bool {
         self.verdict == Verdict::Unknown && self.plain.is_some() && !self.is_searched()
     }
 
-    /// The lower end of the interval in which its rate of failures lies, by all of its runs, those
-    /// in a plain build among them.
+    /// Returns the lower bound of the failure rate's confidence interval, over all runs including
+    /// those of a plain build.
     pub fn least_rate(&self) -> f64 {
         let all = self.steps.iter().map(|step| [step.failures, step.runs]).chain(self.plain);
         let [failures, runs] =
@@ -242,34 +243,34 @@ impl TestReport {
         low
     }
 
-    /// Whether what is responsible is known, and confirmed both ways.
+    /// Returns whether the culprits are known, and confirmed both ways.
     pub fn has_confirmed_culprits(&self) -> bool {
         !self.culprits.is_empty() && self.culprits.iter().all(|culprit| culprit.confirmed)
     }
 
-    /// Why the scheduler ended the process, as [`Scheduled::end`] has it.
+    /// Returns why the scheduler ended the process, as in [`Scheduled::end`].
     pub fn end(&self) -> Option<&str> {
         self.scheduled.as_ref()?.end.as_deref()
     }
 
-    /// Whether its failures are known to have nothing to do with the change at hand.
+    /// Returns whether the failures are known not to be caused by the change at hand.
     pub fn is_of_before(&self) -> bool {
         let change = self.change.as_ref();
         change.is_some_and(|change| change.verdict == Blame::Flaky)
     }
 
-    /// Whether its failures do not count: they are sanitised, or a known flake's.
+    /// Returns whether the failures do not count: they are sanitised, or those of a known flake.
     pub fn is_excused(&self) -> bool {
         self.is_sanitised() || self.known.is_some()
     }
 
-    /// Whether its failures are not held against the code.
+    /// Returns whether a sanitiser explains the failures.
     pub fn is_sanitised(&self) -> bool {
         self.sanitised_by.is_some() || self.verdict == Verdict::Network
     }
 }
 
-/// Step of what was tried.
+/// Step of the campaign.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     /// `clean`, `choices`, `interleavings` (choices of threads and time, too), `search` (for
@@ -329,7 +330,7 @@ pub struct PointReport {
     pub max_len: u64,
 }
 
-/// Whether nothing is to be written.
+/// Returns whether the field is omitted from the JSON.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
 const fn is_zero(number: &u64) -> bool {
     *number == 0

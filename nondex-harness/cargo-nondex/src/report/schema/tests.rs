@@ -1,4 +1,4 @@
-//! Tests of a report as JSON.
+//! Tests of reports as JSON.
 
 use nondex_core::{Family, Outcome, Site};
 use proptest::collection::{btree_map, vec};
@@ -8,7 +8,7 @@ use proptest::sample::select;
 
 use super::*;
 
-/// A report of these tests.
+/// Creates a report of these tests.
 pub(crate) fn report(tests: Vec<TestReport>) -> Report {
     let run = RunInfo {
         id: "1-2".into(),
@@ -24,7 +24,7 @@ pub(crate) fn report(tests: Vec<TestReport>) -> Report {
     Report::new(run, tests, models)
 }
 
-/// A test with this verdict and nothing else.
+/// Creates a test with this verdict and no other data.
 pub(crate) fn test(verdict: Verdict) -> TestReport {
     TestReport { verdict, ..TestReport::new("pkg", "pkg", "t") }
 }

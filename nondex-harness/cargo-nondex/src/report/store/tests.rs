@@ -1,4 +1,4 @@
-//! Tests of the folder of reports.
+//! Tests of the store.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -90,7 +90,7 @@ fn what_is_no_report_is_said_with_its_path_what_was_found_and_what_was_expected(
 fn a_target_that_cannot_be_written_is_a_setup_error_with_its_path() {
     let (_directory, target) = target();
     fs::create_dir_all(&target).unwrap();
-    // A file where the directory should be: root may write anywhere else.
+    // A file in place of the directory fails even for root, who may write anywhere else.
     fs::write(target.join("nondex"), "").unwrap();
     let error = RunDirectory::create(&target).unwrap_err();
     assert_eq!(error.code(), ExitCode::Setup);
@@ -112,7 +112,7 @@ fn the_last_runs_are_kept_and_those_that_are_being_written() {
     let (_directory, target) = target();
     let runs = target.join("nondex/runs");
     let written = RunDirectory::create(&target).unwrap();
-    // Older than any run of today, and ended without a report.
+    // These runs are older than any run of today, and ended without a report.
     for second in 0..KEPT_RUNS {
         fs::create_dir_all(runs.join(format!("1000000{second:03}-1/records"))).unwrap();
     }

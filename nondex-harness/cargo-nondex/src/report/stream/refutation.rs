@@ -1,16 +1,15 @@
-//! What would show that a finding does not hold.
+//! Observations that would refute a finding.
 
 use super::Refutation;
 use crate::report::schema::{TestReport, Verdict};
 use crate::shell;
 
-/// How often a run is repeated that is to refute something.
+/// Number of repetitions of a run that may refute a finding.
 const RUNS: u64 = 20;
 
-/// Observations that would refute the finding about a test.
+/// Returns the observations that would refute the finding about a test.
 pub(super) fn refutations(test: &TestReport) -> Vec<Refutation> {
-    let replay = test.reproduce.as_deref();
-    let replay = replay.filter(|line| line.starts_with("cargo nondex replay "));
+    let replay = test.reproduce.as_deref().filter(|line| line.starts_with("cargo nondex replay "));
     let repeated = replay.map(|line| format!("{line} --runs {RUNS}"));
     let alone = replay.map(|line| format!("{} --clean --runs {RUNS}", without_choices(line)));
     let plain = Some(format!("cargo nondex confirm {}", shell::quote(&test.name)));
@@ -41,7 +40,7 @@ fn refutation(observation: &str, command: Option<String>) -> Refutation {
     Refutation { observation: observation.to_owned(), command }
 }
 
-/// A command that replays a run, up to what it chooses.
+/// Returns the part of a replay command before the options for its choices.
 fn without_choices(line: &str) -> &str {
     let ends = [" --level ", " --clean", " --after "];
     let end = ends.iter().filter_map(|option| line.find(option)).min();
@@ -56,8 +55,7 @@ mod tests {
     fn commands(verdict: Verdict, reproduce: &str) -> Vec<Option<String>> {
         let mut found = test(verdict);
         found.reproduce = Some(reproduce.to_owned());
-        let found = refutations(&found).into_iter();
-        found.map(|one| one.command).collect()
+        refutations(&found).into_iter().map(|one| one.command).collect()
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::report::schema::{Culprit, TestReport};
 /// Returns the headline: what a test relies on, and how many `others` do, too.
 pub(super) fn headline(test: &TestReport, others: usize) -> String {
     let id = &test.id;
-    let who = match others {
+    let subject = match others {
         0 => format!("`{id}`"),
         1 => format!("`{id}` and one other test"),
         _ => format!("`{id}` and {others} other tests"),
@@ -18,20 +18,20 @@ pub(super) fn headline(test: &TestReport, others: usize) -> String {
     let sleep = interleaving::slept(test).filter(|_| end.is_none());
     let race = || interleaving::races(test).filter(|_| sleep.is_none());
     if let Some(what) = end.or_else(race) {
-        return format!("{who}: {what}");
+        return format!("{subject}: {what}");
     }
-    let (who, its) = match others {
-        0 => (format!("{who} relies"), "its"),
-        _ => (format!("{who} rely"), "their"),
+    let (subject, its) = match others {
+        0 => (format!("{subject} relies"), "its"),
+        _ => (format!("{subject} rely"), "their"),
     };
     if let Some((file, line)) = sleep.and_then(|sleep| Some((sleep.file.as_ref()?, sleep.line?))) {
-        return format!("{who} on the sleep at {file}:{line} being long enough");
+        return format!("{subject} on the sleep at {file}:{line} being long enough");
     }
     if let Some(reason) = test.reason {
-        return format!("{who} on {}", timing::on(reason, test, its));
+        return format!("{subject} on {}", timing::on(reason, test, its));
     }
     let calls = match test.culprits.as_slice() {
-        [] => return format!("{who} on an unspecified choice"),
+        [] => return format!("{subject} on an unspecified choice"),
         [one] => format!("`{}`", called(one)),
         [first, rest @ ..] if rest.iter().all(|other| called(other) == called(first)) => {
             format!("{} calls of `{}`", rest.len() + 1, called(first))
@@ -42,9 +42,9 @@ pub(super) fn headline(test: &TestReport, others: usize) -> String {
         },
     };
     if !test.has_confirmed_culprits() {
-        return format!("{who} on an unspecified choice, suspected: {calls}");
+        return format!("{subject} on an unspecified choice, suspected: {calls}");
     }
-    format!("{who} on {} {calls}", unspecified(&test.culprits))
+    format!("{subject} on {} {calls}", unspecified(&test.culprits))
 }
 
 /// Returns what is unspecified about some calls, to precede their names.

@@ -46,7 +46,7 @@ fn threads_of_one_name_are_told_apart_by_when_they_are_started() {
         conflicts: Vec::new(),
         failed: None,
     });
-    assert_eq!(named(&test, "0.1"), who("0.1"));
+    assert_eq!(named(&test, "0.1"), describe("0.1"));
     assert_eq!(named(&test, "0.3"), "thread `log`");
     let heads = Walk::of(&test).unwrap().threads;
     assert_ne!(heads[0], heads[1]);

@@ -68,11 +68,11 @@ pub(super) fn latent(report: &Report, all: bool) -> Vec<String> {
         .into_iter()
         .take(shown)
         .map(|(call, tests)| {
-            let who = match tests.as_slice() {
+            let subject = match tests.as_slice() {
                 [one] => format!("{} passes, but what it writes", one.id),
                 many => format!("{} pass, but what they write", plural(many.len(), "test")),
             };
-            format!("latent: {who} depends on {call}")
+            format!("latent: {subject} depends on {call}")
         })
         .collect();
     if more > 0 {

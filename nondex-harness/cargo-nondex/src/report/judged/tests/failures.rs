@@ -1,4 +1,4 @@
-//! Which failures a report shows, and at what rate.
+//! Tests of the failures in a report, and their rates.
 
 use super::*;
 use crate::judge::evidence::Evidence;
@@ -86,7 +86,7 @@ fn a_failing_output_is_compared_with_that_of_all_choices_but_the_culprits_or_of_
 #[test]
 fn the_output_is_that_of_the_run_whose_message_is_shown() {
     let options = Options { world: Some(World { seed: Some(3), verify: false }), ..options() };
-    // It fails in canonical order, too, which is replayed then, but first it ran with the seed.
+    // The test also fails in canonical order. That run is replayed, although the seed ran first.
     let mut runs = 0;
     let report = judged_with(&options, |_| {
         runs += 1;
@@ -94,8 +94,7 @@ fn the_output_is_that_of_the_run_whose_message_is_shown() {
     });
     let primary = report.replay.as_ref().and_then(|made| made.primary.as_ref());
     let mut failures = report.failures.iter();
-    let shown = failures.find(|failure| failure.id.as_ref() == primary);
-    let shown = shown.unwrap();
+    let shown = failures.find(|failure| failure.id.as_ref() == primary).unwrap();
     assert_eq!(shown.seed, None, "{:?}", report.failures);
     assert_eq!(report.output, Some(format!("output of {}", shown.message)));
 }
