@@ -91,8 +91,8 @@ impl Read for ModelsOff {
         let off: Vec<String> = model_names().filter(|name| regex.is_match(name)).collect();
         if off.is_empty() {
             let names: Vec<String> = model_names().collect();
-            let families = names.iter().filter_map(|name| Some(name.split_once('/')?.0));
-            let mut families: Vec<&str> = families.collect();
+            let mut families: Vec<&str> =
+                names.iter().filter_map(|name| Some(name.split_once('/')?.0)).collect();
             families.dedup();
             let instead = instead(text, families);
             return Err(format!("`{text}` matches no model: {instead}"));

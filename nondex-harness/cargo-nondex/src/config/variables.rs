@@ -47,8 +47,8 @@ impl Variables {
                 continue;
             };
             let value = value.into_string().map_err(|value| {
-                let value = value.to_string_lossy().into_owned();
-                Error::setup(format!("`{name}` is `{value}`: it is not UTF-8"))
+                let shown = value.to_string_lossy();
+                Error::setup(format!("`{name}` is `{shown}`: it is not UTF-8"))
             })?;
             // An empty variable counts as unset, as for cargo's own variables.
             if !value.is_empty() {

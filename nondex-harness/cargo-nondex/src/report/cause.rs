@@ -4,8 +4,8 @@ use super::human::Sources;
 use super::schema::TestReport;
 
 /// Returns the cause of a flaky test's failures, sorted: the responsible calls, or the tests that
-/// it depends on, or else where it panics. A line of the user's source is identified by its text
-/// instead of its number, so that new lines before it do not change the cause.
+/// it depends on, or else where it panics. A line of the user's source is identified by its text,
+/// so that new lines before it do not change the cause.
 pub fn cause(test: &TestReport, sources: &Sources) -> Vec<String> {
     let at = |file: &str, line: u32| match sources.line(file, line) {
         Some(text) => format!("{file}: {}", text.trim()),

@@ -5,12 +5,13 @@ use crate::exit_code::ExitCode;
 
 /// Returns the exit code of a command that ends with `report`.
 ///
-/// - [Advice](super::TestReport::advice) counts only in a strict run. So does a failure that is
-///   known to have no relation to the change at hand, and a test that fails only with this tool.
+/// - [Advice](super::TestReport::advice) counts only in a strict run. So do failures that are known
+///   not to be caused by the change at hand, and tests that differ between two equal runs.
 /// - A known flake never counts, but in a strict run an overdue entry does.
 /// - An interrupted run is never a success: as in nextest, a cancelled run is a failed one.
-/// - A run that sanitised more tests than it accepts fails, and so does one whose doctests did not
-///   compile.
+/// - A run that sanitised more tests than it accepts fails.
+/// - If nothing else was found, a run fails if doctests did not compile, or if a test was run but
+///   not judged, for example because it fails only with this tool.
 /// - A report in which nothing was executed is [`ExitCode::NoTests`], unless tests were skipped
 ///   because they are known to be stable.
 pub fn exit_code(report: &Report) -> ExitCode {

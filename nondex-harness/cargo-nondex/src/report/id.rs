@@ -15,9 +15,9 @@ const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// Returns the id of a run.
 ///
 /// The id is a hash of everything that determines the run: the test's id, the tests before or
-/// during it, level, seed, schedule, choices, models, files, network mode, the thread scheduler,
-/// and the version of the algorithm. It is the same on every machine and in each repetition of the
-/// run.
+/// during it, and the version of the algorithm. It also covers level, seed, schedule, choices,
+/// models, files, network mode and the thread scheduler. It is the same on every machine and in
+/// each repetition of the run.
 pub fn of(test_id: &str, spec: &RunSpec) -> String {
     let mut hasher = FixedHasher::default();
     let mut feed = |text: &str| {

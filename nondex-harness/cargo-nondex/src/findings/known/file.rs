@@ -158,8 +158,8 @@ impl Known {
     /// Removes the selected entries and the comments directly before them. Returns their number.
     ///
     /// # Errors
-    /// Returns an error when the entries cannot be located in the text, since the file was edited
-    /// by hand and does not start each entry with a line `[[known]]`.
+    /// Returns an error when the entries cannot be located in the text. This happens when a person
+    /// wrote an entry that does not start with a line `[[known]]`.
     pub fn remove(&mut self, is_removed: impl Fn(&KnownEntry) -> bool) -> Result<usize, String> {
         let before = self.entries.len();
         if !self.entries.iter().any(&is_removed) {

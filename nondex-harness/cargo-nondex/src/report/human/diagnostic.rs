@@ -278,9 +278,9 @@ pub(in crate::report) fn span(
     column: Option<u32>,
 ) -> Option<Range<usize>> {
     let index = (line as usize).checked_sub(1)?;
-    let text = source.split_inclusive('\n').nth(index)?;
-    let start_of_line = text.as_ptr() as usize - source.as_ptr() as usize;
-    let text = text.trim_end();
+    let whole_line = source.split_inclusive('\n').nth(index)?;
+    let start_of_line = whole_line.as_ptr() as usize - source.as_ptr() as usize;
+    let text = whole_line.trim_end();
     let start = column.and_then(|column| {
         let chars = (column as usize).checked_sub(1)?;
         text.char_indices().nth(chars).map(|(byte, _)| byte)

@@ -14,7 +14,7 @@ pub fn decides(
     report.rule(Fact::Build);
     // The rates are those of one build.
     report.failure_rate.clear();
-    // The plain build had the same luck as this one, so its note would be wrong.
+    // A note about a plain build may say that the test always fails, which is now refuted.
     report.notes.retain(|note| !note.contains("plain build"));
     let builds = match cause.passes {
         Some(_) => format!("{failed} of {builds} builds"),

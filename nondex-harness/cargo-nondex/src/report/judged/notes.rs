@@ -114,7 +114,7 @@ pub(super) fn uncontrolled(sources: &[Source]) -> String {
     }
 }
 
-/// Does the same for a test whose use of such sources is not recorded.
+/// Describes the same for a test that runs on the host's std, where sources are not recorded.
 pub(super) fn unobserved() -> String {
     "it runs on the host's own std, as all tests of a proc macro do: no seed controls its maps, \
      its random bytes, its threads or its time"

@@ -35,10 +35,9 @@ pub(super) fn steps(evidence: &Evidence) -> Vec<Step> {
     steps.into_iter().filter(|step| step.runs > 0).collect()
 }
 
-/// Returns the failures and the number of runs, counting the first run of each spec, and the number
-/// of specs whose outcome is implied by another run. A failing spec is repeated more often than a
-/// passing one, so its later runs would distort the rate. A run without an outcome counts for
-/// nothing.
+/// Returns the numbers of failures and of runs, and the number of specs whose outcome another run
+/// implies. Only the first run of each spec counts: a failing spec is repeated more often than a
+/// passing one, which would distort the rate. A run without an outcome does not count.
 pub(super) fn rate(specs: &[RunSpec], evidence: &Evidence) -> ([u64; 2], u64) {
     let mut rate = [0, 0];
     let mut implied = 0;

@@ -14,7 +14,7 @@ pub struct KnownFlake {
 }
 
 impl std::fmt::Display for KnownFlake {
-    /// `known to be flaky until 2027-01-31: the clock is read twice (#12)`.
+    /// Writes `known to be flaky until 2027-01-31: the clock is read twice (#12)`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "known to be flaky until {}: {}", self.expires, self.reason)?;
         match &self.link {

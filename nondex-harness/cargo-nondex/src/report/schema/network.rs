@@ -26,8 +26,8 @@ pub struct NetworkEvent {
 }
 
 impl std::fmt::Display for NetworkEvent {
-    /// `connect 192.0.2.1:80: ETIMEDOUT after 30 s at src/lib.rs:3, on the 2nd thread that the test
-    /// starts`.
+    /// Writes `connect 192.0.2.1:80: ETIMEDOUT after 30 s at src/lib.rs:3, on the 2nd thread that
+    /// the test starts`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}: {}", self.operation, self.address, self.error)?;
         if let Some(seconds) = self.elapsed_ms.map(|ms| ms / 1000)

@@ -20,7 +20,8 @@ pub struct Parting {
 }
 
 impl fmt::Display for Parting {
-    /// `HashMap::iter at src/a.rs:7, thread 0.1: 3 entries in one run, 4 entries in the other`.
+    /// Writes `HashMap::iter at src/a.rs:7, thread 0.1: 3 entries in one run, 4 entries in the
+    /// other`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.event)?;
         if let Some(Line { file, line }) = &self.place {

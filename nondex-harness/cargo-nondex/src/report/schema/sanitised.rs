@@ -15,7 +15,7 @@ pub struct Sanitised {
 }
 
 impl std::fmt::Display for Sanitised {
-    /// `there is no network: connect 192.0.2.1:80: ENETUNREACH at src/lib.rs:3`.
+    /// Writes `there is no network: connect 192.0.2.1:80: ENETUNREACH at src/lib.rs:3`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.reason)?;
         for (index, event) in self.operations.iter().enumerate() {

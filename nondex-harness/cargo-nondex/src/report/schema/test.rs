@@ -227,8 +227,8 @@ impl TestReport {
         self.steps.iter().any(|step| step.name != "clean")
     }
 
-    /// Returns whether the test is known to be flaky, but only from runs in canonical order and in
-    /// a plain build, like the tests of `cargo nondex test`.
+    /// Returns whether the test is flaky, but the cause was not searched. This is the case for
+    /// tests of `cargo nondex test` with only clean and plain runs.
     pub fn is_to_be_searched(&self) -> bool {
         self.verdict == Verdict::Unknown && self.plain.is_some() && !self.is_searched()
     }

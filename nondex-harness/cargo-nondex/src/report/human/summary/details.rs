@@ -92,18 +92,19 @@ pub(super) fn not_idempotent(report: &Report, all: bool) -> Option<String> {
 /// Describes which tests passed in all schedules with few preemptions: each test if `all`, or else
 /// the number of tests.
 pub(super) fn schedules(report: &Report, all: bool) -> Vec<String> {
-    let tests = report.tests.iter();
-    let known = tests.filter_map(|test| Some((test, test.schedules?)));
+    let known = report.tests.iter().filter_map(|test| Some((test, test.schedules?)));
     if !all {
         let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
         for (_, known) in known.filter(|(_, known)| known.preemptions > 0) {
             *counts.entry(known.preemptions).or_default() += 1;
         }
-        let counts = counts.iter().map(|(preemptions, tests)| {
-            let tests = plural(*tests, "test");
-            format!("no failure in any schedule {}: {tests}", with(*preemptions))
-        });
-        return counts.collect();
+        return counts
+            .iter()
+            .map(|(preemptions, tests)| {
+                let tests = plural(*tests, "test");
+                format!("no failure in any schedule {}: {tests}", with(*preemptions))
+            })
+            .collect();
     }
     let sentence = |(test, known): (&TestReport, Schedules)| {
         let Schedules { preemptions, count, beyond } = known;

@@ -34,7 +34,7 @@ fn trace(operations: &[(u64, u32, &str, TracedOperation)]) -> Trace {
             ],
         }
     });
-    let operations_done =
+    let traced =
         operations.iter().enumerate().map(|(stack, (thread, _, _, operation))| TracedOperation {
             thread: *thread,
             stack: stack as u64,
@@ -49,7 +49,7 @@ fn trace(operations: &[(u64, u32, &str, TracedOperation)]) -> Trace {
         threads: vec![thread("0", None), thread("0.0", Some("worker"))],
         stacks: stacks.collect(),
         names: vec!["file:config".to_owned()],
-        operations: operations_done.collect(),
+        operations: traced.collect(),
         skipped: 0,
     }
 }
