@@ -75,16 +75,12 @@ fn result(problem: &Problem<'_>, rule_index: usize) -> Value {
     let functions = ids.iter().map(|id| json!({ "fullyQualifiedName": id, "kind": "function" }));
     let mut location = location(&problem.place);
     location["logicalLocations"] = functions.collect();
-    let related: Vec<Value> = problem
-        .related
-        .iter()
-        .zip(1..)
-        .map(|(place, number)| {
-            let mut related = self::location(place);
-            related["id"] = json!(number);
-            related
-        })
-        .collect();
+    let numbered = |(place, number): (&Place, u32)| {
+        let mut related = self::location(place);
+        related["id"] = json!(number);
+        related
+    };
+    let related: Vec<Value> = problem.related.iter().zip(1..).map(numbered).collect();
     // The suppression is external, because it is in a file rather than in the source.
     let suppressions = test.known.as_ref().map(|known| {
         json!([{ "kind": "external", "status": "accepted", "justification": known.reason }])

@@ -98,11 +98,8 @@ pub(super) fn draw(markup: &mut Markup, test: &TestReport, run: &RunInfo, weakes
                 markup.element("dd", &[], |markup| self::cells(markup, cells));
             }
         });
-        let left_out: Vec<&str> = rows
-            .iter()
-            .filter(|(_, cells)| cells.is_none())
-            .map(|(level, _)| level.name())
-            .collect();
+        let untried = rows.iter().filter(|(_, cells)| cells.is_none());
+        let left_out: Vec<&str> = untried.map(|(level, _)| level.name()).collect();
         if !left_out.is_empty() {
             let text = format!("Not tried: {}", left_out.join(", "));
             markup.leaf("p", &[("class", "hint")], &text);

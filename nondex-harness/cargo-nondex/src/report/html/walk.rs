@@ -117,9 +117,7 @@ fn one(markup: &mut Markup, wait: &Wait, sources: &Sources) {
             is_primary,
         })
     };
-    let places: Vec<Mark> = [marked(place, "waits here", true), marked(other_place, other, false)]
-        .into_iter()
-        .flatten()
-        .collect();
+    let marks = [marked(place, "waits here", true), marked(other_place, other, false)];
+    let places: Vec<Mark> = marks.into_iter().flatten().collect();
     snippet::places(markup, &places, sources);
 }

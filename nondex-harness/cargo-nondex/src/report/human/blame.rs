@@ -11,12 +11,9 @@ const NAMED: usize = 3;
 /// change`. Returns `None` if no failure was compared with a change.
 pub(super) fn answer(tests: &[TestReport]) -> Option<String> {
     let of = |blame: Blame| {
-        tests
-            .iter()
-            .filter_map(|test| Some((test.change.as_ref()?, &test.id)))
-            .filter(|(change, _)| change.verdict == blame)
-            .map(|(_, id)| id)
-            .collect::<Vec<&String>>()
+        let is_blamed =
+            |test: &&TestReport| test.change.as_ref().is_some_and(|change| change.verdict == blame);
+        tests.iter().filter(is_blamed).map(|test| &test.id).collect::<Vec<&String>>()
     };
     let [caused, unknown, innocent] = [Blame::Regression, Blame::Unknown, Blame::Flaky].map(of);
     let all = caused.len() + unknown.len() + innocent.len();

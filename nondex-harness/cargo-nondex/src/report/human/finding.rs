@@ -189,24 +189,20 @@ pub(super) fn rates(test: &TestReport) -> Option<String> {
     if test.needs_schedule() {
         return schedules(test);
     }
-    let rates: Vec<String> = Level::ALL
-        .iter()
-        .filter_map(|level| {
-            let [failed, runs] = *test.failure_rate.get(level)?;
-            let [low, high] = wilson(failed, runs).map(|bound| bound * 100.0);
-            Some(format!("{level} {failed} of {runs} ({low:.0} to {high:.0} %)"))
-        })
-        .collect();
+    let rate = |level: &Level| {
+        let [failed, runs] = *test.failure_rate.get(level)?;
+        let [low, high] = wilson(failed, runs).map(|bound| bound * 100.0);
+        Some(format!("{level} {failed} of {runs} ({low:.0} to {high:.0} %)"))
+    };
+    let rates: Vec<String> = Level::ALL.iter().filter_map(rate).collect();
     (!rates.is_empty()).then(|| rates.join(", "))
 }
 
 /// Returns the numbers of failing and tried schedules at each level, and the delay they need.
 fn schedules(test: &TestReport) -> Option<String> {
-    let tried: Vec<String> = test
-        .failure_rate
-        .iter()
-        .map(|(level, [failed, runs])| format!("{level} {failed} of {runs}"))
-        .collect();
+    let rates = test.failure_rate.iter();
+    let tried: Vec<String> =
+        rates.map(|(level, [failed, runs])| format!("{level} {failed} of {runs}")).collect();
     (!tried.is_empty()).then(|| {
         let needed = timing::needed(test);
         format!("{} schedules tried; {needed}", tried.join(", "))
@@ -378,11 +374,8 @@ mod tests {
         let text =
             render_test(&test, false, &View { brief: false, verbose: 1, ..View::brief(&sources) });
         let plain = anstream::adapter::strip_str(&text).to_string();
-        let messages: Vec<&str> = plain
-            .lines()
-            .filter_map(|line| line.split_once("message: "))
-            .map(|(_, message)| message)
-            .collect();
+        let fields = plain.lines().filter_map(|line| line.split_once("message: "));
+        let messages: Vec<&str> = fields.map(|(_, message)| message).collect();
         assert_eq!(messages, ["STD, seeds 3,7: left", "STD, seed 4: right", "ONE, seed 3: left"]);
     }
 

@@ -22,14 +22,12 @@ pub(super) fn named(test: &TestReport, thread: &str) -> String {
 /// Returns the name of a thread, unless another thread shares it. Threads of a pool share a name,
 /// and the system keeps only the first 15 bytes of a name.
 pub(super) fn name<'r>(test: &'r TestReport, thread: &str) -> Option<&'r str> {
-    let lanes = test
-        .interleaving
-        .iter()
-        .flat_map(|found| &found.threads)
-        .map(|lane| (&lane.thread, &lane.name));
-    let waits =
-        test.scheduled.iter().flat_map(|one| &one.waits).map(|wait| (&wait.thread, &wait.name));
-    let all: Vec<_> = lanes.chain(waits).collect();
+    let lanes = test.interleaving.iter().flat_map(|found| &found.threads);
+    let waits = test.scheduled.iter().flat_map(|one| &one.waits);
+    let all: Vec<_> = lanes
+        .map(|lane| (&lane.thread, &lane.name))
+        .chain(waits.map(|wait| (&wait.thread, &wait.name)))
+        .collect();
     let own = all.iter().find(|(one, name)| *one == thread && name.is_some())?;
     let is_shared = all.iter().any(|(one, name)| *one != thread && *name == own.1);
     own.1.as_deref().filter(|_| !is_shared)

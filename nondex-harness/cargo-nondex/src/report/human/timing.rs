@@ -268,11 +268,9 @@ pub(super) fn mark_waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> 
     for wait in ended.iter().flat_map(|scheduled| &scheduled.waits) {
         if let (Some(file), Some(line)) = (&wait.file, wait.line) {
             let subject = waiting(test, &wait.thread);
-            let cause = match &wait.cause {
-                Some(cause) => because(test, &wait.thread, cause),
-                None => String::new(),
-            };
-            let label = format!("{subject} waits here in `{}`{cause}", wait.operation);
+            let why = wait.cause.as_ref().map(|cause| because(test, &wait.thread, cause));
+            let label =
+                format!("{subject} waits here in `{}`{}", wait.operation, why.unwrap_or_default());
             diagnostic.primary((file, line, None), label);
             is_marked = true;
         }

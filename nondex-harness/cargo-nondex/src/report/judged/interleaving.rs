@@ -58,15 +58,11 @@ pub(super) fn report(
         if let Some(conflict) = around.conflict(&steps) {
             let sleep = conflict.sleep(&steps);
             shown.extend([conflict.before, conflict.after, sleep].into_iter().flatten());
-            let mut same: Vec<usize> = around
-                .meanwhile
-                .iter()
-                .copied()
-                .filter(|&at| {
-                    let thread = steps[conflict.meanwhile].thread;
-                    steps[at].thread == thread || steps[at].objects.contains_key(&conflict.object)
-                })
-                .collect();
+            let thread = steps[conflict.meanwhile].thread;
+            let is_related =
+                |at: &usize| steps[*at].thread == thread || steps[*at].touches(conflict.object);
+            let mut same: Vec<usize> =
+                around.meanwhile.iter().copied().filter(is_related).collect();
             // The steps nearest to the conflict, on both sides.
             same.sort_by_key(|at| at.abs_diff(conflict.meanwhile));
             shown.extend(same.into_iter().take(MEANWHILE));

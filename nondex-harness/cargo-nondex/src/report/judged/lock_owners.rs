@@ -60,12 +60,8 @@ pub(super) fn cause(
     }
     let here = workspace.nearest(trace::frames(trace, wait), cwd);
     // The thread's operations in this call, the last one first.
-    let mut tried = trace
-        .operations
-        .iter()
-        .rev()
-        .filter(|of| of.thread == thread)
-        .take_while(|of| workspace.nearest(trace::frames(trace, of), cwd) == here);
+    let own = trace.operations.iter().rev().filter(|of| of.thread == thread);
+    let mut tried = own.take_while(|of| workspace.nearest(trace::frames(trace, of), cwd) == here);
     // If the thread itself holds an object, it waits for that object only if the address is the
     // same. An executor holds other locks in the call in which it waits for work.
     let is_waited_for = |of: &&TracedOperation| of.thread != thread || of.address == wait.address;

@@ -152,14 +152,11 @@ fn origins(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit) {
     }
     for ((file, line), mut elements) in places {
         elements.sort_unstable_by_key(|element| element.index);
-        let names: Vec<String> = elements
-            .iter()
-            .map(|element| match &element.name {
-                Some(name) => format!("`{name}`"),
-                None => element.index.to_string(),
-            })
-            .collect();
-        let names = names.join(" and ");
+        let name = |element: &&ElementReport| match &element.name {
+            Some(name) => format!("`{name}`"),
+            None => element.index.to_string(),
+        };
+        let names = elements.iter().map(name).collect::<Vec<_>>().join(" and ");
         let label = match elements.len() {
             1 => format!("element {names} is inserted here"),
             _ => format!("elements {names} are inserted here"),

@@ -39,13 +39,11 @@ fn at_levels(
     what: &str,
     holds: impl Fn(&TestReport, Level) -> bool,
 ) -> Option<String> {
-    let counts: Vec<String> = Level::ALL
-        .into_iter()
-        .filter_map(|level| {
-            let count = report.tests.iter().filter(|test| holds(test, level)).count();
-            (count > 0).then(|| format!("{} at {level}", plural(count, "test")))
-        })
-        .collect();
+    let count = |level: Level| {
+        let count = report.tests.iter().filter(|test| holds(test, level)).count();
+        (count > 0).then(|| format!("{} at {level}", plural(count, "test")))
+    };
+    let counts: Vec<String> = Level::ALL.into_iter().filter_map(count).collect();
     (!counts.is_empty()).then(|| format!("{what}: {}", counts.join(", ")))
 }
 
@@ -98,13 +96,11 @@ pub(super) fn schedules(report: &Report, all: bool) -> Vec<String> {
         for (_, known) in known.filter(|(_, known)| known.preemptions > 0) {
             *counts.entry(known.preemptions).or_default() += 1;
         }
-        return counts
-            .iter()
-            .map(|(preemptions, tests)| {
-                let tests = plural(*tests, "test");
-                format!("no failure in any schedule {}: {tests}", with(*preemptions))
-            })
-            .collect();
+        let sentence = |(preemptions, tests): (u32, u64)| {
+            let tests = plural(tests, "test");
+            format!("no failure in any schedule {}: {tests}", with(preemptions))
+        };
+        return counts.into_iter().map(sentence).collect();
     }
     let sentence = |(test, known): (&TestReport, Schedules)| {
         let Schedules { preemptions, count, beyond } = known;

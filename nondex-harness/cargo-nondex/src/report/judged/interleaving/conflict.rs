@@ -116,12 +116,9 @@ impl Around {
             let after = first(candidates);
             let line = |at: usize| steps[at].place.as_ref();
             let first_change = || {
-                let changing: Vec<usize> = self
-                    .meanwhile
-                    .iter()
-                    .copied()
-                    .filter(|at| steps[*at].changes(object))
-                    .collect();
+                let is_change = |at: &usize| steps[*at].changes(object);
+                let changing: Vec<usize> =
+                    self.meanwhile.iter().copied().filter(is_change).collect();
                 // Every thread that takes a lock changes it. A change at another line than the
                 // delayed thread's own access is more informative.
                 let other = before.and_then(|(_, before)| {
