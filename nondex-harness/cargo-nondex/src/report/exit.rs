@@ -10,8 +10,8 @@ use crate::exit_code::ExitCode;
 /// - A known flake never counts, but in a strict run an overdue entry does.
 /// - An interrupted run is never a success: as in nextest, a cancelled run is a failed one.
 /// - A run that sanitised more tests than it accepts fails.
-/// - If nothing else was found, a run fails if doctests did not compile, or if a test was run but
-///   not judged, for example because it fails only with this tool.
+/// - If nothing else was found, a run fails if doctests did not compile. It also fails if a test
+///   was run but not judged, for example because it fails only with this tool.
 /// - A report in which nothing was executed is [`ExitCode::NoTests`], unless tests were skipped
 ///   because they are known to be stable.
 pub fn exit_code(report: &Report) -> ExitCode {

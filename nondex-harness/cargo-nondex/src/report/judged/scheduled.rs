@@ -146,12 +146,12 @@ fn api(stack: &[Frame]) -> Option<&'static str> {
 
 /// Describes why a replay may take another course, if it may.
 pub(super) fn uncertainty(scheduled: &Scheduled) -> Option<String> {
-    let causes = [
+    let counts = [
         (scheduled.leaks, "a thread slept where the scheduler does not see it"),
         (scheduled.outside, "a thread waited for what is outside the test's own threads"),
         (scheduled.asynchronous, "a thread was stopped between two operations"),
     ];
-    let causes: Vec<String> = causes
+    let causes: Vec<String> = counts
         .into_iter()
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| match count {
