@@ -1,4 +1,4 @@
-//! A test again, in a separate process: what happens there is the test's, and nobody else's.
+//! Runs a test again in a separate process, where everything that happens belongs to the test.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -9,13 +9,13 @@ use nondex_core::channel;
 use nondex_core::protocol::spec::SPEC_VARIABLE;
 use nondex_core::{Outcome, RunRecord, RunSpec};
 
-/// How long it may take.
+/// Time limit of the run.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// How often it is looked at.
+/// Interval of polling.
 const INTERVAL: Duration = Duration::from_millis(5);
 
-/// Runs `test` of this executable by `spec`. `None` when that cannot be done, or takes too long.
+/// Runs `test` of this executable by `spec`. Returns `None` if that fails or takes too long.
 pub(crate) fn run(spec: &RunSpec, test: &str) -> Option<RunRecord> {
     let record = RecordFile::new();
     let spec = RunSpec { test: test.to_owned(), record: Some(record.0.clone()), ..spec.clone() };
@@ -33,7 +33,7 @@ pub(crate) fn run(spec: &RunSpec, test: &str) -> Option<RunRecord> {
     Some(RunRecord::fold(&spec, events, outcome(status)))
 }
 
-/// Where the process writes what happened; removed when dropped.
+/// Path of the record that the process writes; the file is removed on drop.
 #[derive(Debug)]
 struct RecordFile(PathBuf);
 

@@ -1,45 +1,45 @@
-//! The command line of a test executable: what cargo, nextest and people pass to one, by libtest's
-//! names.
+//! Parses the command line of a test executable: libtest's options, as passed by cargo, nextest and
+//! people.
 
 use std::thread;
 
-/// When the console is coloured.
+/// When the console output is coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Color {
-    /// On a terminal.
+    /// Coloured on a terminal.
     #[default]
     Auto,
-    /// Always.
+    /// Always coloured.
     Always,
-    /// Never.
+    /// Never coloured.
     Never,
 }
 
-/// How a listing is formatted. Runs are always shown with a line for each test.
+/// Format of a listing. Runs always print one line for each test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Listing {
-    /// A line for each test, and how many there are.
+    /// One line for each test, and the number of tests.
     #[default]
     Pretty,
-    /// A line for each test.
+    /// One line for each test.
     Terse,
-    /// A JSON object for each test, with its place.
+    /// One JSON object for each test, with its place.
     Json,
 }
 
-/// What is done with ignored tests.
+/// Treatment of ignored tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum RunIgnored {
-    /// They are run like the others.
+    /// Run ignored tests like the others.
     Yes,
-    /// They are not run.
+    /// Skip ignored tests.
     #[default]
     No,
-    /// Only they are run.
+    /// Run only ignored tests.
     Only,
 }
 
-/// The request to a test executable.
+/// Options given on the command line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arguments {
     pub(crate) list: bool,
@@ -47,22 +47,22 @@ pub(crate) struct Arguments {
     pub(crate) skip: Vec<String>,
     pub(crate) exact: bool,
     pub(crate) run_ignored: RunIgnored,
-    /// Only benchmarks are run, once each; tests count as ignored.
+    /// Whether only benchmarks are run, once each; tests count as ignored.
     pub(crate) only_benchmarks: bool,
     pub(crate) color: Color,
     pub(crate) listing: Listing,
-    /// How many tests run at a time; `None` is the number of CPUs.
+    /// Number of tests that run at once; `None` for the number of CPUs.
     pub(crate) test_threads: Option<usize>,
 }
 
 impl Arguments {
-    /// How many tests run at a time.
+    /// Returns the number of tests that run at once.
     pub(crate) fn threads(&self) -> usize {
         self.test_threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
     }
 }
 
-/// The contents of the command line.
+/// Request that the command line makes.
 #[derive(Debug)]
 pub(crate) enum Request {
     /// Run or list tests.
@@ -71,7 +71,7 @@ pub(crate) enum Request {
     Help(String),
 }
 
-/// The text after `Usage: <binary> [OPTIONS] [FILTERS...]`.
+/// Help text after `Usage: <binary> [OPTIONS] [FILTERS...]`.
 const USAGE: &str = "
 Runs the tests whose names contain one of the filters, or all. Their output is not captured.
 
@@ -91,10 +91,10 @@ Options:
 ";
 
 impl Request {
-    /// Reads the command line, program name first, and libtest's environment variable.
+    /// Parses the command line, program name first, and libtest's environment variable.
     ///
     /// # Errors
-    /// What cannot be understood, and what was expected.
+    /// Returns a message that names the unknown option or the expected value.
     pub(crate) fn parse(
         args: &[String],
         env: impl Fn(&str) -> Option<String>,
@@ -126,7 +126,7 @@ impl Request {
                 "--test-threads" => arguments.test_threads = Some(threads(name, &value()?)?),
                 "--color" => arguments.color = color(&value()?)?,
                 "--format" => format = Some(listing(&value()?)?),
-                // What else is unstable is not there, and what is here is stable.
+                // Everything supported here is stable, so `-Z` options are accepted and ignored.
                 "-Z" => _ = value()?,
                 _ if name.starts_with("-Z") => {}
                 "--" => arguments.filters.extend(args.by_ref().cloned()),
@@ -138,7 +138,7 @@ impl Request {
                 "--bench" => bench = true,
                 "--test" => test = true,
                 "-q" | "--quiet" => quiet = Some(Listing::Terse),
-                // Nothing is captured.
+                // Accepted without effect: nothing is captured.
                 "--nocapture" | "--no-capture" | "--show-output" => {}
                 "-h" | "--help" => {
                     let usage = format!("Usage: {binary} [OPTIONS] [FILTERS...]\n{USAGE}");

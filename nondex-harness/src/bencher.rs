@@ -1,18 +1,18 @@
-//! `Bencher`: what a `#[bench]` function is given. Benchmarks are run once, as tests: nothing here
-//! measures.
+//! Defines `Bencher`, the argument of a `#[bench]` function. Benchmarks are run once, as tests, and
+//! nothing is measured.
 
 use std::hint;
 
-/// Keeps the optimiser from knowing a value; as [`std::hint::black_box`].
+/// Hides a value from the optimiser, like [`std::hint::black_box`].
 #[inline(always)]
 pub fn black_box<T>(dummy: T) -> T {
     hint::black_box(dummy)
 }
 
-/// Runs the closure that a benchmark passes to [`iter`](Self::iter), once.
+/// Runner of the closure that a benchmark passes to [`iter`](Self::iter).
 #[derive(Clone, Debug, Default)]
 pub struct Bencher {
-    /// How many bytes one iteration handles; not used.
+    /// Number of bytes that one iteration handles; not used.
     pub bytes: u64,
 }
 

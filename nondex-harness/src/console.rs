@@ -1,9 +1,9 @@
-//! What a test executable prints: listings in libtest's formats, and a line for each test that is
-//! run.
+//! Prints the output of a test executable: listings in libtest's formats, and one line for each
+//! test that is run.
 //!
-//! A test's own output goes where the test sends it, as with libtest's `--no-capture`: only std can
-//! capture it, and only for libtest. The driver captures each process as a whole, and nothing of
-//! ours is printed then.
+//! A test's own output is not captured, as with libtest's `--no-capture`: only std can capture it,
+//! and only for libtest. The driver captures the output of each process, and then the harness
+//! prints nothing.
 
 mod listing;
 mod terminal;
@@ -18,25 +18,25 @@ pub(crate) use listing::list;
 pub(crate) use terminal::Printing;
 use terminal::{Shade, Terminal};
 
-/// A test that runs longer is reported as slow.
+/// Duration after which a running test is reported as slow.
 pub(crate) const SLOW_TEST: Duration = Duration::from_secs(60);
 
-/// The console of one run.
+/// Console of one run.
 #[derive(Debug)]
 pub(crate) struct Console {
     out: Terminal,
-    /// A test's name is printed when it starts, so that one sees which test hangs.
+    /// Whether a test's name is printed when it starts, which shows the test that hangs.
     one_by_one: bool,
     passed: usize,
     ignored: usize,
     filtered_out: usize,
-    /// The names of those that failed, with what is noted about them.
+    /// Names of the failed tests, each with an optional note.
     failures: Vec<(String, Option<String>)>,
     start: Instant,
 }
 
 impl Console {
-    /// The console of a run.
+    /// Returns the console of a run.
     pub(crate) fn new(arguments: &Arguments, printing: Printing) -> Self {
         Console {
             out: Terminal::stdout(arguments, printing),
@@ -49,19 +49,19 @@ impl Console {
         }
     }
 
-    /// Whether it prints nothing.
+    /// Returns whether the console prints nothing.
     pub(crate) fn is_silent(&self) -> bool {
         self.out.is_silent()
     }
 
-    /// The run starts.
+    /// Reports that the run starts.
     pub(crate) fn run_start(&mut self, count: usize, filtered_out: usize) -> io::Result<()> {
         self.filtered_out = filtered_out;
         let noun = if count == 1 { "test" } else { "tests" };
         self.out.plain(&format!("\nrunning {count} {noun}\n"))
     }
 
-    /// A test starts.
+    /// Reports that a test starts.
     pub(crate) fn test_start(&mut self, desc: &TestDesc) -> io::Result<()> {
         if self.one_by_one {
             self.write_name(desc)?;
@@ -69,13 +69,13 @@ impl Console {
         Ok(())
     }
 
-    /// A test has been running for [`SLOW_TEST`].
+    /// Reports that a test has been running for [`SLOW_TEST`].
     pub(crate) fn test_is_slow(&mut self, desc: &TestDesc) -> io::Result<()> {
         let seconds = SLOW_TEST.as_secs();
         self.out.plain(&format!("test {} has been running for over {seconds} seconds\n", desc.name))
     }
 
-    /// A test ended.
+    /// Reports that a test ended.
     pub(crate) fn test_end(&mut self, desc: &TestDesc, verdict: &Verdict) -> io::Result<()> {
         if !self.one_by_one {
             self.write_name(desc)?;
@@ -87,8 +87,8 @@ impl Console {
             }
             Verdict::Ignored => {
                 self.ignored += 1;
-                let reason = desc.ignore_message;
-                let reason = reason.map_or_else(String::new, |reason| format!(", {reason}"));
+                let reason =
+                    desc.ignore_message.map_or_else(String::new, |reason| format!(", {reason}"));
                 self.out.shaded(&format!("ignored{reason}"), Shade::Yellow)?;
             }
             Verdict::Failed | Verdict::FailedBecause(_) => {
@@ -103,7 +103,7 @@ impl Console {
         self.out.plain("\n")
     }
 
-    /// The run ends. Returns whether nothing failed.
+    /// Reports that the run ends. Returns whether no test failed.
     pub(crate) fn run_end(&mut self) -> io::Result<bool> {
         if !self.failures.is_empty() {
             self.write_failures()?;
@@ -126,14 +126,13 @@ impl Console {
         Ok(self.failures.is_empty())
     }
 
-    /// `test name - should panic ... `
+    /// Writes `test name - should panic ... `.
     fn write_name(&mut self, desc: &TestDesc) -> io::Result<()> {
-        let mode = desc.test_mode();
-        let mode = mode.map_or_else(String::new, |mode| format!(" - {mode}"));
+        let mode = desc.test_mode().map_or_else(String::new, |mode| format!(" - {mode}"));
         self.out.plain(&format!("test {}{mode} ... ", desc.name))
     }
 
-    /// The notes on those that failed, then their names.
+    /// Writes the notes on the failed tests, then their names.
     fn write_failures(&mut self) -> io::Result<()> {
         let mut text = "\nfailures:\n".to_owned();
         let noted = self.failures.iter().filter_map(|(name, note)| Some((name, note.as_ref()?)));

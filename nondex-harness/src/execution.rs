@@ -1,4 +1,4 @@
-//! One test: on this thread, within the context of the run, with its outcome in the record.
+//! Runs one test on this thread, within the context of the run, and records its outcome.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use super::panics;
 use super::sharing;
 use super::verdict::{Thrown, Verdict, judge, message_of};
 
-/// How a test ended on its thread.
+/// Result of a test on its thread.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// The verdict.
+    /// Verdict on the test.
     pub(crate) verdict: Verdict,
-    /// Why a failure is none: its verdict is then that it was ignored.
+    /// Reason why the failure is excused; the verdict is then that the test was ignored.
     pub(crate) excuse: Option<String>,
 }
 
 /// Runs a test on this thread.
 pub(crate) fn run_test(desc: &TestDesc, function: TestFn) -> Ended {
     let context = context::global();
-    // Around the test, this thread does our own work.
+    // Before and after the test, this thread runs the harness.
     let _pause = context::pause();
     let name = desc.name.as_slice();
     let network = context.and_then(Watch::start);
@@ -61,7 +61,7 @@ pub(crate) fn run_test(desc: &TestDesc, function: TestFn) -> Ended {
         }
         None => None,
     };
-    // What was thrown may panic when it is dropped, too.
+    // The payload may panic when it is dropped, too.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(thrown)));
     Ended { verdict, excuse }
 }
@@ -82,14 +82,15 @@ fn call(function: TestFn) -> Thrown {
     }
 }
 
-/// The frame at which std cuts short backtraces, by its name.
+/// Serves as the frame at which std ends short backtraces: std recognises its name.
 #[inline(never)]
 fn __rust_begin_short_backtrace<T>(f: impl FnOnce() -> T) -> T {
-    // The call must not become a jump, or the frame is lost.
+    // Prevents a tail call, which would remove the frame.
     std::hint::black_box(f())
 }
 
-/// Why a test failed, in its own words, with the place when `last_panic` is what failed it.
+/// Returns the failure of a test with its message. It has a place if `last_panic` is what failed
+/// the test.
 fn explain(
     desc: &TestDesc,
     verdict: &Verdict,
@@ -103,7 +104,8 @@ fn explain(
         Verdict::FailedBecause(message) => message.clone(),
     };
     let place = match thrown {
-        // A panic that was resumed on this thread began on another thread; an error was returned.
+        // The place is unknown if the panic was resumed from another thread, or if the test
+        // returned an error.
         Some(thrown) => {
             last_panic.filter(|panic| panic.message == thrown).map(|panic| (panic.file, panic.line))
         }
@@ -117,7 +119,7 @@ fn explain(
     Some(Failure { message, file, line })
 }
 
-/// The context of this process, with our panic hook in place when there is one.
+/// Returns the context of this process, if any, after installing the panic hook for it.
 pub(crate) fn prepare() -> Option<&'static Arc<Context>> {
     let context = context::global();
     if context.is_some() {

@@ -1,5 +1,5 @@
-//! Tests in forks of this process, which has run others: each finds what those left, and leaves
-//! nothing.
+//! Runs tests in forks of this process. Each finds what earlier tests of the process left, and
+//! leaves nothing to the next.
 
 use std::time::Duration;
 
@@ -9,8 +9,9 @@ use nondex_core::{ForkRecord, Forks, RunSpec};
 use super::descriptor::TestDescAndFn;
 use super::verdict::ERROR_EXIT_CODE;
 
-/// Runs `tests` in forks, one after the other, each by `run`, which returns whether it passed. What
-/// forks do not have must not be here; otherwise none is made, and the record has the reason.
+/// Runs `tests` in forks, one after the other. `run` runs a test and returns whether it passed. If
+/// the process has something that a fork would lack, such as another thread, no test runs and the
+/// record has the reason.
 pub(crate) fn run(
     context: &Context,
     forks: &Forks,
@@ -51,7 +52,7 @@ pub(crate) fn run(
     }
 }
 
-/// The notes about children that were not told who they are: those of one fork are not another's.
+/// Notes about unidentified children. Each fork only sees its own.
 #[derive(Debug)]
 struct Notes {
     path: std::path::PathBuf,
@@ -65,7 +66,7 @@ impl Notes {
         Notes { path, length }
     }
 
-    /// Takes out what was added.
+    /// Removes the notes that a fork added.
     fn restore(&self) {
         if std::fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() > self.length) {
             if let Ok(file) = std::fs::OpenOptions::new().write(true).open(&self.path) {

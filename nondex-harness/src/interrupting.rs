@@ -1,5 +1,7 @@
-//! A test that runs on a separate thread in the middle of another one, which waits for it: see
+//! Runs one test on a separate thread in the middle of another one, which waits: see
 //! [`Interleaving`](nondex_core::Interleaving).
+//!
+//! The *inner* test interrupts the *outer* one.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -8,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use nondex_core::context::{self, system};
 
-/// The test waits for its moment, runs, waits for the end of the other one, or has ended.
+/// States of the inner test: it has not started, runs, is stopped while the outer test runs, or has
+/// ended.
 const WAITS: u32 = 0;
 const RUNS: u32 = 1;
 const STOPS: u32 = 2;
@@ -16,33 +19,35 @@ const ENDED: u32 = 3;
 
 static STATE: AtomicU32 = AtomicU32::new(WAITS);
 
-/// Whether the test in whose middle it runs has ended.
+/// Whether the outer test has ended.
 static IS_OVER: AtomicBool = AtomicBool::new(false);
 
-/// Whether the one in the middle has stopped.
+/// Whether the inner test was ever stopped.
 static HAS_STOPPED: AtomicBool = AtomicBool::new(false);
 
-/// Where the system shows what its thread does.
+/// Path of the file that shows the system call of the inner test's thread.
 static THREAD: Mutex<Option<String>> = Mutex::new(None);
 
-/// Where it shows what the thread of the other one does.
+/// Path of the file that shows the system call of the outer test's thread.
 static OTHER: Mutex<Option<String>> = Mutex::new(None);
 
-/// How often it is looked whether it has ended.
+/// Interval of polling.
 const PAUSE: Duration = Duration::from_micros(100);
 
-/// A thread that has waited for another one this long waits for what the stopped test has.
+/// Duration of an unchanged wait for a lock after which a thread counts as blocked by the stopped
+/// test.
 const BLOCKED: Duration = Duration::from_millis(15);
 
-/// Time limit of a test that goes on by itself.
+/// Time limit of one side while the other is stopped.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// The other test, on its thread.
+/// Inner test, on its thread.
 #[derive(Debug)]
 pub(crate) struct InterruptingTest(JoinHandle<()>);
 
 impl InterruptingTest {
-    /// Starts the thread of a test of this name, which waits for its moment and then runs it.
+    /// Starts the thread of a test with this name. The thread waits until the test is due and then
+    /// runs it.
     pub(crate) fn prepare(name: String, run: impl FnOnce() + Send + 'static) -> Option<Self> {
         let work = move || {
             note_thread(&THREAD);
@@ -59,14 +64,14 @@ impl InterruptingTest {
         Some(InterruptingTest(thread))
     }
 
-    /// Waits for its end; where its moment has not come, this is it.
+    /// Waits for the end of the inner test. Starts it first if it was never due.
     pub(crate) fn end(self) {
         let _ = STATE.compare_exchange(WAITS, RUNS, Ordering::AcqRel, Ordering::Acquire);
         let _ = self.0.join();
     }
 }
 
-/// Notes where the system shows what this thread does.
+/// Records the path of the file that shows the system call of this thread.
 fn note_thread(of: &Mutex<Option<String>>) {
     let thread = std::fs::read_link("/proc/thread-self");
     let path = thread.map(|thread| format!("/proc/{}/syscall", thread.display()));
@@ -75,8 +80,9 @@ fn note_thread(of: &Mutex<Option<String>>) {
     }
 }
 
-/// Lets the other test run, and waits until it has ended or stops, or waits itself. Whether it goes
-/// on. Called in the middle of a test.
+/// Lets the inner test run until it has ended, stops, or is blocked by the outer test. Returns
+/// whether it is blocked: the outer test must continue and call this again. Called in the middle of
+/// the outer test.
 pub(crate) fn interrupt() -> bool {
     let _pause = context::pause();
     if let Some(time) = wait_only() {
@@ -89,55 +95,56 @@ pub(crate) fn interrupt() -> bool {
     }
     let _ = STATE.compare_exchange(WAITS, RUNS, Ordering::AcqRel, Ordering::Acquire);
     let is_blocked = is_blocked(&THREAD, || STATE.load(Ordering::Acquire) != RUNS);
-    proof(if is_blocked { Moment::InVain } else { Moment::Ends });
+    proof(if is_blocked { Moment::Blocks } else { Moment::Ends });
     is_blocked
 }
 
-/// How long the stopped test waits in place of the other one, if the spec asks for that.
+/// Returns how long the outer test only waits, without the inner test running, if the spec requests
+/// that.
 fn wait_only() -> Option<Duration> {
     let tests = context::global()?.spec().interleaving()?;
     (tests.waits_ms > 0).then(|| Duration::from_millis(tests.waits_ms))
 }
 
-/// A moment at which something is put back, to prove that it is what makes a test fail.
+/// Moment at which shared state may be put back, to prove that it makes a test fail.
 #[derive(Clone, Copy)]
 enum Moment {
-    /// The one in the middle begins.
+    /// The inner test starts.
     Begins,
-    /// It has ended, or stops.
+    /// The inner test has ended, or stops.
     Ends,
-    /// It stops, and the other one goes on.
+    /// The inner test stops, and the outer test continues.
     Stops,
-    /// It goes on after the other one.
-    GoesOn,
-    /// One waits for what the other one has, which goes on.
-    InVain,
+    /// The inner test continues after the outer test.
+    Resumes,
+    /// One test is blocked by the other, which continues.
+    Blocks,
 }
 
-/// Whether one waited for what the other one has.
-static WAS_IN_VAIN: AtomicBool = AtomicBool::new(false);
+/// Whether one test was blocked by the other.
+static HAS_BLOCKED: AtomicBool = AtomicBool::new(false);
 
-/// Puts back what the spec names: the test of the spec finds it as if the other one had not changed
-/// it.
+/// Puts back the state that the spec names. The test of the spec then finds it as if the other test
+/// had not changed it.
 fn proof(moment: Moment) {
     let (Some(run), Some(system)) = (context::global(), system::system()) else { return };
     let Some(tests) = run.spec().interleaving().filter(|tests| tests.put_back) else { return };
     let state = std::slice::from_ref(&tests.state);
-    // A static may have what it waited for in it.
+    // A static may contain the lock that a test waited for: putting it back would corrupt the lock.
     let has_bytes = tests.state.bytes().is_some();
-    let is_possible = !has_bytes || !WAS_IN_VAIN.load(Ordering::Acquire);
+    let is_possible = !has_bytes || !HAS_BLOCKED.load(Ordering::Acquire);
     match (moment, tests.is_inner) {
         (Moment::Begins, false) | (Moment::Stops, true) => system.keep(state),
-        (Moment::Ends, false) | (Moment::GoesOn, true) if is_possible => system.put_back(),
-        // What it was before the first of both began.
+        (Moment::Ends, false) | (Moment::Resumes, true) if is_possible => system.put_back(),
+        // Restore the state from before both tests.
         (Moment::Begins, true) => system.hide(state),
-        (Moment::InVain, _) => WAS_IN_VAIN.store(true, Ordering::Release),
+        (Moment::Blocks, _) => HAS_BLOCKED.store(true, Ordering::Release),
         _ => {}
     }
 }
 
-/// Waits until the test in whose middle this one runs has ended, or waits itself. Whether that goes
-/// on. Called in the middle of a test.
+/// Waits until the outer test has ended or is blocked by the inner test. Returns whether it is
+/// blocked: the inner test must continue and call this again. Called in the middle of the inner test.
 pub(crate) fn wait() -> bool {
     let _pause = context::pause();
     if !HAS_STOPPED.swap(true, Ordering::AcqRel) {
@@ -146,17 +153,17 @@ pub(crate) fn wait() -> bool {
     STATE.store(STOPS, Ordering::Release);
     let is_blocked = is_blocked(&OTHER, || IS_OVER.load(Ordering::Acquire));
     STATE.store(RUNS, Ordering::Release);
-    proof(if is_blocked { Moment::InVain } else { Moment::GoesOn });
+    proof(if is_blocked { Moment::Blocks } else { Moment::Resumes });
     is_blocked
 }
 
-/// Called when the test in whose middle another one runs has ended.
+/// Records that the outer test has ended.
 pub(crate) fn is_over() {
     IS_OVER.store(true, Ordering::Release);
 }
 
-/// Waits until `is_done`. Whether it never is, because this thread waits for another one or goes on
-/// and on.
+/// Waits until `is_done`. Returns true if it never is, because the thread is blocked or exceeds the
+/// time limit.
 fn is_blocked(thread: &Mutex<Option<String>>, is_done: impl Fn() -> bool) -> bool {
     let started = Instant::now();
     let mut blocked: Option<(String, Instant)> = None;
@@ -178,7 +185,8 @@ fn is_blocked(thread: &Mutex<Option<String>>, is_done: impl Fn() -> bool) -> boo
     false
 }
 
-/// What a thread waits for, if it waits for another thread.
+/// Returns the system call in which a thread waits for another thread, if it does. The text has the
+/// arguments of the call, so an unchanged text means the same wait.
 fn waiting(thread: &Mutex<Option<String>>) -> Option<String> {
     const FUTEX: &str = if cfg!(target_arch = "aarch64") { "98 " } else { "202 " };
     let path = thread.lock().ok()?.clone()?;

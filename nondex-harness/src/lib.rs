@@ -1,7 +1,7 @@
-//! The harness inside a test executable, in place of libtest.
+//! Test harness inside a test executable, which replaces libtest.
 //!
-//! In whole-program mode the crate `test` that ordinary `#[test]`s are compiled against is
-//! [`libtest`]. A target with `harness = false` calls [`main()`](main) itself:
+//! In whole-program mode, [`libtest`] takes the place of the crate `test` against which `#[test]`s
+//! are compiled. A target with `harness = false` calls [`main()`](main) itself:
 //!
 //! ```no_run
 //! use nondex_harness::Trial;
@@ -14,19 +14,19 @@
 //! }
 //! ```
 //!
-//! Either way the executable speaks libtest's protocol, so that `cargo test`, nextest and IDEs find
-//! and run its tests. When the driver (or `NONDEX_SEED`) asks for a run, each test works within its
-//! context: choices are made and recorded for it, and its outcome, with message and place, goes to
-//! the record; for the driver nothing else is printed than what the tests print. Otherwise nothing
-//! is added.
+//! Either way the executable implements libtest's protocol, so `cargo test`, nextest and IDEs find
+//! and run its tests. If the driver (or `NONDEX_SEED`) requests a run, each test runs within a
+//! context. Choices are made and recorded for the test. Its outcome, with message and place, is
+//! part of the record. With the driver, only the output of the tests is printed. Without such a
+//! request, the harness adds nothing.
 //!
-//! In a run without the driver, a test may fail only because there is no network, also when it is
-//! run again alone. It is ignored, with that as its reason, unless `NONDEX_NO_SANITISE=1` (feature
-//! `sanitise`; Linux with glibc, where the network is observed).
+//! In a run without the driver, a test may fail only because there is no network, even when it runs
+//! again alone. Such a test is reported as ignored, with this reason. `NONDEX_NO_SANITISE=1` turns
+//! this off (feature `sanitise`; Linux with glibc, where the network is observed).
 //!
-//! What differs from libtest:
-//! - Output is not captured: only std can, and only for libtest. It is as with `--no-capture`.
-//! - Runs are shown with a line for each test, whatever the format. Listings have libtest's formats
+//! Differences from libtest:
+//! - Output is not captured, as with `--no-capture`: only std can capture it, and only for libtest.
+//! - Runs print one line for each test, whatever the format. Listings have libtest's formats
 //!   `pretty`, `terse` and `json`.
 //! - Benchmarks are run once, as tests, and not measured.
 //! - Tests are neither shuffled nor timed.
@@ -60,10 +60,10 @@ use libtest::{ERROR_EXIT_CODE, TestDescAndFn};
 pub use trial::{TestReturn, Trial};
 
 /// Runs or lists `trials` according to the command line: the `main` of a target with `harness =
-/// false`. Takes trials of libtest-mimic, too.
+/// false`. Also accepts trials of libtest-mimic.
 ///
-/// Returns when all tests passed, or ends the process with code 101, also when two trials have the
-/// same name: `--exact` could not tell them apart.
+/// Returns if all tests passed. Otherwise ends the process with code 101. It does so too if two
+/// trials have the same name, because `--exact` could not distinguish them.
 pub fn main<T: Into<Trial>>(trials: impl IntoIterator<Item = T>) {
     let tests: Vec<TestDescAndFn> = trials.into_iter().map(|trial| trial.into().into()).collect();
     let mut names = BTreeSet::new();

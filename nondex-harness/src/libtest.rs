@@ -1,10 +1,10 @@
-//! What the programs that rustc and rustdoc generate from tests call: the crate `test` is this
+//! Replaces the crate `test`: the programs that rustc and rustdoc generate from tests call this
 //! module.
 //!
 //! `rustc --test` writes each `#[test]` as a constant [`TestDescAndFn`] and ends in
-//! [`test_main_static`]; rustdoc does the same with doctests and [`test_main_with_exit_callback`].
-//! Passing another crate with `--extern test=..` is all it takes to be called instead of libtest,
-//! on a stable toolchain. Names are therefore libtest's, also of what only nightly code can reach.
+//! [`test_main_static`]. rustdoc does the same with doctests and [`test_main_with_exit_callback`].
+//! Passing another crate with `--extern test=..` suffices to be called instead of libtest, on a
+//! stable toolchain. So all names are libtest's, even of items that only nightly code can use.
 
 use std::env;
 use std::process::{self, ExitCode, Termination};
@@ -20,19 +20,19 @@ pub use super::descriptor::TestName::*;
 pub use super::descriptor::{ShouldPanic, TestDesc, TestDescAndFn, TestFn, TestName, TestType};
 pub use super::verdict::ERROR_EXIT_CODE;
 
-/// What the caller of [`test_main`] decides instead of the command line. Accepted for libtest's
-/// sake: nothing is captured, so that all output is shown, and tests are run in this process in any
-/// case.
+/// Options that the caller of [`test_main`] sets instead of the command line. They are accepted for
+/// compatibility with libtest and have no effect: nothing is captured, and tests always run in this
+/// process.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// As `--show-output`.
+    /// Same as `--show-output`.
     pub display_output: bool,
     /// Whether a panic ends the process.
     pub panic_abort: bool,
 }
 
 impl Options {
-    /// libtest's defaults.
+    /// Returns libtest's defaults.
     #[must_use]
     pub fn new() -> Self {
         Options::default()
@@ -53,11 +53,11 @@ impl Options {
     }
 }
 
-/// What a test function returned, as a result.
+/// Converts the return value of a test function into a result.
 ///
 /// # Errors
-/// When its exit code is not 0, in libtest's words. The error a test returned is printed by std and
-/// not known here.
+/// Returns libtest's message if the exit code is not 0. The error that a test returned is printed
+/// by std and is unknown here.
 pub fn assert_test_result<T: Termination>(result: T) -> Result<(), String> {
     let code = result.report();
     if code == ExitCode::SUCCESS {
@@ -70,33 +70,33 @@ pub fn assert_test_result<T: Termination>(result: T) -> Result<(), String> {
     ))
 }
 
-/// The number of an exit code, which std gives out in its debug text only:
+/// Returns the number of an exit code. std only shows it in its debug text:
 /// `ExitCode(unix_exit_status(1))`.
 fn number_of(code: ExitCode) -> String {
     let text = format!("{code:?}");
     text.chars().filter(char::is_ascii_digit).collect()
 }
 
-/// Where the program made by `rustc --test` begins.
+/// Serves as the entry point of a program made by `rustc --test`.
 pub fn test_main_static(tests: &[&TestDescAndFn]) {
     let args: Vec<String> = env::args().collect();
     test_main(&args, tests.iter().copied().map(owned).collect(), None);
 }
 
-/// As [`test_main_static`], with `panic = "abort"` for tests (nightly only). libtest gives each
-/// test a process; here a failed test ends the run, as the driver starts one process for each test
-/// anyway.
+/// Serves as the entry point with `panic = "abort"` for tests (nightly only). libtest runs each
+/// test in a separate process. Here a failed test ends the run, because the driver starts one
+/// process for each test anyway.
 pub fn test_main_static_abort(tests: &[&TestDescAndFn]) {
     test_main_static(tests);
 }
 
-/// Runs or lists `tests` as `args` say, program name first. Ends the process with
-/// [`ERROR_EXIT_CODE`] if one fails.
+/// Runs or lists `tests` according to `args`, program name first. Ends the process with
+/// [`ERROR_EXIT_CODE`] if a test fails.
 pub fn test_main(args: &[String], tests: Vec<TestDescAndFn>, options: Option<Options>) {
     test_main_with_exit_callback(args, tests, options, || {});
 }
 
-/// As [`test_main`], and calls `exit_callback` after the last test.
+/// Works like [`test_main`], and calls `exit_callback` after the last test.
 pub fn test_main_with_exit_callback<F: FnOnce()>(
     args: &[String],
     tests: Vec<TestDescAndFn>,
@@ -144,7 +144,7 @@ fn fail(message: &str) -> ! {
     process::exit(ERROR_EXIT_CODE);
 }
 
-/// A copy of a test that rustc wrote.
+/// Copies a test that rustc generated.
 fn owned(test: &TestDescAndFn) -> TestDescAndFn {
     let testfn = match test.testfn {
         StaticTestFn(f) => StaticTestFn(f),

@@ -1,9 +1,8 @@
-//! Trials of libtest-mimic, so that a target that is built on it needs one line changed.
+//! Converts trials of libtest-mimic, so that a target built on it only needs one changed line.
 //!
-//! libtest-mimic keeps a trial's function to itself, so each is run by [`libtest_mimic::run`],
-//! alone and on the test's own thread. What it prints goes to a temporary file, which is where the
-//! message of a failed trial is found. Its source line is not known, and neither is the figure it
-//! measured.
+//! libtest-mimic does not expose the function of a trial. So [`libtest_mimic::run`] runs each trial
+//! alone on the test's own thread. Its output goes to a temporary file, which contains the message
+//! of a failed trial. The source line and measurements of a trial are unknown.
 
 use std::fs;
 use std::path::PathBuf;
@@ -23,7 +22,7 @@ impl From<libtest_mimic::Trial> for Trial {
         };
         let ignored = trial.has_ignored_flag();
         let function = if trial.is_bench() {
-            // A benchmark is called once, whether it is measured or not.
+            // A benchmark is called once, whether or not it is measured.
             let trial = Mutex::new(Some(trial));
             TestFn::DynBenchFn(Box::new(move |_| {
                 let trial = trial.lock().ok().and_then(|mut trial| trial.take());
@@ -51,7 +50,7 @@ fn run(trial: libtest_mimic::Trial) -> Result<(), String> {
     };
     let conclusion = libtest_mimic::run(&arguments, vec![trial]);
     let text = fs::read_to_string(&log).unwrap_or_default();
-    // It stays when a test ends the process, or has changed the file system under us.
+    // The file remains if a test ends the process or has changed the file system.
     let _ = fs::remove_file(&log);
     if conclusion.has_failed() {
         let message = message_in(&text, &name).to_owned();
@@ -62,7 +61,7 @@ fn run(trial: libtest_mimic::Trial) -> Result<(), String> {
     }
 }
 
-/// The message of the only trial in libtest-mimic's output.
+/// Returns the message of the only trial in libtest-mimic's output.
 fn message_in<'a>(output: &'a str, name: &str) -> &'a str {
     output
         .split_once(&format!("\n---- {name} ----\n"))

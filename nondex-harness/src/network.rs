@@ -1,11 +1,11 @@
-//! A failure whose only cause is that there is no network, when no driver is there to judge it: the
+//! Recognises failures whose only cause is a missing network, in runs that no driver judges. Such a
 //! test is reported as ignored, with the reason.
 //!
-//! Only what the network's absence alone explains counts; whether this machine is offline as a
-//! whole does not matter. The tests of one process run at the same time, so such a failure is
-//! judged by another run of the test, in a separate process: there every operation is the test's,
-//! on whatever thread. An operation on a thread that belongs to no test is reason enough for that
-//! run.
+//! Only failures that a missing network alone explains count; it does not matter whether the
+//! machine is offline. The tests of one process run at the same time, so such a failure is judged
+//! by another run of the test in a separate process. There, every operation belongs to the test, on
+//! any thread. In the first run, an operation on a thread that belongs to no test also leads to the
+//! second run.
 
 use std::sync::Arc;
 
@@ -15,36 +15,37 @@ use nondex_core::{NetworkRecord, Outcome, RunRecord};
 
 use super::alone;
 
-/// Switches this off.
+/// Variable that turns this off.
 const NO_SANITISE: &str = "NONDEX_NO_SANITISE";
 
-/// Looks at the network while a test runs.
+/// Observer of the network while a test runs.
 #[derive(Debug)]
 pub(crate) struct Watch<'a> {
     context: &'a Context,
-    /// The events before the test.
+    /// Number of events before the test.
     before: usize,
 }
 
-/// What the network has to do with a failure.
+/// Relation of a failure to the network.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Remark {
-    /// It is the reason: the failure is no evidence about the code.
+    /// The missing network is the reason: the failure is no evidence about the code.
     Excuse(String),
-    /// It may be the reason.
+    /// The missing network may be the reason.
     Uncertain(String),
 }
 
 impl<'a> Watch<'a> {
-    /// From here on; `None` where the driver judges, or nobody shall.
+    /// Starts to observe. Returns `None` if the driver judges failures or the feature is turned
+    /// off.
     pub(crate) fn start(context: &'a Arc<Context>) -> Option<Self> {
         let is_ours = context.is_own_process() && context.spec().record.is_none();
         let is_off = std::env::var_os(NO_SANITISE).is_some_and(|value| value != "0");
         (is_ours && !is_off).then(|| Watch { context, before: context.kept() })
     }
 
-    /// The judgement of the failure of `test`, which has ended with this message. Runs it again,
-    /// alone, when it may be the network's.
+    /// Judges the failure of `test`, which ended with this message. Runs the test again, alone, if
+    /// the network may be the reason.
     pub(crate) fn remark(&self, test: &str, message: &str) -> Option<Remark> {
         let ending = Ending { is_hang: false, message };
         let own = self.context.network_of(test);
@@ -59,8 +60,8 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// What the run of a test alone shows about its failure together with others, for which this was
-/// `suspected`.
+/// Judges a failure together with other tests by a run of the test alone. `suspected` is the
+/// suspected reason.
 fn remark(alone: &RunRecord, suspected: &str) -> Option<Remark> {
     if alone.outcome == Outcome::Passed {
         return Some(Remark::Uncertain(format!(
@@ -117,7 +118,7 @@ mod tests {
             Some("connect 192.0.2.1:80: ENETUNREACH")
         );
         assert_eq!(reason(&[unreachable(), reached()], Ending::default()), None);
-        // Whether this machine is offline would have to be asked.
+        // Whether these count depends on whether the machine is offline, which is unknown here.
         for outcome in [failed("exit status 1"), NetworkOutcome::Pending] {
             let child = NetworkRecord { operation: CHILD.to_owned(), ..record("program", outcome) };
             assert_eq!(reason(&[child], Ending::default()), None);

@@ -1,5 +1,4 @@
-//! The panic hook: what a test's own thread panicked with, and where, goes to the record of the
-//! run.
+//! Installs the panic hook, which records the message and place of panics on a test's own thread.
 
 use std::cell::RefCell;
 use std::panic::{self, PanicHookInfo};
@@ -11,14 +10,14 @@ use nondex_core::protocol::site::portable_path;
 
 use crate::verdict::message_of;
 
-/// The message of std when a second panic ends the process: not why the test failed.
+/// std's messages if a second panic ends the process: these are not why the test failed.
 const CONSEQUENCES: [&str; 2] =
     ["panic in a destructor during cleanup", "panic in a function that cannot unwind"];
 
-/// What is called when a thread panics.
+/// Panic hook.
 type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
 
-/// The test that a thread runs.
+/// Test that a thread runs.
 #[derive(Debug)]
 struct Watched {
     context: Arc<Context>,
@@ -30,15 +29,15 @@ thread_local! {
     static WATCHED: RefCell<Option<Watched>> = const { RefCell::new(None) };
 }
 
-/// Puts our hook in front of the present one, once for the process. A test that sets a hook of its
-/// own replaces it: the message of its panic is then taken from what it threw, and the place is not
-/// known.
+/// Puts the hook of the harness in front of the current one, once for the process. A test that sets
+/// its own hook replaces it. The message of its panic is then taken from the payload, and the place
+/// is unknown.
 pub(crate) fn install_hook() {
     static PREVIOUS: OnceLock<Hook> = OnceLock::new();
     PREVIOUS.get_or_init(|| {
         let previous = panic::take_hook();
-        // It holds nothing, so that it is still there when it is put back after a test has replaced
-        // it.
+        // The hook captures nothing, so it still works if a test replaces it and puts it back
+        // later.
         panic::set_hook(Box::new(|info| {
             note(info);
             if let Some(previous) = PREVIOUS.get() {
@@ -49,18 +48,18 @@ pub(crate) fn install_hook() {
     });
 }
 
-/// From here on, panics of this thread belong to `test`.
+/// Attributes panics of this thread to `test` from now on.
 pub(crate) fn watch(context: &Arc<Context>, test: &str) {
     WATCHED.set(Some(Watched { context: Arc::clone(context), test: test.to_owned(), last: None }));
 }
 
-/// The end of what [`watch`] began: the last panic of this thread, caught or not.
+/// Ends what [`watch`] began. Returns the last panic of this thread, caught or not.
 pub(crate) fn unwatch() -> Option<Failure> {
     WATCHED.take()?.last
 }
 
 fn note(info: &PanicHookInfo<'_>) {
-    // A thread that ends has no test any more, and a panic inside this very function is not noted.
+    // A thread that ends has no test any more. A panic inside this function is not recorded.
     let _ = WATCHED.try_with(|watched| {
         let Ok(mut watched) = watched.try_borrow_mut() else { return };
         let Some(watched) = watched.as_mut() else { return };
@@ -73,7 +72,7 @@ fn note(info: &PanicHookInfo<'_>) {
             file: info.location().map(|at| portable_path(at.file()).to_owned()),
             line: info.location().map(panic::Location::line),
         };
-        // Property tests panic thousands of times with the same words.
+        // Skip repetitions: property tests panic thousands of times with the same message.
         if watched.last.as_ref() != Some(&failure) {
             let _pause = context::pause();
             Entered::panicked(&watched.test, &watched.context, failure.clone());

@@ -1,4 +1,4 @@
-//! Runs the selected tests, several at a time, each on a separate thread that is named as the test.
+//! Runs the selected tests, several at once, each on a separate thread with the name of the test.
 
 use std::collections::VecDeque;
 use std::io;
@@ -20,7 +20,7 @@ use super::selection::select;
 use super::sharing::Sharing;
 use super::verdict::Verdict;
 
-/// A test that ended.
+/// Test that ended.
 #[derive(Debug)]
 struct Completed {
     id: usize,
@@ -28,22 +28,23 @@ struct Completed {
     excuse: Option<String>,
 }
 
-/// A test that was started.
+/// Test that was started.
 #[derive(Debug)]
 struct Started {
     id: usize,
     desc: TestDesc,
-    /// `None` when it was not run, or on this very thread, and once it was joined.
+    /// Thread of the test. `None` if the test was not run or ran on the main thread, and after the
+    /// thread was joined.
     thread: Option<JoinHandle<()>>,
-    /// Whether its thread panicked outside of the test.
+    /// Whether the thread panicked outside of the test.
     panicked: bool,
     since: Instant,
     reported_slow: bool,
 }
 
 impl Started {
-    /// Waits for the end of its thread. A channel would take memory for that, which a test finds
-    /// whose allocator counts.
+    /// Waits for the end of the thread. Waiting on a channel instead would allocate memory, which a
+    /// test with a counting allocator would notice.
     fn join(&mut self) {
         if let Some(thread) = self.thread.take() {
             self.panicked = thread.join().is_err();
@@ -54,17 +55,17 @@ impl Started {
 /// Runs the tests that `arguments` select. Returns whether all passed.
 ///
 /// # Errors
-/// When the console or the log file cannot be written.
+/// Returns an error if the console cannot be written.
 pub(crate) fn run(arguments: &Arguments, mut tests: Vec<TestDescAndFn>) -> io::Result<bool> {
     let context = execution::prepare();
-    // This thread does our own work only.
+    // This thread does work of the harness only.
     let _pause = context::pause();
     let total = tests.len();
     let mut console = Console::new(arguments, printing(context.map(Arc::as_ref)));
     let own = context.filter(|context| context.is_own_process());
     let experiment = own.and_then(|context| Experiment::of(context.spec(), &mut tests));
     let (selected, forks, between, at_a_time) = match experiment {
-        // One after the other, in its order and no other's.
+        // The tests of an experiment run one after the other, in its order.
         Some(Experiment { tests, forks, between }) => (tests, forks, between, 1),
         None => (select(arguments, tests), Vec::new(), None, arguments.threads()),
     };
@@ -81,8 +82,8 @@ pub(crate) fn run(arguments: &Arguments, mut tests: Vec<TestDescAndFn>) -> io::R
         interrupting.end();
     }
     if let Some(context) = own {
-        if let Some(asked) = context.spec().forks() {
-            forks::run(context, asked, forks, |test| {
+        if let Some(requested) = context.spec().forks() {
+            forks::run(context, requested, forks, |test| {
                 let mut console = Console::new(arguments, Printing::Silent);
                 let run = Runner::new(arguments, &mut console, sharing).run(vec![test], 1);
                 run.is_ok() && console.run_end().unwrap_or(false)
@@ -92,8 +93,8 @@ pub(crate) fn run(arguments: &Arguments, mut tests: Vec<TestDescAndFn>) -> io::R
     console.run_end()
 }
 
-/// Whether the console prints. A process that a test starts, such as its own executable, prints
-/// what it would print otherwise.
+/// Returns whether the console prints. A process that a test starts, for instance from its own
+/// executable, prints as it would without this tool.
 fn printing(context: Option<&Context>) -> Printing {
     match context {
         None => Printing::Strict,
@@ -110,10 +111,10 @@ struct Runner<'a> {
     console: &'a mut Console,
     sender: Sender<Completed>,
     receiver: Receiver<Completed>,
-    /// What has not ended yet, in the order of the starts.
+    /// Tests that have not ended yet, in the order of their starts.
     started: Vec<Started>,
     next_id: usize,
-    /// When the tests run one after the other, and the spec asks for it.
+    /// Present if the tests run one after the other and the spec requests it.
     sharing: Option<Sharing>,
 }
 
@@ -123,10 +124,10 @@ impl<'a> Runner<'a> {
         Runner { arguments, console, sender, receiver, started: Vec::new(), next_id: 0, sharing }
     }
 
-    /// Runs `tests`, `at_a_time` of them at once.
+    /// Runs `tests`, up to `at_a_time` of them at once.
     fn run(&mut self, tests: Vec<TestDescAndFn>, at_a_time: usize) -> io::Result<()> {
         let mut waiting = VecDeque::from(tests);
-        // Memory for them now: while one runs, it may have the lock of its own allocator.
+        // Allocate now: a running test may hold the lock of its own allocator.
         self.started.reserve(at_a_time.min(waiting.len()));
         loop {
             while self.started.len() < at_a_time {
@@ -180,7 +181,7 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Waits for any test. Says which ones are slow meanwhile, if `report_slow`.
+    /// Waits until any test ends. Reports slow tests in the meantime, if `report_slow`.
     fn wait(&mut self, report_slow: bool) -> io::Result<Completed> {
         loop {
             let slow_at = self
@@ -225,7 +226,7 @@ impl<'a> Runner<'a> {
             sharing.after_test(started.desc.name.as_slice());
         }
         if let Some(excuse) = excuse {
-            // A description has the text of an attribute, which lives as long as the program.
+            // `TestDesc` has libtest's type, the static text of an attribute.
             started.desc.ignore_message = Some(excuse.leak());
         }
         self.console.test_end(&started.desc, &verdict)
@@ -234,16 +235,15 @@ impl<'a> Runner<'a> {
 
 fn report(sender: &Sender<Completed>, id: usize, ended: Ended) {
     let Ended { verdict, excuse } = ended;
-    // The runner may have ended because the console cannot be written.
+    // Sending fails if the runner has ended because the console cannot be written.
     let _ = sender.send(Completed { id, verdict, excuse });
 }
 
-/// Runs `work` on a new thread called `name`, or on this one when the system has no more threads to
-/// give.
+/// Runs `work` on a new thread called `name`, or on this one if the system has no more threads.
 fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
-    // The work is still here when there is no thread. Neither thread waits for the other: whether
-    // one did would show in what the test's thread has allocated, and where things lie decides, in
-    // `parking_lot` for one, who is woken.
+    // The closure stays reachable if no thread can be started. Neither thread may wait for the
+    // other: that would change the allocations of the test's thread. Addresses can decide the
+    // behaviour of a test, for instance which thread `parking_lot` wakes.
     let work = Arc::new(Mutex::new(Some(work)));
     let take = |work: &Mutex<Option<_>>| work.lock().ok()?.take();
     let taken = Arc::clone(&work);

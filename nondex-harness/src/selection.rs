@@ -1,10 +1,10 @@
-//! Which tests are run: filters, and what is done with ignored tests and benchmarks.
+//! Selects the tests to run, from filters and options about ignored tests and benchmarks.
 
 use super::arguments::{Arguments, RunIgnored};
 use super::descriptor::TestDescAndFn;
 
-/// The tests that `arguments` select, in their order. A selected ignored test is no longer marked
-/// as ignored.
+/// Returns the tests that `arguments` select, in their order. A selected ignored test is no longer
+/// marked as ignored.
 pub(crate) fn select(arguments: &Arguments, mut tests: Vec<TestDescAndFn>) -> Vec<TestDescAndFn> {
     let matches = |test: &TestDescAndFn, filter: &String| {
         let name = test.desc.name.as_slice();

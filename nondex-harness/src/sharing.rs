@@ -1,5 +1,5 @@
-//! The state that the tests of a process share: what each leaves changed is recorded, and put back,
-//! where the spec asks for it.
+//! Records the state that each test of a process leaves changed, and puts state back, if the spec
+//! requests it.
 
 use nondex_core::StateKind;
 use nondex_core::context;
@@ -11,17 +11,17 @@ use nondex_core::hidden::Text;
 
 use super::interrupting;
 
-/// See the [module](self). Used on the main thread, while no test runs.
+/// Handle of the shared state, used on the main thread while no test runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sharing(&'static dyn System);
 
-/// Calls a test on this thread, and records its accesses to what the spec watches.
+/// Calls a test on this thread, and records its accesses to the state that the spec watches.
 pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() -> R) -> R {
     let watching = run.filter(|run| !run.spec().watch().is_empty());
     let Some((run, system)) = watching.zip(system::system()) else { return call() };
     let pause = context::pause();
     let spec = run.spec();
-    // A test in the middle of another one leaves what that one watches alone.
+    // An inner test does not watch: it leaves that to the outer test.
     if let Some(tests) = spec.interleaving().filter(|_| spec.inner() == Some(test)) {
         if let Some(access) = tests.pause_at {
             system.join_watch();
@@ -30,7 +30,7 @@ pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() 
         drop(pause);
         return call();
     }
-    let tell = spec.has_lines().then_some(told as Tell);
+    let tell = spec.has_lines().then_some(record_access as Tell);
     if let (Some(_), Some(mut watched)) = (tell, WATCHED.lock()) {
         *watched = Text::from(test);
     }
@@ -46,7 +46,7 @@ pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() 
     let result = call();
     let _pause = context::pause();
     let accesses = system.accesses();
-    // Unless they are recorded already.
+    // With `tell`, they are already recorded.
     for access in accesses.into_iter().filter(|_| tell.is_none()) {
         let state = (access.state.kind, &*access.state.name);
         run.note_access(test, state, access.manner, &Stack::default());
@@ -55,11 +55,11 @@ pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() 
     result
 }
 
-/// The test whose accesses are recorded.
+/// Test whose accesses are recorded.
 static WATCHED: ForkLock<Text> = ForkLock::new(Text::new);
 
 /// Records an access with its lines, before the test may end its process.
-fn told(kind: StateKind, name: &str, manner: Manner, stack: &Stack) {
+fn record_access(kind: StateKind, name: &str, manner: Manner, stack: &Stack) {
     let test = WATCHED.lock().map(|test| test.clone());
     if let Some((run, test)) = context::global().zip(test) {
         run.note_access(&test, (kind, name), manner, stack);
@@ -67,7 +67,7 @@ fn told(kind: StateKind, name: &str, manner: Manner, stack: &Stack) {
 }
 
 impl Sharing {
-    /// Keeps the state as it is before the first test, if the spec asks about it.
+    /// Saves the state before the first test, if the spec requests changes or restoring.
     pub(crate) fn begin() -> Option<Self> {
         let spec = context::global()?.spec();
         if !spec.records_changes() && spec.put_back().is_empty() {
@@ -78,7 +78,7 @@ impl Sharing {
         Some(Sharing(system))
     }
 
-    /// Called before a test; before the last one, what the spec names is put back.
+    /// Restores, before the last test, the state that the spec names.
     pub(crate) fn before_test(self, is_last: bool) {
         let context = context::global().filter(|_| is_last);
         if let Some(tests) = context.and_then(|context| context.spec().sequence()) {
@@ -86,7 +86,7 @@ impl Sharing {
         }
     }
 
-    /// Called after a test.
+    /// Records the state that a test left changed.
     pub(crate) fn after_test(self, test: &str) {
         if let Some(context) = context::global().filter(|context| context.spec().records_changes())
         {

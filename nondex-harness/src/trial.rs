@@ -1,4 +1,4 @@
-//! `Trial`: a test made at run time, for `harness = false` targets.
+//! Defines `Trial`, a test made at run time, for `harness = false` targets.
 
 use std::fmt::Debug;
 use std::panic::Location;
@@ -6,20 +6,20 @@ use std::panic::Location;
 use super::bencher::Bencher;
 use super::descriptor::{ShouldPanic, TestDesc, TestDescAndFn, TestFn, TestName, TestType};
 
-/// A test or benchmark made at run time. With the feature `libtest-mimic`, a trial of that crate
-/// can be turned into one.
+/// Test or benchmark made at run time. With the feature `libtest-mimic`, it can be converted from a
+/// trial of that crate.
 #[derive(Debug)]
 #[must_use = "a trial runs when it is passed to `nondex_harness::main`"]
 pub struct Trial {
     test: TestDescAndFn,
 }
 
-/// What the function of a [`Trial`] returns: nothing, or a `Result` whose error fails it.
+/// Return type of a [`Trial`]'s function: nothing, or a `Result` whose error fails the test.
 pub trait TestReturn {
-    /// The error's text, when there is one.
+    /// Converts the return value into a result.
     ///
     /// # Errors
-    /// The `Debug` text of the error, as in a `#[test]` that returns a `Result`.
+    /// Returns the `Debug` text of the error, as in a `#[test]` that returns a `Result`.
     fn into_result(self) -> Result<(), String>;
 }
 
@@ -36,8 +36,8 @@ impl<E: Debug> TestReturn for Result<(), E> {
 }
 
 impl Trial {
-    /// A test called `name` that passes when `function` returns, without an error. Its source line
-    /// is the caller's.
+    /// Creates a test called `name` that passes if `function` returns without an error. Its source
+    /// line is that of the caller.
     #[track_caller]
     pub fn new<R: TestReturn>(
         name: impl Into<String>,
@@ -51,7 +51,8 @@ impl Trial {
         )
     }
 
-    /// A benchmark called `name`: run once, as a test. Its source line is the caller's.
+    /// Creates a benchmark called `name`, which is run once, as a test. Its source line is that of
+    /// the caller.
     #[track_caller]
     pub fn bench<R: TestReturn>(
         name: impl Into<String>,
@@ -93,33 +94,33 @@ impl Trial {
         }
     }
 
-    /// Whether it is run only with `--ignored` or `--include-ignored`; as `#[ignore]`.
+    /// Sets whether the test only runs with `--ignored` or `--include-ignored`, like `#[ignore]`.
     pub fn with_ignored_flag(mut self, ignored: bool) -> Self {
         self.test.desc.ignore = ignored;
         self
     }
 
-    /// As `#[ignore = "reason"]`.
+    /// Ignores the test for this reason, like `#[ignore = "reason"]`.
     pub fn with_ignored_reason(mut self, reason: &'static str) -> Self {
         self.test.desc.ignore = true;
         self.test.desc.ignore_message = Some(reason);
         self
     }
 
-    /// It passes only when it panics; as `#[should_panic]`.
+    /// Makes the test pass only if it panics, like `#[should_panic]`.
     pub fn with_should_panic(mut self) -> Self {
         self.test.desc.should_panic = ShouldPanic::Yes;
         self
     }
 
-    /// It passes only when it panics with a message that contains `text`; as
+    /// Makes the test pass only if it panics with a message that contains `text`, like
     /// `#[should_panic(expected = "text")]`.
     pub fn with_expected_panic(mut self, text: &'static str) -> Self {
         self.test.desc.should_panic = ShouldPanic::YesWithMessage(text);
         self
     }
 
-    /// Its name.
+    /// Returns the name of the test.
     #[must_use]
     pub fn name(&self) -> &str {
         self.test.desc.name.as_slice()
@@ -132,7 +133,7 @@ impl From<Trial> for TestDescAndFn {
     }
 }
 
-/// Prints an error as std prints that of a `#[test]`.
+/// Prints an error like std does for a `#[test]`.
 fn shown(result: Result<(), String>) -> Result<(), String> {
     if let Err(error) = &result {
         eprintln!("Error: {error}");

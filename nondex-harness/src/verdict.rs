@@ -1,37 +1,37 @@
-//! Whether a test passed, given how its function ended. Messages are libtest's.
+//! Decides whether a test passed, from how its function ended. Messages are libtest's.
 
 use std::any::Any;
 
 use super::descriptor::{ShouldPanic, TestDesc};
 
-/// The code a test executable ends with when a test failed, or its command line is wrong.
+/// Exit code of a test executable if a test failed or its command line is wrong.
 pub const ERROR_EXIT_CODE: i32 = 101;
 
-/// How a test ended.
+/// Verdict on one test.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Verdict {
-    /// It passed.
+    /// Passed.
     Ok,
-    /// It panicked, or returned an error.
+    /// Panicked, or returned an error.
     Failed,
-    /// It did not end as `#[should_panic]` asks.
+    /// Did not end as `#[should_panic]` requires.
     FailedBecause(String),
-    /// It was not run.
+    /// Was not run.
     Ignored,
 }
 
 impl Verdict {
-    /// Whether the run fails because of it.
+    /// Returns whether the run fails because of this test.
     pub(crate) const fn is_failure(&self) -> bool {
         matches!(self, Verdict::Failed | Verdict::FailedBecause(_))
     }
 }
 
-/// What a test's function ended with: nothing, or what was thrown. A returned error is thrown as
-/// its message.
+/// Payload of the panic of a test's function, if any. A returned error counts as a panic with its
+/// message.
 pub(crate) type Thrown = Option<Box<dyn Any + Send>>;
 
-/// The message of a panic, unless it was thrown with something else than text.
+/// Returns the message of a panic, unless its payload is not text.
 pub(crate) fn message_of(thrown: &(dyn Any + Send)) -> Option<&str> {
     thrown
         .downcast_ref::<String>()
@@ -39,7 +39,7 @@ pub(crate) fn message_of(thrown: &(dyn Any + Send)) -> Option<&str> {
         .or_else(|| thrown.downcast_ref::<&'static str>().copied())
 }
 
-/// The verdict on a test that ended with `thrown`.
+/// Returns the verdict on a test that ended with `thrown`.
 pub(crate) fn judge(desc: &TestDesc, thrown: Option<&(dyn Any + Send)>) -> Verdict {
     match (desc.should_panic, thrown) {
         (ShouldPanic::No, None) | (ShouldPanic::Yes, Some(_)) => {}

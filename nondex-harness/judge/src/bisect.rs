@@ -1,23 +1,23 @@
-//! Which commit made a test flaky: what to try next, and what follows from what was tried.
+//! Plans which commit to try next to find the commit that made a test flaky.
 //!
-//! Binary search over the commits between one at which the test is not flaky and one at which it
-//! is, as `git bisect` does it: the history need not be a line. A commit that cannot be tried is
-//! left out, and the commits that remain possible are reported.
+//! This is a binary search, like `git bisect`, between a commit at which the test is not flaky and
+//! one at which it is. The history need not be linear. A commit that cannot be tried is skipped,
+//! and all commits that remain possible are reported.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a commit is, once it was tried.
+/// Result of trying a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tried {
-    /// The test is flaky there.
+    /// The test is flaky at this commit.
     Flaky,
-    /// It is not.
+    /// The test is not flaky at this commit.
     Stable,
-    /// There is no such test, or it fails always, or nothing can be built.
+    /// The test does not exist or always fails, or the build fails.
     Skipped,
 }
 
@@ -31,20 +31,20 @@ impl fmt::Display for Tried {
     }
 }
 
-/// What is to be done next.
+/// Next step of the search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// This commit is to be tried.
+    /// Try this commit.
     Try(String),
-    /// The test is flaky since one of these commits, of which the first is known to have it so; if
-    /// there are several, the others could not be tried.
+    /// The test is flaky since one of these commits. The first one is known to be flaky; the others
+    /// could not be tried.
     Found(Vec<String>),
 }
 
-/// The next step. `between` are the commits that lead to the oldest known flaky one, `flaky`, and
-/// to none that is known to be stable, the best to try first.
+/// Returns the next step. `flaky` is the oldest known flaky commit. `between` are the commits that
+/// lead to it and to no known stable commit, best candidate first.
 pub fn next(flaky: &str, between: &[String], tried: &BTreeMap<String, Tried>) -> Next {
-    // One that is known to be stable, or flaky, is answered at once.
+    // A commit with a known result gets its answer at once.
     let is_skipped = |commit: &String| tried.get(commit) == Some(&Tried::Skipped);
     let untried = between.iter().find(|commit| *commit != flaky && !is_skipped(commit));
     if let Some(commit) = untried {
@@ -58,8 +58,8 @@ pub fn next(flaky: &str, between: &[String], tried: &BTreeMap<String, Tried>) ->
 mod tests {
     use super::*;
 
-    /// Searches a line of commits, the last of which is flaky; which commits were tried, and what
-    /// was found.
+    /// Searches a line of commits, the last of which is flaky. Returns the number of tried commits
+    /// and what was found.
     fn search(
         count: usize,
         first_flaky: usize,
@@ -70,7 +70,7 @@ mod tests {
         let mut flaky = count - 1;
         let mut good = 0;
         loop {
-            // As git orders them: by how near they are to the middle.
+            // Sorted as git does: by distance from the middle.
             let mut between: Vec<usize> = (good + 1..=flaky).collect();
             let middle = (good + flaky).div_ceil(2);
             between.sort_by_key(|commit| commit.abs_diff(middle));

@@ -1,9 +1,9 @@
-//! How sure it is that a test that always passed is stable.
+//! Decides how many runs a test that always passed needs before it is called stable.
 //!
-//! A test that reads a clock or the number of its process, sleeps, or starts threads or programs
-//! may fail though every choice is the same. Two runs say little about that, so it is run more
-//! often before it is called stable: with real threads and real time, because scheduled runs are
-//! all the same.
+//! A test may fail although every choice is the same if it reads a clock or its process id, sleeps,
+//! or starts threads or programs. Two runs are little evidence, so such a test is run more often
+//! before it is called stable. It runs with real threads and real time, because scheduled runs
+//! repeat each other.
 
 use std::time::Duration;
 
@@ -18,43 +18,43 @@ use super::run::Run;
 use super::threads::NO_CHANCE;
 use super::timing::is_timing_source;
 
-/// With this number of passing runs, the failure rate is below 14 percent at 95 percent confidence.
+/// Number of passing runs after which the failure rate is below 14 percent at 95 percent
+/// confidence.
 pub const ENOUGH: usize = 20;
 
-/// The same for one that reads a file of random bytes, or the date, or has a hasher draw from
-/// addresses. Each may decide at any time, whatever the machine does: with this number, the rate is
-/// below 5 percent.
+/// Same number for a test that reads a file of random bytes or the date, or in which a hasher is
+/// seeded from addresses. Each of these may decide at any time, whatever the machine does. With
+/// this number of runs, the rate is below 5 percent.
 const ENOUGH_RANDOM: usize = 60;
 
-/// The same for one that was seen to fail in the canonical schedule, which real threads may take
-/// seldom: with this number, the rate is below 1.5 percent.
+/// Same number for a test that failed in the canonical schedule, which real threads may take
+/// rarely. With this number of runs, the rate is below 1.5 percent.
 const ENOUGH_SEEN: usize = 200;
 
-/// Number of failures without a pass that rules out chance: of the tests that fail every other
-/// time, one in a thousand shows that.
+/// Number of failures without a pass that rules out chance. A test that fails every other time
+/// shows this once in a thousand times.
 pub const ENOUGH_FAILURES: usize = 10;
 
-/// Least number of runs at fixed addresses that show that addresses decide.
+/// Minimum number of runs at fixed addresses that show that addresses decide.
 const LEAST_FIXED: usize = 5;
 
-/// How long the runs may take together that are made only for certainty.
+/// Maximum total duration of the runs that are only made for certainty.
 const MAX_TIME: Duration = Duration::from_secs(10);
 
-/// The probability with which a test that fails by chance may be taken for one that does not, in
-/// other code.
+/// Maximum probability of taking a test that fails by chance for one that does not, in other code.
 const ERROR: f64 = 0.01;
 
-/// Maximum number of runs of a test that fails by chance, to see whether it does so in other code.
+/// Maximum number of runs in other code of a test that fails by chance.
 pub const MOST: usize = 500;
 
-/// What its runs used that no choice controls: each source once.
+/// Returns the sources that no choice controls and the runs used, without duplicates.
 pub fn sources(evidence: &Evidence) -> Vec<Source> {
     let is_used = |source: &Source| evidence.all().any(|(_, run)| run.sources.contains(source));
     Source::ALL.into_iter().filter(is_used).collect()
 }
 
-/// The failure rate above which `runs` independent runs that all passed would be a surprise of one
-/// in twenty: 1 − 0.05^(1/n). 1 when there were none.
+/// Returns the failure rate above which `runs` independent passing runs have a probability below
+/// one in twenty: 1 − 0.05^(1/n). Returns 1 for no runs.
 pub fn bound(runs: usize) -> f64 {
     match runs {
         0 => 1.0,
@@ -62,21 +62,22 @@ pub fn bound(runs: usize) -> f64 {
     }
 }
 
-/// How many runs tell of chance: not those in which threads and time took the course that was
-/// chosen for them.
+/// Returns the number of runs that are evidence about chance: those without chosen threads and
+/// time.
 pub fn samples(evidence: &Evidence) -> usize {
     let chosen = evidence.all().filter(|(spec, _)| evidence.chooses_timing(spec));
     evidence.count() - chosen.count()
 }
 
-/// Whether `test`, which passed in every run until now, also does so as often as is
-/// [enough](ENOUGH), where chance may decide.
+/// Returns whether the test, which passed in every run until now, also passes [often
+/// enough](ENOUGH) if chance may decide.
 ///
 /// # Errors
-/// The runs with real threads to make first, which are optional unless the test was seen to fail.
+/// Returns the runs with real threads to make first. They are optional unless the test failed
+/// before.
 pub(super) fn is_confirmed(question: Question<'_>) -> Result<bool, Missing> {
     let confirmed = confirm(question);
-    // It was seen to fail, so it is judged as without a budget.
+    // A test that failed once is judged independent of the budget.
     if was_seen_to_fail(question.evidence) {
         return confirmed;
     }
@@ -86,7 +87,8 @@ pub(super) fn is_confirmed(question: Question<'_>) -> Result<bool, Missing> {
         .unwrap_or_else(|| question.natural().iter().all(Run::passed)))
 }
 
-/// How many runs of `test` were not made for certainty, at most, as the budget was spent.
+/// Returns the maximum number of runs for certainty that were not made because the budget was
+/// spent.
 pub(super) fn left_out(question: Question<'_>) -> usize {
     let made = question.natural().len();
     match confirm(question) {
@@ -95,32 +97,32 @@ pub(super) fn left_out(question: Question<'_>) -> usize {
     }
 }
 
-/// Whether a test uses what no choice controls, and fewer runs than half of [enough](ENOUGH) would
-/// show that. Time and threads, which are scheduled, do not count.
+/// Returns whether a test uses something that no choice controls and has fewer than half of
+/// [enough](ENOUGH) runs. Time and threads do not count, because they are scheduled.
 pub(super) fn is_left_to_chance(question: Question<'_>) -> bool {
     sources(question.evidence).into_iter().any(|source| !is_timing_source(source))
         && left_out(question) > question.natural().len()
 }
 
-/// How many passing runs are enough for a test that chance may decide: more if it failed in the
-/// canonical schedule, because it is likely to fail again.
+/// Returns how many passing runs are enough for a test that chance may decide. A test that failed
+/// in the canonical schedule needs more, because it is likely to fail again.
 fn enough(evidence: &Evidence) -> usize {
     if was_seen_to_fail(evidence) { ENOUGH_SEEN } else { enough_of_sources(evidence) }
 }
 
-/// As [`enough`], by what the test uses.
+/// Returns how many passing runs are enough, given the sources that the test uses.
 fn enough_of_sources(evidence: &Evidence) -> usize {
     if uses_random(evidence) { ENOUGH_RANDOM } else { ENOUGH }
 }
 
-/// Whether a test uses what may decide at any time, whatever the machine does.
+/// Returns whether a test uses a source that may decide at any time, whatever the machine does.
 fn uses_random(evidence: &Evidence) -> bool {
     let is_random = |source: &Source| matches!(source, Source::RandomFile | Source::Date);
     sources(evidence).iter().any(is_random)
 }
 
-/// Whether a scheduled run in canonical order failed: the scheduler may be the reason, or a
-/// schedule that real threads take seldom.
+/// Returns whether a scheduled run in canonical order failed. The reason may be the scheduler, or a
+/// schedule that real threads take rarely.
 fn was_seen_to_fail(evidence: &Evidence) -> bool {
     let mut all = evidence.all();
     all.any(|(spec, run)| {
@@ -135,31 +137,31 @@ fn confirm(question: Question<'_>) -> Result<bool, Missing> {
         return confirm_at_addresses(question);
     }
     let natural = question.natural_spec();
-    // Which it may be though no clean run came to a choice of threads or time, but only another
-    // one.
+    // The test may be timed although no clean run reached a choice of threads or time: another run
+    // may have.
     let is_timed = evidence.chooses_timing(&question.clean_spec());
-    // Those that were made for certainty before count among those that there may be.
+    // Natural runs that were already made for certainty count towards the wanted number.
     let plain = if is_timed || natural == question.clean_spec() { 0 } else { clean.len() };
     let others = samples(evidence) - plain - evidence.of(&natural).len();
     let wanted = enough(evidence).saturating_sub(others);
     // Where time is scheduled, only a passing run shows how long the test takes.
     let known = if is_timed && wanted > 0 { evidence.made(&natural, 1)? } else { clean };
-    // One that fails may have taken the whole time limit; it is made again, whatever that takes.
+    // A failing run may have taken the whole time limit. It is repeated regardless of the cost.
     if wanted > 0 && !known.iter().any(Run::passed) {
         evidence.made(&natural, NO_CHANCE)?;
         return Ok(false);
     }
     let passing = known.iter().filter(|run| run.passed());
     let took = passing.map(|run| run.took).min().unwrap_or_default();
-    let wanted = wanted.min(affordable(took)).saturating_sub(plain);
-    let first = evidence.made(&natural, wanted.min(NO_CHANCE))?;
+    let further = wanted.min(affordable(took)).saturating_sub(plain);
+    let first = evidence.made(&natural, further.min(NO_CHANCE))?;
     if first.len() == NO_CHANCE && first.iter().all(|run| !run.passed()) {
         return Ok(false);
     }
-    Ok(evidence.made(&natural, wanted)?.iter().all(Run::passed))
+    Ok(evidence.made(&natural, further)?.iter().all(Run::passed))
 }
 
-/// As [`confirm`], of a test that uses nothing else that no choice controls.
+/// Confirms like [`confirm`] a test that uses no source, but may depend on addresses.
 fn confirm_at_addresses(question: Question<'_>) -> Result<bool, Missing> {
     let Some(first) = question.clean().first() else { return Ok(true) };
     let wanted = ENOUGH_RANDOM.min(affordable(first.took));
@@ -170,13 +172,12 @@ fn confirm_at_addresses(question: Question<'_>) -> Result<bool, Missing> {
     Ok(natural.iter().all(Run::passed))
 }
 
-/// Whether a test of which no source is known may draw what decides in each of its runs.
+/// Returns whether a test without known sources may draw a decisive value in each of its runs.
 fn may_draw(question: Question<'_>) -> Result<bool, Missing> {
     Ok(question.options.is_unobserved || draws_from_addresses(question)?)
 }
 
-/// Whether a test that uses nothing else that no choice controls has a hasher draw a seed from
-/// addresses.
+/// Returns whether a hasher in the test draws a seed from addresses.
 fn draws_from_addresses(question: Question<'_>) -> Result<bool, Missing> {
     let seeds = &question.options.address_seeds;
     if seeds.is_empty() || !question.has_natural_clean_run() {
@@ -192,10 +193,11 @@ fn draws_from_addresses(question: Question<'_>) -> Result<bool, Missing> {
     Ok(written.any(is_seed))
 }
 
-/// Whether `test`, which failed in every clean run, passes now and then, where chance may decide.
+/// Returns whether the test, which failed in every clean run, passes in some natural run if chance
+/// may decide.
 ///
 /// # Errors
-/// The runs with real threads to make first.
+/// Returns the runs with real threads to make first.
 pub(super) fn may_pass(question: Question<'_>) -> Result<bool, Missing> {
     let evidence = question.evidence;
     let natural = question.natural_spec();
@@ -203,8 +205,8 @@ pub(super) fn may_pass(question: Question<'_>) -> Result<bool, Missing> {
     let passes = |runs: &[Run]| runs.iter().any(Run::passed);
     let clean = question.clean();
     if deadlock::have_no_end(clean) {
-        // One that does not end is enough; otherwise further runs show whether the scheduler causes
-        // the deadlock.
+        // One run without an end is enough. Otherwise further runs show whether the scheduler
+        // causes the deadlock.
         let passes_once = passes(evidence.made(&natural, 1)?);
         return Ok(passes_once && passes(evidence.made(&natural, clean.len())?));
     }
@@ -216,18 +218,18 @@ pub(super) fn may_pass(question: Question<'_>) -> Result<bool, Missing> {
     if !uses_chance && !draws {
         return Ok(false);
     }
-    // The date may let it fail for longer than a few runs take.
+    // The date may make a test fail for longer than a few runs take.
     let failures = if draws || uses_random(evidence) { ENOUGH_RANDOM } else { ENOUGH_FAILURES };
     let wanted = failures.min(affordable(longest(known))).max(known.len());
     Ok(passes(evidence.made(&natural, wanted)?))
 }
 
-/// Whether addresses decide about a test of which some [natural runs](RunSpec::is_natural) had
-/// another outcome than the clean ones: it uses nothing else that no choice controls, and all clean
-/// runs, whose addresses are the same, had one outcome.
+/// Returns whether addresses decide the outcome of a test. Some of its [natural
+/// runs](RunSpec::is_natural) must have another outcome than the clean ones. It must use no source,
+/// and all clean runs, whose addresses are the same, must have one outcome.
 ///
 /// # Errors
-/// The runs to make first, which are optional.
+/// Returns the runs to make first, which are optional.
 fn are_addresses_decisive(question: Question<'_>) -> Result<bool, Missing> {
     let evidence = question.evidence;
     let Some(first) = question.clean().first() else { return Ok(false) };
@@ -238,7 +240,7 @@ fn are_addresses_decisive(question: Question<'_>) -> Result<bool, Missing> {
     if changed == 0 || !question.options.is_scheduled() || !sources(evidence).is_empty() {
         return Ok(false);
     }
-    // The first one was made before any natural one, which may have left something.
+    // The first clean run was made before any natural run, which may have left something behind.
     let wanted = runs_without_failure(changed as f64 / natural.len() as f64).max(LEAST_FIXED);
     if wanted > ENOUGH_RANDOM.min(affordable(took)) {
         return Ok(false);
@@ -246,11 +248,11 @@ fn are_addresses_decisive(question: Question<'_>) -> Result<bool, Missing> {
     Ok(!evidence.made(&question.clean_spec(), wanted)?.iter().any(is_changed))
 }
 
-/// That a test is non-deterministic which a plain build showed to be flaky, if
-/// [natural runs](RunSpec::is_natural) show that it has another outcome at other addresses.
+/// Concludes that a test that is flaky in a plain build is non-deterministic. This holds if
+/// [natural runs](RunSpec::is_natural) show that its outcome depends on addresses.
 ///
 /// # Errors
-/// The runs to make first.
+/// Returns the runs to make first.
 pub(super) fn by_natural_runs(question: Question<'_>) -> Result<Option<Conclusion>, Missing> {
     let (evidence, natural) = (question.evidence, question.natural_spec());
     let Some(first) = question.clean().first() else { return Ok(None) };
@@ -265,16 +267,16 @@ pub(super) fn by_natural_runs(question: Question<'_>) -> Result<Option<Conclusio
     Ok(Some(Conclusion::NonDeterministic { spec: Box::new(natural) }))
 }
 
-/// Whether that was found.
+/// Returns whether runs showed that addresses decide.
 pub(super) fn is_of_addresses(question: Question<'_>) -> bool {
     are_addresses_decisive(question).unwrap_or(false)
 }
 
-/// Runs `spec`, whose runs ended in two ways, often enough for a rate, as far as there is time; and
-/// often enough at fixed addresses to see whether these decide.
+/// Requests enough runs of `spec`, whose runs have different outcomes, for a failure rate within
+/// the time limit. Also requests enough runs at fixed addresses to see whether addresses decide.
 ///
 /// # Errors
-/// The runs to make first, which are optional.
+/// Returns the runs to make first, which are optional.
 pub(super) fn measure(spec: &RunSpec, question: Question<'_>) -> Result<(), Missing> {
     let evidence = question.evidence;
     let known = evidence.of(spec);
@@ -284,30 +286,29 @@ pub(super) fn measure(spec: &RunSpec, question: Question<'_>) -> Result<(), Miss
     Ok(())
 }
 
-/// How many runs that all pass show, as far as there is time for them, that it was not chance that
-/// made a test fail.
+/// Returns how many passing runs show, within the time limit, that chance did not make a test fail.
 pub(super) fn without_chance(evidence: &Evidence) -> usize {
     enough_of_sources(evidence).min(affordable_as(evidence))
 }
 
-/// How many runs there is time for that take as long as the longest of these.
+/// Returns how many runs that take as long as the longest of these fit into the time limit.
 pub(super) fn affordable_as(evidence: &Evidence) -> usize {
     affordable(longest(evidence.all().map(|(_, run)| run)))
 }
 
-/// How many runs that all pass show, with a probability of error of at most 1 %, that a test does
-/// not fail as often as with `rate`.
+/// Returns how many passing runs show that a test fails less often than with `rate`. The
+/// probability of error is at most 1 %.
 pub fn runs_without_failure(rate: f64) -> usize {
     if rate <= 0.0 {
         return usize::MAX;
     }
     let runs = ERROR.ln() / (1.0 - rate.min(0.999)).ln();
-    // Small and positive.
+    // The number is small and positive, so the cast is exact.
     runs.ceil() as usize
 }
 
-/// How many runs of `spec`, which fails in some of its runs, fail at least once with a probability
-/// of 99 %, as far as there is time for them. At least one.
+/// Returns how many runs of `spec`, which fails in some of its runs, fail at least once with a
+/// probability of 99 %. At least one run, and no more than fit into the time limit.
 pub fn runs_until_failure(spec: &RunSpec, evidence: &Evidence) -> usize {
     let runs: Vec<_> = evidence.of(spec).iter().filter(|run| !run.has_no_outcome()).collect();
     let failed = runs.iter().filter(|run| !run.passed()).count();
@@ -315,12 +316,12 @@ pub fn runs_until_failure(spec: &RunSpec, evidence: &Evidence) -> usize {
     wanted.min(affordable(longest(runs))).clamp(1, MOST)
 }
 
-/// How long the longest of these runs took.
+/// Returns the duration of the longest of these runs.
 fn longest<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Duration {
     runs.into_iter().map(|run| run.took).max().unwrap_or_default()
 }
 
-/// How many runs of this length there is time for.
+/// Returns how many runs of this duration fit into the time limit.
 fn affordable(took: Duration) -> usize {
     let runs = MAX_TIME.as_micros() / took.as_micros().max(1);
     usize::try_from(runs).unwrap_or(usize::MAX)
@@ -336,7 +337,7 @@ mod tests {
     use super::super::simulation::{options, run, settle, simulate};
     use super::*;
 
-    /// As [`simulate`], with the rate of a test that ends in two ways.
+    /// Simulates like [`simulate`], and measures the failure rate of a test with two outcomes.
     fn simulate_measured(
         options: &Options,
         mut test: impl FnMut(&RunSpec) -> Run,
@@ -428,7 +429,7 @@ mod tests {
     fn a_test_in_which_no_hasher_draws_ends_as_if_it_had_been_run_sixty_times() {
         let bytes =
             |start| StateId { kind: StateKind::Static, name: StateId::name_of_bytes(start, 8) };
-        // The hasher's static is at 64. One run in thirty fails by what is drawn there.
+        // The hasher's static is at 64. One run in thirty fails because of what is drawn there.
         for (written, is_drawn) in [(vec![64], true), (vec![0, 128], false), (vec![], false)] {
             let test = |spec: &RunSpec, number: u64| {
                 let states = written

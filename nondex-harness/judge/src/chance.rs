@@ -1,19 +1,20 @@
-//! Whether two groups of runs differ by more than chance.
+//! Tests whether two groups of runs differ by more than chance explains.
 
-/// The probability with which groups that differ by chance only are taken for different ones.
+/// Probability of taking groups for different ones that only differ by chance (significance level).
 const ERROR: f64 = 0.05;
 
-/// What makes equal probabilities equal that were rounded in different ways.
+/// Tolerance for equal probabilities that were rounded differently.
 const ROUNDING: f64 = 1.0 + 1e-9;
 
-/// How many runs of each of two groups failed, of how many.
+/// Failures and runs of each of two groups.
 pub type Pair = [[usize; 2]; 2];
 
-/// Whether chance may be all that distinguishes the first runs of these pairs from the second ones.
+/// Returns whether chance may explain all differences between the first and the second runs of
+/// these pairs.
 ///
-/// This is Fisher's exact test, two-sided, of several tables at once: given how many runs of a pair
-/// failed altogether, each choice of these runs is as likely as any other, and the pairs are
-/// independent. Compared is the number of failures of all first groups.
+/// This is Fisher's exact test, two-sided, for several tables at once. Given the total number of
+/// failures in a pair, each choice of failing runs is equally likely, and the pairs are
+/// independent. The test statistic is the number of failures in all first groups.
 pub fn explains(pairs: impl IntoIterator<Item = Pair>) -> bool {
     let mut observed = 0;
     let mut probabilities = vec![1.0];
@@ -33,7 +34,7 @@ pub fn explains(pairs: impl IntoIterator<Item = Pair>) -> bool {
     probabilities.iter().filter(is_as_unlikely).sum::<f64>() > ERROR * ROUNDING
 }
 
-/// The probability of each number of failures in the first of two groups, from 0 to `runs`, when
+/// Returns the probabilities of 0 to `runs` failures in the first of two groups, given that
 /// `failed` of all their runs fail.
 fn hypergeometric(runs: usize, other_runs: usize, failed: usize) -> Vec<f64> {
     let weight = |first: usize| match failed.checked_sub(first) {
@@ -44,7 +45,7 @@ fn hypergeometric(runs: usize, other_runs: usize, failed: usize) -> Vec<f64> {
     (0..=runs).map(|first| (weight(first) - all).exp()).collect()
 }
 
-/// The logarithm of the number of ways to take `k` of `n`.
+/// Returns the logarithm of the binomial coefficient `n` over `k`.
 fn ln_choose(n: usize, k: usize) -> f64 {
     if k > n {
         return f64::NEG_INFINITY;
@@ -58,7 +59,7 @@ mod tests {
 
     #[test]
     fn the_probabilities_are_those_of_fishers_test() {
-        // His lady tastes four cups of eight.
+        // The original example: a lady tastes four cups of eight.
         for (found, expected) in
             hypergeometric(4, 4, 4).into_iter().zip([1.0, 16.0, 36.0, 16.0, 1.0])
         {

@@ -1,5 +1,5 @@
-//! Whether a failure is that of a change: what follows from the code that a test ran, and from what
-//! else is known of it.
+//! Decides whether a change causes a failure, from the code that the test ran and from other facts
+//! about the test.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Blame {
-    /// None: the test is flaky.
+    /// No relation: the test is flaky.
     Flaky,
-    /// It may be the effect.
+    /// The change may have caused it.
     Regression,
     /// Undecided.
     Unknown,
@@ -41,64 +41,64 @@ pub enum Witness {
     History,
 }
 
-/// How a test ends without the change.
+/// Outcome of a test without the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtBase {
-    /// It passes.
+    /// Passes.
     Passes,
-    /// It passes so often that it does not fail by chance as it does with the change.
+    /// Passes so often that it does not fail by chance as often as with the change.
     PassesAlways,
-    /// It fails, too.
+    /// Fails, too.
     Fails,
-    /// It fails, too, and passed before.
+    /// Fails, too, but passed earlier.
     FailsNow,
-    /// There is no such test.
+    /// The test does not exist without the change.
     Absent,
-    /// That could not be tried.
+    /// Could not be tried.
     Untried,
 }
 
-/// Why a test is not stable.
+/// Reason why a test is not stable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It fails in every run.
+    /// Fails in every run.
     Broken,
-    /// It depends on a choice; whether the calls that are responsible are confirmed, and were all
-    /// left as they were.
+    /// Depends on a choice.
     Choice {
-        /// Whether none of them was changed.
+        /// Whether the change left all responsible calls as they were; `None` if they are not
+        /// confirmed.
         is_unchanged: Option<bool>,
     },
-    /// It depends on the tests before it.
+    /// Depends on the tests before it.
     Order,
-    /// It passes and fails in runs that are the same.
+    /// Passes and fails in equal runs.
     Chance,
-    /// Its failures are explained by the machine.
+    /// The machine explains its failures.
     Explained,
 }
 
-/// What is known of a failing test and a change.
+/// Facts about a failing test and a change.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
-    /// Why it is not stable.
+    /// Reason why the test is not stable.
     pub kind: Kind,
-    /// How it ends without the change.
+    /// Outcome without the change.
     pub at_base: AtBase,
-    /// Whether it ran changed code; `None` when what it ran is lost.
+    /// Whether the test ran changed code; `None` if the record of what it ran is lost.
     pub ran_change: Option<bool>,
-    /// How it was run again when it passed.
+    /// Kind of the rerun that passed, if any.
     pub passed_again: Option<Witness>,
-    /// Whether it opened a changed file.
+    /// Whether the test opened a changed file.
     pub has_opened: bool,
-    /// Whether there are such files that it may have read unseen.
+    /// Whether there are changed files that the test may have read unseen.
     pub may_have_read: bool,
 }
 
-/// How a failure relates to the change, and the evidence.
+/// Returns the relation of a failure to the change, and the evidence.
 ///
-/// That a test is flaky does not say that it was so before: a change may take away what put an
-/// order right, or bring a race in. The change is cleared only if the test is flaky without it, or
-/// runs nothing of it.
+/// A flaky test need not have been flaky before: a change may remove what established an order, or
+/// introduce a race. The change is cleared only if the test is flaky without it, or does not run
+/// changed code.
 pub const fn blame(facts: &Facts) -> (Blame, Option<Witness>) {
     let by_nature = match facts.kind {
         Kind::Explained => return (Blame::Flaky, Some(Witness::Network)),
@@ -121,11 +121,11 @@ pub const fn blame(facts: &Facts) -> (Blame, Option<Witness>) {
         (None, AtBase::FailsNow, _) => (Blame::Flaky, Some(Witness::History)),
         (Some(witness), AtBase::Fails | AtBase::FailsNow, _) => (Blame::Flaky, Some(witness)),
         (Some(witness), _, Some(false)) if !facts.may_have_read => (Blame::Flaky, Some(witness)),
-        // Before, it may have passed by chance.
+        // It may have passed by chance before.
         (Some(_), AtBase::Passes, _) if is_by_chance => (Blame::Unknown, None),
         (None, AtBase::Fails, _) => (Blame::Unknown, Some(Witness::Base)),
         (_, _, Some(true)) => (Blame::Regression, Some(by)),
-        // A new test that runs no change is none: its own lines are changed.
+        // New tests never get here: their own lines are changed.
         (None, AtBase::Passes | AtBase::PassesAlways, Some(false)) if !facts.may_have_read => {
             (Blame::Flaky, Some(Witness::Coverage))
         }

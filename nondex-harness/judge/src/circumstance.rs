@@ -1,29 +1,29 @@
-//! Circumstances under which a test is run again, and what follows from one that changes its end.
+//! Defines the circumstances under which a test is run again.
 
-/// Under what circumstances a test is run again.
+/// Circumstances of a rerun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Circumstance {
-    /// With choices from seeds that were not tried before.
+    /// Choices from seeds that were not tried before.
     FurtherSeeds,
     /// As in a clean run, while no other test runs.
     Alone,
-    /// The same at random addresses, as the system places a program where nobody forbids it.
+    /// As in a clean run, but at random addresses, which are the system's default.
     Addresses,
-    /// All its threads on one processor.
+    /// All threads on one processor.
     OneCore,
-    /// Beside more busy threads than there are processors.
+    /// Together with more busy threads than there are processors.
     Load,
-    /// With an empty home and an empty folder for temporary files.
+    /// An empty home and an empty folder for temporary files.
     CleanEnvironment,
-    /// In another time zone.
+    /// Another time zone.
     TimeZone,
-    /// With another language and country.
+    /// Another language and country.
     Locale,
-    /// In a plain build, without this tool.
+    /// A plain build, without this tool.
     Natural,
 }
 
-// In the order in which they are tried.
+// The order is that in which they are tried.
 nondex_core::words!(Circumstance {
     FurtherSeeds = "further-seeds",
     Alone = "alone",
@@ -36,12 +36,12 @@ nondex_core::words!(Circumstance {
     Natural = "natural",
 });
 
-/// What there is to know about one circumstance.
+/// Properties of a circumstance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Traits {
-    /// "6 of 20 runs … failed".
+    /// Description after the number of runs: "6 of 20 runs … failed".
     under: &'static str,
-    /// The part of the environment that it changes, if it is one: "depends on …".
+    /// Part of the environment that it changes, if any: "depends on …".
     part: Option<&'static str>,
     /// Whether a test that fails in every run under it may still do so by chance.
     is_chance: bool,
@@ -58,7 +58,7 @@ impl Circumstance {
             Circumstance::OneCore => {
                 ("with all its threads on one processor", Some("the number of processors"), false)
             }
-            // A loaded machine only makes chance more likely.
+            // A loaded machine only makes chance failures more likely.
             Circumstance::Load => (
                 "together with busy threads on all processors",
                 Some("what else the machine does"),
@@ -82,18 +82,18 @@ impl Circumstance {
         Traits { under, part, is_chance }
     }
 
-    /// How runs under it are made, after their number: `together with busy threads`.
+    /// Returns the description of runs under it, after their number: `together with busy threads`.
     pub const fn under(self) -> &'static str {
         self.traits().under
     }
 
-    /// The part of the environment that it changes, after "depends on"; `None` if it is none. Most
-    /// parts are the same in every run on a machine.
+    /// Returns the part of the environment that it changes, after "depends on"; `None` if there is
+    /// none. Most parts are the same in every run on a machine.
     pub const fn part(self) -> Option<&'static str> {
         self.traits().part
     }
 
-    /// Whether a test that fails in every run under it depends on it, and not on chance.
+    /// Returns whether a test that fails in every run under it depends on it, not on chance.
     pub const fn is_certain(self) -> bool {
         self.part().is_some() && !self.traits().is_chance
     }

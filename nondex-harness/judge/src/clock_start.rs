@@ -1,7 +1,7 @@
-//! Tests that take a reading of the monotonic clock for a random number: its start decides, which
-//! is the seed's in scheduled runs, and chance's with real time.
+//! Recognises tests that use a reading of the monotonic clock as a random number.
 //!
-//! Such a test differs between scheduled and real runs, and no schedule is why.
+//! The start of the clock decides such a test. In scheduled runs the seed determines the start, in
+//! real time chance does. So scheduled runs and real runs differ, but no schedule is the reason.
 
 use nondex_core::{Level, RunSpec, Scope, Selection, Site, model};
 
@@ -10,34 +10,34 @@ use super::missing::Missing;
 use super::question::Question;
 use super::run::Run;
 
-/// Number of seeds whose start is tried.
+/// Number of seeds whose start of the clock is tried.
 const SEEDS: usize = 10;
 
-/// Number of runs with one start that end alike where the start decides, and not chance.
+/// Number of runs with one start that must end alike to show that the start decides.
 const SURE: usize = 3;
 
-/// Whether a run reached the choice where the clock starts.
+/// Returns whether a run reached the choice of the clock's start.
 pub(super) fn is_read(run: &Run) -> bool {
     run.points.iter().any(|point| is_start(&point.site))
 }
 
-/// Whether runs in which nothing but the start is the seed's have another outcome than the `clean`
-/// ones, all of them.
+/// Returns whether runs have another outcome than the `clean` ones every time if the seed decides
+/// the clock's start only.
 ///
 /// # Errors
-/// The runs to make first.
+/// Returns the runs to make first.
 pub(super) fn decides(question: Question<'_>, clean: &[Run]) -> Result<bool, Missing> {
     let (options, evidence) = (question.options, question.evidence);
-    // One set of choices asks for no other.
-    let first = clean.iter().find(|run| is_read(run));
-    let Some(first) = first.filter(|_| options.world.is_none()) else { return Ok(false) };
+    // With a fixed set of choices, no other choices are tried.
+    let reader = clean.iter().find(|run| is_read(run)).filter(|_| options.world.is_none());
+    let Some(first) = reader else { return Ok(false) };
     let sites = first.points.iter().map(|point| &point.site);
-    let starts = sites.filter(|site| is_start(site)).cloned();
-    let starts: Vec<Scope> = starts.map(Scope::from).collect();
-    let specs = options.seeds.iter().take(SEEDS).map(|&seed| {
-        question.seed_spec(Level::Std, seed).with_selection(Selection::Only(starts.clone()))
-    });
-    let specs: Vec<RunSpec> = specs.collect();
+    let starts: Vec<Scope> =
+        sites.filter(|site| is_start(site)).cloned().map(Scope::from).collect();
+    let with_start = |seed: &u64| {
+        question.seed_spec(Level::Std, *seed).with_selection(Selection::Only(starts.clone()))
+    };
+    let specs: Vec<RunSpec> = options.seeds.iter().take(SEEDS).map(with_start).collect();
     let answers = evidence.answers(&specs)?;
     let is_other = |run: &Run| run.is_otherwise(first.passed());
     let found = specs.iter().zip(&answers).find(|(_, answer)| is_other(answer.run));
@@ -45,15 +45,15 @@ pub(super) fn decides(question: Question<'_>, clean: &[Run]) -> Result<bool, Mis
     Ok(evidence.made(spec, SURE)?.iter().all(is_other))
 }
 
-/// Whether the conclusion explains why runs of `spec` ended in two ways: the real clock has another
-/// start in each.
+/// Returns whether the conclusion explains why runs of `spec` have different outcomes: the real
+/// clock has another start in each run.
 pub(super) fn explains(conclusion: &Conclusion, spec: &RunSpec) -> bool {
     let Conclusion::Dependent(found) = conclusion else { return false };
     let decides = found.culprits.sites().any(is_start);
     !spec.is_scheduled() && found.culprits.confirmed && decides
 }
 
-/// Whether the choice at `site` is where the clock starts.
+/// Returns whether the choice at `site` is the clock's start.
 pub(super) fn is_start(site: &Site) -> bool {
     site.api == model::CLOCK_GETTIME.api
 }
@@ -70,8 +70,8 @@ mod tests {
     use crate::missing::Purpose;
     use crate::simulation::{options, point, run, settle, site};
 
-    /// Runs of a test that fails where the clock starts at such a seed, and with real time in every
-    /// third run.
+    /// Simulated test that fails if the seed chooses certain starts of the clock, and with real
+    /// time in every third run.
     struct Random {
         fails_clean: bool,
         fails: fn(u64) -> bool,

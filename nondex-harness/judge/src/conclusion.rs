@@ -1,4 +1,4 @@
-//! What is concluded about a test.
+//! Defines what is concluded about a test.
 
 use std::collections::HashMap;
 
@@ -12,37 +12,37 @@ use super::order;
 use super::prerequisite::{Explanation, explained_by, explained_by_network};
 use super::timing::{Timing, is_of_timing, is_timing};
 
-/// What is concluded.
+/// Conclusion about a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Conclusion {
-    /// It passed in every run.
+    /// Passed in every run.
     Stable,
-    /// It passed in every run, and what it writes depends on the choices.
+    /// Passed in every run, but its output depends on the choices.
     Latent(Box<Dependence>),
-    /// It failed in every run.
+    /// Failed in every run.
     Broken,
-    /// It failed in every run, and in none of a plain build.
+    /// Failed in every run, but in none of a plain build.
     FailsOnlyHere,
-    /// It failed in every run, and in some of a plain build.
+    /// Failed in every run, and in some of a plain build.
     Flaky,
-    /// It has a different outcome after other tests of its binary.
+    /// Has a different outcome after other tests of its binary.
     OrderDependent(Box<order::Dependence>),
-    /// Two runs that should be the same were not.
+    /// Two runs that should have been equal had different outcomes.
     NonDeterministic {
-        /// The spec whose runs differed.
+        /// Spec whose runs differed.
         spec: Box<RunSpec>,
     },
-    /// Its outcome depends on the choices.
+    /// The outcome depends on the choices.
     Dependent(Box<Dependence>),
-    /// It changes when there are choices, whatever is chosen: a shim makes it.
+    /// The outcome changes whenever there are choices, whatever is chosen: a shim causes it.
     Artefact(Box<Dependence>),
-    /// All its failures are explained by a prerequisite that is not there.
+    /// A missing prerequisite explains all failures.
     Explained(Box<Explained>),
 }
 
 impl Conclusion {
-    /// This, or what the tests before it make of a test that fails alone; `clean` is the spec of
-    /// its clean run.
+    /// Replaces the conclusion about a test that fails alone by that about test orders, if other
+    /// tests make a difference. `clean` is the spec of its clean run.
     pub(super) fn after_others(
         self,
         clean: RunSpec,
@@ -50,8 +50,8 @@ impl Conclusion {
     ) -> Self {
         let (Conclusion::Broken, Some(evidence)) = (&self, evidence) else { return self };
         match &evidence.conclusion {
-            // That it passes alone with real threads, where it failed alone with scheduled ones, is
-            // not caused by another test: a plain build is better evidence.
+            // It passes alone with real threads, but failed alone when scheduled. Another test does
+            // not cause this, and a plain build is better evidence.
             order::OrderConclusion::Dependent(found) if found.passes_alone => self,
             order::OrderConclusion::Dependent(found) => {
                 Conclusion::OrderDependent(found.clone().into())
@@ -66,8 +66,8 @@ impl Conclusion {
         }
     }
 
-    /// This, or that all failures are explained. What a choice decides, only the network's absence
-    /// explains.
+    /// Replaces the conclusion if a prerequisite explains all failures. A dependence on a choice is
+    /// only explained by a missing network.
     pub(super) fn or_explained(self, evidence: &Evidence, options: &Options) -> Conclusion {
         let (policy, own) = (&options.network, &options.prerequisites);
         let explanation = match self {
@@ -93,34 +93,35 @@ impl Conclusion {
     }
 }
 
-/// A test whose failures are all explained.
+/// Test whose failures are all explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
-    /// By what.
+    /// Explanation of the failures.
     pub explanation: Explanation,
-    /// What the runs show, were it not for that.
+    /// Conclusion from the runs without the explanation.
     pub shown: Conclusion,
 }
 
-/// A test whose outcome depends on the choices.
+/// Dependence of a test's outcome on the choices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dependence {
-    /// Whether it passes in canonical order.
+    /// Whether the test passes in canonical order.
     pub passes_clean: bool,
-    /// A spec of the weakest level under which it has a different outcome, every time.
+    /// Spec of the weakest level that changes the outcome every time.
     pub spec: RunSpec,
-    /// The calls that are responsible.
+    /// Responsible calls.
     pub culprits: Culprits,
-    /// Whether the campaign was stopped before it came to its end: other calls may be responsible.
+    /// Whether the campaign was stopped early: other calls may be responsible.
     pub is_cut: bool,
 }
 
 impl Dependence {
-    /// Why it is non-deterministic: nothing but delays of its threads is responsible or, where that
-    /// is not known, nothing else varies in its failing run. `None` when orders or values are.
+    /// Returns why the test is non-deterministic if only delays are responsible. If the culprits
+    /// are unknown, nothing but delays must vary in its failing run. Returns `None` if orders or
+    /// values are responsible.
     pub fn reason(&self, evidence: &Evidence) -> Option<Timing> {
-        let families = self.families(evidence);
-        let families = || families.iter().copied();
+        let all = self.families(evidence);
+        let families = || all.iter().copied();
         let is_only_delays = families().next().is_some() && families().all(is_of_timing);
         is_only_delays.then(|| {
             if families().any(|family| family == Family::Schedule) {
@@ -131,33 +132,36 @@ impl Dependence {
         })
     }
 
-    /// Whether it is not known if delays of its threads are responsible or something else is: the
-    /// search was stopped before, or confirmed nothing.
+    /// Returns whether delays may be responsible, but it is unknown whether they are: the search
+    /// was stopped, or confirmed nothing.
     pub fn may_be_delays(&self, evidence: &Evidence) -> bool {
         let is_known = self.culprits.confirmed && !self.is_cut;
         !is_known && self.families(evidence).into_iter().any(is_of_timing)
     }
 
-    /// The families of the calls that are responsible or, where they are not known, of those that
-    /// vary in its failing run.
+    /// Returns the families of the responsible calls or, if these are unknown, the families that
+    /// vary in the failing run.
     fn families(&self, evidence: &Evidence) -> Vec<Family> {
         if !self.culprits.groups.is_empty() {
             return self.culprits.sites().map(|site| site.family).collect();
         }
         let failing = evidence.of(&self.spec).first();
-        let varying = failing.iter().flat_map(|run| run.points.iter());
-        let varying = varying.map(|point| point.site.family);
-        varying.filter(|family| family.varies(self.spec.level())).collect()
+        failing
+            .iter()
+            .flat_map(|run| run.points.iter())
+            .map(|point| point.site.family)
+            .filter(|family| family.varies(self.spec.level()))
+            .collect()
     }
 
-    /// The weakest level whose delays are known to be long enough, when nothing but delays is
-    /// responsible: a seed of a level with longer ones may be the first that shows it.
+    /// Returns the weakest level whose delays are known to be long enough, if only delays are
+    /// responsible. The first seed that shows the failure may be of a level with longer delays.
     pub fn level_of_delays(&self, evidence: &Evidence) -> Option<Level> {
         self.level_of_shortest().or_else(|| self.level_of_longest(evidence))
     }
 
-    /// The level of the longest delay of the run that shows it, whether that one is needed or not.
-    /// Nobody knows what a clock that stands still may have done in it.
+    /// Returns the level of the longest delay in the failing run, whether or not that delay is
+    /// needed. Returns `None` if a clock stood still in the run, because its effect is unknown.
     fn level_of_longest(&self, evidence: &Evidence) -> Option<Level> {
         self.reason(evidence)?;
         let run = evidence.of(&self.spec).first()?;
@@ -169,15 +173,15 @@ impl Dependence {
         Level::ALL.into_iter().find(|level| longest <= hold::longest(*level))
     }
 
-    /// Whether nothing but a delay or a clock is responsible, and such as other machines have and
-    /// this one has not: a plain build never fails here then, if that is true.
+    /// Returns whether only a delay or a clock is responsible, of a kind that other machines have
+    /// and this one does not. If this is true, a plain build never fails on this machine.
     pub fn is_of_other_machines(&self) -> bool {
         self.passes_clean && matches!(self.level_of_timing(), Some(Level::One | Level::Eq))
     }
 
-    /// Whether nothing but a delay or a clock lets it pass, and such as this machine has not: a
-    /// plain build always fails here then, if that is true. A thread that is started late may be
-    /// as late as one that is delayed at the level above.
+    /// Returns whether the test only passes with a delay or a clock that this machine does not
+    /// have. If this is true, a plain build always fails on this machine. A thread may start as
+    /// late as one that is delayed at the level above.
     pub fn passes_on_other_machines(&self) -> bool {
         let mut sites = self.culprits.sites();
         let is_race = sites.any(|site| site.family == Family::Schedule);
@@ -185,24 +189,24 @@ impl Dependence {
         !self.passes_clean && self.level_of_timing().is_some_and(|level| level > here)
     }
 
-    /// Whether a reading of a clock is responsible.
+    /// Returns whether a reading of a clock is responsible.
     pub fn has_clock(&self) -> bool {
         let mut sites = self.culprits.sites();
         sites.any(|site| Model::by_api(&site.api).is_some_and(clock::is_clock))
     }
 
-    /// The weakest level whose delays are long enough and whose clocks stand still long enough,
-    /// when nothing but these is responsible and the shortest delays are known.
+    /// Returns the weakest level whose delays and stopped clocks are long enough. Returns `None`
+    /// unless only these are responsible and the shortest delays are known.
     fn level_of_timing(&self) -> Option<Level> {
-        // How long a clock stands still depends on the level alone.
+        // How long a clock stands still depends on the level only.
         let of_clock = || self.has_clock().then_some(self.spec.level());
         let is_timed = self.culprits.sites().all(is_timing);
         let level = self.level_of_shortest().or_else(of_clock);
         level.filter(|_| is_timed)
     }
 
-    /// The same, when the shortest of each delay is known. Those of one thread add up: two of a
-    /// second are as rare as one of two seconds.
+    /// Returns the weakest level whose delays are long enough, if the shortest length of each delay
+    /// is known. Delays of one thread add up: two of one second are as rare as one of two seconds.
     fn level_of_shortest(&self) -> Option<Level> {
         let mut needed = None;
         let mut delayed: HashMap<&str, u64> = HashMap::new();

@@ -1,17 +1,20 @@
-//! Which choices are responsible for a failure: a search from call sites to calls to what of them
-//! decides.
+//! Searches for the choices that are responsible for a failure: first call sites, then calls, then
+//! what decides within a call.
 //!
-//! A choice that is turned off leaves every other as it was, so a run in which the seed decides at
-//! some places only is well defined. The search goes down a hierarchy (Misherghi and Su, "HDD:
-//! hierarchical delta debugging", 2006): the [smallest set](subset) of call *sites* that changes
-//! the outcome; among the *calls* at these sites again the smallest set; and for each of those the
-//! turn: the two elements, or the number, that make the difference. While the test still changes
-//! its outcome without the sites found there is another, independent culprit, which is searched in
-//! the same way.
+//! Turning one choice off leaves all others unchanged, so a run with choices at some places only is
+//! well defined. The search descends a hierarchy (Misherghi and Su, "HDD: hierarchical delta
+//! debugging", 2006):
 //!
-//! Of threads and time one culprit is enough: many delays make the same two operations change
-//! places, and each that was left out makes room for others. Orders and values are blamed first, so
-//! that a delay is blamed only where these do not suffice.
+//! 1. the [smallest set](subset) of call *sites* that changes the outcome;
+//! 2. the smallest set of *calls* at these sites;
+//! 3. for each of these calls the turn: the two elements, or the number, that decide.
+//!
+//! If the outcome still changes without these sites, there is another, independent culprit. It is
+//! searched for in the same way.
+//!
+//! One culprit is enough for threads and time. Many delays make the same two operations change
+//! places, and other delays replace one that is left out. Orders and values are blamed first, so
+//! that a delay is only blamed if they do not suffice.
 
 mod call;
 mod calls;
@@ -35,62 +38,63 @@ use super::run::Run;
 use super::specs;
 use super::timing::is_timing;
 
-/// How often the outcome must be the same with a call, and without it, before it is confirmed.
+/// Number of runs with a call, and without it, that must have the same outcome to confirm the call.
 pub const CONFIRMATIONS: usize = 3;
 
-/// The same for a turn within a call. A test that fails by chance with probability `p`, whatever is
-/// chosen, passes this with a probability of at most (p·(1 - p))^7, less than 1 in 16,000. That is
-/// after it has already looked deterministic in all other runs.
+/// Same number for a turn within a call. Consider a test that fails by chance with probability `p`.
+/// It passes this check with a probability of at most (p·(1 - p))^7, less than 1 in 16,000. Before
+/// this check it must already have looked deterministic in all other runs.
 pub const CONFIRMATIONS_OF_TURN: usize = 8;
 
-/// The same for a call of which no turn is confirmed, for instance since there is none (random
+/// Same number for a call without a confirmed turn, for instance because there is none (random
 /// bytes).
 pub const CONFIRMATIONS_ALONE: usize = 8;
 
-/// How many independent culprits are searched for.
+/// Maximum number of independent culprits.
 const MAX_GROUPS: usize = 8;
 
-/// How long a spec may be: Linux allows one variable of the environment 128 KiB.
+/// Maximum size of a spec in bytes: Linux limits an environment variable to 128 KiB.
 const MAX_SPEC: usize = 100 << 10;
 
-/// What the search found.
+/// Result of the search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Culprits {
-    /// The independent culprits: each changes the outcome without the others.
+    /// Independent culprits: each changes the outcome without the others.
     pub groups: Vec<Group>,
-    /// Whether they were confirmed both ways.
+    /// Whether they were confirmed both ways: with them the outcome changes, without them it does
+    /// not.
     pub confirmed: bool,
-    /// What there is to say about them.
+    /// Remarks for the report.
     pub notes: Vec<String>,
 }
 
-/// Choices that change the outcome together.
+/// Choices that only change the outcome together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Group {
-    /// Where they are made.
+    /// Call sites of the choices.
     pub sites: Vec<Site>,
-    /// The calls; empty when the search ended before.
+    /// Calls; empty if the search ended before it reached calls.
     pub calls: Vec<Call>,
-    /// Their choice points with stacks, from a [traced] run.
+    /// Choice points with stacks, from a [traced] run.
     pub points: Vec<PointRecord>,
-    /// The same: the calls that were given a choice.
+    /// Steps of the calls whose choice was given in that run.
     pub steps: Vec<StepRecord>,
-    /// What the scheduler did in that run, and the operations of the threads.
+    /// Record of the scheduler in that run, with the operations of the threads.
     pub schedule: Option<ScheduleRecord>,
-    /// How that run failed, which need not be how the run of the seed did.
+    /// Failure of that run, which may differ from the failure under the seed.
     pub failure: Option<Failure>,
 }
 
 impl Group {
-    /// Whether it is known of each call where the outcome turns.
+    /// Returns whether the turn of each call is known.
     fn is_exact(&self) -> bool {
         !self.calls.is_empty() && self.calls.iter().all(|call| call.turn.is_some())
     }
 }
 
 impl Culprits {
-    /// The calls that change the outcome by something else than their choice, if there is one in
-    /// each group.
+    /// Returns the calls that change the outcome by something other than their choice, if each
+    /// group has one.
     pub fn artefacts(&self) -> Option<Vec<&Call>> {
         let groups = self.groups.iter();
         let found: Option<Vec<&Call>> =
@@ -98,19 +102,18 @@ impl Culprits {
         found.filter(|calls| !calls.is_empty())
     }
 
-    /// The sites of all groups.
+    /// Returns the sites of all groups.
     pub fn sites(&self) -> impl Iterator<Item = &Site> {
         self.groups.iter().flat_map(|group| &group.sites)
     }
 }
 
-/// Searches the choices because of which a run of `spec`, which makes all of them, ended otherwise
-/// than the clean runs; `passes_clean` is whether those passed. Asks for no more than about
-/// `budget` runs. Once the time for explaining is spent, it goes no further than the runs that were
-/// made by then.
+/// Searches for the choices that change the outcome in a run of `spec`, which makes all of them.
+/// `passes_clean` is whether the clean runs passed. Requests about `budget` runs at most. Once the
+/// time for explanations is spent, the search only uses the runs that were made.
 ///
 /// # Errors
-/// The runs to make first.
+/// Returns the runs to make first.
 pub fn search(
     evidence: &Evidence,
     spec: &RunSpec,
@@ -134,7 +137,7 @@ fn search_within(
     let mut found = Culprits::default();
     let mut rest = search.spec.clone();
     loop {
-        // These sites suffice: turning on all that a run reached is that very run.
+        // A run with only the sites that it reached makes the same choices, so these sites suffice.
         let sites = made_sites(&rest, &search.run(&rest)?.points);
         if sites.is_empty() {
             break;
@@ -179,7 +182,7 @@ fn search_within(
     Ok(found)
 }
 
-/// The sites at which the seed decided, in order, each once.
+/// Returns the sites at which the seed decided, sorted by blame and without duplicates.
 fn made_sites(spec: &RunSpec, points: &[PointRecord]) -> Vec<Site> {
     let mut sites: Vec<Site> = points
         .iter()
@@ -191,7 +194,7 @@ fn made_sites(spec: &RunSpec, points: &[PointRecord]) -> Vec<Site> {
     sites
 }
 
-/// Which sites are blamed first: the first ones that suffice are.
+/// Returns the rank of a site. Among several sufficient sets, sites of a lower rank are blamed.
 const fn rank(site: &Site) -> u8 {
     match site.family {
         Family::Schedule => 2,
@@ -204,7 +207,7 @@ struct CulpritSearch<'a> {
     evidence: &'a Evidence,
     spec: &'a RunSpec,
     passes_clean: bool,
-    /// Number of questions that are left.
+    /// Number of runs that may still be requested.
     left: usize,
 }
 
@@ -213,7 +216,7 @@ impl<'a> CulpritSearch<'a> {
         self.spec.clone().with_selection(selection)
     }
 
-    /// Only the choices in these scopes, and some of them given.
+    /// Returns the spec that makes only the choices in these scopes, some of them as given.
     fn given(&self, scopes: Vec<Scope>, given: Vec<Given>) -> RunSpec {
         self.with(Selection::Only(scopes)).with_given(given)
     }
@@ -222,14 +225,15 @@ impl<'a> CulpritSearch<'a> {
         Ok(self.evidence.answers(std::slice::from_ref(spec))?[0].run)
     }
 
-    /// Whether the outcome is another than that of the clean runs: not so of a run that was cut.
+    /// Returns whether a run of `spec` has a different outcome than the clean runs. A run without
+    /// an outcome does not count as different.
     fn changes(&mut self, spec: &RunSpec) -> Result<bool, Missing> {
         self.left = self.left.saturating_sub(1);
         Ok(self.run(spec)?.is_otherwise(self.passes_clean))
     }
 
-    /// The smallest set of `sites`, which suffice, that changes the outcome, and whether it is
-    /// known to be that.
+    /// Returns the smallest subset of `sites` that changes the outcome, and whether it is known to
+    /// be minimal. All `sites` together must change the outcome.
     fn sites(&mut self, sites: &[Site]) -> Result<(Vec<Site>, bool), Missing> {
         let at = |element: &usize| sites[*element].clone();
         let found = smallest(sites.len(), self.left, |part| {
@@ -240,8 +244,8 @@ impl<'a> CulpritSearch<'a> {
         Ok((found.elements.iter().map(at).collect(), found.is_complete))
     }
 
-    /// Whether each group alone changes the outcome every time, and `rest`, everything but them,
-    /// never. Searches the calls of each group, too.
+    /// Returns whether each group alone changes the outcome every time, and `rest`, which makes all
+    /// other choices, never does. Also searches for the calls of each group.
     fn confirm_all(&mut self, groups: &mut [Group], rest: &RunSpec) -> Result<bool, Missing> {
         let expected = |search: &Self, groups: &[Group]| -> Vec<_> {
             let changing = groups.iter().map(|group| {
@@ -254,7 +258,7 @@ impl<'a> CulpritSearch<'a> {
         if !self.confirm(&expected, CONFIRMATIONS)? {
             return Ok(false);
         }
-        // Every run that shows a hang takes the whole time limit: where it is must do.
+        // Every run that shows a hang takes the whole time limit: the sites must suffice.
         if self.run(self.spec)?.outcome == Outcome::TimedOut {
             return Ok(true);
         }
@@ -264,8 +268,8 @@ impl<'a> CulpritSearch<'a> {
         Ok(groups.iter().all(Group::is_exact) || self.confirm(&expected, CONFIRMATIONS_ALONE)?)
     }
 
-    /// Whether each group alone changes the outcome every time, and each of its calls makes the
-    /// difference between its turn and what comes before that. Searches the calls of each group.
+    /// Returns whether each group alone changes the outcome every time and each of its calls has a
+    /// confirmed turn. Also searches for the calls of each group.
     fn confirm_each(&mut self, groups: &mut [Group]) -> Result<bool, Missing> {
         let only = |group: &Group| (self.with(Selection::only(group.sites.clone())), true);
         let expected: Vec<_> = groups.iter().map(only).collect();
@@ -282,13 +286,14 @@ impl<'a> CulpritSearch<'a> {
         Ok(groups.iter().all(Group::is_exact))
     }
 
-    /// Whether each spec changes the outcome `times` times, or never, as the search assumes.
+    /// Returns whether each spec changes the outcome in all of `times` runs, or in none, as
+    /// expected.
     fn confirm(&self, expected: &[(RunSpec, bool)], times: usize) -> Result<bool, Missing> {
         let is_as_expected = |runs: &[Run], changes: bool| {
             let mut runs = runs.iter();
             runs.all(|run| !run.has_no_outcome() && run.is_otherwise(self.passes_clean) == changes)
         };
-        // One run that is not as expected makes all others needless.
+        // One unexpected run among those that exist makes further runs redundant.
         let refuted = expected.iter().any(|(spec, changes)| {
             let runs = self.evidence.standing_for(spec);
             !is_as_expected(runs, *changes)
@@ -302,9 +307,9 @@ impl<'a> CulpritSearch<'a> {
     }
 }
 
-/// The run that shows the stacks of a group of culprits of `spec`: of the calls, of the insertion
-/// of elements, of the creation of collections. Of operations it shows the last ones, where a run
-/// in the evidence shows how many there are.
+/// Returns the spec of a run that shows the stacks of a group of culprits of `spec`. It records
+/// stacks of the calls, of the insertion of elements and of the creation of collections. It also
+/// records the last operations of threads if an earlier run shows how many there are.
 pub fn traced(evidence: &Evidence, spec: &RunSpec, group: &Group) -> RunSpec {
     let calls = &group.calls;
     let spec = if calls.is_empty() {
@@ -324,7 +329,7 @@ pub fn traced(evidence: &Evidence, spec: &RunSpec, group: &Group) -> RunSpec {
     RunSpec { trace, ..spec.with_operations(specs::OPERATIONS).with_last_operations_of(fewest) }
 }
 
-/// What the runs say of a call whose choice is given as steps.
+/// Returns the record of a call whose choice is given as steps.
 pub fn step<'a>(steps: &'a [StepRecord], call: &Call) -> Option<&'a StepRecord> {
     steps.iter().find(|step| {
         step.site == call.site && step.thread == call.thread && step.ordinal == call.ordinal

@@ -1,13 +1,12 @@
-//! Deadlocks that are proven: all threads wait for each other, and nobody else in the world could
-//! let one go on. And tests that fail only after more virtual time than their limit allows of real
-//! time.
+//! Recognises proven deadlocks, and tests that only fail after more virtual time than their limit
+//! allows of real time.
 //!
-//! A run with real threads that comes to such an end takes its whole time limit, and shows no more
-//! than that. So where the clean runs end in it, other runs may only take somewhat longer than the
-//! test needs to get there, or to begin to wait: the one with real threads, and those of a plain
-//! build. Nor is the base
-//! schedule of a test at fault that also passes when it is scheduled: then both ends are lawful,
-//! and its own.
+//! A deadlock is proven if all threads wait for each other and nothing outside the test could wake
+//! one of them. A run with real threads that deadlocks takes its whole time limit and shows nothing
+//! more. So if the clean runs deadlock, runs with real threads and in a plain build get a shorter
+//! limit. It is somewhat longer than the test needs to reach the deadlock or to start waiting. If
+//! the test also passes under some schedule, the canonical schedule is not at fault: both outcomes
+//! are valid.
 
 use std::time::Duration;
 
@@ -16,59 +15,59 @@ use nondex_core::{RunSpec, ScheduleEndKind, Source};
 use super::evidence::Evidence;
 use super::run::Run;
 
-/// How long a run with real threads is waited for at least.
+/// Minimum limit of a run with real threads.
 const LEAST: Duration = Duration::from_secs(2);
 
-/// How many times as long as the scheduled runs took, in real and in virtual time, it is waited for
-/// beyond that.
+/// Factor of the real and virtual duration of the scheduled runs that is added to the limit.
 const PROPORTION: u32 = 4;
 
-/// Whether a run came to a proven deadlock.
+/// Returns whether a run ended in a proven deadlock.
 pub fn is_proven(run: &Run) -> bool {
     let end = run.schedule_end();
     end.is_some_and(|end| end.kind == ScheduleEndKind::Deadlock)
 }
 
-/// Whether a run shows that it takes its whole time limit with real threads: it came to a proven
-/// deadlock, or slept beyond the limit before it failed or was ended, and waited for nobody
-/// outside.
+/// Returns whether a run shows that it would take its whole time limit with real threads. Either it
+/// ended in a proven deadlock, or it slept beyond the limit before it failed or was ended. In the
+/// second case the test must not have waited for anything outside.
 pub fn has_no_end(run: &Run) -> bool {
     let is_closed = run.schedule.as_ref().is_some_and(|schedule| schedule.outside == 0)
         && !run.sources.contains(&Source::Child);
     is_proven(run) || !run.passed() && is_too_long(run) && is_closed
 }
 
-/// Whether a run would not have ended within its limit in real time, for which it slept.
+/// Returns whether a run slept for longer than its limit allows in real time.
 fn is_too_long(run: &Run) -> bool {
     let is_of_time = run.schedule_end().is_some_and(|end| end.kind == ScheduleEndKind::Time);
     run.oversleeps() || is_of_time && !run.limit.is_zero() && run.virtual_time() > run.limit
 }
 
-/// Whether a run ended because nothing but the world outside could have let a thread go on, and did
-/// not for long.
+/// Returns whether the scheduler ended a run because only events from outside could wake a thread,
+/// and none came for long.
 pub(super) fn waits_for_others(run: &Run) -> bool {
     let end = run.schedule_end();
     end.is_some_and(|end| end.kind == ScheduleEndKind::Outside)
 }
 
-/// Whether these are the runs of a test that [has no end](has_no_end) in canonical order.
+/// Returns whether these clean runs are those of a test that [has no end](has_no_end) in canonical
+/// order.
 pub(super) fn have_no_end(clean: &[Run]) -> bool {
     !clean.is_empty() && clean.iter().all(has_no_end)
 }
 
-/// Whether a spec is that of a run with real threads in canonical order.
+/// Returns whether a spec is that of a run with real threads in canonical order.
 pub(super) fn is_natural(spec: &RunSpec) -> bool {
     !spec.is_scheduled() && spec.is_clean()
 }
 
-/// Whether a spec is that of a scheduled run in canonical order of which nothing more is recorded
-/// than usual.
+/// Returns whether a spec is that of a scheduled run in canonical order without additional
+/// recording.
 fn is_clean(spec: &RunSpec) -> bool {
     spec.is_scheduled() && spec.is_clean() && spec.operations() == 0
 }
 
-/// How long runs with real threads may take of a test that has no end in canonical order, if that
-/// is less than usual.
+/// Returns the limit of runs with real threads of a test that has no end in canonical order, if it
+/// is shorter than usual.
 pub fn limit(usual: Duration, evidence: &Evidence) -> Option<Duration> {
     let clean = || evidence.all().filter(|(spec, _)| is_clean(spec));
     if clean().next().is_none() || !clean().all(|(_, run)| has_no_end(run)) {
@@ -79,10 +78,10 @@ pub fn limit(usual: Duration, evidence: &Evidence) -> Option<Duration> {
     (limit < usual).then_some(limit)
 }
 
-/// How long a run with real threads may take that does what this scheduled one did, in tenths of a
-/// second.
+/// Returns the duration that a run with real threads needs for what this scheduled run did, rounded
+/// up to tenths of a second.
 fn needed(run: &Run) -> Duration {
-    // It does not get there in real time anyway.
+    // In real time the run does not get past this sleep anyway.
     let slept = if is_too_long(run) { Duration::ZERO } else { run.virtual_time() };
     let own = run.took + slept;
     let tenths = own.saturating_mul(PROPORTION).as_millis().div_ceil(100);
@@ -91,15 +90,15 @@ fn needed(run: &Run) -> Duration {
     )
 }
 
-/// Time limit of a test with real threads, whose first scheduled run is given where it is known,
-/// when only runs to a proven deadlock matter: where the usual limit is less, that is meant.
+/// Returns the limit of a test with real threads when only runs to a proven deadlock matter. `run`
+/// is its first scheduled run, if known. The usual limit applies if it is shorter.
 pub fn limit_together(run: Option<&Run>) -> Duration {
     const UNKNOWN: Duration = Duration::from_secs(8);
     LEAST + run.map_or(UNKNOWN, needed)
 }
 
-/// How long these runs may take, if all are of such tests with real threads, and that is less than
-/// usual.
+/// Returns the limit of these runs if all are such runs with real threads and the limit is shorter
+/// than usual.
 pub(super) fn limit_of(
     specs: &[RunSpec],
     usual: Duration,
@@ -128,17 +127,17 @@ mod tests {
     enum End {
         Passes,
         Deadlocks,
-        /// All wait, and a signal might come.
+        /// All threads wait, but a signal might arrive.
         Waits,
-        /// One waits, and another one sleeps again and again.
+        /// One thread waits, and another one sleeps repeatedly.
         Sleeps,
     }
 
     use End::{Deadlocks, Passes, Sleeps, Waits};
 
-    /// What is concluded of a test of two threads that ends so in canonical order, with a seed, and
-    /// with real threads; how long runs were waited for that did not end, and whether it was judged
-    /// with real threads.
+    /// Judges a test of two threads that ends like this in canonical order, with a seed, and with
+    /// real threads. Also returns how long runs were waited for that did not end, and whether the
+    /// test was judged with real threads.
     fn judged(ends: [End; 3], timeout: Duration) -> (Conclusion, Duration, bool) {
         let options = Options { timeout, ..options() };
         let (conclusion, evidence) = simulate_within(&options, |spec, limit| {
@@ -197,13 +196,13 @@ mod tests {
             ([Deadlocks, Passes, Deadlocks], |found| matches!(found, Conclusion::Dependent(_))),
             ([Deadlocks, Passes, Passes], |found| matches!(found, Conclusion::Dependent(_))),
             ([Passes, Deadlocks, Passes], |found| matches!(found, Conclusion::Dependent(_))),
-            // What the scheduler never lets pass, and passes always without it, is no deadlock.
+            // If it never passes with the scheduler and always passes without, it is no deadlock.
             ([Deadlocks, Deadlocks, Passes], |found| *found == Conclusion::Stable),
         ] {
             let (short, waited, is_natural) = judged(ends, Duration::from_secs(60));
             assert!(is_as_expected(&short), "{short:?}");
             assert!(waited < LEAST + Duration::from_secs(1), "{waited:?}");
-            // A limit that is short already is not shortened.
+            // A short limit is not shortened further.
             let (long, all, other) = judged(ends, LEAST);
             assert_eq!((&short, is_natural), (&long, other));
             assert!(all == Duration::ZERO || all.as_secs() >= 2, "{all:?}");
@@ -232,7 +231,7 @@ mod tests {
         let (found, waited) = judged(&[Source::Sleep]);
         assert_eq!(found, Conclusion::Broken);
         assert!(waited < LEAST + Duration::from_secs(1), "{waited:?}");
-        // A child may be what it waits for.
+        // It may wait for a child.
         let (found, waited) = judged(&[Source::Sleep, Source::Child]);
         assert_eq!((found, waited), (Conclusion::Broken, usual));
     }

@@ -1,9 +1,8 @@
-//! How a test ends when every open choice is made in one way only, and whether two such runs are
-//! the same.
+//! Judges a test with one fixed set of choices, and whether two such runs are equal.
 //!
-//! The canonical world makes all choices as a clean run does; that of a seed makes them as
-//! `STD` does with it. Nothing is searched: a test that fails in the world of a seed and passes in
-//! the canonical one depends on a choice, and a campaign shows on which.
+//! In canonical order, all choices are those of a clean run; with a seed, they are those of this
+//! seed at `STD`. Nothing is searched. A test that fails with a seed and passes in canonical order
+//! depends on a choice, and a campaign shows on which.
 
 use nondex_core::{PointRecord, ScheduleRecord};
 
@@ -15,10 +14,10 @@ use super::run::Run;
 use super::timing::is_of_file_time;
 use super::world::World;
 
-/// What is concluded about `test` in this world. A test is stable here if it passes.
+/// Returns the conclusion about the test with these choices. Here a test is stable if it passes.
 ///
 /// # Errors
-/// The runs to make first.
+/// Returns the runs to make first.
 pub(super) fn judge(question: Question<'_>, world: &World) -> Result<Conclusion, Missing> {
     let test = question.test;
     let (options, evidence) = (question.options, question.evidence);
@@ -49,14 +48,15 @@ pub(super) fn judge(question: Question<'_>, world: &World) -> Result<Conclusion,
     })))
 }
 
-/// Whether two runs of one spec did the same, as far as both recorded it: how they ended, the
-/// choices that they reached, what their threads did, and what they wrote.
+/// Returns whether two runs of one spec were equal, as far as both were recorded. Compares the
+/// outcomes, the choices that they reached, what their threads did, and their output.
 pub fn are_same(first: &Run, second: &Run) -> bool {
     let message = |run: &Run| run.failure.as_ref().map(|failure| failure.message.clone());
     let points = |run: &Run| -> Vec<PointRecord> {
         run.points.iter().filter(|point| !is_of_file_time(&point.site)).cloned().collect()
     };
-    // Where something outside decides when a thread goes on, so do its operations.
+    // If something outside decides when a thread continues, the operations of threads may differ
+    // too.
     let course = |run: &Run| {
         let schedule = run.schedule.as_ref()?;
         Some((schedule.steps, schedule.switches, schedule.time_us))

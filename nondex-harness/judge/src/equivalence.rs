@@ -1,8 +1,8 @@
-//! Which runs need not be made because their choices are those of a run that was made.
+//! Decides which runs are redundant because another run made the same choices.
 //!
-//! A test that is deterministic but for its choices does the same in two runs up to the first
-//! choice that differs. So if two specs decide alike at every choice point that a run under the
-//! first one *reached*, then a run under the second one is that very run.
+//! Two runs of a test that is otherwise deterministic are equal up to the first choice that
+//! differs. If two specs decide alike at every choice point that a run under the first one
+//! *reached*, a run under the second one would be the same run.
 
 use std::ops::Range;
 
@@ -15,12 +15,12 @@ use nondex_core::{
 use super::run::Run;
 use super::timing::has_timing;
 
-/// Beyond this many elements two permutations are not compared: they are hardly ever the same (1 in
-/// 8!).
+/// Maximum number of elements up to which two permutations are compared. Longer ones are almost
+/// never equal (1 in 8! even for eight elements).
 const MAX_LEN: u64 = 8;
 
-/// Whether a run under `other` makes the very choices that `run`, under `made`, made. Both specs
-/// are of the same test. False when that cannot be known.
+/// Returns whether a run under `other` makes the same choices as `run`, which was made under
+/// `made`. Both specs are of the same test. Returns false if this is unknown.
 pub fn decide_alike(made: &RunSpec, other: &RunSpec, run: &Run) -> bool {
     if !(made.given().is_empty() && other.given().is_empty()) {
         return made == other;
@@ -43,11 +43,11 @@ pub fn decide_alike(made: &RunSpec, other: &RunSpec, run: &Run) -> bool {
     run.points.iter().filter(may_differ).all(|point| alike_at(made, other, point, &run.choices))
 }
 
-/// Of two specs that make the same choices but for their scopes, the scopes in which they may
-/// differ: all between the first ones and the last ones that they have in common. `None` for any
-/// other two.
+/// Returns the scopes in which two specs may make different choices, if they only differ in their
+/// scopes. These are all scopes except a common prefix and a common suffix. Returns `None` for any
+/// other two specs.
 ///
-/// A search compares hundreds of specs that have hundreds of scopes in common.
+/// This speeds up searches, which compare hundreds of specs with hundreds of common scopes.
 fn differing_scopes<'a>(a: &'a RunSpec, b: &'a RunSpec) -> Option<Vec<&'a Scope>> {
     let drawn = |spec: &RunSpec| (spec.seed(), spec.level(), spec.schedule());
     if drawn(a) != drawn(b) {
@@ -72,18 +72,19 @@ fn differing_scopes<'a>(a: &'a RunSpec, b: &'a RunSpec) -> Option<Vec<&'a Scope>
     Some(a.iter().chain(b).collect())
 }
 
-/// Whether some of the calls at a point are in this scope.
+/// Returns whether some of the calls at a point are in this scope.
 fn is_within(scope: &Scope, point: &PointRecord) -> bool {
     let calls = scope.calls.as_ref();
-    // Most differ in the line.
+    // Compare the line first: most differ in it.
     scope.site.line == point.site.line
         && calls.is_none_or(|calls| calls.thread == point.thread)
         && scope.site == point.site
 }
 
-/// Whether every thread comes to a choice of threads and time under both specs, or under neither,
-/// up to the first choice that is decided otherwise: which operations that are is the seed's at its
-/// level, so that another spec's are not among the points.
+/// Returns whether threads reach choices of threads and time under both specs or under neither.
+/// They must reach the same ones up to the first choice that differs. The seed and its level
+/// determine which operations are choices, so those of another spec are not among the recorded
+/// points.
 pub(super) fn are_scheduled_alike(a: &RunSpec, b: &RunSpec) -> bool {
     let decides = |spec: &RunSpec| match spec.selection() {
         None => false,
@@ -100,7 +101,7 @@ pub(super) fn are_scheduled_alike(a: &RunSpec, b: &RunSpec) -> bool {
     }
 }
 
-/// Whether the seed decides at `site` in a run of `spec`, at least for some calls.
+/// Returns whether the seed decides at `site` in a run of `spec`, at least for some calls.
 pub fn is_made(spec: &RunSpec, site: &Site, thread: &str) -> bool {
     spec.selected(site, thread) != Selected::None
 }
@@ -110,7 +111,7 @@ fn alike_at(a: &RunSpec, b: &RunSpec, point: &PointRecord, choices: &[ChoiceReco
     if a_made == Selected::None && b_made == Selected::None {
         return true;
     }
-    // Most values depend on the seed alone, whatever the level.
+    // Most values depend on the seed only, not on the level.
     let family = point.site.family;
     let is_value = !family.is_of_orders();
     let is_same_seed = a.seed() == b.seed() && (is_value || a.schedule() == b.schedule());
@@ -131,7 +132,7 @@ fn alike_at(a: &RunSpec, b: &RunSpec, point: &PointRecord, choices: &[ChoiceReco
     are_alike && listed == point.count
 }
 
-/// Which of the calls that a run reached are left to the seed.
+/// Returns which of the calls that a run reached are left to the seed.
 fn made(spec: &RunSpec, point: &PointRecord) -> Selected {
     let made = spec.selected(&point.site, &point.thread);
     let (Selected::In(ranges) | Selected::NotIn(ranges)) = &made else { return made };
@@ -144,7 +145,7 @@ fn made(spec: &RunSpec, point: &PointRecord) -> Selected {
     }
 }
 
-/// How many of the numbers below `end` are in one of the ranges.
+/// Returns how many of the numbers below `end` are in at least one of the ranges.
 fn number_within(ranges: &[Range<u64>], end: u64) -> u64 {
     let mut ranges: Vec<_> = ranges.iter().map(|range| range.start..range.end.min(end)).collect();
     ranges.sort_unstable_by_key(|range| range.start);
@@ -157,16 +158,16 @@ fn number_within(ranges: &[Range<u64>], end: u64) -> u64 {
     number
 }
 
-/// The order of one call, as far as it is known without running it.
+/// Order of one call, as far as it is known without a run.
 #[derive(PartialEq, Eq)]
 enum Order {
     Base,
     Permuted(Vec<usize>),
-    /// Of the elements sorted by content.
+    /// Permutation of the elements sorted by content.
     OfContents(Vec<usize>),
 }
 
-/// The order that a run of `spec` takes at a choice that was recorded at level `recorded`.
+/// Returns the order that a run of `spec` takes at a choice that was recorded at level `recorded`.
 fn order(spec: &RunSpec, made: &Selected, recorded: Level, choice: &ChoiceRecord) -> Option<Order> {
     if !made.contains(choice.ordinal) || choice.keeps_base(spec.level()) {
         return Some(Order::Base);

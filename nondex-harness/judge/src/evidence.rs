@@ -1,4 +1,4 @@
-//! The runs of one test, as answers to questions.
+//! Stores the runs of one test and answers questions from them.
 
 mod answers;
 
@@ -15,39 +15,40 @@ use super::timing::has_timing;
 
 /// All runs of one test.
 ///
-/// A question that was answered once is answered in constant time, so that asking all of them again
-/// after each batch stays cheap with thousands of seeds.
+/// Answers are cached: repeating a question takes constant time. All questions are repeated after
+/// each batch, so this keeps a campaign with thousands of seeds cheap.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     runs: Vec<(RunSpec, Vec<Run>)>,
-    /// The places in `runs` of the specs with this key.
+    /// Indices into `runs` of the specs with this key.
     places: HashMap<Key, Vec<usize>>,
-    /// Which run represents a spec that was not run, as found before.
+    /// Cache: the index into `runs` of the spec that represents a spec without runs.
     implied: RefCell<HashMap<Key, Vec<(RunSpec, usize)>>>,
-    /// Whether the output of a failing run in canonical order is kept already, and of another: the
-    /// one that is replayed is most often the first of its kind.
+    /// Whether the output of a failing clean run is stored, and whether that of another failing run
+    /// is. The replayed run is usually the first of its kind.
     has_output: [bool; 2],
-    /// The same of a passing one.
+    /// Whether the output of a passing run is stored.
     has_passing_output: bool,
-    /// The place, and the run there, whose output is kept because it made all choices but some and
-    /// passed.
+    /// Index into `runs`, and of a run there, of the last passing run that made all choices except
+    /// some. Its output is stored.
     rest: Option<(usize, usize)>,
     prune: bool,
-    /// Whether a run reached a choice of threads or time. Another one may have come to none only
-    /// because its seed chose so.
+    /// Whether a run reached a choice of threads or time. A run without such a choice may have
+    /// reached none only because of its seed.
     is_timed: bool,
-    /// How many runs the time limit ended that were made again with a longer one.
+    /// Number of runs that the time limit ended and that were repeated with a longer limit.
     replaced: usize,
-    /// Whether runs of one spec ended in two ways: something decides that is no choice, so that no
-    /// run represents another.
+    /// Whether two runs of one spec had different outcomes. Then something other than a choice
+    /// decides, and no run represents another.
     is_contradicted: bool,
-    /// Whether a run read random bytes that no seed controls: the same holds then.
+    /// Whether a run read random bytes that no seed controls. Then no run represents another
+    /// either.
     is_uncontrolled: bool,
-    /// The budgets that are spent.
+    /// Spent budgets.
     spent: Spent,
 }
 
-/// Key that nearly distinguishes specs of one test, and is cheap to hash.
+/// Cheap hash key that nearly identifies a spec of one test.
 type Key = (Level, u64, u8, usize, usize);
 
 fn key(spec: &RunSpec) -> Key {
@@ -61,24 +62,25 @@ fn key(spec: &RunSpec) -> Key {
 }
 
 impl Evidence {
-    /// No runs yet. With `prune`, a run that makes the choices of another one is not asked for.
+    /// Returns a store without runs. With `prune`, a run also answers for specs that make the same
+    /// choices.
     pub fn new(prune: bool) -> Self {
         Evidence { prune, ..Evidence::default() }
     }
 
-    /// Takes note that these budgets are spent: from now on no experiment is made for what they are
-    /// for.
+    /// Records which budgets are spent. From now on, no experiments are requested for their
+    /// purposes.
     pub const fn spend(&mut self, spent: Spent) {
         self.spent = spent;
     }
 
-    /// The budgets that are spent.
+    /// Returns which budgets are spent.
     pub const fn spent(&self) -> Spent {
         self.spent
     }
 
-    /// The answer to a question that serves this purpose, or `None` where there is none and its
-    /// budget is spent.
+    /// Returns the answer to a question that serves `purpose`. Returns `None` if it needs more runs
+    /// and their budget is spent.
     ///
     /// # Errors
     /// The runs to make first.
@@ -94,18 +96,18 @@ impl Evidence {
         }
     }
 
-    /// Whether threads and time take the course that is chosen for them in runs of `spec`.
+    /// Returns whether runs of `spec` have chosen thread schedules and chosen time.
     pub const fn chooses_timing(&self, spec: &RunSpec) -> bool {
         self.is_timed && spec.is_scheduled()
     }
 
-    /// Adds a run of `spec`, which names no record. It replaces one that a shorter time limit
-    /// ended.
+    /// Adds a run of `spec`. It replaces an earlier run of the spec that a shorter time limit
+    /// ended. The spec must not name a recording.
     pub fn add(&mut self, spec: RunSpec, mut run: Run) {
         if run.passed() && self.times_out(&spec, &run) {
             run = run.timed_out();
         }
-        // Most often it reached what the clean run reached, or the run before.
+        // Usually it reached the same points as the clean run or the previous run: share them.
         let ends = [self.runs.first(), self.runs.last()];
         let known = || ends.into_iter().flatten().flat_map(|(_, runs)| runs);
         if let Some(same) = known().map(|run| &run.points).find(|p| **p == run.points) {
@@ -148,8 +150,8 @@ impl Evidence {
         }
     }
 
-    /// Whether a run slept so long that it would have timed out in real time, as no clean run does:
-    /// a choice decides that.
+    /// Returns whether a run slept beyond its limit in virtual time while no clean run did. In real
+    /// time it would have timed out, because of a choice.
     fn times_out(&self, spec: &RunSpec, run: &Run) -> bool {
         let mut clean = self.all().filter(|(spec, _)| spec.is_clean()).peekable();
         run.oversleeps()
@@ -158,15 +160,15 @@ impl Evidence {
             && clean.all(|(_, run)| !run.oversleeps())
     }
 
-    /// The number of the first run at `place` that was ended by a shorter time limit than `run`
+    /// Returns the index of the first run at `place` that a shorter time limit ended than `run`
     /// had.
     fn cut_short(&self, place: usize, run: &Run) -> Option<usize> {
         let mut runs = self.runs[place].1.iter();
         runs.position(|earlier| earlier.outcome == Outcome::TimedOut && earlier.limit < run.limit)
     }
 
-    /// Forgets the output of a run that comes to `place`, or that of an earlier one, unless it is
-    /// needed.
+    /// Drops the output of `run`, which is about to be stored at `place`, unless it is needed.
+    /// Drops the output of an earlier run if this one supersedes it.
     fn keep_output(&mut self, spec: &RunSpec, place: Option<usize>, run: &mut Run) {
         if run.output.is_none() {
             return;
@@ -181,7 +183,7 @@ impl Evidence {
             }
             return;
         }
-        // Two runs of one spec that wrote something else are compared.
+        // Two runs of one spec with different output are compared later: keep both.
         let first = place.map(|place| &self.runs[place].1[..]);
         if let Some([first]) = first
             && first.output.is_some()
@@ -203,7 +205,7 @@ impl Evidence {
         self.places.get(&key(spec))?.iter().copied().find(|&place| self.runs[place].0 == *spec)
     }
 
-    /// Adds those runs that there are.
+    /// Adds the runs that were made; skips `None`.
     pub fn extend(&mut self, runs: impl IntoIterator<Item = (RunSpec, Option<Run>)>) {
         for (spec, run) in runs {
             if let Some(run) = run {
@@ -212,17 +214,17 @@ impl Evidence {
         }
     }
 
-    /// Every run with its spec.
+    /// Returns every run with its spec.
     pub fn all(&self) -> impl Iterator<Item = (&RunSpec, &Run)> {
         self.runs.iter().flat_map(|(spec, runs)| runs.iter().map(move |run| (spec, run)))
     }
 
-    /// How many runs there are.
+    /// Returns the number of runs, including those that were replaced.
     pub fn count(&self) -> usize {
         self.runs.iter().map(|(_, runs)| runs.len()).sum::<usize>() + self.replaced
     }
 
-    /// The runs without some of them.
+    /// Returns a copy without the runs for which `is_left_out` holds.
     pub fn without(&self, is_left_out: impl Fn(&RunSpec, &Run) -> bool) -> Self {
         let mut kept = Evidence { spent: self.spent, ..Evidence::new(self.prune) };
         for (spec, run) in self.all().filter(|(spec, run)| !is_left_out(spec, run)) {
@@ -231,7 +233,8 @@ impl Evidence {
         kept
     }
 
-    /// The same runs with other outcomes: used to ask another question of the same runs.
+    /// Returns a copy with the outcomes that `outcome` gives, to ask another question about the
+    /// same runs.
     pub fn with_outcomes(&self, outcome: impl Fn(&Run) -> Outcome) -> Self {
         let mut judged = self.clone();
         judged.implied.get_mut().clear();
@@ -241,8 +244,8 @@ impl Evidence {
         judged
     }
 
-    /// The first spec whose runs did not all end alike, with them. One that was cut has no end, and
-    /// where a test is judged with real threads, its scheduled runs are no evidence.
+    /// Returns the first spec whose runs have different outcomes, with these runs. Runs without an
+    /// outcome are ignored. Unless the test `is_scheduled`, its scheduled runs are ignored too.
     pub fn contradiction(&self, is_scheduled: bool) -> Option<(&RunSpec, &[Run])> {
         self.specs().find(|(spec, runs)| {
             if spec.is_scheduled() && !is_scheduled {
@@ -254,12 +257,12 @@ impl Evidence {
         })
     }
 
-    /// The runs of each spec.
+    /// Returns each spec with its runs.
     pub fn specs(&self) -> impl Iterator<Item = (&RunSpec, &[Run])> {
         self.runs.iter().map(|(spec, runs)| (spec, runs.as_slice()))
     }
 
-    /// The runs of exactly this spec.
+    /// Returns the runs of exactly this spec.
     pub fn of(&self, spec: &RunSpec) -> &[Run] {
         self.place(spec).map_or(&[], |place| &self.runs[place].1)
     }

@@ -1,11 +1,12 @@
-//! Running a test under *all* orders, where there are few.
+//! Runs a test under *all* orders if there are few.
 //!
-//! The choices of a test that is deterministic but for them form a tree: at each node one choice,
-//! with a branch for each order of its elements; which choice comes next, if any, may depend on the
-//! orders before it. A run is a path from the root to a leaf. So the tree is known from the runs
-//! made until now, and the test has been run under all orders when no branch is missing. As every
-//! seed draws its orders from the records, a seed that takes a missing branch is found without
-//! running anything: what fails has a level and a seed like any other run.
+//! The choices of a test that is otherwise deterministic form a tree. Each node is a choice with a
+//! branch for each order of its elements. The next choice, if any, may depend on the orders before
+//! it. A run is a path from the root to a leaf. So the runs made so far show the known part of the
+//! tree, and the test ran under all orders when no branch is missing.
+//!
+//! Every seed draws its orders from the recorded choices. So a seed that takes a missing branch is
+//! found without a run, and a failure there has a level and a seed like any other.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -17,32 +18,32 @@ use super::options::Options;
 use super::question::Question;
 use super::run::Run;
 
-/// How many seeds are looked through for one that takes a missing branch, when there are at most so
-/// many orders: of `n` equally likely ones the last is drawn after about n·ln(n) seeds, and after
-/// n·(ln(n) + 12) with a probability of all but e^-12.
+/// Returns how many seeds are searched for one that takes a missing branch, for at most `orders`
+/// orders. Of `n` equally likely orders, the last is drawn after about n·ln(n) seeds (coupon
+/// collector). After n·(ln(n) + 12) seeds, one is missing with a probability of at most e^-12.
 fn seeds_for(orders: u64) -> u64 {
     (orders as f64 * ((orders as f64).ln() + 12.0)) as u64
 }
 
-/// More orders than these are never all tried.
+/// Maximum number of orders that are all tried.
 pub const MAX_ORDERS: u64 = 10_000;
 
-/// Number of runs that are requested at once.
-const WAVE: usize = 16;
+/// Maximum number of runs that are requested at once.
+const BATCH: usize = 16;
 
-/// What is known of the orders of a test at one level.
+/// Knowledge of the orders of a test at one level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exploration {
-    /// All were run: these seeds, together with the runs in canonical order, show each.
+    /// All orders were run, by these seeds together with the runs in canonical order.
     Complete(Vec<u64>),
-    /// There are too many, or they cannot be distinguished.
+    /// There are too many orders, or they cannot be distinguished.
     Impossible,
 }
 
-/// Runs `test` under all orders at `level`, if there are no more than [may be](limit).
+/// Runs the test under all orders at `level`, if there are no more than the [limit].
 ///
 /// # Errors
-/// The runs to make first.
+/// Returns the runs to make first.
 pub fn explore(question: Question<'_>, level: Level) -> Result<Exploration, Missing> {
     let (options, evidence) = (question.options, question.evidence);
     let limit = limit(options);
@@ -75,13 +76,13 @@ pub fn explore(question: Question<'_>, level: Level) -> Result<Exploration, Miss
     if tree.is_complete(ROOT) {
         return Ok(Exploration::Complete(seeds.into_iter().collect()));
     }
-    // Twice as many as were run before: should the test hang, each of them takes the whole time
+    // At most double the number of runs: if the test hangs, each of them takes the whole time
     // limit.
-    let size = WAVE.min(seeds.len().max(1));
+    let size = BATCH.min(seeds.len().max(1));
     let mut batch = Vec::new();
     let mut branches = HashSet::new();
     for seed in options.seeds.iter().copied().chain(0..seeds_for(limit)) {
-        // At ID and EQ nothing is known before one seed has been run.
+        // At ID and EQ no choice is known before one seed was run.
         if batch.len() == size || tree.is_empty() && !batch.is_empty() {
             break;
         }
@@ -102,12 +103,12 @@ pub fn explore(question: Question<'_>, level: Level) -> Result<Exploration, Miss
     Err(Missing::new(batch).serving(purpose))
 }
 
-/// The levels of those asked for at which a test that never changed its outcome, and has no other
-/// choices, has been run under all orders. All orders at FULL are all that there can be at the
-/// levels below it, but for STD, where more than orders changes.
+/// Returns the requested levels at which the test ran under all orders. The test must never have
+/// changed its outcome and must have no other choices. All orders at FULL include those of the
+/// levels below it, except STD, which changes more than orders.
 pub fn verified(question: Question<'_>) -> Vec<Level> {
     let mut points = question.repeated().flat_map(|run| run.points.iter());
-    // With other values there may be other orders.
+    // Other values may lead to other orders.
     if points.any(|point| !point.site.family.is_of_orders()) {
         return Vec::new();
     }
@@ -123,13 +124,13 @@ pub fn verified(question: Question<'_>) -> Vec<Level> {
     levels
 }
 
-/// How many orders of a test are all tried.
+/// Returns the number of orders up to which all orders of a test are tried.
 pub fn limit(options: &Options) -> u64 {
     options.exhaustive.max(options.seeds.len() as u64).min(MAX_ORDERS)
 }
 
-/// Whether a run in canonical order is one of the runs of this level, and is known from what every
-/// run record.
+/// Returns whether a run in canonical order counts as a run of this level, and its choices are
+/// known from what every run records.
 const fn is_plain(level: Level) -> bool {
     matches!(level, Level::One | Level::Full)
 }
@@ -138,19 +139,19 @@ fn drawn(spec: &RunSpec, choice: &ChoiceRecord) -> Option<Vec<usize>> {
     Some(draw(spec.schedule(), spec.level(), spec.seed(), choice)?.collect())
 }
 
-/// The runs of a test at one level as a tree of choices.
+/// Tree of the choices in the runs of a test at one level.
 struct Tree {
     level: Level,
     limit: u64,
     nodes: Vec<Node>,
-    /// Whether a path has more orders than may be tried, runs contradict each other, or one has not
-    /// told all its choices.
+    /// Whether a path has too many orders, runs contradict each other, or a run did not report all
+    /// its choices.
     is_impossible: bool,
 }
 
 #[derive(Default)]
 struct Node {
-    /// The choice that is made here.
+    /// Choice that is made at this node.
     choice: Option<ChoiceRecord>,
     branches: HashMap<Vec<usize>, usize>,
     /// Whether a run ended here.
@@ -164,7 +165,7 @@ impl Tree {
         Tree { level, limit, nodes: vec![Node::default()], is_impossible: false }
     }
 
-    /// Adds a run, whose choices took these orders.
+    /// Adds a run whose choices took these orders.
     fn add(&mut self, run: &Run, order: impl Fn(&ChoiceRecord) -> Option<Vec<usize>>) {
         let added = all_choices(run, self.level).and_then(|choices| self.add_path(choices, order));
         self.is_impossible |= added.is_none();
@@ -177,7 +178,8 @@ impl Tree {
     ) -> Option<()> {
         let mut node = ROOT;
         let mut orders = 1_u64;
-        // Of choices that agree in what their level looks at, the first one decides.
+        // Among choices that are equal as far as the level looks at them, the first one decides for
+        // all.
         let mut made = HashSet::new();
         for choice in choices.iter().filter(|choice| !choice.keeps_base(self.level)) {
             if !made.insert(key(self.level, choice)?) {
@@ -188,7 +190,8 @@ impl Tree {
                 return None;
             }
             let known = self.nodes[node].choice.get_or_insert(*choice);
-            // After the same orders comes the same choice, or something else than orders decides.
+            // Equal orders must lead to the same choice. Otherwise something other than orders
+            // decides.
             if known != choice || self.nodes[node].is_leaf {
                 return None;
             }
@@ -211,7 +214,7 @@ impl Tree {
         self.nodes[ROOT].is_leaf
     }
 
-    /// Whether no branch is missing from here on.
+    /// Returns whether no branch below `node` is missing.
     fn is_complete(&self, node: usize) -> bool {
         let Node { choice, branches, is_leaf } = &self.nodes[node];
         match choice {
@@ -223,8 +226,8 @@ impl Tree {
         }
     }
 
-    /// The first branch without a run that a run takes whose choices have these orders: its node,
-    /// and the order there.
+    /// Returns the first branch without a run on the path with these orders: its node, and the
+    /// order there.
     fn missing_branch(
         &self,
         order: impl Fn(&ChoiceRecord) -> Option<Vec<usize>>,
@@ -241,8 +244,8 @@ impl Tree {
     }
 }
 
-/// Whether a clean run shows that no order is drawn at `level`, or that not all that is drawn is an
-/// order. No seed need be run to see that.
+/// Returns whether a clean run shows that trying orders at `level` is useless: no order is drawn,
+/// or something else is drawn too. No seed needs to run to see this.
 fn has_nothing_to_try(run: &Run, level: Level) -> bool {
     let mut varying = run.points.iter().map(|point| point.site.family);
     match all_choices(run, level) {
@@ -251,9 +254,9 @@ fn has_nothing_to_try(run: &Run, level: Level) -> bool {
     }
 }
 
-/// The orders of a run that a run at `level` chooses, if it chooses nothing else and it is known
-/// that there were no others: threads that were killed have not told theirs. What does not vary at
-/// this level is what it is in every run there.
+/// Returns the choices of an order in this run. Returns `None` if a run at `level` makes other
+/// choices too, or if some may be unknown because a thread was killed before it could report.
+/// Choices that do not vary at this level are ignored.
 fn all_choices(run: &Run, level: Level) -> Option<&[ChoiceRecord]> {
     let mut count = 0;
     for point in &*run.points {

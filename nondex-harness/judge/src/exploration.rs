@@ -1,7 +1,7 @@
-//! Which seeds, schedules and orders of a test are tried.
+//! Selects the seeds, schedules and orders of a test that are tried.
 //!
-//! Level by level, all seeds, and all schedules and orders where they are few. Within a budget each
-//! level has its first seeds before any has all of them.
+//! Each level has all its seeds, and all schedules and orders if there are few. With a budget, the
+//! first seeds of every level come before the other seeds of any level.
 
 use nondex_core::{Level, Outcome, RunSpec};
 
@@ -13,20 +13,20 @@ use super::run::Run;
 use super::sampling::seed_specs;
 use super::{systematic, unseen};
 
-/// Number of hangs at one level after which its other seeds are not tried: each costs the whole
-/// time limit.
+/// Maximum number of hangs at one level, after which its other seeds are skipped: each takes the
+/// whole time limit.
 pub(super) const MAX_HANGS: usize = 2;
 
-/// Maximum number of specs that are requested at a time. Each of them is compared with the others,
-/// and a run may imply those that have not been requested yet.
+/// Maximum number of specs that are requested at a time. They are compared with each other, and a
+/// run may answer for specs that were not requested yet.
 pub(super) const MAX_REQUESTED: usize = 256;
 
-/// How many seeds are tried at every level before the next ones are at any.
+/// Numbers of seeds that are tried at every level before any level has more.
 const SURVEYS: [usize; 2] = [1, 3];
 
 /// Tries the first seeds at every level, and returns whether the outcome changes under one of them.
-/// So a little is known of each level when the budget is spent. A test whose outcome changes is run
-/// as without a budget.
+/// So each level has some evidence when the budget is spent. A test whose outcome changes is then
+/// run independent of the budget.
 pub(super) fn survey(question: Question<'_>, passes_clean: bool) -> Result<bool, Missing> {
     let evidence = question.evidence;
     let levels = question.options.realistic_first();
@@ -39,7 +39,7 @@ pub(super) fn survey(question: Question<'_>, passes_clean: bool) -> Result<bool,
         }
         let answers = evidence.answers(&specs);
         let mut answers = answers.map_err(|missing| missing.serving(Purpose::Explore))?.into_iter();
-        // It may hang, which takes long: no other level need be tried.
+        // The run may be a hang, which takes long: the other levels need not be tried.
         if answers.any(|answer| answer.run.is_otherwise(passes_clean)) {
             return Ok(true);
         }
@@ -47,9 +47,8 @@ pub(super) fn survey(question: Question<'_>, passes_clean: bool) -> Result<bool,
     Ok(false)
 }
 
-/// Returns those of the level's specs that were tried: all seeds, and all schedules and orders
-/// where they are few. They are fewer if the test hangs, or if nothing more is made for this
-/// `purpose`.
+/// Returns the specs of this level that were tried: all seeds, and all schedules and orders if
+/// there are few. Skips the rest if the test hangs, or if nothing more is made for this `purpose`.
 pub(super) fn answered_specs(
     question: Question<'_>,
     level: Level,
@@ -63,8 +62,7 @@ pub(super) fn answered_specs(
     if !unseen::adds_nothing(question, level)
         && let Exploration::Complete(seeds) = explore(question, level)?
     {
-        let seeds = seeds.into_iter();
-        specs.extend(seeds.map(|seed| question.seed_spec(level, seed)));
+        specs.extend(seeds.into_iter().map(|seed| question.seed_spec(level, seed)));
     }
     let mut seeds = seed_specs(question, level);
     seeds.retain(|spec| !specs.contains(spec));
@@ -75,7 +73,7 @@ pub(super) fn answered_specs(
     let mut hangs = 0;
     let mut answered = 0;
     while answered < specs.len() && hangs < MAX_HANGS {
-        // As many again as are known not to hang; one by one once one does.
+        // Batches double while no run hangs. After a hang, specs run one by one.
         let chunk = match hangs {
             0 => answered.clamp(1, MAX_REQUESTED),
             _ => 1,
@@ -93,7 +91,7 @@ pub(super) fn answered_specs(
     Ok(specs)
 }
 
-/// Whether a run took as long as a run may that does not end.
+/// Returns whether a run took as long as one that does not end.
 pub(super) fn is_long(run: &Run) -> bool {
     run.outcome == Outcome::TimedOut || deadlock::waits_for_others(run)
 }

@@ -1,12 +1,14 @@
-//! Seeds beyond the requested ones, of tests for which ten draws are little evidence.
+//! Tries further seeds for tests for which ten draws are little evidence.
 //!
-//! Ten draws are many of the order of a map, and few of the schedules of threads or of random
-//! bytes: what fails once in fifty runs on a busy machine fails in as few of these. So such a test
-//! has more seeds at the level whose choices and delays a busy machine has today, while the budget
-//! lasts. A test that fails in a plain build, and here with longer delays only, never or always,
-//! has them in any case: that it fails for an unknown reason is the last thing to say. A test that
-//! takes the time for a random number has them once it fails with real time. One that reaches
-//! orders or values and fails at a stronger level has them once that is found.
+//! Ten draws cover many orders of a map, but few schedules of threads or random bytes. A failure in
+//! one of fifty runs on a busy machine is as rare among these draws. So such a test gets more seeds
+//! while the budget lasts. They are tried at the level with the choices and delays that a busy
+//! machine has today.
+//!
+//! Some tests get them independent of the budget. These tests fail in a plain build, but under the
+//! seeds never, always, or only with longer delays: all else is tried before the cause counts as
+//! unknown. A test that uses the time as a random number gets them once it fails in real time. A
+//! test that reaches orders or values and fails at a stronger level gets them after that finding.
 
 use nondex_core::{Level, RunSpec, model};
 
@@ -19,56 +21,56 @@ use super::run::Run;
 use super::sampling::seed_specs;
 use super::timing::is_timing;
 
-/// Number of seeds, with the requested ones.
+/// Total number of seeds, including the requested ones.
 const SEEDS: usize = 100;
 
-/// The further seeds.
+/// Returns the further seeds.
 fn seeds(options: &Options) -> impl Iterator<Item = u64> {
     let number = SEEDS.saturating_sub(options.seeds.len());
     (0..).filter(|seed| !options.seeds.contains(seed)).take(number)
 }
 
-/// The first seed after all that a campaign with these options may try.
+/// Returns the first seed after all seeds that a campaign with these options may try.
 pub fn first_untried(options: &Options) -> u64 {
     let further = options.further_seeds.map(|_| seeds(options));
     let last = options.seeds.iter().copied().chain(further.into_iter().flatten()).max();
     last.map_or(0, |last| last.saturating_add(1))
 }
 
-/// Whether a run drew random bytes.
+/// Returns whether a run drew random bytes.
 fn draws_bytes(run: &Run) -> bool {
     run.points.iter().map(|point| &point.site).any(|site| site.api == model::GETRANDOM.api)
 }
 
-/// Whether a run reached a choice of an order or a value. Where the clock starts is none: any test
-/// that measures a duration reaches it.
+/// Returns whether a run reached a choice of an order or a value. The start of the clock does not
+/// count: any test that measures a duration reaches it.
 fn has_values(run: &Run) -> bool {
     let mut sites = run.points.iter().map(|point| &point.site);
     sites.any(|site| !is_timing(site) && !clock_start::is_start(site))
 }
 
-/// The specs of the further seeds of a test whose outcome changes at a stronger level, if it
-/// `is_found` there.
+/// Returns the specs of the further seeds of a test. `is_found` is whether its outcome changes at a
+/// stronger level.
 fn specs<'a>(question: Question<'a>, is_found: bool) -> impl Iterator<Item = RunSpec> + 'a {
     let options = question.options;
     let clean = question.clean().first();
-    // A plain build showed it to be flaky: any choice that it reaches may be why.
+    // If a plain build shows that it is flaky, any choice that it reaches may be the reason.
     let is_flaky = options.further_seeds == Some(Purpose::Explain);
-    let is_rare = |run: &Run| {
+    let is_rare = clean.is_some_and(|run| {
         run.has_threads() || draws_bytes(run) || (is_found || is_flaky) && has_values(run)
-    };
-    let is_rare = clean.is_some_and(is_rare);
-    let takes_chances = clean.is_some_and(|clean| {
+    });
+    let fails_by_clock = clean.is_some_and(|clean| {
         let differs = question.natural().iter().any(|run| run.is_otherwise(clean.passed()));
         differs && clock_start::is_read(clean)
     });
-    let is_wanted =
-        options.tries_seeds() && options.levels.contains(&Level::Std) && (is_rare || takes_chances);
+    let is_wanted = options.tries_seeds()
+        && options.levels.contains(&Level::Std)
+        && (is_rare || fails_by_clock);
     seeds(options).filter(move |_| is_wanted).map(move |seed| question.seed_spec(Level::Std, seed))
 }
 
-/// Those of the further seeds that were tried: until the outcome changes, and none where the
-/// options ask for none.
+/// Returns the further seeds that were tried until the outcome changed. Returns none if the options
+/// request none.
 pub(super) fn answered_specs(
     question: Question<'_>,
     passes_clean: bool,
@@ -82,7 +84,7 @@ pub(super) fn answered_specs(
     }
     let mut answered = 0;
     while answered < specs.len() {
-        // As many again as were tried.
+        // Batches double: each is as large as all before it.
         let end = specs.len().min(answered + answered.max(1));
         let answers = evidence.answers(&specs[answered..end]);
         let mut answers = answers.map_err(|missing| missing.serving(purpose))?.into_iter();
@@ -95,14 +97,15 @@ pub(super) fn answered_specs(
     Ok(specs)
 }
 
-/// The seeds that are tried at this level, and those of the further ones that were run there.
+/// Returns the specs of the requested seeds at this level, and those of further seeds that were run
+/// there.
 pub fn tried(question: Question<'_>, level: Level) -> Vec<RunSpec> {
     let mut specs = seed_specs(question, level);
     specs.extend(made(question, level));
     specs
 }
 
-/// Those of the further seeds that were run at this level.
+/// Returns the specs of the further seeds that were run at this level.
 pub fn made(question: Question<'_>, level: Level) -> Vec<RunSpec> {
     let specs = specs(question, true);
     let is_made = |spec: &RunSpec| spec.level() == level && !question.evidence.of(spec).is_empty();
@@ -122,8 +125,8 @@ mod tests {
     use crate::plain::PlainBuild;
     use crate::simulation::{made, options, point, run, runs_at, settle, simulate, site};
 
-    /// The run of a test with this number of threads that has another outcome under one seed of a
-    /// hundred.
+    /// Returns the run of a test with this number of threads that has another outcome under one
+    /// seed of a hundred.
     fn seldom(passes: bool, threads: u64, spec: &RunSpec) -> Run {
         let is_seldom = made(spec, 1) && spec.level() == Level::Std && spec.seed() == 41;
         Run {
@@ -236,7 +239,7 @@ mod tests {
             });
             conclusion
         };
-        // One thread or two: an order may decide as well.
+        // With one thread or two: an order may decide as well.
         for threads in [1, 2] {
             assert_eq!(judged(0, threads), Conclusion::Broken);
             assert_eq!(judged(3, threads), Conclusion::FailsOnlyHere);

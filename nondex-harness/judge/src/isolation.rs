@@ -1,14 +1,15 @@
-//! Tests that disturb each other, and how they are judged all the same.
+//! Judges tests that disturb each other.
 //!
-//! Tests run in separate processes, several at once, but may share something outside them: a path
-//! below `/tmp` that is made from a counter within the process, a port. What fails only then is no
-//! finding: `cargo test`, with all tests in one process, never sees it. So what is concluded from
-//! runs *together* with others is believed when it is consistent; otherwise the test runs again
-//! *alone*, while no other test does, and is judged from those runs only.
+//! Tests run in separate processes, several at once. They may still share something outside their
+//! processes: a port, or a path below `/tmp` that is made from a counter within the process. A
+//! failure that needs such a collision is no finding: `cargo test`, with all tests in one process,
+//! never shows it. So a conclusion from runs *together* with other tests is only accepted if it is
+//! consistent. Otherwise the test runs again *alone*, while no other test runs, and is judged from
+//! those runs only.
 //!
-//! It may also find what its own earlier runs left. When its name is random, only this tool makes
-//! that happen, because random values are the same in every run: such a test gets an empty folder
-//! for temporary files with each run alone.
+//! A test may also find files that its own earlier runs left. If their names are random, this
+//! happens only under this tool, because random values repeat in every run. Such a test gets an
+//! empty folder for temporary files in each run alone.
 
 mod alone;
 mod runs;
@@ -32,27 +33,27 @@ use super::question::Question;
 use super::threads;
 use super::verdict::Fact;
 
-/// What a test needs before it can be judged.
+/// What is needed before a test can be judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// Runs of it.
+    /// Runs of the test.
     Runs(Missing),
-    /// Its result after the other tests of its binary.
+    /// Result of the test after the other tests of its binary.
     AfterOthers,
     /// Runs in a plain build.
     Plain {
-        /// How long each may take.
+        /// Time limit of each run.
         limit: Duration,
-        /// Why they would be no evidence.
+        /// Reason why they would be no evidence.
         obstacle: Option<&'static str>,
-        /// Whether it is not judged without them.
+        /// Whether the test cannot be judged without them.
         is_decisive: bool,
     },
-    /// The files that it uses and nobody puts back.
+    /// Files that the test uses and no process restores.
     Files {
-        /// How long the run may take that shows them.
+        /// Time limit of the run that shows them.
         limit: Duration,
-        /// What is known of the test.
+        /// What is known about the test.
         fact: Fact,
     },
 }
@@ -61,8 +62,9 @@ impl Need {
     /// Number of stages.
     pub const STAGES: usize = 3;
 
-    /// The stage in which it is fulfilled, after all runs: what other tests do to a test may make a
-    /// plain build needless, and both may explain what files would. `None` for runs.
+    /// Returns the stage in which the need is met, after all runs; `None` for runs. The effects of
+    /// other tests may make a plain build redundant, and both may make the search for files
+    /// redundant.
     pub const fn stage(&self) -> Option<usize> {
         match self {
             Need::Runs(_) => None,
@@ -73,89 +75,89 @@ impl Need {
     }
 }
 
-/// What a test does with files that nobody puts back.
+/// Effects of files that no process restores on a test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExternalFiles {
-    /// Which of them may be why it fails, or passes since: a sentence.
+    /// Sentence about the files that may be why the test fails, or passes again.
     pub note: Option<String>,
-    /// Number of runs that were made for it.
+    /// Number of runs that were made to find out.
     pub runs: u64,
 }
 
-/// What there is besides the runs of a test, to judge it by.
+/// Means to judge a test besides its runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Available {
     /// Whether other tests can run before it in its process.
     pub others: bool,
-    /// Whether it can be run in a plain build.
+    /// Whether it can run in a plain build.
     pub plain: bool,
-    /// Whether what it does with files can be watched.
+    /// Whether its use of files can be watched.
     pub files: bool,
 }
 
-/// What is concluded about a test, and from which of its runs.
+/// Conclusion about a test, and the runs from which it follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
-    /// What follows.
+    /// Conclusion.
     pub conclusion: Conclusion,
-    /// Whether it follows from the runs alone, not from those together with other tests.
+    /// Whether it follows from the runs alone, not from the runs together with other tests.
     pub from_alone: bool,
-    /// How the runs together with others differed from those alone; `None` when other tests make no
-    /// difference.
+    /// How the runs together with other tests differ from those alone. `None` if other tests make
+    /// no difference.
     pub interference: Option<Interference>,
-    /// Whether more runs might have shown otherwise: the campaign was stopped before they were
+    /// Whether further runs might change the conclusion: the campaign was stopped before they were
     /// made.
     pub is_provisional: bool,
 }
 
 impl Judgement {
-    /// What is known before the last run was made.
+    /// Returns a judgement that later runs may change.
     pub const fn provisional(conclusion: Conclusion) -> Self {
         Judgement { conclusion, from_alone: false, interference: None, is_provisional: true }
     }
 }
 
-/// A test that has a different outcome when other tests run.
+/// Failures of a test that has a different outcome when other tests run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interference {
-    /// Beside other tests, how many runs failed, of how many.
+    /// Failures and runs, together with other tests.
     pub together: [usize; 2],
-    /// The same alone.
+    /// Failures and runs, alone.
     pub alone: [usize; 2],
-    /// What makes the difference.
+    /// Likely reason for the difference.
     pub reason: Reason,
 }
 
-/// What may make a difference to a test that runs alone.
+/// Why a test may have a different outcome when it runs alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Something outside the process that other tests use, too.
+    /// Shared resource outside the process that other tests use too.
     Shared,
-    /// The same, or what its own earlier runs left under a random name.
+    /// Shared resource, or files that earlier runs of the test left under a random name.
     RandomName,
-    /// Time: together with others it takes longer than it may.
+    /// Time: together with other tests, the test exceeds its time limit.
     Time,
     /// Chance: runs of one spec fail about as often alone.
     Chance,
 }
 
-/// What is concluded about `test` from its runs, those after other tests, and those of a plain
-/// build; see [`plan::conclude`].
+/// Returns the conclusion about `test` from its runs, its result after other tests, and its runs in
+/// a plain build; see [`plan::conclude`].
 ///
 /// # Errors
-/// What is needed first.
+/// Returns what is needed first.
 pub fn conclude(
     test: &str,
     options: &Options,
     available: Available,
     runs: &Runs,
 ) -> Result<Judgement, Need> {
-    // One that hangs takes the whole limit in each run alone, and after others, unless it is known
-    // to hang plainly.
+    // A test that hangs would take the whole limit in each run alone and after other tests. A plain
+    // build shows first whether it hangs there too.
     if available.plain && runs.plain.is_none() && runs.hang_together() {
         let question = Question::new(test, options, &runs.together);
         let together = plan::conclude(question).map_err(Need::Runs)?;
-        // What explains it needs no plain build.
+        // An explained hang needs no plain build.
         if together.or_explained(&runs.together, options) == Conclusion::Broken {
             return Err(of_plain_build(&runs.together, options, true));
         }
@@ -174,7 +176,7 @@ pub fn conclude(
         alone::measure(&conclusion, question).map_err(measured)?;
     }
     if available.plain && runs.plain.is_none() && plain::is_wanted(&conclusion) {
-        // It may pass without this tool.
+        // The test may pass without this tool.
         let is_decisive = conclusion == Conclusion::Broken;
         return Err(of_plain_build(evidence, options, is_decisive));
     }
@@ -186,8 +188,8 @@ pub fn conclude(
             return Ok(Judgement { conclusion, ..here });
         }
         let seldom = by_further_seeds(test, options, runs).map_err(Need::Runs)?;
-        // A delay that is confirmed decides the outcome, whatever else the plain build may fail by.
-        // A clock that is only finer here would hide what this one shows.
+        // A confirmed delay decides the outcome, even if the plain build may also fail for another
+        // reason. A finer clock under this tool could hide a failure that the plain build shows.
         let is_confirmed = matches!(
             &here.conclusion,
             Conclusion::Dependent(found) if found.culprits.confirmed && !found.has_clock()
@@ -205,7 +207,7 @@ pub fn conclude(
     }
 }
 
-/// Runs of a plain build, of a test whose runs are these.
+/// Requests runs in a plain build of a test with these runs.
 fn of_plain_build(evidence: &Evidence, options: &Options, is_decisive: bool) -> Need {
     let usual = options.timeout;
     Need::Plain {
@@ -215,7 +217,7 @@ fn of_plain_build(evidence: &Evidence, options: &Options, is_decisive: bool) -> 
     }
 }
 
-/// What further seeds show about a test that is flaky in a plain build.
+/// Returns what further seeds show about a test that is flaky in a plain build.
 fn by_further_seeds(
     test: &str,
     options: &Options,
@@ -223,15 +225,15 @@ fn by_further_seeds(
 ) -> Result<Option<Judgement>, Missing> {
     let options = options.with_further_seeds(Purpose::Explain);
     let judgement = judge(test, &options, runs)?;
-    // Longer delays than this machine has explain nothing that it shows.
+    // Delays longer than this machine has cannot explain its failures.
     let explains = |found: &Dependence| !found.is_of_other_machines();
     let is_explained =
         matches!(&judgement.conclusion, Conclusion::Dependent(found) if explains(found));
     Ok(is_explained.then_some(judgement))
 }
 
-/// Whether files that nobody puts back may be why a test fails, or why one passes that failed
-/// together with others.
+/// Requests the files of a test if they may explain its failures, or why it passes alone after it
+/// failed together with others.
 fn files(question: Question<'_>, runs: &Runs, judgement: &Judgement) -> Option<Need> {
     let options = &*threads::known(question);
     let question = question.with_options(options);
@@ -246,7 +248,7 @@ fn files(question: Question<'_>, runs: &Runs, judgement: &Judgement) -> Option<N
     let limit = match fact {
         Fact::Passes | Fact::PassesUntried if judgement.interference.is_some() => usual,
         Fact::Varies if !is_known() => usual,
-        // What one that hangs each time does with files before is all that is needed.
+        // A test that always hangs shows its use of files before it hangs: a short run suffices.
         Fact::Fails if !is_known() => {
             if failing().all(|run| run.outcome == Outcome::TimedOut) {
                 once_more(usual)
@@ -259,8 +261,8 @@ fn files(question: Question<'_>, runs: &Runs, judgement: &Judgement) -> Option<N
     Some(Need::Files { limit, fact })
 }
 
-/// What is established about `test` when the campaign is stopped; see [`plan::so_far`]. Runs
-/// together with other tests that disagree establish nothing, because those tests may be the
+/// Returns what is established about `test` when the campaign is stopped; see [`plan::so_far`].
+/// Contradictory runs together with other tests establish nothing, because those tests may be the
 /// reason.
 pub fn so_far(test: &str, options: &Options, runs: &Runs) -> Option<Judgement> {
     let from_alone = runs.alone.count() > 0;
@@ -276,7 +278,7 @@ pub fn so_far(test: &str, options: &Options, runs: &Runs) -> Option<Judgement> {
     })
 }
 
-/// As [`conclude`], of a machine that has everything.
+/// Judges the test by its own runs, without other tests before it and without a plain build.
 fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Missing> {
     let question = Question::new(test, options, &runs.together);
     let together = plan::conclude(question)?;
@@ -302,7 +304,7 @@ fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Missin
     })
 }
 
-/// Whether other tests might be the reason for a conclusion that no runs contradict.
+/// Returns whether other tests might cause a conclusion that no runs contradict.
 const fn is_doubtful(conclusion: &Conclusion) -> bool {
     match conclusion {
         Conclusion::Broken | Conclusion::NonDeterministic { .. } => true,

@@ -1,8 +1,8 @@
-//! What a passing test writes, and whether that depends on a choice: a dependence that no assertion
-//! sees yet.
+//! Searches for choices that only change the output of a passing test: a dependence that no
+//! assertion sees yet.
 //!
-//! The search is that for a failure. A run that writes what the clean runs write counts as one that
-//! passes, and any other as one that fails.
+//! The search is that for a failure. A run with the same output as the clean runs counts as passed,
+//! and any other run as failed.
 
 use nondex_core::Outcome;
 
@@ -14,14 +14,14 @@ use super::question::Question;
 use super::run::Run;
 use super::timing::has_timing;
 
-/// How many runs the search may ask for: nothing fails yet.
+/// Maximum number of runs of the search, which is small because nothing fails yet.
 const BUDGET: usize = 40;
 
-/// The choices on which the output of `test`, which passed in all runs, depends; `None` when there
-/// are none, or when it differs from run to run anyway.
+/// Returns the choices on which the output of the test depends, which passed in all runs. Returns
+/// `None` if there are none, or if the output differs from run to run anyway.
 ///
 /// # Errors
-/// The runs to make first, which are optional.
+/// Returns the runs to make first, which are optional.
 pub(super) fn search(question: Question<'_>) -> Result<Option<Dependence>, Missing> {
     Ok(question.evidence.within_budget(Purpose::Explore, find(question))?.flatten())
 }
@@ -31,7 +31,7 @@ fn find(question: Question<'_>) -> Result<Option<Dependence>, Missing> {
     let mut repeated = question.repeated();
     let Some(first) = repeated.next() else { return Ok(None) };
     let usual = first.written;
-    // In which order threads write is nobody's promise, and hardly anybody's mistake.
+    // The order in which threads write is unspecified, and rarely a mistake.
     if has_timing(first) {
         return Ok(None);
     }
@@ -49,7 +49,7 @@ fn find(question: Question<'_>) -> Result<Option<Dependence>, Missing> {
     }
     let mut culprits = culprit::search(&judged, spec, true, options.search_runs.min(BUDGET))?;
     let is_confirmed = culprits.confirmed && culprits.artefacts().is_none();
-    // A program that writes what a clock shows writes something else in every run.
+    // The output of a program that prints a clock differs in every run.
     let is_other = |group: &Group| !group.sites.iter().all(clock_start::is_start);
     culprits.groups.retain(is_other);
     if !is_confirmed || culprits.groups.is_empty() {
@@ -94,7 +94,7 @@ mod tests {
         });
         assert_eq!(conclusion, Conclusion::Stable);
         assert_eq!(evidence.count(), 2 + 5 * 10);
-        // Now and then only.
+        // It only differs in some runs.
         let mut number = 0;
         let (conclusion, _) = simulate(&options(), |_| {
             number += 1;

@@ -1,20 +1,26 @@
-//! The judge of `cargo nondex`: what follows from the runs of one test, as a pure function of
-//! records.
+//! Draws conclusions about tests from the records of their runs.
 //!
-//! [`isolation::conclude`] gives the [`conclusion`], or the runs that must be made first.
-//! A [`Question`] is a test with its options and its runs; most functions answer one.
-//! [`evidence`] is the runs that were made, and [`missing`] those that are not, for [`plan`].
-//! [`equivalence`] decides which runs are needless, [`patience`] how long they may take, and
-//! [`exhaustive`] which show all there is. [`sampling`] decides which tests need few seeds,
-//! [`further`] which need many, [`certainty`] how sure a test is stable, and `latent` what a
-//! passing test writes. [`culprit`] searches the call that is responsible, [`bisect`] the commit,
-//! [`change`] whether a change is to blame. [`prerequisite`] knows which failures concern the
-//! machine only, [`circumstance`] what may change between runs, [`plain`] what runs without this
-//! tool show, [`threads`] what is judged with real threads. [`isolation`] ensures that tests which
-//! disturb each other are judged from runs on their own, where more than [`chance`] tells them
-//! apart, and [`verdict`] gives the verdict.
-//! [`ending`] asks only how a test ends when all choices are those of one [`world`].
-//! Nothing here runs anything.
+//! Every function is pure: it takes runs as data, and runs no test.
+//!
+//! [`isolation::conclude`] is the entry point. It returns the [`conclusion`] about one test, or the
+//! runs that must be made first. Most functions answer a [`Question`], which combines a test, its
+//! options and its runs.
+//!
+//! - [`evidence`] stores the runs that were made; [`missing`] describes the runs that an answer
+//!   still needs. [`plan`] decides which these are.
+//! - [`equivalence`] decides which runs are redundant, [`patience`] how long a run may take, and
+//!   [`exhaustive`] when all possible orders were tried.
+//! - [`sampling`] decides which tests need few seeds and [`further`] which need many. [`certainty`]
+//!   decides how many runs a stable test needs, and `latent` looks at the output of passing tests.
+//! - [`culprit`] searches for the responsible call and [`bisect`] for the commit. [`change`]
+//!   decides whether a change is to blame.
+//! - [`prerequisite`] recognises failures that only concern the machine, and [`circumstance`] what
+//!   may change between runs. [`plain`] evaluates runs without this tool, and [`threads`] decides
+//!   which tests are judged with real threads.
+//! - [`isolation`] judges tests that disturb each other from runs without concurrent tests, unless
+//!   [`chance`] explains the difference.
+//! - [`verdict`] derives the verdict. [`ending`] only reports the outcome when all choices are
+//!   those of one [`world`].
 
 pub mod bisect;
 pub mod certainty;

@@ -1,52 +1,53 @@
-//! What a question needs before it can be answered.
+//! Experiments that are needed before a question can be answered.
 //!
-//! Whatever is decided is written as plain code that *asks* for the results it needs. An ask that
-//! cannot be answered yet ends that code with [`Missing`]. When the missing experiments have been
-//! made, it is run again from its beginning. So it is a pure function of what was made.
+//! Each decision is plain code that requests the results it needs. If a result does not exist yet,
+//! the code returns [`Missing`]. Once the missing experiments were made, it runs again from its
+//! beginning. So each decision is a pure function of the experiments that were made.
 
 use std::time::Duration;
 
 use nondex_core::RunSpec;
 
 /// Experiments that must be made before a question can be answered: runs of one test, or
-/// [processes](super::order::experiments::ProcessPlan) of several.
+/// [processes](super::order::experiments::ProcessPlan) that run several tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing<E = RunSpec> {
-    /// The experiments, in the order in which they should be made.
+    /// Experiments, in the order in which they should be made.
     pub experiments: Vec<E>,
-    /// How long each may take, if that is not as usual: see [`patience`](super::patience).
+    /// Time limit of each, if not the usual one: see [`patience`](super::patience).
     pub limit: Option<Duration>,
-    /// Whether nothing else may run meanwhile.
+    /// Whether nothing else may run at the same time.
     pub alone: bool,
-    /// Whether each has an empty folder for temporary files.
+    /// Whether each gets an empty folder for temporary files.
     pub fresh: bool,
-    /// What they are for.
+    /// What the experiments are for.
     pub purpose: Purpose,
 }
 
-/// What experiments are made for: whether they can be left out once a [budget](Spent) is spent.
+/// Reason for an experiment. It decides whether the experiment is left out once a [budget](Spent)
+/// is spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Purpose {
-    /// To find something: there is an answer without them.
+    /// Search for findings: an answer exists without it.
     Explore,
-    /// To find what is responsible: there is a less precise answer without them.
+    /// Search for the cause: a less precise answer exists without it.
     Explain,
-    /// There is no answer without them.
+    /// Judgement: no answer exists without it.
     Judge,
 }
 
-/// The budgets of a campaign that are spent: what serves these purposes is left out, and answers
-/// say less.
+/// Budgets of a campaign that are spent. Experiments for these purposes are left out, and answers
+/// are less precise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// That for [exploring](Purpose::Explore).
+    /// Budget for [exploring](Purpose::Explore).
     pub exploring: bool,
-    /// That for [explaining](Purpose::Explain).
+    /// Budget for [explaining](Purpose::Explain).
     pub explaining: bool,
 }
 
 impl Spent {
-    /// Whether experiments for this purpose are left out.
+    /// Returns whether experiments for this purpose are left out.
     pub const fn leaves_out(self, purpose: Purpose) -> bool {
         match purpose {
             Purpose::Explore => self.exploring,
@@ -57,24 +58,24 @@ impl Spent {
 }
 
 impl<E> Missing<E> {
-    /// These experiments, made as usual.
+    /// Requests these experiments, with the usual limit and together with others.
     pub const fn new(experiments: Vec<E>) -> Self {
         Missing { experiments, limit: None, alone: false, fresh: false, purpose: Purpose::Judge }
     }
 
-    /// The same, while nothing else runs.
+    /// Sets whether nothing else may run at the same time.
     pub fn alone(self, alone: bool) -> Self {
         Missing { alone, ..self }
     }
 
-    /// The same, for this purpose.
+    /// Sets the purpose.
     pub fn serving(self, purpose: Purpose) -> Self {
         Missing { purpose, ..self }
     }
 }
 
-/// Asks `question` of a store until it is answered. `make` makes what is missing and adds it to the
-/// store, unless it is stopped: then there is no answer.
+/// Asks `question` of a store until there is an answer. `make` makes the missing experiments and
+/// adds them to the store. Returns `None` if `make` does, because it was stopped.
 pub fn answer<S, T, E>(
     store: &mut S,
     question: impl Fn(&S) -> Result<T, Missing<E>>,
@@ -88,11 +89,12 @@ pub fn answer<S, T, E>(
     }
 }
 
-/// The answers to several questions, or one batch of what they need, one question after the other
-/// and each once. What is needed alone is left out unless nothing else is needed.
+/// Returns the answers to several questions, or one batch of the experiments that they need. The
+/// batch has the experiments question by question, without duplicates. Experiments that must be
+/// made alone are left out unless there are no others.
 ///
 /// # Errors
-/// What is needed, if anything.
+/// Returns the experiments to make first, if any.
 pub fn gather<T, E: PartialEq>(
     answers: impl IntoIterator<Item = Result<T, Missing<E>>>,
 ) -> Result<Vec<T>, Missing<E>> {

@@ -1,13 +1,16 @@
-//! Tests that depend on the tests before them in their process.
+//! Finds tests that depend on the tests before them in their process.
 //!
 //! The tests of a binary are numbered in their original order, which is libtest's. [`experiments`]
-//! are the processes that were made until now: which tests ran in which order, and how each ended.
-//! [`strategy`] selects the orders to try, [`detection`] finds the tests with another outcome in
-//! one of them than alone, and [`roles`] which tests make the difference; [`mod@draws`] separates
-//! what they decide from what random choices decide; [`interleavings`] selects the tests that may
-//! disturb each other at the same time. [`after_others`] is the evidence about a test that fails
-//! alone. As in other modules, whatever needs a process that was not made ends with the
-//! [`MissingProcesses`], and is repeated when there are more.
+//! stores the processes that were made: which tests ran in which order, and the outcome of each. As
+//! elsewhere in this crate, a function that needs further processes returns [`MissingProcesses`]
+//! and is called again when they were made.
+//!
+//! - [`strategy`] selects the orders to try.
+//! - [`detection`] finds the tests whose outcome in one of them differs from that alone.
+//! - [`roles`] finds the tests that make the difference.
+//! - [`mod@draws`] separates the effect of other tests from that of random choices.
+//! - [`interleavings`] selects tests that may disturb each other when they run at the same time.
+//! - [`after_others`] is the evidence about a test that fails alone.
 
 pub mod after_others;
 pub mod detection;

@@ -1,14 +1,17 @@
-//! How long a run may take before it is called a hang.
+//! Decides how long a run may take before it counts as a hang.
 //!
-//! The choices that this tool makes cost time, some levels more than others, so a run that reaches
-//! its time limit where the clean runs end may only be slow. Unless that limit is some hundred
-//! times what the others took, it is no result until the run was made again with a longer one; if
-//! it ends then, that is its outcome. The longer limit applies once at each level. After that,
-//! twenty times as long as its longest run that ended will do for the same test there. The limit is
-//! longer if its clean run takes a good part of the usual one. A run in real time may also take as
-//! long as the test sleeps in virtual time. A test is not waited for longer if it ends in no run,
-//! or if the scheduler ends it because it would not end. It is ended as it would be in canonical
-//! order. Nor is one with real threads whose scheduled runs [prove](deadlock) why it does not end.
+//! The choices of this tool cost time, at some levels more than at others. So a run that reaches
+//! its time limit may only be slow if the clean runs end. Such a time-out counts only after another
+//! run timed out with a longer limit, or if the limit is hundreds of times the duration of the
+//! other runs. If the other run ends, its outcome counts.
+//!
+//! The longer limit applies once at each level. After that, further runs of the test at this level
+//! get twenty times the duration of its longest run that ended. The limits are longer if the clean
+//! run takes a large part of the usual limit, or if a run in real time sleeps for long.
+//!
+//! No longer limit is tried for a test that ends in no run, or that the scheduler ends in canonical
+//! order too. The same holds for a test with real threads whose scheduled runs [prove](deadlock)
+//! why it hangs.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -20,51 +23,51 @@ use super::evidence::Evidence;
 use super::missing::Missing;
 use super::run::Run;
 
-/// How many times the time limit the first run gets that seems to hang.
+/// Factor of the usual time limit that the first run gets that seems to hang.
 pub const LONGER: u32 = 5;
 
-/// How many times as long as the longest run that ended makes a longer limit needless: contended
-/// operations under a seed cost some fifty times what they do in canonical order.
+/// Factor of the longest run that ended from which the usual limit suffices. Contended operations
+/// under a seed cost some fifty times what they cost in canonical order.
 const PROPORTION_BEYOND_DOUBT: u32 = 200;
 
-/// How long that is at least.
+/// Minimum duration of the limit that suffices.
 const BEYOND_DOUBT: Duration = Duration::from_secs(20);
 
-/// How many times as long as the clean run it gets at least.
+/// Factor of the clean run that the longer limit is at least.
 const PROPORTION: u32 = 10;
 
-/// How many times as long as the clean run the others get at least once one hangs for certain.
+/// Factor of the clean run that the limit of further runs is at least, once a hang is proven.
 const PROPORTION_OF_OTHERS: u32 = 5;
 
-/// How many times as long as the longest run that ended they get, up to the usual limit.
+/// Factor of the longest run that ended for further runs, up to the usual limit.
 const PROPORTION_TO_LONGEST: u32 = 20;
 
-/// How long they get at least, if the usual limit is not shorter: a busy machine may stop a process
-/// for seconds.
+/// Minimum limit of further runs unless the usual limit is shorter: a busy machine may stop a
+/// process for seconds.
 const LEAST: Duration = Duration::from_secs(5);
 
-/// How long is enough for one more run of a test that has hung for its `usual` limit as often as it
-/// takes to know that.
+/// Returns the limit of one more run of a test that is known to hang for its `usual` limit.
 pub fn once_more(usual: Duration) -> Duration {
     usual / 10
 }
 
-/// The limit of the next runs of a test that hangs for its `usual` limit, and of which the longest
-/// run that ended took this long.
+/// Returns the limit of the next runs of a test that hangs for its `usual` limit, and whose longest
+/// run that ended took `longest`.
 pub fn once_hung(usual: Duration, longest: Duration) -> Duration {
     of_others(usual, longest).max(once_more(usual))
 }
 
-/// What will do for the others once one hangs for certain: in proportion to the longest run that
+/// Returns the limit of further runs once a hang is proven: in proportion to the longest run that
 /// ended, at most the usual limit.
 fn of_others(usual: Duration, longest: Duration) -> Duration {
     (longest * PROPORTION_TO_LONGEST).max(LEAST).min(usual)
 }
 
-/// The conclusion of `conclude` from the evidence, once no time-out in it is doubtful.
+/// Returns what `conclude` returns, once no time-out in the evidence is doubtful. Sets the time
+/// limit of the runs that it requests.
 ///
 /// # Errors
-/// The runs to make first.
+/// Returns the runs to make first.
 pub fn patiently<T>(
     usual: Duration,
     evidence: &Evidence,
@@ -84,8 +87,9 @@ pub fn patiently<T>(
     })
 }
 
-/// The limit of a run in real time. It is longer than usual where the clean runs show that the test
-/// sleeps for a good part of that in virtual time. A sleep that counts as a hang changes nothing.
+/// Returns the limit of a run in real time. It exceeds the usual limit if the clean runs sleep for
+/// more than half of that limit in virtual time. Sleeps so long that they count as hangs change
+/// nothing.
 pub(super) fn of_real_time(usual: Duration, evidence: &Evidence) -> Duration {
     let clean = evidence.all().filter(|(spec, run)| spec.is_clean() && run.passed());
     let slept = clean.map(|(_, run)| run.virtual_time()).max().unwrap_or_default();
@@ -96,7 +100,7 @@ pub(super) fn of_real_time(usual: Duration, evidence: &Evidence) -> Duration {
     }
 }
 
-/// What is known when the runs are stopped: the evidence without time-outs that are doubtful still.
+/// Returns the evidence without time-outs that are still doubtful, for a campaign that is stopped.
 pub(super) fn certain(usual: Duration, evidence: &Evidence) -> Cow<'_, Evidence> {
     let limits = Limits::new(usual, evidence);
     match limits.doubtful(evidence) {
@@ -105,13 +109,14 @@ pub(super) fn certain(usual: Duration, evidence: &Evidence) -> Cow<'_, Evidence>
     }
 }
 
-/// Whether a run ended, but only after the usual time limit.
+/// Returns whether a run ended, but only after the usual time limit.
 pub fn is_late(run: &Run, usual: Duration) -> bool {
     !timed_out(run) && run.took > usual
 }
 
-/// The longer limit that a run needs so that it ends as it did: that of a run which ended late or,
-/// of one that hangs, that at which a hang at its level was proven.
+/// Returns the longer limit that `run` needs to end the same way, if any. For a run that ended
+/// late, this is its own limit. For a hang, it is the limit at which a hang at its level was
+/// proven.
 pub fn needed(spec: &RunSpec, run: &Run, usual: Duration, evidence: &Evidence) -> Option<Duration> {
     if is_late(run, usual) {
         return Some(run.limit);
@@ -122,29 +127,29 @@ pub fn needed(spec: &RunSpec, run: &Run, usual: Duration, evidence: &Evidence) -
     proven.filter(|limit| timed_out(run) && *limit > usual)
 }
 
-/// Whether the time limit ended it.
+/// Returns whether the time limit ended the run.
 fn timed_out(run: &Run) -> bool {
     run.outcome == Outcome::TimedOut
 }
 
-/// Whether it ended by itself: neither the limit nor the scheduler ended it.
+/// Returns whether the run ended without the time limit and without the scheduler.
 fn has_ended(run: &Run) -> bool {
     !timed_out(run) && (run.schedule_end().is_none() || run.has_no_outcome())
 }
 
-/// The time limits for the runs of one test.
+/// Time limits for the runs of one test.
 #[derive(Clone, Debug)]
 struct Limits {
     usual: Duration,
-    /// What runs in real time get at least.
+    /// Minimum for runs in real time.
     of_real_time: Duration,
-    /// A run that did not end within this limit hangs.
+    /// Limit after which a run counts as a hang.
     long: Duration,
-    /// What will do for the others once one hangs for certain.
+    /// Limit of further runs once a hang is proven.
     of_others: Duration,
-    /// Whether a run ended after the usual limit: others will.
+    /// Whether a run ended after the usual limit: others may too.
     is_slow: bool,
-    /// The levels at which a run hangs for certain.
+    /// Levels at which a hang is proven.
     proven: Vec<Level>,
     /// Whether it is known why runs with real threads do not end.
     is_deadlock: bool,
@@ -153,7 +158,7 @@ struct Limits {
 impl Limits {
     fn new(usual: Duration, evidence: &Evidence) -> Self {
         let ended = || evidence.all().filter(|(_, run)| has_ended(run));
-        // The first one, so that what was sufficient stays so.
+        // The first clean run, so that a limit that was sufficient remains so.
         let clean = ended().find(|(spec, _)| spec.is_clean());
         let clean = clean.map_or(Duration::ZERO, |(_, run)| run.took.min(usual));
         let longest = ended().map(|(_, run)| run.took).max().unwrap_or(usual);
@@ -174,7 +179,7 @@ impl Limits {
         }
     }
 
-    /// How long a run must have been given before it counts as a hang.
+    /// Returns the limit that a run must have had to count as a hang.
     fn sufficient(&self, spec: &RunSpec) -> Duration {
         let limit = if self.proven.contains(&spec.level()) && !self.is_slow {
             self.of_others
@@ -184,13 +189,13 @@ impl Limits {
         limit.max(self.least(spec))
     }
 
-    /// What a run gets at least, whatever is known of others.
+    /// Returns the minimum limit of a run, independent of other runs.
     fn least(&self, spec: &RunSpec) -> Duration {
         if spec.is_scheduled() { Duration::ZERO } else { self.of_real_time }
     }
 
-    /// The first spec with a run that the limit ended too soon, of a test that ended in another
-    /// run.
+    /// Returns the first spec with a run that the limit ended too soon. Returns `None` for a test
+    /// that ended in no run.
     fn doubtful<'a>(&self, evidence: &'a Evidence) -> Option<&'a RunSpec> {
         if !evidence.all().any(|(_, run)| has_ended(run)) {
             return None;
@@ -198,22 +203,25 @@ impl Limits {
         evidence.all().find(|(spec, run)| self.is_too_short(spec, run)).map(|(spec, _)| spec)
     }
 
-    /// Whether a run was ended before it is known that it hangs.
+    /// Returns whether the limit ended a run before it is known that it hangs.
     fn is_too_short(&self, spec: &RunSpec, run: &Run) -> bool {
         let is_understood = self.is_deadlock && deadlock::is_natural(spec);
         timed_out(run) && !is_understood && run.limit < self.sufficient(spec)
     }
 
-    /// The limit of the next runs, when it is not the usual one.
+    /// Returns the limit of the next runs, if it is not the usual one.
     fn next(&self, specs: &[RunSpec]) -> Option<Duration> {
         let is_proven = |spec: &RunSpec| self.proven.contains(&spec.level());
-        let limit = match self.is_slow {
-            true => self.long,
-            false if specs.iter().all(is_proven) => self.of_others,
-            false if specs.iter().any(is_proven) => self.usual.max(self.of_others),
-            false => self.usual,
+        let common = if self.is_slow {
+            self.long
+        } else if specs.iter().all(is_proven) {
+            self.of_others
+        } else if specs.iter().any(is_proven) {
+            self.usual.max(self.of_others)
+        } else {
+            self.usual
         };
-        let limit = specs.iter().map(|spec| self.least(spec)).fold(limit, Duration::max);
+        let limit = specs.iter().map(|spec| self.least(spec)).fold(common, Duration::max);
         (limit != self.usual).then_some(limit)
     }
 }

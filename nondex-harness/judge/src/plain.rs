@@ -1,12 +1,16 @@
-//! Whether a test that fails with this tool fails without it, too.
+//! Decides whether a test that fails with this tool also fails without it.
 //!
-//! What this tool adds to a test (a mirror of std's collections, a variable, time) may make it
-//! fail: one that asserts how large a map is, or how often it allocates. Such a test is not broken.
-//! And what no order decides may still be decided by chance: how often keys are compared, say. A
-//! reading of a clock takes longer with this tool. A test that needs two readings to differ may
-//! pass here with a fine clock, and fail each time without it. So a test is run in a plain build,
-//! as `cargo test` makes it, before it is called broken, or to fail only with this tool or on other
-//! machines. Those runs are evidence like all others.
+//! This tool adds something to each test: a mirror of std's collections, a variable, time. This may
+//! make a test fail that asserts the size of a map or the number of allocations. Such a test is not
+//! broken. An effect that no order decides may still be decided by chance, such as the number of
+//! key comparisons.
+//!
+//! A reading of a clock takes longer with this tool. So a test that needs two readings to differ
+//! may pass here with a fine clock and always fail without this tool.
+//!
+//! Therefore a test runs in a plain build, as with `cargo test`, before some conclusions: that it
+//! is broken, or fails only with this tool, or fails only on other machines. These runs are
+//! evidence like all others.
 
 use nondex_core::{NetworkMode, Outcome};
 
@@ -17,13 +21,13 @@ use super::timing::is_timing;
 /// Results of the runs of one test in a plain build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlainBuild {
-    /// Number of failures, and of runs.
+    /// Number of failures, and number of runs.
     Runs([u64; 2]),
-    /// It could not be compared, and why.
+    /// Reason why the test could not be compared.
     Not(String),
 }
 
-/// Whether a test is to be run in a plain build before its conclusion stands.
+/// Returns whether a test must run in a plain build before its conclusion is final.
 pub fn is_wanted(conclusion: &Conclusion) -> bool {
     match conclusion {
         Conclusion::Broken | Conclusion::Artefact(_) => true,
@@ -36,15 +40,15 @@ pub fn is_wanted(conclusion: &Conclusion) -> bool {
     }
 }
 
-/// Whether it fails under chosen delays that are only suspected: a plain build shows how realistic
-/// they are.
+/// Returns whether a test fails under chosen delays that are only suspected. A plain build shows
+/// how realistic these are.
 fn may_be_no_delay(found: &Dependence) -> bool {
     let mut sites = found.culprits.sites();
     found.passes_clean && !found.culprits.confirmed && !found.is_cut && sites.any(is_timing)
 }
 
-/// Why runs of a plain build would be no evidence about a test whose runs, or whose failing ones,
-/// ended so.
+/// Returns why runs of a plain build would be no evidence. `outcomes` are those of the test's runs,
+/// or of its failing runs.
 pub fn no_comparison<'o>(
     outcomes: impl IntoIterator<Item = &'o Outcome>,
     options: &Options,
@@ -60,8 +64,8 @@ pub fn no_comparison<'o>(
 }
 
 impl Conclusion {
-    /// This, or what the runs of a plain build make of a test that fails in canonical order, or
-    /// always fails.
+    /// Replaces the conclusion if the runs of a plain build refute it. This concerns tests that
+    /// always fail, and those that only delays or a shim make fail or pass.
     pub(super) fn compared_with(self, plain: Option<&PlainBuild>) -> Self {
         match (&self, plain) {
             (Conclusion::Broken, Some(PlainBuild::Runs([0, _]))) => Conclusion::FailsOnlyHere,
@@ -73,13 +77,14 @@ impl Conclusion {
             {
                 Conclusion::Flaky
             }
-            // What only a coarser clock or a busier machine should show is seen on this one.
+            // A failure that only a coarser clock or a busier machine should show occurs on this
+            // machine.
             (Conclusion::Dependent(found), Some(PlainBuild::Runs([failures, _])))
                 if *failures > 0 && found.is_of_other_machines() =>
             {
                 Conclusion::Flaky
             }
-            // Nobody who runs it sees it pass.
+            // The test never passes on this machine.
             (Conclusion::Dependent(found), Some(PlainBuild::Runs([failures, runs])))
                 if failures == runs && found.passes_on_other_machines() =>
             {
@@ -100,8 +105,8 @@ mod tests {
     use crate::prerequisite::Policy;
     use crate::simulation::{options, run};
 
-    /// What is concluded of a test that fails in all clean runs, and of which a plain build showed
-    /// this.
+    /// Returns the conclusion about a test that fails in all clean runs and has this result in a
+    /// plain build.
     fn judged(plain: Option<PlainBuild>, outcome: &Outcome) -> (Conclusion, Runs) {
         let options = options();
         let mut runs = Runs::new(true, false);
@@ -127,7 +132,7 @@ mod tests {
             let (found, _) = judged(plain.clone(), &Outcome::Failed);
             assert_eq!(found, conclusion, "{plain:?}");
             assert_eq!(is_wanted(&found), conclusion == Conclusion::Broken);
-            // What passes here is not held against a plain build.
+            // A plain build does not change the conclusion about a test that passes here.
             assert_eq!(Conclusion::Stable.compared_with(plain.as_ref()), Conclusion::Stable);
         }
     }

@@ -1,14 +1,14 @@
-//! What one test still has to run, and what is concluded from its runs: the campaign as a pure
+//! Decides what one test still has to run and what follows from its runs: the campaign as a pure
 //! function.
 //!
-//! Clean runs come first. Then, level by level from the most realistic one, the seeds; the first
-//! level at which the outcome depends on the seed is the weakest one, and the levels above it are
-//! left out unless they are requested: they would show the same defect again, less realistically.
-//! Where only stronger levels were requested, the weaker ones are tried for a test that fails. A
-//! failing spec is run again before it counts; then the culprits are searched.
+//! Clean runs come first. Then come the seeds, level by level, from the most realistic level on.
+//! The first level at which the outcome depends on the seed is the weakest one. Stronger levels
+//! would show the same defect again, less realistically, so they are left out unless requested. If
+//! only stronger levels were requested, the weaker ones are tried for a test that fails. A failing
+//! spec is run again before it counts. Then the culprits are searched.
 //!
-//! A test that fails in every clean run but passes, reproducibly, under some seed depends on a
-//! choice as well: everything holds with pass and fail exchanged.
+//! A test that fails in every clean run but passes reproducibly under some seed depends on a choice
+//! as well. Everything above holds for it with pass and fail exchanged.
 
 use nondex_core::{Level, Outcome, RunSpec};
 
@@ -28,29 +28,28 @@ use super::question::Question;
 use super::run::Run;
 use super::{ending, threads, timing};
 
-/// Number of failing specs that are run again before a test whose failures do not repeat is called
-/// non-deterministic.
+/// Maximum number of failing specs that are run again before the test counts as non-deterministic.
 const MAX_CANDIDATES: usize = 3;
 
-/// Number of runs in which a failing spec and the clean one must agree with themselves before a
-/// test is reported to depend on choices.
+/// Number of runs of the failing spec, and of the clean one, that must agree before a test is
+/// reported to depend on choices.
 const REPETITIONS: usize = 5;
 
-/// The same when no culprit was confirmed: then it is doubtful that there is any.
+/// Same number if no culprit was confirmed: then it is doubtful that a choice decides.
 const REPETITIONS_UNCONFIRMED: usize = 10;
 
-/// The same when each of these runs takes the whole time limit.
+/// Same number if each of these runs takes the whole time limit.
 const REPETITIONS_OF_HANGS: usize = 2;
 
-/// What is concluded about `test` from the evidence.
+/// Returns the conclusion about the test, once no time-out among its runs is doubtful.
 ///
 /// # Errors
-/// The runs to make first.
+/// Returns the runs to make first.
 pub fn conclude(question: Question<'_>) -> Result<Conclusion, Missing> {
     patiently(question.options.timeout, question.evidence, || judge(question))
 }
 
-/// As [`conclude`], of evidence in which no time-out is doubtful.
+/// Concludes like [`conclude`], from evidence without doubtful time-outs.
 pub(super) fn judge(question: Question<'_>) -> Result<Conclusion, Missing> {
     let options = &*threads::settled(question)?;
     let question = question.with_options(options);
@@ -65,7 +64,7 @@ pub(super) fn judge(question: Question<'_>) -> Result<Conclusion, Missing> {
     {
         return Ok(non_deterministic(question.natural_spec()));
     }
-    // A deadlock was reported at once: one more run, to see why.
+    // The scheduler ends a deadlock at once, without a trace: one more run records the operations.
     if conclusion == Conclusion::Broken && clean.iter().any(deadlock::is_proven) {
         question.evidence.made(&question.shown_spec(), 1)?;
     }
@@ -79,7 +78,7 @@ pub(super) fn judge(question: Question<'_>) -> Result<Conclusion, Missing> {
     Ok(latent.map_or(conclusion, |found| Conclusion::Latent(Box::new(found))))
 }
 
-/// What the clean runs and the seeds show.
+/// Concludes from the clean runs and the seeds.
 fn by_choices(question: Question<'_>) -> Result<Conclusion, Missing> {
     let (options, evidence) = (question.options, question.evidence);
     let clean_spec = question.clean_spec();
@@ -92,7 +91,7 @@ fn by_choices(question: Question<'_>) -> Result<Conclusion, Missing> {
         return Ok(non_deterministic(spec));
     }
     let unchanged = if passes_clean { Conclusion::Stable } else { Conclusion::Broken };
-    // Without a network, what it depends on besides cannot be seen.
+    // Without a network, other dependences of the test cannot be seen.
     if !passes_clean && prerequisite::explains_all(clean, &options.network, &[]) {
         if let Some(spec) = options.network.verification(&clean_spec) {
             evidence.repeat(&spec, 1)?;
@@ -105,7 +104,7 @@ fn by_choices(question: Question<'_>) -> Result<Conclusion, Missing> {
     }
     // A test that never ends would take the time limit at every seed.
     let hangs = clean.iter().all(|run| run.outcome == Outcome::TimedOut);
-    // Of a run whose record lost events nobody knows which choices it reached.
+    // If events were lost, it is unknown which choices the run reached.
     let has_choice = clean.iter().any(|run| !run.points.is_empty() || run.lost);
     if hangs || options.prune && !has_choice {
         return Ok(unchanged);
@@ -117,15 +116,14 @@ fn by_choices(question: Question<'_>) -> Result<Conclusion, Missing> {
     }
 }
 
-/// The weakest spec of a seed, of all levels, with which the test ends otherwise than in its clean
-/// runs.
+/// Returns the weakest spec of a seed, over all levels, that changes the outcome of the clean runs.
 fn weakest(question: Question<'_>, passes_clean: bool) -> Result<Reproduction, Missing> {
     let (options, evidence) = (question.options, question.evidence);
-    // What failed before is tried before what may fail.
+    // Specs that failed in an earlier campaign come first.
     evidence.answers(&question.regressions(&options.levels))?;
     let mut weakest = None;
     let holds_for_all = holds_for_all(question, passes_clean)?;
-    // What is found once is judged as without a budget.
+    // Once a failure is found, its judgement does not depend on the budget.
     let is_found = !options.every_seed && !holds_for_all && survey(question, passes_clean)?;
     let purpose = if is_found { Purpose::Judge } else { options.purpose_of_seeds() };
     for level in options.realistic_first() {
@@ -144,7 +142,7 @@ fn weakest(question: Question<'_>, passes_clean: bool) -> Result<Reproduction, M
             break;
         }
     }
-    // Found at a stronger level only, it may be found more realistically.
+    // A failure of a stronger level may also occur at a more realistic one.
     if weakest.as_ref().is_none_or(|found| found.level() > Level::Std) {
         let is_found = weakest.is_some();
         let specs = further::answered_specs(question, passes_clean, is_found)?;
@@ -163,7 +161,7 @@ fn weakest(question: Question<'_>, passes_clean: bool) -> Result<Reproduction, M
     })
 }
 
-/// What decides, of a test that ends otherwise with `spec` than in its clean runs.
+/// Searches for what decides the outcome of a test that `spec` changes.
 fn explained(
     question: Question<'_>,
     passes_clean: bool,
@@ -171,15 +169,15 @@ fn explained(
 ) -> Result<Conclusion, Missing> {
     let (options, evidence) = (question.options, question.evidence);
     let clean_spec = question.clean_spec();
-    // A run that hangs takes the whole time limit, and was made twice already.
+    // A run that hangs takes the whole time limit, and two were made already.
     let hangs = evidence.answers(std::slice::from_ref(&spec))?[0].run.outcome == Outcome::TimedOut;
     let both = [(&clean_spec, passes_clean), (&spec, !passes_clean)];
-    // Before the search: a test that fails by chance has no culprit.
+    // Repeat before the search: a test that fails by chance has no culprit.
     if let Some(spec) = differing(both, repetitions(hangs, REPETITIONS), evidence)? {
         return Ok(non_deterministic(spec.clone()));
     }
     if !hangs {
-        // A rate has only runs that were made.
+        // The reported rate counts only runs that were made, not those that others represent.
         evidence.each_made(&further::tried(question, spec.level()))?;
     }
     let mut culprits = culprit::search(evidence, &spec, passes_clean, options.search_runs)?;
@@ -207,8 +205,8 @@ fn explained(
     Ok(Conclusion::Dependent(Box::new(Dependence { passes_clean, spec, culprits, is_cut: false })))
 }
 
-/// The failure at the first level below `found` that was not requested and changes the outcome: the
-/// level of a finding is the weakest of all, not of the requested ones.
+/// Returns whether a level weaker than `found` that was not requested also changes the outcome. A
+/// finding's level is the weakest of all levels, not only of the requested ones.
 fn weaker(
     question: Question<'_>,
     found: Level,
@@ -224,11 +222,11 @@ fn weaker(
             Reproduction::Never(spec) => return Ok(Reproduction::Never(spec)),
             Reproduction::Always(spec) => spec,
         };
-        // A run at a stronger level may represent it; the report and the replay use the weaker one.
+        // A run at a stronger level may represent this spec; the report and the replay use the
+        // weaker one.
         let answers = evidence.answers(&specs)?;
-        let mut own = specs.iter().zip(answers);
-        let own = own.find(|(_, answer)| *answer.spec == found);
-        let own = own.map_or(&found, |(spec, _)| spec);
+        let represented = specs.iter().zip(answers).find(|(_, answer)| *answer.spec == found);
+        let own = represented.map_or(&found, |(spec, _)| spec);
         let runs = evidence.made(own, 2)?;
         let is_changed = runs.iter().all(|run| run.is_otherwise(passes_clean));
         return Ok(if is_changed {
@@ -240,7 +238,7 @@ fn weaker(
     Ok(Reproduction::NothingChanged)
 }
 
-/// What is established about `test` when the campaign is stopped before all runs are made. `None`
+/// Returns what is established about the test when the campaign is stopped early. Returns `None`
 /// for everything that a further run might refute: such a test is not judged.
 pub fn so_far(question: Question<'_>) -> Option<Conclusion> {
     let evidence = &*patience::certain(question.options.timeout, question.evidence);
@@ -256,7 +254,7 @@ pub fn so_far(question: Question<'_>) -> Option<Conclusion> {
     let clean = question.clean();
     // A plain build may pass where the clean runs fail: only a whole campaign shows that.
     let passes_clean = clean.first()?.passed();
-    // As many runs as the campaign itself believes: fewer may agree by chance.
+    // Require as many runs as a whole campaign does: fewer may agree by chance.
     let is_established = |runs: &[Run]| {
         let hangs = runs.iter().any(|run| run.outcome == Outcome::TimedOut);
         runs.len() >= repetitions(hangs, REPETITIONS)
@@ -268,12 +266,12 @@ pub fn so_far(question: Question<'_>) -> Option<Conclusion> {
     if question.repeated().count() < repetitions(hangs, REPETITIONS) {
         return None;
     }
-    // As far as the search came.
-    let made = evidence.count();
-    let searched = (0..=made).rev();
-    let mut searched =
-        searched.filter_map(|runs| culprit::search(evidence, spec, passes_clean, runs).ok());
-    let culprits = searched.next().unwrap_or_default();
+    // Use the search as far as its runs were made: find the largest budget that needs no further
+    // run.
+    let culprits = (0..=evidence.count())
+        .rev()
+        .find_map(|runs| culprit::search(evidence, spec, passes_clean, runs).ok())
+        .unwrap_or_default();
     Some(Conclusion::Dependent(Box::new(Dependence {
         passes_clean,
         spec: spec.clone(),
@@ -282,7 +280,7 @@ pub fn so_far(question: Question<'_>) -> Option<Conclusion> {
     })))
 }
 
-/// The spec of clean runs of which one had another outcome than the first clean run.
+/// Returns the spec of a clean run whose outcome differs from that of the first clean run.
 fn disagreeing(question: Question<'_>) -> Option<RunSpec> {
     let clean = question.clean();
     let passes_clean = clean.first()?.passed();
@@ -294,13 +292,13 @@ fn disagreeing(question: Question<'_>) -> Option<RunSpec> {
     is_natural.then(|| question.natural_spec())
 }
 
-/// Two runs of `spec` were not the same.
+/// Concludes that runs of `spec` have different outcomes.
 fn non_deterministic(spec: RunSpec) -> Conclusion {
     Conclusion::NonDeterministic { spec: Box::new(spec) }
 }
 
-/// Whether the test was run under all orders and never changed its outcome: no level but STD can
-/// then show anything new.
+/// Returns whether the test ran under all orders without a change of its outcome. Then no level
+/// except STD can show anything new.
 fn holds_for_all(question: Question<'_>, passes_clean: bool) -> Result<bool, Missing> {
     let (options, evidence) = (question.options, question.evidence);
     if !options.prune || !options.levels.contains(&Level::Full) {
@@ -314,13 +312,12 @@ fn holds_for_all(question: Question<'_>, passes_clean: bool) -> Result<bool, Mis
     Ok(answers.iter().all(|answer| answer.run.passed() == passes_clean))
 }
 
-/// How many runs must agree, where `times` must if none of them hangs.
+/// Returns how many runs must agree: `times`, or fewer if they hang.
 const fn repetitions(hangs: bool, times: usize) -> usize {
     if hangs { REPETITIONS_OF_HANGS } else { times }
 }
 
-/// The first of these specs, each with whether it passes, of which a repeated run ended the other
-/// way.
+/// Returns the first spec of which a repeated run does not end as given with the spec.
 fn differing<'s>(
     specs: [(&'s RunSpec, bool); 2],
     times: usize,
@@ -334,15 +331,16 @@ fn differing<'s>(
 }
 
 enum Reproduction {
-    /// No spec ended otherwise than the clean runs.
+    /// Whether a different outcome could be repeated.
+    /// No spec changes the outcome of the clean runs.
     NothingChanged,
-    /// This one always does.
+    /// This spec always changes it.
     Always(RunSpec),
-    /// Some did, such as this one, but none when it was run again.
+    /// Some specs changed it, such as this one, but none did so again.
     Never(RunSpec),
 }
 
-/// The first spec with another outcome than the clean runs, twice.
+/// Finds the first spec that changes the outcome of the clean runs twice.
 fn reproducible(
     specs: &[RunSpec],
     passes_clean: bool,
@@ -357,7 +355,8 @@ fn reproducible(
             changed.push((answer.spec, answer.run));
         }
     }
-    // Of those that fail by delays, the one with the fewest is understood best.
+    // Hangs come last. Among the others, the failure with the fewest delays is easiest to
+    // understand.
     changed.sort_by_key(|(_, run)| (run.outcome == Outcome::TimedOut, timing::delays(run)));
     let Some(&(first, _)) = changed.first() else {
         return Ok(Reproduction::NothingChanged);

@@ -1,10 +1,10 @@
-//! Failures that say nothing about the code, only about the machine: no network, no free port, a
-//! program that is not there.
+//! Recognises failures that only concern the machine: no network, no free port, a missing program.
 //!
-//! A [`Prerequisite`] is something that tests need of a machine. It decides from the record of a
-//! failed run, as a pure function, whether the run failed because it is not there. The [`Network`]
-//! is built in; an [`Operations`] is an entry `[[sanitise]]` of the configuration file; users of
-//! the library add their own to [`Options::prerequisites`](super::Options::prerequisites).
+//! A [`Prerequisite`] is something that tests need from a machine. It decides, as a pure function
+//! of the record of a failed run, whether the run failed because the prerequisite is missing. The
+//! [`Network`] is built in, and an entry `[[sanitise]]` of the configuration file is an
+//! [`Operations`]. Users of the library add their own to
+//! [`Options::prerequisites`](super::Options::prerequisites).
 
 mod canary;
 mod limit;
@@ -26,80 +26,80 @@ pub use self::network::{Network, Seen, seen};
 pub use self::operation::Operations;
 pub use self::policy::Policy;
 
-/// Something that tests need of a machine.
+/// Something that tests need from a machine.
 pub trait Prerequisite: Debug + Send + Sync {
-    /// Its name, unique among all.
+    /// Returns the unique name.
     fn name(&self) -> &str;
 
-    /// What the machine lacks without it, a sentence.
+    /// Returns a sentence that states what the machine lacks.
     fn reason(&self) -> &str;
 
-    /// The failures that are to be recorded while tests run.
+    /// Returns the failures that must be recorded while tests run.
     fn observes(&self) -> Vec<Observed> {
         Vec::new()
     }
 
-    /// The operations of a failed run that explain its failure by the prerequisite's absence; none
-    /// when they do not. `passing` are all runs of the test that passed: what they use too explains
-    /// nothing.
+    /// Returns the operations of a failed run that explain its failure by the missing prerequisite;
+    /// none if they do not. `passing` are all runs of the test that passed: an operation that fails
+    /// there too explains nothing.
     fn explain(&self, failed: &Run, passing: &[&Run]) -> Vec<FailedOperation>;
 }
 
-/// An operation that failed, and so explains a failure.
+/// Operation whose failure explains that of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FailedOperation {
-    /// The operation, such as `exec`.
+    /// Name of the operation, such as `exec`.
     pub operation: String,
-    /// What it was about; of another machine its name and address.
+    /// Target of the operation; for another machine its name and address.
     pub target: String,
-    /// How it failed.
+    /// Error of the operation.
     pub error: String,
-    /// The thread, when that is known.
+    /// Thread, if known.
     pub thread: String,
-    /// How long it took in milliseconds, when that is known.
+    /// Duration in milliseconds, if known.
     pub elapsed_ms: Option<u64>,
-    /// Where it was called, innermost frame first, when that is known.
+    /// Stack of the call, innermost frame first, if known.
     pub stack: Vec<Frame>,
-    /// Why it makes the explanation only likely, a sentence.
+    /// Sentence that states why the explanation is only likely, if it is.
     pub reservation: Option<String>,
 }
 
 impl FailedOperation {
-    /// Whether it is the same operation, of another run or thread.
+    /// Returns whether the other operation is the same, possibly in another run or thread.
     fn is_same(&self, other: &Self) -> bool {
         (&self.operation, &self.target, &self.error)
             == (&other.operation, &other.target, &other.error)
     }
 }
 
-/// What explains all failed runs of a test.
+/// Explanation of all failed runs of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// The name of the prerequisite that explains the first of them.
+    /// Name of the prerequisite that explains the first failed run.
     pub name: String,
-    /// What the machine lacks.
+    /// Sentence that states what the machine lacks.
     pub reason: String,
-    /// The operations, each once.
+    /// Operations, without duplicates.
     pub operations: Vec<FailedOperation>,
-    /// Why the explanation is less certain than others, a sentence each.
+    /// Sentences that state why the explanation is less certain than others.
     pub reservations: Vec<String>,
 }
 
 impl Explanation {
-    /// Whether it is the absence of the network.
+    /// Returns whether the network is missing.
     pub fn is_of_network(&self) -> bool {
         self.name == Network::NAME
     }
 }
 
-/// What explains every failed run by the network alone; `None` when one is not explained, or none
-/// failed.
+/// Returns the explanation of every failed run by the network alone. Returns `None` if a run is not
+/// explained, or none failed.
 pub fn explained_by_network(evidence: &Evidence, policy: &Policy) -> Option<Explanation> {
     explain(evidence, policy, &[]).filter(Explanation::is_of_network)
 }
 
-/// What explains every failed run by one of `own`; the network only helps, as what it explains
-/// alone is a separate verdict.
+/// Returns the explanation of every failed run by one of `own`, where the network may explain some
+/// of the runs. An explanation by the network alone has a separate verdict.
 pub fn explained_by(
     evidence: &Evidence,
     policy: &Policy,
@@ -108,13 +108,13 @@ pub fn explained_by(
     explain(evidence, policy, own).filter(|found| !found.is_of_network())
 }
 
-/// Whether these runs, which all failed, are all explained by the network, or else by `own` and the
-/// network; no run of the test has passed.
+/// Returns whether these runs are all explained by the network, or by `own` and the network. All of
+/// them must have failed, and no run of the test may have passed.
 pub fn explains_all(runs: &[Run], policy: &Policy, own: &[Arc<dyn Prerequisite>]) -> bool {
     explain_runs(runs.iter(), &[], policy, own).is_some()
 }
 
-/// What explains one failed run by itself.
+/// Returns the explanation of one failed run, without other runs of the test.
 pub fn explained_run(
     run: &Run,
     policy: &Policy,
@@ -133,8 +133,8 @@ fn explain(
     explain_runs(runs().filter(|run| !run.passed()), &passing, policy, own)
 }
 
-/// The first prerequisite of a run's own that explains it gives the name; the network where it
-/// explains them all.
+/// Explains all failed runs. The first of `own` that explains a run gives its name to the
+/// explanation; without one it is the network.
 fn explain_runs<'r>(
     failed: impl Iterator<Item = &'r Run>,
     passing: &[&Run],
@@ -165,12 +165,12 @@ fn explain_runs<'r>(
     by_own.or((by_network.runs > 0).then_some(by_network)).map(Explained::explanation)
 }
 
-/// What explains some runs.
+/// Explanation of the runs so far.
 struct Explained<'a> {
     by: &'a dyn Prerequisite,
     runs: usize,
     operations: Vec<FailedOperation>,
-    /// Those that alone explain a run, and only make it likely.
+    /// Operations that only make the explanation likely, of runs that no other operation explains.
     uncertain: Vec<FailedOperation>,
 }
 
@@ -179,7 +179,7 @@ impl<'a> Explained<'a> {
         Explained { by, runs: 0, operations: Vec::new(), uncertain: Vec::new() }
     }
 
-    /// Adds what explains one more run.
+    /// Adds the operations that explain one more run.
     fn add(&mut self, operations: Vec<FailedOperation>) {
         self.runs += 1;
         let is_likely = operations.iter().all(|one| one.reservation.is_some());
@@ -206,7 +206,7 @@ impl<'a> Explained<'a> {
     }
 }
 
-/// Adds an operation that is not known yet.
+/// Adds an operation unless it is known.
 fn add(known: &mut Vec<FailedOperation>, operation: FailedOperation) {
     if !known.iter().any(|one| one.is_same(&operation)) {
         known.push(operation);

@@ -1,4 +1,4 @@
-//! What is asked about one test: its name, the options by which it is judged, and its runs.
+//! Input of every decision: a test's name, the options by which it is judged, and its runs.
 
 use nondex_core::{Level, Outcome, RunSpec};
 
@@ -8,25 +8,24 @@ use super::run::Run;
 use super::specs;
 use super::timing;
 
-/// A question about one test. The functions of this crate answer it, or name the runs to make
-/// first.
+/// Question about one test. The functions of this crate answer it or return the runs to make first.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
-    /// The test.
+    /// Name of the test.
     pub test: &'a str,
-    /// The options by which it is judged.
+    /// Options by which it is judged.
     pub options: &'a Options,
-    /// Its runs.
+    /// Runs of the test.
     pub evidence: &'a Evidence,
 }
 
 impl<'a> Question<'a> {
-    /// The question about `test`, judged by these options from these runs.
+    /// Returns the question about `test`, judged by these options from these runs.
     pub const fn new(test: &'a str, options: &'a Options, evidence: &'a Evidence) -> Self {
         Question { test, options, evidence }
     }
 
-    /// The same, judged by other options.
+    /// Returns the same question with other options.
     pub const fn with_options<'b>(self, options: &'b Options) -> Question<'b>
     where
         'a: 'b,
@@ -34,45 +33,45 @@ impl<'a> Question<'a> {
         Question { options, ..self }
     }
 
-    /// The spec of a clean run, as the campaign runs it.
+    /// Returns the spec of a clean run.
     pub fn clean_spec(self) -> RunSpec {
         self.options.clean_spec(self.test)
     }
 
-    /// The clean runs.
+    /// Returns the clean runs.
     pub fn clean(self) -> &'a [Run] {
         self.evidence.of(&self.clean_spec())
     }
 
-    /// The clean runs, and the natural ones where [these](Self::has_natural_clean_run) are the
-    /// same at other addresses.
+    /// Returns the clean runs. Adds the natural runs if [one of them counts as a clean
+    /// run](Self::has_natural_clean_run).
     pub(super) fn repeated(self) -> impl Iterator<Item = &'a Run> {
         let natural = if self.has_natural_clean_run() { self.natural() } else { &[] };
         self.clean().iter().chain(natural)
     }
 
-    /// The spec of a run in canonical order with real threads and real time.
+    /// Returns the spec of a run in canonical order with real threads and real time.
     pub fn natural_spec(self) -> RunSpec {
         self.options.natural_spec(self.test)
     }
 
-    /// The runs in canonical order with real threads and real time.
+    /// Returns the runs in canonical order with real threads and real time.
     pub fn natural(self) -> &'a [Run] {
         self.evidence.of(&self.natural_spec())
     }
 
-    /// The spec of a clean run whose operations are to be shown.
+    /// Returns the spec of a clean run that records its operations.
     pub(super) fn shown_spec(self) -> RunSpec {
         self.clean_spec().with_operations(specs::OPERATIONS)
     }
 
-    /// The spec of one seed at `level`, as the campaign runs it.
+    /// Returns the spec of the run with this seed at `level`.
     pub fn seed_spec(self, level: Level, seed: u64) -> RunSpec {
         self.options.seed_spec(self.test, level, seed)
     }
 
-    /// The runs whose specs draw every choice and are those of a seed that was tried, from the most
-    /// realistic level and the first seed, with all runs of each.
+    /// Returns the specs that draw every choice from a seed, with their runs. The most realistic
+    /// level comes first, and within a level the first seed.
     pub fn of_seeds(self) -> Vec<(&'a RunSpec, &'a [Run])> {
         let network = self.clean_spec().network;
         let is_seed =
@@ -83,7 +82,7 @@ impl<'a> Question<'a> {
         specs
     }
 
-    /// The specs that made the test fail before, of these levels.
+    /// Returns the specs of these levels that made the test fail in an earlier campaign.
     pub fn regressions(self, levels: &[Level]) -> Vec<RunSpec> {
         let known = self.options.regressions.iter();
         known
@@ -92,14 +91,15 @@ impl<'a> Question<'a> {
             .collect()
     }
 
-    /// How many clean runs there must be, in canonical order.
+    /// Returns how many clean runs are needed in canonical order.
     pub fn clean_runs(self) -> usize {
         let all = usize::try_from(self.options.clean_runs.get()).unwrap_or(usize::MAX);
         all - usize::from(self.has_natural_clean_run())
     }
 
-    /// Whether the last clean run is a natural one. Where the first one shows nothing that chance
-    /// could decide, that is the same run at other addresses.
+    /// Returns whether a natural run replaces the last clean run. This holds if the first clean run
+    /// had nothing that threads or time could decide. Then a natural run is the same run at other
+    /// addresses.
     pub(super) fn has_natural_clean_run(self) -> bool {
         let is_same = |run: &Run| {
             !timing::may_be_of_schedule(run) && !run.lost && run.outcome != Outcome::TimedOut

@@ -1,10 +1,10 @@
-//! What is tried of a test that no choice and no order makes fail, before it is called stable or of
-//! unknown cause.
+//! Plans the reruns of a test that no choice and no test order makes fail, before it is called
+//! stable or flaky for an unknown reason.
 //!
 //! Figure 3 of Lam et al., "A large-scale longitudinal study of flaky tests" (OOPSLA 2020), runs
 //! such a test a hundred times and gives up. Here the circumstances change, too: choices from
-//! further seeds, random addresses, one processor, another time zone and locale, a busy machine,
-//! an empty environment, and a build without this tool. A busy machine is from Silva et al., "The
+//! further seeds, random addresses, one processor, another time zone and locale, a busy machine, an
+//! empty environment, and a build without this tool. The busy machine is from Silva et al., "The
 //! effects of computational resources on flaky tests" (2023). The empty environment is from Bell et
 //! al., "`DeFlaker`" (ICSE 2018), whose last tier is a clean machine. A step ends early when it has
 //! shown enough.
@@ -12,10 +12,10 @@
 use super::certainty::runs_without_failure;
 use super::circumstance::Circumstance;
 
-/// What a test reaches that the runs of one circumstance could change.
+/// Properties of a test that decide which circumstances could change its outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reached {
-    /// Whether it uses what no choice controls: a clock, threads, programs.
+    /// Whether it uses something that no choice controls: a clock, threads, programs.
     pub chance: bool,
     /// Whether it reaches choices of orders or values, such as random bytes.
     pub values: bool,
@@ -23,18 +23,18 @@ pub struct Reached {
     pub timing: bool,
 }
 
-/// How often a test is run under each circumstance, at most.
+/// Maximum number of runs of a test under each circumstance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RerunCounts {
-    /// Under further seeds, and alone, each.
+    /// Runs under further seeds, and runs alone.
     pub alone: u64,
-    /// At random addresses, on one processor, under load, and in a clean environment, each.
+    /// Runs at random addresses, on one processor, under load, and in a clean environment, each.
     pub changed: u64,
-    /// In a plain build.
+    /// Runs in a plain build.
     pub natural: u64,
-    /// A bit for each circumstance, set for those that cannot be had.
+    /// Bit set of the circumstances that are unavailable.
     forgotten: u16,
-    /// See [`brief`](Self::brief).
+    /// Whether these are [brief](Self::brief) reruns.
     is_brief: bool,
 }
 
@@ -47,30 +47,30 @@ impl Default for RerunCounts {
 }
 
 impl RerunCounts {
-    /// Number of runs alone, under each changed circumstance, and in a plain build.
+    /// Sets the number of runs alone, under each changed circumstance, and in a plain build.
     pub const fn new(alone: u64, changed: u64, natural: u64) -> Self {
         RerunCounts { alone, changed, natural, forgotten: 0, is_brief: false }
     }
 
-    /// Maximum number of runs of all tests together.
+    /// Returns the maximum number of runs of all tests together.
     pub const fn together(&self) -> u64 {
         self.changed
     }
 
-    /// The runs of a test that nobody has named, and that uses nothing which chance could act on:
-    /// further seeds, and one run in each environment, or a few if that one fails.
+    /// Reduces the runs to those of a test that was not named and that chance cannot affect. These
+    /// are further seeds, and one run in each environment, or a few if that one fails.
     #[must_use]
     pub const fn brief(self) -> Self {
         RerunCounts { is_brief: true, ..self }
     }
 
-    /// No runs under this circumstance.
+    /// Excludes runs under this circumstance.
     pub fn forget(&mut self, circumstance: Circumstance) {
         self.forgotten |= 1 << circumstance as u8;
     }
 
-    /// How often a test is run under `circumstance`. One that uses nothing that chance could act on
-    /// is not run a hundred times.
+    /// Returns how often a test is run under `circumstance`. A test that chance cannot affect is
+    /// run less often.
     pub fn of(&self, circumstance: Circumstance, reached: Reached) -> u64 {
         if self.forgotten & (1 << circumstance as u8) != 0 {
             return 0;
@@ -88,7 +88,7 @@ impl RerunCounts {
             },
             Circumstance::Alone => self.alone,
             Circumstance::Natural => self.natural,
-            // They are no chance.
+            // They do not change by chance.
             Circumstance::TimeZone | Circumstance::Locale => self.changed.min(SHOWN),
             _ if self.is_brief => self.changed.min(SHOWN),
             _ => self.changed,
@@ -97,33 +97,33 @@ impl RerunCounts {
     }
 }
 
-/// How many more seeds are tried for orders and values than for threads and time. Their runs are
-/// short, and a failure of one run in a hundred is found with a probability of 95 percent.
+/// Number of further seeds for orders and values for each one for threads and time. Their runs are
+/// short. A failure in one run in a hundred is found with a probability of 95 percent.
 const VALUES: u64 = 3;
 
-/// Maximum number of further seeds, however seldom the plain build fails.
+/// Maximum number of further seeds, however rarely the plain build fails.
 const MAX_SEEDS: u64 = 1000;
 
-/// Number of runs that are enough of a test that reads no clock, does not sleep, and starts no
-/// threads or programs.
+/// Maximum number of runs of a test that reads no clock, does not sleep, and starts no threads or
+/// programs.
 const CERTAIN: u64 = 10;
 
 /// Number of failures after which a step has shown enough.
 const SHOWN: u64 = 3;
 
-/// The runs under one circumstance.
+/// Runs under one circumstance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RerunsUnder {
-    /// Which.
+    /// Circumstance of these runs.
     pub circumstance: Circumstance,
-    /// How many runs were made.
+    /// Number of runs.
     pub runs: u64,
-    /// How many of them failed.
+    /// Number of failures among them.
     pub failures: u64,
 }
 
 impl RerunsUnder {
-    /// Those of `tried` under `circumstance`, which are appended where there are none.
+    /// Returns the runs of `tried` under `circumstance`; appends an empty entry if there are none.
     pub fn of(circumstance: Circumstance, tried: &mut Vec<RerunsUnder>) -> &mut RerunsUnder {
         let known = tried.iter().position(|tried| tried.circumstance == circumstance);
         let at = known.unwrap_or_else(|| {
@@ -134,27 +134,26 @@ impl RerunsUnder {
     }
 }
 
-/// What follows from the runs until now.
+/// What follows from the runs so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextRerun {
-    /// One more run under this circumstance.
+    /// Needs one more run under this circumstance.
     Run(Circumstance),
-    /// It fails by chance, most often under this circumstance.
+    /// Fails by chance, most often under this circumstance.
     NonDeterministic(Circumstance),
-    /// It fails in a plain build, and nothing here makes it fail.
+    /// Fails in a plain build, but nothing here makes it fail.
     Unknown,
-    /// It fails in this environment only, every time.
+    /// Fails in this environment only, every time.
     Environment(Circumstance),
-    /// It never failed.
+    /// Never failed.
     Stable,
 }
 
-/// What follows for a test that passed in every run before, from those that were `tried` since.
+/// Returns what follows for a test that passed before, from the reruns in `tried`.
 pub fn next(limits: &RerunCounts, reached: Reached, tried: &[RerunsUnder]) -> NextRerun {
     let of = |circumstance| {
-        let mut tried = tried.iter();
-        let tried = tried.find(|tried| tried.circumstance == circumstance);
-        tried.map_or((0, 0), |tried| (tried.runs, tried.failures))
+        let known = tried.iter().find(|tried| tried.circumstance == circumstance);
+        known.map_or((0, 0), |tried| (tried.runs, tried.failures))
     };
     for circumstance in Circumstance::ALL {
         let (runs, failures) = of(circumstance);
@@ -165,8 +164,8 @@ pub fn next(limits: &RerunCounts, reached: Reached, tried: &[RerunsUnder]) -> Ne
         }
         match circumstance {
             _ if failures == 0 => {}
-            // Runs one after the other may fail for what they have in common, such as high numbers
-            // of processes: as many in the usual environment must pass.
+            // Consecutive runs may fail for a common reason, such as high process ids. So the same
+            // number must pass in the usual environment.
             _ if circumstance.is_certain() && failures == runs => {
                 return match of(Circumstance::Alone) {
                     (runs, 0) if runs < SHOWN && runs < limits.alone => {
@@ -182,8 +181,8 @@ pub fn next(limits: &RerunCounts, reached: Reached, tried: &[RerunsUnder]) -> Ne
     NextRerun::Stable
 }
 
-/// What follows for a test that failed only in a plain build: its cause is unknown, unless more
-/// seeds are needed before one that fails as seldom is expected to show itself.
+/// Returns what follows for a test that failed only in a plain build. The reason is unknown, unless
+/// more seeds are needed to expect a failure of this rate.
 fn unknown(
     (runs, failures): (u64, u64),
     of: impl Fn(Circumstance) -> (u64, u64),
@@ -191,8 +190,8 @@ fn unknown(
     reached: Reached,
 ) -> NextRerun {
     let is_possible = limits.of(Circumstance::FurtherSeeds, reached) > 0 && reached.values;
-    let needed = runs_without_failure(failures as f64 / runs as f64);
-    let needed = u64::try_from(needed).unwrap_or(u64::MAX).min(MAX_SEEDS);
+    let runs_needed = runs_without_failure(failures as f64 / runs as f64);
+    let needed = u64::try_from(runs_needed).unwrap_or(u64::MAX).min(MAX_SEEDS);
     let (seeds, _) = of(Circumstance::FurtherSeeds);
     if is_possible && seeds < needed {
         NextRerun::Run(Circumstance::FurtherSeeds)
@@ -209,8 +208,8 @@ mod tests {
 
     const PLAIN: Reached = Reached { chance: false, values: false, timing: false };
 
-    /// What is said of a test that fails in every so many runs under each circumstance (0: never),
-    /// and how often it was run.
+    /// Returns the result for a test that fails in each n-th run under each circumstance (0:
+    /// never), and the number of runs.
     fn classify(fails: impl Fn(Circumstance) -> u64, reached: Reached) -> (NextRerun, u64) {
         classify_with(RerunCounts::default(), fails, reached)
     }
@@ -289,7 +288,7 @@ mod tests {
         let always = NextRerun::Environment(Circumstance::OneCore);
         let with_usual = at_addresses + 2 * SHOWN;
         assert_eq!(classify_with(brief, on_one_core(1), PLAIN), (always, with_usual));
-        // Not where it then fails in the usual environment, too.
+        // But not if it then also fails in the usual environment.
         let both = |tried| match tried {
             Circumstance::OneCore | Circumstance::Alone => 1,
             _ => 0,

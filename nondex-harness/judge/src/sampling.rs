@@ -1,13 +1,13 @@
-//! Tests that are samples in themselves, and how few seeds those need.
+//! Reduces the number of seeds for tests that draw many samples in one run.
 //!
-//! A property test makes some hundred cases in one run. Where it draws keys for a hash map in each
-//! of them, one run has drawn more keys than ten seeds draw in a test that does so once; and at
-//! FULL, where every read draws a new order, the same holds for orders. So if every place with a
-//! choice is reached 64 times or more by the clean run, not all seeds are tried there. Reported
-//! rates count what was run.
+//! A property test runs hundreds of cases in one run. If each case draws keys for a hash map, one
+//! run draws more keys than ten seeds do in a test with a single map. At FULL, where every read
+//! draws a new order, the same holds for orders. So if the clean run reaches every site with a
+//! choice 64 times or more, only some of the seeds are tried at these two levels. Reported rates
+//! count the runs that were made.
 //!
-//! At the levels between these, calls have orders in common: the orders of one run are not that
-//! many draws, and all seeds are tried.
+//! At the levels between these, calls have orders in common. So one run does not draw that many
+//! orders, and all seeds are tried.
 
 use std::collections::BTreeMap;
 
@@ -17,18 +17,18 @@ use super::question::Question;
 use super::run::Run;
 use super::unseen;
 
-/// Number of calls of each site that make a run a sample.
+/// Minimum number of calls of each site that make a run a sample.
 const SAMPLE: u64 = 64;
 
-/// Number of seeds, of ten, that are tried of a test that is a sample.
+/// Number of seeds out of ten that are tried for such a test.
 const OF_TEN: usize = 3;
 
-/// The spec of each seed that is tried at `level`, as the campaign runs it.
+/// Returns the spec of each seed that is tried at `level`.
 pub fn seed_specs(question: Question<'_>, level: Level) -> Vec<RunSpec> {
     seeds(question, level).iter().map(|&seed| question.seed_spec(level, seed)).collect()
 }
 
-/// The seeds that are tried at `level`: all requested ones, or the first of them, or none.
+/// Returns the seeds that are tried at `level`: all requested ones, the first of them, or none.
 fn seeds<'a>(question: Question<'a>, level: Level) -> &'a [u64] {
     let options = question.options;
     let all = options.seeds.as_slice();
@@ -43,14 +43,14 @@ fn seeds<'a>(question: Question<'a>, level: Level) -> &'a [u64] {
     }
 }
 
-/// The levels at which not all seeds are tried.
+/// Returns the levels at which not all seeds are tried.
 pub fn levels(question: Question<'_>) -> Vec<Level> {
     let is_less = |level: &Level| seeds(question, *level).len() < question.options.seeds.len();
     question.options.realistic_first().into_iter().filter(is_less).collect()
 }
 
-/// Whether a run at `level` draws independently, and often, wherever it draws. Random bytes count
-/// for nothing: what they are for, a run does not tell.
+/// Returns whether a run at `level` draws independently and often at every site. Random bytes are
+/// ignored, because the run does not show what they are used for.
 fn is_sample(run: &Run, level: Level) -> bool {
     let mut calls: BTreeMap<&Site, u64> = BTreeMap::new();
     for point in run.points.iter() {
@@ -77,7 +77,7 @@ mod tests {
     use crate::conclusion::Conclusion;
     use crate::simulation::{options, point, run, runs_at, simulate, site};
 
-    /// A run that reached sites of these families so often.
+    /// Returns a run that reached sites of these families, with these numbers of calls.
     fn reached(sites: &[(Family, u64)]) -> Run {
         let points = sites.iter().zip(1..).map(|(&(family, count), line)| {
             let site = Site { family, ..site(line) };
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_sample_that_fails_now_and_then_is_found_with_the_first_seeds() {
-        // One map in a hundred has the key that fails: most runs have one.
+        // One map in a hundred has the failing key, so most runs have one.
         let fails = |spec: &RunSpec| {
             let has_choice = !spec.is_clean();
             let is_unlucky =

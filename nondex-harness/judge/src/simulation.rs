@@ -1,4 +1,5 @@
-//! Tests of the campaign's logic run simulated tests: functions from a spec to a run.
+//! Simulates tests for the tests of this crate. A simulated test is a function from a spec to a
+//! run.
 
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use super::plan::conclude;
 use super::question::Question;
 use super::run::Run;
 
-/// The call site on this line.
+/// Returns the call site on this line.
 pub fn site(line: u32) -> Site {
     Site {
         api: "std::collections::HashMap::iter".into(),
@@ -24,28 +25,29 @@ pub fn site(line: u32) -> Site {
     }
 }
 
-/// A site that was reached often, with enough elements that no two seeds agree on their order.
+/// Returns a point that was reached often, with so many elements that no two seeds agree on their
+/// order.
 pub fn point(site: Site) -> PointRecord {
     PointRecord { site, thread: "0".into(), count: 3, max_len: 100, stack: Vec::new() }
 }
 
-/// A run that reached these lines.
+/// Returns a run that reached these lines.
 pub fn run(passed: bool, lines: impl IntoIterator<Item = u32>) -> Run {
     let outcome = if passed { Outcome::Passed } else { Outcome::Failed };
     Run { points: lines.into_iter().map(|line| point(site(line))).collect(), ..Run::ended(outcome) }
 }
 
-/// Whether the seed decides at the site on this line in a run of `spec`.
+/// Returns whether the seed decides at the site on this line in a run of `spec`.
 pub fn made(spec: &RunSpec, line: u32) -> bool {
     is_made(spec, &site(line), "0")
 }
 
-/// Options with all levels and ten seeds.
+/// Returns options with all levels and ten seeds.
 pub fn options() -> Options {
     Options::new("/nonexistent")
 }
 
-/// Runs a simulated test as the executor would, one batch at a time.
+/// Runs a simulated test like the executor, one batch at a time.
 pub fn simulate(
     options: &Options,
     mut test: impl FnMut(&RunSpec) -> Run,
@@ -53,7 +55,7 @@ pub fn simulate(
     simulate_within(options, |spec, _| test(spec))
 }
 
-/// As [`simulate`], of a test that also sees its time limit.
+/// Runs like [`simulate`] a test that also sees its time limit.
 pub fn simulate_within(
     options: &Options,
     mut test: impl FnMut(&RunSpec, Duration) -> Run,
@@ -68,11 +70,11 @@ pub fn simulate_within(
     (conclusion, evidence)
 }
 
-/// Maximum number of batches that a question needs.
+/// Maximum number of batches for one question.
 const MAX_BATCHES: usize = 1000;
 
-/// Asks a question until it is answered, as the executor does. `make` makes each experiment, and
-/// sees how: alone, or with a limit.
+/// Asks a question until there is an answer, like the executor. `make` makes each experiment, and
+/// gets its conditions, such as the time limit.
 pub fn settle<S, T, E>(
     store: &mut S,
     question: impl Fn(&S) -> Result<T, Missing<E>>,
@@ -95,7 +97,7 @@ pub fn settle<S, T, E>(
     answer.expect("it comes to an end")
 }
 
-/// How many runs made all choices at `level`.
+/// Returns the number of runs that made all choices at `level`.
 pub fn runs_at(evidence: &Evidence, level: Level) -> usize {
     evidence.all().filter(|(spec, _)| spec.draws_all() && spec.level() == level).count()
 }

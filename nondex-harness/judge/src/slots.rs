@@ -1,27 +1,28 @@
-//! Job slots and test groups: what may run at the same time.
+//! Manages job slots and test groups, which limit what runs at the same time.
 //!
-//! Both are nextest's: work takes one job slot or several (`threads-required`), and of the tests of
-//! a group only as many run at once as its `max-threads` allow. A group counts the same threads.
+//! Both are nextest's: work takes one or more job slots (`threads-required`), and at most
+//! `max-threads` threads of a group's tests run at once. A test takes as many threads of its group
+//! as job slots.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// A test group: tests of which few run at once.
+/// Test group: a limit on the tests that run at once.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TestGroup {
-    /// Its name in the configuration.
+    /// Name in the configuration.
     pub name: String,
     /// Maximum number of threads of its tests at once; [`NonZeroUsize::MAX`] for no limit.
     pub max_threads: NonZeroUsize,
 }
 
 impl TestGroup {
-    /// The group that every test is in, by nextest's name for it.
+    /// nextest's name of the group that contains every test.
     pub const GLOBAL: &str = "@global";
 }
 
-/// What work takes while it runs.
+/// Resources of work while it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Required {
     /// Number of job slots.
@@ -31,14 +32,14 @@ pub struct Required {
 }
 
 impl Default for Required {
-    /// One job slot.
+    /// Returns one job slot.
     fn default() -> Self {
         Required::new(NonZeroUsize::MIN, None)
     }
 }
 
 impl Required {
-    /// What a test takes that needs this number of threads, and is in this group.
+    /// Returns the resources of a test that needs this number of threads and is in this group.
     pub fn new(threads: NonZeroUsize, group: Option<Arc<TestGroup>>) -> Self {
         let limited = group.filter(|group| group.max_threads < NonZeroUsize::MAX);
         Required {
@@ -47,7 +48,7 @@ impl Required {
         }
     }
 
-    /// What it takes where no more than `max_threads` threads of all tests run at once.
+    /// Adds a limit on the threads of all tests that run at once.
     #[must_use]
     pub fn within(mut self, max_threads: NonZeroUsize) -> Self {
         let all = TestGroup { name: TestGroup::GLOBAL.to_owned(), max_threads };
@@ -55,7 +56,7 @@ impl Required {
         self
     }
 
-    /// What two take that run one after the other in one process.
+    /// Returns the resources of two pieces of work that run one after the other in one process.
     #[must_use]
     pub fn or(mut self, other: &Self) -> Self {
         self.threads = self.threads.max(other.threads);
@@ -66,39 +67,40 @@ impl Required {
         self
     }
 
-    /// What it takes where there are as many job slots as work.
+    /// Returns the resources without job slots, as if there were enough of these.
     pub fn in_groups(&self) -> Self {
         Required { threads: 0, groups: self.groups.clone() }
     }
 
-    /// Whether the two never run at the same time, however many job slots there are.
+    /// Returns whether two pieces of work never run at the same time, however many job slots there
+    /// are.
     pub fn excludes(&self, other: &Self) -> bool {
         let mut slots = Slots::new(usize::MAX);
         slots.take(&self.in_groups());
         !slots.fits(&other.in_groups())
     }
 
-    /// Maximum number of threads of all tests at once, if there is one.
+    /// Returns the maximum number of threads of all tests at once, if limited.
     pub fn at_once(&self) -> Option<NonZeroUsize> {
         let mut groups = self.groups.keys();
         groups.find(|group| group.name == TestGroup::GLOBAL).map(|group| group.max_threads)
     }
 
-    /// The same without that limit.
+    /// Removes the limit on the threads of all tests.
     #[must_use]
     pub fn without_limit(mut self) -> Self {
         self.groups.retain(|group, _| group.name != TestGroup::GLOBAL);
         self
     }
 
-    /// The name of its test group.
+    /// Returns the name of the test group.
     pub fn group(&self) -> Option<&str> {
         let mut names = self.groups.keys().map(|group| group.name.as_str());
         names.find(|name| *name != TestGroup::GLOBAL)
     }
 }
 
-/// The job slots, and the threads of groups, that are in use.
+/// Job slots, and threads of groups, that are in use.
 #[derive(Clone, Debug)]
 pub struct Slots {
     jobs: usize,
@@ -107,13 +109,13 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// This number of free job slots.
+    /// Returns this number of free job slots.
     pub const fn new(jobs: usize) -> Self {
         Slots { jobs, used: 0, in_groups: BTreeMap::new() }
     }
 
-    /// Whether work that takes this may begin. What takes more than there is may begin when it is
-    /// alone.
+    /// Returns whether work with these resources may start. Work that takes more than there is may
+    /// start when nothing else runs.
     pub fn fits(&self, required: &Required) -> bool {
         required.threads.min(self.jobs) <= self.jobs - self.used
             && required.groups.iter().all(|(group, threads)| {
@@ -122,7 +124,7 @@ impl Slots {
             })
     }
 
-    /// Lets work begin that [fits](Self::fits); whether it does.
+    /// Takes these resources if they [fit](Self::fits), and returns whether they do.
     pub fn take(&mut self, required: &Required) -> bool {
         let fits = self.fits(required);
         if fits {
@@ -135,7 +137,7 @@ impl Slots {
         fits
     }
 
-    /// Gives back what work has taken.
+    /// Returns resources that were taken.
     pub fn release(&mut self, required: &Required) {
         self.used -= required.threads.min(self.jobs);
         for (group, threads) in &required.groups {
@@ -146,7 +148,7 @@ impl Slots {
     }
 }
 
-/// As many of these threads as the group has.
+/// Limits this number of threads to the maximum of the group.
 fn limited(group: &TestGroup, threads: usize) -> usize {
     threads.min(group.max_threads.get())
 }

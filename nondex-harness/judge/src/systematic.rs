@@ -1,13 +1,13 @@
-//! Running a test under *all* schedules with few preemptions, where there are not many.
+//! Runs a test under *all* schedules with few preemptions if there are few such schedules.
 //!
 //! A run of a [systematic](Schedule::Systematic) seed shows at which decisions another thread could
-//! have gone on, and how it went on there. So each run has children: the same one with one more
-//! thread delayed, at a decision after its last one. To delay a thread that could go on is a
-//! preemption; to let others go first where nobody is stopped is none. All schedules without a
-//! preemption come first, then all with one, then all with two (iterative context bounding:
-//! Musuvathi and Qadeer, "Iterative context bounding for systematic testing of multithreaded
-//! programs", 2007). The decisions are those of the run itself, not those of the base schedule:
-//! what a thread does after a preemption has other decisions.
+//! have continued, and what happened then. So each run has children: the same run with one more
+//! thread delayed, at a decision after its last delay. Delaying a thread that could continue is a
+//! preemption. Letting another thread go first when the current one blocks is none. Schedules
+//! without a preemption come first, then those with one, then those with two. This is iterative
+//! context bounding (Musuvathi and Qadeer, "Iterative context bounding for systematic testing of
+//! multithreaded programs", 2007). The decisions are those of the run itself, not of the canonical
+//! schedule: after a preemption, a thread has other decisions.
 
 use nondex_core::choice::stops::{self, Stop};
 use nondex_core::protocol::scheduling::Decision;
@@ -19,25 +19,26 @@ use super::options::Options;
 use super::question::Question;
 use super::run::Run;
 
-/// With how many preemptions schedules are tried at most. Most defects need no more.
+/// Maximum number of preemptions in a schedule. Most defects need no more.
 pub const MAX_PREEMPTIONS: u32 = 2;
 
-/// Number of runs that are requested at once, or as many as were made.
-const WAVE: usize = 16;
+/// Number of runs that are requested at once, or as many as were made if these are more.
+const BATCH: usize = 16;
 
-/// What is known of the schedules of a test.
+/// Result of trying the schedules of a test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explored {
-    /// The runs that were made.
+    /// Specs of the runs that were made.
     pub specs: Vec<RunSpec>,
-    /// With how many preemptions all schedules were run, and how many these are; it passed under
-    /// all of them.
+    /// Largest number of preemptions up to which all schedules were run, with the number of these
+    /// schedules. The test passed under all of them.
     pub all: Option<Bound>,
-    /// With how many preemptions there are more than may be tried, and how many at least.
+    /// Number of preemptions for which there are too many schedules, with a lower bound on their
+    /// number.
     pub beyond: Option<Bound>,
 }
 
-/// Number of schedules with at most a number of preemptions.
+/// Number of schedules with a limited number of preemptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
     /// Maximum number of preemptions.
@@ -46,11 +47,11 @@ pub struct Bound {
     pub schedules: u64,
 }
 
-/// Runs `test`, if it passes in clean runs, under all schedules with few preemptions, if these are
-/// within the limit, or until it fails under one of them.
+/// Runs a test that passes in clean runs under all schedules with few preemptions, if there are
+/// few. Stops at the first failure.
 ///
 /// # Errors
-/// The runs to make first.
+/// Returns the runs to make first.
 pub fn explore(question: Question<'_>) -> Result<Explored, Missing> {
     let mut explored = Explored::default();
     let Some(level) = level(question.options) else { return Ok(explored) };
@@ -92,7 +93,7 @@ pub fn explore(question: Question<'_>) -> Result<Explored, Missing> {
             }
         }
         if !missing.is_empty() {
-            missing.truncate(WAVE.max(explored.specs.len()));
+            missing.truncate(BATCH.max(explored.specs.len()));
             question.evidence.within_budget::<()>(Purpose::Explore, Err(Missing::new(missing)))?;
             return Ok(explored);
         }
@@ -102,7 +103,7 @@ pub fn explore(question: Question<'_>) -> Result<Explored, Missing> {
     Ok(explored)
 }
 
-/// The level at which schedules are listed: the first of those asked for.
+/// Returns the level at which schedules are listed: the first requested one.
 pub(super) fn level(options: &Options) -> Option<Level> {
     let is_on = options.is_scheduled()
         && options.prune
@@ -111,16 +112,17 @@ pub(super) fn level(options: &Options) -> Option<Level> {
     options.realistic_first().first().copied().filter(|_| is_on)
 }
 
-/// How many schedules of a test are all tried: by default as many as there are runs of seeds.
+/// Returns the maximum number of schedules of a test: by default the number of runs under seeds.
 fn limit(options: &Options) -> u64 {
     let seeds = options.seeds.len() * options.realistic_first().len();
     options.exhaustive.max(seeds as u64).min(exhaustive::MAX_ORDERS)
 }
 
-/// Whether a clean run shows a test of several threads that may have few decisions, and none about
-/// time.
+/// Returns whether a clean run shows a test of several threads that may have few decisions, and
+/// none about time.
 fn has_few_decisions(run: &Run, limit: u64) -> bool {
-    /// Not at every operation could another thread have gone on.
+    /// Estimated number of operations for each decision: not at every operation could another
+    /// thread have continued.
     const PROPORTION: u64 = 4;
     run.schedule.as_ref().is_some_and(|one| one.is_repeatable() && one.steps <= limit * PROPORTION)
         && run.has_threads()
@@ -128,14 +130,14 @@ fn has_few_decisions(run: &Run, limit: u64) -> bool {
         && is_of_schedule(run)
 }
 
-/// Whether a run told all its choices, and nothing of time was among them.
+/// Returns whether a run reported all its choices, and none of them was about time.
 fn is_of_schedule(run: &Run) -> bool {
     let mut points = run.points.iter();
     run.complete && points.all(|point| point.site.family != Family::Time)
 }
 
-/// The decisions of a run, if nothing else than these decided which thread went on, and the same
-/// ones would again.
+/// Returns the decisions of a run, if only these determined which thread continued and the same
+/// decisions would lead to the same run.
 fn course(run: &Run) -> Option<&Course> {
     let schedule = run.schedule.as_ref()?;
     let course = schedule.course.as_ref()?;
@@ -143,8 +145,8 @@ fn course(run: &Run) -> Option<&Course> {
     is_known.then_some(course)
 }
 
-/// The same stops and one more, after the last of them, and whether that is a preemption; `None`
-/// when the run did not come to all of them.
+/// Returns these stops with one more stop after the last, for each possible one, and whether it is
+/// a preemption. Returns `None` if the run did not reach all of the given stops.
 fn children(stops: &[Stop], course: &Course) -> Option<Vec<(Vec<Stop>, bool)>> {
     let mut numbers: Vec<u32> = Vec::new();
     let mut found = 0;

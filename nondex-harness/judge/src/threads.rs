@@ -1,14 +1,16 @@
-//! Whether a test is judged from runs whose threads and time are scheduled, or from runs with real
-//! ones.
+//! Decides whether a test is judged from scheduled runs, or from runs with real threads and real
+//! time.
 //!
-//! Scheduled runs are repeatable, and show every defect of threads and time that a seed can. But a
-//! base schedule under which a test fails that passes with real threads is a defect of ours, not of
-//! the test. So is one under which it passes that fails with real threads every time: then it is
-//! judged from runs with real threads. Neither holds for a test of which the
-//! [start of the clock](clock_start) decides.
+//! Scheduled runs are repeatable and show every defect of threads and time that a seed can trigger.
+//! But sometimes the canonical schedule and real threads disagree. If the test fails in the
+//! canonical schedule and passes with real threads, that is a defect of this tool, not of the test.
+//! The same holds if it passes in the canonical schedule and fails every time with real threads.
+//! Such a test is judged from runs with real threads. Neither rule applies if the [start of the
+//! clock](clock_start) decides.
 //!
-//! A run that was cut, at the limit of operations, has no end of the test's. Where a clean run was,
-//! it is judged with real threads, too; a run of a seed, or of a search, is no result.
+//! A run that the scheduler ended at the limit on operations has no outcome. If this happens in a
+//! clean run, the test is judged with real threads too. If it happens under a seed or in a search,
+//! the run is ignored.
 
 use std::borrow::Cow;
 
@@ -24,37 +26,35 @@ use super::question::Question;
 use super::run::Run;
 use super::timing::may_be_of_schedule;
 
-/// Number of failures in a row with real threads that rules out chance.
+/// Number of consecutive failures with real threads that rules out chance.
 pub(super) const NO_CHANCE: usize = 2;
 
-/// The options that `test` is judged with: `options`, or those without the scheduler when its base
-/// schedule is what fails.
+/// Returns the options by which the test is judged: the given ones, or those without the scheduler
+/// if its canonical schedule is at fault.
 ///
 /// # Errors
-/// The runs with real threads to make first.
+/// Returns the runs with real threads to make first.
 pub fn settled<'o>(question: Question<'o>) -> Result<Cow<'o, Options>, Missing> {
     let (options, evidence) = (question.options, question.evidence);
     let as_asked = Ok(Cow::Borrowed(options));
     if !options.is_scheduled() {
         return as_asked;
     }
-    let clean = question.clean();
     let times = question.clean_runs();
-    let Some(clean) = clean.get(..times) else { return as_asked };
+    let Some(clean) = question.clean().get(..times) else { return as_asked };
     let natural = question.natural_spec();
     let known = evidence.of(&natural);
-    // Where nothing is scheduled, natural runs differ in nothing but their addresses.
+    // If nothing is scheduled, natural runs only differ in their addresses.
     let fails_by_nature = !question.has_natural_clean_run()
         && known.len() >= NO_CHANCE
         && known.iter().all(|run| !run.passed());
-    // A limit of ours is no end of the test's, and one that looks for ever may only look for very
-    // long.
+    // The limit on operations is no outcome of the test. A test that spins may only need very long.
     if clean.iter().any(|run| run.has_no_outcome() || run.spins())
         && evidence.made(&natural, 1)?[0].passed()
     {
         return Ok(Cow::Owned(options.with_real_threads()));
     }
-    // That a test also passes when it is scheduled shows that both ends are its own.
+    // If the test also passes when scheduled, both outcomes are its own.
     if deadlock::have_no_end(clean) {
         let passes_always = known.len() >= times && known.iter().all(Run::passed);
         let passes_scheduled =
@@ -74,19 +74,18 @@ pub fn settled<'o>(question: Question<'o>) -> Result<Cow<'o, Options>, Missing> 
     {
         return as_asked;
     }
-    // One schedule with two ends: it is the file that decides.
+    // One schedule with two outcomes: the file of random bytes decides.
     let reads_random = |run: &Run| run.sources.contains(&Source::RandomFile);
     if clean.iter().any(Run::passed) && failing().any(reads_random) {
         return as_asked;
     }
-    // One that fails as well is enough: it may take the whole time limit.
+    // One natural run that fails as well is enough: it may take the whole time limit.
     if !evidence.made(&natural, 1)?[0].passed() {
         return as_asked;
     }
-    let natural = evidence.made(&natural, times)?;
-    // What fails there now and then as it does in the base schedule fails for itself.
+    // If natural runs sometimes fail in the same way, the schedule is not the reason.
     let fails_alike = |run: &Run| failing().any(|other| is_same_failure(run, other));
-    if natural.iter().all(Run::passed)
+    if evidence.made(&natural, times)?.iter().all(Run::passed)
         && !known.iter().any(fails_alike)
         && !clock_start::decides(question, clean)?
     {
@@ -95,7 +94,7 @@ pub fn settled<'o>(question: Question<'o>) -> Result<Cow<'o, Options>, Missing> 
     as_asked
 }
 
-/// The runs of seeds that were cut, of a test that is judged with scheduled ones.
+/// Returns the runs without an outcome, if the test is judged with scheduled runs.
 pub fn cut<'e>(
     evidence: &'e Evidence,
     options: &Options,
@@ -104,12 +103,12 @@ pub fn cut<'e>(
     evidence.all().map(|(_, run)| run).filter(move |run| is_scheduled && run.has_no_outcome())
 }
 
-/// As [`settled`], as far as it is known.
+/// Returns the options like [`settled`], as far as they are known.
 pub fn known<'o>(question: Question<'o>) -> Cow<'o, Options> {
     settled(question).unwrap_or(Cow::Borrowed(question.options))
 }
 
-/// Whether two runs failed in the same way, at the same line.
+/// Returns whether two runs failed with the same outcome at the same line.
 fn is_same_failure(first: &Run, second: &Run) -> bool {
     let place = |run: &Run| {
         let failure = run.failure.as_ref()?;

@@ -1,12 +1,13 @@
-//! What of a test was left out once the budget was spent.
+//! Counts the runs of a test that were left out because the budget was spent.
 
 use nondex_core::{Level, RunSpec};
 
 use super::question::Question;
 use super::{certainty, exhaustive, sampling};
 
-/// How many runs that a campaign without a budget makes of a `test` which passed in every run were
-/// left out, at least: of seeds, and for certainty. Schedules are not listed, so they do not count.
+/// Returns the minimum number of runs that a campaign without a budget would also make for a test
+/// that always passed. Counts runs under seeds and runs for certainty. Schedules are not listed, so
+/// they do not count.
 pub fn runs(question: Question<'_>) -> u64 {
     if !question.evidence.spent().exploring {
         return 0;
@@ -20,9 +21,9 @@ pub fn runs(question: Question<'_>) -> u64 {
     (seeds + certainty::left_out(question)) as u64
 }
 
-/// Whether the budget was spent before each level had a run under a seed, of a test that reached a
-/// choice, or before half of the runs were made in which chance may show: that it passed shows
-/// little then.
+/// Returns whether the budget was spent so early that passing is little evidence. Either a test
+/// that reached a choice did not run under a seed at each level. Or fewer than half of the runs
+/// were made in which chance may show.
 pub fn is_untried(question: Question<'_>) -> bool {
     let evidence = question.evidence;
     if !evidence.spent().exploring {

@@ -1,17 +1,17 @@
-//! Orders that nobody is shown, and at which levels a test that uses no others is not run.
+//! Skips levels at which unobserved orders add nothing.
 //!
-//! In which order a map drops its entries is known by what their destructors do, and not otherwise.
-//! At the first level of its family that order is another one, as it may be tomorrow, and at FULL
-//! it is whatever is not promised. What the levels between them add is which orders agree with each
-//! other, and that is seen only where orders are seen. So while all runs of a test pass, and no run
-//! of it has met an order that is shown, it is not run at the levels between.
+//! The order in which a map drops its entries is only observed through their destructors. The first
+//! level of the family changes that order as a future std may, and FULL as far as the specification
+//! allows. The levels between them only decide which orders are equal, which matters only where
+//! orders are observed. So these levels are skipped for a test as long as all its runs pass and
+//! none reached an observed order.
 
 use nondex_core::{Level, Model, Site};
 
 use super::options::Options;
 use super::question::Question;
 
-/// Whether runs at `level` can show nothing that others do not.
+/// Returns whether runs at `level` can show nothing that runs at other levels do not.
 pub(super) fn adds_nothing(question: Question<'_>, level: Level) -> bool {
     let (options, evidence) = (question.options, question.evidence);
     if !options.prune || evidence.all().any(|(_, run)| !run.passed()) {
@@ -23,7 +23,8 @@ pub(super) fn adds_nothing(question: Question<'_>, level: Level) -> bool {
     varying.peek().is_some() && varying.all(|site| is_between(level, site, options))
 }
 
-/// Whether the order at `site` is not shown, and is varied at levels around this one.
+/// Returns whether the order at `site` is unobserved and the requested levels vary it both below
+/// and above `level`.
 fn is_between(level: Level, site: &Site, options: &Options) -> bool {
     let around = [site.family.varies_at()[0], Level::Full];
     Model::by_api(&site.api).is_some_and(Model::is_unseen)
@@ -51,7 +52,7 @@ mod tests {
         Run { points: points.collect(), ..run(true, []) }
     }
 
-    /// At which levels a test that reaches these orders is run.
+    /// Returns the levels at which a test that reaches these orders is run.
     fn levels(sites: &[(&str, Family)], options: &Options) -> Vec<Level> {
         let (conclusion, evidence) = simulate(options, |_: &RunSpec| reached(sites));
         assert_eq!(conclusion, Conclusion::Stable);

@@ -1,8 +1,8 @@
-//! The verdict on a test. Nothing else in the driver gives one.
+//! Derives the verdict on a test. No other module of the driver does.
 //!
-//! Whatever decides about a test is a [`Fact`], and a fact has one [`Ruling`]. A report that gets
-//! one has its verdict from there. Where two reports are of the same test, [`Combined`] decides
-//! which of their verdicts holds, and [`Verdict::rank`] which knows more.
+//! A [`Fact`] states what decides about a test, and each fact has one [`Ruling`] with the verdict.
+//! If two reports are about the same test, [`Combined`] decides which of their verdicts holds, and
+//! [`Verdict::rank`] which report knows more.
 
 use nondex_core::{Family, Site};
 
@@ -60,7 +60,7 @@ nondex_core::words!(Verdict {
 });
 
 impl Verdict {
-    /// Meaning for the test, as one clause.
+    /// Returns the meaning for the test, as one clause.
     pub const fn meaning(self) -> &'static str {
         match self {
             Verdict::Stable => "passed in every run, those under seeds included",
@@ -88,7 +88,7 @@ impl Verdict {
         }
     }
 
-    /// Whether the test may pass and may fail.
+    /// Returns whether the test may pass and may fail.
     pub const fn is_flaky(self) -> bool {
         matches!(
             self,
@@ -100,18 +100,18 @@ impl Verdict {
         )
     }
 
-    /// Whether the test passed in every run.
+    /// Returns whether the test passed in every run.
     pub const fn passes(self) -> bool {
         matches!(self, Verdict::Stable | Verdict::Passed)
     }
 
-    /// Whether the tests that run before it make the difference.
+    /// Returns whether the tests that run before it make the difference.
     pub const fn is_of_order(self) -> bool {
         matches!(self, Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle)
     }
 
-    /// Rank of a report on a test among others on it: first a choice that decides, whatever else
-    /// was seen, then what is wrong, then what is right.
+    /// Returns the rank of a report among others on the same test; the lowest rank is used. A
+    /// choice that decides comes first, whatever else was seen. Then come failures, then passes.
     pub const fn rank(self, is_dependent: bool) -> u8 {
         match self {
             _ if is_dependent => 0,
@@ -137,54 +137,54 @@ impl std::fmt::Display for Verdict {
 /// What decides about a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fact {
-    /// It passed in every run, those under seeds included.
+    /// Passed in every run, those under seeds included.
     Passes,
-    /// It passed in every run; no seed was tried, or not all its choices are known.
+    /// Passed in every run; no seed was tried, or not all its choices are known.
     PassesUntried,
-    /// It failed in every run.
+    /// Failed in every run.
     Fails,
-    /// Runs that should have been the same were not, or it matters when something happens.
+    /// Equal runs had different outcomes, or the outcome depends on when something happens.
     Varies,
-    /// The same, under this circumstance.
+    /// Equal runs had different outcomes under this circumstance.
     VariesUnder(Circumstance),
-    /// Delays of its threads decide.
+    /// Delays of threads decide.
     Delays(Timing),
     /// Choices decide.
     Choices,
-    /// It fails in this environment only, every time.
+    /// Fails in this environment only, every time.
     Environment(Circumstance),
-    /// What its build draws at random decides.
+    /// Random values that the build draws decide.
     Build,
-    /// The tests before it decide.
+    /// Tests before it decide.
     Order {
-        /// Whether it passes alone.
+        /// Whether the test passes alone.
         passes_alone: bool,
     },
-    /// It fails now and then in a plain build, and nothing that was tried makes it fail.
+    /// Fails now and then in a plain build, and no attempt here makes it fail.
     Unexplained,
-    /// The network is not there, and explains every failure.
+    /// A missing network explains every failure.
     NoNetwork,
-    /// A choice decides, and the search that shows what kind of choice was stopped.
+    /// A choice decides, but the search for its kind was stopped.
     Cut,
-    /// It ran and cannot be judged: the tool itself may make it fail, or a run is missing.
+    /// Ran but cannot be judged: the tool itself may make it fail, or a run is missing.
     Unjudged,
 }
 
-/// A verdict, with what belongs to it.
+/// Verdict with its details.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ruling {
-    /// The verdict.
+    /// Verdict on the test.
     pub verdict: Verdict,
-    /// Which delays decide.
+    /// Kind of the deciding delays.
     pub reason: Option<Timing>,
-    /// Environment in which alone it fails.
+    /// Only environment in which the test fails.
     pub environment: Option<Circumstance>,
-    /// Whether it ran but was not judged.
+    /// Whether the test ran but was not judged.
     pub is_unjudged: bool,
 }
 
 impl Fact {
-    /// What follows from it.
+    /// Returns the verdict that follows.
     pub fn ruling(self) -> Ruling {
         let of = |verdict| Ruling { verdict, ..Ruling::default() };
         let of_delays = |timing| Ruling { reason: Some(timing), ..of(Verdict::NonDeterministic) };
@@ -193,7 +193,7 @@ impl Fact {
             Fact::PassesUntried => of(Verdict::Passed),
             Fact::Fails => of(Verdict::Broken),
             Fact::Varies => of(Verdict::NonDeterministic),
-            // The seeds that are tried late draw delays.
+            // Further seeds draw delays.
             Fact::VariesUnder(Circumstance::FurtherSeeds) => of_delays(Timing::Race),
             Fact::VariesUnder(circumstance) => Ruling {
                 environment: Some(circumstance).filter(|one| one.part().is_some()),
@@ -213,7 +213,8 @@ impl Fact {
         }
     }
 
-    /// What a conclusion from the runs of a test alone is, which answers this question.
+    /// Returns the fact behind a conclusion from the runs of a test alone. `question` is the
+    /// question that it answers.
     pub fn of_conclusion(
         conclusion: &Conclusion,
         question: Question<'_>,
@@ -221,11 +222,11 @@ impl Fact {
     ) -> Self {
         let (options, evidence) = (question.options, question.evidence);
         match conclusion {
-            // Nobody knows how a test ends that cannot be started, because it is built anew for
-            // instance, and `stable` would claim what nobody has seen.
+            // A test that cannot be started, for instance because it is rebuilt, has no known
+            // outcome. `stable` would claim more than was seen.
             _ if evidence.all().any(|(_, run)| run.is_missing) => Fact::Unjudged,
             Conclusion::Stable | Conclusion::Latent(_) => {
-                // A choice whose event had no room was not seen, and may never have been tried.
+                // A choice whose event was lost was not seen, and may never have been tried.
                 let is_known = !evidence.all().any(|(_, run)| run.lost);
                 if is_known && options.tries_seeds() && !unexplored::is_untried(question) {
                     Fact::Passes
@@ -252,14 +253,15 @@ impl Fact {
             Conclusion::Dependent(found) => Fact::of_choices(found, evidence),
             Conclusion::Explained(found) => match Fact::of_explanation(&found.explanation) {
                 Fact::NoNetwork => Fact::NoNetwork,
-                // Any other prerequisite leaves the verdict.
+                // Any other missing prerequisite leaves the verdict.
                 _ if found.shown == Conclusion::Broken => Fact::Fails,
                 _ => Fact::of_conclusion(&found.shown, question, plain),
             },
         }
     }
 
-    /// What choices that decide about a test are: `ND` for delays, even if they are only suspected.
+    /// Returns the fact behind choices that decide. Delays lead to `ND`, even if they are only
+    /// suspected.
     fn of_choices(found: &Dependence, evidence: &Evidence) -> Self {
         match found.reason(evidence) {
             Some(timing) => Fact::Delays(timing),
@@ -269,19 +271,20 @@ impl Fact {
         }
     }
 
-    /// What explains all failures of a test: only without a network no more is known of it.
+    /// Returns the fact behind an explanation of all failures. Only a missing network hides
+    /// everything else about the test.
     pub fn of_explanation(explanation: &Explanation) -> Self {
         if explanation.is_of_network() { Fact::NoNetwork } else { Fact::Fails }
     }
 
-    /// What runs of a test are that differ in nothing which decides: the number that failed, of
-    /// all.
+    /// Returns the fact behind runs that should have had one outcome: the number of failures, and
+    /// of all runs.
     pub const fn of_failures([failed, all]: [usize; 2]) -> Self {
         if failed < all { Fact::Varies } else { Fact::Fails }
     }
 
-    /// What reruns under other circumstances show of a test that passed before; `None` for one that
-    /// passes still.
+    /// Returns the fact behind reruns under other circumstances of a test that passed before;
+    /// `None` if it still passes.
     pub const fn of_reruns(next: NextRerun) -> Option<Self> {
         match next {
             NextRerun::Run(_) | NextRerun::Stable => None,
@@ -292,12 +295,12 @@ impl Fact {
     }
 }
 
-/// Whether a test that fails in canonical order reached choices of which no seed was tried, and is
-/// not known to fail always without this tool.
+/// Returns whether a test that fails in canonical order may depend on a choice: it reached choices
+/// for which no seed was tried. A test that always fails in a plain build does not.
 fn may_be_a_choice(question: Question<'_>, plain: Option<&PlainBuild>) -> bool {
     let options = question.options;
     let mut points = question.repeated().flat_map(|run| run.points.iter());
-    // What a seed does to threads, time and the network seldom lets a test pass.
+    // A seed for threads, time and the network rarely makes a test pass.
     let is_drawn = |site: &Site| {
         !matches!(site.family, Family::Schedule | Family::Time | Family::Fault)
             && !clock_start::is_start(site)
@@ -307,23 +310,23 @@ fn may_be_a_choice(question: Question<'_>, plain: Option<&PlainBuild>) -> bool {
     !options.tries_seeds() && !fails_plainly && points.any(|point| is_drawn(&point.site))
 }
 
-/// What test orders show of a test that has a verdict.
+/// Relation of test orders to an earlier verdict on the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combined {
-    /// Their verdict holds.
+    /// The verdict from test orders holds.
     Overruled,
-    /// Both are the same.
+    /// Both verdicts agree.
     Agreed,
-    /// Both choices and other tests decide: the first verdict stays.
+    /// Both choices and other tests decide: the earlier verdict stays.
     Both,
-    /// The first verdict stays.
+    /// The earlier verdict stays.
     Stays,
 }
 
 impl Combined {
-    /// What holds of a test that has the verdict `known`, and by test orders the verdict `order`;
-    /// `is_of_files` if other tests were proven to make it fail by a file. In a campaign, tests
-    /// find files that others have left, in whatever order they come.
+    /// Combines the verdict `known` with the verdict `order` from test orders. `is_of_files` is
+    /// whether other tests were proven to make it fail by a file. In a campaign, tests find files
+    /// that others have left, independent of the test order.
     pub fn new(known: Verdict, order: Verdict, is_of_files: bool) -> Self {
         let overrules = match known {
             Verdict::NonDeterministic | Verdict::Unknown if is_of_files => order.is_of_order(),

@@ -1,4 +1,4 @@
-//! Choices that are the same in every run.
+//! Defines choices that are the same in every run.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub struct World {
 }
 
 impl World {
-    /// How many runs of each test there are.
+    /// Returns the number of runs of each test.
     pub const fn runs(&self) -> usize {
         if self.verify { 2 } else { 1 }
     }

@@ -1,4 +1,4 @@
-//! Listings of tests, in libtest's formats: nextest reads the terse one, the driver the one in
+//! Prints listings of tests in libtest's formats. nextest reads the terse format, the driver reads
 //! JSON.
 
 use std::fmt;
@@ -47,7 +47,7 @@ fn plural(count: usize, noun: &str) -> String {
 fn json(desc: &TestDesc, kind: &str) -> String {
     let name = Escaped(desc.name.as_slice());
     let ignore = desc.ignore;
-    // libtest writes the reason unescaped, which is no JSON when it has a quote.
+    // libtest does not escape the reason, which is invalid JSON if it contains a quote.
     let reason = Escaped(desc.ignore_message.unwrap_or_default());
     let file = Escaped(desc.source_file);
     let (start_line, start_col) = (desc.start_line, desc.start_col);
@@ -60,7 +60,7 @@ fn json(desc: &TestDesc, kind: &str) -> String {
     )
 }
 
-/// A string as it stands between the quotes of a JSON string.
+/// String that is displayed as the content of a JSON string.
 struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {

@@ -1,11 +1,11 @@
-//! The standard output, in colour where that is wanted.
+//! Writes to the standard output, in colour if requested.
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
 
 use crate::arguments::{Arguments, Color};
 
-/// The colours libtest uses.
+/// Colours that libtest uses.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shade {
     Red,
@@ -23,30 +23,30 @@ impl Shade {
     }
 }
 
-/// Ends a colour: what terminfo has for `xterm`.
+/// Escape sequence that ends a colour, from terminfo's entry for `xterm`.
 const RESET: &str = "\x1b(B\x1b[m";
 
-/// Where the console writes.
+/// Output of the console.
 #[derive(Debug)]
 pub(super) struct Terminal {
     colored: bool,
     printing: Printing,
 }
 
-/// Whether output is printed.
+/// Whether the console prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Printing {
-    /// It is written, or the run fails.
+    /// Print; an error fails the run.
     Strict,
-    /// It is written if possible: a test may have closed the standard output, and its outcome is on
-    /// record.
+    /// Print if possible: a test may have closed the standard output, and its outcome is recorded
+    /// anyway.
     Lenient,
-    /// Nothing is written: the driver reads the record, and the output is to be the test's own.
+    /// Print nothing: the driver reads the record, and the output belongs to the test.
     Silent,
 }
 
 impl Terminal {
-    /// The standard output.
+    /// Returns the standard output.
     pub(super) fn stdout(arguments: &Arguments, printing: Printing) -> Self {
         let wanted = match arguments.color {
             Color::Auto => io::stdout().is_terminal(),
@@ -57,7 +57,7 @@ impl Terminal {
         Terminal { colored: wanted && able, printing }
     }
 
-    /// Whether it prints nothing.
+    /// Returns whether it prints nothing.
     pub(super) fn is_silent(&self) -> bool {
         self.printing == Printing::Silent
     }
@@ -67,7 +67,7 @@ impl Terminal {
         if self.printing == Printing::Silent {
             return Ok(());
         }
-        // Not locked in between: tests print, too.
+        // Lock it only for this write: tests print, too.
         let mut stdout = io::stdout().lock();
         let result = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
         match self.printing {

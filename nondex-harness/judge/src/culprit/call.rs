@@ -1,31 +1,31 @@
-//! One call that is responsible, and what of it decides.
+//! Defines one responsible call and what decides within it.
 
 use nondex_core::{Calls, Given, GivenChoice, NumberRecord, Scope, Site};
 
 use super::position::Position;
 
-/// One call of a thread at a site.
+/// Call of a thread at a site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The site.
+    /// Site of the call.
     pub site: Site,
-    /// The logical thread path.
+    /// Logical path of the thread.
     pub thread: String,
-    /// Which call of the thread at the site, from 0.
+    /// Index of the call among those of the thread at this site, from 0.
     pub ordinal: u64,
-    /// How many such calls the run made.
+    /// Number of such calls in the run.
     pub of: u64,
-    /// Where the outcome turns between its base and what the seed drew, if that is known.
+    /// Point between the base and the drawn choice at which the outcome turns, if known.
     pub turn: Option<Turn>,
-    /// Whether the outcome changes even when the call is given its base: then no choice decides,
-    /// but what a shim does besides, such as allocate.
+    /// Whether the outcome changes even if the call is given its base. Then no choice decides, but
+    /// a side effect of a shim, such as an allocation.
     pub is_artefact: bool,
 }
 
-/// Where the outcome turns on the way from the base to what the seed drew.
+/// Point at which the outcome turns on the way from the base to the drawn choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// After this number of steps, and not one step earlier; of a delay, not much earlier.
+    /// Smallest number of steps that changes the outcome; for a delay, an approximation.
     pub steps: u64,
     /// What the last step changed.
     pub decisive: Decisive,
@@ -34,20 +34,20 @@ pub struct Turn {
 /// What decides within one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decisive {
-    /// The order of two elements, or the position of one.
+    /// Order of two elements, or the position of one.
     Elements {
-        /// The two that were exchanged, as positions in canonical order: the one that came first,
-        /// and still does in canonical order, before the other.
+        /// Ranks in canonical order of the two exchanged elements. The first one comes first in
+        /// canonical order and still does before the step.
         ranks: [u64; 2],
-        /// The position that decides, if it is not the order of the two.
+        /// Position that decides, if the order of the two elements does not.
         position: Option<Position>,
     },
-    /// The number: this one, or any that is further from its base.
+    /// Number that decides: this one, or any that is further from the base.
     Number(NumberRecord),
 }
 
 impl Call {
-    /// The call's choice as the search left it.
+    /// Returns the choice of this call as the search left it.
     pub fn given(&self) -> Option<Given> {
         let turn = self.turn.as_ref()?;
         Some(self.with(GivenChoice::Steps(turn.steps)))

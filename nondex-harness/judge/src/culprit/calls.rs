@@ -1,4 +1,4 @@
-//! From the sites that are responsible to the calls there.
+//! Narrows the responsible sites down to calls.
 
 use nondex_core::{GivenChoice, PointRecord, Scope, Selection, Site};
 
@@ -8,18 +8,18 @@ use super::{CONFIRMATIONS, CulpritSearch, Missing};
 use crate::timing::is_timing;
 
 impl CulpritSearch<'_> {
-    /// The smallest set of calls at `sites` that changes the outcome, every time, with the elements
-    /// of each that make the difference. None when the calls cannot be distinguished.
+    /// Returns the smallest set of calls at `sites` that changes the outcome every time, with the
+    /// turn of each. Returns an empty list if the calls cannot be distinguished.
     pub(super) fn calls(&mut self, sites: &[Site]) -> Result<Vec<Call>, Missing> {
-        let points = self.run(&self.with(Selection::only(sites.to_vec())))?.points.iter();
+        let run = self.run(&self.with(Selection::only(sites.to_vec())))?;
         let points: Vec<&PointRecord> =
-            points.filter(|point| sites.contains(&point.site)).collect();
+            run.points.iter().filter(|point| sites.contains(&point.site)).collect();
         let len = points.iter().map(|point| point.count).sum::<u64>();
         let Ok(len) = usize::try_from(len) else { return Ok(Vec::new()) };
         let whole =
             self.with(Selection::Only(scopes(&points, &Part { kept: &[], beginning: len })));
         if !self.changes(&whole)? {
-            // Not all calls were counted: a thread that was killed does not say how many it made.
+            // Not all calls were counted: a killed thread does not report its number of calls.
             return Ok(Vec::new());
         }
         let found = smallest(len, self.left, |part| {
@@ -29,16 +29,16 @@ impl CulpritSearch<'_> {
         if !found.is_complete {
             return Ok(Vec::new());
         }
-        let calls = found.elements.iter().map(|&element| at(&points, element));
-        let mut calls: Vec<Call> = calls.collect();
-        let only: Vec<Scope> = calls.iter().map(Call::scope).collect();
-        let only = (self.with(Selection::Only(only)), true);
+        let mut calls: Vec<Call> =
+            found.elements.iter().map(|&element| at(&points, element)).collect();
+        let scopes: Vec<Scope> = calls.iter().map(Call::scope).collect();
+        let only = (self.with(Selection::Only(scopes)), true);
         if !self.confirm(&[only], CONFIRMATIONS)? {
             return Ok(Vec::new());
         }
         let mut index = 0;
         while index < calls.len() {
-            // Once those before it are as short as they may be, a delay may no longer be needed.
+            // Shortening the delays before it may have made this delay redundant.
             if is_timing(&calls[index].site) && calls.len() > 1 && self.left > 0 {
                 let without = self.with_choice(&calls, index, GivenChoice::Steps(0));
                 if self.changes(&without)? {
@@ -61,8 +61,8 @@ impl CulpritSearch<'_> {
     }
 }
 
-/// Whether a call can be led from its base to what was drawn: not so a value that is just another
-/// one. Of a choice of threads between two, such as a wake-up without a cause, that is one step.
+/// Returns whether there are steps from a call's base to what was drawn. A value that is merely
+/// different has none. A choice between two, such as a spurious wake-up, has one.
 fn has_steps(points: &[&PointRecord], call: &Call) -> bool {
     let mut points = points.iter();
     is_timing(&call.site)
@@ -71,7 +71,7 @@ fn has_steps(points: &[&PointRecord], call: &Call) -> bool {
         })
 }
 
-/// The call with this number, when those of all points are counted through.
+/// Returns the call with this index in the concatenated calls of all points.
 fn at(points: &[&PointRecord], element: usize) -> Call {
     let mut ordinal = element as u64;
     for point in points {
@@ -90,7 +90,7 @@ fn at(points: &[&PointRecord], element: usize) -> Call {
     unreachable!("the points have as many calls as were searched")
 }
 
-/// The calls of a part as scopes: as few as possible.
+/// Returns the calls of a part as the fewest possible scopes.
 fn scopes(points: &[&PointRecord], part: &Part<'_>) -> Vec<Scope> {
     let mut scopes = Vec::new();
     let mut first = 0;

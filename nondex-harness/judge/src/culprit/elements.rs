@@ -1,5 +1,5 @@
-//! Whether it is the relative order of two elements that decides or only which element comes at a
-//! position, which is tried with constructed orders.
+//! Distinguishes, with constructed orders, whether the relative order of two elements decides or
+//! which element is at a position.
 
 use nondex_core::{GivenChoice, StepRecord};
 
@@ -7,13 +7,12 @@ use super::call::Call;
 use super::position::Position;
 use super::{CulpritSearch, Missing};
 
-/// Of longer sequences it is not tried whether a position decides: a spec could not list their
-/// order.
+/// Maximum length of a sequence for which this is tried: a spec could not list longer orders.
 const MAX_LISTED: usize = 10_000;
 
 impl CulpritSearch<'_> {
-    /// The position that decides in one of the calls, where the step exchanged the elements with
-    /// these ranks.
+    /// Returns the position that decides in the call at `index`, whose last step exchanged the
+    /// elements with these ranks.
     pub(super) fn position(
         &mut self,
         calls: &[Call],
@@ -32,23 +31,23 @@ impl CulpritSearch<'_> {
     }
 }
 
-/// Two orders that tell whether a position decides.
+/// Two orders that show together whether a position decides.
 #[derive(Debug, PartialEq, Eq)]
 struct Attempt {
     position: Position,
-    /// The position has the element it has in canonical order, all others are reversed: nothing
-    /// changes if the position decides.
+    /// Order with the canonical element at the position and all others reversed. If the position
+    /// decides, the outcome does not change.
     kept: Vec<u32>,
-    /// The position has another element, and the two that were exchanged are in canonical order:
-    /// only a dependence on a position changes the outcome.
+    /// Order with another element at the position, and the two exchanged elements in canonical
+    /// order. The outcome only changes if a position decides.
     moved: Vec<u32>,
 }
 
-/// What is to be tried when the elements with these ranks were exchanged at `place` and the
-/// position after it.
+/// Returns the orders to try if the elements with these ranks were exchanged at `place` and `place
+/// + 1`.
 fn attempts(len: u64, place: u64, ranks: [u64; 2]) -> Vec<Attempt> {
     let Ok(len) = usize::try_from(len) else { return Vec::new() };
-    // Of two elements, the first and the last position and the order of the pair are the same.
+    // With two elements, first position, last position and relative order are the same.
     if !(3..=MAX_LISTED).contains(&len) {
         return Vec::new();
     }
@@ -60,7 +59,8 @@ fn attempts(len: u64, place: u64, ranks: [u64; 2]) -> Vec<Attempt> {
         let mut others = base.clone().rev().filter(|&rank| {
             rank as usize != at && ranks.iter().all(|&other| other != u64::from(rank))
         });
-        // From as far away as possible: the neighbours may be as good.
+        // The element comes from as far away as possible: a neighbour may do as well as the
+        // canonical one.
         let other = if at * 2 < len { others.next() } else { others.next_back() }?;
         let mut moved: Vec<u32> = base.filter(|&rank| rank != other).collect();
         moved.insert(at, other);

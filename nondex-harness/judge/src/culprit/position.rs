@@ -1,15 +1,15 @@
-//! Which position decides.
+//! Defines the position that decides.
 
 use serde::{Deserialize, Serialize};
 
-/// A position in an order. Serialised as `"first"`, `"last"` or `{"nth": index}`.
+/// Position in an order. Serialised as `"first"`, `"last"` or `{"nth": index}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Position {
-    /// The first one.
+    /// First position.
     First,
-    /// The last one.
+    /// Last position.
     Last,
-    /// Any other, from 0.
+    /// Any other position, from 0.
     Nth(u64),
 }

@@ -1,38 +1,37 @@
-//! The smallest part of a list that still has an effect.
+//! Searches for the smallest part of a list that still has an effect.
 //!
-//! A binary search over the list's beginnings finds the element that completes the effect; it is
-//! kept, and what comes after it is dropped; then the same among what comes before it, until what
-//! was kept suffices. So every element is found by one binary search (dichotomic search for a
-//! minimal subset: Hemery, Lecoutre, Saïs and Boussemart, "Extracting MUCs from constraint
-//! networks", ECAI 2006): `k` elements among `n` take at most k·(⌈log2(n)⌉ + 1) questions. What is
-//! found has the effect, whatever the effect is; no element of it can be left out if larger parts
-//! never have less effect than smaller ones.
+//! A binary search over prefixes of the list finds the element that completes the effect. This
+//! element is kept, and all elements after it are dropped. The same search continues before it
+//! until the kept elements suffice. This is the dichotomic search for a minimal subset (Hemery,
+//! Lecoutre, Saïs and Boussemart, "Extracting MUCs from constraint networks", ECAI 2006). It finds
+//! `k` elements among `n` with at most k·(⌈log2(n)⌉ + 1) questions.
+//!
+//! The result always has the effect. It is minimal if the effect is monotonic: larger parts never
+//! have less effect than smaller ones.
 
-/// Part of a list: some elements, and all before a position.
+/// Part of a list: a prefix and some single elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part<'a> {
-    /// The elements that are kept, in descending order, none of them in
-    /// [`beginning`](Self::beginning).
+    /// Single elements, in descending order, none of them in [`beginning`](Self::beginning).
     pub kept: &'a [usize],
-    /// The first elements, this number of them.
+    /// Length of the prefix.
     pub beginning: usize,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Smallest {
-    /// The elements, ascending. Together they have the effect.
+    /// Elements, ascending. Together they have the effect.
     pub elements: Vec<usize>,
-    /// Whether the search came to its end.
+    /// Whether the search was finished.
     pub is_complete: bool,
 }
 
-/// The smallest part of a list of `len` elements that `has_effect`; the whole list is known to have
-/// it, and nothing is known not to. Asks no more than `questions` times, of a part more than once
-/// only if it has the effect.
+/// Returns the smallest part of a list of `len` elements that `has_effect`. The whole list must
+/// have the effect. An empty list is never tried. Calls `has_effect` at most `questions` times.
 ///
 /// # Errors
-/// As `has_effect`.
+/// Returns an error if `has_effect` does.
 pub fn smallest<E>(
     len: usize,
     questions: usize,
@@ -40,11 +39,11 @@ pub fn smallest<E>(
 ) -> Result<Smallest, E> {
     let mut left = questions;
     let mut kept: Vec<usize> = Vec::new();
-    // Always: what is kept and the elements before `end` have the effect together.
+    // Invariant: the kept elements and those before `end` have the effect together.
     let mut end = len;
     let mut is_complete = true;
     'search: while end > 0 {
-        // What is kept and those before `without` do not have it.
+        // Invariant: the kept elements and those before `without` do not have the effect.
         let mut without = 0;
         if !kept.is_empty() {
             if left == 0 {
@@ -86,7 +85,7 @@ mod tests {
 
     use super::*;
 
-    /// Searches among `len` elements for what has the effect, and counts the questions.
+    /// Searches among `len` elements with this effect, and counts the questions.
     fn searched(
         len: usize,
         has_effect: impl Fn(&dyn Fn(usize) -> bool) -> bool,

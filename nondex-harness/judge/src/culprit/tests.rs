@@ -11,15 +11,15 @@ use crate::options::DEFAULT_SEARCH_RUNS;
 use crate::run::Run;
 use crate::simulation::{run, settle, site};
 
-/// A simulated test: at the site on each line, a number of calls and of their elements.
+/// Simulated test: line, number of calls and number of elements for each site.
 #[derive(Clone)]
 struct Program(Vec<(u32, u64, usize)>);
 
-/// The orders that a run takes, by line and number of the call.
+/// Orders of a run, by line and index of the call.
 type Orders<'a> = &'a dyn Fn(u32, u64) -> Vec<usize>;
 
 impl Program {
-    /// A number of sites with one call of five elements each.
+    /// Returns a program with `n` sites of one call with five elements each.
     fn sites(n: u32) -> Self {
         Program((0..n).map(|line| (line, 1, 5)).collect())
     }
@@ -36,7 +36,7 @@ impl Program {
         }
     }
 
-    /// What the runtime does under `spec`, the order and the steps to it.
+    /// Returns the order that the runtime chooses under `spec`, and its record of steps.
     fn order(&self, spec: &RunSpec, line: u32, ordinal: u64) -> (Vec<usize>, Option<StepRecord>) {
         let choice = self.choice(line, ordinal);
         let drawn = || {
@@ -95,14 +95,14 @@ impl Program {
     }
 }
 
-/// Whether a seed decided at a site: the order there is not the canonical order.
+/// Returns whether a seed decided at a site, so that the order is not the canonical one.
 fn is_made(orders: Orders<'_>, line: u32) -> bool {
     !orders(line, 0).is_sorted()
 }
 
-/// Searches the culprits of a simulated test that fails at some seed. Counts the runs beyond the
-/// two clean and the two failing ones that it took to find and confirm the calls, without those for
-/// the elements.
+/// Searches the culprits of a simulated test that fails under some seed. Counts the runs that
+/// finding and confirming the calls took, beyond two clean and two failing runs. Runs that search
+/// for elements are not counted.
 fn searched(program: &Program, passes: impl Fn(Orders<'_>) -> bool) -> (Culprits, usize) {
     let passes_clean = program.run(&RunSpec::clean("t"), &passes).passed();
     let all = (0..1000)
@@ -128,7 +128,7 @@ fn sites(culprits: &Culprits) -> Vec<Site> {
     culprits.sites().cloned().collect()
 }
 
-/// The one turn that was found.
+/// Returns the only turn.
 fn turn(culprits: &Culprits) -> &Turn {
     let [Group { calls, .. }] = &culprits.groups[..] else {
         panic!("{culprits:?}");
@@ -139,7 +139,7 @@ fn turn(culprits: &Culprits) -> &Turn {
     turn
 }
 
-/// The elements that were found, and the position.
+/// Returns the elements of the only turn, and the position.
 fn elements(culprits: &Culprits) -> ([u64; 2], Option<Position>) {
     match turn(culprits).decisive {
         Decisive::Elements { ranks, position } => (ranks, position),
@@ -147,7 +147,7 @@ fn elements(culprits: &Culprits) -> ([u64; 2], Option<Position>) {
     }
 }
 
-/// The bound on runs for one culprit among this number of choice points.
+/// Returns the bound on runs for one culprit among this number of choice points.
 fn bound(points: u64) -> f64 {
     3.0 * (points as f64).log2() + 10.0
 }
@@ -272,8 +272,8 @@ fn more_sites_than_a_spec_can_name_are_not_searched() {
     assert_eq!(runs, 0);
 }
 
-/// What a simulated test does that reads a number of bytes, in one of three calls of which only the
-/// last one matters: 4,096 in a clean run, 90 where the seed decides.
+/// Runs a simulated test that reads a number of bytes. Only the last of three calls matters: it
+/// returns 4,096 in a clean run and 90 where the seed decides.
 fn reads(spec: &RunSpec, passes: impl Fn(u64) -> bool) -> Run {
     let choice = Choice::Number { range: 1..=4096, base: 4096, scale: Scale::Metric };
     let mut step = None;
@@ -329,7 +329,7 @@ fn of_a_number_it_is_found_from_where_on_it_decides() {
     }
 }
 
-/// What a simulated test does in whose two threads the seed draws these numbers, of at most `len`.
+/// Runs a simulated test in whose two threads the seed draws these numbers, of at most `len`.
 fn threads(spec: &RunSpec, len: u64, drawn: [u64; 2], passes: impl Fn([u64; 2]) -> bool) -> Run {
     let at = [(1, "0.1"), (2, "0.0")].map(|(line, thread)| PointRecord {
         site: Site { family: Family::Schedule, ..site(line) },
@@ -369,7 +369,7 @@ fn threads(spec: &RunSpec, len: u64, drawn: [u64; 2], passes: impl Fn([u64; 2]) 
     run
 }
 
-/// The culprits of such a test, where a seed that makes all choices fails.
+/// Returns the culprits of such a test if a seed that makes all choices fails.
 fn culprits_of_threads(len: u64, drawn: [u64; 2], passes: impl Fn([u64; 2]) -> bool) -> Culprits {
     let spec = RunSpec::new("t", Level::Std, 3);
     let mut evidence = Evidence::new(true);
@@ -386,7 +386,7 @@ fn culprits_of_threads(len: u64, drawn: [u64; 2], passes: impl Fn([u64; 2]) -> b
 #[test]
 fn two_delays_against_each_other_are_as_short_as_they_may_be_together() {
     const MOMENT: u64 = 10_000;
-    // The first must come a moment later than the second, and that one a moment late itself.
+    // The first must come a moment after the second, and the second a moment late itself.
     let passes = |[first, second]: [u64; 2]| first < second + MOMENT || second < MOMENT;
     for drawn in [[15_000_000, 14_000_000], [15_000_000, 20_000]] {
         let culprits = culprits_of_threads(20_000_000, drawn, passes);
@@ -401,7 +401,7 @@ fn two_delays_against_each_other_are_as_short_as_they_may_be_together() {
 
 #[test]
 fn a_choice_of_threads_between_two_is_confirmed_as_a_delay_is() {
-    // A wait that returns without a cause, or the other one of two threads that wait.
+    // For instance a spurious wake-up, or the other one of two waiting threads.
     let culprits = culprits_of_threads(1, [1, 1], |[first, _]| first == 0);
     let calls: Vec<u32> = culprits.groups[0].calls.iter().map(|call| call.site.line).collect();
     assert_eq!((calls, culprits.confirmed), (vec![1], true));

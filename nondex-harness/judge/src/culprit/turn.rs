@@ -1,13 +1,15 @@
-//! From a call that is responsible to what of it decides.
+//! Searches within a responsible call for what decides.
 //!
-//! What the seed drew is reached from the base step by step: an order by exchanging neighbours, one
-//! pair at a time (see [`nondex_core::choice::between`]), a number one by one. At the base the
-//! outcome is as in the clean runs, at the other end it is not: a binary search finds a step at
-//! which it changes. Of an order, the two elements exchanged there decide, in the order that the
-//! others have then; of a number, this one and any further from the base, if it is as most are. Of
-//! a delay one hundredth is as good as nothing: the shortest one is found but for that. Where the
-//! test waits for a program as well, which takes another time in each run, the same delay suffices
-//! in one run only: then a longer one is taken, and a shorter one that does not suffice.
+//! The base and the drawn choice are connected by steps. An order changes by exchanging one pair of
+//! neighbours at a time (see [`nondex_core::choice::between`]), a number by one at a time. At the
+//! base, the outcome is that of the clean runs; at the other end it is not. A binary search finds a
+//! step at which it changes. In an order, the two elements that this step exchanges decide, given
+//! the order of the others. For a number, this number and any that is further from the base decide,
+//! if the effect is monotonic.
+//!
+//! For a delay, a precision of one percent suffices. If the test also waits for a program whose
+//! duration varies, the same delay does not suffice in every run. Then a longer delay is reported,
+//! and a shorter one is confirmed not to suffice.
 
 use nondex_core::choice::hold::SHORTEST;
 use nondex_core::{Given, GivenChoice, RunSpec, Scope};
@@ -17,19 +19,19 @@ use super::{CONFIRMATIONS, CONFIRMATIONS_OF_TURN, CulpritSearch, Missing, step};
 use crate::run::Run;
 use crate::timing::is_timing;
 
-/// To which part of itself the shortest delay is known.
+/// Inverse of the precision to which the shortest delay is found.
 const PRECISION: u64 = 100;
 
-/// A delay is searched again if it may be shorter by this part of itself.
+/// Inverse of the part by which a delay must be shorter to be searched again.
 const WORTHWHILE: u64 = 10;
 
-/// By which percentages of itself a delay is taken longer, and one that does not suffice shorter,
-/// until the outcome is the same in every run.
+/// Margins in percent, tried in turn until the outcome is the same in every run. The sufficient
+/// delay grows by the margin, and the insufficient one shrinks by it.
 const MARGINS: [u64; 4] = [0, 10, 50, 100];
 
 impl CulpritSearch<'_> {
-    /// Where the outcome turns in one of the calls, the others being made as drawn. `None` when
-    /// there is no such step, or it does not make the difference every time.
+    /// Returns the turn of one of the calls, while the others are made as drawn. Returns `None` if
+    /// there is no such step or if it does not decide every time.
     pub(super) fn turn(&mut self, calls: &[Call], index: usize) -> Result<Option<Turn>, Missing> {
         let call = &calls[index];
         let whole = self.with_choice(calls, index, GivenChoice::Steps(u64::MAX));
@@ -39,7 +41,8 @@ impl CulpritSearch<'_> {
         let Some(all) = step(&self.run(&whole)?.steps, call).map(|step| step.steps) else {
             return Ok(None);
         };
-        // At its base the call is as if it were left out, which the set of calls does not allow.
+        // At its base a call has no effect, as if it were left out. No call of the smallest set can
+        // be left out.
         let mut without = 0;
         let mut with = all;
         let near = |with: u64, without: u64| {
@@ -77,9 +80,9 @@ impl CulpritSearch<'_> {
         Ok(Some(Turn { steps: with, decisive }))
     }
 
-    /// The least number of steps that changes the outcome every time while the greatest that does
-    /// not never does, with its spec; `steps` has both as found in one run each, and the number of
-    /// all.
+    /// Returns the smallest number of steps that changes the outcome every time, with its spec.
+    /// `steps` has the largest number that did not change it in one run, the smallest that did, and
+    /// the total.
     fn certain(
         &self,
         calls: &[Call],
@@ -98,7 +101,7 @@ impl CulpritSearch<'_> {
             if self.confirm(&expected, CONFIRMATIONS_OF_TURN)? {
                 return Ok(Some((with, after)));
             }
-            // A run that was cut is no proof that a shorter delay suffices, or does not.
+            // A run without an outcome proves nothing about a delay.
             let mut runs = expected.iter().flat_map(|(spec, _)| self.evidence.of(spec));
             if runs.any(Run::has_no_outcome) {
                 break;
@@ -107,8 +110,8 @@ impl CulpritSearch<'_> {
         Ok(None)
     }
 
-    /// Searches those delays again that were as short as they may be while others were as long as
-    /// drawn: of two threads that are delayed against each other, only the difference is needed.
+    /// Searches again for delays that were shortest while other delays were as long as drawn. If
+    /// two threads are delayed against each other, only the difference is needed.
     pub(super) fn shorten(&mut self, calls: &mut [Call]) -> Result<(), Missing> {
         let mut index = 0;
         while calls.len() > 1 && index < calls.len() && self.left > 0 {
@@ -127,13 +130,15 @@ impl CulpritSearch<'_> {
                 index += 1;
             }
         }
-        // What was found stands, whether the budget sufficed for shorter delays or not.
+        // The turns that were found remain valid even if the budget did not suffice to shorten
+        // them.
         self.left = self.left.max(1);
         Ok(())
     }
 
-    /// Only these calls, one of them with this choice, and the other delays whose turn is known as
-    /// short as they may be: so that in the end all of them are, together.
+    /// Returns the spec that makes only these calls, the one at `index` with this choice. Other
+    /// delays with a known turn are given their shortest length, so that the shortest delays
+    /// suffice together.
     pub(super) fn with_choice(&self, calls: &[Call], index: usize, choice: GivenChoice) -> RunSpec {
         let scopes: Vec<Scope> = calls.iter().map(Call::scope).collect();
         let others = calls[..index].iter().chain(&calls[index + 1..]);
@@ -145,8 +150,8 @@ impl CulpritSearch<'_> {
 }
 
 impl CulpritSearch<'_> {
-    /// Whether the outcome changes every time that one of the calls is given its base, the others
-    /// being made as drawn: without that call it does not.
+    /// Returns whether the outcome changes every time that one of the calls is given its base while
+    /// the others are made as drawn. Without the call it does not change.
     pub(super) fn is_artefact(&mut self, calls: &[Call], index: usize) -> Result<bool, Missing> {
         if self.left == 0 {
             return Ok(false);

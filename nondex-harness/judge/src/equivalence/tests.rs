@@ -15,8 +15,8 @@ fn site(family: Family, line: u32) -> Site {
     }
 }
 
-/// A run whose points have this number of calls of the same number of elements, and in which all is
-/// listed.
+/// Returns a run whose points have this number of calls with this number of elements, and whose
+/// choices are all listed.
 fn run(points: &[(Family, u32, u64, u64)], aspect: Option<u64>) -> Run {
     let listed = points.iter().flat_map(|&(family, line, count, len)| {
         (0..count).map(move |ordinal| ChoiceRecord {
@@ -137,15 +137,15 @@ fn how_long_threads_are_held_back_is_known_for_one_seed_at_one_level_only() {
                 assert!(!decide_alike(&clean, &other, &run));
             }
         }
-        // A clean run does not come to what a seed would choose at another site: only nothing at
-        // all is like it.
+        // A clean run does not reach what a seed chooses at another site. So it is only like a run
+        // without choices.
         let other_site = Selection::only([site(family, 2)]);
         assert!(!decide_alike(&clean, &with(other_site.clone(), &made), &run));
         let except = Selection::except([site(family, 1)]);
         assert!(!decide_alike(&clean, &with(except, &made), &run));
         let orders = Selection::only([site(Family::HashMap, 2)]);
         assert!(decide_alike(&clean, &with(orders, &made), &run));
-        // In a run of the seed, what was chosen at no point does not matter.
+        // In a run of the seed, choices at sites that were not reached do not matter.
         let both = Selection::only([site(family, 1), site(family, 2)]);
         let one = Selection::only([site(family, 1)]);
         assert!(decide_alike(&with(one.clone(), &made), &with(both, &made), &run));
@@ -198,7 +198,7 @@ fn what_depends_on_the_object_is_known_from_a_run_of_the_same_level_only() {
 #[test]
 fn the_same_seed_of_another_schedule_is_the_same_run_where_it_draws_the_same() {
     let run = run(&[(Family::HashMap, 1, 1, 2), (Family::Entropy, 2, 9, 8)], None);
-    // Of two elements only the first seed is designed.
+    // For two elements, only the first seed is part of the covering design.
     for seed in 1..10 {
         let covering = spec(Level::One, seed);
         let random = covering.clone().with_schedule(Schedule::Random);

@@ -1,4 +1,4 @@
-//! The runs that answer a question: those of its spec, or of one that makes the same choices.
+//! Looks up the runs that answer a question: those of its spec, or of a spec with the same choices.
 
 use nondex_core::{Outcome, RunSpec};
 
@@ -7,28 +7,28 @@ use crate::equivalence::{are_scheduled_alike, decide_alike};
 use crate::missing::{Missing, gather};
 use crate::run::Run;
 
-/// The answer to one question.
+/// Answer to one question.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'a> {
-    /// The spec that was run: the requested one, or one that makes the same choices.
+    /// Spec that was run: the requested one, or one that makes the same choices.
     pub spec: &'a RunSpec,
-    /// Its first run.
+    /// First run of `spec`.
     pub run: &'a Run,
-    /// Whether `spec` is another one than requested.
+    /// Whether `spec` differs from the requested spec.
     pub implied: bool,
 }
 
 impl Evidence {
-    /// The first result of each spec.
+    /// Returns the first result of each spec.
     ///
     /// # Errors
-    /// The runs to make first. Of several specs that are likely to make the same choices only one
-    /// is requested: once it has run, it may answer for the others.
+    /// Returns the runs to make first. Of several specs that probably make the same choices, only
+    /// one is requested: its run may answer for the others.
     pub fn answers(&self, specs: &[RunSpec]) -> Result<Vec<Answer<'_>>, Missing> {
         let found: Vec<_> = specs.iter().map(|spec| self.answer(spec)).collect();
         let mut missing: Vec<RunSpec> = Vec::new();
-        // Only a guess at what they will reach: which runs represent others is decided by what a
-        // run did reach.
+        // This is only a guess at what the runs will reach. Whether a run represents another spec
+        // is decided later, by what it did reach.
         let expected = self.all().next().map(|(_, run)| run);
         for (spec, _) in specs.iter().zip(&found).filter(|(_, answer)| answer.is_none()) {
             let is_covered = missing.contains(spec)
@@ -47,49 +47,50 @@ impl Evidence {
         }
     }
 
-    /// Whether there is a result of a spec, or of one that makes the same choices.
+    /// Returns whether there is a result of `spec`, or of a spec that makes the same choices.
     pub fn has_answer(&self, spec: &RunSpec) -> bool {
         self.answer(spec).is_some()
     }
 
-    /// The runs of this spec or, when there are none, of one that makes the same choices.
+    /// Returns the runs of `spec` or, if there are none, of a spec that makes the same choices.
     pub fn standing_for(&self, spec: &RunSpec) -> &[Run] {
         self.answer(spec).map_or(&[], |answer| self.of(answer.spec))
     }
 
-    /// The first `times` runs of a spec, or of one that makes the same choices.
+    /// Returns the first `times` runs of `spec`, or of a spec that makes the same choices.
     ///
     /// # Errors
-    /// The runs to make first.
+    /// Returns the runs to make first.
     pub fn repeat(&self, spec: &RunSpec, times: usize) -> Result<&[Run], Missing> {
         let made = self.answer(spec).map_or(spec, |answer| answer.spec);
         let runs = self.of(made);
         runs.get(..times).ok_or_else(|| Missing::new(vec![made.clone(); times - runs.len()]))
     }
 
-    /// The first `times` runs of exactly this spec, though another one may make the same choices.
+    /// Returns the first `times` runs of exactly this spec, even if another one makes the same
+    /// choices.
     ///
     /// # Errors
-    /// The runs to make first.
+    /// Returns the runs to make first.
     pub fn made(&self, spec: &RunSpec, times: usize) -> Result<&[Run], Missing> {
         let runs = self.of(spec);
         runs.get(..times).ok_or_else(|| Missing::new(vec![spec.clone(); times - runs.len()]))
     }
 
-    /// Asks for a run of each of exactly these specs, though others may make the same choices.
+    /// Requests one run of exactly each of these specs, even if others make the same choices.
     ///
     /// # Errors
-    /// The runs to make first.
+    /// Returns the runs to make first.
     pub fn each_made(&self, specs: &[RunSpec]) -> Result<(), Missing> {
         gather(specs.iter().map(|spec| self.made(spec, 1))).map(|_| ())
     }
 
-    /// The first `times` runs of each spec, as [`repeat`](Self::repeat). What is missing is made in
-    /// turns: a test may fail for a while, for an unrelated reason, and must not do so for one spec
-    /// only.
+    /// Returns the first `times` runs of each spec, like [`repeat`](Self::repeat). Missing runs of
+    /// the specs alternate. A test may fail for a while for an unrelated reason, which must not
+    /// affect one spec only.
     ///
     /// # Errors
-    /// The runs to make first.
+    /// Returns the runs to make first.
     pub fn repeat_in_turns(
         &self,
         specs: &[&RunSpec],
@@ -102,7 +103,7 @@ impl Evidence {
         if turns.is_empty() { repeated.into_iter().collect() } else { Err(Missing::new(turns)) }
     }
 
-    /// Whether a run may represent others.
+    /// Returns whether a run may represent other specs.
     const fn prunes(&self) -> bool {
         self.prune && !self.is_contradicted && !self.is_uncontrolled
     }
@@ -114,7 +115,7 @@ impl Evidence {
         Some(Answer { spec: made, run: &runs[0], implied: exact.is_none() })
     }
 
-    /// The place of a spec whose run is that of `spec`.
+    /// Returns the index of a spec whose runs also count as runs of `spec`.
     fn implying(&self, spec: &RunSpec) -> Option<usize> {
         if !self.prunes() || !spec.trace.is_empty() {
             return None;

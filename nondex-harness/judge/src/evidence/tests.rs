@@ -1,4 +1,4 @@
-//! Tests of how many runs are evidence.
+//! Tests of which runs count as evidence.
 
 use std::time::Duration;
 
@@ -125,9 +125,9 @@ fn a_run_that_sleeps_beyond_its_limit_times_out_if_no_clean_run_does() {
     let spec = RunSpec::new("t", Level::One, 1);
     for (clean, run, expected) in [
         (slept(5, 0), slept(hour, 0), Outcome::TimedOut),
-        // The test does so whatever is chosen.
+        // The test sleeps that long whatever is chosen.
         (slept(hour, 0), slept(hour, 0), Outcome::Passed),
-        // The tool did so.
+        // A delay of this tool made it that long.
         (slept(5, 0), slept(hour, hour - 5), Outcome::Passed),
         (slept(5, 0), slept(50, 0), Outcome::Passed),
     ] {

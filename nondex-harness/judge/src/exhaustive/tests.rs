@@ -9,8 +9,8 @@ use super::*;
 use crate::conclusion::Conclusion;
 use crate::simulation::{options, run, runs_at, simulate, site};
 
-/// A simulated test: given the orders that were drawn, it returns the line of its next choice and
-/// the number of elements, or how it ends.
+/// Simulated test. From the orders drawn so far, it returns the line of its next choice and the
+/// number of elements, or whether it passes.
 type Program = fn(&[Vec<usize>]) -> Result<(u32, u64), bool>;
 
 /// Runs the test under `spec`. At EQ and ID, every collection is a separate object.
@@ -85,7 +85,7 @@ fn a_test_with_few_orders_is_run_under_all_of_them_and_verified() {
     let (conclusion, evidence, verified) = explored(program, &options());
     assert_eq!(conclusion, Conclusion::Stable);
     assert_eq!(verified, NOT_STD);
-    // Of six orders one is the canonical order; what holds for all orders needs no other level, but
+    // One of six orders is the canonical order. What holds for all orders needs no level except
     // STD.
     assert_eq!(runs_at(&evidence, Level::Full), 5);
     for level in [Level::One, Level::Eq, Level::Id] {
@@ -96,7 +96,7 @@ fn a_test_with_few_orders_is_run_under_all_of_them_and_verified() {
 
 #[test]
 fn a_rare_order_is_found_where_seeds_alone_would_hardly_find_it() {
-    // 1 of 24 · 2 orders.
+    // A tree of 24 · 2 leaves.
     let program: Program = |orders| match orders {
         [] => Ok((1, 4)),
         [_] => Ok((2, 2)),
@@ -114,7 +114,7 @@ fn a_rare_order_is_found_where_seeds_alone_would_hardly_find_it() {
 
 #[test]
 fn what_comes_next_may_depend_on_the_orders_before() {
-    // 2 + 4 · 6 leaves: after one order it ends, after the others it goes on.
+    // A tree of 2 + 4 · 6 leaves: one branch ends early.
     let program: Program = |orders| match orders {
         [] => Ok((1, 3)),
         [first] if first[0] == 0 => Err(true),
@@ -186,7 +186,7 @@ fn a_test_whose_choices_differ_under_the_same_orders_is_not_called_verified() {
     assert!(verified.is_empty());
 }
 
-/// The same test, which also draws the keys of a hash map.
+/// Returns a run of the test that also draws the keys of a hash map.
 fn with_keys(program: Program, spec: &RunSpec) -> Run {
     let run = simulated(program, spec);
     let keys = PointRecord {

@@ -1,5 +1,4 @@
-//! What is concluded from runs at whose time no other test ran, where those together with others
-//! are not clear.
+//! Judges a test from runs alone when its runs together with other tests give no clear result.
 
 use std::slice;
 
@@ -17,31 +16,32 @@ use crate::question::Question;
 use crate::run::Run;
 use crate::threads;
 
-/// How often the runs that disagreed are made again alone, at least.
+/// Minimum number of runs alone of the spec whose runs disagreed.
 const MIN_REPETITIONS: usize = 5;
 
-/// Number of runs alone, with the choices that decide and without them, that must end as those
-/// together with others did.
+/// Number of runs alone, with the deciding choices and without them, that must end like those
+/// together with other tests.
 const SAME: usize = 2;
 
-/// Maximum number of runs alone, however seldom the test failed together with others.
+/// Maximum number of runs alone, however rarely the test failed together with other tests.
 const MAX_RUNS: usize = 100;
 
-/// A test that fails by itself, as often alone as together with others, is taken for a disturbed
-/// one with at most this probability.
+/// Maximum probability of taking a non-deterministic test for a disturbed one, if it fails as often
+/// alone as together with others.
 const ERROR: f64 = 0.01;
 
-/// What is concluded about `test`, where `together` follows from its runs together with others.
+/// Returns the conclusion about `test`, where `together` follows from its runs together with other
+/// tests.
 ///
 /// # Errors
-/// The runs to make first.
+/// Returns the runs to make first.
 pub(super) fn judge(
     test: &str,
     options: &Options,
     runs: &Runs,
     together: Conclusion,
 ) -> Result<Judgement, Missing> {
-    // With the same threads as together with the others.
+    // Use the same kind of threads as in the runs together with other tests.
     let options = &*threads::known(Question::new(test, options, &runs.together));
     let question = Question::new(test, options, &runs.alone);
     let clean = question.clean_spec();
@@ -52,19 +52,19 @@ pub(super) fn judge(
         is_provisional: false,
     };
     if together == Conclusion::Broken && !runs.alone.repeat(&clean, 1)?[0].passed() {
-        // It agrees with all the others.
+        // A failing run alone agrees with all the others.
         return Ok(as_together(together));
     }
-    // One that fails at fixed addresses may pass at those of a natural run.
+    // A test that fails at fixed addresses may pass at those of a natural run.
     let failed = runs.together.of(&clean).first().is_some_and(|run| !run.passed());
     let is_of_addresses = |spec: &RunSpec| spec.is_natural() && failed;
     if matches!(&together, Conclusion::NonDeterministic { spec } if !is_of_addresses(spec))
         && runs.alone.repeat(&clean, SAME)?.iter().all(|run| !run.passed())
     {
-        // Others are not what makes it fail; more likely what its own earlier runs left.
+        // Other tests are not the reason; files of its own earlier runs are more likely.
         return Ok(as_together(together));
     }
-    // Its culprits are not confirmed for lack of time, of which there is none alone either.
+    // The culprits are unconfirmed because the budget is spent. It is spent for runs alone too.
     if let Conclusion::Dependent(dependence) = &together
         && runs.together.spent().explaining
         && runs.together.contradiction(options.is_scheduled()).is_none()
@@ -74,7 +74,7 @@ pub(super) fn judge(
     }
     let mut conclusion = plan::judge(question)?;
     if matches!(conclusion, Conclusion::Stable | Conclusion::Latent(_) | Conclusion::Broken) {
-        // When the budget was spent, the choices that decide were not tried again.
+        // If the budget was spent, the deciding choices were not tried again.
         if let Conclusion::Dependent(dependence) = &together
             && is_same_alone(dependence, &clean, &runs.alone)?
         {
@@ -90,10 +90,10 @@ pub(super) fn judge(
         };
         let others = runs.alone.count() - runs.alone.standing_for(&disagreed).len();
         let wanted = sufficient(failures(&runs.together));
-        // However few runs disagreed: chance may decide as seldom alone.
+        // Even if few runs disagreed, chance may decide as rarely alone.
         let times = wanted.max(certainty::without_chance(&runs.together)).saturating_sub(others);
         runs.alone.repeat(&disagreed, times.max(MIN_REPETITIONS))?;
-        // Nor is it clear otherwise that other tests make the difference.
+        // Enough runs are also needed to show that other tests make the difference.
         let passes_alone = conclusion != Conclusion::Broken;
         let mut specs = runs.together.specs();
         let is_other = |run: &Run| run.is_otherwise(passes_alone);
@@ -110,8 +110,9 @@ pub(super) fn judge(
     Ok(Judgement { conclusion, from_alone: true, interference, is_provisional: false })
 }
 
-/// How the runs together with others differ from those alone, of which `conclusion` follows; `None`
-/// where chance may be all, unless the test failed together with others only.
+/// Returns how the runs together with other tests differ from those alone, from which `conclusion`
+/// follows. Returns `None` if chance may explain it, unless the test failed together with others
+/// only.
 fn interference(conclusion: &Conclusion, runs: &Runs) -> Option<Interference> {
     let has_one_end = match conclusion {
         Conclusion::NonDeterministic { .. } => return None,
@@ -126,8 +127,8 @@ fn interference(conclusion: &Conclusion, runs: &Runs) -> Option<Interference> {
     (has_one_end || reason != Reason::Chance).then_some(interference)
 }
 
-/// How often the test failed with each spec that was run alone, or with others that make the same
-/// choices: together with other tests, and alone.
+/// Returns how often the test failed, together with other tests and alone, for each spec that was
+/// run alone. Specs with the same choices are counted together.
 fn of_same_choices(runs: &Runs) -> impl Iterator<Item = chance::Pair> {
     let mut together: Vec<(&RunSpec, [usize; 2])> = Vec::new();
     for (spec, made) in runs.together.specs() {
@@ -141,14 +142,14 @@ fn of_same_choices(runs: &Runs) -> impl Iterator<Item = chance::Pair> {
     together.into_iter().map(|(spec, together)| [together, failed_of(runs.alone.of(spec))])
 }
 
-/// How many of these runs failed, of those that came to an end.
+/// Returns the number of failed runs and of all runs, without those that have no outcome.
 fn failed_of(runs: &[Run]) -> [usize; 2] {
     let ended = || runs.iter().filter(|run| !run.has_no_outcome());
     [ended().filter(|run| !run.passed()).count(), ended().count()]
 }
 
-/// Whether the clean runs and those with the choices of `dependence` end alone as they did together
-/// with others.
+/// Returns whether the clean runs, and those with the choices of `dependence`, end alone as they
+/// did together with other tests.
 fn is_same_alone(
     dependence: &Dependence,
     clean: &RunSpec,
@@ -159,7 +160,7 @@ fn is_same_alone(
     Ok(ends(both[0], dependence.passes_clean) && ends(both[1], !dependence.passes_clean))
 }
 
-/// Has a test that ends in two ways run often enough for a rate.
+/// Requests enough runs for a failure rate of a test with two outcomes.
 pub(super) fn measure(conclusion: &Conclusion, question: Question<'_>) -> Result<(), Missing> {
     match conclusion {
         Conclusion::NonDeterministic { spec } => certainty::measure(spec, question),
@@ -167,14 +168,14 @@ pub(super) fn measure(conclusion: &Conclusion, question: Question<'_>) -> Result
     }
 }
 
-/// How many runs failed, of how many.
+/// Returns the number of failed runs and of all runs.
 fn failures(evidence: &Evidence) -> [usize; 2] {
     let failed = evidence.all().filter(|(_, run)| !run.passed()).count();
     [failed, evidence.count()]
 }
 
-/// How many runs that all end alike make it unlikely that they come from a test which fails in
-/// `failed` of `runs`.
+/// Returns how many runs with equal outcomes make it unlikely that the test fails in `failed` of
+/// `runs`.
 fn sufficient([failed, runs]: [usize; 2]) -> usize {
     let minority = failed.min(runs - failed);
     if minority == 0 {
@@ -185,8 +186,8 @@ fn sufficient([failed, runs]: [usize; 2]) -> usize {
         .unwrap_or(MAX_RUNS)
 }
 
-/// How many runs that all pass, or all fail, differ by more than chance from others of which so
-/// many failed. At most [`MAX_RUNS`].
+/// Returns how many runs that all pass, or all fail, differ from `together` by more than chance
+/// explains. At most [`MAX_RUNS`].
 fn telling(together: [usize; 2], pass: bool) -> usize {
     let alone = |runs| [if pass { 0 } else { runs }, runs];
     let mut all = 0..MAX_RUNS;

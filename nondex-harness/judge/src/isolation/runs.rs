@@ -1,4 +1,4 @@
-//! All runs of one test: together with other tests, alone, and in a plain build.
+//! Runs of one test: together with other tests, alone, and in a plain build.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,28 +12,28 @@ use crate::order;
 use crate::plain::PlainBuild;
 use crate::run::Run;
 
-/// All runs of one test.
+/// Runs of one test.
 #[derive(Clone, Debug)]
 pub struct Runs {
-    /// Those at the time of which other tests may have run.
+    /// Runs during which other tests may have run.
     pub together: Evidence,
-    /// Those at the time of which none did.
+    /// Runs during which no other test ran.
     pub alone: Evidence,
-    /// Those of a plain build, when it was compared with one.
+    /// Runs in a plain build, if the test was compared with one.
     pub plain: Option<PlainBuild>,
-    /// A file that the build script of its package wrote with other contents in that build.
+    /// File that the build script of its package wrote with other contents in the plain build.
     pub generated: Option<String>,
-    /// Its result after the other tests of its binary, when it fails alone.
+    /// Result after the other tests of its binary, if the test fails alone.
     pub after_others: Option<order::AfterOthers>,
-    /// What it does with files that nobody puts back, if that may decide.
+    /// Effect of files that no process restores, if they may decide the outcome.
     pub files: Option<ExternalFiles>,
-    /// Whether the campaign runs tests at once at all.
+    /// Whether the campaign runs several tests at once.
     pub(super) is_shared: bool,
 }
 
 impl Runs {
-    /// No runs yet. See [`Evidence::new`] for `prune`. Unless tests are run at once, every run is
-    /// made alone, and none is repeated except for a random name.
+    /// Returns a store without runs. See [`Evidence::new`] for `prune`. Unless `is_shared`, every
+    /// run is alone already, and runs are only repeated because of random names.
     pub fn new(prune: bool, is_shared: bool) -> Self {
         Runs {
             together: Evidence::new(prune),
@@ -46,18 +46,18 @@ impl Runs {
         }
     }
 
-    /// Takes note of the budgets that are [spent](Evidence::spend).
+    /// Records which budgets are [spent](Evidence::spend).
     pub fn spend(&mut self, spent: Spent) {
         self.together.spend(spent);
         self.alone.spend(spent);
     }
 
-    /// The runs of this kind.
+    /// Returns the runs alone, or those together with other tests.
     pub fn of_mut(&mut self, alone: bool) -> &mut Evidence {
         if alone { &mut self.alone } else { &mut self.together }
     }
 
-    /// The runs that `judgement` follows from.
+    /// Returns the runs from which `judgement` follows.
     pub fn judged_by(&self, judgement: Option<&Judgement>) -> &Evidence {
         if judgement.is_some_and(|judgement| judgement.from_alone) {
             &self.alone
@@ -66,18 +66,18 @@ impl Runs {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of runs.
     pub fn count(&self) -> usize {
         self.together.count() + self.alone.count()
     }
 
-    /// Whether any run drew a random value, which may name a file.
+    /// Returns whether a run drew a random value, which may be part of a file name.
     pub(super) fn draw(&self) -> bool {
         let mut points = self.together.all().flat_map(|(_, run)| run.points.iter());
         points.any(|point| matches!(point.site.family, Family::Entropy | Family::HashKeys))
     }
 
-    /// Why the runs alone have a different outcome.
+    /// Returns the likely reason why the runs alone have a different outcome.
     pub(super) fn reason(&self) -> Reason {
         let mut failed = self.together.all().filter(|(_, run)| !run.passed());
         if failed.all(|(_, run)| run.outcome == Outcome::TimedOut) {
@@ -89,14 +89,15 @@ impl Runs {
         }
     }
 
-    /// Whether all runs together with others hang.
+    /// Returns whether all runs together with other tests hang.
     pub(super) fn hang_together(&self) -> bool {
         let mut runs = self.together.all();
         self.together.count() > 0 && runs.all(|(_, run)| run.outcome == Outcome::TimedOut)
     }
 
-    /// Whether it is known to hang whatever else the machine does: it does so together with others,
-    /// and fails in each run of a plain build, one of which may take the whole limit.
+    /// Returns whether the test is known to hang independent of what else the machine does. It
+    /// hangs in all runs together with others and fails in each run of a plain build, which may
+    /// take the whole limit.
     pub fn hang(&self) -> bool {
         let fails_plainly =
             matches!(self.plain, Some(PlainBuild::Runs([failures, runs])) if failures == runs);
@@ -107,12 +108,12 @@ impl Runs {
         self.together.all().chain(self.alone.all()).map(|(_, run)| run)
     }
 
-    /// How long they took together.
+    /// Returns the total duration of the runs.
     pub fn took(&self) -> Duration {
         self.all().map(|run| run.took).sum()
     }
 
-    /// The names of the models that they reached.
+    /// Returns the names of the models that the runs reached.
     pub fn models(&self) -> impl Iterator<Item = String> {
         let points = self.all().flat_map(|run| run.points.iter());
         let models: BTreeSet<(Family, &str)> =

@@ -10,15 +10,15 @@ use crate::plain::PlainBuild;
 use crate::run::Run;
 use crate::simulation::{made, options, run, settle};
 
-/// Runs a simulated test, a function from the spec, whether it runs alone, and the number of the
-/// run, as the executor would.
+/// Simulates a test like the executor. The test is a function of the spec, whether it runs alone,
+/// and the number of the run.
 fn simulate(test: impl Fn(&RunSpec, bool, usize) -> Run, is_shared: bool) -> (Judgement, Runs) {
     let options = Options { every_seed: true, ..options() };
     simulate_within(&options, test, is_shared)
 }
 
-/// As [`simulate`]. Unless every seed was requested, the budget is spent when a run is needed
-/// alone.
+/// Simulates a test with these options. Unless every seed was requested, the budget is spent when a
+/// run alone is needed.
 fn simulate_within(
     options: &Options,
     test: impl Fn(&RunSpec, bool, usize) -> Run,
@@ -41,7 +41,7 @@ fn simulate_within(
     (judgement, runs)
 }
 
-/// The word for a conclusion.
+/// Returns a name of the conclusion.
 fn verdict(judgement: &Judgement) -> &'static str {
     match &judgement.conclusion {
         Conclusion::Stable | Conclusion::Latent(_) => "stable",
@@ -61,7 +61,7 @@ fn verdict(judgement: &Judgement) -> &'static str {
 fn a_conclusion_that_others_may_have_disturbed_is_drawn_again_alone() {
     type Simulated = Box<dyn Fn(&RunSpec, bool, usize) -> Run>;
     let depends = |spec: &RunSpec| made(spec, 2) && spec.level() >= Level::One && spec.seed() == 4;
-    // What it is; the test; the verdict, whether it is from runs alone, whether others interfere.
+    // Name, test, verdict, whether it follows from runs alone, and whether other tests interfere.
     let table: Vec<(&str, Simulated, &str, bool, bool)> = vec![
         ("stable", Box::new(|_, _, _| run(true, [1])), "stable", false, false),
         ("broken", Box::new(|_, _, _| run(false, [1])), "broken", false, false),
@@ -175,7 +175,7 @@ fn what_is_only_suspected_is_no_interference_though_the_budget_is_spent_before_i
 #[test]
 fn what_there_is_no_time_to_explain_is_not_tried_again_alone_with_every_seed() {
     let options = Options { every_seed: true, ..options() };
-    // Whether other tests are the reason, whether the budgets are spent, and what follows.
+    // Whether other tests are the reason, whether the budgets are spent, and the verdict.
     for (is_disturbed, is_spent, expected) in
         [(false, false, "ID"), (false, true, "suspected"), (true, true, "stable")]
     {
@@ -271,14 +271,14 @@ fn alone_a_test_that_hangs_gets_a_tenth_of_its_limit_once_a_plain_build_fails_to
     }
     let needed = |runs: &Runs| conclude("t", &options, available, runs).unwrap_err();
     assert!(matches!(needed(&runs), Need::Plain { limit, .. } if limit == usual));
-    // Where a plain run passed, others may have been too much for the limit.
+    // If a plain run passed, other tests may have delayed this one beyond the limit.
     for (plain, limit) in [([0, 20], None), ([1, 3], None), ([1, 1], Some(usual / 10))] {
         runs.plain = Some(PlainBuild::Runs(plain));
         let Need::Runs(missing) = needed(&runs) else { panic!("it is run alone") };
         assert!(missing.alone);
         assert_eq!(missing.limit, limit, "{plain:?}");
     }
-    // One that only fails is run alone first.
+    // A test that fails without hanging runs alone first.
     let mut failing = Runs::new(true, true);
     for _ in 0..2 {
         failing.together.add(options.clean_spec("t"), run(false, []));
@@ -291,7 +291,7 @@ fn what_follows_alone_within_a_tenth_of_the_limit_follows_within_the_whole_limit
     let options = Options { timeout: Duration::from_secs(60), ..options() };
     let usual = options.timeout;
     let available = Available { plain: true, ..Available::default() };
-    // What a run alone ends with, and after how many seconds.
+    // Outcome of a run alone, and its duration in seconds.
     let ends = |outcome: &Outcome, seconds: u64, limit: Duration| {
         let took = Duration::from_secs(seconds);
         if took > limit {

@@ -1,12 +1,12 @@
-//! Result of a test that fails alone after the others of its binary: evidence in addition to its
-//! own runs.
+//! Defines the result of a test that fails alone, after the other tests of its binary. It is
+//! evidence in addition to the test's own runs.
 
 use std::sync::Arc;
 
 use super::roles;
 
 impl AfterOthers {
-    /// The result when nothing could be found out.
+    /// Returns the result if nothing could be found out.
     pub fn unknown() -> Self {
         AfterOthers {
             conclusion: roles::OrderConclusion::Unknown,
@@ -17,15 +17,15 @@ impl AfterOthers {
     }
 }
 
-/// Result of a test that fails alone after the others of its binary.
+/// Result of a test that fails alone, after the other tests of its binary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AfterOthers {
-    /// What is concluded from that.
+    /// Conclusion from these processes.
     pub conclusion: roles::OrderConclusion,
-    /// The names of the binary's tests, by number.
+    /// Names of the binary's tests, by number.
     pub names: Arc<[String]>,
-    /// Whether it was run right after each of them, and after the beginnings of the orders that
-    /// were tried, where it fails in these.
+    /// Whether the test was run directly after each other test. If it fails in the tried orders, it
+    /// was also run after their prefixes.
     pub is_paired: bool,
     /// Number of processes that were made for it.
     pub processes: u64,

@@ -1,32 +1,32 @@
-//! Which tests have another outcome after others than alone.
+//! Detects tests whose outcome after other tests differs from that alone.
 //!
-//! A test that ends its process, by an exit, a crash or a hang, leaves the tests after it without
-//! an outcome: they are run again without it, in the same order.
+//! A test that ends its process by an exit, a crash or a hang leaves the tests after it without an
+//! outcome. These are run again without it, in the same order.
 
 use std::collections::BTreeSet;
 
 use super::experiments::{End, Experiments, MissingProcesses};
 use crate::missing::gather;
 
-/// Number of tests that are left out of one order, because they end its process, before the rest of
-/// it is given up.
+/// Maximum number of tests that are left out of one order because they end its process. Then the
+/// rest of the order is given up.
 const MAX_CUTS: usize = 5;
 
-/// What the tried orders show.
+/// Result of the tried orders.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Detection {
-    /// The orders that were run, as far as their tests were started: first those that were
-    /// requested, and those without tests that end the process.
+    /// Orders that were run, as far as their tests were started. First the requested orders, then
+    /// those without tests that end the process.
     pub orders: Vec<Vec<usize>>,
-    /// The tests that end the process, in some order or alone.
+    /// Tests that end the process, in some order or alone.
     pub cutting: Vec<usize>,
-    /// Those of which it is not known how they end after others: too many ended the process before
-    /// them.
+    /// Tests whose outcome after other tests is unknown: too many tests before them ended the
+    /// process.
     pub unknown: Vec<usize>,
 }
 
 impl Detection {
-    /// The evidence of all processes until now, whatever they were made for.
+    /// Returns the evidence of all processes that were made.
     pub fn so_far(experiments: &Experiments) -> Self {
         let mut detection = Detection::default();
         for made in experiments.made() {
@@ -47,8 +47,8 @@ impl Detection {
         self.orders.extend(new);
     }
 
-    /// The tests that ended before `test`, in each order in which it has an outcome, with whether
-    /// it passed.
+    /// Returns, for each order in which `test` has an outcome, the tests before it and whether it
+    /// passed.
     pub fn seen<'a>(
         &'a self,
         test: usize,
@@ -62,30 +62,31 @@ impl Detection {
         })
     }
 
-    /// Whether a test passed in some order.
+    /// Returns whether a test passed in some order.
     pub fn has_passed(&self, test: usize, experiments: &Experiments) -> bool {
         self.seen(test, experiments).any(|(_, passed)| passed)
     }
 }
 
-/// Number of hints of forks that are checked for each test: forks may find what other forks left in
-/// a folder.
+/// Maximum number of hints from forks that are checked for each test. A hint may be wrong: a fork
+/// may find files that other forks left in a folder.
 const MAX_HINTS: usize = 8;
 
-/// The pairs in which one of `asked` ended otherwise in a fork after one of `tests` than alone,
-/// made in processes of their own; and whether all were.
+/// Returns the pairs in which a test of `requested` had a different outcome in a fork after one of
+/// `tests` than alone. The pairs are repeated in separate processes. Also returns whether all pairs
+/// were checked.
 ///
 /// # Errors
-/// The processes to make first.
+/// Returns the processes to make first.
 pub fn pairs(
     tests: &[usize],
-    asked: &[usize],
+    requested: &[usize],
     experiments: &Experiments,
 ) -> Result<(Vec<Vec<usize>>, bool), MissingProcesses> {
-    experiments.pairs(tests, asked)?;
+    experiments.pairs(tests, requested)?;
     let mut is_complete = true;
     let mut found = Vec::new();
-    for &then in asked {
+    for &then in requested {
         let alone = experiments.ends(&[], then, 1, false)?[0].and_then(End::passed);
         let Some(alone) = alone else { continue };
         let hints = tests.iter().copied().filter(|first| *first != then).filter(|first| {
@@ -102,15 +103,14 @@ pub fn pairs(
     Ok((found, is_complete))
 }
 
-/// Maximum number of beginnings of an order that are tried.
+/// Maximum number of prefixes of an order that are tried.
 pub const MAX_BEGINNINGS: usize = 64;
 
-/// The orders in which `last` come after the beginnings of `tests`, and of the reverse of it: what
-/// needs several tests is made by one of these also where others undo it before the end of the
-/// order.
+/// Returns orders in which `last` comes after prefixes of `tests` and of the reverse of `tests`.
+/// They find effects that need several tests and that other tests undo before the end of the order.
 ///
 /// # Errors
-/// The processes to make first.
+/// Returns the processes to make first.
 pub fn beginnings(
     tests: &[usize],
     last: &[usize],
@@ -128,13 +128,13 @@ pub fn beginnings(
     Ok(orders)
 }
 
-/// Those of `asked` that have another outcome when they run twice in one process, each time: they
-/// are not idempotent.
+/// Returns the tests of `requested` that are not idempotent: they have a different outcome each
+/// time they run a second time in one process.
 ///
 /// # Errors
-/// The processes to make first.
+/// Returns the processes to make first.
 pub fn not_idempotent(
-    asked: &[usize],
+    requested: &[usize],
     experiments: &Experiments,
 ) -> Result<Vec<usize>, MissingProcesses> {
     let ends_otherwise = |test: usize| {
@@ -147,16 +147,16 @@ pub fn not_idempotent(
         let is_same = |end: &Option<&End>| end.and_then(End::passed) != hint;
         Ok((!ends.iter().any(is_same)).then_some(test))
     };
-    Ok(gather(asked.iter().map(|test| ends_otherwise(*test)))?.into_iter().flatten().collect())
+    Ok(gather(requested.iter().map(|test| ends_otherwise(*test)))?.into_iter().flatten().collect())
 }
 
-/// How often a test is run twice in one process before it is called not idempotent.
+/// Number of processes that must confirm that a test is not idempotent.
 const CONFIRMATIONS: usize = 2;
 
-/// Runs these orders; `ending` are tests that are known to end the process alone.
+/// Runs these orders. `ending` are tests that are known to end the process when they run alone.
 ///
 /// # Errors
-/// The processes to make first.
+/// Returns the processes to make first.
 pub fn detect(
     planned: &[Vec<usize>],
     ending: &[usize],
@@ -166,7 +166,7 @@ pub fn detect(
     let tried = planned.iter().map(|order| {
         tried(order.iter().copied().filter(|test| !ending.contains(test)).collect(), experiments)
     });
-    // How such a test ends after others is seen where it comes last.
+    // An ending test comes last, so that its outcome after other tests is seen.
     let last = ending.iter().take(MAX_CUTS).filter_map(|test| {
         let order = planned.iter().find(|order| order.contains(test))?;
         let place = order.iter().position(|known| known == test)?;
@@ -194,7 +194,7 @@ pub fn detect(
     Ok(detection)
 }
 
-/// What came of one order.
+/// Result of one order.
 #[derive(Default)]
 struct Tried {
     orders: Vec<Vec<usize>>,
@@ -233,8 +233,8 @@ mod tests {
     use super::*;
     use crate::order::simulation::{Body, settle};
 
-    /// A binary with so many tests, in which the last one needs what two make, whichever comes
-    /// first, and others undo.
+    /// Returns a binary with this number of tests. The last test needs the effects of both
+    /// `setters`, in either order, and `cleaners` undo them.
     fn binary(tests: usize, setters: [usize; 2], cleaners: &[usize]) -> Vec<Body> {
         let body = |test: usize| -> Body {
             let is_cleaner = cleaners.contains(&test);
@@ -253,8 +253,8 @@ mod tests {
         (0..tests).map(body).collect()
     }
 
-    /// Whether the last test passes behind some beginning of the original order or of the reverse
-    /// of it, tried as it is tried; and so behind each.
+    /// Returns whether the last test passes after some tried prefix of the original or reverse
+    /// order, and whether it does after any prefix.
     fn passes(bodies: &[Body], tests: usize) -> [bool; 2] {
         let others: Vec<usize> = (0..tests - 1).collect();
         let last = [tests - 1];
@@ -283,11 +283,11 @@ mod tests {
         for (tests, setters, cleaners, expected) in [
             (40, [10, 11], &[9, 12][..], true),
             (65, [60, 61], &[59, 62], true),
-            // Every fifth.
+            // One prefix in five is tried.
             (300, [100, 101], &[], true),
             (300, [100, 101], &[99, 106], true),
             (300, [101, 100], &[95, 102], true),
-            // Neither in the order nor in the reverse of it.
+            // Undone both in the order and in its reverse.
             (300, [100, 120], &[110], false),
         ] {
             let found = passes(&binary(tests, setters, cleaners), tests);
@@ -306,7 +306,7 @@ mod tests {
             });
             found.count()
         });
-        // Of 12 each: every third beginning of either direction is tried.
+        // Of 12 each: one prefix in three is tried in either direction.
         assert_eq!(found, [8, 12, 12]);
     }
 }

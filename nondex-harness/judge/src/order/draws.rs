@@ -1,31 +1,31 @@
-//! Whether the tests before a test decide its outcome, or its random choices do.
+//! Distinguishes whether the tests before a test decide its outcome, or its random choices.
 //!
-//! A test that runs after another one may draw other values than alone: the first of both sets up a
-//! generator that they share. So a test that has a different outcome after others is run alone and
-//! after them under several seeds.
+//! A test may draw other values after another test than alone, because the first of both sets up a
+//! generator that they share. So a test with a different outcome after other tests is run under
+//! several seeds, both alone and after them.
 
 /// Number of seeds that are tried alone and after the other tests.
 pub const SEEDS: u64 = 10;
 
-/// Number of seeds that are tried alone where the other tests do not decide under each of the first
-/// ones.
+/// Number of seeds that are tried alone if the other tests do not decide under each of the first
+/// seeds.
 pub const MORE_SEEDS: u64 = 60;
 
-/// What runs under several seeds show of a test that depends on others in canonical order.
+/// Result of several seeds for a test that depends on other tests in canonical order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draws {
-    /// The other tests decide, whatever the seed.
+    /// The other tests decide under all seeds.
     Confirmed,
     /// More seeds must be tried alone.
     Open,
-    /// The other tests decide under some seeds. Alone, no seed changes the outcome.
+    /// The other tests decide under some seeds only. Alone, no seed changes the outcome.
     Crossed,
-    /// Alone, seeds decide, too.
+    /// Seeds change the outcome alone, too.
     Chance,
 }
 
-/// Concludes from the number of seeds under which the outcome was that of the canonical order, and
-/// the number of all seeds, first alone, then after the other tests.
+/// Concludes from the number of seeds with the outcome of the canonical order, and the number of
+/// all seeds: first alone, then after the other tests.
 pub const fn draws([alone, seeds]: [u64; 2], [after, all]: [u64; 2]) -> Draws {
     if after == all && alone * 4 >= seeds * 3 {
         Draws::Confirmed

@@ -1,7 +1,7 @@
-//! The processes of one binary: which tests ran in which order, and how each ended.
+//! Stores the processes of one binary: which tests ran in which order, and the outcome of each.
 //!
-//! How a test ended after others is known from every process that began with the same tests,
-//! whatever ran after it: one process of all tests answers for each of its beginnings.
+//! The outcome of a test after others follows from every process that began with the same tests,
+//! whatever ran after it. So one process of all tests answers for each of its prefixes.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,17 +11,17 @@ use nondex_core::{Failure, Outcome};
 use crate::missing::{Missing, gather};
 use crate::prerequisite::Explanation;
 
-/// What a process is to run, its tests by number.
+/// What a process runs. Tests are numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProcessPlan {
-    /// These tests, in this order.
+    /// Runs these tests in this order.
     InOrder(Vec<usize>),
-    /// The first test, and a fork for each of the others.
+    /// Runs the first test, then each of the others in a fork.
     Forked(usize, Vec<usize>),
 }
 
 impl ProcessPlan {
-    /// All its tests.
+    /// Returns all tests of the process.
     pub fn tests(&self) -> impl Iterator<Item = usize> {
         let (first, then) = match self {
             ProcessPlan::InOrder(tests) => (None, tests),
@@ -31,31 +31,31 @@ impl ProcessPlan {
     }
 }
 
-/// The processes that must be made before a question can be answered.
+/// Processes that must be made before a question can be answered.
 pub type MissingProcesses = Missing<ProcessPlan>;
 
-/// So many processes that run these tests.
+/// Requests `times` processes that run these tests.
 fn in_order(order: &[usize], times: usize, alone: bool) -> MissingProcesses {
     Missing::new(vec![ProcessPlan::InOrder(order.to_vec()); times]).alone(alone)
 }
 
-/// How one test ended.
+/// Result of one test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct End {
-    /// How.
+    /// Outcome.
     pub outcome: Outcome,
-    /// Why, if it failed.
+    /// Reason for the failure.
     pub failure: Option<Failure>,
-    /// What the process wrote, if it is kept.
+    /// Output of the process, if it is kept.
     pub output: Option<String>,
-    /// What the machine lacks, so that the failure is no evidence about the code.
+    /// What the machine lacks, if that explains the failure. Then it is no evidence about the code.
     pub explanation: Option<Explanation>,
-    /// Whether it reached a choice point, so that another seed may change what it does.
+    /// Whether the test reached a choice point, so that another seed may change its outcome.
     pub has_choices: bool,
 }
 
 impl End {
-    /// Whether it passed; `None` when that is no evidence about the code.
+    /// Returns whether the test passed; `None` if the outcome is no evidence about the code.
     pub const fn passed(&self) -> Option<bool> {
         match self.explanation {
             Some(_) => None,
@@ -63,65 +63,64 @@ impl End {
         }
     }
 
-    /// Whether the process ended before the test did.
+    /// Returns whether the process ended before the test did.
     pub const fn ends_process(&self) -> bool {
         !matches!(self.outcome, Outcome::Passed | Outcome::Failed)
     }
 }
 
-/// One process.
+/// One process that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Experiment {
-    /// Its tests, in the order in which they ran.
+    /// Tests, in the order in which they ran.
     pub tests: Vec<usize>,
-    /// How they ended. Those after one that ended the process were not started, and have none.
+    /// Results of the tests. Tests after one that ended the process were not started and have none.
     pub ends: Vec<End>,
-    /// Whether no other process ran meanwhile.
+    /// Whether no other process ran at the same time.
     pub alone: bool,
 }
 
 impl Experiment {
-    /// The test that did not end in its time.
+    /// Returns the test that exceeded its time limit.
     pub fn hung(&self) -> Option<usize> {
         let last = self.ends.last()?;
         (last.outcome == Outcome::TimedOut).then(|| self.tests[self.ends.len() - 1])
     }
 
-    /// How this test ended, if it was started.
+    /// Returns the result of this test, if it was started.
     pub fn end_of(&self, test: usize) -> Option<&End> {
         let place = self.tests.iter().position(|known| *known == test)?;
         self.ends.get(place)
     }
 
-    /// The position of the test that ended the process before it ended itself; `None` when all
-    /// tests ended.
+    /// Returns the position of the test during which the process ended; `None` if all tests ended.
     pub fn cut(&self) -> Option<usize> {
         self.ends.iter().position(End::ends_process)
     }
 }
 
-/// All processes of one binary.
+/// Processes of one binary.
 #[derive(Clone, Debug, Default)]
 pub struct Experiments {
     made: Vec<Experiment>,
-    /// The processes that begin with the tests of this hash.
+    /// Indices into `made` of the processes that begin with the tests of this hash.
     beginnings: HashMap<u64, Vec<usize>>,
-    /// Whether others run at the same time, unless that is not wanted.
+    /// Whether other processes run at the same time, except for requests to run alone.
     is_shared: bool,
-    /// The tests that ran first in a process with forks.
+    /// Tests that ran first in a process with forks.
     forking: HashSet<usize>,
-    /// How a test ended in a fork after another one. A fork may find what the one before it left in
-    /// a folder: it is a hint only.
+    /// Whether a test passed in a fork after another one. This is only a hint: a fork may find
+    /// files that the fork before it left in a folder.
     forked: HashMap<(usize, usize), Option<bool>>,
 }
 
 impl Experiments {
-    /// None yet. Unless processes run at once, each is made alone.
+    /// Returns an empty store. Unless `is_shared`, every process counts as run alone.
     pub fn new(is_shared: bool) -> Self {
         Experiments { is_shared, ..Experiments::default() }
     }
 
-    /// Whether others run at the same time, unless that is not wanted.
+    /// Returns whether other processes run at the same time, except for requests to run alone.
     pub const fn is_shared(&self) -> bool {
         self.is_shared
     }
@@ -138,8 +137,8 @@ impl Experiments {
         self.made.push(experiment);
     }
 
-    /// Adds the results of the forks of a process, after the process itself: how each test ended
-    /// that came next, if it was forked for.
+    /// Adds the results of the forks of a process, after the process itself was added. Each test
+    /// has its result, or `None` without a fork.
     pub fn add_forks(
         &mut self,
         first: usize,
@@ -153,21 +152,22 @@ impl Experiments {
         }
     }
 
-    /// Whether `then` passed in a fork after `first`; `None` when there was none, or its end is no
-    /// evidence.
+    /// Returns whether `then` passed in a fork after `first`. Returns `None` if there was no such
+    /// fork or its outcome is no evidence.
     pub fn hint(&self, first: usize, then: usize) -> Option<bool> {
         *self.forked.get(&(first, then))?
     }
 
-    /// How many forks were made.
+    /// Returns the number of forks that were made.
     pub fn forks(&self) -> usize {
         self.forked.len()
     }
 
-    /// All pairs of one of `first` and one of `then` after it, which may be the same, in forks.
+    /// Requests forks of all pairs of a test of `first` and a test of `then` after it, which may be
+    /// the same test.
     ///
     /// # Errors
-    /// The processes to make first.
+    /// Returns the processes to make first.
     pub fn pairs(&self, first: &[usize], then: &[usize]) -> Result<(), MissingProcesses> {
         let missing = first.iter().filter(|first| !self.forking.contains(first));
         let pairs = missing.map(|first| ProcessPlan::Forked(*first, then.to_vec()));
@@ -175,33 +175,35 @@ impl Experiments {
         if pairs.is_empty() { Ok(()) } else { Err(Missing::new(pairs)) }
     }
 
-    /// The processes, in the order in which they were made.
+    /// Returns the processes in the order in which they were made.
     pub fn made(&self) -> &[Experiment] {
         &self.made
     }
 
-    /// How many processes were made.
+    /// Returns the number of processes that were made.
     pub fn count(&self) -> usize {
         self.made.len()
     }
 
-    /// The processes that began with these tests, in the order in which they were made; first those
-    /// during which no other ran.
+    /// Returns the processes that began with these tests, in the order in which they were made.
+    /// Those that ran alone come first; with `alone` there are no others.
     fn beginning_with(&self, tests: &[usize], alone: bool) -> impl Iterator<Item = &Experiment> {
         let mut hasher = DefaultHasher::new();
         tests.iter().for_each(|test| test.hash(&mut hasher));
-        let known = self.beginnings.get(&hasher.finish()).into_iter().flatten();
-        let known = known.map(|number| &self.made[*number]);
-        let known = known.filter(move |made| made.tests.starts_with(tests));
+        let numbers = self.beginnings.get(&hasher.finish()).into_iter().flatten();
+        // Different tests may have the same hash.
+        let known = numbers
+            .map(|number| &self.made[*number])
+            .filter(move |made| made.tests.starts_with(tests));
         let of_others = known.clone().filter(move |made| !made.alone && !alone);
         known.filter(|made| made.alone).chain(of_others)
     }
 
-    /// How `test` ended after the tests `before` it, in the first `times` processes; `None` where
-    /// it was not started. With `alone`, in those during which no other process ran.
+    /// Returns the results of `test` after the tests `before` it in the first `times` processes;
+    /// `None` where it was not started. With `alone`, only processes that ran alone count.
     ///
     /// # Errors
-    /// The processes to make first.
+    /// Returns the processes to make first.
     pub fn ends(
         &self,
         before: &[usize],
@@ -218,12 +220,12 @@ impl Experiments {
         }
     }
 
-    /// The first process that ran exactly these tests, or began with them. One in which a test
-    /// ended the process while others ran counts only once that test was seen to do so alone: it
-    /// may have met the other's port.
+    /// Returns the first process that ran exactly these tests or began with them. If a test ended
+    /// the process while others ran, the process only counts if the test also did so alone: it may
+    /// have collided with another process, for instance over a port.
     ///
     /// # Errors
-    /// That process.
+    /// Returns the process to make first.
     pub fn first(&self, tests: &[usize]) -> Result<&Experiment, MissingProcesses> {
         let first = |alone| {
             self.beginning_with(tests, alone).next().ok_or_else(|| in_order(tests, 1, alone))
@@ -241,10 +243,10 @@ impl Experiments {
         }
     }
 
-    /// Asks for the [first](Self::first) process of each of these orders.
+    /// Requests the [first](Self::first) process of each of these orders.
     ///
     /// # Errors
-    /// Those that were not made.
+    /// Returns the processes to make first.
     pub fn each<O: AsRef<[usize]>>(
         &self,
         orders: impl IntoIterator<Item = O>,
@@ -252,25 +254,25 @@ impl Experiments {
         gather(orders.into_iter().map(|order| self.first(order.as_ref()))).map(|_| ())
     }
 
-    /// The first failing end of `test` after these tests that is known.
+    /// Returns the first known failure of `test` after these tests.
     pub fn failing(&self, before: &[usize], test: usize) -> Option<&End> {
         let order = [before, &[test]].concat();
         let made = self.beginning_with(&order, false);
         made.filter_map(|made| made.ends.get(before.len())).find(|end| !end.outcome.passed())
     }
 
-    /// The fewest tests after which `test` passed, or else failed; of processes during which no
-    /// other ran, if there are such.
+    /// Returns the fewest tests after which `test` passed, or failed if not `passed`. Prefers
+    /// processes that ran alone.
     pub fn before(&self, test: usize, passed: bool) -> Option<&[usize]> {
-        let made = self.made.iter();
-        let made = made.filter(|made| made.end_of(test).and_then(End::passed) == Some(passed));
+        let has_ended =
+            |made: &&Experiment| made.end_of(test).and_then(End::passed) == Some(passed);
         let before = |made: &'_ Experiment| made.tests.iter().position(|known| *known == test);
-        let fewest = made.min_by_key(|made| (!made.alone, before(made)))?;
+        let wanted = self.made.iter().filter(has_ended);
+        let fewest = wanted.min_by_key(|made| (!made.alone, before(made)))?;
         Some(&fewest.tests[..before(fewest)?])
     }
 
-    /// The tests of `among` that passed in some process and failed in another one, whatever they
-    /// were made for.
+    /// Returns the tests of `among` that passed in some process and failed in another.
     pub fn suspects(&self, among: &[usize]) -> Vec<usize> {
         let mut ends: HashMap<usize, HashSet<bool>> = HashMap::new();
         for made in &self.made {
@@ -282,8 +284,9 @@ impl Experiments {
         among.iter().copied().filter(both).collect()
     }
 
-    /// How often a test failed after these tests, of how many processes: first of those during
-    /// which others ran, then of those during which none did.
+    /// Returns how often a test failed after these tests, and in how many processes it ran. The
+    /// first pair counts processes that ran together with others, the second pair those that ran
+    /// alone.
     pub fn failures_after(&self, before: &[usize], test: usize) -> [[usize; 2]; 2] {
         let order = [before, &[test]].concat();
         let end = |made: &'_ Experiment| made.ends.get(before.len()).and_then(End::passed);
@@ -293,7 +296,8 @@ impl Experiments {
         })
     }
 
-    /// The same, whatever came before it.
+    /// Returns the same numbers as [`failures_after`](Self::failures_after), for any tests before
+    /// it.
     pub fn failures(&self, test: usize) -> [[usize; 2]; 2] {
         let end = |made: &Experiment| made.end_of(test).and_then(End::passed);
         [false, true].map(|alone| {
@@ -302,14 +306,14 @@ impl Experiments {
         })
     }
 
-    /// The same in forks after other tests.
+    /// Returns how often a test failed in forks after other tests, and in how many forks it ran.
     pub fn failures_in_forks(&self, test: usize) -> [usize; 2] {
         let forks = self.forked.iter().filter(|((first, then), _)| *then == test && *first != test);
         counted(forks.filter_map(|(_, passed)| *passed))
     }
 }
 
-/// How many of these did not pass, and how many there are.
+/// Returns the number of failures and the number of all results.
 fn counted(passed: impl Iterator<Item = bool>) -> [usize; 2] {
     passed.fold([0, 0], |[failed, all], passed| [failed + usize::from(!passed), all + 1])
 }

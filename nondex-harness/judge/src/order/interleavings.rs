@@ -1,78 +1,81 @@
-//! Which tests may disturb each other when they run at the same time, and over what: the most
-//! suspicious first.
+//! Plans which tests are interleaved, and at which shared state.
 //!
-//! What one test changes and another one uses is a reason to interleave them. There may be more
-//! such pairs than anybody has time for, so they have an order: what belongs to the project comes
-//! before what belongs to its dependencies; the first pairs of each part of the state before
-//! further ones of any; the whole of a test in the middle of another one before parts of both. What
-//! one is known to change and the other one to read comes before what both only change. Next is
-//! what is as it was after each test, and last what one may not use at all. Every test has its
-//! first pair before any has its second.
+//! A part of the state that one test changes and another one uses is a reason to interleave them.
+//! There may be more such pairs than time, so the most suspicious come first. The criteria are,
+//! from the most important one:
+//!
+//! - State of the project comes before state of its dependencies.
+//! - The first pairs of each part of the state come before further pairs of any part.
+//! - Running the whole of a test in the middle of another comes before running parts of both.
+//! - State that one test changes and the other reads comes before state that both only change.
+//!   State that each test restores follows, and last comes state that one of them may not use at
+//!   all.
+//! - Every test has its first pair before any test has its second.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of other tests that are interleaved with each test over each part of the state.
 const MAX_WITH: usize = 64;
 
-/// What one test does with the parts of the state, which are numbered.
+/// Use of the state by one test. The parts of the state are numbered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Use {
-    /// What it changes.
+    /// Parts that it changes.
     pub changes: BTreeSet<usize>,
-    /// Which of these it restores.
+    /// Parts among these that it restores.
     pub undone: BTreeSet<usize>,
-    /// What it reads.
+    /// Parts that it reads.
     pub reads: BTreeSet<usize>,
     /// Whether it may use any other static.
     pub may_use_any: bool,
 }
 
-/// What is known of a part of the state.
+/// Properties of a part of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shared {
-    /// Whether it belongs to a dependency, as its counters and caches do.
+    /// Whether it belongs to a dependency, like a dependency's counters and caches.
     pub is_foreign: bool,
-    /// Whether it is a static: who changes it has mostly read it.
+    /// Whether it is a static. A test that changes a static has usually read it too.
     pub is_static: bool,
 }
 
-/// The whole of one test, or parts of it, in the middle of another one. Tests are numbered as their
-/// uses are.
+/// Run of the whole of one test, or of parts of it, in the middle of another one. Tests are
+/// numbered like their uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pair {
-    /// The one that is stopped.
+    /// Test that is stopped.
     pub outer: usize,
-    /// The one that runs meanwhile.
+    /// Test that runs while `outer` is stopped.
     pub inner: usize,
-    /// The part of the state at whose accesses that is.
+    /// Part of the state at whose accesses `outer` is stopped.
     pub state: usize,
-    /// Whether the one in the middle is stopped, too.
+    /// Whether `inner` is stopped, too.
     pub in_parts: bool,
 }
 
-/// What is to be tried.
+/// Pairs to try.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// The pairs, the most suspicious first.
+    /// Pairs, the most suspicious first.
     pub pairs: Vec<Pair>,
-    /// How many more there are, which are not tried.
+    /// Number of further pairs, which are not tried.
     pub dropped: usize,
 }
 
-/// How suspicious a pair is; the smaller the more.
+/// Kind of a pair, the most suspicious first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Conflict {
-    /// One changes what the other one reads.
+    /// One test changes what the other one reads.
     Read,
-    /// Both change it.
+    /// Both tests change it.
     Changed,
-    /// Both restore it.
+    /// Both tests restore it.
     Undone,
-    /// One changes it, and whether the other one uses it is not known.
+    /// One test changes it, and it is unknown whether the other one uses it.
     Unknown,
 }
 
-/// The pairs of tests with these uses that are wanted, in either order.
+/// Returns the pairs of tests with these uses that are wanted, in both directions.
 pub fn plan(uses: &[Use], states: &[Shared], is_wanted: &dyn Fn([usize; 2]) -> bool) -> Plan {
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); states.len()];
     for (test, own) in uses.iter().enumerate() {
@@ -86,7 +89,7 @@ pub fn plan(uses: &[Use], states: &[Shared], is_wanted: &dyn Fn([usize; 2]) -> b
     for (state, shared) in states.iter().enumerate() {
         let has_changed = |test: usize| uses[test].changes.contains(&state);
         let mut users = users[state].clone();
-        // Of a dependency's static it is not tried whether any other test uses it.
+        // For a static of a dependency, tests that may only use it are not tried.
         if shared.is_static && !shared.is_foreign {
             users.extend((0..uses.len()).filter(|test| uses[*test].may_use_any));
             users.sort_unstable();
@@ -94,18 +97,19 @@ pub fn plan(uses: &[Use], states: &[Shared], is_wanted: &dyn Fn([usize; 2]) -> b
         }
         let mut own = Vec::new();
         for &outer in &users {
-            let others = users.iter().copied().filter(|inner| *inner != outer);
-            let others = others.filter(|inner| has_changed(*inner) || has_changed(outer));
-            let others = others.filter(|inner| is_wanted([outer, *inner]));
-            let mut others: Vec<(Conflict, usize)> =
-                others.map(|inner| (conflict(uses, outer, inner, state, *shared), inner)).collect();
+            let mut others: Vec<(Conflict, usize)> = users
+                .iter()
+                .filter(|inner| **inner != outer && (has_changed(**inner) || has_changed(outer)))
+                .filter(|inner| is_wanted([outer, **inner]))
+                .map(|&inner| (conflict(uses, outer, inner, state, *shared), inner))
+                .collect();
             others.sort_unstable();
             plan.dropped += others.len().saturating_sub(MAX_WITH);
             others.truncate(MAX_WITH);
             for in_parts in [false, true] {
                 for &(conflict, inner) in &others {
-                    // What the other one is to find in the middle of this one must be changed by
-                    // this one.
+                    // Parts of the inner test can only find something new if the outer test changes
+                    // the state.
                     if in_parts && !has_changed(outer) {
                         continue;
                     }
@@ -129,11 +133,12 @@ pub fn plan(uses: &[Use], states: &[Shared], is_wanted: &dyn Fn([usize; 2]) -> b
     plan
 }
 
-/// Number of pairs of each state that come before further pairs of any other one.
+/// Number of pairs of each state in the first batch, which comes before further pairs of any state.
 const FIRST: u32 = 16;
 
-/// The batch of the pair at this place among those of its state. Each is twice as large as the one
-/// before, so that a counter that all tests change does not leave out what only two of them use.
+/// Returns the batch of the pair at this place among those of its state. Each batch is twice as
+/// large as the previous one. So a counter that all tests change does not displace state that only
+/// two tests use.
 fn batch(place: u32) -> u32 {
     (place / FIRST + 1).ilog2()
 }
@@ -188,7 +193,7 @@ mod tests {
         assert!(place([2, 0, 2]) < place([0, 1, 2]));
         assert!(place([3, 0, 1]) < place([0, 1, 1]));
         assert!(place([0, 1, 2]) < place([0, 1, 0]));
-        // Nobody changes what they both only read.
+        // No test changes what both of these only read.
         assert!(!pairs.contains(&[2, 3, 1]) && !pairs.contains(&[2, 3, 0]));
         assert_eq!(plan.dropped, 0);
     }

@@ -1,4 +1,4 @@
-//! What is tried to find tests that depend on others.
+//! Options and budgets of the search for tests that depend on other tests.
 
 use std::time::Duration;
 
@@ -6,53 +6,53 @@ use super::roles::Limits;
 use super::sharers::Sharers;
 use super::strategy::{Shuffle, Strategy, factorial, orders};
 
-/// How many random orders are tried unless another number is given (`--orders N`).
+/// Default number of random orders (`--orders N`).
 pub const DEFAULT_ORDERS: usize = 10;
 
-/// Default number of runs of a suspected test alone, and after those it depends on, unless another
-/// number is given (`--reruns M`).
+/// Default number of runs of a suspected test alone, and after the tests it depends on (`--reruns
+/// M`).
 pub const DEFAULT_RERUNS: usize = 10;
 
-/// How many pairs of tests are tried in each binary unless another number is given (`--pairs N`).
+/// Default maximum number of pairs of tests in each binary (`--pairs N`).
 const PAIRS: usize = 20_000;
 
-/// How many processes with interleaved tests are made in a binary unless another number is given
-/// (`--interleavings N`): a number for each of its tests, and a minimum; and up to a number of
-/// times as many while they take no longer than a limit.
+/// Default number of processes with interleaved tests in a binary (`--interleavings N`). It is a
+/// number for each test, with a minimum. Up to a multiple of it are made while they take no longer
+/// than a limit.
 const INTERLEAVINGS: usize = 4;
 const MIN_INTERLEAVINGS: usize = 800;
 const MORE_INTERLEAVINGS: usize = 5;
 const QUICK_INTERLEAVINGS: Duration = Duration::from_secs(10);
 
-/// How many orders begin with tests that share a part of the state.
+/// Maximum number of orders that begin with tests that share a part of the state.
 const MAX_OF_SHARERS: usize = 64;
 
 /// What is tried in each binary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderOptions {
-    /// Which orders; of each strategy but the random one as many as there are.
+    /// Strategies for orders. Each strategy except the random one gives all its orders.
     pub strategies: Vec<Strategy>,
-    /// How many random orders; all orders are tried where there are no more.
+    /// Number of random orders. If there are no more orders than this, all are tried.
     pub orders: usize,
-    /// What random orders are drawn from.
+    /// Seed of the random orders.
     pub seed: u64,
-    /// What they exchange.
+    /// What the random orders exchange.
     pub shuffle: Shuffle,
-    /// Number of runs of a suspected test alone, and after those it depends on.
+    /// Number of runs of a suspected test alone, and after the tests it depends on.
     pub reruns: usize,
-    /// How many pairs of tests are tried, none of a binary that has more; as many as the budget
-    /// allows unless given.
+    /// Maximum number of pairs of tests; a binary with more pairs has none tried. `None` allows as
+    /// many as the budget does.
     pub pairs: Option<usize>,
-    /// How many processes of tests that run at the same time are made in each binary; as many as
-    /// its tests and their speed allow unless given.
+    /// Number of processes in each binary with tests that run at the same time. `None` allows a
+    /// number that depends on the tests and their speed.
     pub interleavings: Option<usize>,
-    /// How many processes each search for one test's roles may ask for.
+    /// Maximum number of processes for each search for the roles of one test.
     pub search_runs: usize,
 }
 
 impl OrderOptions {
-    /// The orders of the tests with these names, each once; `sharers` share a part of the state
-    /// each.
+    /// Returns the orders of the tests with these names, without duplicates. Each of `sharers`
+    /// lists the tests that share a part of the state.
     pub fn planned(&self, names: &[&str], sharers: &[Sharers]) -> Vec<Vec<usize>> {
         let of = |strategy, count| orders(strategy, names, count, self.seed, self.shuffle);
         let is_drawn = self.strategies.contains(&Strategy::Random);
@@ -82,13 +82,13 @@ impl OrderOptions {
         planned
     }
 
-    /// How many pairs of tests are tried in a binary at most.
+    /// Returns the maximum number of pairs of tests in a binary.
     pub fn most_pairs(&self) -> usize {
         self.pairs.unwrap_or(PAIRS)
     }
 
-    /// Budget of processes of tests that run at the same time, in a binary of this number of tests
-    /// and within this time, if it is limited.
+    /// Returns the budget of processes with tests that run at the same time, for a binary with this
+    /// number of tests. `time` limits it unless a number is given.
     pub fn interleavings(&self, tests: usize, time: Option<Duration>) -> Budget {
         let usual = tests.saturating_mul(INTERLEAVINGS).max(MIN_INTERLEAVINGS);
         let (surely, most) = match self.interleavings {
@@ -103,32 +103,32 @@ impl OrderOptions {
         }
     }
 
-    /// Limits of searches; `has_pairs` is whether each pair was tried.
+    /// Returns the limits of searches; `has_pairs` is whether each pair was tried.
     pub const fn limits(&self, has_pairs: bool) -> Limits {
         Limits { reruns: self.reruns, questions: self.search_runs, has_pairs }
     }
 }
 
-/// How many processes may be made.
+/// Budget of processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Number of processes while the time lasts.
+    /// Number of processes that are made unless `time` is over.
     pub surely: u64,
-    /// Number of processes within the patience.
+    /// Maximum number of processes while `patience` lasts.
     pub most: u64,
-    /// How long more than are made surely may be begun.
+    /// Duration within which more processes than `surely` may start.
     pub patience: Duration,
-    /// How long any may be begun.
+    /// Duration within which any process may start.
     pub time: Option<Duration>,
 }
 
 impl Budget {
-    /// Whether this number of processes in this time uses it up.
+    /// Returns whether this number of processes in this time uses up the budget.
     pub fn is_over(&self, made: u64, took: Duration) -> bool {
         made >= self.most || made >= self.surely && took >= self.patience || self.is_late(took)
     }
 
-    /// Whether the time for them is over.
+    /// Returns whether `time` is over.
     pub fn is_late(&self, took: Duration) -> bool {
         self.time.is_some_and(|time| took >= time)
     }

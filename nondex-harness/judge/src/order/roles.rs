@@ -1,11 +1,11 @@
-//! Which tests make the difference to one test, and which undo it.
+//! Searches for the tests that change the outcome of one test, and for those that undo this.
 //!
 //! A victim passes alone and fails after its *polluters*; a brittle test fails alone and passes
-//! after its *setters*. The search begins with the tests before it in an order in which it ended
-//! differently than alone. It looks for the smallest ordered part of them that still makes it do
-//! so: first among those that came before it in *all* such orders, then by dichotomy. Whatever is
-//! found is run again, and so is the test alone, before any conclusion. Then its *cleaners* are
-//! looked for.
+//! after its *setters*. The search starts from the tests before it in an order in which its outcome
+//! differs from that alone. It looks for the smallest ordered part of them with the same effect.
+//! First it tries those that came before the test in *all* such orders, then it bisects. Every
+//! result is confirmed by further runs, and so is the outcome alone. Then the *cleaners* are
+//! searched.
 
 mod cleaners;
 mod sets;
@@ -15,73 +15,72 @@ use super::detection::Detection;
 use super::experiments::{End, Experiments, MissingProcesses};
 use crate::missing::gather;
 
-/// How often a test must end alike before it is searched for what makes the difference, and so
-/// often every set but the first is made.
+/// Number of equal outcomes before the search for a cause starts, and number of runs that confirm
+/// every set except the first.
 const REPETITIONS: usize = 2;
 
-/// Number of orders with another outcome that are repeated before the search gives up.
+/// Maximum number of orders with a different outcome that are repeated before the search gives up.
 const MAX_ORDERS: usize = 3;
 
-/// How far the search goes.
+/// Limits of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Number of runs of the test alone and after its polluters or setters before anything is
-    /// concluded about it.
+    /// Number of runs of the test alone, and after its polluters or setters, before a conclusion.
     pub reruns: usize,
-    /// How many processes each search may ask for.
+    /// Maximum number of processes of each search.
     pub questions: usize,
-    /// Whether each pair of tests was tried: then no other test does the same alone.
+    /// Whether each pair of tests was tried. Then no other single test has the same effect.
     pub has_pairs: bool,
 }
 
-/// What is concluded about one test.
+/// Conclusion about one test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OrderConclusion {
-    /// It ends as it does alone, whatever comes before it.
+    /// The test has the same outcome after all other tests as alone.
     Independent,
-    /// It has another outcome after other tests.
+    /// The test has a different outcome after other tests.
     Dependent(Dependence),
-    /// Two processes with the same tests before it did not end alike.
+    /// Two processes with the same tests before it had different outcomes.
     NonDeterministic {
-        /// These tests.
+        /// Tests before it.
         before: Vec<usize>,
-        /// How many failed, of how many.
+        /// Number of failures and number of runs.
         failures: [u64; 2],
     },
-    /// Its outcome alone is no evidence about the code.
+    /// The outcome alone is no evidence about the code.
     Unknown,
 }
 
-/// A test that depends on those before it.
+/// Dependence of a test on the tests before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dependence {
-    /// Whether it passes alone: a victim. It is brittle otherwise.
+    /// Whether it passes alone: then it is a victim, otherwise it is brittle.
     pub passes_alone: bool,
-    /// Its polluters or setters: each set makes the difference by itself, its tests in this order.
-    /// The first one is the smallest that is known.
+    /// Polluters or setters: each set suffices, with its tests in this order. The first set is the
+    /// smallest known one.
     pub sets: Vec<Vec<usize>>,
-    /// The tests that undo the first set's effect on a victim when they run between.
+    /// Tests that undo the first set's effect on a victim when they run in between.
     pub cleaners: Vec<usize>,
-    /// Whether the searches came to their ends.
+    /// Whether the searches were finished.
     pub is_complete: bool,
 }
 
-/// What is concluded about each of `asked`, of `tests` in all, from these orders and the additional
+/// Concludes about each test of `requested`, among `tests` in total, from these orders and further
 /// processes.
 ///
 /// # Errors
-/// The processes to make first.
+/// Returns the processes to make first.
 pub fn conclude(
-    asked: &[usize],
+    requested: &[usize],
     tests: usize,
     detection: &Detection,
     limits: &Limits,
     experiments: &Experiments,
 ) -> Result<Vec<OrderConclusion>, MissingProcesses> {
     let search = |test| RoleSearch::new(test, tests, detection, limits, experiments);
-    let concluded = asked.iter().map(|test| search(*test).concluded());
+    let concluded = requested.iter().map(|test| search(*test).concluded());
     let mut concluded = gather(concluded.collect::<Vec<_>>())?;
-    let victims: Vec<(usize, &Dependence)> = asked
+    let victims: Vec<(usize, &Dependence)> = requested
         .iter()
         .zip(&concluded)
         .filter_map(|(test, conclusion)| match conclusion {
@@ -98,7 +97,7 @@ pub fn conclude(
         Ok((*test, search.cleaners(&found.sets)?))
     });
     for (test, (cleaners, is_complete)) in gather(found.collect::<Vec<_>>())? {
-        let place = asked.iter().position(|known| *known == test);
+        let place = requested.iter().position(|known| *known == test);
         if let Some(OrderConclusion::Dependent(found)) = place.map(|place| &mut concluded[place]) {
             found.cleaners = cleaners;
             found.is_complete &= is_complete;
@@ -107,11 +106,11 @@ pub fn conclude(
     Ok(concluded)
 }
 
-/// What is concluded about each of `asked` although no more processes can be made: what is certain,
-/// without further sets and cleaners where these are not. `None` of one whose search has not
-/// reached that.
+/// Concludes about each test of `requested` when no further processes can be made. Further sets and
+/// cleaners are left out unless they are certain. A test without any certain conclusion gets
+/// `None`.
 pub fn settled(
-    asked: &[usize],
+    requested: &[usize],
     tests: usize,
     detection: &Detection,
     limits: &Limits,
@@ -130,16 +129,16 @@ pub fn settled(
         }
         Some(concluded)
     };
-    asked.iter().map(settled).collect()
+    requested.iter().map(settled).collect()
 }
 
-/// How some processes with the same tests ended.
+/// Outcomes of several processes with the same tests.
 enum Agreement {
-    /// All alike.
+    /// All have the same outcome: whether the test passed.
     Always(bool),
-    /// Not alike: how many failed, of how many.
+    /// Outcomes differ: number of failures and number of runs.
     Mixed([u64; 2]),
-    /// It was never started, or what it lacks explains its failures.
+    /// The test was never started, or its failures are no evidence.
     Unknown,
 }
 
@@ -147,12 +146,12 @@ enum Agreement {
 struct RoleSearch<'a> {
     test: usize,
     tests: usize,
-    /// What came before it in the orders that were tried, and whether it passed there.
+    /// Tests before it in the tried orders, and whether it passed there.
     seen: Vec<(&'a [usize], bool)>,
     cutting: &'a [usize],
     limits: &'a Limits,
     experiments: &'a Experiments,
-    /// Whether only processes count during which no other ran.
+    /// Whether only processes count that ran alone.
     alone: bool,
     passes_alone: bool,
     /// Whether no more processes can be made.
@@ -180,10 +179,11 @@ impl<'a> RoleSearch<'a> {
         }
     }
 
-    /// What is concluded, but for its cleaners.
+    /// Concludes about the test, without its cleaners.
     fn concluded(&self) -> Result<OrderConclusion, MissingProcesses> {
         let found = match self.clone().judge()? {
-            // Other processes, which ran at the same time, may be the reason.
+            // Processes that ran at the same time may be the reason: judge again from processes
+            // alone.
             OrderConclusion::NonDeterministic { .. } if self.experiments.is_shared() => {
                 let mut search = self.clone();
                 search.alone = true;
@@ -196,9 +196,9 @@ impl<'a> RoleSearch<'a> {
         Ok(self.spoilt()?.filter(|_| !is_victim).unwrap_or(found))
     }
 
-    /// What follows when it both passes and fails with nothing before it: another test does not
-    /// decide then. What its own first run left may be why it has failed since. Processes that ran
-    /// at the same time may make it fail, but not pass.
+    /// Returns a conclusion if the test both passes and fails with no test before it. Then other
+    /// tests do not decide. Files of its own first run may be the reason why it failed since.
+    /// Concurrent processes may make it fail, but cannot make it pass.
     fn spoilt(&self) -> Result<Option<OrderConclusion>, MissingProcesses> {
         let is_mixed = |[failed, all]: [usize; 2]| failed > 0 && failed < all;
         let [together, mut alone] = self.experiments.failures_after(&[], self.test);
@@ -207,18 +207,19 @@ impl<'a> RoleSearch<'a> {
             [_, alone] = self.experiments.failures_after(&[], self.test);
         }
         let both = [together[0] + alone[0], together[1] + alone[1]];
-        let counted = match is_mixed(alone) {
-            true => alone,
-            false if is_mixed(both) && alone[0] > 0 => both,
-            false => return Ok(None),
+        let counted = if is_mixed(alone) {
+            alone
+        } else if is_mixed(both) && alone[0] > 0 {
+            both
+        } else {
+            return Ok(None);
         };
-        let counted = counted.map(|count| count as u64);
-        Ok(Some(non_deterministic(&[], counted)))
+        Ok(Some(non_deterministic(&[], counted.map(|count| count as u64))))
     }
 
     fn judge(mut self) -> Result<OrderConclusion, MissingProcesses> {
         let mut changed: Vec<&[usize]> = Vec::new();
-        // Most tests always have the same outcome: nothing is run again for these.
+        // Most tests always have the same outcome: these need no further run.
         let times = if self.alone { REPETITIONS } else { 1 };
         match self.agreement(&[], times, self.alone)? {
             Agreement::Always(passes) => self.passes_alone = passes,
@@ -232,8 +233,8 @@ impl<'a> RoleSearch<'a> {
         }
         changed.sort_by_key(|before| before.len());
         let Some(&shortest) = changed.first() else {
-            // Together with others it had the other outcome, and the repetition alone may have
-            // been lucky.
+            // Together with others it had the other outcome; the repetition alone may have passed
+            // by chance.
             return match self.experiments.before(self.test, !self.passes_alone) {
                 Some(before) => self.misled(before),
                 None => Ok(OrderConclusion::Independent),
@@ -268,7 +269,7 @@ impl<'a> RoleSearch<'a> {
             };
         };
         let (first, mut is_complete) = self.smallest(found, &changed)?;
-        // The failing order and the passing one, before any conclusion.
+        // Confirm both the failing order and the passing one before any conclusion.
         for (before, expected) in [(&first[..], !self.passes_alone), (&[], self.passes_alone)] {
             match self.agreement(before, self.limits.reruns, true)? {
                 Agreement::Always(passes) if passes == expected => {}
@@ -278,11 +279,11 @@ impl<'a> RoleSearch<'a> {
         }
         let mut sets = vec![first.clone()];
         is_complete &= self.or_over(self.other_sets(&mut sets, &changed), false)?;
-        // The result must not depend on which was found first.
+        // The result must not depend on which set was found first.
         sets.sort_by(|one, other| (one.len(), one).cmp(&(other.len(), other)));
-        let said = self.agreement(&sets[0], self.limits.reruns, true);
-        let said = self.or_over(said, Agreement::Unknown)?;
-        if !matches!(said, Agreement::Always(passes) if passes != self.passes_alone) {
+        let repeated = self.agreement(&sets[0], self.limits.reruns, true);
+        let agreement = self.or_over(repeated, Agreement::Unknown)?;
+        if !matches!(agreement, Agreement::Always(passes) if passes != self.passes_alone) {
             sets = vec![first];
         }
         Ok(OrderConclusion::Dependent(Dependence {
@@ -293,7 +294,7 @@ impl<'a> RoleSearch<'a> {
         }))
     }
 
-    /// An answer, or this one where it needs processes that cannot be made any more.
+    /// Returns the answer, or `otherwise` if it needs processes that can no longer be made.
     fn or_over<T>(
         &self,
         answer: Result<T, MissingProcesses>,
@@ -305,11 +306,11 @@ impl<'a> RoleSearch<'a> {
         }
     }
 
-    /// What ended otherwise once, and never again: by chance, or because of what ran at the same
-    /// time.
+    /// Concludes about a different outcome that could not be repeated: it occurred by chance or
+    /// because of concurrent processes.
     fn misled(&self, before: &[usize]) -> Result<OrderConclusion, MissingProcesses> {
         if !self.alone && self.experiments.is_shared() {
-            // The run is repeated alone.
+            // `concluded` then judges the test again from processes that run alone.
             return Ok(non_deterministic(before, [0, 0]));
         }
         let agreement = self.agreement(before, self.limits.reruns, true)?;
@@ -345,9 +346,9 @@ impl<'a> RoleSearch<'a> {
         })
     }
 
-    /// Whether it has another outcome than by itself also while no other process runs. Two tests
-    /// that need the same port may fail each time that both are searched at once, and the search
-    /// would find nothing.
+    /// Returns whether the outcome also differs while no other process runs. Two tests that need
+    /// the same port may fail each time that both are searched at once. Then a search would find
+    /// nothing.
     fn is_so_alone(&self, before: &[usize]) -> Result<bool, MissingProcesses> {
         Ok(!self.experiments.is_shared()
             || matches!(
@@ -356,7 +357,7 @@ impl<'a> RoleSearch<'a> {
             ))
     }
 
-    /// How it ends after these tests; `None` when that is not to be known.
+    /// Returns whether the test passes after these tests; `None` if that is unknown.
     fn passes(&self, before: &[usize]) -> Result<Option<bool>, MissingProcesses> {
         Ok(match self.agreement(before, 1, self.alone)? {
             Agreement::Always(passes) => Some(passes),
@@ -364,7 +365,7 @@ impl<'a> RoleSearch<'a> {
         })
     }
 
-    /// Whether its outcome after these tests differs from that alone.
+    /// Returns whether the outcome after these tests differs from that alone.
     fn is_changed(&self, before: &[usize]) -> Result<bool, MissingProcesses> {
         let passes = self.passes(before)?;
         Ok(passes.is_some_and(|passes| passes != self.passes_alone))

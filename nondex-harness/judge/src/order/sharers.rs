@@ -1,21 +1,22 @@
-//! Orders that begin with the tests that share a part of the state.
+//! Constructs orders that begin with the tests that share a part of the state.
 
-/// Of more tests that change the same state, each is not left out once.
+/// Maximum number of writers for which orders without each of them are tried.
 const MAX_LEFT_OUT: usize = 8;
 
-/// The tests that share a part of the state which one of them leaves changed.
+/// Tests that share a part of the state which one of them leaves changed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sharers {
-    /// Those that leave it changed.
+    /// Tests that leave it changed.
     pub writers: Vec<usize>,
-    /// Those that only read it, each alone.
+    /// Tests that only read it when they run alone.
     pub readers: Vec<usize>,
 }
 
 impl Sharers {
-    /// Orders for polluters that are needed together, one of which random orders rarely have before
-    /// their victim and after what undoes them: the tests that change the same part of the state
-    /// come first, all of them and without each, and then the others, forwards and backwards.
+    /// Returns orders for polluters that only have an effect together. Random orders rarely have
+    /// all of them before their victim and after the tests that undo the effect. In these orders
+    /// the tests that change the same part of the state come first, all of them or all but one. The
+    /// others follow, forwards and backwards.
     pub(super) fn writers_first(&self, tests: usize) -> Vec<Vec<usize>> {
         let writers = &self.writers;
         if writers.len() < 2 {
@@ -29,8 +30,9 @@ impl Sharers {
         firsts.into_iter().flat_map(|first| then_others(&first, tests)).collect()
     }
 
-    /// Orders for a chain: a test that reads what another one has left may then change another
-    /// part, for a third one. Random orders of three tests have this order in a sixth of the cases.
+    /// Returns orders for a chain: a test that reads what another test left may then change another
+    /// part for a third test. A random order of three tests is such a chain with a probability of
+    /// one sixth.
     pub(super) fn readers_next(&self, tests: usize) -> Vec<Vec<usize>> {
         let first = [&self.writers[..], &self.readers].concat();
         if self.readers.is_empty() {
@@ -40,7 +42,7 @@ impl Sharers {
     }
 }
 
-/// These tests and then the others, forwards and backwards.
+/// Returns orders with these tests first and then the others, forwards and backwards.
 fn then_others(first: &[usize], tests: usize) -> [Vec<usize>; 2] {
     let others = (0..tests).filter(|test| !first.contains(test));
     let forwards = first.iter().copied().chain(others.clone()).collect();
@@ -63,7 +65,7 @@ mod tests {
         assert!(orders.iter().all(|order| order.len() == 6));
         assert_eq!(orders[0], [1, 2, 3, 4, 0, 5]);
         assert_eq!(orders[1], [1, 2, 3, 4, 5, 0]);
-        // Without the first one, which comes behind it.
+        // Without the first writer, which comes later.
         assert_eq!(orders[2], [2, 3, 4, 0, 1, 5]);
         assert_eq!(sharers(&[3, 5], &[]).writers_first(6).len(), 2);
         assert!(sharers(&[3], &[1]).writers_first(6).is_empty());

@@ -1,4 +1,4 @@
-//! A binary whose tests change what they share, as a program: what its processes would come to.
+//! Simulates a binary whose tests change shared state.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use crate::simulation;
 
 use super::experiments::{End, Experiment, Experiments, MissingProcesses, ProcessPlan};
 
-/// What a simulated test does to the state, and whether it passes.
+/// Effect of a simulated test on the state, and its outcome.
 pub(crate) type Body = Box<dyn Fn(&mut BTreeSet<&'static str>) -> Outcome>;
 
-/// What is in the state at first where other processes run at the same time.
+/// Part of the initial state if other processes run at the same time.
 pub(crate) const OTHERS: &str = "other processes";
 
-/// Asks `question`, and makes the processes that it needs.
+/// Asks `question`, and simulates the processes that it needs.
 pub(crate) fn settle<T>(
     bodies: &[Body],
     experiments: &mut Experiments,

@@ -1,27 +1,27 @@
-//! Which orders of the tests of a binary are tried.
+//! Generates the orders in which the tests of a binary are tried.
 
 use std::collections::HashSet;
 use std::hash::Hasher;
 
 use nondex_core::hash::FixedHasher;
 
-/// How tests are put into orders.
+/// Strategy for test orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
-    /// That of libtest with one thread: by name.
+    /// Order of libtest with one thread: by name.
     Original,
-    /// The original one backwards.
+    /// Reverse of the original order.
     Reverse,
-    /// Drawn from seeds. A test keeps its place among the others when tests are added or left out.
+    /// Orders drawn from seeds. Tests keep their relative order when others are added or removed.
     Random,
-    /// Orders in which every two tests are neighbours, each way round, once: one order more than
-    /// there are tests, at most.
+    /// Orders in which each ordered pair of tests is adjacent at least once: at most one order more
+    /// than there are tests.
     Tuscan,
-    /// Each test comes first once, the others after it in their original order.
+    /// One order for each test: it comes first, and the others follow in their original order.
     OneByOne,
     /// Each test in a separate process.
     Isolated,
-    /// All there are.
+    /// All permutations.
     All,
 }
 
@@ -38,19 +38,19 @@ nondex_core::words!(Strategy {
 /// What random orders exchange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shuffle {
-    /// The tests of each module; the modules keep their places.
+    /// The tests within each module; the modules keep their places.
     Tests,
-    /// The modules; the tests of each keep their places.
+    /// The modules; the tests within each module keep their places.
     Modules,
-    /// Whatever module they are in, all tests.
+    /// All tests, independent of their modules.
     #[default]
     All,
 }
 
 nondex_core::words!(Shuffle { Tests = "tests", Modules = "modules", All = "all" });
 
-/// The first `count` orders of the tests with these names, which are in their original order, each
-/// once.
+/// Returns the first `count` orders of the tests with these names, without duplicates. The names
+/// are in their original order.
 pub fn orders(
     strategy: Strategy,
     names: &[&str],
@@ -64,7 +64,7 @@ pub fn orders(
         Strategy::Original => Box::new([original].into_iter()),
         Strategy::Reverse => Box::new([original.into_iter().rev().collect()].into_iter()),
         Strategy::Random => {
-            // This number of seeds may not give more orders than that.
+            // Different seeds may give the same order, so more seeds than orders are tried.
             let seeds = (0..).map(move |add| seed.wrapping_add(add));
             let tried = seeds.take(count.saturating_mul(4).saturating_add(16));
             Box::new(tried.map(|seed| random(names, seed, shuffle)))
@@ -81,7 +81,7 @@ pub fn orders(
     all.filter(|order| known.insert(order.clone())).take(count).collect()
 }
 
-/// The number of orders of `count` tests, unless there are more than `limit`.
+/// Returns the number of orders of `tests` tests, or `None` if it exceeds `limit`.
 pub fn factorial(tests: usize, limit: usize) -> Option<usize> {
     let mut product = 1_usize;
     for factor in 1..=tests {
@@ -90,7 +90,7 @@ pub fn factorial(tests: usize, limit: usize) -> Option<usize> {
     Some(product)
 }
 
-/// The tests ranked by a hash of the seed and their names.
+/// Returns the tests sorted by a hash of the seed and their names.
 fn random(names: &[&str], seed: u64, shuffle: Shuffle) -> Vec<usize> {
     let rank = |name: &str| {
         let mut hasher = FixedHasher::keyed(seed);
@@ -99,7 +99,7 @@ fn random(names: &[&str], seed: u64, shuffle: Shuffle) -> Vec<usize> {
     };
     let module = |test: usize| names[test].rsplit_once("::").map_or("", |(module, _)| module);
     let mut order: Vec<usize> = (0..names.len()).collect();
-    // Behind the rank comes what tells apart those of the same rank.
+    // The key after the rank makes equal ranks distinct, and keeps the tests of a module together.
     order.sort_by_cached_key(|&test| match shuffle {
         Shuffle::All => (rank(names[test]), "", 0, test),
         Shuffle::Modules => (rank(module(test)), module(test), 0, test),
@@ -108,9 +108,9 @@ fn random(names: &[&str], seed: u64, shuffle: Shuffle) -> Vec<usize> {
     order
 }
 
-/// A row of the square of Williams (1949) for an even number of tests: 0, 1, n−1, 2, n−2, …, each
-/// moved on by `row`. For an odd number one that is not there is left out, which parts no
-/// neighbours but its own.
+/// Returns a row of the square of Williams (1949) for an even number of tests: 0, 1, n−1, 2, n−2,
+/// …, each shifted by `row`. For an odd number of tests, the additional element is left out, which
+/// only separates its own neighbours.
 fn tuscan(len: usize, row: usize) -> Vec<usize> {
     let even = len.next_multiple_of(2);
     let zigzag = (0..even).map(|place| match place % 2 {
@@ -120,7 +120,7 @@ fn tuscan(len: usize, row: usize) -> Vec<usize> {
     zigzag.map(|test| (test + row) % even).filter(|test| *test < len).collect()
 }
 
-/// The order that follows in the dictionary.
+/// Returns the lexicographically next permutation.
 fn next(order: &[usize]) -> Option<Vec<usize>> {
     let pivot = order.windows(2).rposition(|pair| pair[0] < pair[1])?;
     let larger = order.iter().rposition(|test| *test > order[pivot])?;

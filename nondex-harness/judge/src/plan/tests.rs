@@ -1,4 +1,4 @@
-//! Tests of what is run next, over simulated tests.
+//! Tests of what runs next, over simulated tests.
 use nondex_core::context::place;
 use nondex_core::{
     ChoiceRecord, ElementRecord, Family, Given, PointRecord, Site, StepRecord, model,
@@ -119,7 +119,7 @@ fn few_elements_leave_few_orders_to_try() {
         Run { choices: choices.collect(), points: [point].into(), ..run(true, []) }
     });
     assert_eq!(conclusion, Conclusion::Stable);
-    // The other order: the canonical order was the clean run.
+    // One run with the other order: the clean run had the canonical order.
     assert_eq!(runs_at(&evidence, Level::One), 1);
 }
 
@@ -147,8 +147,8 @@ fn a_failure_that_does_not_repeat_is_non_deterministic() {
 
 #[test]
 fn a_test_that_fails_by_chance_is_not_blamed_on_a_choice() {
-    // Passes twice, then fails all seeds of the first level and their repetition, whatever the
-    // choices are.
+    // Passes twice, then fails under all seeds of the first level and in their repetition, whatever
+    // the choices are.
     let mut runs = 0;
     let (conclusion, _) = simulate(&options(), |_| {
         runs += 1;
@@ -171,7 +171,7 @@ fn the_weakest_level_that_fails_is_found_with_all_its_seeds_and_no_level_above_i
         for level in Level::ALL {
             let expected = match level.cmp(&weakest) {
                 std::cmp::Ordering::Less => 10..=10,
-                // And the repetitions of the failing seed.
+                // Includes the repetitions of the failing seed.
                 std::cmp::Ordering::Equal => 11..=14,
                 std::cmp::Ordering::Greater => 0..=0,
             };
@@ -236,7 +236,7 @@ fn a_test_that_fails_in_base_order_and_passes_in_another_depends_on_the_order() 
 
 #[test]
 fn what_changes_with_the_base_order_too_is_no_order_s_doing() {
-    // Whenever there is a choice, something allocates; in the other case the order decides, too.
+    // Whenever there is a choice, something allocates. In the second case the order decides, too.
     for (is_order, expected) in [(false, "artefact"), (true, "dependent")] {
         let (conclusion, _) = simulate(&options(), |spec| {
             let given: Vec<StepRecord> = spec.given().iter().map(step).collect();
@@ -301,7 +301,7 @@ fn a_test_that_fails_by_chance_is_never_attributed_to_a_choice() {
     let mut numbers = Numbers(1);
     let mut verdicts = [0; 3];
     for trial in 0..1000 {
-        // From hardly ever to nearly always, and in some trials for a while.
+        // From very rare to almost constant failures, which last for several runs in some trials.
         let failing = 2 + trial % 60;
         let lasting = 1 + trial % 3;
         let mut fails = false;
@@ -325,7 +325,7 @@ fn a_test_that_fails_by_chance_is_never_attributed_to_a_choice() {
     assert!(verdicts[0] > 900, "{verdicts:?}");
 }
 
-/// What the runtime records of a call whose order is given.
+/// Returns what the runtime records of a call whose order is given.
 fn step(given: &Given) -> StepRecord {
     let element = |rank| ElementRecord { rank, ..ElementRecord::default() };
     StepRecord {
@@ -341,7 +341,7 @@ fn step(given: &Given) -> StepRecord {
     }
 }
 
-/// A small generator of numbers (Vigna's splitmix64).
+/// Small random number generator (Vigna's splitmix64).
 struct Numbers(u64);
 
 impl Numbers {

@@ -1,4 +1,4 @@
-//! Whether this machine is offline as a whole.
+//! Checks whether this machine is offline.
 
 use std::net::{ToSocketAddrs, UdpSocket};
 use std::sync::OnceLock;
@@ -6,17 +6,17 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// Addresses that represent the rest of the world: of the networks set aside for documentation (RFC
-/// 5737, RFC 3849).
+/// Addresses that represent the rest of the world, from the networks reserved for documentation
+/// (RFC 5737, RFC 3849).
 const ELSEWHERE: [(&str, &str); 2] = [("0.0.0.0:0", "192.0.2.1:9"), ("[::]:0", "[2001:db8::1]:9")];
 
-/// A name that has existed since 1992 and will not go away (RFC 2606).
+/// Name that is reserved and will keep existing (RFC 2606).
 const NAME: &str = "example.com:80";
 
-/// How long the lookup of the name may take.
+/// Time limit for the lookup of the name.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Answers whether this machine is offline, once, when it is first asked.
+/// Checks once, on the first request, whether this machine is offline.
 #[derive(Debug)]
 pub struct Canary {
     machine: OnceLock<bool>,
@@ -25,32 +25,33 @@ pub struct Canary {
 }
 
 impl Canary {
-    /// A canary that looks for itself. First at the routing table, for which no packet is sent:
-    /// without a route to anywhere the machine is offline. With one, it looks up `example.com`, for
-    /// three seconds at most.
+    /// Returns a canary that checks the machine. It first looks at the routing table, which sends
+    /// no packet: without any route the machine is offline. With one, it looks up `example.com` for
+    /// at most three seconds.
     pub const fn new() -> Self {
         Canary { machine: OnceLock::new(), is_blocked: false }
     }
 
-    /// A canary that knows the answer.
+    /// Returns a canary with a known answer.
     pub fn known(offline: bool) -> Self {
         Canary { machine: offline.into(), is_blocked: false }
     }
 
-    /// The canary of a run that blocks the network: its tests are offline, whatever the machine is.
+    /// Returns the canary of a run that blocks the network: its tests are offline whatever the
+    /// machine is.
     #[must_use]
     pub fn blocked(self) -> Self {
         Canary { is_blocked: true, ..self }
     }
 
-    /// Whether what tests do is offline. Takes up to three seconds when first asked, and nothing in
-    /// a run that blocks the network.
+    /// Returns whether the tests are offline. The first call takes up to three seconds, or no time
+    /// if the run blocks the network.
     pub fn is_offline(&self) -> bool {
         self.is_blocked || self.is_machine_offline()
     }
 
-    /// Whether the machine is offline, for what no run can block. Takes up to three seconds when
-    /// first asked.
+    /// Returns whether the machine itself is offline, for operations that no run can block. The
+    /// first call takes up to three seconds.
     pub fn is_machine_offline(&self) -> bool {
         *self.machine.get_or_init(|| !has_route() || !resolves())
     }
@@ -62,7 +63,8 @@ impl Default for Canary {
     }
 }
 
-/// Whether there is a route to another network. Connecting a datagram socket only chooses one.
+/// Returns whether there is a route to another network. Connecting a datagram socket only selects
+/// the route.
 fn has_route() -> bool {
     ELSEWHERE
         .into_iter()

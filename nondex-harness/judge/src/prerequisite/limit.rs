@@ -1,22 +1,22 @@
-//! How many tests may be sanitised before the run is no success.
+//! Limits the number of sanitised tests of a successful run.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A number of tests, or a share of those that were run.
+/// Number of tests, or share of those that were run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum Limit {
-    /// This number of tests.
+    /// Number of tests.
     Count(u64),
-    /// This percentage of the tests that were run.
+    /// Percentage of the tests that were run.
     Percent(u8),
 }
 
 impl Limit {
-    /// Whether `sanitised` of `run` tests are more.
+    /// Returns whether `sanitised` of `run` tests exceed the limit.
     pub const fn is_exceeded(self, sanitised: u64, run: u64) -> bool {
         match self {
             Limit::Count(most) => sanitised > most,

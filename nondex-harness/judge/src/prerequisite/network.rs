@@ -1,10 +1,9 @@
-//! The network: whether a failed run is explained by its absence, a pure function of records and
-//! the [`Canary`]'s answer.
+//! Decides whether a missing network explains a failed run. This is a pure function of records and
+//! the answer of the [`Canary`].
 //!
-//! What counts is the target and the error. The message counts for one thing only: whether a route
-//! that was not found, for which nothing is sent, is what the failure speaks of. The runtime
-//! records operations on other machines only, so that the loopback is out of it already, unless it
-//! is down.
+//! The target and the error of an operation count. The failure's message only counts for a route
+//! that was not found, where nothing is sent: it must mention the route. The runtime only records
+//! operations on other machines, which excludes the loopback unless it is down.
 
 use std::collections::BTreeSet;
 
@@ -15,19 +14,19 @@ use super::{Canary, FailedOperation, Policy, Prerequisite, add};
 use crate::evidence::Evidence;
 use crate::run::Run;
 
-/// The network as a prerequisite.
+/// Network as a prerequisite.
 #[derive(Clone, Copy, Debug)]
 pub struct Network<'a> {
     canary: &'a Canary,
 }
 
 impl<'a> Network<'a> {
-    /// The name.
+    /// Name of this prerequisite.
     pub const NAME: &'static str = "network";
-    /// The reason.
+    /// Sentence for a missing network.
     pub const REASON: &'static str = "there is no network";
 
-    /// The network of runs with this policy.
+    /// Returns the network of runs with this policy.
     pub fn new(policy: &'a Policy) -> Self {
         Network { canary: &policy.canary }
     }
@@ -49,18 +48,18 @@ impl Prerequisite for Network<'_> {
     }
 }
 
-/// What the runs of a test show of the network, whether it explains all their failures or not.
+/// Use of the network in the runs of a test, whether or not it explains all their failures.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
-    /// The operations that explain failures, each once, in a fixed order.
+    /// Operations that explain failures, without duplicates, in a fixed order.
     pub operations: Vec<FailedOperation>,
-    /// The machines that the test asked for, by name or address, whether it reached them or not.
+    /// Machines that the test tried to reach, by name or address.
     pub hosts: BTreeSet<String>,
     /// Whether a run passed although an operation on another machine failed.
     pub is_ignored: bool,
 }
 
-/// What the runs of a test show of the network.
+/// Returns the use of the network in the runs of a test.
 pub fn seen(evidence: &Evidence, policy: &Policy) -> Seen {
     let runs = || evidence.all().map(|(_, run)| run);
     let passing: Vec<&Run> = runs().filter(|run| run.passed()).collect();
@@ -80,8 +79,9 @@ pub fn seen(evidence: &Evidence, policy: &Policy) -> Seen {
     seen
 }
 
-/// Whether an operation failed on another machine: what is only known of a program is that it
-/// failed, and of a datagram that nobody asked for an answer.
+/// Returns whether an operation on another machine failed. A child does not count: it is only known
+/// that the program failed. Nor does a datagram for whose answer the test did not wait, or not
+/// until its end.
 fn has_failed(record: &NetworkRecord) -> bool {
     !record.is_child()
         && !matches!(
@@ -105,7 +105,7 @@ fn operation(record: &NetworkRecord) -> FailedOperation {
     }
 }
 
-/// Why an operation makes the network's absence only likely, a sentence.
+/// Returns a sentence if an operation only makes a missing network likely.
 fn reservation(record: &NetworkRecord) -> Option<String> {
     if record.is_unanswered() {
         let target = &record.target;
@@ -124,8 +124,8 @@ fn reservation(record: &NetworkRecord) -> Option<String> {
     })
 }
 
-/// The operations of a failed run, which ended so, that explain its failure; none when the network
-/// is not to blame. `passing` are the operations of every run of the test that passed.
+/// Returns the operations of a failed run with this ending that explain its failure; none if the
+/// network is not to blame. `passing` are the operations of each run of the test that passed.
 fn reason<'a>(
     failing: &'a [NetworkRecord],
     ending: Ending<'_>,
@@ -145,7 +145,7 @@ fn reason<'a>(
     failing.iter().filter(counts).collect()
 }
 
-/// Whether a run that passed met the same error, and did not reach the machine otherwise, at
+/// Returns whether a run that passed had the same error. It must not have reached the machine at
 /// another of its addresses.
 fn is_met_by(record: &NetworkRecord, passed: &[NetworkRecord]) -> bool {
     passed.iter().any(|other| {

@@ -1,4 +1,5 @@
-//! Operations that fail with certain errors: a port in use, a missing program, a read-only disk.
+//! Explains failures by operations with certain errors: a port in use, a missing program, a
+//! read-only disk.
 
 use globset::GlobMatcher;
 use nondex_core::{Frame, NetworkOutcome, Observed, OperationRecord};
@@ -6,19 +7,18 @@ use nondex_core::{Frame, NetworkOutcome, Observed, OperationRecord};
 use super::{FailedOperation, Prerequisite};
 use crate::run::Run;
 
-/// Explains failures during which one of `operations` failed with one of `errors`.
+/// Prerequisite that is missing if one of `operations` fails with one of `errors`.
 #[derive(Clone, Debug)]
 pub struct Operations {
-    /// The name.
+    /// Name of the prerequisite.
     pub name: String,
-    /// What the machine lacks, a sentence.
+    /// Sentence that states what the machine lacks.
     pub reason: String,
-    /// Some of [`OPERATIONS`](nondex_core::protocol::operation::OPERATIONS).
+    /// Subset of [`OPERATIONS`](nondex_core::protocol::operation::OPERATIONS).
     pub operations: Vec<String>,
-    /// Some of [`ERRORS`](nondex_core::protocol::operation::ERRORS).
+    /// Subset of [`ERRORS`](nondex_core::protocol::operation::ERRORS).
     pub errors: Vec<String>,
-    /// What the target must match, when it does not matter to be any: an address with its port, a
-    /// path, or a program.
+    /// Pattern that the target must match, if any: an address with its port, a path, or a program.
     pub target: Option<GlobMatcher>,
 }
 
@@ -56,7 +56,7 @@ impl Prerequisite for Operations {
                 passing.iter().any(|run| failures_of(run).any(|other| other.is_same(&one)));
             match found.iter_mut().find(|known| known.is_same(&one)) {
                 _ if is_met => {}
-                // Of several threads, the one whose place is known.
+                // Keep a thread with a known stack.
                 Some(known) if known.stack.is_empty() => known.stack = one.stack,
                 Some(_) => {}
                 None => found.push(one),
@@ -66,7 +66,7 @@ impl Prerequisite for Operations {
     }
 }
 
-/// Everything that failed in a run: on this machine, and connections to others.
+/// Returns all failures in a run: operations on this machine, and connections to others.
 fn failures_of(run: &Run) -> impl Iterator<Item = FailedOperation> {
     let local = run.failed_operations.iter().map(|record: &OperationRecord| {
         failure(&record.operation, &record.target, &record.error, &record.stack)

@@ -1,4 +1,4 @@
-//! Network options of a run.
+//! Defines the network options of a run.
 
 use std::sync::Arc;
 
@@ -6,24 +6,24 @@ use nondex_core::{Network, NetworkMode, RunSpec};
 
 use super::Canary;
 
-/// Network options of a run. The default observes it and sanitises.
+/// Network options of a run. By default the network is observed, and failures are sanitised.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    /// What is done while tests run.
+    /// Network mode while tests run.
     pub mode: NetworkMode,
-    /// Hosts that are reached although the network is blocked.
+    /// Hosts that remain reachable when the network is blocked.
     pub allow: Vec<String>,
-    /// Whether a failure that the network's absence explains is a separate verdict.
+    /// Whether failures that a missing network explains get a separate verdict.
     pub sanitise: bool,
-    /// Whether a test that fails while the network is blocked is run once with it, if there is one.
+    /// Whether a test that fails while the network is blocked is run once with the network.
     pub verify: bool,
-    /// Whether this machine is offline.
+    /// Check of whether this machine is offline.
     pub canary: Arc<Canary>,
 }
 
 impl Policy {
-    /// The policy of a mode. When the network is blocked, tests are offline, whatever the machine
-    /// is.
+    /// Returns the policy of a mode. If the network is blocked, tests are offline whatever the
+    /// machine is.
     pub fn new(mode: NetworkMode, allow: Vec<String>, sanitise: bool) -> Self {
         let canary = match mode {
             NetworkMode::Block => Canary::new().blocked(),
@@ -32,14 +32,14 @@ impl Policy {
         Policy { mode, allow, sanitise, verify: false, canary: Arc::new(canary) }
     }
 
-    /// The run that shows whether a failure under `spec`, in which the network was blocked, came
-    /// from that: the same with the network. `None` unless requested.
+    /// Returns the spec that shows whether a failure under `spec` was caused by the blocked
+    /// network: the same with the network. Returns `None` unless requested.
     pub fn verification(&self, spec: &RunSpec) -> Option<RunSpec> {
         let can_tell = self.verify && self.mode == NetworkMode::Block;
         can_tell.then(|| RunSpec { network: Network::Observe, ..spec.clone() })
     }
 
-    /// `spec` under this policy.
+    /// Returns `spec` with the network mode of this policy.
     pub fn apply(&self, spec: RunSpec) -> RunSpec {
         RunSpec { network: Network::new(self.mode, &self.allow), ..spec }
     }

@@ -1,4 +1,4 @@
-//! What explains a failure, as rows of tables.
+//! Tests what explains a failure, in tables.
 
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ fn options() -> Options {
     }
 }
 
-/// By what these runs are explained.
+/// Returns the name of the prerequisite that explains these runs.
 fn explained(runs: Vec<Run>, options: &Options) -> Option<String> {
     let mut evidence = Evidence::new(true);
     for (seed, run) in runs.into_iter().enumerate() {
@@ -89,7 +89,7 @@ fn every_failed_run_must_be_explained_and_by_what_no_passing_one_meets() {
         (vec![run(false, &[failed("exec", "podman", "ENOENT")])], None),
         (vec![run(false, &[failed("exec", "docker", "EACCES")])], None),
         (vec![run(false, &[failed("open", "docker", "ENOENT")])], None),
-        // The network helps, but is no other's explanation.
+        // The network may explain other runs, but does not name the explanation.
         (vec![offline(), run(false, &[port()])], Some("port")),
         (vec![offline()], None),
     ] {

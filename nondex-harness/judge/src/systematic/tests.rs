@@ -1,4 +1,4 @@
-//! Tests of the enumeration of schedules, against a search by brute force.
+//! Tests of the enumeration of schedules, against a brute-force search.
 
 use crate::evidence::Evidence;
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use crate::conclusion::Conclusion;
 use crate::simulation::{options, settle, simulate};
 use crate::timing::has_timing;
 
-/// An operation of a program that is simulated.
+/// Operation of a simulated program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Op {
     Load,
@@ -23,7 +23,7 @@ use Op::{Add, Load, Lock, Store, Unlock};
 
 type Program = &'static [&'static [Op]];
 
-/// Threads that begin together; each has a register, and all share a variable and a lock.
+/// State of threads that start together. Each has a register, and all share a variable and a lock.
 #[derive(Clone)]
 struct State {
     program: Program,
@@ -31,7 +31,7 @@ struct State {
     registers: Vec<u64>,
     variable: u64,
     owner: Option<usize>,
-    /// Who did the operations, one after the other.
+    /// Threads of the operations, in order.
     done: Vec<usize>,
 }
 
@@ -72,8 +72,8 @@ impl State {
     }
 }
 
-/// All sequences with at most this number of preemptions, and what the variable is in the end: by
-/// going through all of them.
+/// Returns all sequences with at most this number of preemptions, with the final value of the
+/// variable. Enumerates them by brute force.
 fn all(program: Program, preemptions: u32) -> BTreeSet<(Vec<usize>, u64)> {
     fn go(state: &State, left: u32, found: &mut BTreeSet<(Vec<usize>, u64)>) {
         let able = (0..state.at.len()).filter(|&thread| state.can_go_on(thread));
@@ -96,14 +96,14 @@ fn all(program: Program, preemptions: u32) -> BTreeSet<(Vec<usize>, u64)> {
     found
 }
 
-/// A run as the scheduler makes it: the threads in their order, each until it waits or ends, but
-/// for the stops of the seed.
+/// Runs a program like the scheduler: each thread in turn until it waits or ends, except for the
+/// stops of the seed.
 fn run(program: Program, spec: &RunSpec) -> (State, Course) {
     let seed = spec.drawn().map(|drawn| drawn.seed);
     let stops: Vec<Stop> = seed.into_iter().flat_map(stops::of_seed).collect();
     let mut state = State::new(program);
     let mut ready: Vec<usize> = (0..program.len()).collect();
-    // Those that are delayed, and when they were last.
+    // Delayed threads, and when each was delayed last.
     let mut held: Vec<usize> = Vec::new();
     let mut held_at = vec![usize::MAX; program.len()];
     let mut numbers = vec![0; program.len()];
@@ -133,8 +133,8 @@ fn run(program: Program, spec: &RunSpec) -> (State, Course) {
                     break;
                 }
             }
-            // Given the run token, it may be stopped before its first operation like before any
-            // other.
+            // Before its first operation, a thread with the run token may be stopped like before
+            // any other.
             if std::mem::replace(&mut is_preemption, true) {
                 state.step(thread);
             }
@@ -147,12 +147,12 @@ fn run(program: Program, spec: &RunSpec) -> (State, Course) {
     (state, course)
 }
 
-/// Whether all threads have ended.
+/// Returns whether all threads have ended.
 fn has_ended(state: &State) -> bool {
     (0..state.at.len()).all(|thread| state.next(thread).is_none())
 }
 
-/// The run of a test that fails unless it ends with `right`.
+/// Returns the run of a test that fails unless it ends with a value for which `right` holds.
 fn simulated(program: Program, spec: &RunSpec, right: &dyn Fn(u64) -> bool) -> Run {
     let (state, course) = run(program, spec);
     let outcome =
@@ -182,7 +182,7 @@ fn simulated(program: Program, spec: &RunSpec, right: &dyn Fn(u64) -> bool) -> R
     }
 }
 
-/// What is explored of a program, with the runs.
+/// Returns the result of the exploration of a program, with the runs.
 fn explored(program: Program, exhaustive: u64) -> (Explored, Evidence) {
     let mut options = options();
     options.exhaustive = exhaustive;
@@ -231,7 +231,7 @@ fn what_does_not_fit_is_said_with_how_many_there_are_at_least() {
         &[&[Load, Add, Store, Load, Add, Store], &[Load, Add, Store, Load, Add, Store]];
     let (whole, _) = explored(program, 10_000);
     let whole = whole.all.unwrap().schedules;
-    // As many as may be, for there are ten seeds at each of five levels.
+    // All that are allowed: there are ten seeds at each of five levels.
     let (partly, _) = explored(program, 0);
     let (all, beyond) = (partly.all.unwrap(), partly.beyond.unwrap());
     assert_eq!((all.preemptions, beyond.preemptions), (1, 2));
@@ -240,7 +240,7 @@ fn what_does_not_fit_is_said_with_how_many_there_are_at_least() {
     assert!(all.schedules >= least);
 }
 
-/// What is concluded of a test that fails unless it ends with `right`.
+/// Returns the conclusion about a test that fails unless `right` holds for its final value.
 fn concluded(program: Program, right: &dyn Fn(u64) -> bool) -> (Conclusion, Evidence) {
     let mut options = options();
     options.exhaustive = 1_000;

@@ -22,19 +22,19 @@ use crate::sampling;
 use crate::simulation::{made, options, point, run, runs_at, simulate, site};
 use crate::timing::Timing;
 
-/// A simulated test of two threads. The first does some operations, each at a separate line;
-/// whenever it is delayed, the second goes on with its operations, one in 100 ns.
+/// Simulated test of two threads. The first does some operations, each at a separate line. Whenever
+/// it is delayed, the second continues with its operations, one in 100 ns.
 struct Threads {
-    /// How many operations the first one does.
+    /// Number of operations of the first thread.
     operations: u32,
     family: Family,
 }
 
-/// What one run of it did.
+/// Record of one run.
 #[derive(Default)]
 struct Done {
     longest_delay: u64,
-    /// How many operations the second thread had done when the first came to each of its
+    /// Number of operations that the second thread had done when the first reached each of its
     /// operations.
     others: Vec<u64>,
     points: BTreeMap<Site, PointRecord>,
@@ -109,12 +109,12 @@ impl Threads {
     }
 }
 
-/// Whether the second thread does all it does between these two operations of the first.
+/// Returns whether the second thread does nothing between these two operations of the first.
 fn is_atomic(others: &[u64], from: usize, to: usize) -> bool {
     others[from] == others[to]
 }
 
-/// Lets a run reach the choice of an order, at site 100, besides.
+/// Makes a run also reach the choice of an order, at site 100.
 fn reach_an_order(run: &mut Run) {
     let points = run.points.iter().cloned();
     run.points = points.chain([point(site(100))]).collect();
@@ -150,7 +150,7 @@ fn a_delay_between_two_operations_is_found_among_hundreds_and_the_shortest_is_to
 #[test]
 fn how_late_a_thread_must_be_is_known_to_one_hundredth() {
     let threads = Threads { family: Family::Time, ..Threads::new(300) };
-    // The second thread has to do 26 of its operations or more.
+    // The second thread has to do at least 26 of its operations.
     for needed in [26, 777, 90_000] {
         let (conclusion, evidence) = simulate(&options(), |spec| {
             threads.run(spec, |others| others[40] - others[39] < needed)
@@ -185,7 +185,7 @@ fn a_delay_is_confirmed_though_what_else_the_test_waits_for_takes_another_time_i
 
 #[test]
 fn one_of_many_delays_with_the_same_effect_is_confirmed() {
-    // A thread that is delayed before the tenth operation comes too late.
+    // A thread that is delayed before the tenth operation is too late.
     let threads = Threads::new(100);
     let (conclusion, _) = simulate(&options(), |spec| threads.run(spec, |others| others[10] < 3));
     let found = dependence(conclusion);
@@ -218,11 +218,11 @@ fn a_test_that_threads_cannot_make_fail_is_stable_and_nobody_has_seen_all_its_sc
     assert_eq!(verified(Question::new("t", &options, &evidence)), []);
     assert_eq!(sampling::levels(Question::new("t", &options, &evidence)), []);
     for level in Level::ALL {
-        // One more looks for all schedules, and finds no decision.
+        // One more run starts the search through all schedules, and finds no decision.
         let listed = usize::from(level == Level::Std);
         assert_eq!(runs_at(&evidence, level), 10 + listed, "{level}");
     }
-    // Chance may still act where no schedule is chosen.
+    // Chance may still act if no schedule is chosen.
     let natural = evidence.of(&options.natural_spec("t"));
     assert_eq!(natural.len(), ENOUGH);
     assert_eq!(sources(&evidence), [Source::Thread]);
@@ -232,7 +232,7 @@ fn a_test_that_threads_cannot_make_fail_is_stable_and_nobody_has_seen_all_its_sc
 fn a_test_that_only_some_seed_brings_to_a_choice_of_threads_is_run_as_often_with_real_ones() {
     let threads = Threads::new(40);
     let (conclusion, evidence) = simulate(&options(), |spec| {
-        // Its clean runs come to an order only.
+        // Its clean runs only reach an order.
         let is_timed = spec.is_scheduled() && !spec.is_clean() && spec.seed() >= 4;
         Run {
             sources: vec![Source::Thread],
@@ -270,7 +270,7 @@ fn what_is_written_in_another_order_by_threads_is_no_latent_dependence() {
 
 #[test]
 fn a_seed_that_delays_nothing_says_nothing_of_another_one() {
-    // Many seeds choose none of a few operations.
+    // Many seeds delay none of only a few operations.
     let threads = Threads::new(2);
     let found = [true, false].map(|prune| {
         let options = Options { prune, ..options() };
@@ -288,8 +288,8 @@ fn the_level_of_a_finding_is_that_of_the_shortest_delays_that_do_together() {
     let mut options = options();
     options.seeds = (0..200).collect();
     let longest_of_std = longest(Level::Std) / SHORTEST;
-    // Two delays of one thread are needed, one of them longer than the other; no seed of a weaker
-    // level is lucky.
+    // One thread needs two delays, one of them longer than the other. No seed of a weaker level
+    // happens to draw them.
     for (lengths, from, level) in [
         ([40, 3], Level::Std, Level::Std),
         ([40, 3], Level::Full, Level::Std),
@@ -312,11 +312,11 @@ fn the_level_of_a_finding_is_that_of_the_shortest_delays_that_do_together() {
             };
             number.value / SHORTEST
         });
-        // To one percent.
+        // The delays are found to one percent.
         let mut values = values.zip(lengths);
         assert!(values.all(|(value, least)| (least..=least + least / 100).contains(&value)));
     }
-    // One that needs more than a level allows is of another.
+    // A delay longer than a level allows belongs to another level.
     let (conclusion, evidence) =
         simulate(&options, |spec| threads.run(spec, |others| others[20] - others[19] < 500_000));
     let found = dependence(conclusion);
@@ -366,7 +366,7 @@ fn where_the_search_ends_early_the_longest_delay_of_the_run_says_the_level() {
 
 #[test]
 fn a_delay_that_is_not_needed_once_another_is_short_is_not_blamed() {
-    // A long delay at the 20th operation needs one at the 30th, too; a short one does not.
+    // A long delay at the 20th operation needs one at the 30th too; a short one does not.
     let threads = Threads::new(40);
     let (conclusion, _) = simulate(&options(), |spec| {
         threads.run(spec, |others| {

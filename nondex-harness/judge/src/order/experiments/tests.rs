@@ -1,4 +1,4 @@
-//! What processes answer for.
+//! Tests of which questions a process answers.
 
 use super::*;
 

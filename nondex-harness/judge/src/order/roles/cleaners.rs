@@ -1,7 +1,7 @@
-//! Which tests undo what the polluters of a victim did.
+//! Searches for the tests that undo the effect of a victim's polluters.
 //!
-//! The search bisects the tests that did not come between polluter and victim where the victim
-//! failed.
+//! The search bisects the candidates. Tests that came between polluter and victim when the victim
+//! failed are no candidates.
 
 use std::collections::HashSet;
 
@@ -11,19 +11,17 @@ use super::{Agreement, Dependence, RoleSearch};
 use crate::missing::gather;
 use crate::order::experiments::MissingProcesses;
 
-/// Number of tests that are tried first for one that undoes what others did, the likeliest ones;
-/// then twice as many, and so on.
+/// Number of the likeliest candidates that are tried first. Each further part is twice as large.
 const FIRST_PART: usize = 4;
 
-/// With fewer others, the cleaners of several victims are searched victim by victim.
+/// Minimum number of other tests from which cleaners of several victims are searched together.
 const MIN_TOGETHER: usize = 64;
 
-/// How likely a test undoes it that alone came between, as an integer.
+/// Score of a test that was the only one in between when the victim passed.
 const CERTAIN: usize = 1 << 20;
 
-/// Orders that ask for the cleaners of several victims at once: the polluters of all, a third of
-/// the other tests, drawn, and the victims. They only narrow down where each victim's cleaners are
-/// looked for.
+/// Returns orders that test the cleaners of several victims at once: the polluters of all, a random
+/// third of the other tests, and the victims. They only narrow down the candidates of each victim.
 pub(super) fn together(
     victims: &[(usize, &Dependence)],
     tests: usize,
@@ -37,8 +35,10 @@ pub(super) fn together(
     }
     let polluting: HashSet<usize> =
         victims.iter().flat_map(|(_, found)| found.sets.iter().flatten().copied()).collect();
-    let last: Vec<usize> = victims.iter().map(|(test, _)| *test).collect();
-    let last = || last.iter().copied().filter(|test| !polluting.contains(test));
+    let last = || {
+        let victims = victims.iter().map(|(test, _)| *test);
+        victims.filter(|test| !polluting.contains(test))
+    };
     let others: Vec<usize> = (0..tests)
         .filter(|test| !polluting.contains(test) && !cutting.contains(test))
         .filter(|test| last().all(|victim| victim != *test))
@@ -58,8 +58,8 @@ pub(super) fn together(
 }
 
 impl RoleSearch<'_> {
-    /// The tests that undo what the first set does to a victim, and whether the search came to its
-    /// end.
+    /// Returns the tests that undo the effect of the first set on a victim, and whether the search
+    /// was finished.
     pub(super) fn cleaners(
         &self,
         sets: &[Vec<usize>],
@@ -69,8 +69,8 @@ impl RoleSearch<'_> {
         let mut excluded = polluting.clone();
         excluded[self.test] = true;
         self.cutting.iter().for_each(|test| excluded[*test] = true);
-        // What came after the last polluter where it failed all the same. It proves nothing where
-        // another set was there, too: a test may undo what the first one does to it, and not that.
+        // A test after the last polluter is no cleaner if the victim failed anyway. This does not
+        // hold if another set was present: a test may undo the effect of the first set only.
         let contains =
             |before: &[usize], set: &[usize]| set.iter().all(|test| before.contains(test));
         for (before, _) in self.seen.iter().filter(|(_, passed)| !passed) {
@@ -82,8 +82,8 @@ impl RoleSearch<'_> {
             }
         }
         let mut candidates: Vec<usize> = (0..self.tests).filter(|test| !excluded[*test]).collect();
-        // One of those between the last polluter and it, where it passed all the same, is one: the
-        // fewer there are, the likelier each.
+        // If the victim passed anyway, one of the tests between the last polluter and the victim is
+        // a cleaner. The fewer tests are in between, the likelier is each.
         let mut likely = vec![0; self.tests];
         for (before, _) in self.seen.iter().filter(|(_, passed)| *passed) {
             let last = before.iter().rposition(|test| sets[0].contains(test));
@@ -110,13 +110,13 @@ impl RoleSearch<'_> {
         });
         let confirmed = gather(confirmed.collect::<Vec<_>>())?;
         let cleaners = cleaners.into_iter().zip(confirmed);
-        let cleaners = cleaners.filter_map(|(cleaner, confirmed)| confirmed.then_some(cleaner));
-        Ok((cleaners.collect(), left > 0))
+        let certain = cleaners.filter_map(|(cleaner, confirmed)| confirmed.then_some(cleaner));
+        Ok((certain.collect(), left > 0))
     }
 
-    /// Finds those of `part` that undo what `set` does. Whether there are any, or `None` when that
-    /// is not to be known. It is known already to undo it if the whole did that it is one half of,
-    /// and the other half does not.
+    /// Finds the tests of `part` that undo the effect of `set`. Returns whether there are any, or
+    /// `None` if that is unknown. `is_known` is true if `part` is half of a part that undoes it and
+    /// the other half does not.
     fn clean(
         &self,
         set: &[usize],

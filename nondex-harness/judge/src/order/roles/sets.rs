@@ -1,10 +1,10 @@
-//! The smallest sets of tests that make the difference to a test, each enough by itself.
+//! Searches for the smallest sets of tests that change the outcome of a test, each by itself.
 
 use super::{Agreement, REPETITIONS, RoleSearch};
 use crate::culprit::subset::smallest;
 use crate::order::experiments::MissingProcesses;
 
-/// How many sets of polluters or setters are searched for.
+/// Maximum number of sets of polluters or setters.
 const MAX_SETS: usize = 4;
 
 /// Maximum size of a set that is tried without each of its tests.
@@ -19,8 +19,8 @@ impl RoleSearch<'_> {
         mask
     }
 
-    /// The smallest part of `found`, which makes the difference, that still does; and whether the
-    /// search came to its end. `changed` are all orders that do.
+    /// Returns the smallest part of `found` that still changes the outcome, and whether the search
+    /// was finished. `changed` are all orders that change it.
     pub(super) fn smallest(
         &self,
         found: &[usize],
@@ -37,7 +37,8 @@ impl RoleSearch<'_> {
             }
             Ok(())
         };
-        // What came before it wherever it changed; of that, what did not where it did not.
+        // Keep tests that came before it in all changed orders, then drop those of unchanged
+        // orders.
         narrow(&mut base, &|test| masks.iter().all(|mask| mask[test]))?;
         narrow(&mut base, &|test| !unlikely[test])?;
         let smallest = smallest(base.len(), self.limits.questions, |part| {
@@ -46,7 +47,7 @@ impl RoleSearch<'_> {
             self.is_changed(&order)
         })?;
         let mut set: Vec<usize> = smallest.elements.iter().map(|place| base[*place]).collect();
-        // A test may undo what another did, so that a part does more than the whole.
+        // The effect is not monotonic: a test may undo what another did, so a part may suffice.
         let mut place = 0;
         while (2..=MAX_TRIED_WITHOUT).contains(&set.len()) && place < set.len() {
             let mut without = set.clone();
@@ -61,14 +62,14 @@ impl RoleSearch<'_> {
         Ok((set, smallest.is_complete))
     }
 
-    /// Adds the sets that make the difference without the tests of the first one. Whether all that
-    /// there may be were searched.
+    /// Adds the sets that change the outcome without the tests of the first set. Returns whether
+    /// all possible sets were searched.
     pub(super) fn other_sets(
         &self,
         sets: &mut Vec<Vec<usize>>,
         changed: &[&[usize]],
     ) -> Result<bool, MissingProcesses> {
-        // One test each.
+        // Sets of one test.
         for before in changed.iter().filter(|before| before.len() == 1) {
             let is_known = sets.iter().any(|set| set.contains(&before[0]));
             if !is_known && self.is_confirmed(before)? {
@@ -78,7 +79,7 @@ impl RoleSearch<'_> {
         Ok(self.limits.has_pairs || self.larger_sets(sets, changed)?)
     }
 
-    /// As [`other_sets`](Self::other_sets), of any number of tests.
+    /// Adds sets of any size, like [`other_sets`](Self::other_sets).
     fn larger_sets(
         &self,
         sets: &mut Vec<Vec<usize>>,
@@ -116,7 +117,7 @@ impl RoleSearch<'_> {
     }
 
     fn is_confirmed(&self, before: &[usize]) -> Result<bool, MissingProcesses> {
-        // Alone: what runs at the same time may have what the system has once only, such as a port.
+        // Alone: concurrent processes may hold a resource that exists only once, such as a port.
         let agreement = self.agreement(before, REPETITIONS, true)?;
         Ok(matches!(agreement, Agreement::Always(passes) if passes != self.passes_alone))
     }

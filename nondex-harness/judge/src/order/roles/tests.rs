@@ -1,4 +1,4 @@
-//! Roles in simulated binaries, whose truth is known.
+//! Tests of roles in simulated binaries with known roles.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -32,12 +32,12 @@ fn clears(flag: &'static str) -> Body {
     })
 }
 
-/// Fails when all these are set.
+/// Returns a test that fails if all these flags are set.
 fn victim(flags: &'static [&'static str]) -> Body {
     Box::new(move |state| passed(!flags.iter().all(|flag| state.contains(flag))))
 }
 
-/// Passes when all these are set.
+/// Returns a test that passes if all these flags are set.
 fn brittle(flags: &'static [&'static str]) -> Body {
     Box::new(move |state| passed(flags.iter().all(|flag| state.contains(flag))))
 }
@@ -46,7 +46,7 @@ fn passed(is_passed: bool) -> Outcome {
     if is_passed { Outcome::Passed } else { Outcome::Failed }
 }
 
-/// The orders of the command `order`.
+/// Returns the orders of the command `order`.
 fn planned(tests: usize, seed: u64) -> Vec<Vec<usize>> {
     let names: Vec<String> = (0..tests).map(|test| format!("t{test:04}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -54,8 +54,8 @@ fn planned(tests: usize, seed: u64) -> Vec<Vec<usize>> {
     [of(Strategy::Original, 1), of(Strategy::Reverse, 1), of(Strategy::Random, 10)].concat()
 }
 
-/// What is concluded of these tests, with the processes it took besides those that found the
-/// suspects.
+/// Returns the conclusions about these tests, with the number of processes beyond those that found
+/// the suspects.
 fn concluded(
     bodies: &[Body],
     asked: &[usize],
@@ -66,7 +66,7 @@ fn concluded(
     (found, experiments.count() - before)
 }
 
-/// The same, with all processes, and how many of them found the suspects.
+/// Returns the conclusions, all processes, and the number of those that found the suspects.
 fn made(
     bodies: &[Body],
     asked: &[usize],
@@ -205,7 +205,7 @@ fn polluters_that_are_needed_together_are_one_set_and_others_are_sets_of_their_o
 
 #[test]
 fn a_polluter_that_needs_a_setter_is_found_behind_it() {
-    // It pollutes only when it passes itself.
+    // It only pollutes if it passes itself.
     let mut bodies: Vec<Body> = (0..30).map(|_| plain()).collect();
     bodies[4] = sets("ready");
     bodies[10] = Box::new(|state| {
@@ -223,7 +223,8 @@ fn a_polluter_that_needs_a_setter_is_found_behind_it() {
     }
 }
 
-/// Fails in about one of so many runs, whatever runs before it or at the same time.
+/// Returns a test that fails in about one of `one_of` runs, whatever runs before it or at the same
+/// time.
 fn by_chance(seed: u64, one_of: u64) -> Body {
     let drawn = Cell::new(seed);
     Box::new(move |_| {
@@ -256,7 +257,7 @@ fn what_fails_by_chance_depends_on_no_other_test_and_is_not_stable() {
 #[test]
 fn a_test_that_its_own_first_run_spoils_depends_on_no_other_though_one_repairs_it() {
     for is_shared in [false, true] {
-        // What stays when a process ends.
+        // State that survives the process.
         let is_left = Rc::new(Cell::new(false));
         let [left, repaired] = [Rc::clone(&is_left), is_left];
         let bodies: [Body; 3] = [
@@ -364,7 +365,7 @@ fn the_roles_in_five_hundred_tests_take_few_processes() {
             assert_eq!(found.sets[0].iter().copied().collect::<BTreeSet<_>>(), *polluters);
             assert_eq!(found.cleaners, *cleaners, "seed {seed}");
         }
-        // Ten of each test's, twice, only say it again.
+        // Ten runs of each test, alone and after others, only confirm the result.
         counts.push(processes - asked.len() * 2 * (LIMITS.reruns - REPETITIONS));
     }
     eprintln!("{counts:?}");

@@ -1,4 +1,4 @@
-//! Runs that end at their time limit.
+//! Tests of runs that end at their time limit.
 
 use super::*;
 
@@ -28,7 +28,7 @@ fn a_test_that_hangs_under_a_seed_is_found_without_trying_every_seed() {
     assert!(hangs <= MAX_HANGS + 1 + 1 + 4, "{hangs} hangs");
 }
 
-/// `run`, when its test needs this number of seconds.
+/// Returns `run` as if its test needed this number of seconds.
 fn taking(seconds: u64, limit: Duration, run: Run) -> Run {
     let took = Duration::from_secs(seconds);
     if took <= limit {
@@ -37,14 +37,14 @@ fn taking(seconds: u64, limit: Duration, run: Run) -> Run {
     Run { outcome: Outcome::TimedOut, took: limit, complete: false, ..run }
 }
 
-/// Whether a run was ended by its time limit.
+/// Returns whether the time limit ended a run.
 fn is_timed_out((_, run): &(&RunSpec, &Run)) -> bool {
     run.outcome == Outcome::TimedOut
 }
 
 #[test]
 fn what_only_takes_longer_with_other_choices_is_what_it_is_in_the_end() {
-    // The clean run takes a small part of the limit, or nearly the whole.
+    // The clean run takes a small part of the limit, or almost all of it.
     for clean in [1, 59] {
         for passes in [true, false] {
             let mut at_the_usual_limit = 0;
@@ -73,7 +73,7 @@ fn what_only_takes_longer_with_other_choices_is_what_it_is_in_the_end() {
 
 #[test]
 fn a_hang_is_waited_for_longer_once_and_then_as_long_as_the_others_make_likely() {
-    // Where the others take next to nothing, there is no doubt.
+    // If the other runs take almost no time, there is no doubt.
     for (clean, of_the_first, of_others) in
         [(0, &[60][..], 5), (1, &[60, 300], 20), (20, &[60, 300], 100), (59, &[60, 590], 295)]
     {
@@ -88,12 +88,12 @@ fn a_hang_is_waited_for_longer_once_and_then_as_long_as_the_others_make_likely()
         assert!(found.culprits.sites().eq([&site(2)]) && found.culprits.confirmed);
         let (first, others) = limits.split_at(of_the_first.len());
         assert_eq!(first, of_the_first);
-        // Together with clean runs it is given the usual time, as they are.
+        // If clean runs are requested together with it, it gets the usual time like these.
         let is_right = |limit: &u64| [of_others, of_others.max(60)].contains(limit);
         assert!(others.iter().all(is_right), "{limits:?}");
         assert!(others.contains(&of_others), "{limits:?}");
         assert!(others.len() <= MAX_HANGS + 1 + 4, "{limits:?}");
-        // All that was made is counted, and what shows nothing is no evidence.
+        // All runs are counted, but inconclusive ones are no evidence.
         let replaced = evidence.count() - evidence.all().count();
         assert_eq!(replaced, first.len() - 1);
     }
@@ -124,7 +124,7 @@ fn a_test_that_ends_in_no_run_is_not_waited_for_longer() {
 
 #[test]
 fn a_run_that_ends_later_than_a_proven_hang_is_still_waited_for() {
-    // Seed 0 hangs, seed 1 is slow: what hangs for certain does not make a hang of what is slow.
+    // Seed 0 hangs, seed 1 is slow: a proven hang does not make a slow run count as a hang.
     let (conclusion, evidence) = simulate_within(&options(), |spec, limit| {
         let seconds = match spec.seed() {
             _ if !(made(spec, 2) && spec.level() == Level::One) => 30,
@@ -142,7 +142,7 @@ fn a_run_that_ends_later_than_a_proven_hang_is_still_waited_for() {
 
 #[test]
 fn what_is_slow_at_the_level_that_is_said_is_no_hang_because_it_hangs_at_another() {
-    // It hangs at ONE, the only requested level, and is slow at STD, which is tried because a
+    // It hangs at ONE, the only requested level, and is slow at STD. STD is tried because a
     // finding's level is the weakest.
     let mut options = options();
     options.levels = vec![Level::One];

@@ -1,4 +1,4 @@
-//! Conclusions about a test whose budget was spent, compared with those from all runs.
+//! Tests of conclusions about a test whose budget was spent, compared with those from all runs.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,14 @@ use crate::missing::Spent;
 use crate::options::Options;
 use crate::unexplored;
 
-/// The budget for exploring, spent.
+/// Only the budget for exploring is spent.
 const EXPLORING: Spent = Spent { exploring: true, explaining: false };
 
-/// The budget for explaining, spent.
+/// Only the budget for explaining is spent.
 const EXPLAINING: Spent = Spent { exploring: false, explaining: true };
 
-/// What is concluded of a simulated test if this is spent after this number of runs, with the runs.
+/// Returns the conclusion about a simulated test if `spent` is spent after this number of runs,
+/// with the runs.
 fn spent_after(
     runs: usize,
     spent: Spent,
@@ -32,7 +33,7 @@ fn spent_after(
             Err(missing) => {
                 assert!(!evidence.spent().leaves_out(missing.purpose), "{missing:?}");
                 for spec in missing.experiments {
-                    // As the executor does in the middle of a batch.
+                    // Stop in the middle of a batch, like the executor.
                     if spent.leaves_out(missing.purpose) && evidence.count() >= runs {
                         break;
                     }
@@ -44,7 +45,8 @@ fn spent_after(
     }
 }
 
-/// Fails at this level and above when one site is drawn, for one seed in three, from this one on.
+/// Returns a test that fails at this level and above when one site is drawn, for one seed in three,
+/// from `first` on.
 fn fails_from(level: Level, first: u64) -> impl Fn(&RunSpec) -> Run {
     move |spec| {
         let is_hit = !spec.is_clean() && spec.level() >= level && spec.seed() % 3 == first;
@@ -61,7 +63,7 @@ fn whenever_the_budget_is_spent_a_test_is_stable_or_what_all_runs_show() {
         let (all, evidence) = simulate(&options, &test);
         let all = dependence(all);
         let mut found = 0;
-        // Every third number, and all of them over the cases.
+        // Tries every third number; all cases together try every number.
         for runs in (place % 3..=evidence.count()).step_by(3) {
             match spent_after(runs, EXPLORING, &options, &test).0 {
                 Conclusion::Stable => assert_eq!(found, 0, "{level} after {runs} runs"),

@@ -1,18 +1,17 @@
-//! What is known of a test when its runs are stopped.
+//! Tests of what is known about a test when its runs are stopped.
 
 use super::*;
 
-/// Number of runs of a test that fails under every seed at STD, after which the first of them and
-/// the clean run are repeated often enough: ten seeds, and five runs of two specs, one of which is
-/// a seed.
+/// Number of runs after which a test that fails under every seed at STD is established. These are
+/// ten seeds, and five runs each of the clean spec and of the first seed, which is one of the ten.
 const ESTABLISHED: usize = 10 + 2 * REPETITIONS - 1;
 
-/// What is known of a simulated test after a number of runs.
+/// Returns what is known about a simulated test after a number of runs.
 fn after(runs: usize, test: impl FnMut(&RunSpec) -> Run) -> Option<Conclusion> {
     known_after(runs, test).0
 }
 
-/// The same, with the runs.
+/// Returns what is known about a simulated test after a number of runs, with the runs.
 fn known_after(
     runs: usize,
     mut test: impl FnMut(&RunSpec) -> Run,
@@ -47,7 +46,7 @@ fn a_time_out_that_is_doubtful_when_the_runs_are_stopped_contradicts_nothing() {
     let ends = || Run { took: Duration::from_secs(1), ..run(true, [1]) };
     assert_eq!(said(&[ends(), hanging(1)]), None);
     assert_eq!(said(&[hanging(1), ends(), ends()]), None);
-    // As soon as it was waited for long enough it is a hang.
+    // After a run with the longer limit, it counts as a hang.
     let is_found = |runs: &[Run]| matches!(said(runs), Some(Conclusion::NonDeterministic { .. }));
     assert!(is_found(&[ends(), hanging(LONGER)]));
     assert!(is_found(&[ends(), run(false, [1]), hanging(1)]));
@@ -87,7 +86,8 @@ fn what_may_be_a_delay_and_was_not_confirmed_is_not_called_an_order() {
         });
         let mut found = dependence(conclusion);
         assert!(found.culprits.confirmed && !found.may_be_delays(&evidence));
-        // As of a test that asks for the time of day: the same choices do something else each time.
+        // For instance a test that reads the time of day: equal choices lead to different
+        // behaviour.
         found.culprits.confirmed = false;
         assert_eq!(found.reason(&evidence), None);
         assert_eq!(found.may_be_delays(&evidence), family == Family::Schedule);
@@ -106,7 +106,7 @@ fn what_is_known_when_time_is_over_is_said_and_nothing_else() {
     for runs in 1..3 {
         assert_eq!(after(runs, broken), None, "{runs} runs");
     }
-    // Seeds that failed once or twice may have done so by chance.
+    // Seeds that failed once or twice may have failed by chance.
     for runs in 3..ESTABLISHED {
         assert_eq!(after(runs, fails), None, "{runs} runs");
     }

@@ -1,4 +1,4 @@
-//! Every rule, as a row of a table.
+//! Tests every rule as a row of a table.
 
 use nondex_core::NetworkOutcome;
 use nondex_core::protocol::network::{CHILD, ROUTE, SEND};
@@ -30,7 +30,7 @@ fn of_host(host: &str, record: NetworkRecord) -> NetworkRecord {
 const HOST: &str = "example.com";
 const ADDRESS: &str = "192.0.2.1:80";
 
-/// Whether a run with these operations is explained, online and offline.
+/// Returns whether a run with these operations is explained, online and offline.
 fn explained(failing: &[NetworkRecord], passing: &[&[NetworkRecord]]) -> (bool, bool) {
     let [online, offline] = [false, true].map(|offline| {
         !reason(failing, Ending::default(), passing, &Canary::known(offline)).is_empty()
@@ -137,7 +137,7 @@ fn an_error_that_a_passing_run_meets_too_does_not_count() {
         failed("send", ADDRESS, "ENETUNREACH"),
     ];
     assert_eq!(explained(&[unreachable()], &[&others]), ALWAYS);
-    // A server has several addresses, and which comes first changes.
+    // A server has several addresses, and their order changes.
     let first = of_host(HOST, unreachable());
     let second = of_host(HOST, failed("connect", "192.0.2.2:80", "ENETUNREACH"));
     assert_eq!(explained(&[first], &[&[second]]), NEVER);
@@ -175,7 +175,7 @@ fn a_lookup_that_succeeded_when_it_was_tried_again_does_not_count() {
         record("getaddrinfo", HOST, NetworkOutcome::Answered),
     ];
     assert_eq!(explained(&again, &[]), NEVER);
-    // The name was found, the host was not.
+    // The name was found, but not the host.
     let found = [
         record("getaddrinfo", HOST, NetworkOutcome::Answered),
         of_host(HOST, failed("connect", ADDRESS, "ETIMEDOUT")),
@@ -190,7 +190,7 @@ fn a_program_that_cannot_be_observed_counts_only_where_the_machine_itself_is_off
     for (run, expected) in [
         (ended("exit status 1"), OFFLINE),
         (ended("signal 9"), OFFLINE),
-        // What it wrote of itself is no error of ours.
+        // The child's own output is no error of the test.
         (ended("EAI_AGAIN"), OFFLINE),
         (child(NetworkOutcome::Pending), OFFLINE),
         (child(NetworkOutcome::Answered), NEVER),
@@ -201,7 +201,7 @@ fn a_program_that_cannot_be_observed_counts_only_where_the_machine_itself_is_off
     }
     let again = [ended("exit status 1"), child(NetworkOutcome::Answered)];
     assert_eq!(explained(&again, &[]), NEVER);
-    // What is blocked does not block it.
+    // Blocking the test's network does not block the child.
     let blocked = Canary::known(false).blocked();
     assert!(reason(&[ended("exit status 1")], Ending::default(), &[], &blocked).is_empty());
     let refused = [failed("connect", ADDRESS, "ECONNREFUSED")];

@@ -1,11 +1,11 @@
-//! Tests that the scheduler's own doing may make fail, judged with real threads, and runs that it
-//! ends.
+//! Tests of failures that the scheduler itself may cause, which are judged with real threads, and
+//! of runs that it ends.
 
 use super::*;
 use crate::question::Question;
 use crate::simulation::simulate_within;
 
-/// Whether the test is judged with real threads.
+/// Returns whether the test is judged with real threads.
 fn has_real_threads(options: &Options, evidence: &Evidence) -> bool {
     known(Question::new("t", options, evidence)).real_threads
 }
@@ -25,11 +25,11 @@ fn a_test_that_only_the_base_schedule_fails_is_judged_with_real_threads_as_witho
             run
         };
         let short = simulate(&options(), test);
-        // The long way: never scheduled.
+        // Compare with a test that is never scheduled.
         let long = simulate(&options().with_real_threads(), test);
         assert_eq!(short.0, long.0);
         let clean = options().clean_runs.get() as usize;
-        // It was seen to fail, so it runs more often before it is stable.
+        // The test failed once, so it runs more often before it is stable.
         let for_certainty = if orders_decide { 0 } else { 180 };
         assert_eq!(short.1.count(), long.1.count() + clean + for_certainty);
         assert!(has_real_threads(&options(), &short.1));
@@ -100,7 +100,7 @@ fn a_test_that_sleeps_beyond_the_time_limit_may_do_so_in_real_time() {
     let threads = Threads::new(40);
     let usual = Duration::from_secs(20);
     let options = Options { timeout: usual, ..options() };
-    // Asleep, and how long the run in real time may take.
+    // Seconds of sleep, and limit of the run in real time.
     for (slept, limit) in [(9, 20), (19, 40), (90, 111)] {
         let (conclusion, evidence) = simulate_within(&options, |spec, limit| {
             let mut run = threads.run(spec, |_| true);
@@ -129,7 +129,7 @@ fn a_test_that_fails_with_real_threads_later_as_its_base_schedule_does_has_a_cul
         let (conclusion, evidence) =
             simulate(&options(), |spec| {
                 natural += u32::from(!spec.is_scheduled());
-                // Only a thread that is delayed lets the other one go first.
+                // The other thread only goes first if this one is delayed.
                 let mut run = threads.run(spec, |others| {
                     if spec.is_scheduled() { others[30] > 0 } else { natural != 5 }
                 });
@@ -181,7 +181,7 @@ fn a_test_that_only_passes_when_it_is_scheduled_is_broken() {
     assert!(has_real_threads(&options(), &evidence));
 }
 
-/// A run of these threads that the scheduler ends, if it does.
+/// Returns a run of these threads, which the scheduler ends for this reason, if any.
 fn ended(threads: &Threads, spec: &RunSpec, end: Option<ScheduleEndKind>, passes: bool) -> Run {
     let mut run = threads.run(spec, |_| passes && end.is_none());
     run.schedule = run.schedule.map(|schedule| ScheduleRecord {
@@ -207,7 +207,7 @@ fn a_run_whose_child_saw_an_earlier_time_is_no_failure_of_the_test() {
         };
         let (conclusion, evidence) = simulate(&options(), test);
         assert_eq!(conclusion, Conclusion::Stable);
-        // What no scheduled run shows is seen with real threads.
+        // A failure that no scheduled run shows is found with real threads.
         assert_eq!(has_real_threads(&options(), &evidence), is_always);
     }
 }
@@ -222,7 +222,7 @@ fn a_run_of_a_seed_that_comes_to_our_limit_of_operations_is_no_failure_of_the_te
     });
     assert_eq!(conclusion, Conclusion::Stable);
     assert!(!has_real_threads(&options(), &evidence));
-    // Three of ten seeds, at each level.
+    // Three of ten seeds at each level.
     assert_eq!(cut(&evidence, &options()).count(), 3 * 5);
 }
 
@@ -252,8 +252,8 @@ fn threads_that_look_for_ever_under_some_seed_are_a_failure() {
     assert!(found.culprits.confirmed);
 }
 
-/// What is found of a test that fails when its ninth operation is late, and which is cut, or
-/// passes, whenever `stops` decides so.
+/// Returns the finding about a test that fails when its ninth operation is late. It is cut, or
+/// passes, whenever `stops` says so.
 fn found_beside(cut: bool, stops: impl Fn(&[u64]) -> bool) -> (Dependence, usize) {
     let threads = Threads::new(40);
     let options = options();
@@ -276,7 +276,7 @@ fn a_failure_is_found_and_confirmed_though_other_runs_are_cut() {
         assert!(found.culprits.confirmed, "{at}: {found:?}");
         let sites: Vec<_> = found.culprits.sites().cloned().collect();
         assert_eq!(sites, [Threads::new(40).site(9)]);
-        // The long way: what is cut ends, and passes.
+        // Compare with runs that end and pass instead of being cut.
         let (long, none) = found_beside(false, is_late(at));
         assert_eq!((found, none), (long, 0));
     }

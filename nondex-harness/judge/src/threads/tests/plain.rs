@@ -1,4 +1,4 @@
-//! Delays of other machines, and a plain build that fails on this one.
+//! Tests of delays of other machines, and of a plain build that fails on this one.
 
 use super::*;
 use crate::isolation::{self, Available, Need, Runs};
@@ -29,7 +29,7 @@ fn what_is_said_to_fail_on_other_machines_only_must_not_fail_in_a_plain_build() 
     let threads = Threads::new(60);
     let mut options = options();
     options.seeds = (0..200).collect();
-    // 500,000 operations take 50 ms, which a busy machine does not; and 100,000 take 10 ms.
+    // 500,000 operations take 50 ms, more than a busy machine delays a thread; 100,000 take 10 ms.
     for (least, is_of_others) in [(500_000, true), (100_000, false)] {
         let (conclusion, _) =
             simulate(&options, |spec| threads.run(spec, |others| others[20] - others[19] < least));
