@@ -200,8 +200,8 @@ mod tests {
     use super::*;
 
     fn parse_with(args: &str, variables: &[(&str, &str)]) -> Result<Arguments, String> {
-        let args = ["binary"].into_iter().chain(args.split_whitespace());
-        let args: Vec<String> = args.map(str::to_owned).collect();
+        let args: Vec<String> =
+            ["binary"].into_iter().chain(args.split_whitespace()).map(str::to_owned).collect();
         let env = |name: &str| {
             let found = variables.iter().find(|(variable, _)| *variable == name);
             found.map(|(_, value)| (*value).to_owned())

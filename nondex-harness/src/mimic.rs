@@ -25,8 +25,8 @@ impl From<libtest_mimic::Trial> for Trial {
             // A benchmark is called once, whether or not it is measured.
             let trial = Mutex::new(Some(trial));
             TestFn::DynBenchFn(Box::new(move |_| {
-                let trial = trial.lock().ok().and_then(|mut trial| trial.take());
-                trial.map_or(Ok(()), run)
+                let first = trial.lock().ok().and_then(|mut trial| trial.take());
+                first.map_or(Ok(()), run)
             }))
         } else {
             TestFn::DynTestFn(Box::new(move || run(trial)))

@@ -2,10 +2,9 @@
 //! test is reported as ignored, with the reason.
 //!
 //! Only failures that a missing network alone explains count; it does not matter whether the
-//! machine is offline. The tests of one process run at the same time, so such a failure is judged
-//! by another run of the test in a separate process. There, every operation belongs to the test, on
-//! any thread. In the first run, an operation on a thread that belongs to no test also leads to the
-//! second run.
+//! machine is offline. The tests of one process run at the same time. So such a failure is judged
+//! by another run of the test in a separate process, where every operation belongs to the test. In
+//! the first run, an operation on a thread that belongs to no test also leads to the second run.
 
 use std::sync::Arc;
 

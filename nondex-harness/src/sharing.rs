@@ -78,7 +78,7 @@ impl Sharing {
         Some(Sharing(system))
     }
 
-    /// Restores, before the last test, the state that the spec names.
+    /// Restores the state that the spec names, before the last test.
     pub(crate) fn before_test(self, is_last: bool) {
         let context = context::global().filter(|_| is_last);
         if let Some(tests) = context.and_then(|context| context.spec().sequence()) {

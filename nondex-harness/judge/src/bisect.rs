@@ -71,10 +71,10 @@ mod tests {
         let mut good = 0;
         loop {
             // Sorted as git does: by distance from the middle.
-            let mut between: Vec<usize> = (good + 1..=flaky).collect();
+            let mut numbers: Vec<usize> = (good + 1..=flaky).collect();
             let middle = (good + flaky).div_ceil(2);
-            between.sort_by_key(|commit| commit.abs_diff(middle));
-            let between: Vec<String> = between.into_iter().map(name).collect();
+            numbers.sort_by_key(|commit| commit.abs_diff(middle));
+            let between: Vec<String> = numbers.into_iter().map(name).collect();
             match next(&name(flaky), &between, &tried) {
                 Next::Found(found) => {
                     let mut found: Vec<usize> = found.iter().map(|c| c.parse().unwrap()).collect();

@@ -484,7 +484,7 @@ mod tests {
 
     #[test]
     fn a_test_that_was_seen_to_fail_is_confirmed_although_the_budget_is_spent() {
-        let asks = |first_passes: bool| {
+        let needs_runs = |first_passes: bool| {
             let options = options();
             let mut evidence = Evidence::new(true);
             for passed in [first_passes, true] {
@@ -496,7 +496,7 @@ mod tests {
             evidence.spend(Spent { exploring: true, ..Spent::default() });
             is_confirmed(Question::new("t", &options, &evidence)).is_err()
         };
-        assert_eq!([asks(true), asks(false)], [false, true]);
+        assert_eq!([needs_runs(true), needs_runs(false)], [false, true]);
     }
 
     #[test]

@@ -215,9 +215,9 @@ impl Dependence {
             let together = if Model::by_api(&call.site.api).is_some_and(clock::is_clock) {
                 number.value
             } else {
-                let delayed = delayed.entry(&call.thread).or_default();
-                *delayed = (*delayed + number.value).min(hold::longest(Level::Full));
-                *delayed
+                let sum = delayed.entry(&call.thread).or_default();
+                *sum = (*sum + number.value).min(hold::longest(Level::Full));
+                *sum
             };
             needed = needed.max(Some(clock::weakest_level(&call.site, together)?));
         }

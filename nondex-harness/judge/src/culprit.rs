@@ -312,13 +312,13 @@ impl<'a> CulpritSearch<'a> {
 /// records the last operations of threads if an earlier run shows how many there are.
 pub fn traced(evidence: &Evidence, spec: &RunSpec, group: &Group) -> RunSpec {
     let calls = &group.calls;
-    let spec = if calls.is_empty() {
+    let selected = if calls.is_empty() {
         spec.clone()
     } else {
         let scopes = calls.iter().map(Call::scope).collect();
         spec.clone().with_selection(Selection::Only(scopes))
     };
-    let spec = spec.with_given(calls.iter().filter_map(Call::given).collect());
+    let spec = selected.with_given(calls.iter().filter_map(Call::given).collect());
     let trace = group.sites.clone();
     if !group.sites.iter().any(is_timing) {
         return RunSpec { trace, ..spec.with_operations(0) };

@@ -1,8 +1,8 @@
 //! Decides which runs are redundant because another run made the same choices.
 //!
 //! Two runs of a test that is otherwise deterministic are equal up to the first choice that
-//! differs. If two specs decide alike at every choice point that a run under the first one
-//! *reached*, a run under the second one would be the same run.
+//! differs. Suppose that two specs decide alike at every choice point that a run under the first
+//! one *reached*. Then a run under the second one would be the same run.
 
 use std::ops::Range;
 

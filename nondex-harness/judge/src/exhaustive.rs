@@ -6,7 +6,7 @@
 //! tree, and the test ran under all orders when no branch is missing.
 //!
 //! Every seed draws its orders from the recorded choices. So a seed that takes a missing branch is
-//! found without a run, and a failure there has a level and a seed like any other.
+//! found without a run. A failure there has a level and a seed like any other.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -254,9 +254,9 @@ fn has_nothing_to_try(run: &Run, level: Level) -> bool {
     }
 }
 
-/// Returns the choices of an order in this run. Returns `None` if a run at `level` makes other
-/// choices too, or if some may be unknown because a thread was killed before it could report.
-/// Choices that do not vary at this level are ignored.
+/// Returns the choices of an order in this run. Choices that do not vary at this level are ignored.
+/// Returns `None` if a run at `level` makes other choices too. Also returns `None` if some choices
+/// may be unknown because a thread was killed before it could report them.
 fn all_choices(run: &Run, level: Level) -> Option<&[ChoiceRecord]> {
     let mut count = 0;
     for point in &*run.points {

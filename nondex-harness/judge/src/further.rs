@@ -86,8 +86,8 @@ pub(super) fn answered_specs(
     while answered < specs.len() {
         // Batches double: each is as large as all before it.
         let end = specs.len().min(answered + answered.max(1));
-        let answers = evidence.answers(&specs[answered..end]);
-        let mut answers = answers.map_err(|missing| missing.serving(purpose))?.into_iter();
+        let batch = evidence.answers(&specs[answered..end]);
+        let mut answers = batch.map_err(|missing| missing.serving(purpose))?.into_iter();
         answered = end;
         if answers.any(|answer| answer.run.is_otherwise(passes_clean) || is_long(answer.run)) {
             break;
@@ -127,11 +127,11 @@ mod tests {
 
     /// Returns the run of a test with this number of threads that has another outcome under one
     /// seed of a hundred.
-    fn seldom(passes: bool, threads: u64, spec: &RunSpec) -> Run {
-        let is_seldom = made(spec, 1) && spec.level() == Level::Std && spec.seed() == 41;
+    fn fails_rarely(passes: bool, threads: u64, spec: &RunSpec) -> Run {
+        let is_failing_seed = made(spec, 1) && spec.level() == Level::Std && spec.seed() == 41;
         Run {
             schedule: Some(ScheduleRecord { threads, ..ScheduleRecord::default() }),
-            ..run(passes != is_seldom, [1])
+            ..run(passes != is_failing_seed, [1])
         }
     }
 
@@ -147,7 +147,7 @@ mod tests {
             (None, 2, 10..11),
         ] {
             let options = with_further(purpose);
-            let test = |spec: &RunSpec| seldom(true, threads, spec);
+            let test = |spec: &RunSpec| fails_rarely(true, threads, spec);
             let (conclusion, evidence) = simulate(&options, test);
             let is_found = matches!(conclusion, Conclusion::Dependent(_));
             assert_eq!(is_found, tried.start > 10, "{conclusion:?}");
@@ -202,13 +202,13 @@ mod tests {
         let options = with_further(Some(Purpose::Explore));
         let tried = |ends: bool, exploring: bool| {
             let mut evidence = Evidence::new(true);
-            evidence.add(options.clean_spec("t"), seldom(true, 2, &options.clean_spec("t")));
+            evidence.add(options.clean_spec("t"), fails_rarely(true, 2, &options.clean_spec("t")));
             evidence.spend(Spent { exploring, ..Spent::default() });
             let ask = |evidence: &Evidence| {
                 answered_specs(Question::new("t", &options, evidence), true, false)
             };
             settle(&mut evidence, ask, |evidence, spec: RunSpec, _| {
-                let mut run = seldom(true, 2, &spec);
+                let mut run = fails_rarely(true, 2, &spec);
                 if !ends {
                     run.outcome = Outcome::TimedOut;
                 }
@@ -234,7 +234,7 @@ mod tests {
                 })
             };
             let Judgement { conclusion, .. } = settle(&mut runs, ask, |runs, spec: RunSpec, _| {
-                let run = seldom(false, threads, &spec);
+                let run = fails_rarely(false, threads, &spec);
                 runs.together.add(spec, run);
             });
             conclusion

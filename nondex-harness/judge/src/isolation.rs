@@ -165,11 +165,11 @@ pub fn conclude(
     let judgement = judge(test, options, runs).map_err(Need::Runs)?;
     let question = Question::new(test, options, runs.judged_by(Some(&judgement)));
     let evidence = question.evidence;
-    let conclusion = judgement.conclusion.or_explained(evidence, options);
-    if available.others && runs.after_others.is_none() && conclusion == Conclusion::Broken {
+    let by_itself = judgement.conclusion.or_explained(evidence, options);
+    if available.others && runs.after_others.is_none() && by_itself == Conclusion::Broken {
         return Err(Need::AfterOthers);
     }
-    let conclusion = conclusion.after_others(question.clean_spec(), runs.after_others.as_ref());
+    let conclusion = by_itself.after_others(question.clean_spec(), runs.after_others.as_ref());
     let from_alone = judgement.from_alone;
     let measured = |missing| Need::Runs(Missing { alone: from_alone, ..missing });
     if matches!(&conclusion, Conclusion::NonDeterministic { spec } if spec.is_natural()) {
@@ -187,7 +187,7 @@ pub fn conclude(
         if let Some(conclusion) = natural {
             return Ok(Judgement { conclusion, ..here });
         }
-        let seldom = by_further_seeds(test, options, runs).map_err(Need::Runs)?;
+        let by_seeds = by_further_seeds(test, options, runs).map_err(Need::Runs)?;
         // A confirmed delay decides the outcome, even if the plain build may also fail for another
         // reason. A finer clock under this tool could hide a failure that the plain build shows.
         let is_confirmed = matches!(
@@ -195,7 +195,7 @@ pub fn conclude(
             Conclusion::Dependent(found) if found.culprits.confirmed && !found.has_clock()
         );
         let conclusion = if is_confirmed { here.conclusion.clone() } else { compared };
-        seldom.unwrap_or(Judgement { conclusion, ..here })
+        by_seeds.unwrap_or(Judgement { conclusion, ..here })
     } else {
         Judgement { conclusion: compared, ..here }
     };

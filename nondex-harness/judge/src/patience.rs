@@ -1,17 +1,18 @@
 //! Decides how long a run may take before it counts as a hang.
 //!
 //! The choices of this tool cost time, at some levels more than at others. So a run that reaches
-//! its time limit may only be slow if the clean runs end. Such a time-out counts only after another
-//! run timed out with a longer limit, or if the limit is hundreds of times the duration of the
-//! other runs. If the other run ends, its outcome counts.
+//! its time limit may only be slow if the clean runs end. Such a time-out is doubtful until another
+//! run was made with a longer limit; if that run ends, its outcome counts. It is not doubtful if
+//! the limit is hundreds of times the duration of the other runs.
 //!
 //! The longer limit applies once at each level. After that, further runs of the test at this level
 //! get twenty times the duration of its longest run that ended. The limits are longer if the clean
-//! run takes a large part of the usual limit, or if a run in real time sleeps for long.
+//! run takes a large part of the usual limit. They are also longer for a run in real time of a test
+//! that sleeps for long.
 //!
-//! No longer limit is tried for a test that ends in no run, or that the scheduler ends in canonical
-//! order too. The same holds for a test with real threads whose scheduled runs [prove](deadlock)
-//! why it hangs.
+//! No longer limit is tried for a test of which no run ended by itself. Runs that the scheduler
+//! ended do not count as such. The same holds for a test with real threads whose scheduled runs
+//! [prove](deadlock) why it hangs.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -23,23 +24,23 @@ use super::evidence::Evidence;
 use super::missing::Missing;
 use super::run::Run;
 
-/// Factor of the usual time limit that the first run gets that seems to hang.
+/// Factor of the usual time limit for the repetition of the first run that seems to hang.
 pub const LONGER: u32 = 5;
 
-/// Factor of the longest run that ended from which the usual limit suffices. Contended operations
-/// under a seed cost some fifty times what they cost in canonical order.
+/// Multiple of the longest run that ended from which the usual limit is long enough. Contended
+/// operations under a seed cost some fifty times what they cost in canonical order.
 const PROPORTION_BEYOND_DOUBT: u32 = 200;
 
-/// Minimum duration of the limit that suffices.
+/// Minimum duration of a usual limit that is long enough.
 const BEYOND_DOUBT: Duration = Duration::from_secs(20);
 
-/// Factor of the clean run that the longer limit is at least.
+/// Minimum of the longer limit, as a multiple of the clean run.
 const PROPORTION: u32 = 10;
 
-/// Factor of the clean run that the limit of further runs is at least, once a hang is proven.
+/// Minimum of the limit of further runs once a hang is proven, as a multiple of the clean run.
 const PROPORTION_OF_OTHERS: u32 = 5;
 
-/// Factor of the longest run that ended for further runs, up to the usual limit.
+/// Limit of further runs, as a multiple of the longest run that ended, up to the usual limit.
 const PROPORTION_TO_LONGEST: u32 = 20;
 
 /// Minimum limit of further runs unless the usual limit is shorter: a busy machine may stop a
@@ -159,8 +160,8 @@ impl Limits {
     fn new(usual: Duration, evidence: &Evidence) -> Self {
         let ended = || evidence.all().filter(|(_, run)| has_ended(run));
         // The first clean run, so that a limit that was sufficient remains so.
-        let clean = ended().find(|(spec, _)| spec.is_clean());
-        let clean = clean.map_or(Duration::ZERO, |(_, run)| run.took.min(usual));
+        let first = ended().find(|(spec, _)| spec.is_clean());
+        let clean = first.map_or(Duration::ZERO, |(_, run)| run.took.min(usual));
         let longest = ended().map(|(_, run)| run.took).max().unwrap_or(usual);
         let long = if BEYOND_DOUBT.max(longest * PROPORTION_BEYOND_DOUBT) <= usual {
             usual

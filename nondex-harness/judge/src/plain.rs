@@ -175,9 +175,9 @@ mod tests {
             let mut options = options();
             options.network = Policy::new(mode, Vec::new(), true);
             let outcomes = runs.together.all().map(|(_, run)| &run.outcome);
-            let said = no_comparison(outcomes, &options);
-            assert_eq!(said.is_some(), reason.is_some(), "{said:?}");
-            assert!(said.unwrap_or_default().starts_with(reason.unwrap_or_default()));
+            let obstacle = no_comparison(outcomes, &options);
+            assert_eq!(obstacle.is_some(), reason.is_some(), "{obstacle:?}");
+            assert!(obstacle.unwrap_or_default().starts_with(reason.unwrap_or_default()));
         }
     }
 }

@@ -242,9 +242,9 @@ fn weaker(
 /// for everything that a further run might refute: such a test is not judged.
 pub fn so_far(question: Question<'_>) -> Option<Conclusion> {
     let evidence = &*patience::certain(question.options.timeout, question.evidence);
-    let question = Question::new(question.test, question.options, evidence);
-    let options = &*threads::known(question);
-    let question = question.with_options(options);
+    let certain = Question::new(question.test, question.options, evidence);
+    let options = &*threads::known(certain);
+    let question = certain.with_options(options);
     if let Some((spec, _)) = evidence.contradiction(options.is_scheduled()) {
         return Some(non_deterministic(spec.clone()));
     }

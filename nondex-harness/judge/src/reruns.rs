@@ -1,5 +1,5 @@
-//! Plans the reruns of a test that no choice and no test order makes fail, before it is called
-//! stable or flaky for an unknown reason.
+//! Plans the reruns of a test that no choice and no test order makes fail. Without them it is not
+//! called stable or flaky for an unknown reason.
 //!
 //! Figure 3 of Lam et al., "A large-scale longitudinal study of flaky tests" (OOPSLA 2020), runs
 //! such a test a hundred times and gives up. Here the circumstances change, too: choices from

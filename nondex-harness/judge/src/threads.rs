@@ -36,12 +36,12 @@ pub(super) const NO_CHANCE: usize = 2;
 /// Returns the runs with real threads to make first.
 pub fn settled<'o>(question: Question<'o>) -> Result<Cow<'o, Options>, Missing> {
     let (options, evidence) = (question.options, question.evidence);
-    let as_asked = Ok(Cow::Borrowed(options));
+    let as_requested = Ok(Cow::Borrowed(options));
     if !options.is_scheduled() {
-        return as_asked;
+        return as_requested;
     }
     let times = question.clean_runs();
-    let Some(clean) = question.clean().get(..times) else { return as_asked };
+    let Some(clean) = question.clean().get(..times) else { return as_requested };
     let natural = question.natural_spec();
     let known = evidence.of(&natural);
     // If nothing is scheduled, natural runs only differ in their addresses.
@@ -62,7 +62,7 @@ pub fn settled<'o>(question: Question<'o>) -> Result<Cow<'o, Options>, Missing> 
         return if passes_always && !passes_scheduled() {
             Ok(Cow::Owned(options.with_real_threads()))
         } else {
-            as_asked
+            as_requested
         };
     }
     if clean.iter().all(Run::passed) && fails_by_nature && !clock_start::decides(question, clean)? {
@@ -72,16 +72,16 @@ pub fn settled<'o>(question: Question<'o>) -> Result<Cow<'o, Options>, Missing> 
     if !failing().any(may_be_of_schedule)
         || prerequisite::explains_all(clean, &options.network, &options.prerequisites)
     {
-        return as_asked;
+        return as_requested;
     }
     // One schedule with two outcomes: the file of random bytes decides.
     let reads_random = |run: &Run| run.sources.contains(&Source::RandomFile);
     if clean.iter().any(Run::passed) && failing().any(reads_random) {
-        return as_asked;
+        return as_requested;
     }
     // One natural run that fails as well is enough: it may take the whole time limit.
     if !evidence.made(&natural, 1)?[0].passed() {
-        return as_asked;
+        return as_requested;
     }
     // If natural runs sometimes fail in the same way, the schedule is not the reason.
     let fails_alike = |run: &Run| failing().any(|other| is_same_failure(run, other));
@@ -91,7 +91,7 @@ pub fn settled<'o>(question: Question<'o>) -> Result<Cow<'o, Options>, Missing> 
     {
         return Ok(Cow::Owned(options.with_real_threads()));
     }
-    as_asked
+    as_requested
 }
 
 /// Returns the runs without an outcome, if the test is judged with scheduled runs.

@@ -80,10 +80,10 @@ mod tests {
 
     #[test]
     fn where_the_levels_around_are_not_asked_for_the_others_are_tried() {
-        let asked = |levels: &[Level]| Options { levels: levels.to_vec(), ..options() };
+        let with_levels = |levels: &[Level]| Options { levels: levels.to_vec(), ..options() };
         let drop = [("drop", Family::HashMap)];
         for expected in [&[Level::Id][..], &[Level::Std, Level::Eq], &[Level::One, Level::Full]] {
-            assert_eq!(levels(&drop, &asked(expected)), expected);
+            assert_eq!(levels(&drop, &with_levels(expected)), expected);
         }
     }
 

@@ -42,9 +42,8 @@ impl Program {
         let drawn = || {
             draw(spec.schedule(), spec.level(), spec.seed(), &choice).unwrap().collect::<Vec<_>>()
         };
-        let mut given = spec.given().iter();
-        let given = given.find(|given| given.site == site(line) && given.ordinal == ordinal);
-        match given.map(|given| &given.choice) {
+        let is_here = |given: &&Given| given.site == site(line) && given.ordinal == ordinal;
+        match spec.given().iter().find(is_here).map(|given| &given.choice) {
             Some(GivenChoice::Ranks(ranks)) => {
                 (ranks.iter().map(|&rank| rank as usize).collect(), None)
             }

@@ -47,12 +47,12 @@ fn simulated(program: Program, spec: &RunSpec) -> Run {
                     }
                 };
                 let is_clean = spec.is_clean();
-                let looks = !is_clean && matches!(spec.level(), Level::Eq | Level::Id);
+                let is_by_content = !is_clean && matches!(spec.level(), Level::Eq | Level::Id);
                 let choice = ChoiceRecord {
                     place: place("t", "0", &site(line)),
                     ordinal,
                     len,
-                    aspect: looks.then_some(u64::from(line) * 1000 + ordinal),
+                    aspect: is_by_content.then_some(u64::from(line) * 1000 + ordinal),
                     reading: None,
                     own: 0,
                 };

@@ -99,7 +99,8 @@ pub(super) fn judge(
         let is_other = |run: &Run| run.is_otherwise(passes_alone);
         if let Some((spec, made)) = specs.find(|(_, made)| made.iter().any(is_other)) {
             let affordable = certainty::affordable_as(&runs.together);
-            runs.alone.repeat(spec, telling(failed_of(made), passes_alone).min(affordable))?;
+            runs.alone
+                .repeat(spec, distinguishing(failed_of(made), passes_alone).min(affordable))?;
         }
         if let Some((spec, _)) = runs.alone.contradiction(options.is_scheduled()) {
             conclusion = Conclusion::NonDeterministic { spec: Box::new(spec.clone()) };
@@ -114,7 +115,7 @@ pub(super) fn judge(
 /// follows. Returns `None` if chance may explain it, unless the test failed together with others
 /// only.
 fn interference(conclusion: &Conclusion, runs: &Runs) -> Option<Interference> {
-    let has_one_end = match conclusion {
+    let has_one_outcome = match conclusion {
         Conclusion::NonDeterministic { .. } => return None,
         Conclusion::Dependent(dependence) if !dependence.culprits.confirmed => return None,
         Conclusion::Dependent(_) => false,
@@ -124,7 +125,7 @@ fn interference(conclusion: &Conclusion, runs: &Runs) -> Option<Interference> {
     let reason = if is_chance { Reason::Chance } else { runs.reason() };
     let interference =
         Interference { together: failures(&runs.together), alone: failures(&runs.alone), reason };
-    (has_one_end || reason != Reason::Chance).then_some(interference)
+    (has_one_outcome || reason != Reason::Chance).then_some(interference)
 }
 
 /// Returns how often the test failed, together with other tests and alone, for each spec that was
@@ -188,7 +189,7 @@ fn sufficient([failed, runs]: [usize; 2]) -> usize {
 
 /// Returns how many runs that all pass, or all fail, differ from `together` by more than chance
 /// explains. At most [`MAX_RUNS`].
-fn telling(together: [usize; 2], pass: bool) -> usize {
+fn distinguishing(together: [usize; 2], pass: bool) -> usize {
     let alone = |runs| [if pass { 0 } else { runs }, runs];
     let mut all = 0..MAX_RUNS;
     all.find(|&runs| !chance::explains([[together, alone(runs)]])).unwrap_or(MAX_RUNS)
@@ -222,7 +223,7 @@ mod tests {
             ([60, 60], true, 1),
             ([1, 10], true, 100),
         ] {
-            assert_eq!(telling(together, pass), expected, "{together:?}");
+            assert_eq!(distinguishing(together, pass), expected, "{together:?}");
         }
     }
 }

@@ -41,13 +41,13 @@ impl Detection {
     /// Adds the orders of the processes after the first `count`.
     pub fn add_orders_since(&mut self, count: usize, experiments: &Experiments) {
         let known: BTreeSet<&[usize]> = self.orders.iter().map(Vec::as_slice).collect();
-        let made = experiments.made()[count..].iter();
-        let new: BTreeSet<&[usize]> = made.map(|made| made.tests.as_slice()).collect();
-        let new: Vec<Vec<usize>> = new.difference(&known).map(|order| order.to_vec()).collect();
+        let made: BTreeSet<&[usize]> =
+            experiments.made()[count..].iter().map(|made| made.tests.as_slice()).collect();
+        let new: Vec<Vec<usize>> = made.difference(&known).map(|order| order.to_vec()).collect();
         self.orders.extend(new);
     }
 
-    /// Returns, for each order in which `test` has an outcome, the tests before it and whether it
+    /// Returns for each order in which `test` has an outcome, the tests before it and whether it
     /// passed.
     pub fn seen<'a>(
         &'a self,
@@ -89,12 +89,12 @@ pub fn pairs(
     for &then in requested {
         let alone = experiments.ends(&[], then, 1, false)?[0].and_then(End::passed);
         let Some(alone) = alone else { continue };
-        let hints = tests.iter().copied().filter(|first| *first != then).filter(|first| {
+        let changing = tests.iter().copied().filter(|first| *first != then).filter(|first| {
             let hint = experiments.hint(*first, then);
             is_complete &= hint.is_some();
             hint.is_some_and(|passed| passed != alone)
         });
-        let mut hints: Vec<Vec<usize>> = hints.map(|first| vec![first, then]).collect();
+        let mut hints: Vec<Vec<usize>> = changing.map(|first| vec![first, then]).collect();
         is_complete &= hints.len() <= MAX_HINTS;
         hints.truncate(MAX_HINTS);
         found.extend(hints);
@@ -119,11 +119,11 @@ pub fn beginnings(
     let others: Vec<usize> = tests.iter().copied().filter(|test| !last.contains(test)).collect();
     let reverse: Vec<usize> = others.iter().rev().copied().collect();
     let step = others.len().div_ceil(MAX_BEGINNINGS).max(1);
-    let orders = [others, reverse].into_iter().flat_map(|order| {
+    let before_last = |order: Vec<usize>| {
         let lengths = (1..=order.len()).step_by(step);
         lengths.map(|length| [&order[..length], last].concat()).collect::<Vec<_>>()
-    });
-    let orders: Vec<Vec<usize>> = orders.collect();
+    };
+    let orders: Vec<Vec<usize>> = [others, reverse].into_iter().flat_map(before_last).collect();
     experiments.each(&orders)?;
     Ok(orders)
 }
@@ -259,10 +259,12 @@ mod tests {
         let others: Vec<usize> = (0..tests - 1).collect();
         let last = [tests - 1];
         let reverse: Vec<usize> = others.iter().rev().copied().collect();
-        let each = [&others, &reverse].into_iter().flat_map(|order| {
-            (1..=order.len()).map(|length| [&order[..length], &last[..]].concat())
-        });
-        let each: Vec<Vec<usize>> = each.collect();
+        let each: Vec<Vec<usize>> = [&others, &reverse]
+            .into_iter()
+            .flat_map(|order| {
+                (1..=order.len()).map(|length| [&order[..length], &last[..]].concat())
+            })
+            .collect();
         let mut experiments = Experiments::new(false);
         let tried =
             settle(bodies, &mut experiments, |experiments| beginnings(&others, &last, experiments));

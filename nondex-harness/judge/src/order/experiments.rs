@@ -169,9 +169,11 @@ impl Experiments {
     /// # Errors
     /// Returns the processes to make first.
     pub fn pairs(&self, first: &[usize], then: &[usize]) -> Result<(), MissingProcesses> {
-        let missing = first.iter().filter(|first| !self.forking.contains(first));
-        let pairs = missing.map(|first| ProcessPlan::Forked(*first, then.to_vec()));
-        let pairs: Vec<ProcessPlan> = pairs.collect();
+        let pairs: Vec<ProcessPlan> = first
+            .iter()
+            .filter(|first| !self.forking.contains(first))
+            .map(|first| ProcessPlan::Forked(*first, then.to_vec()))
+            .collect();
         if pairs.is_empty() { Ok(()) } else { Err(Missing::new(pairs)) }
     }
 

@@ -148,13 +148,13 @@ fn conflict(uses: &[Use], outer: usize, inner: usize, state: usize, shared: Shar
     let changes = both.map(|used| used.changes.contains(&state));
     let reads = both.map(|used| used.reads.contains(&state));
     let is_left = |used: &Use| used.changes.contains(&state) && !used.undone.contains(&state);
-    let is_met = changes[0] && reads[1] || changes[1] && reads[0];
+    let is_read = changes[0] && reads[1] || changes[1] && reads[0];
     let is_changed = changes[0] && changes[1];
-    if !is_met && !is_changed {
+    if !is_read && !is_changed {
         Conflict::Unknown
     } else if !both.into_iter().any(is_left) {
         Conflict::Undone
-    } else if is_met || shared.is_static {
+    } else if is_read || shared.is_static {
         Conflict::Read
     } else {
         Conflict::Changed

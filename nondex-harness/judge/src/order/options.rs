@@ -161,8 +161,8 @@ mod tests {
         assert!(!usual.is_over(3_999, quick) && usual.is_over(4_000, quick));
         let many = OrderOptions::default().interleavings(1_000, None);
         assert!(!many.is_over(3_999, slow) && many.is_over(4_000, slow));
-        let given = OrderOptions { interleavings: Some(7), ..OrderOptions::default() };
-        let given = given.interleavings(10, Some(quick));
+        let seven = OrderOptions { interleavings: Some(7), ..OrderOptions::default() };
+        let given = seven.interleavings(10, Some(quick));
         assert!(!given.is_over(6, slow) && given.is_over(7, quick));
         let limited = OrderOptions::default().interleavings(10, Some(slow));
         assert!(!limited.is_over(799, quick) && limited.is_over(1, slow));

@@ -189,15 +189,15 @@ fn the_level_that_is_said_is_the_weakest_one_whichever_levels_were_asked_for() {
         let (conclusion, whole) = simulate(&options(), fails_from(weakest));
         let expected = dependence(conclusion);
         assert_eq!(expected.spec.level(), weakest);
-        for asked in Level::ALL.into_iter().filter(|level| *level >= weakest) {
+        for requested in Level::ALL.into_iter().filter(|level| *level >= weakest) {
             let mut options = options();
-            options.levels = vec![asked];
+            options.levels = vec![requested];
             let (conclusion, evidence) = simulate(&options, fails_from(weakest));
-            assert_eq!(dependence(conclusion), expected, "{asked}");
-            assert!(!evidence.of(&expected.spec).is_empty(), "{asked}");
+            assert_eq!(dependence(conclusion), expected, "{requested}");
+            assert!(!evidence.of(&expected.spec).is_empty(), "{requested}");
             for below in Level::ALL.into_iter().filter(|level| *level < weakest) {
                 let runs = runs_at(&evidence, below);
-                assert_eq!(runs, runs_at(&whole, below), "{below} for {asked}");
+                assert_eq!(runs, runs_at(&whole, below), "{below} for {requested}");
             }
         }
     }

@@ -134,7 +134,7 @@ fn reason<'a>(
 ) -> Vec<&'a NetworkRecord> {
     let counts = |record: &&NetworkRecord| {
         !record.is_superseded(failing)
-            && !passing.iter().any(|passed| is_met_by(record, passed))
+            && !passing.iter().any(|passed| occurs_in(record, passed))
             && match record.meaning(ending) {
                 Meaning::Absent => true,
                 Meaning::AbsentIfOffline => canary.is_offline(),
@@ -147,7 +147,7 @@ fn reason<'a>(
 
 /// Returns whether a run that passed had the same error. It must not have reached the machine at
 /// another of its addresses.
-fn is_met_by(record: &NetworkRecord, passed: &[NetworkRecord]) -> bool {
+fn occurs_in(record: &NetworkRecord, passed: &[NetworkRecord]) -> bool {
     passed.iter().any(|other| {
         other.outcome == record.outcome
             && other.operation == record.operation

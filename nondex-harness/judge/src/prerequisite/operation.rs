@@ -52,10 +52,10 @@ impl Prerequisite for Operations {
         let mut found: Vec<FailedOperation> = Vec::new();
         let covered = |one: &FailedOperation| self.covers(&one.operation, &one.target, &one.error);
         for one in failures_of(failed).filter(covered) {
-            let is_met =
+            let occurs_in_passing =
                 passing.iter().any(|run| failures_of(run).any(|other| other.is_same(&one)));
             match found.iter_mut().find(|known| known.is_same(&one)) {
-                _ if is_met => {}
+                _ if occurs_in_passing => {}
                 // Keep a thread with a known stack.
                 Some(known) if known.stack.is_empty() => known.stack = one.stack,
                 Some(_) => {}

@@ -51,7 +51,7 @@ impl State {
         self.program[thread].get(self.at[thread]).copied()
     }
 
-    fn can_go_on(&self, thread: usize) -> bool {
+    fn can_continue(&self, thread: usize) -> bool {
         match self.next(thread) {
             None => false,
             Some(Lock) => self.owner.is_none(),
@@ -76,8 +76,8 @@ impl State {
 /// variable. Enumerates them by brute force.
 fn all(program: Program, preemptions: u32) -> BTreeSet<(Vec<usize>, u64)> {
     fn go(state: &State, left: u32, found: &mut BTreeSet<(Vec<usize>, u64)>) {
-        let able = (0..state.at.len()).filter(|&thread| state.can_go_on(thread));
-        let able: Vec<usize> = able.collect();
+        let able: Vec<usize> =
+            (0..state.at.len()).filter(|&thread| state.can_continue(thread)).collect();
         if able.is_empty() {
             found.insert((state.done.clone(), state.variable));
         }
@@ -104,32 +104,32 @@ fn run(program: Program, spec: &RunSpec) -> (State, Course) {
     let mut state = State::new(program);
     let mut ready: Vec<usize> = (0..program.len()).collect();
     // Delayed threads, and when each was delayed last.
-    let mut held: Vec<usize> = Vec::new();
-    let mut held_at = vec![usize::MAX; program.len()];
+    let mut delayed: Vec<usize> = Vec::new();
+    let mut delayed_at = vec![usize::MAX; program.len()];
     let mut numbers = vec![0; program.len()];
     let mut decisions = Vec::new();
     loop {
-        let able = ready.iter().position(|&thread| state.can_go_on(thread));
+        let able = ready.iter().position(|&thread| state.can_continue(thread));
         let (from, at) = match able {
             Some(at) => (&mut ready, at),
-            None => match held.iter().position(|&thread| state.can_go_on(thread)) {
-                Some(at) => (&mut held, at),
+            None => match delayed.iter().position(|&thread| state.can_continue(thread)) {
+                Some(at) => (&mut delayed, at),
                 None => break,
             },
         };
         let thread = from.remove(at);
         let mut is_preemption = false;
-        while state.can_go_on(thread) {
+        while state.can_continue(thread) {
             let now = state.done.len();
-            let mut others = ready.iter().chain(&held);
-            if others.any(|&other| state.can_go_on(other) && held_at[other] != now) {
+            let mut others = ready.iter().chain(&delayed);
+            if others.any(|&other| state.can_continue(other) && delayed_at[other] != now) {
                 let stop = Stop { thread: thread as u32, number: numbers[thread] };
                 numbers[thread] += 1;
                 let decision = Decision { thread: stop.thread, is_preemption };
                 decisions.push(decision.into());
                 if stops.contains(&stop) {
-                    held_at[thread] = now;
-                    held.push(thread);
+                    delayed_at[thread] = now;
+                    delayed.push(thread);
                     break;
                 }
             }
@@ -139,7 +139,7 @@ fn run(program: Program, spec: &RunSpec) -> (State, Course) {
                 state.step(thread);
             }
         }
-        if state.next(thread).is_some() && !held.contains(&thread) {
+        if state.next(thread).is_some() && !delayed.contains(&thread) {
             ready.push(thread);
         }
     }

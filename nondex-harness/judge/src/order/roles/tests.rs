@@ -48,8 +48,8 @@ fn passed(is_passed: bool) -> Outcome {
 
 /// Returns the orders of the command `order`.
 fn planned(tests: usize, seed: u64) -> Vec<Vec<usize>> {
-    let names: Vec<String> = (0..tests).map(|test| format!("t{test:04}")).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let owned: Vec<String> = (0..tests).map(|test| format!("t{test:04}")).collect();
+    let names: Vec<&str> = owned.iter().map(String::as_str).collect();
     let of = |strategy, count| orders(strategy, &names, count, seed, Shuffle::All);
     [of(Strategy::Original, 1), of(Strategy::Reverse, 1), of(Strategy::Random, 10)].concat()
 }
@@ -58,18 +58,18 @@ fn planned(tests: usize, seed: u64) -> Vec<Vec<usize>> {
 /// the suspects.
 fn concluded(
     bodies: &[Body],
-    asked: &[usize],
+    requested: &[usize],
     seed: u64,
     is_shared: bool,
 ) -> (Vec<OrderConclusion>, usize) {
-    let (found, experiments, before) = made(bodies, asked, seed, is_shared);
+    let (found, experiments, before) = made(bodies, requested, seed, is_shared);
     (found, experiments.count() - before)
 }
 
 /// Returns the conclusions, all processes, and the number of those that found the suspects.
 fn made(
     bodies: &[Body],
-    asked: &[usize],
+    requested: &[usize],
     seed: u64,
     is_shared: bool,
 ) -> (Vec<OrderConclusion>, Experiments, usize) {
@@ -90,7 +90,7 @@ fn made(
         settle(bodies, &mut experiments, |experiments| detect(&planned, &[], experiments));
     let before = experiments.count();
     let found = settle(bodies, &mut experiments, |experiments| {
-        conclude(asked, tests, &detection, &limits, experiments)
+        conclude(requested, tests, &detection, &limits, experiments)
     });
     (found, experiments, before)
 }
@@ -154,7 +154,7 @@ fn wherever_the_search_is_stopped_what_is_said_is_true_and_nothing_of_it_is_take
     for (seed, is_shared) in [(0, false), (1, true), (2, true)] {
         let (whole, experiments, _) = made(&bodies, &all, seed, is_shared);
         let mut so_far = Experiments::new(is_shared);
-        let mut first_said = [None; 2];
+        let mut first_stated = [None; 2];
         for (count, experiment) in experiments.made().iter().enumerate() {
             so_far.add(experiment.clone());
             let detection = Detection::so_far(&so_far);
@@ -172,13 +172,13 @@ fn wherever_the_search_is_stopped_what_is_said_is_true_and_nothing_of_it_is_take
                 assert!(found.cleaners.iter().all(|test| *test == 4));
                 let is_known = found.sets.len() == sets.len();
                 assert!(is_known || !found.is_complete, "{found:?}");
-                first_said[number].get_or_insert(count);
+                first_stated[number].get_or_insert(count);
             }
-            let said = first_said.iter().flatten().count();
-            assert_eq!(found.iter().flatten().count(), said, "{count}");
+            let stated = first_stated.iter().flatten().count();
+            assert_eq!(found.iter().flatten().count(), stated, "{count}");
         }
-        let all_said = first_said.map(|said| said.expect("it is concluded"));
-        assert!(all_said.iter().any(|said| *said + 5 < experiments.count()));
+        let all_stated = first_stated.map(|stated| stated.expect("it is concluded"));
+        assert!(all_stated.iter().any(|stated| *stated + 5 < experiments.count()));
         assert_eq!(dependent(&whole[8]).sets.len(), 2);
     }
 }
@@ -355,8 +355,8 @@ fn the_roles_in_five_hundred_tests_take_few_processes() {
         cleaners.sort_unstable();
         truth.push((target, BTreeSet::from([first, second]), cleaners));
 
-        let asked: Vec<usize> = truth.iter().map(|(target, ..)| *target).collect();
-        let (found, processes) = concluded(&bodies, &asked, seed, false);
+        let requested: Vec<usize> = truth.iter().map(|(target, ..)| *target).collect();
+        let (found, processes) = concluded(&bodies, &requested, seed, false);
         for ((target, polluters, cleaners), found) in truth.iter().zip(&found) {
             if let OrderConclusion::Independent = found {
                 panic!("seed {seed}: {target} is not found");
@@ -366,7 +366,7 @@ fn the_roles_in_five_hundred_tests_take_few_processes() {
             assert_eq!(found.cleaners, *cleaners, "seed {seed}");
         }
         // Ten runs of each test, alone and after others, only confirm the result.
-        counts.push(processes - asked.len() * 2 * (LIMITS.reruns - REPETITIONS));
+        counts.push(processes - requested.len() * 2 * (LIMITS.reruns - REPETITIONS));
     }
     eprintln!("{counts:?}");
     assert!(counts.iter().all(|count| *count <= 150), "{counts:?}");

@@ -36,7 +36,7 @@ fn a_time_out_that_is_doubtful_when_the_runs_are_stopped_contradicts_nothing() {
     let options = options();
     let clean = RunSpec::clean("t");
     let hanging = |factor| Run { limit: options.timeout * factor, ..Run::ended(Outcome::TimedOut) };
-    let said = |runs: &[Run]| {
+    let known_from = |runs: &[Run]| {
         let mut evidence = Evidence::new(true);
         for run in runs {
             evidence.add(options.apply(clean.clone()), run.clone());
@@ -44,10 +44,11 @@ fn a_time_out_that_is_doubtful_when_the_runs_are_stopped_contradicts_nothing() {
         so_far(Question::new("t", &options, &evidence))
     };
     let ends = || Run { took: Duration::from_secs(1), ..run(true, [1]) };
-    assert_eq!(said(&[ends(), hanging(1)]), None);
-    assert_eq!(said(&[hanging(1), ends(), ends()]), None);
+    assert_eq!(known_from(&[ends(), hanging(1)]), None);
+    assert_eq!(known_from(&[hanging(1), ends(), ends()]), None);
     // After a run with the longer limit, it counts as a hang.
-    let is_found = |runs: &[Run]| matches!(said(runs), Some(Conclusion::NonDeterministic { .. }));
+    let is_found =
+        |runs: &[Run]| matches!(known_from(runs), Some(Conclusion::NonDeterministic { .. }));
     assert!(is_found(&[ends(), hanging(LONGER)]));
     assert!(is_found(&[ends(), run(false, [1]), hanging(1)]));
 }

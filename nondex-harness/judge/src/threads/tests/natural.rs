@@ -254,7 +254,7 @@ fn threads_that_look_for_ever_under_some_seed_are_a_failure() {
 
 /// Returns the finding about a test that fails when its ninth operation is late. It is cut, or
 /// passes, whenever `stops` says so.
-fn found_beside(cut: bool, stops: impl Fn(&[u64]) -> bool) -> (Dependence, usize) {
+fn found_with(cut: bool, stops: impl Fn(&[u64]) -> bool) -> (Dependence, usize) {
     let threads = Threads::new(40);
     let options = options();
     let (conclusion, evidence) = simulate(&options, |spec| {
@@ -271,13 +271,13 @@ fn found_beside(cut: bool, stops: impl Fn(&[u64]) -> bool) -> (Dependence, usize
 fn a_failure_is_found_and_confirmed_though_other_runs_are_cut() {
     let is_late = |at: usize| move |others: &[u64]| !is_atomic(others, at - 1, at);
     for at in [3, 20, 33] {
-        let (found, cut) = found_beside(true, is_late(at));
+        let (found, cut) = found_with(true, is_late(at));
         assert!(cut > 0);
         assert!(found.culprits.confirmed, "{at}: {found:?}");
         let sites: Vec<_> = found.culprits.sites().cloned().collect();
         assert_eq!(sites, [Threads::new(40).site(9)]);
         // Compare with runs that end and pass instead of being cut.
-        let (long, none) = found_beside(false, is_late(at));
+        let (long, none) = found_with(false, is_late(at));
         assert_eq!((found, none), (long, 0));
     }
 }
