@@ -226,7 +226,7 @@ impl<'a> Runner<'a> {
             sharing.after_test(started.desc.name.as_slice());
         }
         if let Some(excuse) = excuse {
-            // `TestDesc` has libtest's type, the static text of an attribute.
+            // libtest's type requires a static string, as it comes from an attribute.
             started.desc.ignore_message = Some(excuse.leak());
         }
         self.console.test_end(&started.desc, &verdict)

@@ -83,7 +83,7 @@ impl Evidence {
     /// and their budget is spent.
     ///
     /// # Errors
-    /// The runs to make first.
+    /// Returns the runs to make first.
     pub fn within_budget<T>(
         &self,
         purpose: Purpose,
@@ -101,8 +101,8 @@ impl Evidence {
         self.is_timed && spec.is_scheduled()
     }
 
-    /// Adds a run of `spec`. It replaces an earlier run of the spec that a shorter time limit
-    /// ended. The spec must not name a recording.
+    /// Adds a run of `spec`, which must not name a record. The run replaces an earlier one of the
+    /// spec that a shorter time limit ended.
     pub fn add(&mut self, spec: RunSpec, mut run: Run) {
         if run.passed() && self.times_out(&spec, &run) {
             run = run.timed_out();

@@ -37,8 +37,10 @@ pub(super) fn survey(question: Question<'_>, passes_clean: bool) -> Result<bool,
         if evidence.spent().exploring {
             specs.retain(|spec| evidence.has_answer(spec));
         }
-        let explored = |missing: Missing| missing.serving(Purpose::Explore);
-        let mut answers = evidence.answers(&specs).map_err(explored)?.into_iter();
+        let mut answers = evidence
+            .answers(&specs)
+            .map_err(|missing| missing.serving(Purpose::Explore))?
+            .into_iter();
         // The run may be a hang, which takes long: the other levels need not be tried.
         if answers.any(|answer| answer.run.is_otherwise(passes_clean)) {
             return Ok(true);

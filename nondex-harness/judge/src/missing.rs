@@ -89,9 +89,9 @@ pub fn answer<S, T, E>(
     }
 }
 
-/// Returns the answers to several questions, or one batch of the experiments that they need. The
-/// batch has the experiments question by question, without duplicates. Experiments that must be
-/// made alone are left out unless there are no others.
+/// Returns the answers to several questions, or one batch of the experiments that they need,
+/// question by question. Questions with the same first experiment share their experiments.
+/// Experiments that must be made alone are left out unless there are no others.
 ///
 /// # Errors
 /// Returns the experiments to make first, if any.

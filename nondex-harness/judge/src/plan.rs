@@ -64,7 +64,7 @@ pub(super) fn judge(question: Question<'_>) -> Result<Conclusion, Missing> {
     {
         return Ok(non_deterministic(question.natural_spec()));
     }
-    // The scheduler ends a deadlock at once, without a trace: one more run records the operations.
+    // The clean run ended at the deadlock. One more run records the operations that led to it.
     if conclusion == Conclusion::Broken && clean.iter().any(deadlock::is_proven) {
         question.evidence.made(&question.shown_spec(), 1)?;
     }
@@ -330,8 +330,8 @@ fn differing<'s>(
     Ok(found.map(|(_, (spec, _))| spec))
 }
 
+/// Whether a different outcome could be repeated.
 enum Reproduction {
-    /// Whether a different outcome could be repeated.
     /// No spec changes the outcome of the clean runs.
     NothingChanged,
     /// This spec always changes it.

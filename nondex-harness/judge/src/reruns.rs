@@ -26,7 +26,7 @@ pub struct Reached {
 /// Maximum number of runs of a test under each circumstance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RerunCounts {
-    /// Runs under further seeds, and runs alone.
+    /// Runs under further seeds, and runs alone, each.
     pub alone: u64,
     /// Runs at random addresses, on one processor, under load, and in a clean environment, each.
     pub changed: u64,

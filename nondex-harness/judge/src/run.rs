@@ -54,7 +54,7 @@ pub struct Run {
     pub stacks: Vec<Vec<Frame>>,
     /// Operations on other machines.
     pub network: Arc<[NetworkRecord]>,
-    /// Operations that failed because a sanitiser makes them fail.
+    /// Failed operations that a [prerequisite](super::prerequisite) observes.
     pub failed_operations: Arc<[OperationRecord]>,
     /// Sources of randomness or time that the test used and no choice controls.
     #[serde(default)]

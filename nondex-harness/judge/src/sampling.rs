@@ -2,9 +2,9 @@
 //!
 //! A property test runs hundreds of cases in one run. If each case draws keys for a hash map, one
 //! run draws more keys than ten seeds do in a test with a single map. At FULL, where every read
-//! draws a new order, the same holds for orders. So only some of the seeds are tried at these two
-//! levels if the clean run reaches every site with a choice 64 times or more. Reported rates count
-//! the runs that were made.
+//! draws a new order, the same holds for orders. So if the clean run reaches every site with a
+//! choice 64 times or more, only some seeds are tried at these two levels. Reported rates count the
+//! runs that were made.
 //!
 //! At the levels between these, calls have orders in common. So one run does not draw that many
 //! orders, and all seeds are tried.

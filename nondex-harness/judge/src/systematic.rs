@@ -2,12 +2,13 @@
 //!
 //! A run of a [systematic](Schedule::Systematic) seed shows at which decisions another thread could
 //! have continued, and what happened then. So each run has children: the same run with one more
-//! thread delayed, at a decision after its last delay. Delaying a thread that could continue is a
-//! preemption. Letting another thread go first when the current one blocks is none. Schedules
-//! without a preemption come first, then those with one, then those with two. This is iterative
-//! context bounding (Musuvathi and Qadeer, "Iterative context bounding for systematic testing of
-//! multithreaded programs", 2007). The decisions are those of the run itself, not of the canonical
-//! schedule: after a preemption, a thread has other decisions.
+//! thread delayed, at a decision after its last delay. Delaying a running thread that could
+//! continue is a preemption. Letting another thread go first when none is running is not.
+//!
+//! Schedules without a preemption come first, then those with one, then those with two. This is
+//! iterative context bounding (Musuvathi and Qadeer, "Iterative context bounding for systematic
+//! testing of multithreaded programs", 2007). The decisions are those of the run itself, not of the
+//! canonical schedule: after a preemption, a thread has other decisions.
 
 use nondex_core::choice::stops::{self, Stop};
 use nondex_core::protocol::scheduling::Decision;

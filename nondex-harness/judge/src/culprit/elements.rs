@@ -43,8 +43,8 @@ struct Attempt {
     moved: Vec<u32>,
 }
 
-/// Returns the orders to try if the elements with these ranks were exchanged at `place` and `place
-/// + 1`.
+/// Returns the orders to try if the step exchanged the elements with these ranks, at `place` and at
+/// the position after it.
 fn attempts(len: u64, place: u64, ranks: [u64; 2]) -> Vec<Attempt> {
     let Ok(len) = usize::try_from(len) else { return Vec::new() };
     // With two elements, first position, last position and relative order are the same.

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Position in an order. Serialised as `"first"`, `"last"` or `{"nth": index}`.
+/// A position in an order. Serialised as `"first"`, `"last"` or `{"nth": index}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Position {
-    /// First position.
+    /// The first one.
     First,
-    /// Last position.
+    /// The last one.
     Last,
-    /// Any other position, from 0.
+    /// Any other, from 0.
     Nth(u64),
 }

@@ -266,10 +266,10 @@ impl Experiments {
     /// Returns the fewest tests after which `test` passed, or failed if not `passed`. Prefers
     /// processes that ran alone.
     pub fn before(&self, test: usize, passed: bool) -> Option<&[usize]> {
-        let has_ended =
+        let has_outcome =
             |made: &&Experiment| made.end_of(test).and_then(End::passed) == Some(passed);
         let before = |made: &'_ Experiment| made.tests.iter().position(|known| *known == test);
-        let wanted = self.made.iter().filter(has_ended);
+        let wanted = self.made.iter().filter(has_outcome);
         let fewest = wanted.min_by_key(|made| (!made.alone, before(made)))?;
         Some(&fewest.tests[..before(fewest)?])
     }

@@ -109,8 +109,8 @@ fn random(names: &[&str], seed: u64, shuffle: Shuffle) -> Vec<usize> {
 }
 
 /// Returns a row of the square of Williams (1949) for an even number of tests: 0, 1, n−1, 2, n−2,
-/// …, each shifted by `row`. For an odd number of tests, the additional element is left out, which
-/// only separates its own neighbours.
+/// …, each shifted by `row`. For an odd number of tests, the square has one element more, which is
+/// left out. This only separates the neighbours of that element.
 fn tuscan(len: usize, row: usize) -> Vec<usize> {
     let even = len.next_multiple_of(2);
     let zigzag = (0..even).map(|place| match place % 2 {
