@@ -89,8 +89,8 @@ fn __rust_begin_short_backtrace<T>(f: impl FnOnce() -> T) -> T {
     std::hint::black_box(f())
 }
 
-/// Returns the failure of a test with its message. It has a place if `last_panic` is what failed
-/// the test.
+/// Returns the failure of a test with its message. Its place is that of `last_panic`, if this is
+/// what failed the test. A test that did not panic as it should has its own place.
 fn explain(
     desc: &TestDesc,
     verdict: &Verdict,

@@ -144,7 +144,8 @@ fn proof(moment: Moment) {
 }
 
 /// Waits until the outer test has ended or is blocked by the inner test. Returns whether it is
-/// blocked: the inner test must continue and call this again. Called in the middle of the inner test.
+/// blocked: the inner test must continue and call this again. Called in the middle of the inner
+/// test.
 pub(crate) fn wait() -> bool {
     let _pause = context::pause();
     if !HAS_STOPPED.swap(true, Ordering::AcqRel) {
