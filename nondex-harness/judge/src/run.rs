@@ -49,6 +49,9 @@ pub struct Run {
     pub written: u64,
     /// Other events, such as a child that was left running.
     pub notes: Vec<String>,
+    /// Whether a thread panicked before the scheduler found a deadlock, which may be a consequence.
+    #[serde(default)]
+    pub is_after_panic: bool,
     /// Stacks of the threads when the run timed out: running threads first, then waiting ones.
     #[serde(default)]
     pub stacks: Vec<Vec<Frame>>,
@@ -109,6 +112,7 @@ impl Run {
             output: None,
             written: 0,
             notes: Vec::new(),
+            is_after_panic: false,
             stacks: Vec::new(),
             network: [].into(),
             failed_operations: [].into(),

@@ -67,6 +67,7 @@ impl Ended {
                     ..Failure::default()
                 });
             }
+            let mut is_after_panic = false;
             let passed = folded.outcome.passed();
             let output = || self.output.to_text();
             let is_written = passed && !self.output.is_empty();
@@ -75,7 +76,9 @@ impl Ended {
                 let end = schedule.and_then(|schedule| schedule.end.as_ref());
                 let is_deadlock = end.is_some_and(|end| end.kind == ScheduleEndKind::Deadlock);
                 if is_deadlock {
-                    notes.extend(message::panic_before_end(&output()));
+                    let panic = message::panic_before_end(&output());
+                    is_after_panic = panic.is_some();
+                    notes.extend(panic);
                 }
                 let ended = end.map(message::of_schedule);
                 folded.failure = Some(match ended.or(folded.failure.take()) {
@@ -86,6 +89,7 @@ impl Ended {
             let run = run_of(folded, (self.took, timeout), complete, notes);
             runs.push(Run {
                 lost: lost > 0,
+                is_after_panic,
                 stacks: if run.outcome == Outcome::TimedOut {
                     self.stacks.clone()
                 } else {

@@ -144,13 +144,16 @@ mod tests {
 
     #[test]
     fn a_delay_that_is_only_suspected_and_that_no_plain_run_shows_is_a_warning() {
-        for (confirmed, plain, end, is_advice) in [
-            (false, None, None, true),
-            (false, Some([0, 20]), None, true),
-            (false, Some([1, 20]), None, false),
-            (true, Some([0, 20]), None, false),
+        for (confirmed, plain, end, after_panic, is_advice) in [
+            (false, None, None, false, true),
+            (false, Some([0, 20]), None, false, true),
+            (false, Some([1, 20]), None, false, false),
+            (true, Some([0, 20]), None, false, false),
             // A deadlock needs no culprit.
-            (false, None, Some("deadlock"), false),
+            (false, None, Some("deadlock"), false, false),
+            // After a panic it does: the threads may only wait for the one that panicked.
+            (false, None, Some("deadlock"), true, true),
+            (true, None, Some("deadlock"), true, false),
         ] {
             let mut finding = test(Verdict::NonDeterministic);
             finding.reason = Some(crate::report::schema::Timing::Race);
@@ -159,6 +162,7 @@ mod tests {
             finding.plain = plain;
             finding.scheduled = end.map(|end| crate::report::schema::Scheduled {
                 end: Some(end.to_owned()),
+                after_panic,
                 ..Default::default()
             });
             let mut report = report(vec![finding]);

@@ -7,17 +7,15 @@ use crate::report::schema::{TestReport, Timing, WaitCauseKind, WaitReport};
 
 /// Returns the fixes for a test whose outcome depends on threads or time.
 pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str> {
-    let operations: Vec<&str> = test
-        .scheduled
-        .iter()
-        .flat_map(|one| &one.waits)
-        .map(|wait| wait.operation.as_str())
-        .collect();
+    // Threads that wait for one that panicked do nothing wrong.
+    let ended = test.scheduled.iter().filter(|one| !one.after_panic);
+    let waits = ended.flat_map(|one| &one.waits);
+    let operations: Vec<&str> = waits.clone().map(|wait| wait.operation.as_str()).collect();
     let waits_in = |word: &str| operations.iter().any(|one| one.contains(word));
     let has_owner = |wait: &WaitReport| {
         wait.cause.as_ref().is_some_and(|cause| cause.kind == WaitCauseKind::Has)
     };
-    let waits_for_owner = || test.scheduled.iter().any(|one| one.waits.iter().any(has_owner));
+    let waits_for_owner = || waits.clone().any(has_owner);
     // Suspects of different kinds have different fixes, and all but one of these may be beside the
     // point.
     let is_known = test.has_one_kind_of_culprits();

@@ -227,6 +227,9 @@ pub(super) fn ends(test: &TestReport) -> Option<String> {
         cause.is_some_and(|cause| cause.kind == WaitCauseKind::Has && cause.thread != wait.thread)
     };
     match (end, scheduled.waits.iter().filter(owned).count()) {
+        ("deadlock", _) if scheduled.after_panic => {
+            Some("deadlock after a panic: every thread waits for another one".to_owned())
+        }
         ("deadlock", 2) if scheduled.waits.len() == 2 => {
             Some(format!("deadlock: two locks are taken in opposite orders{at}"))
         }

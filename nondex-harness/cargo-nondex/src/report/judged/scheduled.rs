@@ -33,7 +33,8 @@ pub(super) fn report(
     cwd: &Utf8Path,
 ) -> Option<Scheduled> {
     let first = || evidence.all().next().map(|(_, run)| run);
-    let record = failing.first().map(|(_, run)| *run).or_else(first)?.schedule.as_ref()?;
+    let run = failing.first().map(|(_, run)| *run).or_else(first)?;
+    let record = run.schedule.as_ref()?;
     let ScheduleRecord {
         threads,
         steps,
@@ -73,6 +74,7 @@ pub(super) fn report(
         asynchronous: *asynchronous,
         repeatable: record.is_repeatable(),
         end: end.as_ref().map(|end| end.kind.name().to_owned()),
+        after_panic: run.is_after_panic,
         waits: waits
             .unwrap_or_default()
             .iter()
@@ -209,6 +211,7 @@ mod tests {
             asynchronous,
             repeatable: leaks + outside + asynchronous == 0,
             end: None,
+            after_panic: false,
             waits: Vec::new(),
         };
         assert_eq!(uncertainty(&scheduled(0, 0, 0)), None);

@@ -83,9 +83,11 @@ impl TestReport {
     }
 
     /// Returns whether the test needs an injected delay, no plain run fails, and the responsible
-    /// call is not confirmed. A deadlock needs no culprit.
+    /// call is not confirmed. A deadlock needs no culprit, unless it follows a panic: the threads
+    /// may only wait for the one that panicked.
     fn is_only_suspected(&self) -> bool {
-        let is_known = self.has_confirmed_culprits() || self.end() == Some("deadlock");
+        let is_deadlock = self.end() == Some("deadlock") && !self.is_after_panic();
+        let is_known = self.has_confirmed_culprits() || is_deadlock;
         let is_seen = self.plain.is_some_and(|[failures, _]| failures > 0);
         self.needs_schedule() && !is_known && !is_seen
     }

@@ -28,6 +28,9 @@ pub struct Scheduled {
     /// outside the test let a thread continue); `livelock` (threads spin forever); `steps` or
     /// `time` (a limit).
     pub end: Option<String>,
+    /// Whether a thread panicked before a deadlock, which may be the consequence of that.
+    #[serde(default)]
+    pub after_panic: bool,
     /// What each thread waited for then.
     #[serde(default)]
     pub waits: Vec<WaitReport>,

@@ -253,6 +253,11 @@ impl TestReport {
         self.scheduled.as_ref()?.end.as_deref()
     }
 
+    /// Returns whether a thread panicked before the scheduler ended the process.
+    pub fn is_after_panic(&self) -> bool {
+        self.scheduled.as_ref().is_some_and(|scheduled| scheduled.after_panic)
+    }
+
     /// Returns whether the failures are known not to be caused by the change at hand.
     pub fn is_of_before(&self) -> bool {
         let change = self.change.as_ref();
