@@ -129,9 +129,9 @@ pub(super) fn may_pass(sources: &[Source], runs: usize) -> Option<String> {
     // Scheduled runs are not random samples, so there may be no sample at all.
     (!names.is_empty() && runs > 0).then(|| {
         format!(
-            "it failed in each of {runs} runs. No seed controls {}, so it may pass in up to \
-             {bound} % of runs, with 95 % confidence",
-            names.join(" and ")
+            "it failed in each of {runs} runs, and may pass in up to {bound} % of runs, with 95 % \
+             confidence: no seed controls {}",
+            names.join(", ")
         )
     })
 }

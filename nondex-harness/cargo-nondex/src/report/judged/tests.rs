@@ -182,6 +182,16 @@ fn a_test_that_fails_by_chance_names_the_source_and_no_doubt_about_a_replay() {
 }
 
 #[test]
+fn what_no_seed_controls_is_a_list_at_the_end_of_its_note() {
+    use nondex_core::Source::{Clock, Date, Port};
+    assert_eq!(
+        notes::may_pass(&[Clock, Date, Port], 71).unwrap(),
+        "it failed in each of 71 runs, and may pass in up to 5 % of runs, with 95 % confidence: \
+         no seed controls a clock, the date or the time of day, a port that the system chooses"
+    );
+}
+
+#[test]
 fn a_culprit_outside_the_workspace_is_shown_where_the_user_called_it() {
     let directory = tempfile::tempdir().unwrap();
     let root = Utf8PathBuf::from_path_buf(directory.path().to_owned()).unwrap();
