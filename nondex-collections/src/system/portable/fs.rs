@@ -11,6 +11,17 @@ use nondex_core::{Caller, model};
 
 use nondex_core::choice::arrange;
 
+pub use ::std::fs::{copy, read, read_to_string, remove_dir_all};
+
+/// Mirror of [`::std::fs::read_dir`], in the order that the run decides.
+///
+/// # Errors
+/// As std's.
+#[track_caller]
+pub fn read_dir<P: AsRef<Path>>(path: P) -> io::Result<ReadDir> {
+    ReadDir::open(path.as_ref(), crate::caller::caller())
+}
+
 /// Mirror of [`::std::fs::ReadDir`], in the order that the run decides. Errors follow the entries.
 pub struct ReadDir {
     entries: IntoIter<(OsString, DirEntry)>,
@@ -51,6 +62,19 @@ mod tests {
     use nondex_core::{Level, RunSpec};
 
     use super::*;
+
+    #[test]
+    fn what_the_mirror_replaces_is_there_on_other_systems_too() {
+        use crate::system::portable::fs::{copy, read, read_dir, read_to_string, remove_dir_all};
+        let folder = ::std::env::temp_dir().join(format!("portable-{}", ::std::process::id()));
+        ::std::fs::create_dir(&folder).unwrap();
+        let (first, second) = (folder.join("first"), folder.join("second"));
+        ::std::fs::write(&first, "text").unwrap();
+        copy(&first, &second).unwrap();
+        assert_eq!(read(&first).unwrap(), read_to_string(&second).unwrap().into_bytes());
+        assert_eq!(read_dir(&folder).unwrap().count(), 2);
+        remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn a_directory_is_listed_whole_in_the_decided_order() {
