@@ -7,4 +7,4 @@
 
 pub use ::std::fs::*;
 
-pub use crate::system::fs::{ReadDir, read_dir, remove_dir_all};
+pub use crate::system::fs::{ReadDir, copy, read, read_dir, read_to_string, remove_dir_all};

@@ -1,5 +1,6 @@
 //! Times of files, as they are read and as they are set: virtual ones in a scheduled thread.
 
+use ::std::cell::Cell;
 use ::std::ffi::{c_char, c_int, c_uint, c_void};
 
 use nondex_core::StateKind;
@@ -10,6 +11,27 @@ use super::schedule::{self, FileTime};
 use super::{libc, original};
 
 const SECOND: u64 = 1_000_000_000;
+
+thread_local! {
+    static COPIES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Notes that std reads or copies the content of a file, until the result is dropped. std requests
+/// the size of the file meanwhile, and the times that come with it are shown to nobody.
+pub fn copying() -> impl Drop {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            COPIES.set(self.0);
+        }
+    }
+    Restore(COPIES.replace(true))
+}
+
+/// Returns whether the test may see the times in a result of `stat` on this thread.
+fn are_shown() -> bool {
+    schedule::is_scheduled() && !COPIES.get()
+}
 
 /// Converts a time into nanoseconds; `None` before 1970.
 fn nanoseconds(seconds: i64, rest: u64) -> Option<u64> {
@@ -89,7 +111,7 @@ unsafe extern "C" fn statx(
     accessed(StateKind::File, false, || unsafe { text(path) });
     // SAFETY: the caller's arguments, unchanged.
     let done = unsafe { original(folder, path, flags, mask, result) };
-    if done == 0 && schedule::is_scheduled() {
+    if done == 0 && are_shown() {
         // SAFETY: the structure was filled in, and is longer than `Extended`.
         unsafe { show_extended(result.cast()) };
     }
@@ -179,7 +201,7 @@ unsafe extern "C" fn utimensat(
 mod status {
     use ::std::ffi::c_long;
 
-    use super::{FileTime, Shown, c_char, c_int, libc, nanoseconds, original, schedule};
+    use super::{FileTime, Shown, are_shown, c_char, c_int, libc, nanoseconds, original, schedule};
 
     const EMPTY_PATH: c_int = 0x1000;
     const NO_FOLLOW: c_int = 0x100;
@@ -220,7 +242,7 @@ mod status {
     /// # Safety
     /// The structure must have been filled in if `done` is 0.
     unsafe fn shown(done: c_int, result: *mut libc::stat64) -> c_int {
-        if done != 0 || !schedule::is_scheduled() {
+        if done != 0 || !are_shown() {
             return done;
         }
         // SAFETY: the structure is valid, with the size and six numbers at these offsets.

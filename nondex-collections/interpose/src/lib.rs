@@ -30,7 +30,7 @@ mod clock;
 mod covered;
 pub mod directory;
 mod entropy;
-mod file_times;
+pub mod file_times;
 mod fork;
 pub mod given;
 mod interrupt;

@@ -16,7 +16,34 @@ pub(crate) mod fs {
 
     pub use ::std::fs::ReadDir;
 
-    use nondex_interpose::directory;
+    use nondex_interpose::{directory, file_times};
+
+    /// As [`::std::fs::read`]. The times of the file are no choice: only its size is used.
+    ///
+    /// # Errors
+    /// As std's.
+    pub fn read<P: AsRef<Path>>(path: P) -> io::Result<Vec<u8>> {
+        let _copying = file_times::copying();
+        ::std::fs::read(path)
+    }
+
+    /// As [`::std::fs::read_to_string`], and as [`read`].
+    ///
+    /// # Errors
+    /// As std's.
+    pub fn read_to_string<P: AsRef<Path>>(path: P) -> io::Result<String> {
+        let _copying = file_times::copying();
+        ::std::fs::read_to_string(path)
+    }
+
+    /// As [`::std::fs::copy`], and as [`read`].
+    ///
+    /// # Errors
+    /// As std's.
+    pub fn copy<P: AsRef<Path>, Q: AsRef<Path>>(from: P, to: Q) -> io::Result<u64> {
+        let _copying = file_times::copying();
+        ::std::fs::copy(from, to)
+    }
 
     /// Mirrors [`::std::fs::read_dir`], in the order that the run decides.
     ///
