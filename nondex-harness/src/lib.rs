@@ -34,6 +34,7 @@
 
 mod alone;
 mod arguments;
+mod attendance;
 mod bencher;
 mod console;
 mod descriptor;

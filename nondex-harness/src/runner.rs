@@ -10,6 +10,7 @@ use std::time::Instant;
 use nondex_core::context::{self, Context};
 
 use super::arguments::Arguments;
+use super::attendance;
 use super::console::{Console, Printing, SLOW_TEST};
 use super::descriptor::{TestDesc, TestDescAndFn};
 use super::execution::{self, Ended};
@@ -36,6 +37,8 @@ struct Started {
     /// Thread of the test. `None` if the test was not run or ran on the main thread, and after the
     /// thread was joined.
     thread: Option<JoinHandle<()>>,
+    /// Whether the main thread acts for the test while it waits.
+    is_attended: bool,
     /// Whether the thread panicked outside of the test.
     panicked: bool,
     since: Instant,
@@ -135,13 +138,15 @@ impl<'a> Runner<'a> {
                 if let Some(sharing) = self.sharing {
                     sharing.before_test(waiting.is_empty());
                 }
-                self.start(test)?;
+                let is_alone = waiting.is_empty() && self.started.is_empty();
+                self.start(test, is_alone)?;
             }
             if self.started.is_empty() {
                 return Ok(());
             }
             if let [alone] = &mut self.started[..] {
                 if self.console.is_silent() {
+                    let _attending = alone.is_attended.then(attendance::begin);
                     alone.join();
                 }
             }
@@ -150,12 +155,14 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn start(&mut self, test: TestDescAndFn) -> io::Result<()> {
+    fn start(&mut self, test: TestDescAndFn, is_alone: bool) -> io::Result<()> {
         let id = self.next_id;
         self.next_id += 1;
         let TestDescAndFn { desc, testfn } = test;
         self.console.test_start(&desc)?;
         let sender = self.sender.clone();
+        let is_attended =
+            is_alone && self.console.is_silent() && attendance::is_due(desc.name.as_slice());
         let not_run = desc.ignore || self.arguments.only_benchmarks && !testfn.is_benchmark();
         let thread = if not_run {
             let ended = Ended { verdict: Verdict::Ignored, excuse: None };
@@ -168,11 +175,12 @@ impl<'a> Runner<'a> {
                 let ended = execution::run_test(&desc, testfn);
                 report(&sender, id, ended);
             };
-            spawn(name, work)
+            spawn(name, is_attended, work)
         };
         self.started.push(Started {
             id,
             desc,
+            is_attended: is_attended && thread.is_some(),
             thread,
             panicked: false,
             since: Instant::now(),
@@ -239,15 +247,24 @@ fn report(sender: &Sender<Completed>, id: usize, ended: Ended) {
     let _ = sender.send(Completed { id, verdict, excuse });
 }
 
-/// Runs `work` on a new thread called `name`, or on this one if the system has no more threads.
-fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
-    // The closure stays reachable if no thread can be started. Neither thread may wait for the
+/// Runs `work` on a new thread called `name`, or on this one if the system has no more threads. The
+/// new thread first waits until the main thread acts for the test, if that `is_attended`.
+fn spawn(
+    name: String,
+    is_attended: bool,
+    work: impl FnOnce() + Send + 'static,
+) -> Option<JoinHandle<()>> {
+    // The closure stays reachable if no thread can be started. This thread may not wait for the
     // other: that would change the allocations of the test's thread. Addresses can decide the
     // behaviour of a test, for instance which thread `parking_lot` wakes.
     let work = Arc::new(Mutex::new(Some(work)));
     let take = |work: &Mutex<Option<_>>| work.lock().ok()?.take();
     let taken = Arc::clone(&work);
+    attendance::expect();
     let thread = thread::Builder::new().name(name).spawn(move || {
+        if is_attended {
+            attendance::wait();
+        }
         if let Some(work) = take(&taken) {
             work();
         }

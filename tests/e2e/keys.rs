@@ -8,7 +8,7 @@ use nondex_core::{Family, Level};
 use crate::support::{Fixture, Nondex, test};
 
 /// The tests whose culprit is the line that is marked with their name.
-const MARKED: [&str; 11] = [
+const MARKED: [&str; 12] = [
     "one_hash",
     "poor_man_s_random_number",
     "newtype",
@@ -18,6 +18,7 @@ const MARKED: [&str; 11] = [
     "lazy_static",
     "spawned_thread",
     "asked_by_another_thread",
+    "handler_of_a_signal",
     "key_that_looks_at_its_hash",
     "choose",
 ];

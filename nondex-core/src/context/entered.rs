@@ -95,6 +95,33 @@ impl Drop for Entered {
     }
 }
 
+/// Guard of the harness's thread that waits for the only test. While it exists, signal handlers on
+/// this thread act for the test: the system prefers the main thread for a signal to the process.
+#[derive(Debug)]
+#[must_use = "handlers act for the test only while the guard lives"]
+pub struct Attending {
+    before: Option<Slot>,
+    pauses: u32,
+}
+
+/// Lets signal handlers on this thread act for the test. Allocates nothing until a handler makes a
+/// choice.
+pub fn attend() -> Attending {
+    Attending {
+        before: SLOT.try_with(|slot| slot.replace(Slot::Attending)).ok(),
+        pauses: PAUSES.replace(0),
+    }
+}
+
+impl Drop for Attending {
+    fn drop(&mut self) {
+        PAUSES.set(self.pauses);
+        let before = self.before.take().unwrap_or_default();
+        let ended = SLOT.try_with(|slot| slot.replace(before));
+        drop(ended);
+    }
+}
+
 /// The state that a new thread inherits from the thread that starts it.
 #[derive(Debug)]
 pub struct Inherited(Option<hidden::Box<ThreadState>>);

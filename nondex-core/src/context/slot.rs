@@ -30,6 +30,9 @@ pub(super) enum Slot {
     /// The thread has not used its slot yet.
     #[default]
     Unknown,
+    /// The thread has not used its slot yet, and its signal handlers act for the test: see
+    /// [`attend`](super::attend).
+    Attending,
     /// The process has no context.
     Inactive,
     /// The thread works for a test.
@@ -41,10 +44,14 @@ impl Slot {
     /// context. An allocator may call this earlier, and finding the context would call that
     /// allocator again.
     #[cold]
-    fn unnamed() -> Option<Self> {
+    fn unnamed(&self) -> Option<Self> {
         let Some(context) = known()? else { return Some(Slot::Inactive) };
         let test = Arc::clone(&context.test);
-        let path = context.unseen_thread();
+        let path = match self {
+            // The system chooses which of the two threads runs a handler. Both must draw the same.
+            Slot::Attending => context.test_thread(&test),
+            _ => context.unseen_thread(),
+        };
         let state = ThreadState::new(Arc::clone(context), test, path);
         end::keep(end_thread);
         Some(Slot::Active(hidden::boxed(state)))
@@ -52,8 +59,8 @@ impl Slot {
 
     #[inline]
     fn state(&mut self) -> Option<&mut ThreadState> {
-        if let Slot::Unknown = self {
-            *self = Slot::unnamed()?;
+        if let Slot::Unknown | Slot::Attending = self {
+            *self = self.unnamed()?;
         }
         match self {
             Slot::Active(state) => Some(state),
@@ -308,6 +315,7 @@ pub fn note_source(source: Source) {
         let Ok(slot) = slot.try_borrow() else { return };
         let context = match &*slot {
             Slot::Active(state) => Some(&state.context),
+            Slot::Attending => known().flatten(),
             // Without a harness of this tool, all actions of the process are those of the test.
             Slot::Unknown if !has_harness() => known().flatten(),
             _ => None,
