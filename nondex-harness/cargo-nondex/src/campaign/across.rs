@@ -1,10 +1,9 @@
-//! Tests that depend on what the tests of another binary leave in files.
+//! Tests that depend on files left by the tests of another binary.
 //!
-//! The binaries of a project run one after the other, in folders and with a folder for temporary
-//! files that they share. A binary whose tests leave nothing there, all in one process, changes
-//! nothing for others. Behind one that does, every other binary is run once more: what ends
-//! otherwise is searched for the tests that make the difference, each time with files as they were
-//! before.
+//! The binaries of a project run one after the other and share folders and the folder for temporary
+//! files. A binary whose tests leave no files there cannot affect others. After a binary that does
+//! leave files, every other binary is run once more. For each test whose outcome changes, a search
+//! finds the tests that cause it. Files are restored before each run.
 
 mod files;
 
@@ -26,8 +25,8 @@ use crate::project::{TestBinary, TestCase};
 use crate::report::schema::SharedState;
 
 /// Runs the tests of each binary `before` in a process, then those of the last one, with one empty
-/// folder for temporary files. Puts back what they leave in their folders; what was there goes to
-/// `kept`. The runs of the last process; `None` when it was stopped.
+/// folder for temporary files. Restores their folders afterwards; changed files are moved to
+/// `kept`. Returns the runs of the last process; `None` when it was stopped.
 pub fn run_after(
     launcher: &Launcher<'_>,
     limit: Duration,
@@ -58,34 +57,34 @@ pub fn run_after(
     runs
 }
 
-/// Maximum number of tests that end the process of all and are left out.
+/// Maximum number of tests that are left out because they end the process with all tests.
 const MAX_CUTS: usize = 5;
 
 /// Maximum number of sets of tests of one binary that are searched for the same difference.
 const MAX_SETS: usize = 8;
 
-/// A test of a binary, each by number.
+/// A binary and a test in it, by number.
 pub(super) type Test = (usize, usize);
 
 /// A test that depends on tests of other binaries.
 pub(super) struct AcrossBinaries {
     pub(super) test: Test,
     pub(super) passes_alone: bool,
-    /// The tests that make the difference, each list those of one binary: see [`Dependence::sets`].
+    /// The sets of tests that change the outcome, each of one binary: see [`Dependence::sets`].
     pub(super) sets: Vec<Vec<Test>>,
-    /// Those that undo it when they run between.
+    /// Tests that undo the change when they run in between.
     pub(super) cleaners: Vec<Test>,
-    /// Whether the search came to its end.
+    /// Whether the search was completed.
     pub(super) is_complete: bool,
-    /// What they share.
+    /// State that the tests share.
     pub(super) state: Vec<SharedState>,
-    /// How the test failed.
+    /// Failure of the test.
     pub(super) end: End,
 }
 
 impl AcrossBinaries {
-    /// The same with the tests of all binaries numbered one after the other, where those of each
-    /// begin at this number.
+    /// Converts to a dependence in which the tests of all binaries have consecutive numbers.
+    /// `starts` has the first number of each binary.
     pub(super) fn dependence(&self, starts: &[usize]) -> Dependence {
         let number = |(binary, test): &Test| starts[*binary] + test;
         let numbers = |tests: &Vec<Test>| tests.iter().map(number).collect();
@@ -104,32 +103,32 @@ struct All {
     are_left: bool,
 }
 
-/// What is tried among the binaries of a project.
+/// A search for dependences among the binaries of a project.
 pub(super) struct Across<'a> {
     /// The tests of each binary.
     pub(super) binaries: &'a [Processes<'a>],
-    /// For the places of their lines.
+    /// State of each binary, for the lines of accesses.
     pub(super) states: &'a [States<'a>],
     pub(super) tree: &'a Tree,
-    /// Whether this test of this binary is to be reported on, and how it ends alone, if that is
-    /// always the same.
+    /// Returns the outcome of this test of this binary alone; `None` if that varies, or if the test
+    /// is not to be reported.
     pub(super) alone: &'a dyn Fn(usize, usize) -> Option<bool>,
     pub(super) reruns: usize,
     pub(super) questions: usize,
 }
 
-/// What is done between the tests of the other binary and those of the one that is looked at.
+/// Called between the tests of the other binary and those of the examined binary.
 type Between<'b> = &'b mut dyn FnMut(Option<&Path>);
 
 impl Across<'_> {
-    /// The tests that depend on those of another binary; `None` when it was stopped.
+    /// Returns the tests that depend on those of another binary; `None` when it was stopped.
     pub(super) fn find(&self) -> Option<Vec<AcrossBinaries>> {
         let mut found: Vec<AcrossBinaries> = Vec::new();
         if self.binaries.len() < 2 {
             return Some(found);
         }
-        let all = (0..self.binaries.len()).map(|binary| self.all(binary));
-        let all: Vec<All> = all.collect::<Option<_>>()?;
+        let all: Vec<All> =
+            (0..self.binaries.len()).map(|binary| self.all(binary)).collect::<Option<_>>()?;
         for with in (0..all.len()).filter(|with| all[*with].are_left) {
             for binary in (0..all.len()).filter(|binary| *binary != with) {
                 for test in self.suspects(with, &all, binary)? {
@@ -145,7 +144,7 @@ impl Across<'_> {
         Some(found)
     }
 
-    /// The tests of a binary that can run in one process.
+    /// Returns the tests of a binary that can run in one process.
     fn all(&self, binary: usize) -> Option<All> {
         let mut tests: Vec<usize> = (0..self.binaries[binary].tests.len()).collect();
         for _ in 0..=MAX_CUTS {
@@ -161,12 +160,12 @@ impl Across<'_> {
         Some(All { tests: Vec::new(), are_left: false })
     }
 
-    /// The tests of `binary` that have another outcome in its original order when the other binary
-    /// ran before.
+    /// Returns the tests of `binary` whose outcome in its original order changes when the binary
+    /// `with` ran before.
     fn suspects(&self, with: usize, all: &[All], binary: usize) -> Option<Vec<usize>> {
         let own = &all[binary].tests;
-        let is_asked = |test: &usize| (self.alone)(binary, *test).is_some();
-        if !own.iter().any(is_asked) {
+        let is_reported = |test: &usize| (self.alone)(binary, *test).is_some();
+        if !own.iter().any(is_reported) {
             return Some(Vec::new());
         }
         let before = self.run(&[(binary, own, &[])], &mut |_| ())?;
@@ -177,27 +176,27 @@ impl Across<'_> {
         let pairs = before[0].iter().zip(&after[1]).zip(own);
         let differs =
             pairs.filter(|((before, after), test)| passed(**test, before) != passed(**test, after));
-        Some(differs.map(|(_, test)| *test).filter(is_asked).collect())
+        Some(differs.map(|(_, test)| *test).filter(is_reported).collect())
     }
 
-    /// The lists of tests of another binary after which a test has another outcome each time, the
-    /// others of these left out, and whether the search came to its end.
+    /// Returns disjoint sets of tests of another binary that change the outcome of a test, each
+    /// without the tests of the sets before. Also returns whether the search was completed.
     fn sets(&self, with: usize, all: &[usize], test: Test) -> Option<(Vec<Vec<Test>>, bool)> {
         let mut sets: Vec<Vec<Test>> = Vec::new();
         let Some(passes_alone) = (self.alone)(test.0, test.1) else { return Some((sets, true)) };
         let mut is_complete = true;
         let mut all = all.to_vec();
-        while sets.len() < MAX_SETS && self.ends(with, &all, test, !passes_alone, 1)? {
+        while sets.len() < MAX_SETS && self.always_ends(with, &all, test, !passes_alone, 1)? {
             let smallest = smallest(all.len(), self.questions, |part| {
-                let kept = part.kept.iter().rev().map(|place| all[*place]);
+                let rest = part.kept.iter().rev().map(|place| all[*place]);
                 let before: Vec<usize> =
-                    all[..part.beginning].iter().copied().chain(kept).collect();
-                self.ends(with, &before, test, !passes_alone, 1).ok_or(())
+                    all[..part.beginning].iter().copied().chain(rest).collect();
+                self.always_ends(with, &before, test, !passes_alone, 1).ok_or(())
             });
             let smallest = smallest.ok()?;
             let set: Vec<usize> = smallest.elements.iter().map(|place| all[*place]).collect();
-            let is_sure = self.ends(with, &set, test, !passes_alone, self.reruns)?
-                && self.ends(with, &[], test, passes_alone, self.reruns)?;
+            let is_sure = self.always_ends(with, &set, test, !passes_alone, self.reruns)?
+                && self.always_ends(with, &[], test, passes_alone, self.reruns)?;
             if !is_sure {
                 break;
             }
@@ -208,7 +207,7 @@ impl Across<'_> {
         Some((sets, is_complete))
     }
 
-    /// What there is to say of a test that depends on the first of these lists.
+    /// Describes a test that depends on the first of these sets.
     fn dependent(
         &self,
         (sets, is_complete): (Vec<Vec<Test>>, bool),
@@ -228,8 +227,9 @@ impl Across<'_> {
         Some(Some(AcrossBinaries { test, passes_alone, sets, cleaners, is_complete, state, end }))
     }
 
-    /// Whether a test ends so after these of another binary, in each of a number of runs.
-    fn ends(
+    /// Returns whether a test has this outcome after these tests of another binary, in each of a
+    /// number of runs.
+    fn always_ends(
         &self,
         with: usize,
         before: &[usize],
@@ -245,20 +245,21 @@ impl Across<'_> {
         Some(true)
     }
 
-    /// How a test ends alone in its process, once these of the other binary ran in another.
+    /// Returns the outcome of a test alone in its process, after these tests of the other binary
+    /// ran in another process.
     fn after(&self, with: usize, before: &[usize], (binary, test): Test) -> Option<End> {
         let steps: [Step<'_>; 2] = [(with, before, &[]), (binary, &[test], &[])];
         let run = self.run(&steps, &mut |_| ())?.pop()?.pop()?;
         Some(self.binaries[binary].end(test, run, true))
     }
 
-    /// The id of a test.
+    /// Returns the id of a test.
     pub(super) fn id(&self, binary: usize, test: usize) -> String {
         let processes = &self.binaries[binary];
         processes.suite.test_id(processes.tests[test])
     }
 
-    /// What is left in the source tree and in the folder for temporary files.
+    /// Returns the files that tests left in the source tree and in the folder for temporary files.
     fn left(&self, folder: Option<&Path>) -> Vec<PathBuf> {
         let entries = folder.and_then(|folder| fs::read_dir(folder).ok());
         let entries = entries.into_iter().flatten().flatten();
@@ -268,8 +269,8 @@ impl Across<'_> {
         left
     }
 
-    /// Runs these processes one after the other, with files as they were and one empty folder for
-    /// temporary files; `between` comes after the first one.
+    /// Runs these processes one after the other, with restored files and one empty folder for
+    /// temporary files. Calls `between` after the first one.
     fn run(&self, steps: &[Step<'_>], between: Between<'_>) -> Option<Vec<Vec<Run>>> {
         self.tree.restore();
         let runs = Launcher::with_fresh(PLACE, |folder| {
@@ -299,5 +300,5 @@ impl Across<'_> {
     }
 }
 
-/// Some tests of a binary that run in one process, and what is watched meanwhile.
+/// Tests of a binary to run in one process, and the state to watch meanwhile.
 type Step<'s> = (usize, &'s [usize], &'s [StateId]);

@@ -1,11 +1,11 @@
-//! Tests whose outcome is decided when they are built, by what a build script or a proc macro makes
-//! of random bytes, or of what no seed decides.
+//! Tests whose outcome depends on the build: on what a build script or proc macro generates from
+//! random bytes, or from something that no seed controls.
 //!
-//! The order of a map in such a program is another one in each build, and the same in all runs of
-//! one build. So the tests are built with other random bytes for one program at a time, and run in
-//! each build. Nothing is built where all programs make the same whatever their bytes are. One that
-//! makes something else of the same bytes, because it reads the date or its process number, is run
-//! in several builds that are alike but for it.
+//! A map in such a program has another order in each build, and the build fixes it for all runs. So
+//! the tests are rebuilt with other random bytes for one program at a time, and run in each build.
+//! Nothing is rebuilt where all programs generate the same code from any bytes. A program that
+//! generates different code from the same bytes, because it reads the date or its process number,
+//! is built several times without other changes.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -23,61 +23,60 @@ use crate::project::{self, Harness, Rebuilds, Suite, TestCase, Variation};
 use crate::report::schema::{BuildCause, FailureReport, Step};
 use crate::report::{Report, TestReport, Verdict, combined, judged};
 
-/// Time after which no more builds are made, counted from the end of the first one.
+/// Time after which no more builds are made, counted from the end of the first build.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// The same where the program makes something else by chance: many projects have a date in their
-/// builds, and few have tests of it.
+/// Like [`PATIENCE`], for a program whose output varies with the same bytes. Many projects embed a
+/// date in their builds, and few have tests of it.
 const LITTLE_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Number of runs in the first build, which must agree.
 const FIRST_RUNS: u64 = 3;
 
-/// Number of runs in a build in which a test ends in another way than in the first one, which must
-/// agree.
+/// Number of runs in a build whose first run differs from the first build. They must agree.
 const RUNS: u64 = 5;
 
-/// How builds are compared.
+/// Configuration of the comparison of builds.
 #[expect(missing_debug_implementations, reason = "what shows the status has none")]
 pub struct Builds<'a> {
-    /// The builds.
+    /// The programs to vary, and how to build with each.
     pub rebuilds: &'a Rebuilds,
     /// Time limit on one run of a test.
     pub timeout: Duration,
-    /// Where the tests leave files.
+    /// Folders in which the tests leave files.
     pub tree: &'a Tree,
-    /// Whether to stop.
+    /// Flag that stops the comparison.
     pub stop: &'a StopFlag,
-    /// Shows what is done: what is built, and for how many tests.
+    /// Receives status text: what is built, and for how many tests.
     pub status: &'a dyn Fn(&str),
 }
 
-/// One run of a test in a build.
+/// Result of one run of a test in a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Sample {
     passed: bool,
-    /// Why it failed.
+    /// Message of the failure; empty where messages are not compared.
     message: String,
 }
 
-/// A test, and how it ended in each build.
+/// A test, and its result in each build.
 struct Compared<'a> {
     suite: &'a Suite,
     case: &'a TestCase,
     report: &'a mut TestReport,
     samples: BTreeMap<u64, Sample>,
-    /// Runs of one build differ, or take too long: builds cannot be compared.
+    /// Whether builds cannot be compared, because runs of one build differ or time out.
     is_unfit: bool,
-    /// Runs of one build fail with different messages, which are left out.
+    /// Whether runs of one build fail with different messages, which are then ignored.
     has_own_messages: bool,
-    /// The first run that failed.
+    /// The first failure.
     failed: Option<FailureReport>,
     failures: u64,
     runs: u64,
 }
 
 impl Compared<'_> {
-    /// Two builds that show that the build decides.
+    /// Returns two builds that show that the build decides.
     fn pair(&self, variation: &Variation) -> Option<(u64, u64)> {
         if self.is_unfit {
             return None;
@@ -85,52 +84,57 @@ impl Compared<'_> {
         deciding(&self.samples, variation.is_by_chance())
     }
 
-    /// The seeds of the builds in which it passes, or in which it fails.
+    /// Returns the seeds of the builds in which the test passes, or in which it fails.
     fn seeds(&self, passed: bool) -> Vec<u64> {
         let samples = self.samples.iter().filter(|(_, sample)| sample.passed == passed);
         samples.map(|(seed, _)| *seed).collect()
     }
 }
 
-/// Two builds that show that the build decides: one in which the test passes, and one in which it
-/// fails, or two in which it fails for other reasons. A date or a process number in the message of
-/// a test that always fails is no other reason.
+/// Returns two builds that show that the build decides: one in which the test passes and one in
+/// which it fails. Two builds in which it fails with different messages count too, unless the
+/// output varies `by_chance`. Then a date or a process number in the message explains the
+/// difference.
 fn deciding(samples: &BTreeMap<u64, Sample>, by_chance: bool) -> Option<(u64, u64)> {
     let (first, sample) = samples.first_key_value()?;
-    let find = |is_wanted: &dyn Fn(&Sample) -> bool| {
-        samples.iter().find(|(_, other)| is_wanted(other)).map(|(seed, _)| *seed)
+    let find = |matches: &dyn Fn(&Sample) -> bool| {
+        samples.iter().find(|(_, other)| matches(other)).map(|(seed, _)| *seed)
     };
     let other = find(&|other| other.passed != sample.passed)
         .or_else(|| find(&|other| !by_chance && !other.passed && other != sample))?;
     if sample.passed { Some((*first, other)) } else { Some((other, *first)) }
 }
 
-/// Compares builds, and writes into `report`, of the tests in `selected`, on which of them the
-/// build decides.
+/// Compares builds, and writes to `report` which of the `selected` tests depend on the build.
 pub fn compare(report: &mut Report, selected: &[Selected<'_>], builds: &Builds<'_>) {
     let _lock = builds.rebuilds.lock();
     builds.tree.written().add_plain();
-    let cases = selected.iter().flat_map(|selected| {
-        let cases = selected.tests.iter();
-        cases.map(|(case, _)| (selected.suite.test_id(case), (selected.suite, case)))
-    });
-    let cases: BTreeMap<String, (&Suite, &TestCase)> = cases.collect();
+    let cases: BTreeMap<String, (&Suite, &TestCase)> = selected
+        .iter()
+        .flat_map(|selected| {
+            let cases = selected.tests.iter();
+            cases.map(|(case, _)| (selected.suite.test_id(case), (selected.suite, case)))
+        })
+        .collect();
     for variation in &builds.rebuilds.variations {
-        let tests = report.tests.iter_mut().filter_map(|report| {
-            let (suite, case) = cases.get(&report.id)?;
-            is_wanted(suite, report, variation).then_some(Compared {
-                suite,
-                case,
-                report,
-                samples: BTreeMap::new(),
-                is_unfit: false,
-                has_own_messages: false,
-                failed: None,
-                failures: 0,
-                runs: 0,
+        let mut tests: Vec<Compared<'_>> = report
+            .tests
+            .iter_mut()
+            .filter_map(|report| {
+                let (suite, case) = cases.get(&report.id)?;
+                is_wanted(suite, report, variation).then_some(Compared {
+                    suite,
+                    case,
+                    report,
+                    samples: BTreeMap::new(),
+                    is_unfit: false,
+                    has_own_messages: false,
+                    failed: None,
+                    failures: 0,
+                    runs: 0,
+                })
             })
-        });
-        let mut tests: Vec<Compared<'_>> = tests.collect();
+            .collect();
         let is_doctest = |test: &Compared<'_>| test.suite.binary.harness == Harness::Doctest;
         let has_doctests = tests.iter().any(is_doctest);
         let compared = if tests.is_empty() {
@@ -147,7 +151,7 @@ pub fn compare(report: &mut Report, selected: &[Selected<'_>], builds: &Builds<'
     combined::sum_up(report);
 }
 
-/// Whether a test may have its verdict because of how it was built.
+/// Returns whether a test may have its verdict because of how it was built.
 fn is_wanted(suite: &Suite, report: &TestReport, variation: &Variation) -> bool {
     let is_open = match report.verdict {
         Verdict::Stable | Verdict::Broken | Verdict::Unknown => true,
@@ -201,8 +205,11 @@ impl Builds<'_> {
 }
 
 impl Compared<'_> {
-    /// Runs the test in the build with this seed: so often that chance does not decide, in the
-    /// first build and in those in which it ends in another way.
+    /// Runs the test in the build with this seed. In the first build, and in builds with another
+    /// outcome, repeats the run to rule out a test that is flaky in one build.
+    ///
+    /// # Errors
+    /// Why no process could be run.
     fn run(&mut self, seed: u64, suites: &[Suite], builds: &Builds<'_>) -> Result<(), String> {
         let found = project::find(suites, &self.suite.binary.id, &self.case.name);
         let is_run = !self.is_unfit && self.suite.binary.harness != Harness::Doctest;
@@ -244,7 +251,7 @@ impl Compared<'_> {
     }
 }
 
-/// Writes into the report of a test whether the build decides.
+/// Writes to the report of a test whether the build decides.
 fn conclude(test: Compared<'_>, variation: &Variation, are_all_compared: bool) {
     let pair = test.pair(variation).zip(test.failed.clone());
     let [passes, fails] = [true, false].map(|passed| test.seeds(passed));
@@ -295,7 +302,7 @@ fn cause(
     }
 }
 
-/// The note of the report on a program: builds of the project differ.
+/// Returns the report's note about a program whose output makes builds differ.
 fn note(variation: &Variation, compared: &Result<(), String>, has_doctests: bool) -> String {
     let cause = cause(variation, variation.first_file(), None, None);
     let why = if variation.is_by_chance() {

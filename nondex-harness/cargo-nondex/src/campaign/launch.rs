@@ -1,5 +1,4 @@
-//! One run of one test, or of several in one process: from a spec to a process, and to what has
-//! `Ended`.
+//! One process with one or several tests: from a spec to a process, and to its [`Ended`] result.
 
 mod command;
 
@@ -27,36 +26,35 @@ use super::written_paths::WrittenPaths;
 use crate::judge::run::Run;
 use crate::project::{Harness, TestBinary, TestCase, addresses};
 
-/// The number of the next record, over all launchers: several may write into one directory, where
-/// records of failing runs stay.
+/// Number of the next record, shared by all launchers. Several launchers may write to one
+/// directory, in which the records of failing runs stay.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// Why a run was not made.
+/// Reason why a run was not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unmade {
     /// The campaign was stopped.
     Stopped,
-    /// It cannot be confined, and has done nothing that another process could notice.
+    /// The test cannot be confined. It has done nothing that another process could notice.
     Unconfined,
 }
 
-/// What a run is made in.
+/// Surroundings of a run: its folder for temporary files, and whether it is confined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
-    /// What all runs share.
+    /// The surroundings that all runs share.
     Shared,
-    /// The same, but for an empty folder for temporary files that is removed afterwards. It has the
-    /// same path in every run, so nothing that depends on it varies; two of these runs cannot be
-    /// made at once.
+    /// Like `Shared`, with an empty folder for temporary files that is removed afterwards. Its path
+    /// is the same in every run, so nothing that depends on the path varies. Two such runs cannot
+    /// overlap.
     Fresh,
-    /// The same, with such a folder that no other test has: runs of several tests can be made at
-    /// once.
+    /// Like `Fresh`, with a folder that no other test has. Runs of several tests can overlap.
     Private,
-    /// A process that ends before it does anything which another one could notice.
+    /// A process that is killed before it does anything that another process could notice.
     Confined,
 }
 
-/// Starts tests.
+/// Starter of test processes.
 #[derive(Clone, Debug)]
 pub struct Launcher<'a> {
     records: Utf8PathBuf,
@@ -69,23 +67,24 @@ pub struct Launcher<'a> {
     written: Option<&'a WrittenPaths>,
 }
 
-/// A process that is to be started.
+/// Description of a process to start.
 pub(super) struct Launch<'l> {
-    /// The folder of its temporary files, where it is another one than usual.
+    /// Folder for its temporary files, if not the usual one.
     pub(super) temporary: Option<&'l Path>,
-    /// How long its end is waited for.
+    /// Time limit on the process.
     pub(super) timeout: Duration,
     pub(super) binary: &'l TestBinary,
     pub(super) test: &'l TestCase,
-    /// With the path of `record`.
+    /// Spec, with the path of `record`.
     pub(super) spec: &'l RunSpec,
     pub(super) record: &'l RecordFile,
-    /// What it is given when that time is over.
+    /// Returns the additional time when the limit is reached, if any.
     pub(super) more: &'l dyn Fn() -> Option<Duration>,
 }
 
 impl<'a> Launcher<'a> {
-    /// A launcher whose tests write their records into `records`, an existing, absolute directory.
+    /// Creates a launcher whose tests write their records to `records`, an existing, absolute
+    /// directory.
     pub const fn new(records: Utf8PathBuf, stop: &'a StopFlag) -> Self {
         Launcher {
             records,
@@ -99,22 +98,23 @@ impl<'a> Launcher<'a> {
         }
     }
 
-    /// The same launcher, whose [natural](RunSpec::is_natural) runs of one test are at random
-    /// addresses, as plain runs are.
+    /// Makes [natural](RunSpec::is_natural) runs of one test use random addresses, as plain runs
+    /// do.
     #[must_use]
     pub const fn as_plain(mut self) -> Self {
         self.is_as_plain = true;
         self
     }
 
-    /// The same launcher, which notes what its processes write.
+    /// Records which files the processes write.
     pub(super) const fn noting(mut self, written: &'a WrittenPaths) -> Self {
         self.written = Some(written);
         self
     }
 
-    /// The same launcher, but what tests write goes where our own output goes, and is not kept. It
-    /// has the backtraces that our own environment asks for, or none, as the runs of a campaign.
+    /// Passes the output of tests through to our own output instead of capturing it. With
+    /// `has_backtraces`, our own environment decides on backtraces; otherwise there are none, as in
+    /// a campaign.
     #[must_use]
     pub const fn showing(mut self, has_backtraces: bool) -> Self {
         self.is_shown = true;
@@ -122,7 +122,7 @@ impl<'a> Launcher<'a> {
         self
     }
 
-    /// The same launcher with more arguments for the test executable.
+    /// Adds arguments for the test executable.
     #[must_use]
     pub fn with_arguments(mut self, arguments: Vec<OsString>) -> Self {
         self.arguments = arguments;
@@ -131,11 +131,12 @@ impl<'a> Launcher<'a> {
 
     /// Runs `test` under `spec`, which names no record, within this time limit.
     ///
-    /// The record is deleted again, unless the run failed.
+    /// Deletes the record afterwards, unless the run failed.
     ///
     /// # Errors
-    /// When it was stopped. Where it is [confined](Setting::Confined), also when the test would
-    /// have done something that another process could notice, or processes cannot be confined here.
+    /// When it was stopped. A [confined](Setting::Confined) run also fails when the test would have
+    /// done something that another process could notice, or when this machine cannot confine
+    /// processes.
     pub fn run(
         &self,
         setting: Setting,
@@ -156,7 +157,7 @@ impl<'a> Launcher<'a> {
             Setting::Fresh => Self::with_fresh(0, run),
             Setting::Private => {
                 let own = private_folder(binary, test);
-                // Another campaign on the project may have it, or one that was killed may have left
+                // Another campaign on the project may use the folder, or a killed one may have left
                 // it.
                 let number = 1 + NEXT.fetch_add(1, Ordering::Relaxed);
                 let other = || made(fresh_folder(usize::try_from(number).unwrap_or(usize::MAX)));
@@ -167,13 +168,13 @@ impl<'a> Launcher<'a> {
         if launcher.is_confined && run.is_missing { Err(Unmade::Unconfined) } else { Ok(run) }
     }
 
-    /// Does something with an empty folder for temporary files, or without one where it cannot be
-    /// made.
+    /// Calls `run` with an empty folder for temporary files, or without one if it cannot be
+    /// created.
     pub(super) fn with_fresh<T>(place: usize, run: impl FnOnce(Option<&Path>) -> T) -> T {
         Self::with_folder(made(fresh_folder(place)), run)
     }
 
-    /// Does something with this folder, and removes it.
+    /// Calls `run` with this folder, and removes the folder.
     fn with_folder<T>(folder: Option<PathBuf>, run: impl FnOnce(Option<&Path>) -> T) -> T {
         let result = run(folder.as_deref());
         if let Some(folder) = folder {
@@ -182,10 +183,11 @@ impl<'a> Launcher<'a> {
         result
     }
 
-    /// Runs `tests` in one process, one after the other in this order, under `spec`, whose tests
-    /// they become, with this folder for temporary files. Each has its time limit, and those for
-    /// which there is none have the last one. A run of each; `None` when it was stopped. Only our
-    /// own harness can run several.
+    /// Runs `tests` in one process in this order under `spec`, whose test names are replaced.
+    /// `folder` is for temporary files. Tests without a limit in `limits` have the last one.
+    ///
+    /// Returns a run of each test; `None` when it was stopped. Only our own harness can run several
+    /// tests in a process.
     pub fn experiment(
         &self,
         folder: Option<&Path>,
@@ -196,8 +198,8 @@ impl<'a> Launcher<'a> {
     ) -> Option<Vec<Run>> {
         let [before @ .., test] = tests else { return Some(Vec::new()) };
         let last = *limits.last()?;
-        let limits = limits.iter().copied().chain(std::iter::repeat(last));
-        let limits: Vec<Duration> = limits.take(tests.len()).collect();
+        let all = limits.iter().copied().chain(std::iter::repeat(last));
+        let limits: Vec<Duration> = all.take(tests.len()).collect();
         let none_started =
             |why: &io::Error| tests.iter().map(|test| not_started(binary, test, why)).collect();
         if binary.harness != Harness::Nondex && !before.is_empty() {
@@ -225,7 +227,7 @@ impl<'a> Launcher<'a> {
         Some(ended.runs(&named, tests, &limits))
     }
 
-    /// `spec` with these tests before its own, and a record.
+    /// Returns `spec` with a record and with these tests before its own test.
     pub(super) fn named(&self, spec: &RunSpec, before: &[&TestCase]) -> (RunSpec, RecordFile) {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let record = RecordFile::create(self.records.join(format!("{number}.jsonl")));
@@ -237,11 +239,12 @@ impl<'a> Launcher<'a> {
         (named, record)
     }
 
-    /// Starts a process, waits for its end, and notes what it has written. `None` when it was
-    /// stopped.
+    /// Starts a process, waits for its end, and notes which files it has written. Returns `None`
+    /// when it was stopped.
     pub(super) fn launch(&self, launch: &Launch<'_>) -> Option<io::Result<Ended>> {
         let ended = self.launch_only(launch);
-        // Only our own harness records something in every run. A doctest has the runtime, too.
+        // Our own harness and doctests always have the runtime. Other programs may write without a
+        // record.
         let is_complete = |recorded: &Recorded| {
             matches!(launch.binary.harness, Harness::Nondex | Harness::Doctest)
                 || !recorded.is_empty()
@@ -253,7 +256,7 @@ impl<'a> Launcher<'a> {
         ended
     }
 
-    /// Notes what a process has written, if that is of interest.
+    /// Notes which files a process has written, if a tree wants to know.
     pub(super) fn note(&self, add: impl FnOnce(&WrittenPaths)) {
         if let Some(written) = self.written {
             add(written);
@@ -268,8 +271,8 @@ impl<'a> Launcher<'a> {
         command.args(&self.arguments);
         command.envs(temporary.map(|folder| ("TMPDIR", folder)));
         if !self.has_backtraces || !spec.trace.is_empty() {
-            // A backtrace costs more than most tests, and nobody reads those of a thousand runs. A
-            // trace is to show the run that was found.
+            // A backtrace takes longer than most tests, and the backtraces of a thousand runs have
+            // no use. A trace must show the same run that was found, so it has none either.
             without_backtraces(&mut command);
         }
         if self.is_confined && !process::confine(&mut command) {
@@ -293,7 +296,7 @@ impl<'a> Launcher<'a> {
         };
         let record = record.path();
         if spec.cover {
-            recorded.events.extend(flags::told(record, spec));
+            recorded.events.extend(flags::reported(record, spec));
         }
         for extension in [inheritance::NOTES, RunSpec::FILE] {
             let _ = std::fs::remove_file(record.with_extension(extension));

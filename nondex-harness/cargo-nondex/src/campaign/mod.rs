@@ -1,9 +1,9 @@
-//! Running the tests of a project under many specs, and what follows from it.
+//! Runs the tests of a project under many specs and draws the conclusions.
 //!
-//! [`run`] fills all cores from one [`queue`] of (test × spec). What a test still has to run, and
-//! what is concluded in the end, [`judge`](crate::judge) decides from the runs until now, as a pure
-//! function. [`launch`] turns a spec into one [`process`] and its record; [`comparison`] compares
-//! what fails in canonical order with a build without this tool.
+//! [`run`] uses all cores to work off one [`queue`] of (test × spec). [`judge`](crate::judge) is a
+//! pure function of the runs so far. It decides which runs a test still needs, and the conclusion
+//! when it needs none. [`launch`] turns a spec into one [`process`] and its record. [`comparison`]
+//! runs tests that fail in canonical order in a plain build as well.
 
 pub mod across;
 mod again;
@@ -69,34 +69,34 @@ use crate::report::schema::RunInfo;
 use crate::report::workspace::Workspace;
 use crate::report::{Report, RunDirectory, TestReport, judged};
 
-/// A test binary and those of its tests that were selected.
+/// A test binary and the selected tests in it.
 #[derive(Clone, Debug)]
 pub struct Selected<'a> {
     /// The binary.
     pub suite: &'a Suite,
-    /// The tests that passed the filters, each with whether it is to be run; the others, such as
-    /// ignored ones that were not asked for, are reported as not run.
+    /// The tests that passed the filters, each with whether it will run. The others, such as
+    /// ignored tests that were not requested, are reported as not run.
     pub tests: Vec<(TestCase, bool)>,
 }
 
 impl<'a> Selected<'a> {
-    /// One test, which is run.
+    /// Selects one test, which will run.
     pub fn one(suite: &'a Suite, test: &TestCase) -> Self {
         Selected { suite, tests: vec![(test.clone(), true)] }
     }
 }
 
-/// Runs a campaign in the run directory `run` and returns its report, not yet written: see
-/// [`RunDirectory::write`].
+/// Runs a campaign in the run directory `run` and returns its report. The caller writes the report:
+/// see [`RunDirectory::write`].
 ///
-/// What its processes write is noted in `tree`, if there is one.
+/// Files that the test processes write are recorded in `tree`, if there is one.
 ///
 /// Stopping is no error: the report is then [partial](Report::partial). Sets attributes of the
 /// calling process that tests inherit or need: address-space randomisation off, and orphans adopted
 /// (see [`process`]).
 ///
 /// # Errors
-/// When no test is to be run of those selected. What goes wrong in a test is a result of the test.
+/// When none of the selected tests is to run. A failing test is a result, not an error.
 pub fn run(
     selected: &[Selected<'_>],
     options: &Options,
@@ -122,7 +122,7 @@ pub fn run(
     if options.no_capture {
         launcher = launcher.showing(false);
     }
-    // A run without chance has no random addresses, whatever it has besides.
+    // A run without chance (`world`) never uses random addresses, so only other runs can be plain.
     if options.world.is_none() {
         launcher = launcher.as_plain();
     }
@@ -189,7 +189,7 @@ pub fn run(
     })
 }
 
-/// The part of a report that every run with these options has.
+/// Returns the part of a report that all runs with these options have in common.
 fn info(run: &RunDirectory, options: &Options) -> RunInfo {
     RunInfo {
         id: run.id().to_owned(),
@@ -210,13 +210,14 @@ fn absolute(path: &Utf8Path) -> Result<Utf8PathBuf> {
         .map_err(|e| Error::setup(format!("failed to find the absolute path of `{path}`: {e}")))
 }
 
-/// Whether nothing records what the tests of `suite` use: those of a proc macro run on the host's
-/// own std. A run without chance looks for none.
+/// Returns whether nothing records what the tests of `suite` use. The tests of a proc macro run on
+/// the host's own std, which has no shims. Runs without chance do not need these records.
 fn is_unobserved(suite: &Suite, options: &Options) -> bool {
     options.world.is_none() && suite.binary.is_on_host
 }
 
-/// The options of each test, with what is known of its executable.
+/// Returns the options of each test, with what is known about its executable. Tests with equal
+/// options share one allocation.
 fn options_of(tests: &[(&Suite, &TestCase)], options: &Options) -> Vec<Arc<Options>> {
     let mut seeds: BTreeMap<&str, Arc<[StateId]>> = BTreeMap::new();
     let mut known: Vec<(Option<&TestOptions>, Arc<Options>)> = Vec::new();
@@ -240,7 +241,7 @@ fn options_of(tests: &[(&Suite, &TestCase)], options: &Options) -> Vec<Arc<Optio
         let binary = &suite.binary;
         let seeds = seeds.entry(&binary.id).or_insert_with(|| match options.world {
             None => address_seeds::of(&binary.executable).into(),
-            // A run without chance looks for none.
+            // Runs without chance do not vary addresses.
             Some(_) => Arc::default(),
         });
         of(suite, seeds, case)
@@ -248,26 +249,26 @@ fn options_of(tests: &[(&Suite, &TestCase)], options: &Options) -> Vec<Arc<Optio
     all.collect()
 }
 
-/// Runs that take this long are worth being made at once; the first one that cannot be confined is
-/// made twice.
+/// Minimum duration of runs that are worth making concurrently. The first run that cannot be
+/// confined is made twice.
 const LONG: Duration = Duration::from_millis(20);
 
 /// The tests of a campaign, as the executor sees them.
 struct Campaign<'a> {
     tests: &'a [(&'a Suite, &'a TestCase)],
-    /// The options of each, which many share.
+    /// The options of each test. Many tests share theirs.
     options: Vec<Arc<Options>>,
     workspace: Workspace,
     launcher: Launcher<'a>,
     progress: &'a dyn Progress,
-    /// Of the run.
+    /// Directory of the run.
     directory: Utf8PathBuf,
-    /// Of the tests that were judged.
+    /// Reports of the tests that were judged, by test.
     reports: Mutex<Vec<Option<TestReport>>>,
-    /// Builds the tests without this tool.
+    /// Makes the plain build.
     plain: Option<&'a dyn Builder>,
     stop: &'a StopFlag,
-    /// When it began.
+    /// Time at which the campaign began.
     begun: SystemTime,
 }
 
@@ -277,16 +278,16 @@ impl Campaign<'_> {
         judged::report(suite, case, &self.options[test], &self.workspace, runs, judgement)
     }
 
-    /// Keeps the runs of a test that depends on choices.
+    /// Writes the runs of a test that depends on choices to the run directory, for `explain`.
     fn remember(&self, id: &str, runs: &Runs, judgement: &Judgement) {
         if let Conclusion::Dependent(dependence) = &judgement.conclusion {
             let memo = Memo::new(id, runs.judged_by(Some(judgement)));
-            // Without it, `explain` begins anew.
+            // Without the memo, `explain` begins anew.
             let _ = memo.write(&Memo::path(&self.directory, id, &dependence.spec));
         }
     }
 
-    /// What this program itself panicked with, a sentence for each test that it happened with.
+    /// Returns a sentence for each test with which this program itself panicked.
     fn panics(&self, concluded: &[queue::Concluded]) -> Vec<String> {
         let panicked = concluded
             .iter()
@@ -307,7 +308,7 @@ impl Campaign<'_> {
         self.reports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The report of each test, also of those that were not judged before the campaign was stopped.
+    /// Returns the report of each test, including tests not judged before the campaign was stopped.
     fn reports(self, concluded: &[queue::Concluded]) -> Vec<TestReport> {
         let judged = std::mem::take(&mut *self.lock_reports());
         judged
@@ -318,7 +319,7 @@ impl Campaign<'_> {
             .collect()
     }
 
-    /// The report of a test that was stopped or given up: what is known of it by then.
+    /// Returns the report of a test that was stopped or given up, with what is known so far.
     fn unfinished(&self, index: usize, test: &queue::Concluded) -> TestReport {
         let (suite, case) = self.tests[index];
         if test.is_cancelled {
@@ -353,7 +354,7 @@ impl Workload for Campaign<'_> {
         let (suite, case) = self.tests[test];
         let is_world = self.options[test].world.is_some();
         let available = Available {
-            // One set of choices asks neither for the tests before it nor for what they left.
+            // With one fixed set of choices, neither earlier tests nor the files they left matter.
             others: !is_world && brittle::has_others(suite, case),
             plain: self.plain.is_some(),
             files: !is_world,
@@ -383,7 +384,8 @@ impl Workload for Campaign<'_> {
         let binary = &suite.binary;
         let limit = limit.unwrap_or(self.options[test].timeout);
         let setting = match setting {
-            // A random name is the same in every run: what one leaves, the next one finds.
+            // Random names repeat in every such run, so a run would find the files of the one
+            // before.
             Setting::Shared if self.options[test].world.is_some() => Setting::Private,
             setting => setting,
         };

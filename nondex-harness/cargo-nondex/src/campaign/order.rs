@@ -1,5 +1,4 @@
-//! Processes of several tests each, as the [judge of orders](crate::judge::order) wants them, and
-//! what is concluded from them.
+//! Processes with several tests each, as the [judge of orders](crate::judge::order) requests them.
 
 mod hung;
 
@@ -26,45 +25,44 @@ use crate::judge::{Options, missing};
 use crate::pool;
 use crate::project::{Suite, TestCase};
 
-/// What is written is kept of processes with at most this number of tests: of more, nobody knows
-/// whose it is.
+/// Maximum number of tests in a process whose output is kept. With more, it is unclear which test
+/// wrote it.
 const MAX_SHOWN: usize = 8;
 
-/// How each test ended that came next in a fork; `None` where there was none.
+/// Outcome of each test that ran next in a fork; `None` where there was none.
 type Forks = Vec<(usize, Option<End>)>;
 
-/// The tests of one binary, and what makes their processes.
+/// The tests of one binary, and the means to start their processes.
 pub(super) struct Processes<'a> {
-    /// Starts them.
+    /// Starter of the processes.
     pub(super) launcher: &'a Launcher<'a>,
     /// The binary.
     pub(super) suite: &'a Suite,
     /// Its tests, numbered in their original order.
     pub(super) tests: Vec<&'a TestCase>,
-    /// Why the first process that could not be started was not, and how many were not.
+    /// Reason why the first process failed to start, and the number of such processes.
     pub(super) unstarted: Mutex<Option<(String, usize)>>,
     /// Level and seed of all choices; `None` in canonical order.
     pub(super) drawn: Option<(Level, u64)>,
-    /// Which of them hang.
+    /// The orders that hang.
     pub(super) hung: Hung,
-    /// How many processes were started, of those [with other choices](Self::with_choices), too.
+    /// Number of processes started, including those [with other choices](Self::with_choices).
     pub(super) started: Arc<AtomicU64>,
-    /// What all processes have in common.
+    /// Options that all processes share.
     pub(super) options: &'a Options,
-    /// How long each test is waited for at most, where that may be less than usual; none of any
-    /// otherwise.
+    /// Maximum duration of each test, where it is to be less than usual; empty otherwise.
     pub(super) limits: Vec<Duration>,
-    /// The files that each process is to find.
+    /// The files that each process finds at its start.
     pub(super) tree: &'a Tree,
-    /// Hears of each.
+    /// Listener for each process.
     pub(super) progress: &'a dyn Progress,
-    /// Ends the work.
+    /// Flag that stops the work.
     pub(super) stop: &'a StopFlag,
 }
 
 impl Processes<'_> {
-    /// The answer to `question`, once the processes that it wants were made; `None` when it was
-    /// stopped before, with those that were made until then among the experiments.
+    /// Returns the answer to `question`, after making the processes that it needs. Returns `None`
+    /// when stopped; the experiments made until then are kept.
     pub(super) fn answer<T>(
         &self,
         experiments: &mut Experiments,
@@ -84,7 +82,7 @@ impl Processes<'_> {
         })
     }
 
-    /// The same tests with other choices.
+    /// Returns the same tests with other choices.
     pub(super) fn with_choices(&self, level: Level, seed: u64) -> Self {
         Processes {
             tests: self.tests.clone(),
@@ -97,22 +95,23 @@ impl Processes<'_> {
         }
     }
 
-    /// How many processes were started.
+    /// Returns the number of processes started.
     pub(super) fn started(&self) -> u64 {
         self.started.load(Ordering::Relaxed)
     }
 
-    /// Whether several run at once. Not so once tests were seen to leave files.
+    /// Returns whether several processes run concurrently. They no longer do once tests were seen
+    /// leaving files.
     pub(super) fn are_at_once(&self) -> bool {
         self.options.jobs.get() > 1 && !self.tree.is_left()
     }
 
-    /// The options of a test.
+    /// Returns the options of a test.
     pub(super) fn options_of(&self, test: usize) -> Cow<'_, Options> {
         self.options.of(&self.suite.test_id(self.tests[test]))
     }
 
-    /// What a process takes in which these tests run one after the other.
+    /// Returns the slots for a process in which these tests run one after the other.
     pub(super) fn required(&self, tests: impl Iterator<Item = usize>) -> Required {
         if self.options.required.is_empty() {
             return Required::default();
@@ -121,13 +120,13 @@ impl Processes<'_> {
         tests.fold(Required::default(), |all, test| all.or(&of(test)))
     }
 
-    /// How long a test may take.
+    /// Returns the time limit on a test.
     fn limit(&self, test: usize) -> Duration {
         let usual = self.options_of(test).timeout;
         self.limits.get(test).map_or(usual, |limit| usual.min(*limit))
     }
 
-    /// The spec of a run of a test, with the choices that these processes make.
+    /// Returns the spec of a run of a test, with the choices that these processes make.
     pub(super) fn spec(&self, test: usize) -> RunSpec {
         let (name, options) = (&self.tests[test].name, self.options_of(test));
         match self.drawn {
@@ -136,10 +135,11 @@ impl Processes<'_> {
         }
     }
 
-    /// Makes these processes, several at once unless they are wanted alone. In the order in which
-    /// they are wanted, whichever ended first; without some when it was stopped. Those that are
-    /// wanted alone confirm a conclusion about a test: where memory lies must not decide it, so
-    /// that addresses are as random there as in a plain run.
+    /// Makes these processes, several concurrently unless they must run alone. Returns them in the
+    /// requested order; some are missing when it was stopped.
+    ///
+    /// Processes that run alone confirm a conclusion about a test. Addresses must not decide it, so
+    /// they are random there, as in a plain run.
     fn make(&self, missing: &MissingProcesses) -> Vec<(Experiment, Option<Forks>)> {
         let alone = missing.alone;
         let required = |plan: &ProcessPlan| self.required(plan.tests());
@@ -152,10 +152,11 @@ impl Processes<'_> {
         if alone { at_random_addresses(make) } else { make() }
     }
 
-    /// Does this with each, several at once unless `alone`: the results in their order, as far as
-    /// it was not stopped. Once tests are seen to leave files, nobody knows which of several at
-    /// once met them: they are made again, one at a time. `required` is what one takes, and `one`
-    /// gets its place.
+    /// Calls `one` with each item and its place, several concurrently unless `alone`. `required`
+    /// returns the slots of an item. Returns the results in order, as far as it was not stopped.
+    ///
+    /// When tests are seen leaving files, any concurrent process may have found them. All items are
+    /// then repeated one at a time.
     pub(super) fn each<W: Sync, T: Send>(
         &self,
         wanted: &[W],
@@ -180,7 +181,7 @@ impl Processes<'_> {
         })
     }
 
-    /// Makes a process with forks.
+    /// Makes a process whose first test is followed by each other test in a fork.
     fn forked(
         &self,
         place: usize,
@@ -190,7 +191,7 @@ impl Processes<'_> {
     ) -> Option<(Experiment, Option<Forks>)> {
         let case = self.tests[first];
         let own = self.options_of(first);
-        // A fork has the network of its process.
+        // A fork keeps the network of its process, so only tests with the same mode may follow.
         let then: Vec<usize> = then
             .iter()
             .copied()
@@ -211,8 +212,10 @@ impl Processes<'_> {
         self.progress.finished(&id, &spec, &run.outcome);
         let experiment =
             Experiment { tests: vec![first], ends: vec![self.end(first, run, true)], alone };
-        let ends = then.into_iter().zip(made.then);
-        let ends = ends.map(|(test, run)| (test, run.map(|run| self.end(test, run, false))));
+        let ends = then
+            .into_iter()
+            .zip(made.then)
+            .map(|(test, run)| (test, run.map(|run| self.end(test, run, false))));
         Some((experiment, Some(ends.collect())))
     }
 
@@ -243,8 +246,8 @@ impl Processes<'_> {
         Some(Experiment { tests: order.to_vec(), ends, alone })
     }
 
-    /// Runs these tests in one process, each with its limit, and with separate temporary files at
-    /// this place, which have the same names at each.
+    /// Runs these tests in one process, each with its limit. Their temporary files are separate for
+    /// each `place`, and have the same names in the runs.
     pub(super) fn run(&self, place: usize, order: &[usize], spec: &RunSpec) -> Option<Vec<Run>> {
         let runs = Launcher::with_fresh(place, |folder| {
             let mut runs = self.run_in(folder, order, spec)?;
@@ -268,11 +271,12 @@ impl Processes<'_> {
         spec: &RunSpec,
     ) -> Option<Vec<Run>> {
         let cases: Vec<&TestCase> = order.iter().map(|test| self.tests[*test]).collect();
-        let limits = (1..=order.len()).map(|end| {
-            let usual = self.limit(order[end - 1]);
-            if self.options.prune { self.hung.limit(&order[..end], usual) } else { usual }
-        });
-        let limits: Vec<Duration> = limits.collect();
+        let limits: Vec<Duration> = (1..=order.len())
+            .map(|end| {
+                let usual = self.limit(order[end - 1]);
+                if self.options.prune { self.hung.limit(&order[..end], usual) } else { usual }
+            })
+            .collect();
         let id = self.suite.test_id(cases.last()?);
         self.progress.started(&id, spec);
         self.started.fetch_add(1, Ordering::Relaxed);
@@ -284,7 +288,7 @@ impl Processes<'_> {
         Some(runs)
     }
 
-    /// How `run` of a test ended, as it is judged.
+    /// Returns how `run` of a test ended, as the judge needs it.
     pub(super) fn end(&self, test: usize, run: Run, is_shown: bool) -> End {
         let explanation = (!run.passed())
             .then(|| {

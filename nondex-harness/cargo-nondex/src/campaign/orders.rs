@@ -1,4 +1,5 @@
-//! A campaign of orders: which tests of a binary depend on those before them in their process.
+//! Campaign of test orders: finds the tests of a binary that depend on earlier tests in their
+//! process.
 
 mod chance;
 mod crossed;
@@ -35,31 +36,31 @@ use crate::report::schema::{RunInfo, TriedOrder};
 use crate::report::workspace::Workspace;
 use crate::report::{Report, RunDirectory, TestReport, Verdict};
 
-/// What all binaries of the campaign have in common.
+/// State that all binaries of the campaign share.
 struct OrderCampaign<'a> {
     launcher: Launcher<'a>,
     options: &'a Options,
-    asked: &'a OrderOptions,
-    /// Whether threads and time may be scheduled, where a test runs by itself.
+    order_options: &'a OrderOptions,
+    /// Whether threads and time may be scheduled where a test runs alone.
     is_scheduled: bool,
     progress: &'a dyn Progress,
     stop: &'a StopFlag,
     notes: Mutex<Vec<String>>,
     tried: Mutex<Vec<TriedOrder>>,
     workspace: Workspace,
-    /// The files that each process is to find.
+    /// The files that each process finds at its start.
     tree: &'a Tree,
 }
 
-/// Runs the tests of each binary in many orders, and returns the report, not yet written. Each
-/// process finds the files of `tree`.
+/// Runs the tests of each binary in many orders, and returns the report. The caller writes the
+/// report. Each process finds the files of `tree`.
 ///
 /// # Errors
-/// When no test is to be run of those selected.
+/// When none of the selected tests is to run.
 pub fn run(
     selected: &[Selected<'_>],
     options: &Options,
-    asked: &OrderOptions,
+    order_options: &OrderOptions,
     run: &RunDirectory,
     tree: &Tree,
     progress: &dyn Progress,
@@ -70,18 +71,18 @@ pub fn run(
         return Err(Error::no_tests("no tests to run"));
     }
     let is_scheduled = !options.real_threads;
-    // A schedule of several tests together is the schedule of none of them: they run as
-    // `cargo test` runs them.
+    // A schedule of several tests together says nothing about one of them, so they run with real
+    // threads, as with `cargo test`.
     let options = &options.with_real_threads();
     let stop = &stop.within(options.max_time);
     let records: Utf8PathBuf = absolute(&run.records())?;
     let notes: Vec<String> = process::without_randomisation().into_iter().collect();
-    // What tests have left before this.
+    // Restore what tests left before this campaign.
     tree.begin_anew();
     let campaign = OrderCampaign {
         launcher: Launcher::new(records, stop).noting(tree.written()),
         options,
-        asked,
+        order_options,
         is_scheduled,
         progress,
         stop,
@@ -131,7 +132,7 @@ impl OrderCampaign<'_> {
         notes.push(note);
     }
 
-    /// Says once what is not known where accesses to statics cannot be seen.
+    /// Notes, once, which results are missing where accesses to statics cannot be observed.
     fn note_unseen(&self, states: &States<'_>) {
         const UNSEEN: &str = "this machine does not let a process trace another one: the lines \
             that change and use statics are not known, \
@@ -142,8 +143,7 @@ impl OrderCampaign<'_> {
         }
     }
 
-    /// The reports of the selected tests of one binary, with what is known of them if it was
-    /// stopped.
+    /// Returns the reports of the selected tests of one binary, with partial results if stopped.
     fn judge(&self, selected: &Selected<'_>) -> Vec<TestReport> {
         let suite = selected.suite;
         let id = &suite.binary.id;
@@ -156,22 +156,25 @@ impl OrderCampaign<'_> {
         }
         let tests = tests_of(selected);
         let names: Vec<&str> = tests.iter().map(|case| case.name.as_str()).collect();
-        let asked: Vec<usize> =
+        let requested: Vec<usize> =
             (0..tests.len()).filter(|test| is_run(selected, tests[*test])).collect();
         let is_shared = self.options.jobs.get() > 1;
         let symbols = symbols_of(suite);
         let mut experiments = Experiments::new(is_shared);
         let processes = self.processes(selected);
         let states = States::new(&processes, &symbols, &self.workspace);
-        let (mut found, uses) = self.search(&states, &processes, &names, &asked, &mut experiments);
-        let changed = uses.iter().flat_map(|used| {
-            used.changed_files().map(|file| (file.to_owned(), names[used.test].to_owned()))
-        });
-        let changed: Changed = changed.collect();
+        let (mut found, uses) =
+            self.search(&states, &processes, &names, &requested, &mut experiments);
+        let changed: Changed = uses
+            .iter()
+            .flat_map(|used| {
+                used.changed_files().map(|file| (file.to_owned(), names[used.test].to_owned()))
+            })
+            .collect();
         let mut reports = Vec::new();
-        // What the search for all took, the first one has, for the sum to be right.
+        // The first test gets the runs of the common search, so that the sum of all runs is right.
         let mut counted = 0;
-        for test in &asked {
+        for test in &requested {
             let suspect = found.suspects.iter().find(|suspect| suspect.test == *test);
             let mut report = found.report(&processes, *test, suspect, &names, &experiments);
             if let Some(dependence) = suspect.and_then(Suspect::dependence) {
@@ -193,10 +196,10 @@ impl OrderCampaign<'_> {
             counted = processes.started();
             reports.push(report);
         }
-        self.add_races(&states, &processes, &found, &uses, (&asked, &mut reports));
+        self.add_races(&states, &processes, &found, &uses, (&requested, &mut reports));
         self.note_unstarted(&processes);
         if self.stop.is_set() {
-            self.note(found.left_out(id, &asked, &names));
+            self.note(found.left_out(id, &requested, &names));
         }
         for report in &reports {
             self.progress.judged(report);
@@ -217,7 +220,7 @@ impl OrderCampaign<'_> {
         }
     }
 
-    /// What makes processes with tests of one binary.
+    /// Returns the means to start processes with tests of one binary.
     fn processes<'p>(&'p self, selected: &'p Selected<'_>) -> Processes<'p> {
         Processes {
             launcher: &self.launcher,
@@ -235,20 +238,20 @@ impl OrderCampaign<'_> {
         }
     }
 
-    /// Says of the tests that depend on no other of their binary which of another one they depend
-    /// on; `None` when it was stopped.
+    /// Finds tests that depend on a test of another binary, among those that depend on none of
+    /// their own. Adds the dependence to their reports. Returns `None` when stopped.
     fn across(&self, selected: &[Selected<'_>], tests: &mut [TestReport]) -> Option<()> {
         let ours = selected.iter().filter(|one| one.suite.binary.harness == Harness::Nondex);
         let binaries: Vec<Processes<'_>> = ours.map(|one| self.processes(one)).collect();
         let symbols = Symbols::default();
-        let states = binaries.iter().map(|one| States::new(one, &symbols, &self.workspace));
-        let states: Vec<States<'_>> = states.collect();
+        let states: Vec<States<'_>> =
+            binaries.iter().map(|one| States::new(one, &symbols, &self.workspace)).collect();
         let id = |binary: usize, test: usize| {
             let processes: &Processes<'_> = &binaries[binary];
             processes.suite.test_id(processes.tests[test])
         };
-        let verdicts = tests.iter().map(|test| (test.id.clone(), test.verdict));
-        let verdicts: BTreeMap<String, Verdict> = verdicts.collect();
+        let verdicts: BTreeMap<String, Verdict> =
+            tests.iter().map(|test| (test.id.clone(), test.verdict)).collect();
         let alone = |binary, test| match verdicts.get(&id(binary, test))? {
             Verdict::Stable | Verdict::Passed => Some(true),
             Verdict::Broken => Some(false),
@@ -259,17 +262,20 @@ impl OrderCampaign<'_> {
             states: &states,
             tree: self.tree,
             alone: &alone,
-            reruns: self.asked.reruns,
-            questions: self.asked.search_runs,
+            reruns: self.order_options.reruns,
+            questions: self.order_options.search_runs,
         };
         let found = across.find()?;
         let mut names: Vec<String> = Vec::new();
-        let starts = binaries.iter().enumerate().map(|(binary, processes)| {
-            let start = names.len();
-            names.extend((0..processes.tests.len()).map(|test| across.id(binary, test)));
-            start
-        });
-        let starts: Vec<usize> = starts.collect();
+        let starts: Vec<usize> = binaries
+            .iter()
+            .enumerate()
+            .map(|(binary, processes)| {
+                let start = names.len();
+                names.extend((0..processes.tests.len()).map(|test| across.id(binary, test)));
+                start
+            })
+            .collect();
         for found in found {
             let (binary, test) = found.test;
             let id = id(binary, test);
@@ -283,8 +289,8 @@ impl OrderCampaign<'_> {
                 order.state = found.state;
             }
             let before = dependence.sets[0].iter().filter(|_| dependence.passes_alone);
-            let before = before.map(|test| names[*test].clone());
-            let spec = processes.spec(test).after(before.collect());
+            let names_before = before.map(|test| names[*test].clone()).collect();
+            let spec = processes.spec(test).after(names_before);
             order::fail(report, processes.suite, &spec, Some(&found.end), &options);
         }
         if let Some(first) = tests.first_mut() {
@@ -293,14 +299,14 @@ impl OrderCampaign<'_> {
         Some(())
     }
 
-    /// Says of the stable ones of these tests, each with its report, which race with another one.
+    /// Adds to the reports of stable tests which of them race with another test.
     fn add_races(
         &self,
         states: &States<'_>,
         processes: &Processes<'_>,
         found: &BinaryResult,
         uses: &[Use<'_>],
-        (asked, reports): (&[usize], &mut [TestReport]),
+        (requested, reports): (&[usize], &mut [TestReport]),
     ) {
         let is_polluter = |first: usize, then: usize| {
             let mut suspects = found.suspects.iter().filter(|suspect| suspect.test == then);
@@ -309,17 +315,21 @@ impl OrderCampaign<'_> {
                 dependence.sets.iter().flatten().any(|polluter| *polluter == first)
             })
         };
-        let stable = asked.iter().zip(&*reports).filter(|(_, report)| report.verdict.passes());
-        let stable: Vec<usize> = stable.map(|(test, _)| *test).collect();
+        let stable: Vec<usize> = requested
+            .iter()
+            .zip(&*reports)
+            .filter(|(_, report)| report.verdict.passes())
+            .map(|(test, _)| *test)
+            .collect();
         let time = found.suite.and_then(|suite| self.time_for(suite));
         let races = Races {
             processes,
             states,
-            is_asked: &|test| stable.contains(&test),
+            is_selected: &|test| stable.contains(&test),
             is_polluter: &is_polluter,
             known: KnownAccesses::default(),
             traced: KnownAccesses::default(),
-            budget: self.asked.interleavings(processes.tests.len(), time),
+            budget: self.order_options.interleavings(processes.tests.len(), time),
             before: processes.started(),
             start: Instant::now(),
             stop: self.stop.half(),
@@ -342,19 +352,24 @@ impl OrderCampaign<'_> {
             ));
         }
         if !tried.waiting.is_empty() {
-            let waiting = tried.waiting.iter();
-            let waiting = waiting.map(|test| format!("`{}`", processes.tests[*test].name));
+            let waiting: Vec<String> = tried
+                .waiting
+                .iter()
+                .map(|test| format!("`{}`", processes.tests[*test].name))
+                .collect();
             self.note(format!(
                 "other tests of `{id}` did not run at all accesses of {}: one such run took \
                  seconds, as where tests wait for each other",
-                waiting.collect::<Vec<_>>().join(", ")
+                waiting.join(", ")
             ));
         }
         if let Some(first) = reports.first_mut() {
             first.runs += races.made();
         }
         for race in tried.found {
-            let Some(place) = asked.iter().position(|test| *test == race.test) else { continue };
+            let Some(place) = requested.iter().position(|test| *test == race.test) else {
+                continue;
+            };
             let report = &mut reports[place];
             let end = processes.end(race.test, race.run, true);
             let options = processes.options_of(race.test);
@@ -364,20 +379,20 @@ impl OrderCampaign<'_> {
     }
 }
 
-/// The tests of a binary that may run before others, in their original order.
+/// Returns the tests of a binary that may run before others, in their original order.
 fn tests_of<'s>(selected: &Selected<'s>) -> Vec<&'s TestCase> {
     let tests = selected.suite.tests.iter();
     let may_run = |case: &&TestCase| !case.ignored || is_run(selected, case);
     tests.filter(may_run).collect()
 }
 
-/// Whether a test is requested.
+/// Returns whether a test is requested.
 fn is_run(selected: &Selected<'_>, case: &TestCase) -> bool {
     selected.tests.iter().any(|(known, is_run)| *is_run && known.name == case.name)
 }
 
-/// The symbols of an executable. Without them there is still the environment, the folder and the
-/// files.
+/// Returns the symbols of an executable. Without symbols only statics are missing; the environment,
+/// the working directory and files are still compared.
 fn symbols_of(suite: &Suite) -> Symbols {
     let symbols = Symbols::of(&suite.binary.executable).unwrap_or_default();
     symbols.in_sources(suite.binary.moved.as_ref())

@@ -1,8 +1,9 @@
 //! One test process: started, watched, and ended whatever it does.
 //!
-//! Only the pipe of its output is waited for: it ends when the process ends, unless the test closed
-//! its output, or left a child that holds it. Both are noticed by looking at the process itself,
-//! every `TICK` at the latest, so that nothing a test does can make the driver hang.
+//! The driver waits only for the pipe of the process's output. The pipe closes when the process
+//! ends, unless the test closed its output, or left a child that holds it. To notice both, the
+//! driver also checks the process itself, at least once every `TICK`. So no test can make the
+//! driver hang.
 
 mod addresses;
 mod confined;
@@ -21,7 +22,7 @@ mod stacks;
     any(target_arch = "x86_64", target_arch = "aarch64")
 )))]
 mod stacks {
-    /// Nothing is known of the threads of a process here.
+    /// Returns no stacks: they cannot be read on this platform.
     pub(super) const fn of(_process: super::Pid) -> Vec<Vec<u64>> {
         Vec::new()
     }
@@ -46,53 +47,52 @@ use self::watch::Watch;
 use super::output::Output;
 use super::stop::StopFlag;
 
-/// How long the processes that a test leaves may take to end by themselves.
+/// Time for processes that a test left to end by themselves.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(100);
 
-/// How many times the start of a process is tried while a resource is exhausted.
+/// Number of attempts to start a process while a resource is exhausted.
 const START_ATTEMPTS: u32 = 5;
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It exited with this code.
+    /// The process exited with this code.
     Exited(i32),
-    /// This signal ended it.
+    /// This signal ended the process.
     Signalled(i32),
-    /// It took too long and was killed.
+    /// The process reached its time limit and was killed.
     TimedOut,
-    /// The campaign was stopped, and it was killed.
+    /// The campaign was stopped, and the process was killed.
     Stopped,
 }
 
 impl End {
-    /// Whether nobody ended the process.
+    /// Returns whether the process ended without being killed by this program.
     const fn is_by_itself(self) -> bool {
         matches!(self, End::Exited(_) | End::Signalled(_))
     }
 }
 
-/// What is known of a process that has ended.
+/// Result of a process that has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// How it ended.
+    /// How the process ended.
     pub end: End,
-    /// What it wrote.
+    /// Output of the process.
     pub output: Output,
-    /// Where its threads were when it took too long: return addresses in the program, relative to
-    /// where it is loaded, the innermost first; those that ran before those that waited.
+    /// Stacks of its threads at the time limit: return addresses in the program, relative to where
+    /// it is loaded, the innermost first. Running threads come before waiting threads.
     pub stacks: Vec<Vec<u64>>,
-    /// Whether it left a process that had to be killed, whatever session that is in, or that holds
-    /// its output.
+    /// Whether it left a process that had to be killed, in any session, or that holds its output.
     pub left_child: bool,
 }
 
 /// Starts `command` in a separate process group, without input, and waits for its end or for
-/// `timeout`. When this returns, the whole group has ended, and so has what left it (a daemon),
-/// unless that may be of another run that is under way: then it ends with that.
+/// `timeout`. When this returns, the whole group has ended. Processes that left the group (daemons)
+/// have ended too, unless one may belong to another run in progress: that run then ends it.
 ///
-/// Costs no thread, and one pipe, above starting and waiting for the process. On Linux this makes
-/// the calling process a child subreaper (prctl(2)).
+/// Costs no thread, and one pipe, in addition to starting and waiting for the process. On Linux
+/// this makes the calling process a child subreaper (prctl(2)).
 ///
 /// # Errors
 /// When the process cannot be started.
@@ -102,7 +102,7 @@ pub fn run(mut command: Command, timeout: Duration, stop: &StopFlag) -> io::Resu
     watched(command, Some(reader), timeout, &|| None, stop)
 }
 
-/// As [`run`], but when the time is over, it may be given `more`.
+/// Like [`run`], but calls `more` at the time limit, which may grant additional time.
 ///
 /// # Errors
 /// As [`run`].
@@ -117,7 +117,7 @@ pub fn run_longer(
     watched(command, Some(reader), timeout, more, stop)
 }
 
-/// As [`run`], but what the process writes goes where ours goes, as it comes, and is not kept.
+/// Like [`run`], but the process writes to our own output, and nothing is captured.
 ///
 /// # Errors
 /// As [`run`].
@@ -125,7 +125,7 @@ pub fn run_shown(command: Command, timeout: Duration, stop: &StopFlag) -> io::Re
     watched(command, None, timeout, &|| None, stop)
 }
 
-/// Starts a process whose output, if it is kept, comes from `reader`, and waits for its end.
+/// Starts a process and waits for its end. Its output, if captured, comes from `reader`.
 fn watched(
     mut command: Command,
     reader: Option<PipeReader>,
@@ -138,14 +138,15 @@ fn watched(
     let mark = mark::given(&command);
     let mut guarded = Guarded::announced(mark.as_deref());
     let (child, run) = leftover::start(&mut command, mark, start)?;
-    // It holds the writing end of the pipe.
+    // The command holds the writing end of the pipe, so the pipe would never close.
     drop(command);
     let group =
         Pid::from_raw(i32::try_from(child.id()).expect("a process id is positive and fits"));
     guarded.started(group);
     let mut watch = Watch::new(child, group, reader);
-    let ended = watch.wait(Instant::now().checked_add(timeout), more, stop);
-    let ended = ended.and_then(|end| Ok((end, watch.end_group(end)?)));
+    let ended = watch
+        .wait(Instant::now().checked_add(timeout), more, stop)
+        .and_then(|end| Ok((end, watch.end_group(end)?)));
     match ended {
         Ok((end, left_child)) => {
             let is_by_itself = end.is_by_itself();
@@ -162,7 +163,7 @@ fn watched(
 }
 
 /// Starts a process. Retries after a pause if resources are short, as they may be while many tests
-/// run. Also retries if the executable is opened for writing, as it may be in a child that another
+/// run. Also retries if the executable is open for writing, as it may be in a child that another
 /// thread has just forked.
 fn start(command: &mut Command) -> io::Result<Child> {
     static STARTED: AtomicU32 = AtomicU32::new(0);
@@ -191,31 +192,30 @@ fn start(command: &mut Command) -> io::Result<Child> {
     command.spawn()
 }
 
-/// Takes the next process numbers, so that the process that is started then has another one. A
-/// thread takes one too, and is cheaper.
+/// Uses up process ids, so that the next process does not always get the next one. A thread uses an
+/// id too, and is cheaper than a process.
 fn skip_numbers(skipped: u32) {
     for _ in 0..skipped {
-        // Where no thread can be had, the number is only less varied.
+        // If no thread can be started, ids vary less. That is acceptable.
         if let Ok(thread) = thread::Builder::new().spawn(|| {}) {
             let _ = thread.join();
         }
     }
 }
 
-/// How many process numbers are taken before the `started`th process is started. Each run of a test
-/// alone uses up equally many, so that without this all would have, for example, an even one.
+/// Returns how many process ids to use up before the `started`th process. Each run of a lone test
+/// uses the same number of ids, so that otherwise all could have an even id, for example.
 const fn skipped(started: u32) -> u32 {
     let mixed = started.wrapping_mul(0x9e37_79b9);
     (mixed ^ mixed >> 15).wrapping_mul(0x85eb_ca6b) >> 30
 }
 
-/// Makes this process the parent of orphans among its descendants, where the platform can.
+/// Makes this process the parent of orphans among its descendants, if the platform supports it.
 fn adopt_orphans() {
     #[cfg(target_os = "linux")]
     {
         static ONCE: std::sync::Once = std::sync::Once::new();
-        // Known to every Linux since 3.4; without it, orphans are left to init as on other
-        // platforms.
+        // Linux supports this since 3.4. Without it, init adopts orphans, as on other platforms.
         ONCE.call_once(|| {
             let _ = nix::sys::prctl::set_child_subreaper(true);
         });

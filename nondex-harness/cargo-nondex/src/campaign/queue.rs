@@ -1,19 +1,20 @@
 //! The executor: one queue of runs for all cores.
 //!
-//! First come the clean runs of all tests, then whatever the tests ask for that have taken the
-//! least time, and the searches last. So when the [budget](super::budget) is spent, each test has
-//! had about as much time as any other, and cheap ones have had all their runs. One core of several
-//! makes those of the test that took the most time: it would still run long after all others.
+//! The clean runs of all tests come first. Then come requested runs, those of the tests that have
+//! used the least time first. Searches come last. So when the [budget](super::budget) is spent, all
+//! tests have had about equal time, and cheap tests have had all their runs. One core of several
+//! works on the test that has used the most time, which would otherwise still run long after all
+//! others.
 //!
-//! When the runs that a test requested have ended, they are added to its others, in the order of
-//! the request, and the judge decides what it needs next. So what is concluded from them does not
-//! depend on which run ended first.
+//! When all runs that a test requested have ended, they are added to its other runs in the order of
+//! the request. The judge then decides what the test needs next. So a conclusion does not depend on
+//! which run ended first.
 //!
-//! Different tests run at once, as in cargo test and nextest, but hardly ever two runs of one test:
-//! many write to a place that is their own and no other test's. Where a run takes long, it is made
-//! [confined](Setting::Confined), at once with others of its test when there is nothing else to do.
-//! Of the tests of a group only as many run at once as it allows; heavy tests take several slots.
-//! Runs that are wanted [alone](crate::judge::isolation) come last, one at a time.
+//! Different tests run concurrently, as in cargo test and nextest. Two runs of one test seldom do:
+//! many tests write to a path that no other test uses. Long runs are [confined](Setting::Confined),
+//! and run concurrently with others of their test when a core is free. A test group limits how many
+//! of its tests run at a time, and heavy tests take several slots. Runs that must be
+//! [alone](crate::judge::isolation) come last, one at a time.
 
 mod pause;
 mod place;
@@ -37,40 +38,41 @@ use crate::judge::missing::Purpose;
 use crate::judge::run::Run;
 use crate::judge::slots::Required;
 
-/// What the executor runs, and asks what to run.
+/// Source of runs and judgements for the executor.
 pub trait Workload: Sync {
-    /// The test's id, for the listener.
+    /// Returns the test's id, for the progress listener.
     fn id(&self, test: usize) -> String;
 
-    /// Runs of a test that were made before.
+    /// Returns runs of a test that were made before this campaign.
     fn known(&self, _test: usize) -> Vec<(RunSpec, Run)> {
         Vec::new()
     }
 
-    /// What follows from the runs of a test.
+    /// Concludes from the runs of a test.
     ///
     /// # Errors
-    /// What it needs first.
+    /// What the test needs before there is a conclusion.
     fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Need>;
 
-    /// Makes what these tests need besides runs, all of the same kind, and adds it to their `runs`,
-    /// which are those of all tests; without some when it is stopped. Nothing else runs meanwhile.
+    /// Provides what these tests need besides runs, all of the same kind, and adds it to `runs`.
+    /// `runs` has the runs of all tests. Some results are missing when the campaign is stopped. No
+    /// other run is in progress meanwhile.
     fn fulfil(&self, _needs: &[(usize, Need)], _runs: &mut [Runs]) {}
 
-    /// Whether it is worth while to make runs of a test at once, after these.
+    /// Returns whether the test's runs so far are long enough to make further runs concurrently.
     fn takes_long(&self, _test: usize, _runs: &Runs) -> bool {
         false
     }
 
-    /// What a run of a test takes of the job slots and of its test group.
+    /// Returns how many job slots a run of a test takes, and its test group.
     fn required(&self, _test: usize) -> Required {
         Required::default()
     }
 
-    /// Makes one run, with this time limit if it is not the usual one.
+    /// Makes one run, with time limit `limit` instead of the usual one if given.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why there is no run.
     fn run(
         &self,
         test: usize,
@@ -79,60 +81,60 @@ pub trait Workload: Sync {
         setting: Setting,
     ) -> Result<Run, Unmade>;
 
-    /// All is known about a test.
+    /// Receives the final judgement of a test.
     fn judged(&self, test: usize, runs: &Runs, judgement: &Judgement);
 
-    /// Whether a test that was judged counts as a failure.
+    /// Returns whether a judged test counts as a failure.
     fn is_failure(&self, _test: usize) -> bool {
         false
     }
 
-    /// The maximum number of tests has failed: no other one is begun.
+    /// Receives notice that the maximum number of tests has failed. No further test is begun.
     fn cancelled(&self) {}
 }
 
-/// Maximum number of runs of one test at once: each needs as much memory as the others.
+/// Maximum number of concurrent runs of one test, because each needs as much memory as the others.
 const MAX_AT_ONCE: usize = 8;
 
-/// The runs of one test, and the judgement unless the executor was stopped before there was one.
+/// The runs of one test, with the judgement unless the executor was stopped before it.
 #[derive(Clone, Debug)]
 pub struct Concluded {
-    /// Its runs.
+    /// Runs of the test.
     pub runs: Runs,
-    /// What follows.
+    /// Conclusion about the test.
     pub judgement: Option<Judgement>,
-    /// What this program itself panicked with, if it did so with this test, which was then given
+    /// Message of a panic of this program itself while it worked on this test, which it then gave
     /// up.
     pub panic: Option<String>,
-    /// Whether it was not begun, because others had failed.
+    /// Whether the test was not begun because others had failed.
     pub is_cancelled: bool,
 }
 
-/// What was done.
+/// Result of [`execute`].
 #[derive(Clone, Debug)]
 pub struct Executed {
-    /// One for each test.
+    /// Result of each test.
     pub tests: Vec<Concluded>,
-    /// Whether it was stopped before everything was done.
+    /// Whether the executor was stopped before everything was done.
     pub stopped: bool,
 }
 
-/// How runs are made, and until when.
+/// How runs are made, and when to stop.
 #[derive(Debug)]
 pub struct Means<'a> {
-    /// Number of runs at a time.
+    /// Maximum number of concurrent runs.
     pub jobs: NonZeroUsize,
-    /// Whether runs are left out whose outcome follows from another run.
+    /// Whether to leave out runs whose outcome follows from another run.
     pub prune: bool,
-    /// How long it explores.
+    /// Limit on the time spent exploring.
     pub budget: &'a Budget,
-    /// What ends it.
+    /// Flag that stops the executor.
     pub stop: &'a StopFlag,
-    /// Number of failures after which no other test is begun.
+    /// Number of failures after which no further test is begun.
     pub max_fail: Option<NonZeroUsize>,
 }
 
-/// Runs `tests` tests until all is concluded or it is stopped.
+/// Runs `tests` tests until all are concluded or the executor is stopped.
 pub fn execute(
     workload: &dyn Workload,
     tests: usize,
@@ -165,7 +167,8 @@ pub fn execute(
             executor.work_all();
             executor.fulfil(stage);
         }
-        // Where a plain build shows that too few have failed, the others are begun after all.
+        // A plain build can show that a failure does not count. Tests held back by `max_fail` then
+        // begin.
         if means.stop.is_set() || !executor.lock().is_left() {
             break;
         }
@@ -173,23 +176,31 @@ pub fn execute(
     let state = executor.state.into_inner().unwrap_or_else(PoisonError::into_inner);
     let is_cancelled = state.has_failed() && !means.stop.is_set();
     let mut unfinished = state.unfinished;
-    let tests = state.tests.into_iter().map(|mut test| {
-        let is_cancelled = is_cancelled && test.is_waiting();
-        unfinished -= usize::from(is_cancelled);
-        test.add_batch();
-        Concluded { runs: test.runs, judgement: test.judgement, panic: test.panic, is_cancelled }
-    });
-    let tests: Vec<Concluded> = tests.collect();
+    let tests: Vec<Concluded> = state
+        .tests
+        .into_iter()
+        .map(|mut test| {
+            let is_cancelled = is_cancelled && test.is_waiting();
+            unfinished -= usize::from(is_cancelled);
+            test.add_batch();
+            Concluded {
+                runs: test.runs,
+                judgement: test.judgement,
+                panic: test.panic,
+                is_cancelled,
+            }
+        })
+        .collect();
     if tests.iter().any(|test| test.is_cancelled) {
         workload.cancelled();
     }
     Executed { stopped: unfinished > 0 || state.is_cut, tests }
 }
 
-/// Does what may panic, without the lock, so that nobody sees anything half done.
+/// Runs code that may panic, without the lock, so that no other thread sees a partial update.
 ///
 /// # Errors
-/// What it panicked with.
+/// The message of the panic.
 pub(super) fn attempt<T>(action: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(action)).map_err(|value| {
         let text = value.downcast_ref::<&str>().map(|text| (*text).to_owned());
@@ -206,9 +217,9 @@ struct Executor<'a> {
     jobs: usize,
     tests: usize,
     state: Mutex<State>,
-    /// Signalled when the queue grows, a test is finished, or the executor was stopped. A run that
-    /// ends makes one more run possible, which the same thread takes, unless its test is in a group
-    /// or took several slots.
+    /// Signalled when the queue grows, a test is finished, or the executor is stopped. A run that
+    /// ends makes room for one more, which the same thread takes. It signals only if the ended
+    /// run's test is in a group or took several slots.
     changed: Condvar,
 }
 
@@ -226,7 +237,7 @@ impl Executor<'_> {
         });
     }
 
-    /// Takes runs from the queue until no test needs one, see [`State::take`].
+    /// Takes runs from the queue until no test needs one; see [`State::take`].
     fn work(&self, longest: bool) {
         let mut state = self.lock();
         while !state.is_idle() && !self.stop.is_set() {
@@ -250,7 +261,7 @@ impl Executor<'_> {
                 self.progress.finished(&id, &spec, &run.outcome);
                 if spec.cover {
                     self.progress.covered(&id, &run.covered);
-                    // It is much, and nobody else asks for it.
+                    // The list is large, and nothing else reads it.
                     run.covered = [].into();
                 }
                 Ok(run)
@@ -262,7 +273,7 @@ impl Executor<'_> {
             match made {
                 Ok(Err(Unmade::Stopped)) => break,
                 Ok(Err(Unmade::Unconfined)) => {
-                    // Once the others of its test that are confined have ended.
+                    // Queue the run again, to start when the confined runs of its test have ended.
                     let test = &mut state.tests[turn.test];
                     test.is_confinable = false;
                     test.setting = Setting::Shared;
@@ -279,7 +290,7 @@ impl Executor<'_> {
                     if test.purpose == Purpose::Explain {
                         self.budget.explained(run.took, test.is_alone);
                     }
-                    // Its further runs would come after the first ones of all other tests.
+                    // Further runs of this test would come after the first runs of all other tests.
                     test.is_failing |= !run.passed();
                     test.batch[turn.index].1 = Some(run);
                     test.open -= 1;
@@ -296,11 +307,11 @@ impl Executor<'_> {
             }
         }
         drop(state);
-        // The others look again whether there is anything to wait for.
+        // The other workers check again whether there is anything left to wait for.
         self.changed.notify_all();
     }
 
-    /// Has what tests need in this stage made, and judges them with that.
+    /// Provides what tests need in this stage, and judges the tests with it.
     fn fulfil(&self, stage: usize) {
         let mut state = self.lock();
         let mut needs = Vec::new();
@@ -330,9 +341,11 @@ impl Executor<'_> {
         }
     }
 
-    /// Adds the results of a test's batch to its runs, asks what it needs next, and has it judged
-    /// when that is nothing: without the lock. The test is busy meanwhile, so nobody else touches
-    /// it.
+    /// Adds the results of a test's batch to its runs, and determines what it needs next. Judges
+    /// the test when it needs nothing more.
+    ///
+    /// Conclusions and judgements are made without the lock. The test is marked busy meanwhile, so
+    /// no other worker touches it.
     fn advance<'s>(
         &'s self,
         mut state: MutexGuard<'s, State>,
@@ -373,12 +386,12 @@ impl Executor<'_> {
                 }
             }
             Ok(Err(Need::Runs(missing))) => {
-                // The only test is believed to run alone: how long others take must not matter to
-                // it.
+                // A lone test is expected to run undisturbed, so the timing of concurrent runs must
+                // not affect it. Scheduled runs do not depend on timing.
                 let mut specs = missing.experiments.iter();
-                let may_meet = self.tests > 1 || specs.all(RunSpec::is_scheduled);
-                let confined = takes_long && self.jobs > 1 && may_meet;
-                state.ask(index, missing, confined);
+                let may_overlap = self.tests > 1 || specs.all(RunSpec::is_scheduled);
+                let confined = takes_long && self.jobs > 1 && may_overlap;
+                state.request(index, missing, confined);
             }
             Ok(Err(need)) => state.tests[index].need = Some(need),
             Err(panic) => state.give_up(index, panic),

@@ -59,7 +59,7 @@ pub(super) struct Races<'a> {
     pub(super) processes: &'a Processes<'a>,
     pub(super) states: &'a States<'a>,
     /// Whether races of this test are searched.
-    pub(super) is_asked: &'a dyn Fn(usize) -> bool,
+    pub(super) is_selected: &'a dyn Fn(usize) -> bool,
     /// Whether it is known that the second test fails after the first one.
     pub(super) is_polluter: &'a dyn Fn(usize, usize) -> bool,
     /// The accesses to statics that are known.
@@ -149,9 +149,9 @@ impl Races<'_> {
         let required = |test: usize| self.processes.required([test].into_iter());
         let is_wanted = |pair: [usize; 2]| {
             let [outer, inner] = pair.map(|place| uses[place].test);
-            let is_asked = (self.is_asked)(outer) || (self.is_asked)(inner);
+            let is_selected = (self.is_selected)(outer) || (self.is_selected)(inner);
             // Tests of a group that never run at the same time cannot disturb each other.
-            is_asked && !required(outer).excludes(&required(inner))
+            is_selected && !required(outer).excludes(&required(inner))
         };
         let plan = interleavings::plan(&numbered, &shared, &is_wanted);
         (states, plan)
@@ -204,7 +204,7 @@ impl Races<'_> {
 
     /// Whether a race of this test is still looked for.
     fn is_open(&self, test: usize, tried: &TriedRaces) -> bool {
-        (self.is_asked)(test) && !tried.is_known(test)
+        (self.is_selected)(test) && !tried.is_known(test)
     }
 
     /// Interleaves two tests, and adds what fails of that. `None` when it was stopped.

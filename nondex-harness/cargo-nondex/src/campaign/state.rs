@@ -1,5 +1,5 @@
-//! What a test that depends on others shares with them: what they leave changed, proven by putting
-//! only that back.
+//! State through which a test depends on other tests. A part of the state is confirmed by restoring
+//! only that part before the test.
 
 mod numbers;
 
@@ -18,50 +18,49 @@ use crate::project::symbols::{Static, Symbols};
 use crate::report::schema::{Line, SharedState, TestReport, WrittenLine};
 use crate::report::workspace::Workspace;
 
-/// Maximum number of parts of the state that are put back one by one, of all that the tests leave
-/// changed.
+/// Maximum number of changed parts of the state that are restored one by one.
 const MAX_PARTS: usize = 24;
 
-/// Where the temporary files of these processes are, which are made one after the other.
+/// Index of the directory for temporary files of these processes, which run one after the other.
 pub(super) const PLACE: usize = 0;
 
-/// What a folder is called that is no more.
+/// Value shown for a removed folder.
 const REMOVED: &str = "(removed)";
 
-/// The panic hook, among std's statics.
+/// Symbol of the panic hook among std's statics.
 const HOOK: &str = "std::panicking::HOOK";
 
-/// What is known of a binary's state.
+/// State of the tests of one binary.
 pub(super) struct States<'a> {
     processes: &'a Processes<'a>,
     symbols: &'a Symbols,
     workspace: &'a Workspace,
-    /// Whether accesses to statics could not be seen.
+    /// Whether an access to a static could not be observed.
     unseen: Cell<bool>,
 }
 
-/// Number of bytes that can be watched at once.
+/// Number of bytes that can be watched at the same time.
 const WATCHED: usize = 32;
 
-/// Maximum number of places of a large static that are watched, one after the other, for the lines.
+/// Maximum number of places in a large static that are watched, one after the other, to find lines.
 const MAX_PLACES: usize = 4;
 
-/// A part of the state that is left changed.
+/// A part of the state that tests leave changed.
 pub(super) struct Part<'s> {
     pub(super) state: StateId,
     known: Option<&'s Static>,
     after: Option<String>,
-    /// Which bytes of a static were changed.
+    /// The bytes of a static that changed.
     changed: Vec<StateId>,
-    /// Whether the outcome is that of a run alone when only this is put back, or this and the
-    /// others that are confirmed.
+    /// Whether restoring only this part, or all confirmed parts together, gives the test its
+    /// outcome alone.
     confirmed: bool,
-    /// Whether it is enough to put back that its lock is not poisoned.
+    /// Whether restoring the poison flag of its lock is enough.
     is_poisoned: bool,
 }
 
 impl Part<'_> {
-    /// One that has no symbol.
+    /// Creates a part that has no symbol.
     pub(super) const fn of(state: StateId) -> Self {
         Part {
             state,
@@ -73,14 +72,14 @@ impl Part<'_> {
         }
     }
 
-    /// Whether this is a folder with the other one somewhere in it.
+    /// Returns whether this is a folder that contains the other part.
     fn is_folder_of(&self, other: &Part<'_>) -> bool {
         let kinds = [&self.state, &other.state].map(|state| state.kind);
         let [folder, file] = [&self.state, &other.state].map(|state| Path::new(&state.name));
         kinds == [StateKind::File; 2] && folder != file && file.starts_with(folder)
     }
 
-    /// The poison flags among what was changed.
+    /// Returns the poison flags among the changed bytes.
     fn poison_flags(&self) -> Vec<StateId> {
         let Some(known) = self.known else { return Vec::new() };
         let flags = known.poison_flags.iter().map(|flag| known.bytes.start + flag);
@@ -91,9 +90,10 @@ impl Part<'_> {
         flags.filter(is_changed).map(|flag| self.of_bytes(flag, 1)).collect()
     }
 
-    /// What is watched for its lines, one after the other: of what is larger than can be watched,
-    /// from where it was changed. Of the rest, what was changed comes first: a test that only looks
-    /// at what a lock protects writes to the lock.
+    /// Returns the places to watch, one after the other, to find the lines that use this part. A
+    /// static that is too large to watch is watched from its first changed bytes. In a small
+    /// static, the changed bytes come first: a test that only reads data behind a lock writes the
+    /// lock's bytes.
     fn places(&self) -> Vec<StateId> {
         let Some(known) = self.known else { return vec![self.state.clone()] };
         if self.is_poisoned {
@@ -118,7 +118,7 @@ impl Part<'_> {
         places
     }
 
-    /// The bytes of a static from the first that was changed to the last.
+    /// Returns the bytes of a static from the first to the last that changed.
     fn changed_within(&self, bytes: &Range<usize>) -> Option<StateId> {
         let changed = || self.changed.iter().filter_map(StateId::bytes);
         let start = changed().map(|(start, _)| start).min()?.max(bytes.start);
@@ -132,7 +132,7 @@ impl Part<'_> {
 }
 
 impl<'a> States<'a> {
-    /// Of the executable with these symbols.
+    /// Creates the states for the executable with these symbols.
     pub(super) const fn new(
         processes: &'a Processes<'a>,
         symbols: &'a Symbols,
@@ -141,20 +141,20 @@ impl<'a> States<'a> {
         States { processes, symbols, workspace, unseen: Cell::new(false) }
     }
 
-    /// Whether accesses to statics were requested that cannot be seen on this machine.
+    /// Returns whether accesses to statics were requested that this machine cannot observe.
     pub(super) const fn is_unseen(&self) -> bool {
         self.unseen.get()
     }
 
-    /// Whether the accesses of a run cannot be seen, which is kept in mind.
+    /// Returns whether the accesses of a run could not be observed, and remembers it.
     pub(super) fn note_unseen(&self, run: &Run) -> bool {
         let is_unseen = run.accesses.iter().any(|access| access.unseen);
         self.unseen.set(self.unseen.get() || is_unseen);
         is_unseen
     }
 
-    /// Writes into the report of `test` what `before` leave changed that gives it another outcome
-    /// than alone, where it passes or not; or why that is not known.
+    /// Writes to the report of `test` which state `before` leaves changed so that the outcome
+    /// differs from the outcome alone, which `passes_alone` states. If that is unknown, writes why.
     pub(super) fn describe(
         &self,
         before: &[usize],
@@ -162,7 +162,7 @@ impl<'a> States<'a> {
         passes_alone: bool,
         report: &mut TestReport,
     ) {
-        let found = self.found(before, test, passes_alone).unwrap_or_default();
+        let found = self.shared(before, test, passes_alone).unwrap_or_default();
         if found.is_empty() && !self.processes.stop.is_set() {
             report.notes.push(self.why_unknown(before, test));
         }
@@ -171,15 +171,15 @@ impl<'a> States<'a> {
         }
     }
 
-    /// Returns why no state is named: the tests leave none that is looked at, or the process that
-    /// looks at it does not come to its end.
+    /// Returns why no state is named. Either the tests change no state that is compared, or the
+    /// process that compares state has a different outcome.
     fn why_unknown(&self, before: &[usize], test: usize) -> String {
         let usual = self.run(before, test, &|_| {});
-        let looking = self.run(before, test, &|tests| tests.changes = true);
-        let ends = |runs: Option<Vec<Run>>| {
+        let comparing = self.run(before, test, &|tests| tests.changes = true);
+        let outcomes = |runs: Option<Vec<Run>>| {
             runs.unwrap_or_default().into_iter().map(|run| run.outcome).collect::<Vec<_>>()
         };
-        let why = if ends(usual) == ends(looking) {
+        let why = if outcomes(usual) == outcomes(comparing) {
             "no static, variable, file or other state that is compared is left changed"
         } else {
             "the process that compares it has a different outcome, as where an allocator \
@@ -188,8 +188,13 @@ impl<'a> States<'a> {
         format!("what they share is not known: {why}")
     }
 
-    /// The same; `None` when it was stopped, or nothing was recorded.
-    fn found(&self, before: &[usize], test: usize, passes_alone: bool) -> Option<Vec<SharedState>> {
+    /// Returns the shared state; `None` when it was stopped, or nothing was recorded.
+    fn shared(
+        &self,
+        before: &[usize],
+        test: usize,
+        passes_alone: bool,
+    ) -> Option<Vec<SharedState>> {
         let recorded = self.run(before, test, &|tests| tests.changes = true)?;
         let (_, first) = recorded.split_last()?;
         let mut all = self.parts(first.iter().flat_map(|run| run.states.iter()));
@@ -197,9 +202,9 @@ impl<'a> States<'a> {
         all.sort_by_key(|part| part.state.kind.is_held());
         all.truncate(MAX_PARTS);
         let first = all.partition_point(|part| !part.state.kind.is_held());
-        let is_proven = |put_back: Vec<StateId>| {
-            let restored = self.run(before, test, &|tests| tests.put_back.clone_from(&put_back))?;
-            Some(restored.last()?.passed() == passes_alone)
+        let is_proven = |restored: Vec<StateId>| {
+            let runs = self.run(before, test, &|tests| tests.put_back.clone_from(&restored))?;
+            Some(runs.last()?.passed() == passes_alone)
         };
         let proof = Proof::of(first, all.len(), |places| {
             is_proven(places.iter().map(|place| all[*place].state.clone()).collect())
@@ -213,7 +218,7 @@ impl<'a> States<'a> {
             let flags: Vec<StateId> = part.poison_flags().iter().map(StateId::cleared).collect();
             part.is_poisoned = !proof.is_joint() && !flags.is_empty() && is_proven(flags)?;
         }
-        // A folder is put back with all that is in it.
+        // Restoring a folder restores its contents too, so the folder itself is not the cause.
         let has_inside = |part: &Part<'_>| {
             all.iter().filter(|other| other.confirmed).any(|other| part.is_folder_of(other))
         };
@@ -224,10 +229,12 @@ impl<'a> States<'a> {
             }
             let mut found = self.named(part);
             found.joint = proof.is_joint();
-            // It may be requested only where the others are as the test finds them alone.
-            let others = all.iter().filter(|other| other.confirmed && found.joint);
-            let others = others.filter(|other| other.state != part.state);
-            let others: Vec<StateId> = others.map(|other| other.state.clone()).collect();
+            // The test may use this part only where the other parts are as in a run alone.
+            let others: Vec<StateId> = all
+                .iter()
+                .filter(|other| other.confirmed && found.joint && other.state != part.state)
+                .map(|other| other.state.clone())
+                .collect();
             for place in part.places() {
                 if found.written.is_some() && found.read.is_some() {
                     break;
@@ -239,8 +246,8 @@ impl<'a> States<'a> {
         Some(shared)
     }
 
-    /// Adds the lines that are not yet known: of the last change by the tests before, and of the
-    /// first access by the test.
+    /// Adds the lines that are still unknown: the last write by the tests before, and the first
+    /// access by the test.
     fn add_lines(
         &self,
         (before, test): (&[usize], usize),
@@ -269,8 +276,8 @@ impl<'a> States<'a> {
         Some(())
     }
 
-    /// What is left changed, each part once: whole statics, not those that are about how tests are
-    /// run.
+    /// Returns each part that was changed, once. A static is one part as a whole; statics of the
+    /// test harness itself are left out.
     pub(super) fn parts<'c>(
         &self,
         changes: impl Iterator<Item = &'c StateChange>,
@@ -298,13 +305,13 @@ impl<'a> States<'a> {
         parts
     }
 
-    /// Whether this is a file that processes outside of the campaign write.
+    /// Returns whether this is a file that processes outside of the campaign write.
     fn is_of_others(&self, state: &StateId) -> bool {
         let tree = self.processes.tree;
         state.kind == StateKind::File && tree.is_of_others(Path::new(&state.name))
     }
 
-    /// Whether this is a static of a dependency.
+    /// Returns whether this is a static of a dependency.
     pub(super) fn is_foreign(&self, state: &StateId) -> bool {
         let found = self.symbols.at(state);
         let cwd = &self.processes.suite.binary.cwd;
@@ -314,7 +321,7 @@ impl<'a> States<'a> {
         !found.is_empty() && !found.iter().any(is_own)
     }
 
-    /// A part of the state in the words of a report.
+    /// Returns a part of the state as a report shows it.
     pub(super) fn named(&self, part: &Part<'_>) -> SharedState {
         let kind = match part.known {
             Some(known) if known.name == HOOK => "hook",
@@ -339,7 +346,7 @@ impl<'a> States<'a> {
             defined: place.map(|(file, line)| {
                 let cwd = &self.processes.suite.binary.cwd;
                 let of_user = self.workspace.user_file(&file, cwd);
-                // That of a dependency is somewhere in cargo's own folder.
+                // The file of a dependency is below cargo's own folder.
                 let file = of_user.unwrap_or_else(|| portable_path(&file).to_owned());
                 Line { file, line }
             }),
@@ -347,12 +354,12 @@ impl<'a> States<'a> {
         }
     }
 
-    /// A path as it is shown: from the root of the workspace, if it is below that.
+    /// Returns a path as shown to people: relative to the workspace root if it is below that.
     pub(super) fn path(&self, path: &str) -> String {
         self.workspace.shown(path).to_owned()
     }
 
-    /// The user's line of an access.
+    /// Returns the nearest line of the user's code in the stack of an access.
     pub(super) fn line(&self, access: &AccessRecord) -> Option<Line> {
         let cwd = &self.processes.suite.binary.cwd;
         let (file, line) = self.workspace.nearest(&access.stack, cwd)?;

@@ -1,7 +1,7 @@
-//! The files of the project's folders as they were before any test ran, and how they are put back.
+//! Snapshot of the project's folders before any test runs, and their restoration.
 //!
-//! What a test leaves in the source tree every later process finds. Nothing is lost when it is put
-//! back: what was there is kept.
+//! Files that a test leaves in the source tree affect all later processes. Restoring loses nothing:
+//! the files of tests are moved away, not deleted.
 
 mod entries;
 mod writers;
@@ -16,34 +16,36 @@ use std::sync::{Mutex, PoisonError};
 use self::entries::{Content, Entries, TARGET, walk};
 use super::written_paths::WrittenPaths;
 
-/// The largest file whose content is kept, and how many bytes of all.
+/// Maximum size of a file whose content is saved, and of all such files together, in bytes.
 const MAX_FILE: u64 = 256 << 10;
 const MAX_ALL: u64 = 32 << 20;
 
 /// See the [module](self).
 #[derive(Debug)]
 pub struct Tree {
-    /// The folders that are looked at; none is where another one is looked into.
+    /// The folders that are compared. None is inside another one that is compared completely.
     roots: Vec<PathBuf>,
     before: Entries,
     contents: BTreeMap<PathBuf, Content>,
-    /// Where what tests left goes.
+    /// Folder to which files left by tests are moved.
     kept: PathBuf,
     next: AtomicU64,
     is_left: AtomicBool,
-    /// What processes outside of the campaign were seen to write. It is theirs for good.
+    /// Files that processes outside of the campaign were seen writing. They are never restored.
     foreign: Mutex<BTreeSet<PathBuf>>,
-    /// What the processes tell that they write.
+    /// Files that processes of the campaign report as written.
     written: WrittenPaths,
 }
 
 impl Tree {
-    /// The files below these folders now. What tests leave there is to go to `kept`.
+    /// Takes a snapshot of the files below these folders. Files that tests leave there go to
+    /// `kept`.
     pub fn of(folders: impl IntoIterator<Item = PathBuf>, kept: PathBuf) -> Self {
         let mut roots: Vec<PathBuf> = folders.into_iter().collect();
         roots.sort();
         roots.dedup_by(|inner, outer| {
-            // Of cargo's folder, only what is new is looked into.
+            // In cargo's target folder only new entries are compared, so a folder inside it stays a
+            // root.
             let is_target = outer.ends_with(TARGET);
             inner.strip_prefix(outer).is_ok_and(|within| {
                 let is_in_target = is_target || within.iter().any(|name| name == TARGET);
@@ -80,94 +82,93 @@ impl Tree {
         }
     }
 
-    /// No files at all.
+    /// Returns a snapshot of no files.
     pub fn none() -> Self {
         Tree::of([], PathBuf::new())
     }
 
-    /// Whether there are no folders, of which files could be put back.
+    /// Returns whether there are no folders, so that there is nothing to restore.
     pub const fn is_empty(&self) -> bool {
         self.roots.is_empty()
     }
 
-    /// What the processes of the campaign write.
+    /// Returns the files that the processes of the campaign write.
     pub(super) const fn written(&self) -> &WrittenPaths {
         &self.written
     }
 
-    /// Puts back what is different. What processes did not tell before counts no more.
+    /// Restores the files, and forgets all reported and unreported writes until now.
     pub(super) fn begin_anew(&self) {
         self.restore();
         self.written.begin_anew();
     }
 
-    /// Whether tests were seen to leave files.
+    /// Returns whether tests were seen leaving files.
     pub fn is_left(&self) -> bool {
         self.is_left.load(Ordering::Relaxed)
     }
 
-    /// What is different now and a test's; of what is new only the outermost folder.
+    /// Returns the paths that tests changed and that differ now. Of new paths, only the outermost
+    /// folder.
     pub(super) fn left(&self) -> Vec<PathBuf> {
         let mut now = Entries::new();
         for root in &self.roots {
             walk(root, Some(&self.before), &mut now);
         }
-        let gone = self.before.keys().filter(|path| !now.contains_key(*path));
+        let gone = self.before.keys().filter(|path| !now.contains_key(*path)).cloned();
         let new = now.iter().filter(|(path, entry)| {
             let is_within = path.parent().is_some_and(|parent| {
                 now.contains_key(parent) && !self.before.contains_key(parent)
             });
             self.before.get(*path) != Some(*entry) && !is_within
         });
-        let gone: Vec<PathBuf> = gone.cloned().collect();
-        let left: Vec<PathBuf> = new.map(|(path, _)| path.clone()).collect();
-        self.of_tests([gone, left].concat())
+        let left = gone.chain(new.map(|(path, _)| path.clone())).collect();
+        self.of_tests(left)
     }
 
-    /// Whether a process outside of the campaign writes this file.
+    /// Returns whether a process outside of the campaign writes this file.
     pub(super) fn is_of_others(&self, path: &Path) -> bool {
         self.has(path) && self.of_tests(vec![path.to_owned()]).is_empty()
     }
 
-    /// Those of these paths that tests have changed. A process of the campaign records what it
-    /// writes; of what it may not record, this is all that nobody else writes.
+    /// Returns the paths that tests changed. Processes of the campaign record most of their writes.
+    /// A path that may have been changed without a record counts unless another process writes it.
     fn of_tests(&self, left: Vec<PathBuf>) -> Vec<PathBuf> {
-        // Who removed something, or gave it another mode, is recorded by nobody.
-        let is_open = |path: &PathBuf| {
+        // Removals and changes of permissions are not recorded.
+        let may_lack_record = |path: &PathBuf| {
             let now = fs::symlink_metadata(path).map(|now| now.mode()).ok();
             let before = self.before.get(path);
             before.is_some_and(|before| now != Some(before.mode))
         };
         let written = |path: &PathBuf| {
             let written = self.written.has(path);
-            written.filter(|written| *written || !is_open(path))
+            written.filter(|written| *written || !may_lack_record(path))
         };
         let known: Vec<Option<bool>> = left.iter().map(written).collect();
-        let open = left.iter().zip(&known).filter(|(_, known)| known.is_none());
-        let open: Vec<PathBuf> = open.map(|(path, _)| path.clone()).collect();
-        let open: BTreeSet<PathBuf> = self.without_foreign(open).into_iter().collect();
+        let unknown = left.iter().zip(&known).filter(|(_, known)| known.is_none());
+        let unknown: Vec<PathBuf> = unknown.map(|(path, _)| path.clone()).collect();
+        let ours: BTreeSet<PathBuf> = self.without_foreign(unknown).into_iter().collect();
         let is_of_test =
-            |(path, known): &(PathBuf, Option<bool>)| known.unwrap_or_else(|| open.contains(path));
+            |(path, known): &(PathBuf, Option<bool>)| known.unwrap_or_else(|| ours.contains(path));
         left.into_iter().zip(known).filter(is_of_test).map(|(path, _)| path).collect()
     }
 
-    /// Leaves out what processes outside of the campaign write.
+    /// Leaves out files that processes outside of the campaign write.
     ///
-    /// A file may be closed by the time that it is found. One that is a source is taken for an
-    /// editor's, because editors write sources and tests do not.
+    /// Another process may have closed the file by the time that the change is found. A changed
+    /// source is attributed to an editor, because editors write sources and tests do not.
     fn without_foreign(&self, mut left: Vec<PathBuf>) -> Vec<PathBuf> {
         let mut foreign = self.foreign.lock().unwrap_or_else(PoisonError::into_inner);
-        // Of a folder, what is in it comes next.
+        // In path order, the contents of a folder follow the folder.
         let is_known = |foreign: &BTreeSet<PathBuf>, path: &PathBuf| {
             foreign.range(path.clone()..).next().is_some_and(|file| file.starts_with(path))
         };
         if left.iter().all(|path| is_known(&foreign, path)) {
             return Vec::new();
         }
-        // The system names files by paths without links.
-        let roots = self.roots.iter();
-        let roots: Vec<(PathBuf, &PathBuf)> =
-            roots.filter_map(|root| Some((root.canonicalize().ok()?, root))).collect();
+        // The system reports paths in which symbolic links are resolved.
+        let roots = self.roots.iter().filter_map(|root| Some((root.canonicalize().ok()?, root)));
+        let roots: Vec<(PathBuf, &PathBuf)> = roots.collect();
         let ours = |file: &Path| {
             roots.iter().find_map(|(resolved, root)| {
                 let within = file.strip_prefix(resolved).ok()?;
@@ -184,17 +185,17 @@ impl Tree {
         left
     }
 
-    /// Where what tests left is.
+    /// Returns the folder to which files left by tests are moved.
     pub(super) fn kept(&self) -> &Path {
         &self.kept
     }
 
-    /// Whether a file is among those that are put back.
+    /// Returns whether a file is below a folder that is restored.
     pub(super) fn has(&self, path: &Path) -> bool {
         self.roots.iter().any(|root| path.starts_with(root))
     }
 
-    /// Puts back what is different. Whether something was.
+    /// Restores all paths that differ. Returns whether there were any.
     pub fn restore(&self) -> bool {
         let left = self.left();
         left.iter().for_each(|path| self.restore_path(path));
@@ -204,7 +205,7 @@ impl Tree {
         !left.is_empty()
     }
 
-    /// Puts one file or folder back.
+    /// Restores one file or folder.
     pub(super) fn restore_path(&self, path: &Path) {
         let before = self.before.get(path);
         let is_there = fs::symlink_metadata(path).is_ok();
@@ -232,7 +233,8 @@ impl Tree {
         }
     }
 
-    /// Moves what is there away, if what was there before can be put back. Whether it did.
+    /// Moves the entry at `path` away if its earlier content can be restored. Returns whether it
+    /// did.
     fn keep(&self, path: &Path) -> bool {
         let is_known = self.contents.contains_key(path);
         let had_file = self.before.get(path).is_some_and(|entry| entry.stamp.is_some());
@@ -253,7 +255,7 @@ impl Tree {
     }
 }
 
-/// Whether a file is a source of the project, which people edit while a campaign runs.
+/// Returns whether a file is a source of the project, which people edit while a campaign runs.
 fn is_source(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     path.extension().is_some_and(|extension| extension == "rs")
@@ -348,7 +350,7 @@ mod tests {
         fs::write(of("src/lib.rs"), "1").unwrap();
         let tree = Tree::of([of("")], folder.path().join("kept"));
         tree.written().add_anything();
-        // This process is none that a campaign started.
+        // No campaign started this process.
         let output = fs::File::create(of("out.txt")).unwrap();
         fs::create_dir(of("logs")).unwrap();
         let log = fs::File::create(of("logs/today")).unwrap();
@@ -371,7 +373,7 @@ mod tests {
         fs::write(of("src/made.rs"), "1").unwrap();
         fs::write(of("gone"), "1").unwrap();
         let tree = Tree::of([of("")], folder.path().join("kept"));
-        let told = ["new", "src/made.rs"].map(|path| Event::Written {
+        let reported = ["new", "src/made.rs"].map(|path| Event::Written {
             test: "a".to_owned(),
             path: Some(of(path).canonicalize().unwrap_or(of(path)).display().to_string()),
         });
@@ -380,9 +382,9 @@ mod tests {
         fs::write(of("notes"), "by somebody").unwrap();
         fs::write(of("new"), "by a test").unwrap();
         fs::remove_file(of("gone")).unwrap();
-        tree.written().add(&Recorded { events: told.into(), ..Recorded::default() });
+        tree.written().add(&Recorded { events: reported.into(), ..Recorded::default() });
         assert_eq!(tree.left(), ["gone", "new", "src/made.rs"].map(of));
-        // A program that does not tell may have written the rest, too.
+        // A program that records nothing may have written the other files, too.
         tree.written().add_anything();
         assert_eq!(tree.left(), ["gone", "new", "notes", "src/made.rs"].map(of));
     }

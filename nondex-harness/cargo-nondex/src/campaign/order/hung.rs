@@ -1,7 +1,8 @@
-//! How long is waited for a test that has hung before: not as long again each time.
+//! Shorter time limits for a test that has hung before.
 //!
-//! A test that hangs after another one is run after it ten times before a verdict, and some times
-//! more for what the two share. Each of these runs would take its whole limit, a minute by default.
+//! A test that hangs after another one runs after it ten times before a verdict, and several more
+//! times to find the state that both share. Each of these runs would take the whole limit, one
+//! minute by default.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -12,41 +13,41 @@ use nondex_core::Outcome;
 use crate::judge::patience::once_more;
 use crate::judge::run::Run;
 
-/// Number of hangs after the same tests for the whole limit.
+/// Number of hangs after the same tests before the limit is shortened.
 const TIMES: u32 = 2;
 
-/// After that, the minimum wait, as far as the limit goes: the machine may be busy.
+/// Minimum of a shortened limit, because the machine may be busy.
 const LEAST: Duration = Duration::from_secs(1);
 
-/// Unless it may take longer when it does not hang: this multiple of the longest time seen.
+/// Factor on the longest duration seen without a hang, which is also a minimum of the limit.
 const FACTOR: u32 = 10;
 
-/// Which tests of a binary have hung.
+/// Hangs of the tests of a binary.
 #[derive(Debug, Default)]
 pub(in crate::campaign) struct Hung(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
-    /// How often the last of these tests hung after the others.
+    /// Number of hangs of the last of these tests after the others.
     times: HashMap<Vec<usize>, u32>,
-    /// How long each test took at most when it ended.
+    /// Longest duration of each test when it ended.
     longest: HashMap<usize, Duration>,
 }
 
 impl Hung {
-    /// How long the last of these tests may take, where the usual limit is this.
+    /// Returns the time limit on the last of these tests, where `usual` is the usual limit.
     pub(super) fn limit(&self, order: &[usize], usual: Duration) -> Duration {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.times.get(order).is_none_or(|times| *times < TIMES) {
             return usual;
         }
-        let longest = order.last().and_then(|test| known.longest.get(test));
-        let longest = longest.copied().unwrap_or(usual);
+        let seen = order.last().and_then(|test| known.longest.get(test));
+        let longest = seen.copied().unwrap_or(usual);
         let least = LEAST.max(once_more(usual));
         usual.min(least.max(longest.saturating_mul(FACTOR)))
     }
 
-    /// Keeps in mind how these tests ended.
+    /// Records how these tests ended.
     pub(super) fn note(&self, order: &[usize], runs: &[Run]) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for (place, (test, run)) in order.iter().zip(runs).enumerate() {
@@ -98,8 +99,8 @@ mod tests {
         assert_eq!(hung.limit(&[0, 1], usual), usual);
     }
 
-    /// How runs end that would take so long, `None` for ever, where each is waited for so long as
-    /// the function says.
+    /// Returns the outcomes of runs with these durations, where `None` hangs. `limit` returns the
+    /// time limit on each.
     fn ends(durations: &[Option<u64>], mut limit: impl FnMut(&Hung) -> Duration) -> Vec<Outcome> {
         let hung = Hung::default();
         let end = |duration: &Option<u64>| {
@@ -134,8 +135,8 @@ mod tests {
             shortened += u32::from(durations.iter().filter(|one| one.is_none()).count() > 2);
         }
         assert!(compared == 10_000 && shortened > 5_000, "{shortened}");
-        // It hung for a minute, twice, and then it takes seven times the longest that is waited
-        // for: only `--no-prune` sees its end.
+        // The test hung for a minute, twice, and then takes seven times the shortened limit. Only
+        // `--no-prune` sees its end.
         let odd = [None, None, Some(42_000)];
         assert_eq!(ends(&odd, |_| usual)[2], Outcome::Passed);
     }

@@ -1,4 +1,4 @@
-//! Tests of which choices or chance decide, and not the tests before them.
+//! Tests whose outcome depends on choices or chance, not on the tests before them.
 
 use std::collections::BTreeMap;
 
@@ -9,25 +9,25 @@ use crate::judge::order::draws::{MORE_SEEDS, SEEDS};
 use crate::judge::order::experiments::MissingProcesses;
 use crate::judge::order::{Dependence, Draws, End, Experiments, draws};
 
-/// How often a test must fail under a seed after the others, and pass alone.
+/// Number of times that a test must fail under a seed after the others, and pass alone.
 pub(super) const REPETITIONS: usize = 3;
 
-/// A test that both passes and fails alone: its choices or chance decide, not the tests before it.
+/// A test that both passes and fails alone: it depends on choices or chance, not on earlier tests.
 pub(super) struct Chance {
     pub(super) test: usize,
-    /// Whether its choices decide: under the same seed it always has the same outcome.
+    /// Whether choices decide: the test always has the same outcome under the same seed.
     pub(super) is_chosen: bool,
-    /// Number of seeds under which it fails alone, and of all seeds that were tried.
+    /// Number of seeds under which the test fails alone, and of all seeds that were tried.
     pub(super) failures: [u64; 2],
-    /// The first seed under which its choices make it fail alone; `None` where it fails without.
+    /// First seed under which choices make it fail alone; `None` if it fails in canonical order.
     pub(super) seed: Option<u64>,
     pub(super) end: Option<End>,
 }
 
-/// The processes of one binary under each seed, and what came of them.
+/// The processes of one binary under each seed, and their results.
 pub(super) struct Seeded<'p, 'a> {
     pub(super) processes: &'p Processes<'a>,
-    /// What came of those in canonical order.
+    /// Results of the processes in canonical order.
     pub(super) canonical: &'p Experiments,
     made: BTreeMap<(Level, u64), Experiments>,
 }
@@ -37,7 +37,7 @@ impl<'p, 'a> Seeded<'p, 'a> {
         Seeded { processes, canonical, made: BTreeMap::new() }
     }
 
-    /// What the processes under a seed at `STD` answer; `None` when it was stopped before.
+    /// Returns the answer of processes under a seed at `STD`; `None` when stopped.
     fn answer<T>(
         &mut self,
         seed: u64,
@@ -47,13 +47,13 @@ impl<'p, 'a> Seeded<'p, 'a> {
         drawn.answer(self.experiments(Level::Std, seed), question)
     }
 
-    /// What came of the processes under a seed.
+    /// Returns the results of the processes under a seed.
     pub(super) fn experiments(&mut self, level: Level, seed: u64) -> &mut Experiments {
         let is_shared = self.processes.options.jobs.get() > 1;
         self.made.entry((level, seed)).or_insert_with(|| Experiments::new(is_shared))
     }
 
-    /// How a test ended after these tests under each of the seeds that were tried.
+    /// Returns the end of a test after these tests under each of the seeds that were tried.
     fn ends(&self, before: &[usize], test: usize) -> impl Iterator<Item = (u64, &End)> {
         let made = self.made.iter().filter(|((level, _), _)| *level == Level::Std);
         made.filter_map(move |((_, seed), experiments)| {
@@ -62,13 +62,14 @@ impl<'p, 'a> Seeded<'p, 'a> {
         })
     }
 
-    /// The number of seeds under which a test ended so after these tests, and of all.
+    /// Returns the number of seeds under which a test had this outcome after these tests, and of
+    /// all.
     fn count_of(&self, before: &[usize], test: usize, passes: bool) -> [u64; 2] {
         let known = self.ends(before, test).filter_map(|(_, end)| end.passed());
         known.fold([0, 0], |[count, all], passed| [count + u64::from(passed == passes), all + 1])
     }
 
-    /// Runs each of these tests that reaches choices alone and after its tests under several seeds.
+    /// Runs each suspect that reaches choices alone and after its tests, under several seeds.
     /// Returns those that both pass and fail alone.
     pub(super) fn drawn(&mut self, suspects: &[(usize, Dependence)]) -> Vec<Chance> {
         let has_choices = |order: &[usize]| {
@@ -112,7 +113,7 @@ impl<'p, 'a> Seeded<'p, 'a> {
         decided.into_iter().map(|(test, passes)| self.chance(test, passes)).collect()
     }
 
-    /// Of these tests, which fail alone in canonical order, those that pass alone under some seed.
+    /// Returns the tests that fail alone in canonical order and pass alone under some seed.
     pub(super) fn failing_by_chance(&mut self, failing: &[usize]) -> Vec<Chance> {
         let has_choices = |test: &usize| {
             let alone = self.canonical.ends(&[], *test, 1, false).ok();
@@ -137,7 +138,7 @@ impl<'p, 'a> Seeded<'p, 'a> {
         decided.into_iter().map(|test| self.chance(test, false)).collect()
     }
 
-    /// Whether a test fails alone under some seed.
+    /// Returns whether a test fails alone under some seed.
     pub(super) fn fails_alone(&mut self, test: usize) -> bool {
         (0..MORE_SEEDS).any(|seed| {
             let passed = self.answer(seed, |known| {
@@ -147,8 +148,9 @@ impl<'p, 'a> Seeded<'p, 'a> {
         })
     }
 
-    /// Whether choices or chance decide a test whose outcome alone in canonical order, given as
-    /// `passes`, is another one under some seed that was tried.
+    /// Classifies a test whose outcome alone differs under some seed. `passes` is its outcome alone
+    /// in canonical order. Choices decide if the other outcome repeats under its seed; otherwise
+    /// chance does.
     pub(super) fn chance(&mut self, test: usize, passes: bool) -> Chance {
         let other = self
             .ends(&[], test)

@@ -1,4 +1,4 @@
-//! Orders and choices together: tests that other tests and random choices decide together.
+//! Tests whose outcome depends on other tests and on random choices together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,31 +16,31 @@ use crate::report::judged::culprits;
 /// Maximum number of seeds under which the orders run at `STD`, and at each level above it.
 const ORDER_SEEDS: [usize; 2] = [10, 3];
 
-/// Maximum number of pairs of tests that run under each seed, besides the orders.
+/// Maximum number of pairs of tests that run under each seed, in addition to the orders.
 const MAX_PAIRS: usize = 12;
 
-/// Maximum number of call sites whose choices are made alone.
+/// Maximum number of call sites that are tried as the only source of choices.
 const MAX_SITES: usize = 24;
 
-/// A test that fails after others, and only with certain choices.
+/// A test that fails after other tests, and only with certain choices.
 pub(super) struct Crossed {
     pub(super) test: usize,
     pub(super) dependence: Dependence,
     pub(super) level: Level,
     pub(super) seed: u64,
-    /// The calls whose choices are enough, in this order of tests.
+    /// The calls whose choices suffice, in this order of tests.
     pub(super) choices: Vec<Culprit>,
     pub(super) end: Option<End>,
 }
 
 impl OrderCampaign<'_> {
-    /// Runs the tests in their order, in the reverse of it, and suspicious pairs of them, under
-    /// several seeds: the tests that fail so, and neither alone under the same seed nor in these
-    /// orders without it.
+    /// Runs the tests in their order, in reverse, and in suspicious pairs, under several seeds.
+    /// Returns the tests that fail only then: they pass alone under the same seed, and in these
+    /// orders without it. Also returns tests that turn out to depend on choices alone.
     pub(super) fn crossed(
         &self,
         seeded: &mut Seeded<'_, '_>,
-        (asked, cutting): (&[usize], &[usize]),
+        (requested, cutting): (&[usize], &[usize]),
         uses: &[Use<'_>],
     ) -> (Vec<Crossed>, Vec<Chance>) {
         let (mut found, mut chances) = (Vec::new(), Vec::new());
@@ -50,8 +50,8 @@ impl OrderCampaign<'_> {
         if tests < 2 || !ends.any(|end| end.has_choices) {
             return (found, chances);
         }
-        // A test may leave in canonical order what was there before, such as the number zero: then
-        // no pair is known, and only `STD` is tried.
+        // A test may restore the value from before in canonical order, such as a count of zero.
+        // Then no pair is known, and only `STD` is tried.
         let has_pairs = !pairs.is_empty();
         let is_tried = |level: &Level| *level == Level::Std || *level != Level::Full && has_pairs;
         let levels = self.options.realistic_first().into_iter().filter(is_tried);
@@ -59,7 +59,7 @@ impl OrderCampaign<'_> {
         let reverse = original.iter().rev().copied().collect();
         let pairs = pairs.into_iter().take(MAX_PAIRS);
         let planned: Vec<Vec<usize>> = [original, reverse].into_iter().chain(pairs).collect();
-        let mut open: Vec<usize> = asked.to_vec();
+        let mut open: Vec<usize> = requested.to_vec();
         for level in levels {
             let number = ORDER_SEEDS[usize::from(level != Level::Std)];
             for &seed in self.options.seeds.iter().take(number) {
@@ -72,7 +72,7 @@ impl OrderCampaign<'_> {
                 if suspects.is_empty() {
                     continue;
                 }
-                let limits = Limits { reruns: REPETITIONS, ..self.asked.limits(false) };
+                let limits = Limits { reruns: REPETITIONS, ..self.order_options.limits(false) };
                 let concluded = drawn
                     .answer(known, |known| conclude(&suspects, tests, &detection, &limits, known));
                 let Some(concluded) = concluded else { return (found, chances) };
@@ -102,7 +102,7 @@ impl OrderCampaign<'_> {
         (found, chances)
     }
 
-    /// The calls whose choices are enough for a test to fail after these tests.
+    /// Returns the calls whose choices suffice for a test to fail after these tests.
     fn choices(&self, drawn: &Processes<'_>, dependence: &Dependence, test: usize) -> Vec<Culprit> {
         let order = [&dependence.sets[0][..], &[test]].concat();
         let names = order[..order.len() - 1].iter().map(|test| drawn.tests[*test].name.clone());
@@ -133,8 +133,8 @@ impl OrderCampaign<'_> {
     }
 }
 
-/// Pairs of tests of which the first leaves something changed that the other one uses: each test
-/// once, before any comes twice.
+/// Returns pairs of tests of which the first leaves a change that the second uses. Pairs with a new
+/// second test come first, so that each test occurs once before any occurs twice.
 fn suspicious(uses: &[Use<'_>]) -> Vec<Vec<usize>> {
     let mut rounds: BTreeMap<usize, usize> = BTreeMap::new();
     let mut pairs = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! What was found in one binary.
+//! Results of the search in one binary.
 
 use std::time::Duration;
 
@@ -15,31 +15,31 @@ use crate::report::judged::{self, order};
 use crate::report::schema::TriedOrder;
 use crate::report::{TestReport, Verdict};
 
-/// What was found in one binary.
+/// Results of the search in one binary.
 pub(super) struct BinaryResult {
-    /// The tests that have another outcome when they run twice.
+    /// Tests whose outcome changes when they run twice.
     pub(super) repeated: Vec<usize>,
-    /// How each test ended alone.
+    /// End of each test alone.
     pub(super) alone: Vec<Option<End>>,
-    /// What is concluded of those that ended otherwise in some order.
+    /// Conclusions about the tests whose outcome differs in some order.
     pub(super) suspects: Vec<Suspect>,
-    /// Those of which it is not known why, for it was stopped before.
+    /// Tests without a conclusion, because the search was stopped.
     pub(super) open: Vec<usize>,
     /// Whether all orders were run.
     pub(super) is_tried: bool,
-    /// Those that choices or chance decide, and not the tests before them.
+    /// Tests whose outcome depends on choices or chance, not on earlier tests.
     pub(super) chances: Vec<Chance>,
-    /// Those that other tests and choices decide together.
+    /// Tests whose outcome depends on other tests and choices together.
     pub(super) crossed: Vec<Crossed>,
     pub(super) detection: Detection,
-    /// The orders of all tests that were run.
+    /// Orders of all tests that were run.
     pub(super) tried: Vec<TriedOrder>,
-    /// How long one run of all tests takes, where the time for more is limited.
+    /// Duration of one run of all tests divided by the number of jobs; `None` without a time limit.
     pub(super) suite: Option<Duration>,
 }
 
 impl BinaryResult {
-    /// The report of a test, which is one of the suspects or none.
+    /// Returns the report of a test. `suspect` is its entry among the suspects, if any.
     pub(super) fn report(
         &self,
         processes: &Processes<'_>,
@@ -51,7 +51,7 @@ impl BinaryResult {
         let suite = processes.suite;
         let mut report = judged::not_run(suite, processes.tests[test]);
         let options = processes.options_of(test);
-        // How it failed after these tests.
+        // Reports how the test failed after these tests.
         let fail = |report: &mut TestReport, before: &[usize]| {
             let before_it = before.iter().map(|test| names[*test].to_owned());
             let spec = processes.spec(test).after(before_it.collect());
@@ -123,8 +123,8 @@ impl BinaryResult {
                 }
             },
         }
-        let repeated = experiments.hint(test, test);
-        let repeated = repeated.filter(|_| report.verdict != Verdict::NonDeterministic);
+        let repeated =
+            experiments.hint(test, test).filter(|_| report.verdict != Verdict::NonDeterministic);
         report.idempotent = repeated.map(|_| !self.repeated.contains(&test));
         if report.idempotent == Some(false) {
             report.notes.push(
@@ -136,12 +136,12 @@ impl BinaryResult {
         report
     }
 
-    /// Whether all was tried that decides about a test which is no suspect.
+    /// Returns whether everything was tried that decides about a test without suspicion.
     fn is_settled(&self, test: usize) -> bool {
         self.is_tried && !self.open.contains(&test)
     }
 
-    /// What is known of a test about which nothing is decided.
+    /// Returns a note with what is known about an undecided test.
     fn so_far(&self, test: usize) -> Option<String> {
         let passes = self.alone[test].as_ref().and_then(End::passed)?;
         let alone = if passes { "passes" } else { "fails" };
@@ -155,36 +155,37 @@ impl BinaryResult {
         })
     }
 
-    /// What was left out when it was stopped, for the tests of this binary.
-    pub(super) fn left_out(&self, binary: &str, asked: &[usize], names: &[&str]) -> String {
+    /// Returns a note about the results that are missing for this binary, because it was stopped.
+    pub(super) fn left_out(&self, binary: &str, requested: &[usize], names: &[&str]) -> String {
         let is_decided = |test: &&usize| {
             self.is_settled(**test) || self.suspects.iter().any(|known| known.test == **test)
         };
-        let decided = asked.iter().filter(is_decided).count();
-        let open = self.open.iter().map(|test| format!("`{}`", names[*test]));
-        let open = open.collect::<Vec<_>>().join(", ");
+        let decided = requested.iter().filter(is_decided).count();
+        let open: Vec<String> =
+            self.open.iter().map(|test| format!("`{}`", names[*test])).collect();
         let mut note = format!(
             "the orders of `{binary}` were stopped before their end: {decided} of {} tests are \
              judged, and what the tests share and which \
              race may be missing",
-            asked.len()
+            requested.len()
         );
         if !open.is_empty() {
-            let depend = if self.open.len() == 1 { "depends" } else { "depend" };
+            let depend = if open.len() == 1 { "depends" } else { "depend" };
+            let open = open.join(", ");
             note += &format!("; what {open} {depend} on was not found yet");
         }
         note
     }
 }
 
-/// A test that ended otherwise in some order.
+/// A test whose outcome differs in some order.
 pub(super) struct Suspect {
     pub(super) test: usize,
     pub(super) conclusion: OrderConclusion,
 }
 
 impl Suspect {
-    /// Those of these tests that are not independent, and those of which nothing is concluded.
+    /// Splits these tests into those that depend on something and those without a conclusion.
     pub(super) fn of(
         tests: Vec<usize>,
         concluded: Vec<Option<OrderConclusion>>,
@@ -200,7 +201,7 @@ impl Suspect {
         (suspects, open)
     }
 
-    /// What it depends on.
+    /// Returns the tests that it depends on.
     pub(super) const fn dependence(&self) -> Option<&Dependence> {
         match &self.conclusion {
             OrderConclusion::Dependent(dependence) => Some(dependence),

@@ -1,4 +1,4 @@
-//! What tests leave to others, though none is known to fail for it.
+//! State that tests leave changed for others, though no test is known to fail because of it.
 
 use nondex_core::StateKind;
 
@@ -8,8 +8,9 @@ use crate::campaign::state::States;
 use crate::report::schema::LeftState;
 
 impl BinaryResult {
-    /// What `test` leaves changed that others use: the project's own statics, variables, the folder
-    /// and files. Nothing of a polluter or a setter that is known.
+    /// Returns the changed state that `test` leaves and other tests use. It covers the project's
+    /// own statics, environment variables, the working directory and files. Known polluters and
+    /// state-setters get none, because their report names the state already.
     pub(super) fn left(
         &self,
         test: usize,
@@ -21,20 +22,20 @@ impl BinaryResult {
         if known.any(|known| known.sets.iter().flatten().any(|other| *other == test)) {
             return Vec::new();
         }
-        let used = uses.iter().find(|used| used.test == test);
-        let left = used.into_iter().flat_map(|used| used.left_to(uses));
-        let left = left.filter(|(part, _)| match part.state.kind {
-            StateKind::Static => !states.is_foreign(&part.state),
-            kind => matches!(kind, StateKind::Env | StateKind::Cwd | StateKind::File),
-        });
-        let named = left.map(|(part, users)| {
-            let state = states.named(part);
-            LeftState {
-                kind: state.kind,
-                name: state.name,
-                users: users.iter().map(|user| names[*user].to_owned()).collect(),
-            }
-        });
-        named.collect()
+        let used = uses.iter().find(|used| used.test == test).into_iter();
+        used.flat_map(|used| used.left_to(uses))
+            .filter(|(part, _)| match part.state.kind {
+                StateKind::Static => !states.is_foreign(&part.state),
+                kind => matches!(kind, StateKind::Env | StateKind::Cwd | StateKind::File),
+            })
+            .map(|(part, users)| {
+                let state = states.named(part);
+                LeftState {
+                    kind: state.kind,
+                    name: state.name,
+                    users: users.iter().map(|user| names[*user].to_owned()).collect(),
+                }
+            })
+            .collect()
     }
 }

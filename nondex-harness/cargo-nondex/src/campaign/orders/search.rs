@@ -1,5 +1,5 @@
-//! The search in one binary: what is run alone, in pairs and in orders, and what is concluded from
-//! it. When it is stopped, each step does with what there is.
+//! The search in one binary: tests alone, in pairs and in orders, and the conclusions. When it is
+//! stopped, each step uses the results so far.
 
 use std::time::{Duration, Instant};
 
@@ -23,14 +23,15 @@ use crate::report::listing::plural;
 use crate::report::schema::TriedOrder;
 
 impl OrderCampaign<'_> {
-    /// What is concluded of each asked test that ended otherwise in some order than alone, and what
-    /// each test that passes alone uses. When it is stopped, each step does with what there is.
+    /// Concludes for each requested test whether its outcome in some order differs from its outcome
+    /// alone, and why. Also returns what each test that passes alone uses. When it is stopped, each
+    /// step uses the results so far.
     pub(super) fn search<'s>(
         &self,
         states: &'s States<'s>,
         processes: &Processes<'_>,
         names: &[&str],
-        asked: &[usize],
+        requested: &[usize],
         experiments: &mut Experiments,
     ) -> (BinaryResult, Vec<Use<'s>>) {
         let id = &processes.suite.binary.id;
@@ -39,8 +40,9 @@ impl OrderCampaign<'_> {
         let alone = ends_alone(&all, experiments);
         let mut ending = ending(&alone);
         let suite = self.suite_time(processes, &ending, experiments);
-        let (tried, has_pairs) = self.pairs(processes, &alone, (asked, suite), experiments);
-        // One that hangs after another test would do so in every second order.
+        let (tried, has_pairs) = self.pairs(processes, &alone, (requested, suite), experiments);
+        // A test that hangs after another test would do so in half of all orders. It is left out of
+        // them.
         for order in &tried {
             let hung = experiments.first(order).ok().and_then(Experiment::hung);
             ending.extend(hung.filter(|test| !ending.contains(test)));
@@ -49,7 +51,7 @@ impl OrderCampaign<'_> {
             |test: &&usize| alone[**test].as_ref().is_some_and(|end| end.passed() == Some(true));
         let passing: Vec<usize> = all.iter().filter(passes).copied().collect();
         let mut uses = race::uses(processes, states, &passing);
-        let planned = self.asked.planned(names, &race::sharers(&uses));
+        let planned = self.order_options.planned(names, &race::sharers(&uses));
         let (mut detection, is_tried) = detected(processes, &planned, &ending, experiments);
         let tried_orders = tried_orders(processes, names, &detection, experiments);
         for test in &detection.cutting {
@@ -64,7 +66,7 @@ impl OrderCampaign<'_> {
             let fails_alone = alone[*test].as_ref().and_then(End::passed) == Some(false);
             fails_alone && !ending.contains(test) && !detection.has_passed(*test, experiments)
         };
-        let failing: Vec<usize> = asked.iter().copied().filter(fails).collect();
+        let failing: Vec<usize> = requested.iter().copied().filter(fails).collect();
         if !failing.is_empty() {
             let may_change = |used: &&Use<'_>| {
                 used.has_changes() || uses.iter().any(|other| other.leaves_to(used))
@@ -75,39 +77,39 @@ impl OrderCampaign<'_> {
                 .answer(experiments, |experiments| beginnings(&changing, &failing, experiments));
             detection.orders.extend(tried.into_iter().flatten());
         }
-        let limits = self.asked.limits(has_pairs);
-        let mut suspects = experiments.suspects(asked);
+        let limits = self.order_options.limits(has_pairs);
+        let mut suspects = experiments.suspects(requested);
         let mut all_concluded = Vec::new();
         let mut next = suspects.clone();
         while !next.is_empty() {
             let before = experiments.count();
             let concluded = concluded(processes, &next, &detection, &limits, experiments);
             all_concluded.extend(concluded);
-            // What was made to find the roles of one may show that another one depends on others,
-            // too.
+            // Processes that show the roles for one test may show that another test depends on
+            // others, too.
             detection.add_orders_since(before, experiments);
-            next = experiments.suspects(asked);
+            next = experiments.suspects(requested);
             next.retain(|test| !suspects.contains(test));
             suspects.extend(&next);
         }
         let repeated =
-            processes.answer(experiments, |experiments| not_idempotent(asked, experiments));
+            processes.answer(experiments, |experiments| not_idempotent(requested, experiments));
         let (mut suspects, open) = Suspect::of(suspects, all_concluded);
         let mut seeded = Seeded::new(processes, experiments);
-        let dependent = suspects.iter();
-        let dependent = dependent.filter_map(|one| Some((one.test, one.dependence()?.clone())));
-        let dependent: Vec<(usize, Dependence)> = dependent.collect();
+        let dependent: Vec<(usize, Dependence)> =
+            suspects.iter().filter_map(|one| Some((one.test, one.dependence()?.clone()))).collect();
         let mut chances = seeded.drawn(&dependent);
         suspects.retain(|suspect| chances.iter().all(|chance| chance.test != suspect.test));
-        let decided = suspects.iter().map(|known| known.test);
-        let decided: Vec<usize> = decided.chain(chances.iter().map(|known| known.test)).collect();
+        let of_suspects = suspects.iter().map(|known| known.test);
+        let decided: Vec<usize> =
+            of_suspects.chain(chances.iter().map(|known| known.test)).collect();
         let is_open = |test: &usize| !decided.contains(test) && !open.contains(test);
         let stable: Vec<usize> =
-            asked.iter().copied().filter(|test| is_open(test) && passes(&test)).collect();
+            requested.iter().copied().filter(|test| is_open(test) && passes(&test)).collect();
         let tests = (&stable[..], &detection.cutting[..]);
         let (crossed, more) = self.crossed(&mut seeded, tests, &uses);
         chances.extend(more);
-        // Nor is one broken that was only unlucky.
+        // A test that fails alone only under some seeds is not broken.
         let depends = |test: &usize| decided.contains(test);
         let failing: Vec<usize> = failing.into_iter().filter(|test| !depends(test)).collect();
         chances.extend(seeded.failing_by_chance(&failing));
@@ -117,7 +119,7 @@ impl OrderCampaign<'_> {
         });
         let found = BinaryResult {
             repeated: repeated.unwrap_or_default(),
-            // By itself, where that makes a difference.
+            // Computed again, because later runs without concurrent processes take precedence.
             alone: ends_alone(&all, experiments),
             suspects,
             open,
@@ -131,9 +133,11 @@ impl OrderCampaign<'_> {
         (found, uses)
     }
 
-    /// How long one run of all tests of the binary takes, where the time for more is limited. What
-    /// gives most evidence in the least time comes first then: all in their order and in the
-    /// reverse of it, which shows it. Those of `ending` end their process alone, and are left out.
+    /// Measures one run of all tests of the binary, where the time for more is limited. Runs the
+    /// original order and its reverse, which give the most evidence in the least time. Tests in
+    /// `ending` end their process alone, and are left out.
+    ///
+    /// Returns the duration divided by the number of jobs, because later experiments use all jobs.
     fn suite_time(
         &self,
         processes: &Processes<'_>,
@@ -149,29 +153,30 @@ impl OrderCampaign<'_> {
         let reverse = original.iter().rev().copied().collect();
         detected(processes, &[original, reverse], &[], experiments);
         let jobs = u32::try_from(self.options.jobs.get()).unwrap_or(u32::MAX);
-        let of_all = begun.elapsed() * jobs.min(2) / 2;
-        Some(of_all / jobs)
+        // With two jobs or more, both orders run concurrently.
+        let one_run = begun.elapsed() * jobs.min(2) / 2;
+        Some(one_run / jobs)
     }
 
-    /// The pairs in which a test ended otherwise than `alone`, and whether all that there are were
-    /// tried. `suite` is how long one run of all tests takes.
+    /// Returns the pairs in which the outcome of a test differs from `alone`, and whether all pairs
+    /// were tried. `suite` is the result of [`suite_time`](Self::suite_time).
     fn pairs(
         &self,
         processes: &Processes<'_>,
         alone: &[Option<End>],
-        (asked, suite): (&[usize], Option<Duration>),
+        (requested, suite): (&[usize], Option<Duration>),
         experiments: &mut Experiments,
     ) -> (Vec<Vec<usize>>, bool) {
         let id = &processes.suite.binary.id;
-        // Each of its pairs would take the time limit.
+        // Each pair of a test that hangs would take the whole time limit.
         let hangs = |test: &usize| {
             let end = alone[*test].as_ref();
             end.is_some_and(|end| end.outcome == Outcome::TimedOut)
         };
         let tests: Vec<usize> = (0..alone.len()).filter(|test| !hangs(test)).collect();
         let hanging = alone.len() - tests.len();
-        let asked: Vec<usize> = asked.iter().copied().filter(|test| !hangs(test)).collect();
-        let number = tests.len().saturating_sub(1) * asked.len();
+        let requested: Vec<usize> = requested.iter().copied().filter(|test| !hangs(test)).collect();
+        let number = tests.len().saturating_sub(1) * requested.len();
         if number == 0 {
             return (Vec::new(), false);
         }
@@ -179,18 +184,18 @@ impl OrderCampaign<'_> {
             self.note(format!("the {number} pairs of tests of `{id}` were not tried{why}"));
             (Vec::new(), false)
         };
-        if number > self.asked.most_pairs() {
+        if number > self.order_options.most_pairs() {
             return left_out(&format!(": `--pairs {number}` does"));
         }
         if let Some(suite) = suite {
-            let forks = u32::try_from(asked.len()).unwrap_or(u32::MAX);
+            let forks = u32::try_from(requested.len()).unwrap_or(u32::MAX);
             let time = suite.saturating_mul(forks.saturating_add(1));
             if self.stop.left().is_some_and(|left| time > left / 2) {
                 return left_out(
                     ": they would take more than half of the time that is left of `--max-time`",
                 );
             }
-            let is_free = self.asked.pairs.is_some();
+            let is_free = self.order_options.pairs.is_some();
             if !is_free && self.time_for(suite).is_some_and(|limit| time > limit) {
                 let seconds = time.as_secs();
                 return left_out(&format!(
@@ -198,7 +203,8 @@ impl OrderCampaign<'_> {
                 ));
             }
         }
-        let tried = processes.answer(experiments, |experiments| pairs(&tests, &asked, experiments));
+        let tried =
+            processes.answer(experiments, |experiments| pairs(&tests, &requested, experiments));
         let Some((tried, has_pairs)) = tried else { return (Vec::new(), false) };
         if !has_pairs {
             self.note(format!(
@@ -216,21 +222,21 @@ impl OrderCampaign<'_> {
         (tried, has_pairs && hanging == 0)
     }
 
-    /// How long each kind of experiments may take, if that is limited.
+    /// Returns the time limit on each kind of experiments, if there is one.
     pub(super) fn time_for(&self, suite: Duration) -> Option<Duration> {
         let factor = self.options.budget_factor;
         factor.map(|factor| budget::time_for_pairs(factor, suite))
     }
 }
 
-/// Runs each of these tests alone, unless it was; once more without any other process at the same
-/// time if it fails, as it may have met the port or the file of another test there.
+/// Runs each of these tests alone, if that was not done yet. Repeats a failing test without any
+/// other process, because another test may have used its port or file.
 fn each_alone(processes: &Processes<'_>, tests: &[usize], experiments: &mut Experiments) {
     let _ = processes.answer(experiments, |experiments| {
         experiments.each(tests.iter().map(|test| [*test]))?;
         let ends = ends_alone(tests, experiments);
         let failing = tests.iter().zip(&ends).filter(|(_, end)| {
-            // One that hangs would take the time limit again.
+            // A test that hangs would take the time limit again.
             let end = end.as_ref().filter(|end| end.outcome != Outcome::TimedOut);
             end.is_some_and(|end| end.passed() == Some(false))
         });
@@ -239,7 +245,7 @@ fn each_alone(processes: &Processes<'_>, tests: &[usize], experiments: &mut Expe
     });
 }
 
-/// The orders of all tests among those that were run, as a report has them.
+/// Returns those of the orders that ran that contain all tests, as a report shows them.
 fn tried_orders(
     processes: &Processes<'_>,
     names: &[&str],
@@ -259,25 +265,25 @@ fn tried_orders(
         })
     };
     let ending = detection.cutting.len();
-    let of_all = detection.orders.iter();
-    let of_all = of_all.filter(|order| order.len() > 1 && order.len() + ending >= names.len());
-    of_all.filter_map(tried).collect()
+    let is_of_all = |order: &&Vec<usize>| order.len() > 1 && order.len() + ending >= names.len();
+    detection.orders.iter().filter(is_of_all).filter_map(tried).collect()
 }
 
-/// How each of these tests ends alone, as far as that is known.
+/// Returns how each of these tests ends alone, as far as that is known.
 fn ends_alone(tests: &[usize], experiments: &Experiments) -> Vec<Option<End>> {
     let end = |test: &usize| experiments.ends(&[], *test, 1, false).ok()?[0].cloned();
     tests.iter().map(end).collect()
 }
 
-/// The tests that end their process alone; `alone` is how each test ends so.
+/// Returns the tests that end their process alone, given how each test ends alone.
 fn ending(alone: &[Option<End>]) -> Vec<usize> {
     let ends = alone.iter().enumerate();
-    let ends = ends.filter(|(_, end)| end.as_ref().is_some_and(End::ends_process));
-    ends.map(|(test, _)| test).collect()
+    ends.filter(|(_, end)| end.as_ref().is_some_and(End::ends_process))
+        .map(|(test, _)| test)
+        .collect()
 }
 
-/// What these orders show, and whether all were run; if not, what is known until then.
+/// Returns what these orders show, and whether all were run. If stopped, uses the results so far.
 fn detected(
     processes: &Processes<'_>,
     planned: &[Vec<usize>],
@@ -292,7 +298,7 @@ fn detected(
     }
 }
 
-/// What is concluded of each suspect; `None` of one whose search was stopped too early.
+/// Returns the conclusion about each suspect; `None` where the search was stopped too early.
 fn concluded(
     processes: &Processes<'_>,
     suspects: &[usize],

@@ -13,8 +13,8 @@ use crate::report::judged::order;
 use crate::report::{TestReport, Verdict};
 
 impl OrderCampaign<'_> {
-    /// Says of such a test whether it passes when threads and time are scheduled, and which files
-    /// may be why it fails; `changed` are those that other tests change.
+    /// Notes whether such a test passes when threads and time are scheduled, and which files may
+    /// make it fail. `changed` has the files that other tests change.
     pub(super) fn look_closer(
         &self,
         processes: &Processes<'_>,
@@ -31,7 +31,7 @@ impl OrderCampaign<'_> {
             report.runs += 1;
             processes.run(PLACE, &[test], &spec)?.pop()
         };
-        // One that always fails may do so because no sleep is as short as it may be.
+        // With real time, a broken test may fail because no sleep is as short as requested.
         let scheduled = usual.clone().with_scheduler(0);
         let is_tried = self.is_scheduled && is_broken;
         if is_tried.then(|| run(scheduled)).flatten().as_ref().is_some_and(Run::passed) {

@@ -1,14 +1,14 @@
-//! A process that outlives this program for a moment, to end the runs that are under way when this
-//! program is killed.
+//! A process that briefly outlives this program, to end runs in progress when this program is
+//! killed.
 //!
-//! A signal that cannot be caught leaves nobody to end them, and a test that waits would stay for
-//! ever. The guardian is this executable again. It learns which process groups begin and end, and
-//! kills those that are left when the driver is gone.
+//! After a signal that cannot be caught, the driver cannot end its runs, and a waiting test would
+//! stay forever. The guardian is another process of this executable. It learns which process groups
+//! begin and end, and kills the remaining ones when the driver is gone.
 //!
-//! The driver knows the number of a group only after its process has started, and it may be killed
-//! in between. So it announces the variable that no other run is started with, and the guardian
-//! looks for processes that have it. A run of a plain build has no such variable: one that is
-//! started in the very moment in which the driver is killed is left.
+//! The driver learns the id of a group only after its process has started, and it may be killed in
+//! between. So it first announces the environment entry that is unique to the run, and the guardian
+//! looks for processes with that entry. A run of a plain build has no such entry. One that starts
+//! at the very moment in which the driver is killed is not ended.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -26,25 +26,25 @@ use super::mark;
 use crate::campaign::system;
 use crate::project::intercept::VARIABLE;
 
-/// The argument with which this executable is a guardian.
+/// Argument that makes this executable a guardian.
 pub const GUARDIAN: &str = "__guardian";
 
-/// The guardian of this process.
+/// Id and input of this process's guardian; `None` if it could not be started.
 static STARTED: OnceLock<Option<(i32, Mutex<ChildStdin>)>> = OnceLock::new();
 
-/// Starts the guardian of this process, if it has none. Without one, runs go on as before.
+/// Starts the guardian of this process, if it has none. If that fails, runs are just not guarded.
 pub fn start() {
     STARTED.get_or_init(|| {
         let own = std::env::current_exe().ok()?;
         let mut command = Command::new(own);
         command
             .arg(GUARDIAN)
-            // It is no call of cargo's.
+            // The guardian is not a wrapper of cargo's compiler calls.
             .env_remove(VARIABLE)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            // Ctrl-C is not meant for it.
+            // Ctrl-C must not end the guardian.
             .process_group(0);
         let mut child = command.spawn().ok()?;
         let id = i32::try_from(child.id()).ok()?;
@@ -52,13 +52,13 @@ pub fn start() {
     });
 }
 
-/// Whether the process with this id is our guardian.
+/// Returns whether the process with this id is our guardian.
 pub(super) fn is_guardian(id: i32) -> bool {
     matches!(STARTED.get(), Some(Some((guardian, _))) if *guardian == id)
 }
 
-/// A run that is ended with this program: what it is started with, and its process group. Forgotten
-/// when dropped, once the group has ended.
+/// A run that must end when this program is killed: its mark and its process group. Dropped once
+/// the group has ended.
 #[derive(Debug)]
 pub(super) struct Guarded {
     mark: Option<u64>,
@@ -66,18 +66,18 @@ pub(super) struct Guarded {
 }
 
 impl Guarded {
-    /// A run that is about to start with this entry of the environment, which no other one has.
+    /// Announces a run that will start with this environment entry, which no other run has.
     pub(super) fn announced(mark: Option<&[u8]>) -> Self {
         let mark = mark.map(hash);
         if let Some(mark) = mark {
-            tell(&format!("announced {mark}\n"));
+            send(&format!("announced {mark}\n"));
         }
         Guarded { mark, group: None }
     }
 
-    /// It has started, as the first of this group.
+    /// Announces that the run has started as the leader of this group.
     pub(super) fn started(&mut self, group: Pid) {
-        tell(&format!("started {group}\n"));
+        send(&format!("started {group}\n"));
         self.group = Some(group);
     }
 }
@@ -86,26 +86,26 @@ impl Drop for Guarded {
     fn drop(&mut self) {
         let group = self.group.map(|group| format!("ended {group}\n"));
         let mark = self.mark.map(|mark| format!("forgotten {mark}\n"));
-        tell(&[group, mark].map(Option::unwrap_or_default).concat());
+        send(&[group, mark].map(Option::unwrap_or_default).concat());
     }
 }
 
-fn tell(messages: &str) {
+fn send(messages: &str) {
     if let Some(Some((_, stdin))) = STARTED.get() {
         let mut stdin = stdin.lock().unwrap_or_else(PoisonError::into_inner);
-        // One that has gone guards nothing any more.
+        // If the guardian is gone, runs are not guarded any more.
         let _ = stdin.write_all(messages.as_bytes());
     }
 }
 
-/// The same in the driver and in its guardian, which are one executable.
+/// Returns a hash that is the same in the driver and in its guardian, which share one executable.
 fn hash(mark: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     mark.hash(&mut hasher);
     hasher.finish()
 }
 
-/// What a guardian does: listens until whom it guards for is gone, and ends what is left.
+/// Runs the guardian: reads messages until the driver is gone, then kills the remaining processes.
 pub fn guard(messages: impl BufRead) {
     let left = Left::after(messages);
     for group in &left.groups {
@@ -114,7 +114,8 @@ pub fn guard(messages: impl BufRead) {
     if left.marks.is_empty() {
         return;
     }
-    // What was forked and has not executed its program yet has the environment of the driver.
+    // A process that was forked and has not executed its program yet still has the driver's
+    // environment.
     for pause in [Duration::ZERO, Duration::from_millis(100)] {
         thread::sleep(pause);
         for (id, process) in system::processes() {
@@ -126,7 +127,7 @@ pub fn guard(messages: impl BufRead) {
     }
 }
 
-/// What began and did not end.
+/// Groups and marks that were announced and have not ended.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Left {
     groups: BTreeSet<i32>,

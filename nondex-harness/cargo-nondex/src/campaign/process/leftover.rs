@@ -1,10 +1,9 @@
 //! Processes that a run leaves outside of its group: daemons in another session.
 //!
-//! An orphan among our descendants becomes our child (see `adopt_orphans`), so what is left of a
-//! run is a child of ours that we did not start. Whose it is, the block of variables may say that
-//! it was started with. Where that is silent (a program that was started with other variables), it
-//! can be of any run that was under way when it started. It is left alone until all of these have
-//! ended.
+//! An orphan among our descendants becomes our child (see `adopt_orphans`). So a leftover of a run
+//! is a child that this process did not start. The environment block that it was started with may
+//! show which run it belongs to. If it was started with another environment, it may belong to any
+//! run in progress when it started. It is then left alive until all of these runs have ended.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,39 +19,39 @@ use nix::unistd::{Pid, getpgrp};
 use super::{guardian, mark};
 use crate::campaign::system::{self, Process};
 
-/// How long what was killed may take to end.
+/// Time for killed processes to end.
 const KILL_GRACE: Duration = Duration::from_millis(100);
 
-/// A run that is under way: its first process.
+/// A run in progress, identified by its first process.
 #[derive(Debug)]
 pub(super) struct Run {
     leader: i32,
-    /// When it started, in the system's ticks.
+    /// Start time, in the system's ticks.
     start: u64,
-    /// The entry of the environment that no other run has.
+    /// Environment entry that no other run has.
     mark: Option<Vec<u8>>,
 }
 
 #[derive(Debug, Default)]
 struct RunRegistry {
-    /// Those under way, by the process that is first in each: start and mark.
+    /// Runs in progress: start and mark, by the id of the first process.
     live: BTreeMap<i32, (u64, Option<Vec<u8>>)>,
-    /// Start and end of those that ended while another one was under way that is so still.
+    /// Start and end of each ended run that overlapped with a run still in progress.
     ended: Vec<(u64, u64)>,
 }
 
 static RUNS: Mutex<RunRegistry> =
     Mutex::new(RunRegistry { live: BTreeMap::new(), ended: Vec::new() });
 
-/// Held to start a process and to make it known; held alone to tell what nobody started.
+/// Lock, shared while a process is started and registered; exclusive to identify orphans.
 static STARTING: RwLock<()> = RwLock::new(());
 
-/// Lets no process be started here as long as this is kept.
+/// Prevents that this program starts a process while the guard is held.
 pub(super) fn alone() -> RwLockWriteGuard<'static, ()> {
     STARTING.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts the first process of a run, which has this mark, by `start`, and makes it known.
+/// Starts the first process of a run, which has this mark, by calling `start`, and registers it.
 pub(super) fn start(
     command: &mut Command,
     mark: Option<Vec<u8>>,
@@ -68,9 +67,8 @@ pub(super) fn start(
 }
 
 impl Run {
-    /// Ends the processes that are left of this run and of those before it, after its group has
-    /// ended; they are given this time to end by themselves. Whether there was one that can only be
-    /// of this run.
+    /// Ends the processes left by this run and by earlier runs, after its group has ended. They
+    /// have `grace` to end by themselves. Returns whether one of them can only belong to this run.
     pub(super) fn sweep(self, grace: Duration) -> bool {
         let deadline = Instant::now() + grace;
         let mut pause = Duration::from_micros(200);
@@ -79,7 +77,7 @@ impl Run {
             pause = (pause * 2).min(grace / 4);
         }
         let mut is_own = false;
-        // What is killed may have children, which are ours then.
+        // Children of killed processes become our children.
         let deadline = Instant::now() + KILL_GRACE;
         while !adopted().is_empty() && Instant::now() < deadline {
             let left = self.left();
@@ -95,8 +93,8 @@ impl Run {
         is_own
     }
 
-    /// The processes that are left, and whether each can only be of this run. Those that are dead
-    /// are no more.
+    /// Returns the leftover processes, and whether each can only belong to this run. Reaps dead
+    /// processes.
     fn left(&self) -> Vec<(i32, bool)> {
         let _alone = alone();
         let runs = RUNS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -140,13 +138,13 @@ impl Drop for Run {
 }
 
 impl RunRegistry {
-    /// Whether a process, which started then and was given this mark, can only be of the run
-    /// `asking`, which has ended; `None` when it may be of a run that is under way.
-    fn owner(&self, asking: &Run, start: u64, marked: Option<&[u8]>) -> Option<bool> {
-        if marked.is_some() && marked == asking.mark.as_deref() {
+    /// Returns whether a process with this start time and mark can only belong to the ended run
+    /// `run`; `None` when it may belong to a run in progress.
+    fn owner(&self, run: &Run, start: u64, marked: Option<&[u8]>) -> Option<bool> {
+        if marked.is_some() && marked == run.mark.as_deref() {
             return Some(true);
         }
-        let mut others = self.live.iter().filter(|(leader, _)| **leader != asking.leader);
+        let mut others = self.live.iter().filter(|(leader, _)| **leader != run.leader);
         if let Some(marked) = marked {
             let is_live = others.any(|(_, (_, mark))| mark.as_deref() == Some(marked));
             return (!is_live).then_some(false);
@@ -154,8 +152,8 @@ impl RunRegistry {
         if others.any(|(_, (other, _))| *other <= start) {
             return None;
         }
-        let was_beside = |(other, end): &(u64, u64)| (*other..=*end).contains(&start);
-        Some(asking.start <= start && !self.ended.iter().any(was_beside))
+        let was_concurrent = |(other, end): &(u64, u64)| (*other..=*end).contains(&start);
+        Some(run.start <= start && !self.ended.iter().any(was_concurrent))
     }
 }
 
@@ -163,16 +161,17 @@ fn own_id() -> i32 {
     Pid::this().as_raw()
 }
 
-/// When it is, in the system's ticks: when a process starts that is started now.
+/// Returns the current time in the system's ticks, comparable with the start of a process.
 fn now() -> u64 {
     let text = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
     let seconds = text.split_whitespace().next().and_then(|s| s.parse().ok());
-    // Every Linux counts 100 ticks a second for user space. One more, as both are rounded down.
+    // Linux always reports 100 ticks a second to user space. Add one, as both values are rounded
+    // down.
     seconds.map_or(u64::MAX, |seconds: f64| (seconds * 100.0) as u64 + 1)
 }
 
-/// The children of our first thread, to which orphans come, without the guardian; of all threads,
-/// where only a look at every process can tell.
+/// Returns the children of our first thread, which adopts orphans, without the guardian. Without
+/// that list in `/proc`, returns the children of all threads.
 fn adopted() -> Vec<i32> {
     let mut children = children();
     children.retain(|id| !guardian::is_guardian(*id));
@@ -207,42 +206,43 @@ mod tests {
         RunRegistry { live: live.collect(), ended: ended.to_vec() }
     }
 
-    /// Ends what is asked without the runs of other tests.
-    fn owner(runs: &RunRegistry, asking: Run, start: u64, mark: Option<&str>) -> Option<bool> {
-        let found = runs.owner(&asking, start, mark.map(str::as_bytes));
-        std::mem::forget(asking);
+    /// Calls `RunRegistry::owner`, without registering the end of `run` among the runs of other
+    /// tests.
+    fn owner(runs: &RunRegistry, run: Run, start: u64, mark: Option<&str>) -> Option<bool> {
+        let found = runs.owner(&run, start, mark.map(str::as_bytes));
+        std::mem::forget(run);
         found
     }
 
     #[test]
     fn a_process_is_of_the_run_whose_mark_it_has() {
         let together = runs(&[(1, 10, Some("a")), (2, 10, Some("b"))], &[]);
-        let asking = || run(1, 10, Some("a"));
-        assert_eq!(owner(&together, asking(), 20, Some("a")), Some(true));
-        assert_eq!(owner(&together, asking(), 20, Some("b")), None);
-        assert_eq!(owner(&together, asking(), 20, Some("c")), Some(false));
+        let own = || run(1, 10, Some("a"));
+        assert_eq!(owner(&together, own(), 20, Some("a")), Some(true));
+        assert_eq!(owner(&together, own(), 20, Some("b")), None);
+        assert_eq!(owner(&together, own(), 20, Some("c")), Some(false));
     }
 
     #[test]
     fn a_process_without_a_mark_is_left_to_the_last_run_that_may_have_started_it() {
-        let asking = || run(1, 10, Some("a"));
+        let own = || run(1, 10, Some("a"));
         for (live, ended, expected) in [
-            // Alone.
+            // No other run.
             (&[][..], &[][..], Some(true)),
-            // Another run is under way since before it started.
+            // Another run in progress began before the process.
             (&[(2, 15, None)], &[], None),
             (&[(2, 20, None)], &[], None),
-            // Or began later.
+            // Another run in progress began later.
             (&[(2, 21, None)], &[], Some(true)),
-            // Another one was under way then.
+            // Another run, now ended, was in progress.
             (&[], &[(5, 20)], Some(false)),
             (&[], &[(5, 19), (21, 30)], Some(true)),
         ] {
             let runs = runs(live, ended);
-            assert_eq!(owner(&runs, asking(), 20, None), expected, "{runs:?}");
+            assert_eq!(owner(&runs, own(), 20, None), expected, "{runs:?}");
         }
-        // It was there before.
-        assert_eq!(owner(&runs(&[], &[]), asking(), 9, None), Some(false));
+        // The process started before the run.
+        assert_eq!(owner(&runs(&[], &[]), own(), 9, None), Some(false));
     }
 
     #[test]

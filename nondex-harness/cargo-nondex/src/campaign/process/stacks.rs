@@ -1,8 +1,8 @@
-//! Where the threads of a process are: their stacks, without its help.
+//! Stacks of the threads of a process, read without its cooperation.
 //!
-//! Each thread is stopped for a moment by ptrace(2). Its stack is unwound by the call frame
-//! information of what is loaded, as a debugger does (DWARF 5, section 6.4). Where the system or a
-//! sandbox forbids that, nothing is known.
+//! Each thread is stopped briefly by ptrace(2). Its stack is unwound with the call frame
+//! information of the loaded files, as a debugger does (DWARF 5, section 6.4). If the system or a
+//! sandbox forbids this, there are no stacks.
 
 mod modules;
 
@@ -18,25 +18,25 @@ use nix::unistd::Pid;
 
 use self::modules::Modules;
 
-/// The return addresses of a thread in the program, relative to where it is loaded, the innermost
-/// first. The first one is the place where the thread is.
+/// Return addresses of a thread in the program, relative to where it is loaded, the innermost
+/// first. The first one is the current instruction.
 pub(super) type Stack = Vec<u64>;
 
-/// Number of threads that are looked at.
+/// Maximum number of threads that are examined.
 const MAX_THREADS: usize = 32;
 
-/// Number of frames of a stack.
+/// Maximum number of frames of a stack.
 const MAX_FRAMES: usize = 256;
 
-/// How long a thread may take until it has stopped.
+/// Time for a thread to stop.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// The same if it has not, before it is left as it is.
+/// Time for a thread to stop, before it is left attached.
 const LONG_GRACE: Duration = Duration::from_secs(1);
 
-/// The stacks of the threads of `process`, a child of this one: first of those that run, then of
-/// those that wait, the first thread last. Takes milliseconds. Whatever cannot be had is left
-/// out.
+/// Returns the stacks of the threads of `process`, a child of this one. Running threads come before
+/// waiting ones, and the main thread comes last among equals. Takes milliseconds. Threads that
+/// cannot be examined are left out.
 pub(super) fn of(process: Pid) -> Vec<Stack> {
     let Some(modules) = Modules::of(process) else { return Vec::new() };
     let Ok(memory) = File::open(format!("/proc/{process}/mem")) else { return Vec::new() };
@@ -53,13 +53,13 @@ pub(super) fn of(process: Pid) -> Vec<Stack> {
         .collect()
 }
 
-/// The order of the threads of a process, each with whether it waits. The first one waits for that
-/// of the test, in most harnesses.
+/// Returns the sort key of a thread, given whether it waits. In most harnesses, the main thread
+/// only waits for the test's thread.
 const fn rank(process: i32, (waits, thread): (bool, i32)) -> (bool, bool, i32) {
     (waits, thread == process, thread)
 }
 
-/// The threads of a process, each with whether it waits.
+/// Returns the threads of a process, each with whether it waits.
 fn threads(process: Pid) -> impl Iterator<Item = (bool, i32)> {
     let folder = std::fs::read_dir(format!("/proc/{process}/task"));
     folder.into_iter().flatten().flatten().filter_map(move |entry| {
@@ -70,7 +70,7 @@ fn threads(process: Pid) -> impl Iterator<Item = (bool, i32)> {
     })
 }
 
-/// A thread that is stopped as long as this exists.
+/// A thread that stays stopped while this exists.
 struct Stopped {
     process: Pid,
     thread: Pid,
@@ -85,10 +85,10 @@ impl Stopped {
         stopped.wait(GRACE).then_some(stopped)
     }
 
-    /// Whether it stops within this time.
+    /// Waits for the thread to stop. Returns whether it did within `grace`.
     fn wait(&self, grace: Duration) -> bool {
         let deadline = Instant::now() + grace;
-        // Only a stop is waited for: the end of the process is for whoever started it.
+        // Only stops are waited for. The process's exit status is left to the code that started it.
         let flags = WaitPidFlag::WSTOPPED | WaitPidFlag::__WALL | WaitPidFlag::WNOHANG;
         loop {
             match waitid(Id::Pid(self.thread), flags) {
@@ -104,7 +104,7 @@ impl Stopped {
     #[cfg(target_arch = "x86_64")]
     fn registers(&self) -> Option<Registers> {
         let all = ptrace::getregset::<regset::NT_PRSTATUS>(self.thread).ok()?;
-        // By the numbers of the System V ABI for AMD64, figure 3.36.
+        // Register numbers of the System V ABI for AMD64, figure 3.36.
         let known = [
             all.rax, all.rdx, all.rcx, all.rbx, all.rsi, all.rdi, all.rbp, all.rsp, all.r8, all.r9,
             all.r10, all.r11, all.r12, all.r13, all.r14, all.r15,
@@ -115,7 +115,7 @@ impl Stopped {
     #[cfg(target_arch = "aarch64")]
     fn registers(&self) -> Option<Registers> {
         let all = ptrace::getregset::<regset::NT_PRSTATUS>(self.thread).ok()?;
-        // By the numbers of "DWARF for the Arm 64-bit Architecture", section 4.1.
+        // Register numbers of "DWARF for the Arm 64-bit Architecture", section 4.1.
         let mut known = all.regs.to_vec();
         known.push(all.sp);
         Some(Registers::new(&known, all.pc))
@@ -124,13 +124,14 @@ impl Stopped {
 
 impl Drop for Stopped {
     fn drop(&mut self) {
-        let is_let_go = || ptrace::detach(self.thread, None).is_ok();
-        // Only a thread that has stopped can be let go: on a busy machine that takes a while.
-        if is_let_go() || self.wait(LONG_GRACE) && is_let_go() || self.thread == self.process {
+        let detach = || ptrace::detach(self.thread, None).is_ok();
+        // A thread can only be detached once it has stopped, which may take a while on a busy
+        // machine.
+        if detach() || self.wait(LONG_GRACE) && detach() || self.thread == self.process {
             return;
         }
-        // Once such a thread has ended, who traces it must reap it: until then its process does not
-        // end for whoever started that.
+        // A traced thread that has ended must be reaped by its tracer. Until then, the process does
+        // not end for its parent.
         let thread = self.thread;
         thread::spawn(move || {
             while let Ok(WaitStatus::PtraceEvent(..) | WaitStatus::Stopped(..))
@@ -140,17 +141,17 @@ impl Drop for Stopped {
     }
 }
 
-/// The number of the stack pointer.
+/// Number of the stack pointer in call frame information.
 const STACK_POINTER: usize = if cfg!(target_arch = "x86_64") { 7 } else { 31 };
 
-/// The number of the register that has the return address of a function, by name at least.
+/// Number of the column with the return address. It need not be a real register.
 const RETURN_ADDRESS: usize = if cfg!(target_arch = "x86_64") { 16 } else { 30 };
 
-/// The registers of a frame, by their numbers in call frame information.
+/// Registers of a frame, by their numbers in call frame information.
 #[derive(Clone, Copy)]
 struct Registers {
     known: [Option<u64>; 33],
-    /// What is executed.
+    /// Address of the current instruction.
     instruction: u64,
 }
 
@@ -167,7 +168,7 @@ impl Registers {
         *self.known.get(usize::from(register.0))?
     }
 
-    /// Those of the caller.
+    /// Returns the registers of the caller.
     fn of_caller(&self, row: &modules::Row, memory: &File) -> Option<Self> {
         let frame = match row.cfa() {
             gimli::CfaRule::RegisterAndOffset { register, offset } => {
@@ -190,17 +191,17 @@ impl Registers {
         }
         caller.known[STACK_POINTER] = Some(frame);
         caller.instruction = caller.known[RETURN_ADDRESS].filter(|address| *address > 0)?;
-        // A frame that is no further up would never end.
+        // A frame that does not move up the stack would loop forever.
         (frame > self.known[STACK_POINTER]? || caller.instruction != self.instruction)
             .then_some(caller)
     }
 }
 
-/// The addresses in the program of a thread with these registers.
+/// Returns the addresses in the program on the stack of a thread with these registers.
 fn unwind(mut registers: Registers, modules: &Modules, memory: &File) -> Stack {
     let mut stack = Stack::new();
     for depth in 0..MAX_FRAMES {
-        // The call is before the address to which it returns.
+        // A return address is after its call. Looking up the byte before it finds the call itself.
         let next = if depth == 0 { registers.instruction + 1 } else { registers.instruction };
         stack.extend(modules.in_program(next));
         let row = modules.row(next - 1);
@@ -257,7 +258,7 @@ mod tests {
         };
         let stopped = Stopped::stop(process, other).unwrap();
         child.kill().unwrap();
-        // It has ended, and cannot be let go.
+        // The thread has ended, and cannot be detached.
         drop(stopped);
         let end = child.wait().unwrap();
         assert_eq!(end.signal(), Some(9));

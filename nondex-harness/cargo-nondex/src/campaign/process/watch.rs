@@ -1,4 +1,4 @@
-//! A process while it is watched: its output is read, its end is waited for, and it is ended.
+//! A watched process: reads its output, waits for its end, and kills it if necessary.
 
 use std::io::{self, PipeReader};
 use std::os::fd::AsFd;
@@ -18,50 +18,49 @@ use crate::campaign::output::Output;
 use crate::campaign::stop::StopFlag;
 use crate::campaign::system;
 
-/// How often a process whose output is still open is looked at.
+/// Interval at which a process with open output is checked.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How long the children that other threads have forked may take to become programs.
+/// Time for children that other threads have forked to execute their programs.
 const START_GRACE: Duration = Duration::from_secs(1);
 
-/// How many reads may get what was written before that time was over: more than the largest pipe
-/// holds.
+/// Maximum number of reads of output that was written before the deadline. It exceeds the capacity
+/// of the largest pipe.
 const MAX_LATE_READS: u32 = 32;
 
-/// How long a process group may take to end after SIGTERM before it gets SIGKILL.
+/// Time for a process group to end after SIGTERM before it gets SIGKILL.
 const TERM_GRACE: Duration = Duration::from_millis(100);
 
-/// How often the processor is given away to a process that is about to end, before the wait for it
-/// becomes a sleep.
+/// Number of times that this thread yields to a process that is about to end, before it sleeps.
 const MAX_YIELDS: u32 = 32;
 
-/// How much is read at once: what a pipe holds.
+/// Number of bytes read at a time: the capacity of a pipe.
 const BUFFER: usize = 64 << 10;
 
-/// Number of reads in a row that got little, after which, the next one waits until there is more: a
-/// test that writes a line in ten pieces would wake us, and wait for us, ten times.
+/// Number of small reads in a row after which reading pauses to let output accumulate. Otherwise a
+/// test that writes a line in ten pieces would wake the driver ten times, and wait for it.
 const MAX_SMALL_READS: u32 = 8;
 
-/// How long it waits. In this time no test writes as much as a pipe holds, in small pieces.
+/// Duration of the pause. No test fills a pipe with small writes in this time.
 const GATHERING: Duration = Duration::from_millis(1);
 
-/// A process while it is watched.
+/// A process that is being watched.
 #[derive(Debug)]
 pub(super) struct Watch {
     child: Child,
     group: Pid,
-    /// Closed at the end of the output.
+    /// Reading end of the output; closed at the end of the output.
     reader: Option<PipeReader>,
     buffer: Vec<u8>,
     pub(super) output: Output,
-    /// Where its threads were when its time was over.
+    /// Stacks of its threads at the time limit.
     pub(super) stacks: Vec<Vec<u64>>,
-    /// How many reads in a row got little.
+    /// Number of small reads in a row.
     small_reads: u32,
 }
 
 impl Watch {
-    /// A process that leads this group, and whose output is read from there, if it is kept.
+    /// Watches a process that leads `group`. Its output comes from `reader`, if it is captured.
     pub(super) fn new(child: Child, group: Pid, reader: Option<PipeReader>) -> Self {
         Watch {
             child,
@@ -74,8 +73,8 @@ impl Watch {
         }
     }
 
-    /// Waits for the end of the process and reaps it; kills it at the deadline, unless it is given
-    /// more time then, and when stopped.
+    /// Waits for the end of the process and reaps it. Kills it when stopped, and at the deadline
+    /// unless `more` grants additional time.
     pub(super) fn wait(
         &mut self,
         mut deadline: Option<Instant>,
@@ -84,7 +83,7 @@ impl Watch {
     ) -> io::Result<End> {
         let mut pause = Duration::from_micros(50);
         let mut yields = 0;
-        let mut looked = Instant::now();
+        let mut checked = Instant::now();
         loop {
             let now = Instant::now();
             let left = deadline.map_or(TICK, |deadline| deadline.saturating_duration_since(now));
@@ -93,7 +92,7 @@ impl Watch {
                 return Ok(End::Stopped);
             }
             if left.is_zero() {
-                // It may have ended just now.
+                // The process may have ended just now.
                 if let Some(status) = self.child.try_wait()? {
                     return Ok(end(status));
                 }
@@ -106,7 +105,7 @@ impl Watch {
                 return Ok(End::TimedOut);
             }
             if self.reader.is_none() {
-                // Its output is closed: nearly always because it is about to end.
+                // Its output is closed, nearly always because it is about to end.
                 if yields < MAX_YIELDS {
                     yields += 1;
                     thread::yield_now();
@@ -114,27 +113,27 @@ impl Watch {
                     thread::sleep(pause.min(left));
                     pause = (pause * 2).min(TICK);
                 }
-            } else if self.read(left.min(TICK))? && looked + TICK > now {
+            } else if self.read(left.min(TICK))? && checked + TICK > now {
                 if self.small_reads >= MAX_SMALL_READS {
                     thread::sleep(GATHERING.min(left));
                 }
                 continue;
             }
-            looked = now;
+            checked = now;
             if let Some(status) = self.child.try_wait()? {
                 return Ok(end(status));
             }
         }
     }
 
-    /// Waits for output, at most this long, and reads what there is. Whether there was any; the end
-    /// of it closes the reader.
+    /// Waits for output, at most for `wait`, and reads what is available. Returns whether there was
+    /// any. Closes the reader at the end of the output.
     fn read(&mut self, wait: Duration) -> io::Result<bool> {
         let Some(reader) = &self.reader else { return Ok(false) };
         // Rounded up, so that the last millisecond before a deadline is not polled in a busy loop.
-        let wait = i32::try_from(wait.as_micros().div_ceil(1000)).unwrap_or(i32::MAX);
-        let wait = PollTimeout::try_from(wait).unwrap_or(PollTimeout::MAX);
-        match poll(&mut [PollFd::new(reader.as_fd(), PollFlags::POLLIN)], wait) {
+        let milliseconds = i32::try_from(wait.as_micros().div_ceil(1000)).unwrap_or(i32::MAX);
+        let timeout = PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX);
+        match poll(&mut [PollFd::new(reader.as_fd(), PollFlags::POLLIN)], timeout) {
             Ok(0) | Err(Errno::EINTR) => Ok(false),
             Ok(_) => match self.output.fill(reader, &mut self.buffer) {
                 Ok(0) => {
@@ -153,16 +152,16 @@ impl Watch {
         }
     }
 
-    /// Ends the group and reaps the process: with SIGTERM, so that a wrapper can clean up, and
-    /// after a pause, or when the process has ended, with SIGKILL.
+    /// Ends the group and reaps the process. Sends SIGTERM first, so that a wrapper can clean up.
+    /// Sends SIGKILL after a pause, or when the process has ended.
     pub(super) fn kill(&mut self) -> io::Result<()> {
-        // The process is not reaped yet, so the group's id is still its own.
+        // The process is not reaped yet, so the group id cannot have been reused.
         let _ = killpg(self.group, Signal::SIGTERM);
         let deadline = Instant::now() + TERM_GRACE;
         let mut pause = Duration::from_micros(100);
         while self.child.try_wait()?.is_none() && Instant::now() < deadline {
-            // What a dying process writes is worth reading, and a full pipe would keep it from
-            // dying.
+            // The last output of a dying process is useful, and a full pipe would keep it from
+            // ending.
             if self.reader.is_some() {
                 self.read(pause)?;
             } else {
@@ -175,14 +174,14 @@ impl Watch {
         Ok(())
     }
 
-    /// Reads the rest of the output of a process that was reaped, and kills what is left of its
-    /// group. Whether a process that ended by itself left others.
+    /// Reads the rest of the output of a reaped process, and kills what is left of its group.
+    /// Returns whether a process that ended by itself left others.
     pub(super) fn end_group(&mut self, end: End) -> io::Result<bool> {
         let by_itself = end.is_by_itself();
         if by_itself && self.drain(LEFTOVER_GRACE)? {
             return Ok(false);
         }
-        // A process that another thread has just forked holds our pipes until it is a program.
+        // A child just forked by another thread holds our pipes until it executes its program.
         if by_itself && !is_alive(self.group) && self.reader.is_some() {
             await_starts(START_GRACE);
             if self.drain(LEFTOVER_GRACE / 4)? {
@@ -190,20 +189,21 @@ impl Watch {
             }
         }
         let _ = killpg(self.group, Signal::SIGKILL);
-        // Killed writers leave what they wrote; a writer in another session is not waited for.
+        // Output of killed writers is still in the pipe. A writer in another session is not waited
+        // for.
         self.drain(LEFTOVER_GRACE / 4)?;
         Ok(by_itself)
     }
 
-    /// Reads until the output has ended and nobody is left in the group, at most for `grace`.
-    /// Whether that came to be.
+    /// Reads until the output has ended and the group is empty, at most for `grace`. Returns
+    /// whether both happened.
     fn drain(&mut self, grace: Duration) -> io::Result<bool> {
         let deadline = Instant::now() + grace;
         let mut pause = Duration::from_micros(100);
         let mut late_reads = 0;
         loop {
-            // The last look is one after the deadline, and what was written before it is no sign of
-            // a writer: this process may have been held up for as long.
+            // The last check is after the deadline. Output from before the deadline does not prove
+            // that there is a writer, because this process may itself have been delayed.
             let is_late = Instant::now() >= deadline;
             let wait = if is_late { Duration::ZERO } else { pause };
             let has_read = self.reader.is_some() && self.read(wait)?;
@@ -225,10 +225,10 @@ impl Watch {
     }
 }
 
-/// Whether a process of the group lives whose leader was reaped.
+/// Returns whether a process of the group is alive. The leader was reaped.
 fn is_alive(group: Pid) -> bool {
-    // Orphans of the group are ours to reap (see `adopt_orphans`): in a container, often nobody
-    // else does, and a dead process that is not reaped looks alive to kill(2).
+    // This process reaps orphans of the group (see `adopt_orphans`). In a container, often no other
+    // process does, and an unreaped dead process looks alive to kill(2).
     loop {
         match waitpid(Pid::from_raw(-group.as_raw()), Some(WaitPidFlag::WNOHANG)) {
             Ok(WaitStatus::StillAlive) => return true,
@@ -236,13 +236,12 @@ fn is_alive(group: Pid) -> bool {
             Err(_) => break,
         }
     }
-    // The group's id is in use while a member lives; once free, it is not given out again before
-    // the kernel's counter has gone round, which takes far longer than this.
+    // The group id stays in use while a member lives. A free id is reused only when the kernel's
+    // counter wraps around, which takes far longer than this check.
     killpg(group, None).is_ok()
 }
 
-/// Waits, at most for `grace`, until every child that still is a copy of this process has become a
-/// program.
+/// Waits, at most for `grace`, until every forked copy of this process has executed its program.
 fn await_starts(grace: Duration) {
     let us = Pid::this().as_raw();
     let own_program = std::fs::read_link("/proc/self/exe").ok();
@@ -277,7 +276,7 @@ mod tests {
 
     #[test]
     fn what_was_written_before_the_end_is_no_child_that_is_left_however_late_it_is_read() {
-        // A process that another test starts would have the pipe for a moment.
+        // A process that another test starts would hold the pipe for a moment.
         let _alone = leftover::alone();
         let (reader, writer) = io::pipe().unwrap();
         let mut command = Command::new("head");

@@ -1,6 +1,6 @@
-//! Pauses between the runs of a test that the date may decide, as [a pace](super::super::pace) has
-//! them; those that are to contradict others are spread over more than six seconds. Runs of other
-//! tests are made meanwhile.
+//! Pauses between the runs of a test that reads the date, as [`pace`](super::super::pace) defines
+//! them. Runs alone, which check an earlier result, are spread over more than six seconds. Runs of
+//! other tests use the pauses.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use nondex_core::{RunSpec, Source};
 use crate::campaign::pace::INTERVAL;
 use crate::judge::isolation::Runs;
 
-/// As [`INTERVAL`], for runs alone, after some together with other tests ended in two ways.
+/// Like [`INTERVAL`], for runs alone after runs together with other tests had two outcomes.
 const INTERVAL_ALONE: Duration = Duration::from_millis(108);
 
-/// Minimum number of equal runs that are made for certainty, rather than to confirm a choice.
+/// Minimum number of equal runs that estimate a failure rate, rather than confirm a choice.
 const MANY: usize = 5;
 
-/// How long after the start of one of the runs `specs` of a test with these `runs` the next one may
-/// start; `alone` if no other test runs meanwhile.
+/// Returns the minimum time between the starts of two of the runs `specs`, for a test with the runs
+/// `runs`. With `alone`, no other test runs meanwhile.
 pub(super) fn interval(runs: &Runs, specs: &[RunSpec], alone: bool) -> Duration {
     let is_repeated = specs.len() >= MANY && specs.windows(2).all(|pair| pair[0] == pair[1]);
     let mut all = runs.together.all().chain(runs.alone.all()).map(|(_, run)| run);

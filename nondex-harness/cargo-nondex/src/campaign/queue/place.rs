@@ -1,41 +1,41 @@
-//! The order in which runs are made.
+//! The order of runs in the queue.
 
 use std::time::Duration;
 
 use nondex_core::{Choices, RunSpec, Selection};
 
-/// The order of the queue.
+/// Phase of a run. The queue takes phases in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
-    /// The second clean run of a test, right after the first: between them, another test would find
-    /// what the first one left.
+    /// The second clean run of a test, right after the first. Otherwise another test could find the
+    /// files that the first run left.
     Begun,
-    /// What shows whether there is anything to be found.
+    /// Runs that show whether there is anything to find.
     Explore,
-    /// What explains it.
+    /// Runs that explain a finding.
     Search,
     Alone,
 }
 
-/// The round in which a test asks for its second clean run.
+/// Round in which a test requests its second clean run.
 const SECOND: usize = 1;
 
-/// The place of a run in the queue.
+/// Place of a run in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct QueuePlace {
     pub(super) phase: Phase,
-    /// How long the test's runs took until it asked for this one.
+    /// Duration of the test's runs before the request.
     pub(super) spent: Duration,
-    /// Number of batches that the test asked for before.
+    /// Number of batches that the test requested before.
     pub(super) round: usize,
     pub(super) test: usize,
-    /// In the test's batch.
+    /// Index in the test's batch.
     pub(super) index: usize,
 }
 
 impl QueuePlace {
-    /// The place of `spec`, which is to be run alone or not, in the batch of this round of a test
-    /// that has spent this much.
+    /// Returns the place of `spec`, alone or not, in the batch of this round of a test whose runs
+    /// have taken `spent` so far.
     pub(super) const fn new(
         spec: &RunSpec,
         alone: bool,

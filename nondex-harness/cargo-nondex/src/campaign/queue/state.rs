@@ -1,4 +1,4 @@
-//! What the workers of the executor share: the queue, and how far each test is.
+//! State that the workers of the executor share: the queue, and the progress of each test.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -13,61 +13,61 @@ use crate::judge::missing::{Missing, Purpose, Spent};
 use crate::judge::run::Run;
 use crate::judge::slots::{Required, Slots};
 
-/// What the workers of the executor share.
+/// State that the workers of the executor share; the executor's lock protects it.
 pub(super) struct State {
     pub(super) queue: BTreeMap<QueuePlace, RunSpec>,
     pub(super) tests: Vec<TestState>,
-    /// What the runs that are made now take.
+    /// Slots that the current runs take.
     slots: Slots,
-    /// How many runs are made or judged now.
+    /// Number of runs that are being made, and tests that are being judged.
     pub(super) busy: usize,
-    /// How many tests are neither judged nor given up.
+    /// Number of tests that are neither judged nor given up.
     pub(super) unfinished: usize,
-    /// Whether it was stopped when tests needed something besides runs.
+    /// Whether the executor was stopped while tests needed something besides runs.
     pub(super) is_cut: bool,
-    /// The budgets that are spent: what they are for is left out.
+    /// Budgets that are used up. Runs for their purposes are left out.
     pub(super) spent: Spent,
-    /// Number of failures after which no other test is begun.
+    /// Number of failures after which no further test is begun.
     max_failures: Option<NonZeroUsize>,
 }
 
-/// One test, its runs until now, and those that it waits for.
+/// One test, its runs so far, and the runs that it waits for.
 pub(super) struct TestState {
     pub(super) runs: Runs,
-    /// What a run of it takes.
+    /// Slots that a run of it takes.
     required: Required,
-    /// The runs it has asked for, with their results.
+    /// The runs that it requested last, with their results.
     pub(super) batch: Vec<(RunSpec, Option<Run>)>,
-    /// Number of batches before that one.
+    /// Number of batches requested so far, including the current one.
     pub(super) rounds: usize,
-    /// What it is for.
+    /// Purpose of the batch.
     pub(super) purpose: Purpose,
-    /// How long each may take.
+    /// Time limit on each run of the batch, if not the usual one.
     pub(super) limit: Option<Duration>,
-    /// How long after the start of one the next one may start.
+    /// Minimum time between the starts of two runs of the batch.
     pub(super) interval: Duration,
-    /// When the next one may start, if not at once.
+    /// Earliest start of the next run, if not at once.
     pub(super) next_start: Option<Instant>,
-    /// Whether they are wanted alone.
+    /// Whether the runs of the batch must be made alone.
     pub(super) is_alone: bool,
-    /// What they are made in.
+    /// Setting of the runs of the batch.
     pub(super) setting: Setting,
-    /// Whether no run was made that could not be confined.
+    /// Whether no run of the test has failed to be confined.
     pub(super) is_confinable: bool,
-    /// How many of those have no result yet.
+    /// Number of runs of the batch that have no result yet.
     pub(super) open: usize,
-    /// How many of them run now, or 1 while all of them are judged.
+    /// Number of runs of the test in progress, or 1 while it is judged.
     pub(super) busy: usize,
-    /// Whether a run of it was made.
+    /// Whether a run of the test was started.
     pub(super) is_begun: bool,
-    /// Whether a run of it failed.
+    /// Whether a run of the test failed.
     pub(super) is_failing: bool,
-    /// What it needs besides runs.
+    /// What the test needs besides runs.
     pub(super) need: Option<Need>,
     pub(super) judgement: Option<Judgement>,
-    /// Whether it was judged, and fails the run.
+    /// Whether the test was judged, and counts as a failure.
     pub(super) is_failure: bool,
-    /// Why it was given up.
+    /// Reason why the test was given up.
     pub(super) panic: Option<String>,
 }
 
@@ -102,21 +102,22 @@ impl TestState {
         self.runs.of_mut(self.is_alone).extend(batch);
     }
 
-    /// Whether it has failed, or has unless further runs or a plain build show otherwise.
+    /// Returns whether the test counts towards the maximum of failures. A test with a failed run
+    /// does until further runs or a plain build show otherwise.
     const fn has_failed(&self) -> bool {
         let is_open = self.judgement.is_none() && self.panic.is_none();
         self.is_failure || (self.is_failing && is_open)
     }
 
-    /// Whether it waits for its first run.
+    /// Returns whether the test waits for its first run.
     pub(super) const fn is_waiting(&self) -> bool {
         !self.is_begun && self.judgement.is_none() && self.panic.is_none()
     }
 }
 
 impl State {
-    /// The state before any run, of tests with these runs that were made before, and what a run of
-    /// each takes of the `jobs` slots.
+    /// Creates the state before any run. `tests` has the earlier runs of each test, and the slots
+    /// of `jobs` that one of its runs takes.
     pub(super) fn new(
         tests: impl Iterator<Item = (Runs, Required)>,
         jobs: usize,
@@ -135,10 +136,11 @@ impl State {
         }
     }
 
-    /// Takes the first run from the queue whose test is not busy already, and which is not
-    /// disturbed by one that is. There must be slots for it, also in its test group. If there is
-    /// none, one that may be made at the same time as others of its test. With `longest`, the first
-    /// run of the test that took the most time, of those that would otherwise be next.
+    /// Takes the first run from the queue that may start now. The slots must allow it, and its test
+    /// must not be busy. If there is none, takes a run that may overlap with others of its test.
+    ///
+    /// With `longest`, takes the first run of the test that has used the most time, among those in
+    /// the same phase.
     pub(super) fn take(&mut self, longest: bool) -> Option<(QueuePlace, RunSpec)> {
         let now = Instant::now();
         let is_due =
@@ -168,17 +170,18 @@ impl State {
         Some((turn, spec))
     }
 
-    /// Whether no other run is made that this one must wait for.
+    /// Returns whether no run is in progress that this one must wait for.
     fn is_free(&self, turn: &QueuePlace) -> bool {
-        // Runs alone are last: while one is made nothing else is left, and a test that wants them
-        // wants no other again.
+        // Runs alone are last in the queue. While one is in progress nothing else is left, and its
+        // test requests no other kind of run afterwards.
         match turn.phase {
             Phase::Alone => self.busy == 0,
             _ => self.tests[turn.test].busy == 0,
         }
     }
 
-    /// How long no run is free to be taken, unless one ends; `None` if only that changes it.
+    /// Returns the time until the first run may start if no other ends; `None` if it must wait for
+    /// an end.
     pub(super) fn longest_wait(&self) -> Option<Duration> {
         let fits = |turn: &&QueuePlace| self.slots.fits(&self.tests[turn.test].required);
         let free = self.open().filter(fits).filter(|turn| self.is_free(turn));
@@ -186,7 +189,8 @@ impl State {
         starts.min().map(|start| start.saturating_duration_since(Instant::now()))
     }
 
-    /// A run that was [taken](Self::take) has ended. Whether that may let several others begin.
+    /// Records the end of a run that was [taken](Self::take). Returns whether several others may
+    /// begin.
     pub(super) fn end_run(&mut self, test: usize) -> bool {
         self.end(test);
         let required = &self.tests[test].required;
@@ -194,24 +198,25 @@ impl State {
         *required != Required::default()
     }
 
-    /// Whether no run is made, and none will be.
+    /// Returns whether no run is in progress and none is queued.
     pub(super) fn is_idle(&self) -> bool {
         self.busy == 0 && self.open().next().is_none()
     }
 
-    /// The runs in the queue that may be made, as far as others have not failed.
+    /// Returns the queued runs that may be made. When the maximum of failures is reached, those are
+    /// only the runs of tests that have begun.
     fn open(&self) -> impl DoubleEndedIterator<Item = &QueuePlace> {
         let has_failed = self.has_failed();
         self.queue.keys().filter(move |turn| !has_failed || self.tests[turn.test].is_begun)
     }
 
-    /// Whether the maximum number of tests has failed, so that no other one is begun.
+    /// Returns whether the maximum number of tests has failed, so that no further test is begun.
     pub(super) fn has_failed(&self) -> bool {
         let failed = || self.tests.iter().filter(|test| test.has_failed()).count();
         self.max_failures.is_some_and(|most| failed() >= most.get())
     }
 
-    /// Whether there is something to do.
+    /// Returns whether there is work left.
     pub(super) fn is_left(&self) -> bool {
         !self.is_idle() || self.tests.iter().any(|test| test.need.is_some())
     }
@@ -226,11 +231,11 @@ impl State {
         self.busy -= 1;
     }
 
-    /// Queues the runs that a test asks for, which are confined if they can be.
-    pub(super) fn ask(&mut self, index: usize, missing: Missing, confined: bool) {
+    /// Queues the runs that a test requests, which are confined if possible.
+    pub(super) fn request(&mut self, index: usize, missing: Missing, confined: bool) {
         let Missing { experiments: specs, limit, alone, fresh, purpose } = missing;
         if specs.is_empty() {
-            // It would be waited for for ever.
+            // The test would wait for a result that never arrives.
             return self.give_up(index, "it asked for no run".to_owned());
         }
         let test = &mut self.tests[index];
@@ -239,10 +244,12 @@ impl State {
         test.is_alone = alone;
         test.purpose = purpose;
         let is_plain = specs.len() > 1 && specs.iter().all(is_plain);
-        test.setting = match (fresh, alone) {
-            (true, _) => Setting::Fresh,
-            (false, false) if confined && test.is_confinable && is_plain => Setting::Confined,
-            (false, _) => Setting::Shared,
+        test.setting = if fresh {
+            Setting::Fresh
+        } else if !alone && confined && test.is_confinable && is_plain {
+            Setting::Confined
+        } else {
+            Setting::Shared
         };
         test.open = specs.len();
         let spent = test.runs.took();
@@ -254,8 +261,8 @@ impl State {
         test.rounds += 1;
     }
 
-    /// Leaves out what these budgets are for, once, and returns the tests that wait for no run
-    /// since.
+    /// Drops queued runs whose purpose has no budget left. Returns the tests that now wait for no
+    /// run.
     pub(super) fn leave_out(&mut self, spent: Spent) -> Vec<usize> {
         let mut ready = Vec::new();
         if std::mem::replace(&mut self.spent, spent) == spent {
@@ -274,10 +281,10 @@ impl State {
         ready
     }
 
-    /// Nothing more is run of this test.
+    /// Gives a test up: no further run of it is made.
     pub(super) fn give_up(&mut self, test: usize, panic: String) {
         if self.tests[test].panic.is_some() {
-            // Another run of it was made at the same time.
+            // A concurrent run of the test panicked first.
             return;
         }
         self.queue.retain(|turn, _| turn.test != test);
@@ -287,7 +294,7 @@ impl State {
     }
 }
 
-/// Whether a run is only made to know its end and its choices.
+/// Returns whether a run records nothing besides its outcome and its choices.
 fn is_plain(spec: &RunSpec) -> bool {
     spec.before().is_empty() && spec.trace.is_empty() && spec.operations() == 0 && !spec.cover
 }

@@ -17,10 +17,10 @@ use crate::judge::order::AfterOthers;
 use crate::judge::plain::PlainBuild;
 use crate::judge::simulation;
 
-/// How long a test of the executor waits for what must come, so that it fails and does not hang.
+/// Maximum time that a test waits, so that a bug makes it fail instead of hang.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Where this program panics.
+/// Place at which this program panics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Panics {
     Run,
@@ -28,7 +28,7 @@ enum Panics {
     Judged,
 }
 
-/// Tests that run twice and are stable, but for one with which this program panics.
+/// Tests that run twice and are stable, except for one with which this program panics.
 struct Simulated {
     panics: Option<(usize, Panics)>,
     judged: Mutex<Vec<usize>>,
@@ -70,7 +70,7 @@ impl Workload for Simulated {
         _limit: Option<Duration>,
         _setting: Setting,
     ) -> Result<Run, Unmade> {
-        // The second run of the test, so that one is there that must not be lost.
+        // Panic in the second run of the test, so that there is a first one that must not be lost.
         if self.runs.fetch_add(1, Ordering::Relaxed) > 0 {
             self.panic_at(test, Panics::Run);
         }
@@ -84,7 +84,7 @@ impl Workload for Simulated {
     }
 }
 
-/// What a test needs until it has this number of runs.
+/// Returns the need of a test until it has this number of runs.
 fn need_runs(runs: &Runs, number: usize) -> Result<(), Need> {
     let missing = number.saturating_sub(runs.count());
     if missing == 0 {
@@ -93,18 +93,18 @@ fn need_runs(runs: &Runs, number: usize) -> Result<(), Need> {
     Err(Need::Runs(Missing::new(vec![RunSpec::clean("t"); missing])))
 }
 
-/// The judgement of a test of which all runs were made.
+/// Returns the judgement of a test with all its runs.
 fn stable() -> Judgement {
     Judgement { is_provisional: false, ..Judgement::provisional(Conclusion::Stable) }
 }
 
-/// Executes without a budget.
+/// Runs the executor without a budget.
 fn execute_all(workload: &dyn Workload, tests: usize, jobs: usize, stop: &StopFlag) -> Executed {
     let free = Budget::new(None, NonZeroUsize::MIN, &StopFlag::new());
     execute_within(workload, tests, jobs, &free, stop)
 }
 
-/// Executes within a budget.
+/// Runs the executor within a budget.
 fn execute_within(
     workload: &dyn Workload,
     tests: usize,
@@ -117,7 +117,7 @@ fn execute_within(
     execute(workload, tests, &means, &Silent)
 }
 
-/// Executes in a thread, and fails when that takes for ever.
+/// Runs the executor in a thread, and fails if it hangs.
 fn execute_in_time(workload: Simulated, tests: usize, jobs: usize) -> (Executed, Simulated) {
     let (send, receive) = mpsc::channel();
     thread::spawn(move || {
@@ -141,7 +141,7 @@ fn a_panic_of_our_own_costs_the_test_with_which_it_happens_and_no_other() {
             let expected = format!("at {place:?}");
             assert_eq!(given_up[0], Some(expected.as_str()));
             assert_eq!(given_up[1..], [None; 5]);
-            // What was run is not lost.
+            // Earlier runs are not lost.
             let runs: Vec<usize> = executed.tests.iter().map(|t| t.runs.count()).collect();
             assert_eq!(runs[1..], [2; 5]);
             assert!(place == Panics::Run || runs[0] == 2, "{place:?}: {runs:?}");
@@ -183,10 +183,10 @@ fn a_test_that_asks_for_no_run_is_not_waited_for() {
     assert!(executed.tests[0].panic.is_some());
 }
 
-/// Tests that need something besides their runs, of which some is not made.
+/// Tests that need something besides their runs, which only some receive.
 #[derive(Default)]
 struct Needing<'a> {
-    /// Stops the executor when the first need is to be fulfilled.
+    /// Flag that the first request sets to stop the executor.
     stop: Option<&'a StopFlag>,
     fulfilled: Mutex<Vec<Vec<usize>>>,
     judged: Mutex<Vec<usize>>,
@@ -266,8 +266,8 @@ fn what_is_needed_when_it_is_stopped_is_left_open() {
 
 #[test]
 fn tests_run_while_the_report_of_another_is_written() {
-    // The first test is judged for as long as others still have to run: with a lock held it would
-    // wait for ever.
+    // The first test is judged until the others have run. If a lock were held, it would wait
+    // forever.
     let (send, receive) = mpsc::channel();
     let (send, receive) = (Mutex::new(send), Mutex::new(receive));
     let workload = Simulated {
@@ -284,19 +284,19 @@ fn tests_run_while_the_report_of_another_is_written() {
     assert!(executed.tests.iter().all(|test| test.panic.is_none()));
 }
 
-/// Two tests with runs that take long, of which only the first can be confined.
+/// Two tests with long runs, of which only the first can be confined.
 #[derive(Default)]
 struct Long {
-    /// How many runs of each are under way.
+    /// Number of runs of each test in progress.
     under_way: [AtomicUsize; 2],
-    /// Whether two runs of the first were.
-    has_met: AtomicBool,
-    /// How many runs were to be confined, and how many of those, of the second, could not be.
+    /// Whether two runs of the first test overlapped.
+    has_overlapped: AtomicBool,
+    /// Number of requests for a confined run, and of those of the second test, which fail.
     confined: AtomicUsize,
     refused: AtomicUsize,
-    /// Whether their time is virtual.
+    /// Whether the tests' time is virtual.
     is_scheduled: bool,
-    /// Whether this program panics with each run that is confined.
+    /// Whether this program panics in each confined run.
     panics: bool,
 }
 
@@ -331,9 +331,9 @@ impl Workload for Long {
         let result = match (test, setting) {
             (0, Setting::Confined) => {
                 let begun = Instant::now();
-                while !self.has_met.load(Ordering::SeqCst) && begun.elapsed() < PATIENCE {
-                    let is_met = self.under_way[0].load(Ordering::SeqCst) > 1;
-                    self.has_met.fetch_or(is_met, Ordering::SeqCst);
+                while !self.has_overlapped.load(Ordering::SeqCst) && begun.elapsed() < PATIENCE {
+                    let overlaps = self.under_way[0].load(Ordering::SeqCst) > 1;
+                    self.has_overlapped.fetch_or(overlaps, Ordering::SeqCst);
                     thread::yield_now();
                 }
                 assert!(!self.panics, "with several runs at once");
@@ -366,7 +366,7 @@ fn runs_of_one_test_are_made_at_once_only_while_they_can_be_confined() {
     for test in &executed.tests {
         assert_eq!((test.runs.count(), &test.panic), (6, &None));
     }
-    assert!(long.has_met.into_inner(), "its runs are made at once");
+    assert!(long.has_overlapped.into_inner(), "its runs are made at once");
     let refused = long.refused.into_inner();
     assert!((1..=3).contains(&refused), "it is not tried again: {refused}");
 }
@@ -386,7 +386,7 @@ fn runs_of_the_only_test_are_made_at_once_when_its_time_is_virtual() {
     let long = Long { is_scheduled: true, ..Long::default() };
     let executed = execute_all(&long, 1, 3, &StopFlag::new());
     assert_eq!(executed.tests[0].runs.count(), 6);
-    assert!(long.has_met.into_inner());
+    assert!(long.has_overlapped.into_inner());
 }
 
 #[test]
@@ -398,12 +398,12 @@ fn a_test_with_two_runs_of_which_this_program_panics_is_given_up_once() {
     assert!(!executed.stopped);
 }
 
-/// Tests that could do with a run more each, but for the first, which needs one.
+/// Tests that want one more run each, except for the first, which needs one.
 #[derive(Default)]
 struct Exploring {
-    /// The tests of the runs that were made.
+    /// The tests of the runs that were made, in order.
     runs: Mutex<Vec<usize>>,
-    /// How long each run of a test takes.
+    /// Duration of each run of a test, in milliseconds.
     took: [u64; 3],
 }
 
@@ -458,7 +458,7 @@ fn one_of_several_workers_goes_on_with_the_test_that_took_the_most_time() {
     let mut state = State::new([5, 9, 1].map(runs).into_iter(), 2, None);
     for test in 0..3 {
         let seeds = (0..2).map(|seed| RunSpec::new("t", Level::Std, seed));
-        state.ask(test, Missing::new(seeds.collect()), false);
+        state.request(test, Missing::new(seeds.collect()), false);
     }
     let mut next = |longest| state.take(longest).map(|(turn, _)| (turn.test, turn.index));
     assert_eq!(next(true), Some((1, 0)));
