@@ -1,11 +1,11 @@
-//! Tests that fail when another one runs in the middle of them.
+//! Tests that fail when another test runs in the middle of them.
 //!
-//! Tests of one process run at the same time, as `cargo test` runs them. What one of them changes
-//! while another one uses it, is a race. So the whole of one test is run at each access of the
-//! other to a part of the state that both use, on another thread, while the other waits: the same
-//! in every run. Where both change it, the one in the middle is also stopped at an access of its
-//! own, until the other has ended. It is a race only if that fails each time, and both tests pass
-//! one after the other, either way round.
+//! `cargo test` runs the tests of one process concurrently. A change by one test while another uses
+//! the same state is a race. So one test runs completely at each access of the other to state that
+//! both use. It runs on another thread while the other test waits, so each run repeats. Where both
+//! tests change the state, the inner test also pauses at one of its accesses until the outer test
+//! has ended. It is a race only if this fails each time, and if both tests pass one after the
+//! other, in either order.
 
 mod confirmed;
 mod described;
@@ -36,59 +36,59 @@ use crate::judge::run::Run;
 /// Maximum number of accesses of a test to one part of the state that are tried.
 const MAX_ACCESSES: u64 = 16;
 
-/// Maximum number of accesses at which a test fails that are tried for one at which what the two
-/// share is proven.
+/// Maximum number of accesses at which a test fails without proof that this part of the state is
+/// the cause. After them, the search moves on.
 const MAX_UNPROVEN: usize = 2;
 
-/// Where a test waits for the other in a loop, as a run of this time shows, its further accesses
-/// show nothing new.
+/// Duration of a run after which no further accesses of its test are tried. The test probably waits
+/// for the other one in a loop, so that they would show nothing new.
 const WAITS: Duration = Duration::from_secs(4);
 
-/// What came of one interleaving.
+/// Result of one interleaving.
 enum Interleaved {
     /// There may be a further access.
     Further,
-    /// There is none, or none that would tell more.
+    /// There is no further access, or none that would show more.
     Enough,
-    /// It took so long that nothing more is tried.
+    /// The run took so long that nothing more is tried.
     Waits,
 }
 
-/// What is tried in one binary.
+/// The search for races in one binary.
 pub(super) struct Races<'a> {
     pub(super) processes: &'a Processes<'a>,
     pub(super) states: &'a States<'a>,
-    /// Whether races of this test are searched.
+    /// Returns whether to search for races of this test.
     pub(super) is_selected: &'a dyn Fn(usize) -> bool,
-    /// Whether it is known that the second test fails after the first one.
+    /// Returns whether the second test is known to fail after the first one.
     pub(super) is_polluter: &'a dyn Fn(usize, usize) -> bool,
-    /// The accesses to statics that are known.
+    /// The known accesses to statics.
     pub(super) known: KnownAccesses,
-    /// The accesses that are known with their lines.
+    /// The known accesses with their lines.
     pub(super) traced: KnownAccesses,
-    /// How many processes had been started before the first one.
+    /// Number of processes started before the search.
     pub(super) before: u64,
-    /// How many processes may be made.
+    /// Limit on the number of processes.
     pub(super) budget: Budget,
-    /// When the first one may be made.
+    /// Start of the search.
     pub(super) start: Instant,
-    /// Is also set when the time is over that may be spent on races.
+    /// Flag that stops the search; also set when the time for races is over.
     pub(super) stop: StopFlag,
 }
 
-/// The accesses of tests that run alone to statics.
+/// Accesses to statics of tests that run alone.
 pub(super) type KnownAccesses = RefCell<BTreeMap<(usize, StateId), Vec<AccessRecord>>>;
 
 impl Races<'_> {
-    /// The races among the tests of `uses`, the most suspicious pairs first, as far as the budget
-    /// goes.
+    /// Returns the races among the tests of `uses`. Tries the most suspicious pairs first, as far
+    /// as the budget allows.
     pub(super) fn find(&self, uses: &[Use<'_>]) -> TriedRaces {
         let mut tried = TriedRaces::default();
         let (states, plan) = self.plan(uses);
         tried.left = plan.dropped;
         let is_wanted = |pair: &Pair, tried: &TriedRaces| {
             let tests = [pair.outer, pair.inner].map(|place| uses[place].test);
-            // Where one waits for the other, it would wait as long again.
+            // The test waits for the other one, so the run would take as long again.
             let waits = |test: &usize| pair.in_parts && tried.waiting.contains(test);
             tests.iter().any(|test| self.is_open(*test, tried)) && !tests.iter().any(waits)
         };
@@ -117,7 +117,7 @@ impl Races<'_> {
         tried.with_unproven()
     }
 
-    /// How many processes the search has started.
+    /// Returns the number of processes that the search has started.
     pub(super) fn made(&self) -> u64 {
         self.processes.started() - self.before
     }
@@ -126,7 +126,7 @@ impl Races<'_> {
         self.budget.is_over(self.made(), self.start.elapsed()) || self.stop.is_set()
     }
 
-    /// Which pairs are interleaved, and the parts of the state by their numbers there.
+    /// Returns the parts of the state by number, and which pairs to interleave.
     fn plan<'u>(&self, uses: &'u [Use<'_>]) -> (Vec<&'u StateId>, Plan) {
         fn changed<'u>(used: &'u Use<'_>) -> impl Iterator<Item = &'u StateId> {
             used.changes.iter().map(|part| &part.state)
@@ -150,14 +150,14 @@ impl Races<'_> {
         let is_wanted = |pair: [usize; 2]| {
             let [outer, inner] = pair.map(|place| uses[place].test);
             let is_selected = (self.is_selected)(outer) || (self.is_selected)(inner);
-            // Tests of a group that never run at the same time cannot disturb each other.
+            // Tests of a group that never run concurrently cannot disturb each other.
             is_selected && !required(outer).excludes(&required(inner))
         };
         let plan = interleavings::plan(&numbered, &shared, &is_wanted);
         (states, plan)
     }
 
-    /// When the whole of a test, or parts of it, may run in the middle of another one.
+    /// Returns the moments at which a test, or parts of it, may run in the middle of another one.
     fn moments(&self, pair: &Pair, uses: &[Use<'_>], state: &StateId) -> Vec<Moment> {
         let [outer, inner] = [pair.outer, pair.inner].map(|place| &uses[place]);
         let is_used = [outer, inner].into_iter().all(|used| {
@@ -173,7 +173,7 @@ impl Races<'_> {
         }
     }
 
-    /// Makes these interleavings. Whether all that there are were made, or need not be.
+    /// Makes these interleavings. Returns whether all were made, as far as they are needed.
     fn is_tried(&self, pair: &Screened<'_>, tried: &mut TriedRaces) -> bool {
         let before = tried.unproven.len();
         for moment in &pair.moments {
@@ -202,12 +202,12 @@ impl Races<'_> {
         true
     }
 
-    /// Whether a race of this test is still looked for.
+    /// Returns whether to search further for a race of this test.
     fn is_open(&self, test: usize, tried: &TriedRaces) -> bool {
         (self.is_selected)(test) && !tried.is_known(test)
     }
 
-    /// Interleaves two tests, and adds what fails of that. `None` when it was stopped.
+    /// Interleaves two tests, and adds the races found. Returns `None` when it was stopped.
     fn interleave(
         &self,
         interleaving: &ForcedInterleaving<'_>,
@@ -250,7 +250,7 @@ impl Races<'_> {
         self.processes.end(test, run.clone(), false).passed() == Some(false)
     }
 
-    /// The accesses of a test that runs alone to a part of the state.
+    /// Returns the accesses of a test that runs alone to a part of the state.
     fn accesses(&self, used: &Use<'_>, state: &StateId) -> Vec<AccessRecord> {
         let mut accesses = match state.kind {
             StateKind::Static => {
@@ -267,7 +267,7 @@ impl Races<'_> {
         accesses
     }
 
-    /// The accesses in such a run of a test alone.
+    /// Returns the accesses in such a run of a test alone.
     fn alone(&self, spec: &RunSpec, test: usize) -> Vec<AccessRecord> {
         let run = self.run(&[test], spec).and_then(|mut runs| runs.pop());
         run.map_or_else(Vec::new, |run| run.accesses.to_vec())
@@ -278,8 +278,9 @@ impl Races<'_> {
     }
 }
 
-/// Whether a thread stops after its access to this, and not before it: std has a lock of the
-/// environment, and a thread that is stopped at a call which holds it goes on until it is free.
+/// Returns whether a thread stops after its access to this state, not before it. std protects the
+/// environment with a lock, and a thread that is stopped in a call with the lock held continues
+/// until the lock is free.
 fn stops_after(state: &StateId) -> bool {
     matches!(state.kind, StateKind::Static | StateKind::Env)
 }

@@ -1,4 +1,4 @@
-//! What is made again before a race is reported, each while nothing else runs.
+//! Repeated runs that confirm a race before it is reported, each while nothing else runs.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use super::interleaving::ForcedInterleaving;
 use crate::campaign::state::PLACE;
 use crate::judge::run::Run;
 
-/// How often a run must fail.
+/// Number of times that a run must fail.
 const REPETITIONS: usize = 3;
 
-/// A test that is stopped for this long may fail for its own time limit.
+/// Duration of a stop that may make a test exceed a time limit of its own.
 const STOPPED: Duration = Duration::from_millis(200);
 
 /// Number of seeds under which a test must pass alone.
 const SEEDS: u64 = 30;
 
 impl Races<'_> {
-    /// The run of the test that is stopped, with its lines, if the last test fails each time, and
-    /// both pass one after the other, whichever is first. What takes long because lines are read
-    /// does not count.
+    /// Returns the run of the stopped test, with its lines, if the last test fails each time and
+    /// both pass one after the other, in either order. The time that tracing lines takes does not
+    /// count.
     pub(super) fn confirmed(&self, order: [usize; 2], spec: &RunSpec) -> Option<Option<Run>> {
         for _ in 1..REPETITIONS {
             let run = self.run(&order, spec)?.pop()?;
@@ -45,8 +45,8 @@ impl Races<'_> {
         Some(self.run(&order, &spec.clone().interleaved(tests))?.into_iter().nth(outer))
     }
 
-    /// Whether a test fails alone under some seed: in the middle of another one it may draw other
-    /// values.
+    /// Returns whether a test fails alone under some seed. In the middle of another test it may
+    /// draw other values.
     fn is_chance(&self, test: usize) -> Option<bool> {
         for seed in 0..SEEDS {
             let drawn = self.processes.with_choices(Level::Std, seed);
@@ -61,15 +61,15 @@ impl Races<'_> {
         Some(false)
     }
 
-    /// Whether it is this part of the state: the last test passes each time that it finds only this
-    /// as if the other one had not changed it. What else that one changes at the same moment may be
-    /// the reason.
+    /// Returns whether this part of the state is the cause. The last test must pass each time if
+    /// only this part is restored to its value before the other test. Otherwise the cause may be
+    /// another change at the same moment.
     pub(super) fn is_proven(&self, order: [usize; 2], spec: &RunSpec) -> Option<bool> {
         self.always_passes(order, spec, |tests| tests.put_back = true)
     }
 
-    /// Whether the last test may fail because it is stopped for long: it also fails if it only
-    /// waits, for half as long again as `took`. That is not tried if both are stopped.
+    /// Returns whether the last test may fail because it is stopped for long. To find out, the test
+    /// only waits, for 1.5 times `took`. If both tests stop, this is assumed.
     pub(super) fn is_late(
         &self,
         order: [usize; 2],
@@ -90,7 +90,7 @@ impl Races<'_> {
         Some(!passes)
     }
 
-    /// Whether the last test passes each time in this interleaving with a change.
+    /// Returns whether the last test passes each time in this interleaving after `change`.
     fn always_passes(
         &self,
         order: [usize; 2],

@@ -1,4 +1,4 @@
-//! A race in the words of a report.
+//! Description of a race for a report.
 
 use nondex_core::{AccessRecord, StateId, StateKind};
 
@@ -10,8 +10,8 @@ use crate::judge::run::Run;
 use crate::report::schema::{Race, WrittenLine};
 
 impl Races<'_> {
-    /// A race of `test` in the words of a report; `stopped` is the run of the one that is stopped,
-    /// with its lines.
+    /// Describes a race of `test` for a report. `stopped` is the run of the stopped test, with its
+    /// lines.
     pub(super) fn described(
         &self,
         test: usize,
@@ -22,14 +22,14 @@ impl Races<'_> {
             *interleaving;
         let is_inner = test == inner.test;
         let name = |used: &Use<'_>| self.processes.tests[used.test].name.clone();
-        // What one test changes, the other one uses.
+        // One test changes the state that the other one uses.
         let [own, other] = if is_inner { [inner, outer] } else { [outer, inner] };
         let writer = [other, own].into_iter().find(|used| used.changes(state)).unwrap_or(other);
         let line = |access: &AccessRecord| self.states.line(access);
         let accesses = |used: &Use<'_>| self.traced(used, state);
         let writes = accesses(writer);
-        // Of one that is stopped, the other one uses what it has done by then; of one that has
-        // ended, all.
+        // The user sees only what a stopped writer has done by then, and everything that an ended
+        // writer has done.
         let after = u64::from(stops_after(state));
         let done = match (std::ptr::eq(writer, outer), is_inner, pause_at) {
             (true, true, None) => Some(access + after),
@@ -42,7 +42,7 @@ impl Races<'_> {
         let read = if is_inner {
             let accesses = accesses(inner);
             let mut own = accesses.iter().filter(|access| access.own);
-            // Where it goes on, or its first one.
+            // The access at which it continues, or its first one.
             let place = usize::try_from(pause_at.map_or(0, |access| access + after));
             place.ok().and_then(|place| own.nth(place)).and_then(line)
         } else {
@@ -63,7 +63,7 @@ impl Races<'_> {
         Race { with: name(other), inner: is_inner, interrupt_at: access, pause_at, state: shared }
     }
 
-    /// The accesses of a test that runs alone to a part of the state, with their lines.
+    /// Returns the accesses of a test that runs alone to a part of the state, with their lines.
     pub(super) fn traced(&self, used: &Use<'_>, state: &StateId) -> Vec<AccessRecord> {
         let key = (used.test, state.clone());
         if let Some(known) = self.traced.borrow().get(&key) {

@@ -1,4 +1,4 @@
-//! What came of tests that ran at the same time.
+//! Results of tests that ran concurrently.
 
 use std::collections::BTreeSet;
 
@@ -7,26 +7,26 @@ use nondex_core::RunSpec;
 use crate::judge::run::Run;
 use crate::report::schema::Race;
 
-/// Maximum number of parts of the state that are tried for one that is proven, where a test fails.
+/// Maximum number of parts of the state that are tried for a failing test without proof.
 const MAX_UNPROVEN: usize = 6;
 
-/// The results of all interleavings.
+/// Results of all interleavings.
 #[derive(Default)]
 pub(in crate::campaign) struct TriedRaces {
     pub(in crate::campaign) found: Vec<FoundRace>,
-    /// Number of interleavings, of two tests over a part of the state, were not tried, or not at
+    /// Number of interleavings of two tests over a part of the state that were not tried, or not at
     /// each access.
     pub(in crate::campaign) left: usize,
-    /// The tests of which not all accesses were tried, because a run took too long.
+    /// Tests whose accesses were not all tried, because a run took too long.
     pub(in crate::campaign) waiting: BTreeSet<usize>,
-    /// Those that fail all the same when only this part of the state is put back: others are tried
-    /// before they are believed.
+    /// Tests that fail even if this part of the state is restored. Other parts are tried before
+    /// these races are reported.
     pub(super) unproven: Vec<FoundRace>,
 }
 
 impl TriedRaces {
-    /// With one of those that are not proven for each test of which nothing else is found, unless
-    /// the time may have decided.
+    /// Adds an unproven race for each test without a proven one, unless its timing may be the
+    /// cause.
     pub(super) fn with_unproven(mut self) -> Self {
         for found in std::mem::take(&mut self.unproven) {
             if !found.is_late && !self.has_found(found.test) {
@@ -36,7 +36,7 @@ impl TriedRaces {
         self
     }
 
-    /// Whether nothing more is searched for a test.
+    /// Returns whether the search for a test has ended.
     pub(super) fn is_known(&self, test: usize) -> bool {
         let unproven = self.unproven.iter().filter(|known| known.test == test);
         let parts = unproven.map(|known| (&known.race.state.kind, &known.race.state.name));
@@ -52,10 +52,10 @@ impl TriedRaces {
 pub(in crate::campaign) struct FoundRace {
     pub(in crate::campaign) test: usize,
     pub(in crate::campaign) race: Race,
-    /// The run in which it fails.
+    /// Spec of the run in which it fails.
     pub(in crate::campaign) spec: RunSpec,
     pub(in crate::campaign) run: Run,
-    /// Whether it may fail for its own time limit. Then it is a race only if what the two share is
-    /// proven.
+    /// Whether it may fail because of a time limit of its own. Then it is a race only if the shared
+    /// state is proven to be the cause.
     pub(super) is_late: bool,
 }

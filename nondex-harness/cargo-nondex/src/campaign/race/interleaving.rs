@@ -1,4 +1,4 @@
-//! The whole of one test, or parts of it, in the middle of another one.
+//! Forced interleavings: one test, or parts of it, in the middle of another test.
 
 use nondex_core::{AccessRecord, Interleaving, Outcome, RunSpec, StateId};
 
@@ -6,35 +6,34 @@ use super::Use;
 use crate::campaign::order::Processes;
 use crate::judge::run::Run;
 
-/// When one test runs in the middle of another one.
+/// Moment at which one test runs in the middle of another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Moment {
-    /// The access of the one that is stopped at which the other runs, from 0.
+    /// Number of the outer test's access at which the inner test runs, from 0.
     pub(super) access: u64,
-    /// The access of the other one at which that waits until the one has ended.
+    /// Number of the inner test's access at which it waits until the outer test has ended.
     pub(super) pause_at: Option<u64>,
 }
 
 /// One test in the middle of another one.
 pub(super) struct ForcedInterleaving<'m> {
-    /// The one that is stopped.
+    /// The test that is stopped.
     pub(super) outer: &'m Use<'m>,
-    /// The one that runs meanwhile.
+    /// The test that runs meanwhile.
     pub(super) inner: &'m Use<'m>,
-    /// What both use.
+    /// State that both use.
     pub(super) state: &'m StateId,
-    /// When that is.
+    /// Moment of the interleaving.
     pub(super) moment: Moment,
 }
 
 impl ForcedInterleaving<'_> {
-    /// The tests of a process that does so: the one in the middle is begun last.
+    /// Returns the tests of such a process: the inner test comes first.
     pub(super) fn order(&self) -> [usize; 2] {
         [self.inner.test, self.outer.test]
     }
 
-    /// The spec of such a process, as a run of the test that is stopped, or of the one in the
-    /// middle.
+    /// Returns the spec of such a process, as a run of the inner test or of the outer one.
     pub(super) fn spec(&self, processes: &Processes<'_>, is_inner: bool) -> RunSpec {
         let [inner, outer] = self.order();
         let (test, with) = if is_inner { (inner, outer) } else { (outer, inner) };
@@ -51,12 +50,13 @@ impl ForcedInterleaving<'_> {
     }
 }
 
-/// Whether the test was not stopped and has passed: it has no such access, nor any later one.
+/// Returns whether the test was not stopped and has passed: it has no such access, and no later
+/// one.
 pub(super) fn is_past_the_last(outer: &Run) -> bool {
     interrupted_access(outer).is_none() && outer.outcome == Outcome::Passed
 }
 
-/// The access at which a test was stopped in this run.
+/// Returns the access at which the test was stopped in this run.
 fn interrupted_access(run: &Run) -> Option<&AccessRecord> {
     run.accesses.iter().find(|access| access.interrupted && access.own)
 }

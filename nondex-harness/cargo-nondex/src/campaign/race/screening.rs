@@ -1,9 +1,9 @@
-//! Interleavings that show nothing, made several at once.
+//! Screening: interleavings made concurrently to find those that show nothing.
 //!
-//! Nearly all interleavings pass. Those of tests that meet nothing outside their process cannot
-//! disturb each other, so they are made several at once, a few pairs ahead of the search. It goes
-//! on from the first one that may show something: that is made again, while nothing else runs.
-//! Whether what it finds is the same as with one job is a test.
+//! Nearly all interleavings pass. Tests that use nothing outside their process cannot disturb other
+//! processes. So their interleavings are made concurrently, a few pairs ahead of the search. The
+//! search continues from the first one that may show something, and repeats that one while nothing
+//! else runs. A test checks that the results are the same as with one job.
 
 use nondex_core::StateId;
 
@@ -13,7 +13,7 @@ use super::{Races, Use, WAITS};
 use crate::campaign::order::Processes;
 use crate::judge::run::Run;
 
-/// Number of pairs that are screened at once, for each job.
+/// Number of pairs that are screened together, for each job.
 const AHEAD: usize = 4;
 
 /// The interleavings of a pair that may show something.
@@ -21,12 +21,13 @@ pub(super) struct Screened<'m> {
     pub(super) outer: &'m Use<'m>,
     pub(super) inner: &'m Use<'m>,
     pub(super) state: &'m StateId,
-    /// Those that have not passed, in the order in which they are made.
+    /// Moments that have not passed, in the order in which they are tried.
     pub(super) moments: Vec<Moment>,
 }
 
 impl Screened<'_> {
-    /// Whether others may run at the same time: neither test uses what is not its process's own.
+    /// Returns whether other processes may run concurrently, because both tests use only state of
+    /// their own process.
     fn is_confined(&self) -> bool {
         let of = |used: &Use<'_>| {
             used.changes.iter().map(|part| &part.state).chain(&used.reads).any(is_outside)
@@ -34,8 +35,8 @@ impl Screened<'_> {
         !of(self.outer) && !of(self.inner)
     }
 
-    /// Makes these interleavings up to the first one that may show something: how many need not be
-    /// made again. `None` when it was stopped.
+    /// Makes these interleavings up to the first one that may show something. Returns the number
+    /// that need not be repeated; `None` when it was stopped.
     fn passed(&self, processes: &Processes<'_>, place: usize) -> Option<usize> {
         for (number, moment) in self.moments.iter().enumerate() {
             let interleaving = ForcedInterleaving {
@@ -58,19 +59,19 @@ impl Screened<'_> {
     }
 }
 
-/// Whether this is a run as if the test ran alone.
+/// Returns whether the run is like one of the test alone.
 fn shows_nothing(run: &Run) -> bool {
     let is_seen = run.accesses.iter().all(|access| !access.unseen);
     run.passed() && run.took < WAITS && is_seen
 }
 
 impl Races<'_> {
-    /// Number of pairs that are looked at together.
+    /// Returns the number of pairs to screen together.
     pub(super) fn ahead(&self) -> usize {
         if self.processes.are_at_once() { self.processes.options.jobs.get() * AHEAD } else { 1 }
     }
 
-    /// Leaves out the first interleavings of each of these pairs that show nothing.
+    /// Removes the leading interleavings of each pair that show nothing.
     pub(super) fn screen(&self, pairs: &mut [Screened<'_>]) {
         let processes = self.processes;
         if !processes.are_at_once() {
@@ -86,7 +87,7 @@ impl Races<'_> {
         let stop = &self.stop;
         let passed = processes.each(&confined, false, required, |place, pair| {
             let passed = if stop.is_set() { None } else { pair.passed(processes, place) };
-            // A result of each, so that they belong together.
+            // Return a result for each pair, so that `zip` below matches them.
             Some(passed.unwrap_or(0))
         });
         for (pair, passed) in confined.into_iter().zip(passed) {

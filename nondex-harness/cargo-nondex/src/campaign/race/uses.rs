@@ -1,4 +1,4 @@
-//! What each test does with the state when it runs alone.
+//! State that each test uses when it runs alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,16 +10,16 @@ use crate::campaign::temporary;
 use crate::judge::order::Sharers;
 use crate::judge::run::Run;
 
-/// What a test does with the state.
+/// State that a test uses.
 pub(in crate::campaign) struct Use<'s> {
     pub(in crate::campaign) test: usize,
-    /// What it changes, or leaves changed.
+    /// Parts that it changes, or leaves changed.
     pub(super) changes: Vec<Part<'s>>,
-    /// The statics among these that are afterwards as they were.
+    /// Statics among these that have their old value afterwards.
     pub(super) undone: BTreeSet<StateId>,
-    /// What is changed when it has ended.
+    /// Parts that are changed when it has ended.
     left: BTreeSet<StateId>,
-    /// What else it uses.
+    /// Other parts that it uses.
     pub(super) reads: BTreeSet<StateId>,
     /// Whether it may use other statics, too.
     pub(super) may_use_any: bool,
@@ -27,12 +27,12 @@ pub(in crate::campaign) struct Use<'s> {
 }
 
 impl Use<'_> {
-    /// Whether it changes anything.
+    /// Returns whether it changes anything.
     pub(in crate::campaign) fn has_changes(&self) -> bool {
         !self.changes.is_empty()
     }
 
-    /// Whether it leaves something changed that `other` uses, or may use.
+    /// Returns whether it leaves a change that `other` uses or may use.
     pub(in crate::campaign) fn leaves_to(&self, other: &Use<'_>) -> bool {
         self.changes.iter().map(|part| &part.state).any(|state| {
             let may_use = state.kind == StateKind::Static && other.may_use_any;
@@ -40,15 +40,15 @@ impl Use<'_> {
         })
     }
 
-    /// The files that it changes.
+    /// Returns the files that it changes.
     pub(in crate::campaign) fn changed_files(&self) -> impl Iterator<Item = &str> {
         let files = self.changes.iter().map(|part| &part.state);
         files.filter(|state| state.kind == StateKind::File).map(|state| state.name.as_str())
     }
 
-    /// The parts of the state that it leaves changed and others of `uses` use, each with these,
-    /// without those that leave it changed, too: of what is made when it is first needed, nobody
-    /// uses another one's.
+    /// Returns the parts of the state that it leaves changed, each with the other tests of `uses`
+    /// that use it. Tests that leave the part changed themselves do not count: state that is
+    /// initialised at first use is not shared through its first user.
     pub(in crate::campaign) fn left_to<'u>(
         &'u self,
         uses: &'u [Use<'_>],
@@ -71,9 +71,11 @@ impl Use<'_> {
     }
 }
 
-/// What each of these tests uses when it runs alone, in a process each; without some when it was
-/// stopped. Several run at once. Those that fail then, or use what is not their process's own and
-/// is changed, may have met each other: they run again, one at a time.
+/// Returns what each of these tests uses when it runs alone, in a process each. Some are missing
+/// when it was stopped.
+///
+/// Several processes run concurrently. Tests that fail, or use changed state outside their process,
+/// may have disturbed each other. They are repeated one at a time.
 pub(in crate::campaign) fn uses<'s>(
     processes: &Processes<'_>,
     states: &'s States<'s>,
@@ -82,7 +84,7 @@ pub(in crate::campaign) fn uses<'s>(
     let required = |test: &usize| processes.required([*test].into_iter());
     let mut watched =
         processes.each(tests, false, required, |place, test| Watched::of(processes, place, *test));
-    // Where these left files, each was made again by itself.
+    // If these tests left files, each was repeated alone already.
     if processes.are_at_once() {
         let outside = watched.iter().flat_map(|watched| &watched.run.accesses[..]);
         let outside = outside.filter(|access| access.writes && is_outside(&access.state));
@@ -101,7 +103,7 @@ pub(in crate::campaign) fn uses<'s>(
     watched.iter().map(|watched| used(states, watched)).collect()
 }
 
-/// Whether a part of the state is not that of a process alone.
+/// Returns whether a part of the state may be shared between processes.
 pub(super) fn is_outside(state: &StateId) -> bool {
     match state.kind {
         StateKind::Port => true,
@@ -110,7 +112,7 @@ pub(super) fn is_outside(state: &StateId) -> bool {
     }
 }
 
-/// All accesses that functions make.
+/// Returns the kinds of state that are accessed through functions.
 pub(super) fn every() -> Vec<StateId> {
     let kinds =
         [StateKind::Env, StateKind::Cwd, StateKind::Umask, StateKind::File, StateKind::Port];
@@ -121,7 +123,7 @@ pub(super) fn every() -> Vec<StateId> {
 struct Watched {
     test: usize,
     run: Run,
-    /// Whether the accesses to statics are among them.
+    /// Whether accesses to statics were recorded.
     has_statics: bool,
 }
 
@@ -137,7 +139,8 @@ impl Watched {
         };
         let statics = vec![StateId::every(StateKind::Static)];
         let mut run = watched([every(), statics].concat())?;
-        // The system cannot write to a static meanwhile, and the test may treat faults itself.
+        // Watching statics may itself break a test: the kernel cannot write to a protected page,
+        // and the test may handle faults itself.
         let has_statics = run.passed();
         if !has_statics {
             run = watched(every())?;
@@ -186,7 +189,8 @@ fn used<'s>(states: &'s States<'s>, watched: &Watched) -> Use<'s> {
     }
 }
 
-/// The tests that share each part of the state that one of them leaves changed, each list once.
+/// Returns the tests that share each part of the state that one of them leaves changed, each set
+/// once.
 pub(in crate::campaign) fn sharers(uses: &[Use<'_>]) -> Vec<Sharers> {
     let mut writers: BTreeMap<&StateId, Vec<usize>> = BTreeMap::new();
     for used in uses {
