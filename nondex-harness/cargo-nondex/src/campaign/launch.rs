@@ -1,4 +1,4 @@
-//! One process with one or several tests: from a spec to a process, and to its [`Ended`] result.
+//! One process with one or several tests: from a spec to a process, and to its `Ended` result.
 
 mod command;
 
