@@ -129,7 +129,7 @@ fn note(kind: StateKind, writes: bool, name: &dyn Fn() -> Text) {
     }
 }
 
-/// Returns whether an access is one to a watched state of the same kind. An empty name stands for
+/// Returns whether an access is one to a watched state of the same kind. An empty name represents
 /// all states of the kind.
 fn is_of(watched: &StateId, accessed: &State) -> bool {
     watched.name.is_empty()

@@ -65,7 +65,7 @@ pub fn between(drawn: &[usize], steps: u64) -> Between {
     Between { last: Some(Step { first, second: ranks[at + 1], position: at }), ranks, steps: all }
 }
 
-/// The elements without a place so far, counted by a binary indexed tree (Fenwick 1994).
+/// The elements without a place until now, counted by a binary indexed tree (Fenwick 1994).
 struct Unplaced(Vec<usize>);
 
 impl Unplaced {

@@ -28,7 +28,7 @@ pub fn drawn<E: Copy>(
     if caller.file.is_empty() {
         return None;
     }
-    // 0 stands for no failure, and `n` for the error at index `n - 1`.
+    // 0 represents no failure, and `n` for the error at index `n - 1`.
     let len = errors.len() as u64;
     let fault = number(model, caller, 0..=len, 0, |mut generator| {
         let word = generator.next_u64();

@@ -126,7 +126,7 @@ fn decide_reached(
     }
 }
 
-/// Returns the order that the seed stands for at a call, if the seed decides it, and lists the
+/// Returns the order that the seed represents at a call, if the seed decides it, and lists the
 /// choice. `read` describes the reading, which must be known for the environment.
 fn seeded(
     thread: &mut ThreadState,
@@ -202,7 +202,7 @@ fn by_content(schedule: Schedule, seed: u64, content: u64) -> Decision {
 
 /// Returns the permutation that a run at `level` draws from `seed` at a choice, if it is known. It
 /// is not known at STD. At ID and EQ it is known only if the choice was made in the run that
-/// recorded it. For long sequences at EQ, it stands for the order with the same key.
+/// recorded it. For long sequences at EQ, it represents the order with the same key.
 pub fn draw(
     schedule: Schedule,
     level: Level,

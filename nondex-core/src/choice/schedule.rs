@@ -1,4 +1,4 @@
-//! The order that a seed stands for at one choice: the first seeds form a design, all others are
+//! The order that a seed represents at one choice: the first seeds form a design, all others are
 //! random.
 //!
 //! Each random order finds a bug with the same probability. A design does better, because later
@@ -56,7 +56,7 @@ impl Schedule {
         }
     }
 
-    /// Returns the order of `len` elements that `seed` stands for at a choice. Costs O(1) for seed
+    /// Returns the order of `len` elements that `seed` represents at a choice. Costs O(1) for seed
     /// 0, and as much as [`Permutation::new`] for random seeds. The other seeds of a design cost
     /// about twice as much.
     pub(crate) fn order(self, seed: u64, key: Key, len: usize) -> Permutation {

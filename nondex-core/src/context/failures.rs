@@ -32,7 +32,7 @@ impl Failure {
     }
 }
 
-/// The failures of a run so far, with their stacks, which are recorded when the test fails.
+/// The failures of a run until now, with their stacks, which are recorded when the test fails.
 #[derive(Debug)]
 pub(crate) struct Failures(ForkLock<hidden::Vec<(Failure, Option<Stack>)>>);
 

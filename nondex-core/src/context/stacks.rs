@@ -5,7 +5,7 @@ use super::stack::Stack;
 use crate::fork_lock::ForkLock;
 use crate::hidden;
 
-/// The network operations of a run so far, with their stacks.
+/// The network operations of a run until now, with their stacks.
 #[derive(Debug)]
 pub(crate) struct Stacks(ForkLock<hidden::Vec<(NetworkOperation, Stack)>>);
 

@@ -76,7 +76,7 @@ pub trait System: Debug + Sync {
     /// order in which they happened.
     fn accesses(&self) -> Vec<Access>;
 
-    /// Writes which code ran so far: the fields of a [`CoveredRecord`](crate::CoveredRecord).
+    /// Writes which code ran until now: the fields of a [`CoveredRecord`](crate::CoveredRecord).
     /// Returns false if the program was not compiled to record it.
     fn covered(&self, object: &mut Object<'_>) -> bool;
 }

@@ -236,7 +236,7 @@ impl ThreadState {
         self.choices.push(choice);
     }
 
-    /// Writes the choices that this thread made so far, and forgets them.
+    /// Writes the choices that this thread made until now, and forgets them.
     pub(super) fn flush(&mut self) {
         if self.pid != process_number::of_system() || self.is_of_parent() {
             // The parent writes its own choices; a forked child must not repeat them.

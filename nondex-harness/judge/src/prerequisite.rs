@@ -165,7 +165,7 @@ fn explain_runs<'r>(
     by_own.or((by_network.runs > 0).then_some(by_network)).map(Explained::explanation)
 }
 
-/// Explanation of the runs so far.
+/// Explanation of the runs until now.
 struct Explained<'a> {
     by: &'a dyn Prerequisite,
     runs: usize,

@@ -134,7 +134,7 @@ impl RerunsUnder {
     }
 }
 
-/// What follows from the runs so far.
+/// What follows from the runs until now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextRerun {
     /// Needs one more run under this circumstance.

@@ -107,7 +107,7 @@ pub(super) fn begin() {
 }
 
 /// Opens the pages for good. Returns the accesses to statics, once for each byte that was read and
-/// once for each that was written. An access without a name stands for any static. The handlers
+/// once for each that was written. An access without a name represents any static. The handlers
 /// stay in place, because a thread may be about to enter one.
 pub(super) fn end() -> Vec<Access> {
     if !IS_REQUESTED.swap(false, Ordering::Relaxed) {

@@ -96,7 +96,7 @@ static POLICIES: [Policy; 12] = [
     few(9, 12),
 ];
 
-/// Number of preemptions so far.
+/// Number of preemptions until now.
 static FIRED: AtomicU64 = AtomicU64::new(0);
 
 /// Number of preemptions after which only one in [`SELDOM`] remains, so that threads that wait for

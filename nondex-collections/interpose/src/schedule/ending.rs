@@ -248,7 +248,7 @@ fn has_done() {
     kernel::wake(&HAS_DONE);
 }
 
-/// Makes all other threads write their choices so far, because they may never run again.
+/// Makes all other threads write their choices until now, because they may never run again.
 pub(super) fn flush_all(me: Ref) {
     let threads = SHARED.lock().alive.clone();
     for thread in threads {
@@ -259,7 +259,7 @@ pub(super) fn flush_all(me: Ref) {
     }
 }
 
-/// Writes the choices of this thread so far.
+/// Writes the choices of this thread until now.
 pub(super) fn flush() {
     context::flush();
     has_done();

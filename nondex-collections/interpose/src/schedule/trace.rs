@@ -17,7 +17,7 @@ use super::thread::Ref;
 use super::{Busy, Operation};
 use crate::{libc, origin};
 
-/// Number of operations so far.
+/// Number of operations until now.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// Number of the first operation that is kept: infinite, unless the spec requests a trace.

@@ -62,7 +62,7 @@ fn order(body: &Body) -> Option<Visit<'_>> {
 /// Clones all entries of `from` into the same slots of `to`, which must be empty and have as much
 /// room. If a clone panics, the other clones are dropped.
 fn clone_entries<K: Clone, V: Clone>(from: &Body, to: &mut Body, order: Option<Visit<'_>>) {
-    /// Guard that drops the clones made so far.
+    /// Guard that drops the clones made until now.
     struct Cloned<'a> {
         order: Visit<'a>,
         count: usize,

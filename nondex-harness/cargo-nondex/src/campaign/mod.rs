@@ -319,7 +319,7 @@ impl Campaign<'_> {
             .collect()
     }
 
-    /// Returns the report of a test that was stopped or given up, with what is known so far.
+    /// Returns the report of a test that was stopped or given up, with what is known until now.
     fn unfinished(&self, index: usize, test: &queue::Concluded) -> TestReport {
         let (suite, case) = self.tests[index];
         if test.is_cancelled {

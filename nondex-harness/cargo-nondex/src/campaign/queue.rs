@@ -59,7 +59,7 @@ pub trait Workload: Sync {
     /// other run is in progress meanwhile.
     fn fulfil(&self, _needs: &[(usize, Need)], _runs: &mut [Runs]) {}
 
-    /// Returns whether the test's runs so far are long enough to make further runs concurrently.
+    /// Returns whether the test's runs until now are long enough to make further runs concurrently.
     fn takes_long(&self, _test: usize, _runs: &Runs) -> bool {
         false
     }

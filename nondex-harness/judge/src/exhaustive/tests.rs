@@ -9,7 +9,7 @@ use super::*;
 use crate::conclusion::Conclusion;
 use crate::simulation::{options, run, runs_at, simulate, site};
 
-/// Simulated test. From the orders drawn so far, it returns the line of its next choice and the
+/// Simulated test. From the orders drawn until now, it returns the line of its next choice and the
 /// number of elements, or whether it passes.
 type Program = fn(&[Vec<usize>]) -> Result<(u32, u64), bool>;
 

@@ -1,5 +1,5 @@
 //! The search in one binary: tests alone, in pairs and in orders, and the conclusions. When it is
-//! stopped, each step uses the results so far.
+//! stopped, each step uses the results until now.
 
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ use crate::report::schema::TriedOrder;
 impl OrderCampaign<'_> {
     /// Concludes for each requested test whether its outcome in some order differs from its outcome
     /// alone, and why. Also returns what each test that passes alone uses. When it is stopped, each
-    /// step uses the results so far.
+    /// step uses the results until now.
     pub(super) fn search<'s>(
         &self,
         states: &'s States<'s>,

@@ -35,7 +35,7 @@ pub(super) struct QueuePlace {
 
 impl QueuePlace {
     /// Returns the place of `spec`, alone or not, in the batch of this round of a test whose runs
-    /// have taken `spent` so far.
+    /// have taken `spent` until now.
     pub(super) const fn new(
         spec: &RunSpec,
         alone: bool,

@@ -31,14 +31,14 @@ pub(super) struct State {
     max_failures: Option<NonZeroUsize>,
 }
 
-/// One test, its runs so far, and the runs that it waits for.
+/// One test, its runs until now, and the runs that it waits for.
 pub(super) struct TestState {
     pub(super) runs: Runs,
     /// Slots that a run of it takes.
     required: Required,
     /// The runs that it requested last, with their results.
     pub(super) batch: Vec<(RunSpec, Option<Run>)>,
-    /// Number of batches requested so far, including the current one.
+    /// Number of batches requested until now, including the current one.
     pub(super) rounds: usize,
     /// Purpose of the batch.
     pub(super) purpose: Purpose,
