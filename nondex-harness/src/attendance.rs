@@ -18,16 +18,24 @@ pub(crate) fn is_due(name: &str) -> bool {
     context::global().is_some_and(|context| context.spec().test == name)
 }
 
-/// Resets the state. The main thread calls this before it starts the test.
-pub(crate) fn expect() {
-    IS_READY.store(false, Ordering::Relaxed);
+/// Guard of the main thread that acts for the only test.
+pub(crate) struct Attendance {
+    _attending: Attending,
 }
 
-/// Lets the main thread, which calls this, act for the test until the guard is dropped.
-pub(crate) fn begin() -> Attending {
-    let attending = context::attend();
-    IS_READY.store(true, Ordering::Release);
-    attending
+impl Attendance {
+    /// Lets the main thread, which calls this, act for the test until the guard is dropped.
+    pub(crate) fn begin() -> Self {
+        let attending = context::attend();
+        IS_READY.store(true, Ordering::Release);
+        Attendance { _attending: attending }
+    }
+}
+
+impl Drop for Attendance {
+    fn drop(&mut self) {
+        IS_READY.store(false, Ordering::Relaxed);
+    }
 }
 
 /// Waits on the test's thread until the main thread acts for the test. Allocates nothing. It spins,
@@ -44,13 +52,13 @@ mod tests {
 
     #[test]
     fn a_test_begins_once_the_main_thread_acts_for_it() {
-        expect();
         let test = thread::spawn(|| {
             wait();
             IS_READY.load(Ordering::Acquire)
         });
-        let attending = begin();
+        let attendance = Attendance::begin();
         assert!(test.join().unwrap());
-        drop(attending);
+        drop(attendance);
+        assert!(!IS_READY.load(Ordering::Acquire));
     }
 }

@@ -10,7 +10,7 @@ use std::time::Instant;
 use nondex_core::context::{self, Context};
 
 use super::arguments::Arguments;
-use super::attendance;
+use super::attendance::{self, Attendance};
 use super::console::{Console, Printing, SLOW_TEST};
 use super::descriptor::{TestDesc, TestDescAndFn};
 use super::execution::{self, Ended};
@@ -146,7 +146,7 @@ impl<'a> Runner<'a> {
             }
             if let [alone] = &mut self.started[..] {
                 if self.console.is_silent() {
-                    let _attending = alone.is_attended.then(attendance::begin);
+                    let _attendance = alone.is_attended.then(Attendance::begin);
                     alone.join();
                 }
             }
@@ -260,7 +260,6 @@ fn spawn(
     let work = Arc::new(Mutex::new(Some(work)));
     let take = |work: &Mutex<Option<_>>| work.lock().ok()?.take();
     let taken = Arc::clone(&work);
-    attendance::expect();
     let thread = thread::Builder::new().name(name).spawn(move || {
         if is_attended {
             attendance::wait();

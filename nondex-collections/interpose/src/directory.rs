@@ -22,7 +22,7 @@ use nondex_core::{Caller, Model, StateKind, context, hidden, model};
 use self::entries::{Entry, arranged, read_whole};
 use super::accessed::accessed;
 use super::operations::{note_path, text};
-use super::{Errno, errno, origin, original, own, set_errno};
+use super::{Errno, errno, origin, original, own, scoped, set_errno};
 use crate::libc;
 
 pub(super) use raw::syscall;
@@ -35,25 +35,13 @@ thread_local! {
 /// Sets the caller until the guard is dropped: a stream opened meanwhile is read on behalf of
 /// `caller`.
 pub fn called_by(caller: Caller) -> impl Drop {
-    struct Restore(Option<Caller>);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            CALLER.set(self.0.take());
-        }
-    }
-    Restore(CALLER.replace(Some(caller)))
+    scoped::set(&CALLER, Some(caller))
 }
 
 /// Marks that a tree is being removed, until the guard is dropped. The order of a removal is not
 /// observable.
 pub fn removing() -> impl Drop {
-    struct Restore(bool);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            REMOVES.set(self.0);
-        }
-    }
-    Restore(REMOVES.replace(true))
+    scoped::set(&REMOVES, true)
 }
 
 struct Stream {

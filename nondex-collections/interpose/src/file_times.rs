@@ -8,7 +8,7 @@ use nondex_core::StateKind;
 use super::accessed::accessed;
 use super::operations::text;
 use super::schedule::{self, FileTime};
-use super::{libc, original};
+use super::{libc, original, scoped};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -19,13 +19,7 @@ thread_local! {
 /// Notes that std reads or copies the content of a file, until the result is dropped. std requests
 /// the size of the file meanwhile, and the times that come with it are shown to nobody.
 pub fn copying() -> impl Drop {
-    struct Restore(bool);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            COPIES.set(self.0);
-        }
-    }
-    Restore(COPIES.replace(true))
+    scoped::set(&COPIES, true)
 }
 
 /// Returns whether the test may see the times in a result of `stat` on this thread.

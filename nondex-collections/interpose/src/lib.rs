@@ -43,6 +43,7 @@ mod own;
 mod polling;
 mod process;
 mod schedule;
+mod scoped;
 mod sockaddr;
 mod start;
 mod surroundings;

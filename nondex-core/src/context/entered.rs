@@ -16,11 +16,36 @@ use crate::hidden::{self, Text};
 use crate::protocol::event::Event;
 use crate::protocol::outcome::Failure;
 
+/// What a thread did before it acted for a test. Dropping it restores that, and writes the choices
+/// that the thread made for the test.
+#[derive(Debug)]
+struct Displaced {
+    before: Option<Slot>,
+    pauses: u32,
+}
+
+impl Displaced {
+    /// Puts `slot` on this thread.
+    fn by(slot: Slot) -> Self {
+        Displaced { before: SLOT.try_with(|now| now.replace(slot)).ok(), pauses: PAUSES.replace(0) }
+    }
+}
+
+impl Drop for Displaced {
+    fn drop(&mut self) {
+        PAUSES.set(self.pauses);
+        let before = self.before.take().unwrap_or_default();
+        // The flush in the destructor writes a file, so it must run outside of the borrow.
+        let ended = SLOT.try_with(|slot| slot.replace(before));
+        drop(ended);
+    }
+}
+
 /// A test that runs on this thread. Dropping it ends the test and writes the choices of the thread.
 #[derive(Debug)]
 pub struct Entered {
-    before: Option<Slot>,
-    pauses: u32,
+    /// Dropped after [`Entered::drop`] has ended the schedule.
+    _displaced: Displaced,
     context: Arc<Context>,
 }
 
@@ -32,8 +57,7 @@ pub fn enter(context: &Arc<Context>, test: &str) -> Entered {
     context.shared.tests.fetch_add(1, Ordering::Relaxed);
     end::keep(end_thread);
     let entered = Entered {
-        before: SLOT.try_with(|slot| slot.replace(Slot::Active(hidden::boxed(state)))).ok(),
-        pauses: PAUSES.replace(0),
+        _displaced: Displaced::by(Slot::Active(hidden::boxed(state))),
         context: Arc::clone(context),
     };
     if context.spec.is_scheduled() && context.is_own_process() {
@@ -87,11 +111,6 @@ impl Drop for Entered {
     fn drop(&mut self) {
         self.end_schedule();
         self.context.shared.tests.fetch_sub(1, Ordering::Relaxed);
-        PAUSES.set(self.pauses);
-        let before = self.before.take().unwrap_or_default();
-        // The flush in the destructor writes a file, so it must run outside of the borrow.
-        let ended = SLOT.try_with(|slot| slot.replace(before));
-        drop(ended);
     }
 }
 
@@ -99,27 +118,12 @@ impl Drop for Entered {
 /// this thread act for the test: the system prefers the main thread for a signal to the process.
 #[derive(Debug)]
 #[must_use = "handlers act for the test only while the guard lives"]
-pub struct Attending {
-    before: Option<Slot>,
-    pauses: u32,
-}
+pub struct Attending(#[expect(dead_code, reason = "dropped only")] Displaced);
 
 /// Lets signal handlers on this thread act for the test. Allocates nothing until a handler makes a
 /// choice.
 pub fn attend() -> Attending {
-    Attending {
-        before: SLOT.try_with(|slot| slot.replace(Slot::Attending)).ok(),
-        pauses: PAUSES.replace(0),
-    }
-}
-
-impl Drop for Attending {
-    fn drop(&mut self) {
-        PAUSES.set(self.pauses);
-        let before = self.before.take().unwrap_or_default();
-        let ended = SLOT.try_with(|slot| slot.replace(before));
-        drop(ended);
-    }
+    Attending(Displaced::by(Slot::Attending))
 }
 
 /// The state that a new thread inherits from the thread that starts it.
