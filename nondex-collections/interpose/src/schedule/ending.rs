@@ -36,9 +36,12 @@ struct Wait {
 /// Set when a waiting thread has done what was requested.
 static HAS_DONE: AtomicU32 = AtomicU32::new(0);
 
-/// Time limits for a thread to report what it waits for, which reads debug information, and to
-/// write its choices.
-const REPORT_LIMIT: Duration = Duration::from_secs(3);
+/// Time limit for all threads together to report what they wait for. They read debug information,
+/// which takes seconds on a busy machine. Without its report, a wait has no stack.
+const ALL_REPORTS_LIMIT: Duration = Duration::from_secs(20);
+/// Time limit for the report of a thread once that time is over.
+const REPORT_LIMIT: Duration = Duration::from_secs(1);
+/// Time limit for a thread to write its choices.
 const FLUSH_LIMIT: Duration = Duration::from_secs(1);
 
 /// Maximum number of threads that are requested to report what they wait for.
@@ -147,12 +150,15 @@ pub(super) fn end(me: Option<Ref>, kind: ScheduleEndKind) -> ! {
         shared.is_ending = true;
         (Done::of(&shared), shared.alive.clone())
     };
+    let since = kernel::clock(libc::CLOCK_MONOTONIC);
     for (number, thread) in threads.iter().enumerate().take(MAX_REPORTS) {
         thread.order.set(number as u64);
         if me.is_some_and(|me| me.is(thread)) {
             report(thread);
         } else if matches!(thread.state.get(), State::Ready | State::Blocked) {
-            request(thread, REPORT, REPORT_LIMIT);
+            let passed = Duration::from_nanos(kernel::clock(libc::CLOCK_MONOTONIC) - since);
+            let left = ALL_REPORTS_LIMIT.saturating_sub(passed);
+            request(thread, REPORT, left.max(REPORT_LIMIT));
         }
     }
     let mut reports = ::std::mem::replace(&mut *REPORTS.lock(), hidden::vec());
