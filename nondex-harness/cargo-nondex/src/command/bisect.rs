@@ -1,8 +1,8 @@
-//! `cargo nondex bisect`: since which commit a test is flaky.
+//! `cargo nondex bisect`: finds the commit since which a test is flaky.
 //!
-//! The test is introduced by one commit, found in git's history of its function, and made flaky by
-//! that one or by a later one, which is searched. Commits are tried in a checkout of our own; what
-//! was tried is kept, so that an interrupted search goes on.
+//! git's history of the test function shows which commit introduced the test. That commit or a
+//! later one made the test flaky, and a binary search finds it. Commits are built and tried in a
+//! separate checkout. Results are saved, so an interrupted search can continue.
 
 mod category;
 mod oracle;
@@ -26,7 +26,8 @@ use crate::report::schema::Line;
 use crate::report::{Report, TestReport, store};
 use crate::repository::{Commit, FileKind, Git, TestHistory, changes, short, test_history};
 
-/// Searches the commit that made a test flaky. The code shows whether the search came to its end.
+/// Searches for the commit that made a test flaky. The exit code shows whether the search was
+/// completed.
 pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
     let place = Folders::find(&args.location)?;
     let report = match &args.report {
@@ -109,6 +110,7 @@ pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
     })
 }
 
+/// Describes a commit for the report.
 fn commit_report(commit: &Commit) -> CommitReport {
     CommitReport {
         commit: commit.id.clone(),
@@ -117,11 +119,13 @@ fn commit_report(commit: &Commit) -> CommitReport {
     }
 }
 
-/// A path of the workspace, from the root of the repository.
+/// Returns the path of a workspace file relative to the root of the repository.
 fn in_repository(git: &Git, workspace: &Utf8Path, file: &str) -> String {
     workspace.strip_prefix(git.root()).unwrap_or(Utf8Path::new("")).join(file).into_string()
 }
 
+/// Describes the commit that made the test flaky: which kinds of files it changes, and the changed
+/// line nearest to the responsible call.
 fn flaky_since(
     git: &Git,
     workspace: &Utf8Path,
@@ -149,6 +153,7 @@ fn flaky_since(
     })
 }
 
+/// Shows the result as JSON or as status lines.
 fn show(bisection: &Bisection, console: &Console) -> Result<()> {
     if console.format == MessageFormat::Json {
         return console.json(bisection);
@@ -189,7 +194,7 @@ fn show(bisection: &Bisection, console: &Console) -> Result<()> {
     Ok(())
 }
 
-/// Why a search has no result.
+/// Reason why a search has no result.
 enum Stopped {
     Interrupted,
     Error(Error),
@@ -201,23 +206,25 @@ impl From<Error> for Stopped {
     }
 }
 
+/// Returns the error for a "good" commit at which the test is flaky.
 fn flaky_already(good: &str) -> Stopped {
     Error::usage(format!("the test is flaky at {} already", short(good))).into()
 }
 
+/// Search for the commit that made the test flaky.
 struct CommitSearch<'a, 'b> {
     git: &'a Git,
     oracle: &'a mut Oracle<'b>,
     kept: &'a mut Kept,
     console: &'a Console,
     steps: Vec<BisectionStep>,
-    /// The files that the test is and was in.
+    /// Files that contain the test or contained it earlier.
     files: Vec<String>,
 }
 
 impl CommitSearch<'_, '_> {
-    /// The commit that introduced the test, and those that may have made it flaky, the one that is
-    /// known to have first.
+    /// Returns the commit that introduced the test, and the candidates for the commit that made it
+    /// flaky. The first candidate is known to be flaky; the others could not be tried.
     fn run(
         &mut self,
         bad: &Commit,
@@ -228,7 +235,7 @@ impl CommitSearch<'_, '_> {
     ) -> Result<(Option<Commit>, Vec<String>), Stopped> {
         let mut introduced = None;
         for name in self.oracle.tests() {
-            // One of another binary has its id for a name.
+            // A test of another binary is named by its id.
             let is_named = |other: &&TestReport| {
                 other.id == name || other.binary == test.binary && other.name == name
             };
@@ -280,6 +287,8 @@ impl CommitSearch<'_, '_> {
                     Some(fixed) => goods.push(fixed),
                     None => {
                         flaky.clone_from(&introduced.id);
+                        // The test was flaky from the start. Its introduction is then the only
+                        // candidate.
                         goods = self.git.parents(&introduced.id)?;
                     }
                 },
@@ -299,6 +308,8 @@ impl CommitSearch<'_, '_> {
                     Tried::Stable => goods.push(commit),
                     Tried::Skipped => {}
                 },
+                // If chance decides, a stable verdict may be wrong. So the last stable commit
+                // before the first flaky one is tried once more, with more runs.
                 Next::Found(found) => {
                     let doubtful = self.git.parents(&flaky)?.into_iter().find(|parent| {
                         goods.contains(parent)
@@ -317,6 +328,8 @@ impl CommitSearch<'_, '_> {
                         }
                         goods.retain(|good| *good != parent);
                         if introduced.as_ref().is_some_and(|first| first.id == parent) {
+                            // Before its introduction, the test cannot be flaky. This keeps the
+                            // search bounded.
                             goods.extend(self.git.parents(&parent)?);
                         }
                         flaky = parent;
@@ -326,8 +339,9 @@ impl CommitSearch<'_, '_> {
         }
     }
 
-    /// A commit between two flaky ones at which the test is stable, if it is found before one that
-    /// changed what is near to the responsible call: the test was fixed, and broken again.
+    /// Returns a commit between two flaky ones at which the test is stable: the test was fixed, and
+    /// broken again. Tries the parents of the commits that changed lines near the responsible call,
+    /// the newest first.
     fn fixed_between(
         &mut self,
         introduced: &Commit,
@@ -349,7 +363,7 @@ impl CommitSearch<'_, '_> {
         Ok(None)
     }
 
-    /// What a commit is, from last time or now.
+    /// Returns the result of a commit, from an earlier search if possible.
     fn attempt(&mut self, commit: &str) -> Result<Trial, Stopped> {
         let trial = match self.kept.of(commit) {
             Some(trial) => trial,
@@ -358,12 +372,13 @@ impl CommitSearch<'_, '_> {
         self.note(commit, trial)
     }
 
-    /// What a commit is after more runs.
+    /// Tries a commit again with more runs.
     fn renewed(&mut self, commit: &str) -> Result<Trial, Stopped> {
         let trial = self.oracle.attempt(commit, true)?.ok_or(Stopped::Interrupted)?;
         self.note(commit, trial)
     }
 
+    /// Shows, records and saves the result of a commit.
     fn note(&mut self, commit: &str, trial: Trial) -> Result<Trial, Stopped> {
         let tried = trial.tried.to_string();
         let what = if trial.what == tried { String::new() } else { format!(": {}", trial.what) };

@@ -1,4 +1,4 @@
-//! How a test is flaky, and what shows it at another commit.
+//! Kinds of flakiness, and how to detect each kind at another commit.
 
 use std::collections::BTreeSet;
 
@@ -8,19 +8,20 @@ use crate::error::{Error, Result};
 use crate::judge::certainty::{MOST, runs_without_failure};
 use crate::report::{TestReport, Verdict};
 
-/// How a test is flaky, and what shows it.
+/// Kind of flakiness, with what is needed to detect it at another commit.
 #[derive(Clone, Debug)]
 pub(super) enum Category {
-    /// By choices at this level, of which this seed is known.
+    /// Some choices at this level make the test fail. `known` are up to three of them.
     Choices { level: Level, known: Vec<(Schedule, Level, u64)> },
-    /// Behind these tests; those of other binaries have their ids.
+    /// The outcome depends on whether these tests run before it. Tests of other binaries are named
+    /// by their ids. `fails` is whether the test fails after them, and not whether it passes.
     Order { before: Vec<String>, fails: bool },
-    /// By chance, seldom enough for this number of runs.
+    /// The test fails by chance. This number of runs is enough to see a failure.
     Chance { runs: usize },
 }
 
 impl Category {
-    /// The packages of the tests that it takes, for a test of `own`.
+    /// Returns the packages to build for a test of the package `own`.
     pub(super) fn packages(&self, own: &str) -> Vec<String> {
         let before: &[String] = match self {
             Category::Order { before, .. } => before,
@@ -32,18 +33,20 @@ impl Category {
         all.into_iter().map(str::to_owned).collect()
     }
 
-    /// How a test of a report is flaky.
+    /// Returns how a test of a report is flaky.
     ///
     /// # Errors
-    /// When nothing is known that shows it at another commit.
+    /// When the report has nothing that can detect the flakiness at another commit.
     pub(super) fn of(test: &TestReport) -> Result<Self> {
         if let (Some(level), Some(_)) = (test.weakest_level, test.culprits.first()) {
             let known = test
                 .failures
                 .iter()
-                .filter_map(|failure| Some((failure.schedule, failure.level?, failure.seed?)));
-            let known = known.filter(|(_, at, _)| *at == level).take(3);
-            return Ok(Category::Choices { level, known: known.collect() });
+                .filter_map(|failure| Some((failure.schedule, failure.level?, failure.seed?)))
+                .filter(|(_, at, _)| *at == level)
+                .take(3)
+                .collect();
+            return Ok(Category::Choices { level, known });
         }
         match (test.verdict, &test.order, test.weakest_level) {
             (Verdict::ImplementationDependent, _, Some(level)) => {
@@ -52,16 +55,15 @@ impl Category {
             (Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle, Some(order), _) => {
                 let fails = test.verdict == Verdict::OrderDependentVictim;
                 let all = if fails { &order.polluters } else { &order.setters };
-                let before = order.sets.first().cloned();
-                let before = before.unwrap_or_else(|| all.iter().take(1).cloned().collect());
+                let smallest_set = order.sets.first().cloned();
                 Ok(Category::Order {
-                    before,
-                    // It passes alone and fails after a polluter; with a setter it is the other way
-                    // round.
+                    before: smallest_set.unwrap_or_else(|| all.iter().take(1).cloned().collect()),
+                    // A victim passes alone and fails after a polluter. A brittle test fails alone
+                    // and passes after a state-setter.
                     fails,
                 })
             }
-            // One that is of unknown cause fails by chance, too.
+            // A flaky test of unknown cause also fails by chance.
             (Verdict::NonDeterministic | Verdict::Unknown, ..) => {
                 Ok(Category::Chance { runs: runs_without_failure(test.least_rate()).min(MOST) })
             }

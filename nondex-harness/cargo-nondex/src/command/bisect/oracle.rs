@@ -1,4 +1,4 @@
-//! Whether a test is flaky at a commit.
+//! Decides whether a test is flaky at a commit.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -19,23 +19,23 @@ use crate::report::schema::Line;
 use crate::report::{Report, RunDirectory, TestReport, Verdict};
 use crate::repository::{Copy, Git};
 
-/// What came of trying a commit.
+/// Result of trying a commit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Trial {
-    /// What it is.
+    /// Whether the test is flaky at the commit.
     pub(super) tried: Tried,
-    /// The verdict, or why there is none.
+    /// Verdict, or the reason why there is none.
     pub(super) what: String,
-    /// The line of the call that is responsible.
+    /// Line of the responsible call.
     pub(super) place: Option<Line>,
 }
 
-/// Whoever tries commits.
+/// Builds commits and runs the test in each.
 pub(super) struct Oracle<'a> {
     test: &'a TestReport,
-    /// The names that the function of a test had, by the name of the test as the report has it.
+    /// Earlier names of each test's function, by the name of the test in the report.
     pub(super) names: BTreeMap<String, Vec<String>>,
-    /// The commit that introduced the test.
+    /// Commit that introduced the test.
     pub(super) introduced: Option<String>,
     git: &'a Git,
     category: Category,
@@ -46,17 +46,17 @@ pub(super) struct Oracle<'a> {
     directory: RunDirectory,
     stop: &'a StopFlag,
     quiet: bool,
-    /// How many builds were made.
+    /// Number of builds.
     pub(super) builds: u64,
-    /// How many test processes were started.
+    /// Number of started test processes.
     pub(super) runs: u64,
 }
 
 impl<'a> Oracle<'a> {
-    /// For a test of a report.
+    /// Prepares the checkout and the build plan for a test of a report.
     ///
     /// # Errors
-    /// When the kind of its flakiness cannot be searched, or no checkout can be made.
+    /// When this kind of flakiness cannot be searched, or no checkout can be made.
     pub(super) fn new(
         args: &BisectArgs,
         place: &Folders,
@@ -108,18 +108,19 @@ impl<'a> Oracle<'a> {
         })
     }
 
-    /// What decides what a commit is, besides the commit.
+    /// Returns a key of everything besides the commit that determines a result.
     pub(super) fn key(&self) -> String {
         let Oracle { test, category, seeds, toolchain, .. } = self;
         format!("{ALGORITHM} {} {category:?} {seeds} {toolchain}", test.id)
     }
 
-    /// Whether a commit may be taken for stable by mistake, where chance decides.
+    /// Returns whether a commit may be reported as stable by mistake, because chance decides.
     pub(super) const fn may_err(&self) -> bool {
         matches!(self.category, Category::Chance { .. })
     }
 
-    /// Tries a commit, with three times the runs on request; `None` when it was stopped.
+    /// Tries a commit. With `thoroughly`, a test that fails by chance is run three times as often.
+    /// Returns `None` if the search was stopped.
     pub(super) fn attempt(&mut self, commit: &str, thoroughly: bool) -> Result<Option<Trial>> {
         let skipped = |what: String| Trial { tried: Tried::Skipped, what, place: None };
         if self.stop.is_set() {
@@ -129,23 +130,23 @@ impl<'a> Oracle<'a> {
             return Ok(Some(skipped(error.to_string())));
         }
         self.builds += 1;
-        let project = project::build(&self.plan_here(), self.quiet);
+        let built = project::build(&self.plan_here(), self.quiet);
         if self.stop.is_set() {
             return Ok(None);
         }
-        let project = match project {
+        let project = match built {
             Ok(project) => project,
             Err(error) => {
-                let said = error.to_string();
-                return Ok(Some(skipped(said.lines().next().unwrap_or_default().to_owned())));
+                let message = error.to_string();
+                return Ok(Some(skipped(message.lines().next().unwrap_or_default().to_owned())));
             }
         };
         let Some((suite, case)) = self.find(&project) else {
-            // Before it was introduced it cannot be flaky; where it was away for a while, nothing
-            // is known.
+            // Before its introduction, the test cannot be flaky. If it was missing for a while
+            // later, its state is unknown.
             let introduced = self.introduced.as_ref();
-            let was_away = introduced.is_some_and(|first| self.git.leads_to(first, commit));
-            let tried = if was_away { Tried::Skipped } else { Tried::Stable };
+            let is_missing = introduced.is_some_and(|first| self.git.leads_to(first, commit));
+            let tried = if is_missing { Tried::Skipped } else { Tried::Stable };
             return Ok(Some(Trial { tried, ..skipped("there is no such test".to_owned()) }));
         };
         let trial = match &self.category {
@@ -165,8 +166,8 @@ impl<'a> Oracle<'a> {
         Ok(trial.filter(|_| !self.stop.is_set()))
     }
 
-    /// How this commit is built: all of it where a package has another name, or the test was in
-    /// another one.
+    /// Returns the build plan for this commit. Builds the whole workspace if a required package
+    /// does not exist under its present name.
     fn plan_here(&self) -> BuildPlan {
         let mut plan = self.plan.clone();
         let is_whole = project::metadata(&plan, false).is_ok_and(|metadata| {
@@ -181,8 +182,8 @@ impl<'a> Oracle<'a> {
         plan
     }
 
-    /// The test, by its id, or else by the name of its function, in its own binary or else in the
-    /// only one that has it.
+    /// Finds the test by its id, or by an earlier name of its function. If its own binary does not
+    /// have it, finds it in the only binary that does.
     fn find<'p>(&self, project: &'p Project) -> Option<(&'p Suite, &'p TestCase)> {
         let own = project.suites.iter().find(|suite| suite.binary.id == self.test.binary);
         own.and_then(|suite| Some((suite, self.named(suite, &self.test.name)?))).or_else(|| {
@@ -193,8 +194,8 @@ impl<'a> Oracle<'a> {
         })
     }
 
-    /// The test of a binary that the report calls so, or else the only one whose function has one
-    /// of its names.
+    /// Returns the test of a binary with this name, or the only test whose function has one of its
+    /// earlier names.
     fn named<'p>(&self, suite: &'p Suite, name: &str) -> Option<&'p TestCase> {
         suite.test(name).or_else(|| {
             let known = self.names.get(name)?;
@@ -204,8 +205,9 @@ impl<'a> Oracle<'a> {
         })
     }
 
-    /// A test that ran before that of `suite`: another one of it, or that of another binary with
-    /// this id, or else the only one of its name.
+    /// Finds a test that must run before the test of `suite`: another test of the same binary, or
+    /// the test with this id in another binary. If that binary does not have it, finds it in the
+    /// only binary that does.
     fn earlier<'p>(
         &self,
         project: &'p Project,
@@ -225,7 +227,7 @@ impl<'a> Oracle<'a> {
         })
     }
 
-    /// The tests whose history is requested: the test and those that run before it.
+    /// Returns the tests whose history is needed: the test and the tests that run before it.
     pub(super) fn tests(&self) -> Vec<String> {
         let before = match &self.category {
             Category::Order { before, .. } => before.clone(),
@@ -234,6 +236,7 @@ impl<'a> Oracle<'a> {
         [vec![self.test.name.clone()], before].concat()
     }
 
+    /// Returns the options for single runs in canonical order.
     fn options(&self, project: &Project) -> Options {
         Options {
             seeds: Vec::new(),
@@ -242,6 +245,7 @@ impl<'a> Oracle<'a> {
         }
     }
 
+    /// Runs a campaign at the level of the finding. Returns `None` if it was stopped.
     fn by_choices(
         &mut self,
         suite: &Suite,
@@ -277,8 +281,8 @@ impl<'a> Oracle<'a> {
         }))
     }
 
-    /// Runs the test by itself and after the others, twice each, with an empty folder for temporary
-    /// files, and puts back what they leave.
+    /// Runs the test alone and after the other tests, twice each, with an empty folder for
+    /// temporary files. Restores files that the tests leave. Returns `None` if it was stopped.
     fn by_order(
         &mut self,
         project: &Project,
@@ -288,15 +292,15 @@ impl<'a> Oracle<'a> {
         fails: bool,
     ) -> Option<Trial> {
         let trial = |tried, what: &str| Trial { tried, what: what.to_owned(), place: None };
-        let earlier = before.iter().map(|name| self.earlier(project, suite, name));
-        let earlier: Option<Vec<(&Suite, &TestCase)>> = earlier.collect();
+        let earlier: Option<Vec<(&Suite, &TestCase)>> =
+            before.iter().map(|name| self.earlier(project, suite, name)).collect();
         let Some(earlier) = earlier else {
             return Some(trial(Tried::Stable, "the tests before it are not there"));
         };
         let (own, of_others): (Vec<_>, Vec<_>) =
             earlier.into_iter().partition(|(other, _)| other.binary.id == suite.binary.id);
-        let of_others = of_others.chunk_by(|(one, _), (next, _)| one.binary.id == next.binary.id);
-        let of_others: Vec<(&TestBinary, Vec<&TestCase>)> = of_others
+        let others: Vec<(&TestBinary, Vec<&TestCase>)> = of_others
+            .chunk_by(|(one, _), (next, _)| one.binary.id == next.binary.id)
             .map(|of_one| (&of_one[0].0.binary, of_one.iter().map(|(_, case)| *case).collect()))
             .collect();
         let before = own.iter().map(|(_, case)| case.name.clone()).collect();
@@ -310,10 +314,10 @@ impl<'a> Oracle<'a> {
         let mut passed = [Vec::new(), Vec::new()];
         for _ in 0..2 {
             let orders: [(&[_], &[&TestCase], &RunSpec); 2] =
-                [(&[], &[case], &alone), (&of_others, &cases, &after)];
-            for (passed, (others, tests, spec)) in passed.iter_mut().zip(orders) {
+                [(&[], &[case], &alone), (&others, &cases, &after)];
+            for (passed, (first, tests, spec)) in passed.iter_mut().zip(orders) {
                 let own = (&suite.binary, tests);
-                let runs = across::run_after(&launcher, limit, others, own, spec, &kept)?;
+                let runs = across::run_after(&launcher, limit, first, own, spec, &kept)?;
                 passed.push(runs.last()?.passed());
             }
             self.runs += 2;
@@ -333,8 +337,9 @@ impl<'a> Oracle<'a> {
         })
     }
 
-    /// Runs the test in canonical order, with real threads and real time, until it has passed and
-    /// failed: what is scheduled ends as it did.
+    /// Runs the test in canonical order until it has passed and failed, or `runs` times. Threads
+    /// and time are real, because all scheduled runs have the same outcome. Returns `None` if it
+    /// was stopped.
     fn by_chance(
         &mut self,
         project: &Project,
@@ -349,8 +354,8 @@ impl<'a> Oracle<'a> {
         let mut pace = Pace::of(&self.test.sources);
         while passed + failed < runs && (passed == 0 || failed == 0) {
             pace.wait();
-            let run = launcher.run(Setting::Shared, options.timeout, &suite.binary, case, &spec);
-            let run = run.ok()?;
+            let run =
+                launcher.run(Setting::Shared, options.timeout, &suite.binary, case, &spec).ok()?;
             *if run.passed() { &mut passed } else { &mut failed } += 1;
             self.runs += 1;
         }

@@ -1,4 +1,4 @@
-//! The commits tried, in a file: an interrupted search can continue.
+//! Saves the results of tried commits in a file, so that an interrupted search can continue.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::judge::bisect::Tried;
 use crate::report::schema::Line;
 
-/// What each commit is that was tried.
+/// Results of the commits that were tried, with the file that stores them.
 #[derive(Debug)]
 pub(super) struct Kept {
     path: Utf8PathBuf,
@@ -20,31 +20,31 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Those of earlier searches for the same test in the same way. A file that cannot be read has
-    /// none.
+    /// Reads the results of earlier searches with the same key. Starts without results if the file
+    /// cannot be read.
     pub(super) fn read(folder: &Utf8Path, key: &str) -> Self {
         let path = folder.join(format!("{:016x}.json", hash::of(&key)));
         let text = fs::read_to_string(&path).unwrap_or_default();
         Kept { trials: serde_json::from_str(&text).unwrap_or_default(), path }
     }
 
-    /// What a commit is.
+    /// Returns the result of a commit, if it was tried.
     pub(super) fn of(&self, commit: &str) -> Option<Trial> {
         self.trials.get(commit).cloned()
     }
 
-    /// Writes down what a commit is.
+    /// Records and saves the result of a commit.
     pub(super) fn keep(&mut self, commit: &str, trial: &Trial) -> Result<()> {
         self.trials.insert(commit.to_owned(), trial.clone());
         atomic_file::json(&self.path, &self.trials)
     }
 
-    /// What all of them are.
+    /// Returns the results of all commits, without details.
     pub(super) fn tried(&self) -> BTreeMap<String, Tried> {
         self.trials.iter().map(|(commit, trial)| (commit.clone(), trial.tried)).collect()
     }
 
-    /// The line of the call that is responsible at a commit.
+    /// Returns the line of the responsible call at a commit, if known.
     pub(super) fn place_at(&self, commit: &str) -> Option<Line> {
         self.trials.get(commit)?.place.clone()
     }
