@@ -1,4 +1,4 @@
-//! What GitHub Actions shows of a run: annotations, and a job summary.
+//! Output for GitHub Actions: annotations and a job summary.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -9,13 +9,13 @@ use crate::error::Result;
 use crate::report::human::Sources;
 use crate::report::{Report, github, markdown};
 
-/// Path of a file to which a step appends its summary.
+/// Variable with the path of the file to which a step appends its summary.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// Writes annotations where a runner reads them, and appends the job summary.
+/// Writes annotations to the stream that the runner reads, and appends the job summary.
 ///
 /// # Errors
-/// When stdout cannot be written. A summary that cannot be written is a warning.
+/// When stdout cannot be written. A summary that cannot be written only causes a warning.
 pub(super) fn announce(
     report: &Report,
     sources: &Sources,
@@ -31,7 +31,7 @@ pub(super) fn announce(
     if is_annotated {
         let commands = github::annotations(report, sources);
         match console.format {
-            // A runner reads both streams, a program only one.
+            // The runner reads both streams. In these formats, stdout is reserved for JSON.
             MessageFormat::Json | MessageFormat::JsonLines => console.text(&commands),
             MessageFormat::Human => console.product(&commands)?,
         }
@@ -42,7 +42,7 @@ pub(super) fn announce(
     Ok(())
 }
 
-/// Appends to the summary, after what other commands of the step have written.
+/// Appends `text` to the job summary. Text of other commands in the same step stays.
 fn append_summary(text: &str, console: &Console) {
     let path = std::env::var_os(SUMMARY).unwrap_or_default();
     let file = OpenOptions::new().append(true).create(true).open(&path);

@@ -1,4 +1,4 @@
-//! `cargo nondex archive`: the built tests in a file, for machines without a compiler.
+//! `cargo nondex archive`: packs the built tests into a file, for machines without a compiler.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::project::{self, BuildPlan, Doctests, Mode, Packing, Project, Rebuilds
 use crate::report::listing::plural;
 use crate::repository::Git;
 
-/// Builds the tests and packs them.
+/// Builds the tests and packs them into an archive.
 pub(super) fn archive(args: &ArchiveArgs, console: &Console) -> Result<ExitCode> {
     let stop = interrupt::install()?;
     let plan = selection::plan(&args.build, &ExtractArgs::default(), console)?;
@@ -52,7 +52,7 @@ pub(super) fn archive(args: &ArchiveArgs, console: &Console) -> Result<ExitCode>
     Ok(project.exit_code())
 }
 
-/// The build without this tool, as a campaign compares with it.
+/// Builds the tests without this tool. A campaign compares its results with this build.
 fn plain(plan: &BuildPlan, console: &Console) -> Result<Project> {
     let plain =
         BuildPlan { mode: Mode::Plain, doctests: Doctests::No, races: false, ..plan.clone() };
@@ -60,8 +60,9 @@ fn plain(plan: &BuildPlan, console: &Console) -> Result<Project> {
     project::build(&plain, true)
 }
 
-/// The files of the workspace, relative to its root: those that git knows or does not ignore, or
-/// all where there is no repository. Not what was built, and not an earlier archive.
+/// Returns the files of the workspace, relative to its root: those that git tracks or does not
+/// ignore, or all files if there is no repository. Build output and the archive itself are left
+/// out.
 fn sources(project: &Project, archive: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
     let root = &project.workspace_root;
     let is_source = |path: &Utf8Path| !path.starts_with(&project.target_dir) && path != archive;
@@ -78,9 +79,12 @@ fn sources(project: &Project, archive: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
                 root.as_str(),
             ];
             let listed = git.read(&arguments)?;
-            let files = listed.split_terminator('\0').map(|file| git.root().join(file));
-            // One that was removed is still in the index.
-            files.filter(|file| is_source(file) && file.symlink_metadata().is_ok()).collect()
+            listed
+                .split_terminator('\0')
+                .map(|file| git.root().join(file))
+                // A file that was deleted from the working tree is still in the index.
+                .filter(|file| is_source(file) && file.symlink_metadata().is_ok())
+                .collect()
         }
         Err(_) => {
             let mut files = Vec::new();
@@ -89,16 +93,16 @@ fn sources(project: &Project, archive: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
             files
         }
     };
-    // Often ignored, and part of what a finding is compared by.
+    // `Cargo.lock` is often ignored by git, but it is part of a finding's fingerprint.
     let lock = root.join("Cargo.lock");
     if lock.is_file() && !found.contains(&lock) {
         found.push(lock);
     }
-    let inside = found.iter().filter_map(|file| file.strip_prefix(root).ok());
-    Ok(inside.map(Utf8Path::to_owned).collect())
+    let relative = found.iter().filter_map(|file| file.strip_prefix(root).ok());
+    Ok(relative.map(Utf8Path::to_owned).collect())
 }
 
-/// The files below a folder, without those that can be made again.
+/// Adds the files below a folder to `files`. Skips cache directories, which can be generated again.
 fn walk(
     folder: &Utf8Path,
     is_source: &dyn Fn(&Utf8Path) -> bool,

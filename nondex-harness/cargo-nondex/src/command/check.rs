@@ -1,4 +1,4 @@
-//! `cargo nondex check`: choices and orders in one build and one report, for CI.
+//! `cargo nondex check`: tries choices and test orders in one build and one report, for CI.
 
 use super::configuration::Asked;
 use super::console::Console;
@@ -11,7 +11,8 @@ use crate::exit_code::ExitCode;
 use crate::judge::order::OrderOptions;
 use crate::report::{Report, combined};
 
-/// Runs a campaign, then the tests in other orders.
+/// Runs a campaign, then the tests in other orders. With `--base`, also decides whether the change
+/// since that commit is to blame for failures.
 pub(super) fn check(args: &CheckArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
     let usual = OrderOptions::default();
     let tried = OrderOptions { orders: args.orders.unwrap_or(usual.orders), ..usual };
@@ -28,7 +29,7 @@ pub(super) fn check(args: &CheckArgs, asked: &Asked, console: &Console) -> Resul
     })
 }
 
-/// Runs the tests of the session in other orders, and adds what that shows to its report.
+/// Runs the tests of the session in other orders, and adds the results to its report.
 pub(super) fn add_orders(
     tried: &OrderOptions,
     session: &Session<'_>,

@@ -1,8 +1,8 @@
-//! `cargo nondex classify`: what kind of flaky each test is, by the steps of figure 3 of Lam et al.
-//! (OOPSLA 2020) and more.
+//! `cargo nondex classify`: determines the category of each flaky test, by the steps of figure 3 of
+//! Lam et al. (OOPSLA 2020) and further ones.
 //!
-//! First everything that `check` does. Then a test that nothing made fail is run again under other
-//! circumstances: see [`judge::reruns`](crate::judge::reruns).
+//! First it does everything that `check` does. Then it reruns the tests that did not fail, under
+//! changed circumstances: see [`judge::reruns`](crate::judge::reruns).
 
 use super::check;
 use super::configuration::Asked;
@@ -19,7 +19,7 @@ use crate::project::{Suite, TestCase};
 use crate::report::{Report, TestReport, combined};
 use nondex_core::RunSpec;
 
-/// Runs a campaign and investigates what it calls stable.
+/// Runs a campaign and other test orders, then investigates the tests that passed.
 pub(super) fn classify(args: &ClassifyArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
     let is_named = args.run.testing.project.filter.is_given();
     let stages = Stages::ChoicesAndOrders;
@@ -31,7 +31,8 @@ pub(super) fn classify(args: &ClassifyArgs, asked: &Asked, console: &Console) ->
     })
 }
 
-/// Investigates the stable tests; where none was named, mainly those that chance may act on.
+/// Investigates the tests that passed. If the user named none, investigates mainly those that
+/// chance may affect.
 fn investigate(args: &ClassifyArgs, is_named: bool, session: &Session<'_>, report: &mut Report) {
     let reruns = Reruns::new(
         session.directory.records(),
@@ -65,7 +66,7 @@ fn investigate(args: &ClassifyArgs, is_named: bool, session: &Session<'_>, repor
     combined::sum_up(report);
 }
 
-/// Runs the tests of each binary together, as `cargo test` does.
+/// Runs the tests of each binary together in one process, as `cargo test` does.
 fn together(reruns: &Reruns<'_>, session: &Session<'_>, report: &mut Report) {
     let mut reports = report.tests.iter_mut();
     for selected in session.selected {
@@ -83,8 +84,8 @@ fn together(reruns: &Reruns<'_>, session: &Session<'_>, report: &mut Report) {
     }
 }
 
-/// Searches for the calls that are responsible for this failing run of a test. Without a result,
-/// `report` stays as it is.
+/// Searches for the responsible calls of this failing run of a test. Without a result, `report`
+/// stays unchanged.
 fn explain(
     session: &Session<'_>,
     suite: &Suite,

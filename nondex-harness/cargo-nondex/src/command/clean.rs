@@ -1,4 +1,4 @@
-//! `cargo nondex clean`: removes what this tool wrote.
+//! `cargo nondex clean`: removes the files that this tool wrote.
 
 use std::io::ErrorKind;
 
@@ -11,8 +11,8 @@ use crate::exit_code::ExitCode;
 use crate::file;
 use crate::project::{self, BuildPlan};
 
-/// Removes `nondex` from the project's target directory, and with `--cache` the runtimes of this
-/// user.
+/// Removes `nondex` from the project's target directory. With `--cache`, also removes this user's
+/// cached runtimes.
 pub(super) fn clean(args: &CleanArgs, console: &Console) -> Result<ExitCode> {
     let target = if let Some(target) = &args.location.target_dir {
         target.clone()
@@ -29,8 +29,8 @@ pub(super) fn clean(args: &CleanArgs, console: &Console) -> Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// The runtimes in the cache, whole or half built. Whatever else is there is not ours: the user may
-/// have chosen the folder.
+/// Returns the runtimes in the cache, complete or half built. Other entries are left alone, because
+/// the user may have chosen a folder with other content.
 fn runtimes(cache: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
     let mut found = file::list(cache)?;
     found.retain(|path| {
@@ -40,8 +40,8 @@ fn runtimes(cache: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
     Ok(found)
 }
 
-/// Whether this is the name of a runtime's folder: its key of 16 hexadecimal digits, then a process
-/// while it is built.
+/// Returns whether a folder name is that of a runtime: a key of 16 hexadecimal digits. While the
+/// runtime is built, a dot and the process id follow.
 fn is_runtime(name: &str) -> bool {
     let (key, process) = name.split_once('.').unwrap_or((name, ""));
     key.len() == 16
@@ -49,6 +49,7 @@ fn is_runtime(name: &str) -> bool {
         && process.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// Removes a directory and reports it. A directory that does not exist is not an error.
 fn remove(directory: &Utf8Path, console: &Console) -> Result<()> {
     match std::fs::remove_dir_all(directory) {
         Ok(()) => console.status("Removed", directory.as_str()),
