@@ -1,4 +1,4 @@
-//! What tests ran, and what those of a campaign ran in all their runs together.
+//! Coverage: the lines that each test of a campaign ran, over all its runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -10,17 +10,18 @@ use super::reads::Reads;
 use crate::campaign::Selected;
 use crate::project::blocks::{Blocks, SourceLine};
 
-/// The executables that tests ran, each read once.
+/// Executables that tests ran. Each is read once.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
-    /// Nothing for one that cannot be read.
+    /// Blocks of each executable, by its path; `None` if it cannot be read.
     known: BTreeMap<String, Option<Blocks>>,
-    /// Every line of them.
+    /// All compiled lines of the executables.
     pub(super) compiled: BTreeSet<SourceLine>,
 }
 
 impl Programs {
-    /// Reads a program, the first time. Nothing if it cannot be read.
+    /// Returns the blocks of a program, which is read on first use. Returns `None` if it cannot be
+    /// read.
     fn read(&mut self, program: &str) -> Option<&Blocks> {
         if !self.known.contains_key(program) {
             let read = Blocks::of(program.into()).ok();
@@ -31,7 +32,8 @@ impl Programs {
         self.known[program].as_ref()
     }
 
-    /// Adds the lines of these blocks of a program to `lines`. Whether it can be read.
+    /// Adds the lines of these blocks of a program to `lines`. Returns whether the program can be
+    /// read.
     pub(super) fn add<'b>(
         &mut self,
         program: &str,
@@ -45,48 +47,50 @@ impl Programs {
     }
 }
 
-/// Whether a test's own executable said what it ran.
-pub(super) fn is_told(own: &Utf8Path, covered: &[CoveredRecord]) -> bool {
-    // A process knows itself by a path without links.
+/// Returns whether there is a complete record of what the test's own executable ran.
+pub(super) fn has_own_record(own: &Utf8Path, covered: &[CoveredRecord]) -> bool {
+    // A process records its own path without symbolic links.
     let own = own.canonicalize_utf8();
     let mut programs = covered.iter().filter(|covered| !covered.is_lost);
     own.is_ok_and(|own| programs.any(|covered| covered.program == own.as_str()))
 }
 
-/// What the tests of a campaign run, while it goes on.
+/// Collects what the tests of a campaign run.
 #[derive(Debug)]
 pub(super) struct Coverage {
-    /// The executable of each test that can say what it runs, by the test's id.
+    /// Executable of each test that can record what it runs, by the test's id.
     own: BTreeMap<String, Utf8PathBuf>,
     ran: Mutex<BTreeMap<String, Ran>>,
-    /// What they open; none where the system cannot say it.
+    /// Files that the tests open; `None` if the system cannot report them.
     reads: Mutex<Option<Reads>>,
 }
 
-/// The blocks that a test ran, by program.
+/// Blocks that a test ran, by program.
 #[derive(Debug, Default)]
 struct Ran {
     blocks: BTreeMap<String, BTreeSet<u64>>,
-    /// Whether a run could not say it.
+    /// Whether the record of a run is incomplete.
     is_lost: bool,
 }
 
-/// The lines that each test ran, and those that were compiled.
+/// Lines that each test ran, and all compiled lines.
 #[derive(Debug)]
 pub(super) struct Lines {
+    /// Lines that each test ran, by its id. Tests with incomplete records are left out.
     pub(super) ran: BTreeMap<String, BTreeSet<SourceLine>>,
-    /// The files and folders of the repository that were opened while each of them ran.
+    /// Files and folders of the repository that were opened while each test ran.
     pub(super) opened: BTreeMap<String, BTreeSet<String>>,
     pub(super) compiled: BTreeSet<SourceLine>,
 }
 
 impl Coverage {
-    /// Nothing yet of these tests.
+    /// Starts to collect for these tests.
     pub(super) fn new(selected: &[Selected<'_>], reads: Option<Reads>) -> Self {
         let tests = selected
             .iter()
             .flat_map(|selected| selected.tests.iter().map(|(case, _)| (selected.suite, case)));
-        // What a doctest is stands in a comment, which makes no difference to what other tests run.
+        // The code of a doctest is in a comment. A changed comment does not affect what other tests
+        // run, so the lines of a doctest are not tracked.
         let own = tests.filter(|(_, case)| case.doctest.is_none()).map(|(suite, case)| {
             let executable = suite.binary.executable_of(case);
             (suite.test_id(case), executable.to_owned())
@@ -94,43 +98,44 @@ impl Coverage {
         Coverage { own: own.collect(), ran: Mutex::default(), reads: Mutex::new(reads) }
     }
 
-    fn reads(&self, tell: impl FnOnce(&mut Reads)) {
+    /// Calls `update` if the system reports opened files.
+    fn reads(&self, update: impl FnOnce(&mut Reads)) {
         let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(reads) = reads.as_mut() {
-            tell(reads);
+            update(reads);
         }
     }
 
-    /// A run of a test begins.
+    /// Records that a run of a test begins.
     pub(super) fn begin(&self, test: &str) {
         self.reads(|reads| reads.begin(test));
     }
 
-    /// It is over.
+    /// Records that a run of a test ended.
     pub(super) fn end(&self, test: &str) {
         self.reads(|reads| reads.end(test));
     }
 
-    /// Adds what a run of a test ran.
+    /// Adds the blocks that a run of a test ran.
     pub(super) fn add(&self, test: &str, covered: &[CoveredRecord]) {
-        let mut ran = self.ran.lock().unwrap_or_else(PoisonError::into_inner);
-        let ran = ran.entry(test.to_owned()).or_default();
+        let mut all = self.ran.lock().unwrap_or_else(PoisonError::into_inner);
+        let ran = all.entry(test.to_owned()).or_default();
         let own = self.own.get(test);
-        ran.is_lost |= !own.is_some_and(|own| is_told(own, covered));
+        ran.is_lost |= !own.is_some_and(|own| has_own_record(own, covered));
         for covered in covered {
             ran.is_lost |= covered.is_lost;
             ran.blocks.entry(covered.program.clone()).or_default().extend(&covered.blocks);
         }
     }
 
-    /// The lines of each test, but for those of which something is lost.
+    /// Returns the lines of each test. Leaves out tests with incomplete records.
     pub(super) fn lines(self) -> Lines {
         let mut programs = Programs::default();
         let mut found = BTreeMap::new();
         let reads = self.reads.into_inner().unwrap_or_else(PoisonError::into_inner);
         let opened = reads.and_then(Reads::found);
-        let ran = self.ran.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for (test, ran) in ran {
+        let all = self.ran.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for (test, ran) in all {
             let mut lines = BTreeSet::new();
             let mut is_lost = ran.is_lost || opened.is_none();
             for (program, blocks) in &ran.blocks {

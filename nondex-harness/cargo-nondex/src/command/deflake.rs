@@ -1,8 +1,9 @@
-//! `cargo nondex deflake`: which failures have nothing to do with a change.
+//! `cargo nondex deflake`: decides which failures a change did not cause.
 //!
 //! A test that passed before and ran no changed code fails for another reason (Bell et al.,
-//! "DeFlaker: automatically detecting flaky tests", ICSE 2018). What it runs is looked at in a
-//! separate build, in which the project's crates are instrumented; nothing else is slower for that.
+//! "DeFlaker: automatically detecting flaky tests", ICSE 2018). What a test runs is recorded in a
+//! separate build, in which the project's crates are instrumented. The instrumentation does not
+//! slow down other runs.
 
 mod base;
 mod opened;
@@ -30,7 +31,8 @@ use camino::Utf8Path;
 
 /// Runs the tests, and decides whether the change is to blame for those that fail.
 pub(super) fn deflake(args: &DeflakeArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
-    // Before the build, which may take long. Without a workspace, that fails.
+    // The base is resolved before the build, which may take long. Without a workspace, the build
+    // itself reports an error.
     let root = asked.config.root.as_deref();
     let change = root.map(|root| Change::since(args.base.as_deref(), root)).transpose()?;
     run::within(&args.run, asked, console, Stages::Choices, |session| {
@@ -42,32 +44,33 @@ pub(super) fn deflake(args: &DeflakeArgs, asked: &Asked, console: &Console) -> R
     })
 }
 
-/// A change that failures may come from.
+/// Change that may cause failures: the differences from a base commit.
 pub(super) struct Change {
     git: Git,
     base: Commit,
 }
 
 impl Change {
-    /// What is different from `base` in the workspace at `root`, or without it from `HEAD`, or from
-    /// its parent when nothing was changed since.
+    /// Returns the change of the workspace at `root` since `base`. The default base is `HEAD`, or
+    /// its parent if nothing was changed since `HEAD`.
     ///
     /// # Errors
-    /// When there is no repository, or no such commit in it.
+    /// When there is no repository, or the repository does not have this commit.
     pub(super) fn since(base: Option<&str>, root: &Utf8Path) -> Result<Self> {
         let git = Git::around(root)?;
         let base = repository::base(&git, base)?;
         Ok(Change { git, base })
     }
 
-    /// Says of each failing test of the report what it has to do with the change; `delayed`:
-    /// nothing of others.
+    /// Adds the relation to the change to each failing test of the report. With `delayed`, passing
+    /// tests are not run again.
     pub(super) fn blame(
         &self,
         delayed: bool,
         session: &Session<'_>,
         report: &mut Report,
     ) -> Result<()> {
+        // The instrumented build takes long.
         let is_needed = !delayed || report.tests.iter().any(is_failing);
         if is_needed && !session.stop.is_set() {
             judge(delayed, session, (&self.git, &self.base), report)?;
@@ -76,11 +79,13 @@ impl Change {
     }
 }
 
+/// Returns whether a test was run and did not pass.
 fn is_failing(test: &TestReport) -> bool {
     !test.verdict.passes() && test.verdict != Verdict::NotRun
 }
 
-/// Says of each failing test of the report what it has to do with what is different from `base`.
+/// Adds the relation to the change since `base` to each failing test of the report. Without
+/// `delayed`, also reports changed lines that no test ran.
 fn judge(
     delayed: bool,
     session: &Session<'_>,
@@ -96,9 +101,9 @@ fn judge(
     );
     let covered = BuildPlan { covered: true, ..plan.clone() };
     let project = project::build(&covered, console.quiet)?;
-    let notes = project.notes.iter().filter(|note| !report.notes.contains(note));
-    let notes: Vec<String> = notes.cloned().collect();
-    report.notes.extend(notes);
+    let new_notes: Vec<String> =
+        project.notes.iter().filter(|note| !report.notes.contains(note)).cloned().collect();
+    report.notes.extend(new_notes);
     let mut trials = Trials::new(&project, &effects.data, session);
     let before = if report.tests.iter().any(is_failing) {
         let is_whole = effects::outside(&metadata, git.root()).is_none();
@@ -132,14 +137,17 @@ fn judge(
             let again = trial.passed.then_some(Witness::Rerun);
             let judged = |again| change_of(test, again, &trial, at_base, &effects, met.clone());
             let mut change = judged(again);
+            // A broken test that is still undecided gets two more runs, which may show that it is
+            // flaky.
             if change.verdict == Blame::Unknown
                 && test.verdict == Verdict::Broken
                 && again.is_none()
             {
                 change = judged(trials.again(test)?);
             }
-            // It is the answer: of a long list, only the first are shown.
-            test.notes.insert(0, words(&change, at_base, &trial.opened));
+            // This note is the answer of the command, and only the first notes of a long list are
+            // shown.
+            test.notes.insert(0, message(&change, at_base, &trial.opened));
             test.change = Some(change);
         }
         ran.extend(trial.lines);
@@ -150,7 +158,7 @@ fn judge(
     Ok(())
 }
 
-/// The message about a failing test.
+/// Returns the relation of a failing test to the change.
 fn change_of(
     test: &TestReport,
     passed_again: Option<Witness>,
@@ -195,8 +203,8 @@ fn change_of(
     ChangeReport { verdict, witness, lines, files: trial.opened.files.iter().cloned().collect() }
 }
 
-/// The same as a sentence.
-fn words(change: &ChangeReport, at_base: AtBase, opened: &Opened) -> String {
+/// Returns the relation as a sentence.
+fn message(change: &ChangeReport, at_base: AtBase, opened: &Opened) -> String {
     let first = change.lines.first().map(|Line { file, line }| format!("{file}:{line}"));
     match (change.verdict, change.witness, first) {
         (Blame::Regression, Some(Witness::Culprit), _) => {

@@ -1,4 +1,4 @@
-//! How tests end without the change.
+//! Outcomes of tests without the change.
 
 use std::cell::OnceCell;
 use std::num::NonZeroU32;
@@ -19,25 +19,26 @@ use crate::repository::{Copy, Git, former_name};
 /// Number of runs in canonical order of a test that fails by chance.
 const CLEAN_RUNS: NonZeroU32 = NonZeroU32::new(20).unwrap();
 
-/// How long the runs may take together that are made to see whether it fails by chance without the
-/// change, too.
+/// Maximum total time of the runs that decide whether a test also fails by chance without the
+/// change.
 const MAX_TIME: Duration = Duration::from_secs(30);
 
-/// The project as it was.
+/// The project before the change.
 pub(super) struct Base<'a> {
     git: &'a Git,
     commit: &'a str,
+    /// The project with the change.
     now: &'a Project,
     session: &'a Session<'a>,
-    /// Its content, if that is known.
+    /// Content of the base commit as a git tree, if all sources are in the repository.
     tree: Option<String>,
-    /// Built when it is needed first.
+    /// Build of the base commit, made on first use; `None` inside if it failed.
     project: OnceCell<Option<Project>>,
 }
 
 impl<'a> Base<'a> {
-    /// The project at `commit`, and whether all sources of it are in the commit; `now` is the
-    /// project as it is.
+    /// Creates the project at `commit`. `is_whole` is whether all its sources are in the commit.
+    /// `now` is the project with the change.
     pub(super) fn of(
         git: &'a Git,
         (commit, is_whole): (&'a str, bool),
@@ -54,7 +55,8 @@ impl<'a> Base<'a> {
         }
     }
 
-    /// The project, built in a checkout of our own; none when it cannot be.
+    /// Returns the project at the base commit, built in a separate checkout. Returns `None` if the
+    /// build failed, after a note about the error.
     fn project(&self) -> Option<&Project> {
         let built = self.project.get_or_init(|| {
             let built = self.build();
@@ -68,6 +70,7 @@ impl<'a> Base<'a> {
         built.as_ref()
     }
 
+    /// Builds the base commit with the options of the present build.
     fn build(&self) -> Result<Project> {
         let root = &self.now.workspace_root;
         let folder = self.now.target_dir.join("nondex/deflake");
@@ -81,9 +84,10 @@ impl<'a> Base<'a> {
         project::build(&plan, self.session.console.quiet)
     }
 
-    /// How a test ends, which had one of these `names`: as it is remembered, or else it is tried.
-    /// What is remembered is tried again when the test may have `met` the change: what made it fail
-    /// may have changed meanwhile.
+    /// Returns the outcome of a test that had one of these `names` at the base. Uses the history if
+    /// it has this outcome, and runs the test otherwise. A broken test that passed earlier is run
+    /// again if it may have `met` the change. The reason for its failure may have appeared since
+    /// then.
     pub(super) fn of_test(&self, test: &TestReport, names: &[String], met: bool) -> Result<AtBase> {
         let is_named_so = names.contains(&test.name);
         let tree = self.tree.as_ref().filter(|_| is_named_so);
@@ -99,13 +103,13 @@ impl<'a> Base<'a> {
                     tried => tried,
                 })
             }
-            // It was so before.
+            // The test had the same verdict before.
             Some(verdict) if !is_broken && verdict == test.verdict => Ok(AtBase::Fails),
             _ => self.tried(test, names, met),
         }
     }
 
-    /// The name that the function of a test had.
+    /// Returns the earlier name of the test's function.
     fn former_name(&self, test: &TestReport) -> Option<String> {
         let file = test.file.as_ref()?;
         let root = &self.now.workspace_root;
@@ -113,8 +117,9 @@ impl<'a> Base<'a> {
         former_name(self.git, self.commit, within.as_str(), &test.name)
     }
 
-    /// How a test ends: it is run as it was run with the change, and at least so often that chance
-    /// shows. Where the test may have `met` the change, it matters how often that is.
+    /// Runs a test at the base as it was run with the change, often enough to see a failure by
+    /// chance. If the test may have `met` the change, it is run until the failure rates can be
+    /// compared.
     fn tried(&self, test: &TestReport, names: &[String], met: bool) -> Result<AtBase> {
         let Some(project) = self.project() else { return Ok(AtBase::Untried) };
         let mut names = names.iter();
@@ -134,7 +139,7 @@ impl<'a> Base<'a> {
             };
             return Ok(match runs.last() {
                 Some(run) if !run.passed() => AtBase::Fails,
-                // Without those before it, it has nothing to fail by.
+                // If a test that must run before it does not exist, nothing makes it fail.
                 _ => AtBase::Passes,
             });
         }
@@ -145,7 +150,8 @@ impl<'a> Base<'a> {
         let report = campaign::run(&[selected], &options, directory, None, None, &Silent, stop)?;
         let before = report.tests.first();
         let verdict = before.map(|test| test.verdict);
-        // What always fails now is more than a choice that some seeds made before.
+        // The test now fails in every run. At the base only some seeds made it fail, so the change
+        // made it worse.
         let is_worse = test.verdict == Verdict::Broken && before.is_some_and(passes_canonically);
         let is_by_chance = matches!(test.verdict, Verdict::NonDeterministic | Verdict::Unknown);
         Ok(match verdict.filter(|_| !report.partial) {
@@ -159,8 +165,8 @@ impl<'a> Base<'a> {
         })
     }
 
-    /// Runs a test that passed with real threads and real time, until it fails or it is clear that
-    /// it does not do so by chance.
+    /// Runs a test that passed with real threads and real time. Stops when it fails, or when it
+    /// passed so often that it does not fail by chance.
     fn by_chance(
         &self,
         suite: &Suite,
@@ -190,7 +196,7 @@ impl<'a> Base<'a> {
     }
 }
 
-/// Whether a test depends on choices, and passes where all are canonical.
+/// Returns whether a test depends on choices and passes in canonical order.
 fn passes_canonically(test: &TestReport) -> bool {
     test.verdict == Verdict::ImplementationDependent
         && test.failures.iter().all(|failure| failure.level.is_some())

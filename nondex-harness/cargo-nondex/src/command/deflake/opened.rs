@@ -1,5 +1,5 @@
-//! Which changed files a test opens, itself or by a program that it starts: the system reports
-//! every file that is watched.
+//! Detects which changed files a test or a program that it starts opens. The system reports every
+//! access to a watched file (inotify).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,38 +11,39 @@ use crate::command::effects::Data;
 use crate::command::watch;
 use crate::project::Project;
 
-/// The files that are watched.
+/// Changed files that are watched.
 #[derive(Debug)]
 pub(super) struct Watched {
-    /// `None` where the system cannot watch.
+    /// `None` if the system cannot watch files.
     inotify: Option<Inotify>,
+    /// Names of the changed files behind each watch. A folder may stand for several.
     files: BTreeMap<WatchDescriptor, Vec<String>>,
-    /// The names of the changed files that are no sources, by their paths.
+    /// Names of the changed files that are not Rust sources, by their paths.
     paths: BTreeMap<Utf8PathBuf, String>,
-    /// Files of which nobody sees whether a test has to do with them: those that are gone, that the
-    /// compiler or a build script may have read, or that cannot be watched.
+    /// Files whose use by a test cannot be observed. They are deleted, cannot be watched, or may
+    /// have been read by the compiler or a build script.
     unseen: Vec<Unseen>,
 }
 
-/// A file that may have been read unseen.
+/// File that may have been read unseen.
 #[derive(Clone, Debug)]
 pub(super) struct Unseen {
     pub(super) name: String,
-    /// The packages that are made of it; any, where that is not known.
+    /// Packages that are built from the file; `None` for any package.
     pub(super) packages: Option<BTreeSet<String>>,
 }
 
-/// What was opened since the last call.
+/// Files that were opened since the last call.
 #[derive(Debug, Default)]
 pub(super) struct Opened {
-    /// The changed files.
+    /// Changed files that were opened.
     pub(super) files: BTreeSet<String>,
-    /// Those that may have been read unseen.
+    /// Files that may have been read unseen.
     pub(super) unseen: Vec<Unseen>,
 }
 
 impl Watched {
-    /// Watches the changed files.
+    /// Starts to watch the changed files.
     pub(super) fn new(data: &[Data], project: &Project) -> Self {
         let mut watched = Watched {
             inotify: watch::begin(),
@@ -61,8 +62,8 @@ impl Watched {
                 let (path, name) = (file.path.clone(), file.name.clone());
                 watched.paths.insert(path, name);
             }
-            // Nobody sees which program asks for what is not there; what a source that is gone acts
-            // on is known otherwise.
+            // It cannot be observed which program asks for a file that does not exist. The effect
+            // of a deleted source is known from its lines.
             let may_be_read = !file.is_note || file.is_named || file.is_gone && !is_source;
             let is_for_build = !file.for_build.is_empty() && !file.is_note;
             if may_be_read && (is_for_build || is_compiled || !is_watched) {
@@ -78,46 +79,47 @@ impl Watched {
         watched
     }
 
-    /// Watches a file; of one that is new or gone also who lists its folder.
+    /// Watches a file. For a new or deleted file, also watches its folder, because listing the
+    /// folder shows the difference. Returns `None` if a watch failed.
     fn add(&mut self, file: &Data) -> Option<()> {
         let inotify = self.inotify.as_ref()?;
-        let folder = file.path.parent().filter(|_| file.is_listed);
         let listed = AddWatchFlags::IN_OPEN | AddWatchFlags::IN_ONLYDIR;
-        let folder = folder.map(|folder| (folder, listed));
+        let folder = file.path.parent().filter(|_| file.is_listed).map(|folder| (folder, listed));
         let own = (file.path.as_path(), AddWatchFlags::IN_OPEN);
         let watches = folder.into_iter().chain([own]).map(|(path, flags)| {
             let watch = inotify.add_watch(path.as_std_path(), flags).ok()?;
             self.files.entry(watch).or_default().push(file.name.clone());
             Some(())
         });
-        // All that can be watched, is.
+        // Collect first: an early return would leave out the second watch if the first one failed.
         let watched: Vec<Option<()>> = watches.collect();
         watched.into_iter().collect()
     }
 
-    /// What a run is to watch, so that it is seen whether the test reads the metadata of a changed
-    /// file without opening it.
+    /// Returns the files whose accesses a run must record. This shows whether the test reads the
+    /// metadata of a changed file without opening it.
     pub(super) fn states(&self) -> Vec<StateId> {
         let states =
             self.paths.keys().map(|path| StateId { kind: StateKind::File, name: path.to_string() });
         states.collect()
     }
 
-    /// The changed files among those that a test asked for.
+    /// Returns the changed files that a test accessed.
     pub(super) fn asked(&self, accesses: &[AccessRecord]) -> impl Iterator<Item = String> {
         let paths = accesses.iter().map(|access| access.state.name.as_str());
         paths.filter_map(|path| self.paths.get(Utf8Path::new(path)).cloned())
     }
 
-    /// What was opened since the last call.
+    /// Returns which files were opened since the last call.
     pub(super) fn opened(&self) -> Opened {
         let mut opened = Opened { unseen: self.unseen.clone(), ..Opened::default() };
         for event in self.inotify.iter().flat_map(watch::events) {
             if event.mask.contains(AddWatchFlags::IN_Q_OVERFLOW) {
+                // Events were lost, so any watched file may have been opened.
                 let all = self.files.values().flatten().cloned();
                 opened.unseen.extend(all.map(|name| Unseen { name, packages: None }));
             }
-            // Of a folder, only that it was opened itself.
+            // For a folder, only opening the folder itself counts, not opening an entry in it.
             let files = self.files.get(&event.wd).filter(|_| event.name.is_none());
             opened.files.extend(files.into_iter().flatten().cloned());
         }
@@ -125,24 +127,27 @@ impl Watched {
     }
 }
 
-/// Every file that a compiler read for the executables of a project, as it wrote it down, and the
-/// crates that it was read for; `None` when that is not found.
+/// Returns every file that a compiler read for the executables of a project, with the crates that
+/// it was read for. The source is the compiler's dependency files (`*.d`). Returns `None` if there
+/// are none or one cannot be read.
 fn read_by_compilers(project: &Project) -> Option<BTreeMap<Utf8PathBuf, BTreeSet<String>>> {
-    let executables = project.suites.iter().map(|suite| &suite.binary.executable);
-    let folders = executables.filter_map(|executable| executable.parent());
-    let folders: BTreeSet<&Utf8Path> =
-        folders.filter(|folder| folder.file_name() == Some("deps")).collect();
-    // Procedural macros are compiled for the machine that compiles, next to the folder of the
+    let folders: BTreeSet<&Utf8Path> = project
+        .suites
+        .iter()
+        .filter_map(|suite| suite.binary.executable.parent())
+        .filter(|folder| folder.file_name() == Some("deps"))
+        .collect();
+    // Procedural macros are compiled for the host. Their folder is next to the folder of the
     // target.
-    let of_host = folders.iter().filter_map(|folder| {
+    let host_folder = |folder: &&Utf8Path| {
         let profile = folder.parent()?;
         Some(profile.parent()?.parent()?.join(profile.file_name()?).join("deps"))
-    });
-    let of_host: BTreeSet<Utf8PathBuf> = of_host.filter(|folder| folder.is_dir()).collect();
+    };
+    let host_folders: BTreeSet<Utf8PathBuf> =
+        folders.iter().filter_map(host_folder).filter(|folder| folder.is_dir()).collect();
     let mut found: BTreeMap<Utf8PathBuf, BTreeSet<String>> = BTreeMap::new();
     let mut is_known = false;
-    let of_host = of_host.iter().map(Utf8PathBuf::as_path);
-    for folder in folders.iter().copied().chain(of_host) {
+    for folder in folders.iter().copied().chain(host_folders.iter().map(Utf8PathBuf::as_path)) {
         for entry in folder.read_dir_utf8().ok()?.flatten() {
             if entry.path().extension() != Some("d") {
                 continue;
@@ -151,6 +156,7 @@ fn read_by_compilers(project: &Project) -> Option<BTreeMap<Utf8PathBuf, BTreeSet
             is_known = true;
             let stem = entry.path().file_stem().unwrap_or_default();
             let name = stem.rsplit_once('-').map_or(stem, |(name, _)| name);
+            // A dependency file escapes spaces in paths with a backslash.
             let text = text.replace("\\ ", "\0");
             let paths = text.split_whitespace().map(|path| path.replace('\0', " "));
             for path in paths.map(|path| real(&project.workspace_root.join(path))) {
@@ -161,8 +167,8 @@ fn read_by_compilers(project: &Project) -> Option<BTreeMap<Utf8PathBuf, BTreeSet
     is_known.then_some(found)
 }
 
-/// The packages that have crates with these names; `None` where one of them is of none that is
-/// known.
+/// Returns the packages that have crates with these names. Returns `None` if one of the crates
+/// belongs to no known package.
 fn packages<'c>(
     project: &Project,
     crates: impl Iterator<Item = &'c String>,
@@ -181,14 +187,14 @@ fn packages<'c>(
     Some(found)
 }
 
-/// A path by which a file is the same however it was named: without links, as far as it exists,
-/// and without `.` and `..`. A link may lead to the workspace, and git's paths do not have it.
+/// Returns a canonical path: without symbolic links as far as the path exists, and without `.` and
+/// `..`. A link may lead to the workspace, and git's paths do not contain it.
 fn real(path: &Utf8Path) -> Utf8PathBuf {
     let of_folder = || Some(path.parent()?.canonicalize_utf8().ok()?.join(path.file_name()?));
     path.canonicalize_utf8().ok().or_else(of_folder).unwrap_or_else(|| normal(path))
 }
 
-/// A path without `.` and `..`.
+/// Returns a path without `.` and `..`.
 fn normal(path: &Utf8Path) -> Utf8PathBuf {
     let mut found = Utf8PathBuf::new();
     for part in path.components() {

@@ -1,4 +1,4 @@
-//! What tests run.
+//! Runs tests in an instrumented build and records what they run.
 
 use std::collections::BTreeSet;
 
@@ -19,12 +19,12 @@ use crate::project::blocks::SourceLine;
 use crate::project::{self, Harness, Project, Suite, TestCase};
 use crate::report::TestReport;
 
-/// How often a failing test is run until it fails.
+/// Maximum number of runs of a failing test until it fails.
 const RUNS: usize = 5;
 
-/// Runs a test once, in one process after the tests that it depends on, if any, and watches these
-/// states: a run of each, the last one its own. None of any where one of these tests is not there;
-/// `None` when it was stopped.
+/// Runs a test once, after the tests that it depends on, if any, in the same process. The runs
+/// record accesses to the states in `watch`. Returns one run per test; the last one is its own.
+/// Returns no runs if one of these tests does not exist, and `None` if it was stopped.
 pub(super) fn after(
     launcher: &Launcher<'_>,
     suite: &Suite,
@@ -48,17 +48,17 @@ pub(super) fn after(
 /// What one test ran.
 #[derive(Debug, Default)]
 pub(super) struct Trial {
-    /// The lines.
+    /// Lines that the test ran.
     pub(super) lines: BTreeSet<SourceLine>,
-    /// Whether these are all: not when a process could not say.
+    /// Whether the lines are complete: every process wrote a complete record.
     pub(super) is_known: bool,
-    /// Whether it passed in a run.
+    /// Whether the test passed in a run.
     pub(super) passed: bool,
-    /// The changed files that it opened.
+    /// Changed files that the test opened.
     pub(super) opened: Opened,
 }
 
-/// A build whose crates tell what they run.
+/// Runs of tests in a build whose crates record what they run.
 pub(super) struct Trials<'a> {
     project: &'a Project,
     session: &'a Session<'a>,
@@ -67,18 +67,18 @@ pub(super) struct Trials<'a> {
 }
 
 impl<'a> Trials<'a> {
-    /// Of a project and of changed files.
+    /// Prepares runs of the tests of a project, and watches the changed files.
     pub(super) fn new(project: &'a Project, data: &[Data], session: &'a Session<'a>) -> Self {
         let programs = Programs::default();
         Trials { project, session, programs, watched: Watched::new(data, project) }
     }
 
-    /// Every line of the programs that ran.
+    /// Returns all compiled lines of the programs that ran.
     pub(super) const fn compiled(&self) -> &BTreeSet<SourceLine> {
         &self.programs.compiled
     }
 
-    /// Runs a test; one that is failing until it fails.
+    /// Runs a test once, or a failing one until it fails.
     pub(super) fn of(&mut self, test: &TestReport, is_failing: bool) -> Trial {
         let mut trial = Trial::default();
         let found = project::find(&self.project.suites, &test.binary, &test.name);
@@ -88,7 +88,7 @@ impl<'a> Trials<'a> {
         let records = self.session.directory.records();
         let launcher = Launcher::new(records, self.session.stop);
         let own = suite.binary.executable_of(case);
-        // What others opened meanwhile.
+        // Discards events about what other processes opened before this test.
         let _ = self.watched.opened();
         let watch = self.watched.states();
         let mut asked = BTreeSet::new();
@@ -96,7 +96,7 @@ impl<'a> Trials<'a> {
             let after = after(&launcher, suite, case, test, &options, &watch);
             let Some(runs) = after else { return Trial::default() };
             let Some(run) = runs.last() else { return trial };
-            trial.is_known = coverage::is_told(own, &run.covered);
+            trial.is_known = coverage::has_own_record(own, &run.covered);
             for covered in runs.iter().flat_map(|run| &*run.covered) {
                 let (programs, lines) = (&mut self.programs, &mut trial.lines);
                 trial.is_known &=
@@ -114,7 +114,7 @@ impl<'a> Trials<'a> {
     }
 
     /// Runs a test that always fails once more in the same process, and once in a clean
-    /// environment: how, when it passes.
+    /// environment. Returns in which of these it passed, if any.
     pub(super) fn again(&self, test: &TestReport) -> Result<Option<Witness>> {
         let found = project::find(&self.project.suites, &test.binary, &test.name);
         let Some((suite, case)) = found else { return Ok(None) };
@@ -132,11 +132,11 @@ impl<'a> Trials<'a> {
         }
         let folder = self.session.directory.path().join("clean");
         let clean = Circumstance::CleanEnvironment;
-        let run = circumstance::under(clean, &suite.binary, folder.as_std_path(), |binary| {
+        let runs = circumstance::under(clean, &suite.binary, folder.as_std_path(), |binary| {
             launcher.experiment(None, limits, binary, &[case], &spec)
-        });
-        let run = run.map_err(|e| Error::setup(format!("failed to write in `{folder}`: {e}")))?;
-        let has_passed = run.is_some_and(|runs| runs.iter().all(Run::passed));
+        })
+        .map_err(|e| Error::setup(format!("failed to write in `{folder}`: {e}")))?;
+        let has_passed = runs.is_some_and(|runs| runs.iter().all(Run::passed));
         Ok(has_passed.then_some(Witness::CleanEnvironment))
     }
 }
