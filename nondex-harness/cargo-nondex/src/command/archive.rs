@@ -60,9 +60,9 @@ fn plain(plan: &BuildPlan, console: &Console) -> Result<Project> {
     project::build(&plain, true)
 }
 
-/// Returns the files of the workspace, relative to its root: those that git tracks or does not
-/// ignore, or all files if there is no repository. Build output and the archive itself are left
-/// out.
+/// Returns the files of the workspace, relative to its root. These are the files that git tracks or
+/// does not ignore, or all files if there is no repository. Build output and the archive itself are
+/// left out.
 fn sources(project: &Project, archive: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
     let root = &project.workspace_root;
     let is_source = |path: &Utf8Path| !path.starts_with(&project.target_dir) && path != archive;

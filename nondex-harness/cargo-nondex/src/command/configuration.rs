@@ -1,4 +1,5 @@
-//! What the command line leaves out, filled in from variables and the configuration file.
+//! Fills in options that the command line leaves out, from environment variables and the
+//! configuration file.
 
 use std::ffi::OsString;
 
@@ -8,37 +9,38 @@ use crate::error::{Error, Result};
 use crate::project;
 use crate::shell;
 
-/// What is to be done, and by which configuration.
+/// Command to execute, and its configuration.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// What to do, with all options filled in.
+    /// Command, with all options filled in.
     pub command: Command,
-    /// The command line as the user would write it again, for the report.
+    /// Command line as the user would write it again, for the report.
     pub line: String,
-    /// How results are shown.
+    /// Options for the output.
     pub output: OutputArgs,
-    /// The rest of the configuration.
+    /// Configuration, for everything that is not an option of the command.
     pub config: Config,
-    /// What wins over overrides for single tests.
+    /// Options that take precedence over overrides for single tests.
     pub given: Given,
-    /// What is strange about the variables, a sentence each.
+    /// Warnings about variables and configuration, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// Why there is nothing to do.
+/// Reason why no command can be executed.
 #[derive(Debug)]
 pub enum Refusal {
-    /// The command line cannot be understood, or asks for help only. clap's error shows which, and
-    /// prints itself.
+    /// The command line is invalid, or only requests help. clap's error shows which, and prints
+    /// itself.
     Usage(clap::Error),
-    /// A variable or the configuration file cannot be understood.
+    /// A variable, the configuration file or an archive is invalid.
     Setup(Error),
 }
 
-/// Reads the arguments of a process, its name first, with these variables.
+/// Parses the arguments of a process, with its name first, and fills in options from these
+/// variables and the configuration.
 ///
 /// # Errors
-/// When they, or what they say of a configuration, cannot be understood.
+/// When the arguments, the variables or the configuration are invalid.
 pub fn understand(
     args: impl IntoIterator<Item = OsString>,
     variables: impl IntoIterator<Item = (OsString, OsString)>,
@@ -60,7 +62,7 @@ pub fn understand(
     }
     if let Some(args) = command.project() {
         match args.archive.extracted {
-            // That was decided when it was packed.
+            // The other build options were fixed when the archive was packed.
             Some(_) => fill(&mut args.build.jobs, &settings.jobs),
             None => fill_build(&mut args.build, &settings),
         }
@@ -86,6 +88,7 @@ pub fn understand(
     Ok(Asked { command, line, output, config, given, warnings })
 }
 
+/// Returns the command line as `cargo nondex …`, quoted for a shell.
 fn written(args: &[OsString]) -> String {
     let texts: Vec<_> = args.iter().map(|arg| arg.to_string_lossy()).collect();
     let mut words: Vec<&str> = texts.iter().skip(1).map(AsRef::as_ref).collect();
@@ -95,7 +98,7 @@ fn written(args: &[OsString]) -> String {
     shell::join(["cargo", "nondex"].into_iter().chain(words))
 }
 
-/// The configuration, for commands that select tests.
+/// Loads the configuration, for commands that select tests or show the history.
 fn load(command: &mut Command, variables: &Variables) -> Result<Config> {
     if let Command::Report(args) = command
         && args.history.is_some()
@@ -116,7 +119,8 @@ fn load(command: &mut Command, variables: &Variables) -> Result<Config> {
     config::load(variables, config.config_file.as_deref(), root, config.profile.as_deref())
 }
 
-/// Extracts the archive that the tests are taken from, whose files may have the configuration.
+/// Extracts the archive with the tests, if the command uses one. This comes before the
+/// configuration is loaded, because the archive may contain the configuration file.
 fn extract(command: &mut Command, quiet: bool) -> Result<()> {
     let refused = |what: &str, why: &str| {
         Err(Error::usage(format!("{what} does not work on an archive: {why}")))
@@ -145,7 +149,7 @@ fn extract(command: &mut Command, quiet: bool) -> Result<()> {
     Ok(())
 }
 
-/// What the command line or a variable gives.
+/// Returns which options the command line or a variable gives.
 fn given_by(command: &mut Command, variables: &Settings, all: &Settings) -> Given {
     let has_jobs = command.project().is_some_and(|args| args.build.jobs.is_some());
     let jobs = has_jobs || all.jobs.is_some();
@@ -163,6 +167,7 @@ fn given_by(command: &mut Command, variables: &Settings, all: &Settings) -> Give
     }
 }
 
+/// Fills in the options of a campaign.
 fn fill_campaign(args: &mut RunArgs, settings: &Settings) {
     if args.seed.is_none() {
         fill(&mut args.seeds, &settings.seeds);
@@ -182,6 +187,7 @@ fn fill_campaign(args: &mut RunArgs, settings: &Settings) {
     fill(&mut args.regressions, &settings.regressions);
 }
 
+/// Fills in the options of commands that run tests.
 fn fill_testing(args: &mut TestingArgs, settings: &Settings) {
     fill(&mut args.timeout, &settings.timeout);
     fill(&mut args.max_time, &settings.max_time);
@@ -206,6 +212,8 @@ fn fill_testing(args: &mut TestingArgs, settings: &Settings) {
     fill(&mut network.no_sanitise, &settings.no_sanitise);
 }
 
+/// Fills in the options of a build. A selection of packages on the command line replaces that of
+/// the configuration.
 fn fill_build(args: &mut BuildArgs, settings: &Settings) {
     if args.packages.is_empty() && args.workspace.is_none() {
         fill_list(&mut args.packages, settings.package.as_ref());
@@ -224,6 +232,7 @@ fn fill_build(args: &mut BuildArgs, settings: &Settings) {
     fill(&mut args.mode, &settings.mode);
 }
 
+/// Fills in the filtersets.
 fn fill_filter(args: &mut FilterArgs, settings: &Settings) {
     let texts = settings
         .filterset
@@ -232,12 +241,14 @@ fn fill_filter(args: &mut FilterArgs, settings: &Settings) {
     fill_list(&mut args.filtersets, texts.as_ref());
 }
 
+/// Fills in an option that is not given.
 fn fill<T: Clone>(option: &mut Option<T>, setting: &Option<T>) {
     if option.is_none() {
         option.clone_from(setting);
     }
 }
 
+/// Fills in a list that is empty.
 fn fill_list<T: Clone>(option: &mut Vec<T>, setting: Option<&Vec<T>>) {
     if let (true, Some(setting)) = (option.is_empty(), setting) {
         option.clone_from(setting);

@@ -1,4 +1,4 @@
-//! `cargo nondex confirm`: how often a test fails without this tool.
+//! `cargo nondex confirm`: measures how often a test fails without this tool.
 
 mod confirmation;
 mod plain;
@@ -22,7 +22,7 @@ use crate::judge::options::DEFAULT_TIMEOUT;
 use crate::project::{self, Mode, Project};
 use crate::report::listing::plural;
 
-/// Runs plain builds of the selected tests many times: 100 when one failed.
+/// Runs the selected tests many times in a plain build. The exit code is 100 if a run failed.
 pub(super) fn confirm(args: &ConfirmArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
     let seeds = args.seeds.clone().map(Seeds::into_vec);
     if seeds.as_ref().is_some_and(Vec::is_empty) {
@@ -79,7 +79,7 @@ pub(super) fn confirm(args: &ConfirmArgs, asked: &Asked, console: &Console) -> R
             None => plain.confirm(id, args.runs.get().into(), jobs)?,
         };
         if console.format == MessageFormat::Human {
-            tell(&confirmed, console);
+            show(&confirmed, console);
         }
         confirmation.tests.push(confirmed);
         if stop.is_set() {
@@ -90,13 +90,13 @@ pub(super) fn confirm(args: &ConfirmArgs, asked: &Asked, console: &Console) -> R
     finish(&confirmation, &project, console)
 }
 
-/// Shows what is known of all tests: 100 when one failed, or when fewer runs were made than
-/// requested.
+/// Shows the results of all tests. The exit code is 100 if a run failed, or if fewer runs were made
+/// than requested.
 fn finish(confirmation: &Confirmation, project: &Project, console: &Console) -> Result<ExitCode> {
     if console.format == MessageFormat::Json {
         console.json(confirmation)?;
     }
-    // Once for all: most of many tests pass.
+    // One note for all tests: if many tests are confirmed, most of them pass.
     if confirmation.tests.iter().any(Confirmed::passes) {
         console.note(
             "what differs on other machines, other versions of std or another day is the same in \
@@ -114,14 +114,15 @@ fn finish(confirmation: &Confirmation, project: &Project, console: &Console) -> 
     })
 }
 
-fn tell(confirmed: &Confirmed, console: &Console) {
-    let word = confirmed.word();
-    let color = match word {
+/// Shows the result of one test to people.
+fn show(confirmed: &Confirmed, console: &Console) {
+    let label = confirmed.label();
+    let color = match label {
         "Unknown" => AnsiColor::Yellow,
         "Passes" => AnsiColor::Green,
         _ => AnsiColor::Red,
     };
-    console.result(color, word, &format!("{}: {}", confirmed.id, confirmed.rate.text()));
+    console.result(color, label, &format!("{}: {}", confirmed.id, confirmed.rate.text()));
     let [low, high] = confirmed.rate.interval;
     if let Some(together) = confirmed.beside_itself
         && !(low..=high).contains(&(together.failures as f64 / together.runs.max(1) as f64))

@@ -1,4 +1,4 @@
-//! Writing to the terminal, or to whatever stands in for it.
+//! Output to the terminal, or to the stream that replaces it.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
@@ -9,14 +9,14 @@ use crate::cli::{Color, MessageFormat, OutputArgs};
 use crate::error::{Error, Result};
 use crate::report::stream::Event;
 
-/// The width in which cargo right-aligns the word that a status line begins with.
+/// Width to which cargo right-aligns the first word of a status line.
 const STATUS_WIDTH: usize = 12;
 
-/// Where output goes and how much of it there is. A reader that went away is never an error.
+/// Settings for the output. It is never an error if nobody reads the output any more.
 #[derive(Clone, Debug)]
 pub(super) struct Console {
     choice: ColorChoice,
-    /// What `--color` means for cargo, which builds: a value for its `--config`.
+    /// Value for cargo's `--config` that passes `--color` on to the build.
     pub(super) cargo_config: Option<String>,
     pub(super) format: MessageFormat,
     pub(super) verbose: u8,
@@ -24,11 +24,12 @@ pub(super) struct Console {
 }
 
 impl Console {
-    /// The same, for all that is known of a finding.
+    /// Returns a console that shows all details of a finding.
     pub(super) fn whole(&self) -> Self {
         Console { verbose: self.verbose.max(1), ..self.clone() }
     }
 
+    /// Creates a console with the settings of the command line.
     pub(super) fn new(args: &OutputArgs) -> Self {
         Console {
             choice: match args.color() {
@@ -43,17 +44,17 @@ impl Console {
         }
     }
 
-    /// Whether a progress bar can be drawn.
+    /// Returns whether stderr is a terminal, which can show a progress bar.
     pub(super) fn has_terminal(&self) -> bool {
         io::stderr().is_terminal()
     }
 
-    /// Whether stderr is coloured.
+    /// Returns whether stderr is coloured.
     pub(super) fn has_colors(&self) -> bool {
         self.stderr_choice() != ColorChoice::Never
     }
 
-    /// Styled text for stderr, as this console shows it.
+    /// Returns text as this console writes it to stderr, with styles or without.
     pub(super) fn shown(&self, text: &str) -> String {
         let mut stream = AutoStream::new(Vec::new(), self.stderr_choice());
         match stream.write_all(text.as_bytes()) {
@@ -62,6 +63,7 @@ impl Console {
         }
     }
 
+    /// Returns whether stderr gets styles.
     fn stderr_choice(&self) -> ColorChoice {
         match self.choice {
             ColorChoice::Auto => AutoStream::choice(&io::stderr()),
@@ -72,11 +74,12 @@ impl Console {
     /// Writes styled text to stderr.
     pub(super) fn text(&self, text: &str) {
         let mut stream = AutoStream::new(io::stderr(), self.choice);
-        // The reader of stderr may have gone; the report is still written.
+        // The reader of stderr may be gone. The command still writes its report, so the error is
+        // ignored.
         let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
     }
 
-    /// `     Running message`, as cargo prints its status. Nothing when quiet.
+    /// Writes `     Running message`, as cargo writes its status. Writes nothing if quiet.
     pub(super) fn status(&self, word: &str, message: &str) {
         if !self.quiet {
             let style = AnsiColor::Green.on_default().bold();
@@ -84,7 +87,7 @@ impl Console {
         }
     }
 
-    /// `note: message`. Nothing when quiet.
+    /// Writes `note: message`. Writes nothing if quiet.
     pub(super) fn note(&self, message: &str) {
         if !self.quiet {
             let style = AnsiColor::Cyan.on_default().bold();
@@ -92,27 +95,27 @@ impl Console {
         }
     }
 
-    /// Several notes.
+    /// Writes several notes.
     pub(super) fn notes(&self, messages: &[String]) {
         for message in messages {
             self.note(message);
         }
     }
 
-    /// `warning: message`. Shown when quiet, too.
+    /// Writes `warning: message`, also if quiet.
     pub(super) fn warning(&self, message: &str) {
         self.labelled(AnsiColor::Yellow.on_default().bold(), "warning", message);
     }
 
-    /// `      Failed message`: what came of it, shown when quiet, too. Further lines are indented
-    /// as the first.
+    /// Writes a result as `      Failed message`, also if quiet. Further lines have the same
+    /// indentation.
     pub(super) fn result(&self, color: AnsiColor, word: &str, message: &str) {
         let style = color.on_default().bold();
         let indented = message.replace('\n', &format!("\n{:STATUS_WIDTH$} ", ""));
         self.text(&format!("{style}{word:>STATUS_WIDTH$}{style:#} {indented}\n"));
     }
 
-    /// `error: message`.
+    /// Writes `error: message`.
     pub(super) fn error(&self, message: &str) {
         self.labelled(AnsiColor::Red.on_default().bold(), "error", message);
     }
@@ -124,7 +127,7 @@ impl Console {
     /// Writes the product of a command to stdout.
     ///
     /// # Errors
-    /// When it cannot be written, except that nobody reads it.
+    /// When stdout cannot be written. A closed pipe is not an error.
     pub(super) fn product(&self, text: &str) -> Result<()> {
         let mut stream = AutoStream::new(io::stdout(), self.choice);
         match stream.write_all(text.as_bytes()).and_then(|()| stream.flush()) {
@@ -135,27 +138,22 @@ impl Console {
         }
     }
 
-    /// Writes an event for a program that reads along, if one does. Whoever stopped to read does
-    /// not stop the command.
-    ///
-    /// # Errors
-    /// As [`product`](Self::product).
+    /// Writes an event to stdout if events are requested. The command continues if the reader is
+    /// gone.
     pub(super) fn event(&self, event: &Event) -> Result<()> {
         if self.format != MessageFormat::JsonLines {
             return Ok(());
         }
-        self.written(serde_json::to_string(event))
+        self.write_json(serde_json::to_string(event))
     }
 
-    /// Writes a value as JSON to stdout.
-    ///
-    /// # Errors
-    /// As [`product`](Self::product).
+    /// Writes a value to stdout as JSON.
     pub(super) fn json(&self, value: &impl serde::Serialize) -> Result<()> {
-        self.written(serde_json::to_string_pretty(value))
+        self.write_json(serde_json::to_string_pretty(value))
     }
 
-    fn written(&self, json: serde_json::Result<String>) -> Result<()> {
+    /// Writes serialised JSON and a line break to stdout.
+    fn write_json(&self, json: serde_json::Result<String>) -> Result<()> {
         let json = json.map_err(|e| Error::setup(format!("failed to write JSON: {e}")))?;
         self.product(&format!("{json}\n"))
     }

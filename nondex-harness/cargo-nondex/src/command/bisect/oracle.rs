@@ -205,9 +205,9 @@ impl<'a> Oracle<'a> {
         })
     }
 
-    /// Finds a test that must run before the test of `suite`: another test of the same binary, or
-    /// the test with this id in another binary. If that binary does not have it, finds it in the
-    /// only binary that does.
+    /// Finds a test that must run before the test of `suite`. This is another test of the same
+    /// binary, or the test with this id in another binary. If that binary does not have it, finds
+    /// it in the only binary that does.
     fn earlier<'p>(
         &self,
         project: &'p Project,

@@ -1,46 +1,47 @@
-//! The result of `confirm` for each test: how often its plain build failed.
+//! Results of `confirm`: how often the plain build of each test failed.
 
 use serde::Serialize;
 
 use crate::statistics::Rate;
 
-/// What is known of all tests, as JSON.
+/// Results of all tests, as JSON.
 #[derive(Debug, Serialize)]
 pub(super) struct Confirmation {
-    /// Whether it was interrupted before all runs were made.
+    /// Whether the command was interrupted before all runs were made.
     pub(super) partial: bool,
     pub(super) tests: Vec<Confirmed>,
 }
 
-/// What is known of one test.
+/// Result of one test.
 #[derive(Debug, Serialize)]
 pub(super) struct Confirmed {
     pub(super) id: String,
-    /// The runs that count.
+    /// Failure rate in the runs that count.
     #[serde(flatten)]
     pub(super) rate: Rate,
-    /// The runs at the time of which others of the same test were made, when some of them failed;
-    /// those that count were then made one at a time.
+    /// Failure rate in runs that were made at the same time, if some of them failed. The runs that
+    /// count were then made one at a time.
     pub(super) beside_itself: Option<Rate>,
-    /// The seeds with which it failed twice, when entropy was seeded: those that count.
+    /// Seeds with which the test failed twice, if entropy was seeded. Only these failures count.
     pub(super) failing_seeds: Option<Vec<u64>>,
-    /// The seeds with which it failed once and then passed: something else than entropy decided.
+    /// Seeds with which the test failed once and then passed, because something other than entropy
+    /// decided.
     pub(super) unrepeated_seeds: Option<Vec<u64>>,
-    /// Why the first failing run failed, of those that count or else of the others.
+    /// Message of the first failing run: of the runs that count, or else of the other runs.
     pub(super) message: Option<String>,
-    /// What that run wrote.
+    /// Output of that run.
     pub(super) output: Option<String>,
 }
 
 impl Confirmed {
-    /// Whether none of the runs failed that were made.
+    /// Returns whether runs were made and none of them failed.
     pub(super) fn passes(&self) -> bool {
         matches!(self.rate, Rate { failures: 0, runs: 1.., .. })
     }
 
-    /// What the test is called. One that ever passed is not broken, also where all of its runs
-    /// failed that were made one at a time.
-    pub(super) fn word(&self) -> &'static str {
+    /// Returns the label of the result. A test that passed in any run is not broken, even if all
+    /// runs that were made one at a time failed.
+    pub(super) fn label(&self) -> &'static str {
         let has_passed = |rate: &Rate| rate.failures < rate.runs;
         match self.rate {
             Rate { runs: 0, .. } => "Unknown",
@@ -57,7 +58,7 @@ mod tests {
 
     #[test]
     fn what_ever_passed_is_not_broken_and_what_fails_beside_itself_only_passes() {
-        for (rate, beside_itself, word) in [
+        for (rate, beside_itself, label) in [
             ((0, 0), None, "Unknown"),
             ((0, 20), Some((3, 20)), "Passes"),
             ((7, 20), Some((20, 20)), "Flaky"),
@@ -75,8 +76,8 @@ mod tests {
                 message: None,
                 output: None,
             };
-            assert_eq!(confirmed.word(), word, "{rate:?} {beside_itself:?}");
-            assert_eq!(confirmed.passes(), word == "Passes");
+            assert_eq!(confirmed.label(), label, "{rate:?} {beside_itself:?}");
+            assert_eq!(confirmed.passes(), label == "Passes");
         }
     }
 }

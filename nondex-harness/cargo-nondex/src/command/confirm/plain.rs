@@ -1,4 +1,4 @@
-//! The plain build of a test, run many times.
+//! Repeated runs of a test in its plain build.
 
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
@@ -12,13 +12,18 @@ use crate::pool;
 use crate::project::{self, EntropyLibrary, Project, TestBinary, TestCase};
 use crate::statistics::Rate;
 
-/// Seeds for the entropy of plain programs.
+/// Seeds for the entropy of plain programs, and the library that applies them.
 pub(super) struct Seeded {
     pub(super) seeds: Vec<u64>,
     library: EntropyLibrary,
 }
 
 impl Seeded {
+    /// Prepares the library.
+    ///
+    /// # Errors
+    /// When the tests run on another target or with a target runner, or the library cannot be
+    /// built.
     pub(super) fn new(seeds: Vec<u64>, project: &Project, target: Option<&str>) -> Result<Self> {
         let has_runner = |suite: &project::Suite| !suite.binary.runner.is_empty();
         if target.is_some() || project.suites.iter().any(has_runner) {
@@ -31,18 +36,18 @@ impl Seeded {
     }
 }
 
-/// The runs of one test.
+/// Description of the runs of one test.
 pub(super) struct PlainRuns<'a> {
     pub(super) binary: &'a TestBinary,
     pub(super) test: &'a TestCase,
     pub(super) timeout: Duration,
     pub(super) stop: &'a StopFlag,
     pub(super) seeded: Option<&'a Seeded>,
-    /// What each takes: tests of a group may not run at once.
+    /// Job slots and test group of each run. Tests of a group may not run at once.
     pub(super) required: Required,
 }
 
-/// A run that failed.
+/// Run that failed, with its number or seed.
 #[derive(Debug)]
 struct Failed {
     number: u64,
@@ -51,9 +56,9 @@ struct Failed {
 }
 
 impl PlainRuns<'_> {
-    /// Sample the test `runs` times, `jobs` at a time; and if one fails then, once more as often,
-    /// one at a time: runs of one test may disturb each other, and then it is not the test that is
-    /// flaky.
+    /// Runs the test `runs` times, `jobs` at a time. If a run fails, makes the same number of runs
+    /// again, one at a time. Runs of one test may disturb each other, and then the test itself is
+    /// not flaky.
     pub(super) fn confirm(&self, id: String, runs: u64, jobs: NonZeroUsize) -> Result<Confirmed> {
         let all: Vec<u64> = (0..runs).collect();
         let mut counted = self.run(&all, jobs.get())?;
@@ -67,8 +72,8 @@ impl PlainRuns<'_> {
         Ok(Confirmed { beside_itself, ..confirmed(id, rate, counted.first) })
     }
 
-    /// Sample the test once with each seed, `jobs` at a time, and with those that made it fail once
-    /// more, one at a time.
+    /// Runs the test once with each seed, `jobs` at a time. Repeats the failing seeds one at a
+    /// time.
     pub(super) fn confirm_seeds(
         &self,
         id: String,
@@ -87,9 +92,9 @@ impl PlainRuns<'_> {
         })
     }
 
-    /// Makes a run for each of these numbers, which are seeds when entropy is seeded.
+    /// Makes a run for each of these numbers, which are seeds if entropy is seeded.
     fn run(&self, numbers: &[u64], jobs: usize) -> Result<Sample> {
-        // An error ends all of it, as a stop does.
+        // The first error ends the remaining runs, as a stop does.
         let error = OnceLock::new();
         let required = |_: &u64| self.required.clone();
         let ends = pool::each_within(jobs, numbers, required, |_, number| {
@@ -97,6 +102,7 @@ impl PlainRuns<'_> {
                 return None;
             }
             self.once(*number).unwrap_or_else(|failed| {
+                // Another thread may have set an earlier error. One error is enough.
                 let _ = error.set(failed);
                 None
             })
@@ -104,18 +110,19 @@ impl PlainRuns<'_> {
         if let Some(error) = error.into_inner() {
             return Err(error);
         }
-        let mut runs = Sample::default();
+        let mut sample = Sample::default();
         for end in ends {
             match end {
-                End::Passed => runs.made += 1,
-                End::Failed(failed) => runs.add(failed),
+                End::Passed => sample.made += 1,
+                End::Failed(failed) => sample.add(failed),
             }
         }
-        runs.failed.sort_unstable();
-        Ok(runs)
+        // The command line may give seeds in any order. The result lists them in ascending order.
+        sample.failed.sort_unstable();
+        Ok(sample)
     }
 
-    /// One run; `None` when it was stopped.
+    /// Makes one run. Returns `None` if it was stopped.
     fn once(&self, number: u64) -> Result<Option<End>> {
         let mut command = launch::command(self.binary, self.test, None);
         if let Some(seeded) = self.seeded {
@@ -140,7 +147,7 @@ impl PlainRuns<'_> {
     }
 }
 
-/// A test that failed this often, and in this way first.
+/// Creates the result of a test from its failure rate and its first failing run.
 fn confirmed(id: String, rate: Rate, first: Option<Failed>) -> Confirmed {
     let (message, output) = first.map(|first| (first.message, first.output)).unzip();
     Confirmed {
@@ -154,23 +161,24 @@ fn confirmed(id: String, rate: Rate, first: Option<Failed>) -> Confirmed {
     }
 }
 
-/// How one run ended.
+/// Outcome of one run.
 enum End {
     Passed,
     Failed(Failed),
 }
 
-/// What came of some runs.
+/// Results of several runs.
 #[derive(Debug, Default)]
 struct Sample {
     made: u64,
-    /// The numbers of those that failed.
+    /// Numbers of the failing runs.
     failed: Vec<u64>,
-    /// The failing one with the least number.
+    /// Failing run with the lowest number.
     first: Option<Failed>,
 }
 
 impl Sample {
+    /// Adds a failing run.
     fn add(&mut self, failed: Failed) {
         self.made += 1;
         self.failed.push(failed.number);
