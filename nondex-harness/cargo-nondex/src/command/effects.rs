@@ -1,4 +1,4 @@
-//! What a change acts on.
+//! Effects of a change: the tests that it may affect.
 
 mod between;
 mod kind;
@@ -21,67 +21,72 @@ use crate::report::listing::plural;
 use crate::report::schema::Line;
 use crate::repository::Reach;
 
-/// What one changed line acts on.
+/// Effect of one changed line.
 #[derive(Debug)]
 struct Effect {
     file: Utf8PathBuf,
     line: u32,
     reach: Reach,
-    /// The package that it is in; none for what acts on all.
+    /// Package that contains the line; `None` if the line affects all packages.
     package: Option<String>,
-    /// The target that it is in alone, if it is.
+    /// Target that alone contains the line, if there is one.
     target: Option<String>,
 }
 
-/// A changed file, which a test may read.
+/// Changed file that a test may read.
 #[derive(Debug)]
 pub(super) struct Data {
-    /// Its path in the repository.
+    /// Path in the repository.
     pub(super) name: String,
-    /// Its path.
+    /// Absolute path.
     pub(super) path: Utf8PathBuf,
-    /// Whether who lists its folder sees something else: it was not there before, or is not now.
+    /// Whether listing its folder shows a difference, because the file is new or deleted.
     pub(super) is_listed: bool,
-    /// Whether it is not there now.
+    /// Whether the file is deleted.
     pub(super) is_gone: bool,
-    /// The packages whose build scripts may read it.
+    /// Packages whose build scripts may read it.
     pub(super) for_build: BTreeSet<String>,
-    /// Whether it is for people. One that no source names is read by nobody who does not open it.
+    /// Whether the file is a source, a build file or text for people. Such a file is known to be
+    /// read only by a test that opens it, unless a source names it.
     pub(super) is_note: bool,
-    /// Whether a source names it, but for where it is documentation.
+    /// Whether a source names the file outside of documentation.
     pub(super) is_named: bool,
 }
 
-/// What a change acts on.
+/// Effects of a change.
 #[derive(Debug, Default)]
 pub(super) struct Effects {
+    /// Root of the workspace, without symbolic links.
     root: Utf8PathBuf,
     effects: Vec<Effect>,
+    /// Changed lines.
     changed: BTreeSet<SourceLine>,
-    /// Lines of sources that are gone, or moved to another file.
+    /// Lines of sources that were deleted or moved to another file.
     removed: Removed,
-    /// Which packages depend on which.
+    /// Dependencies between packages.
     graph: Workspace,
-    /// Changed files, which a test may read.
+    /// Changed files that a test may read.
     pub(super) data: Vec<Data>,
-    /// Changed sources and pages, by their paths: doctests stand in comments of them.
+    /// Changed sources and pages, by their paths. Their comments may contain doctests.
     pages: BTreeMap<Utf8PathBuf, Page>,
-    /// What was changed, by its path in the repository.
+    /// Changed files, by their paths in the repository.
     files: BTreeMap<String, Presence>,
 }
 
-/// Where a changed file is.
+/// Existence of a changed file before and after the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Presence {
-    /// Before the change and after it.
+    /// Exists before and after the change.
     Both,
+    /// Exists only after the change.
     New,
+    /// Exists only before the change.
     Gone,
 }
 
 impl Effects {
-    /// Whether what was changed was opened, of these files and folders of the repository: of what
-    /// is new or gone, also its folder.
+    /// Returns whether a changed file is among these opened files and folders of the repository.
+    /// For a new or deleted file, opening its folder counts too.
     pub(super) fn are_opened<'a>(&self, opened: impl Iterator<Item = &'a String>) -> bool {
         let opened: BTreeSet<&str> = opened.map(String::as_str).collect();
         self.files.iter().any(|(file, presence)| {
@@ -91,18 +96,18 @@ impl Effects {
         })
     }
 
-    /// Whether all that is different may act on a test, whatever it ran.
+    /// Returns whether the change may affect any test, regardless of what the test ran.
     pub(super) fn is_everything(&self) -> bool {
         self.data.iter().any(|file| !file.is_note || file.is_named)
     }
 
-    /// Whether something that is different is a part of the executable of a test.
+    /// Returns whether the change affects a part of the test's executable.
     pub(super) fn are_in(&self, test: &TestReport) -> bool {
         let mut effects = self.effects.iter();
         self.is_everything() || effects.any(|effect| self.is_made_of(test, effect))
     }
 
-    /// `4 changed files, 12 places in code`.
+    /// Returns a summary such as `4 changed files, 12 places in code`.
     pub(super) fn summary(&self) -> String {
         format!(
             "{}, {} in code",
@@ -111,8 +116,8 @@ impl Effects {
         )
     }
 
-    /// The changed lines that a test met, of those that act on it, when it ran these: first those
-    /// that it ran, then those that act on its whole executable.
+    /// Returns the changed lines that affect a test that ran the lines `ran`. Lines that it ran
+    /// come first, then lines that affect its whole executable.
     pub(super) fn met_by(
         &self,
         test: &TestReport,
@@ -124,6 +129,8 @@ impl Effects {
         };
         let met = self.effects.iter().filter(|effect| match effect.reach {
             Reach::Lines((first, last), (begin, end)) => {
+                // The compiler may generate no code for the lines. Then the lines of the function
+                // that contains them show whether it ran.
                 if has(compiled, &effect.file, first, last) {
                     has(ran, &effect.file, first, last)
                 } else {
@@ -143,11 +150,11 @@ impl Effects {
         near.into_iter().chain(far).map(|(file, line)| Line { file, line }).collect()
     }
 
-    /// Whether the executable of a test contains the crate of what affects a whole crate.
+    /// Returns whether the test's executable contains the crate that `effect` changes.
     fn is_made_of(&self, test: &TestReport, effect: &Effect) -> bool {
         let Some(package) = &effect.package else { return true };
         let parts = self.graph.dependencies(&BTreeSet::from([test.package.clone()]));
-        // Nothing is known of a package that is no member.
+        // The dependencies of a package outside of the workspace are unknown.
         if !parts.is_empty() && !parts.contains(package) {
             return false;
         }
@@ -157,30 +164,31 @@ impl Effects {
         })
     }
 
-    /// Whether the executable of a test is made of one of these packages, or may be.
+    /// Returns whether one of these packages is part of the test's executable, or may be.
     pub(super) fn is_made_of_any(&self, test: &TestReport, packages: &BTreeSet<String>) -> bool {
         let own = BTreeSet::from([test.package.clone()]);
         let parts = self.graph.dependencies(&own);
         parts.is_empty() || !parts.is_disjoint(packages)
     }
 
+    /// Returns a path relative to the workspace, if it is inside.
     fn shown(&self, file: &Utf8Path) -> String {
         file.strip_prefix(&self.root).unwrap_or(file).to_string()
     }
 
-    /// Whether a line, of a file in the workspace, was changed. One that only moved there from
-    /// another file was not.
+    /// Returns whether a line of a workspace file was changed. A line that moved from another file
+    /// was not changed.
     pub(super) fn has_changed(&self, file: &str, line: u32) -> bool {
         self.changed.contains(&(self.root.join(file), line)) && !self.has_moved(file, line)
     }
 
-    /// Whether a line, of a file in the workspace, moved there from another file.
+    /// Returns whether a line of a workspace file moved there from another file.
     pub(super) fn has_moved(&self, file: &str, line: u32) -> bool {
         let text = std::fs::read_to_string(self.root.join(file));
         text.is_ok_and(|text| self.removed.contains(&text, line))
     }
 
-    /// The changed lines that were compiled and that no test ran.
+    /// Returns the changed lines that were compiled and that no test ran.
     pub(super) fn uncovered(
         &self,
         compiled: &BTreeSet<SourceLine>,

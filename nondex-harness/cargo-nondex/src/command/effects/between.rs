@@ -1,4 +1,4 @@
-//! What the difference between two states of the sources acts on: the working tree and a commit, or
+//! Effects of the difference between two states of the sources: the working tree and a commit, or
 //! two trees in one of which tests ran.
 
 use std::cell::OnceCell;
@@ -15,7 +15,7 @@ use crate::cli::filterset::Workspace;
 use crate::error::Result;
 use crate::repository::{Changes, Git, Reach, Side, Snapshots, Tracked, since, tracked};
 
-/// By what a source asks on which line it is.
+/// Texts by which a source reads its own line numbers.
 const LINES: [&str; 9] = [
     "line!",
     "column!",
@@ -29,15 +29,16 @@ const LINES: [&str; 9] = [
 ];
 
 impl Effects {
-    /// What is different between a commit and the working tree acts on. `metadata` has the graph of
-    /// dependencies.
+    /// Returns the effects of the difference between a commit and the working tree. `metadata` has
+    /// the dependency graph.
     pub(in crate::command) fn of(git: &Git, base: &str, metadata: &Metadata) -> Result<Self> {
         let trees = [Tree::of(git, None)?, Tree::of(git, Some(base))?];
         Ok(Effects::between(git, &since(git, base)?, trees, metadata))
     }
 
-    /// What is different between a tree in which tests ran and another one acts on, as lines of the
-    /// one in which they ran: whoever ran none of them runs the same code in both.
+    /// Returns the effects of the difference between the tree `ran`, in which tests ran, and
+    /// another tree. Changed lines are lines of `ran`. A test that ran none of them runs the same
+    /// code in both trees.
     pub(in crate::command) fn after(
         snapshots: &Snapshots,
         ran: &str,
@@ -49,6 +50,7 @@ impl Effects {
         Ok(Effects::between(git, &snapshots.changes(other, ran)?, trees, metadata))
     }
 
+    /// Returns the effects of the changes. Lines are those of `ran`.
     fn between(
         git: &Git,
         changes: &Changes,
@@ -73,7 +75,7 @@ impl Effects {
             let path = resolved(&link);
             found.changed.extend(change.lines.iter().map(|line| (path.clone(), *line)));
             let kind = packages.kind(&link, file);
-            // A test may also read a source.
+            // A test may read any changed file, also a source.
             found.data(&packages, &path, file, &kind, &[&ran, &other]);
             let is_page = matches!(path.extension(), Some("rs" | "md"));
             let [after, before] = if is_page || matches!(kind, Kind::Code(_) | Kind::Lock) {
@@ -105,6 +107,8 @@ impl Effects {
                     let mut effects =
                         tracked(after.as_deref(), before.as_deref(), change, &is_used);
                     let asks = || ran.mentions(&LINES);
+                    // Code after this line moved to other lines. This matters only if some source
+                    // reads its line numbers.
                     if let Some(line) = change.moved.filter(|_| *asks_for_lines.get_or_init(asks)) {
                         let moved = (line, u32::MAX);
                         effects.push(Tracked { line, reach: Reach::Lines(moved, moved) });
@@ -133,7 +137,7 @@ impl Effects {
         found
     }
 
-    /// Whether a file of a module of this name is new, or gone.
+    /// Returns whether a source file of a module with this name is new, or gone, as `wanted` says.
     fn has_module(&self, name: &str, wanted: Presence) -> bool {
         self.files.iter().any(|(file, presence)| {
             let file = Utf8Path::new(file);
@@ -144,6 +148,7 @@ impl Effects {
         })
     }
 
+    /// Adds a changed file that a test may read.
     fn data(
         &mut self,
         packages: &Packages<'_>,
@@ -165,13 +170,14 @@ impl Effects {
         });
     }
 
-    /// Adds what affects a package, or all.
+    /// Adds a line that affects a whole package, or all packages.
     fn distant(&mut self, file: &Utf8Path, line: u32, package: Option<String>) {
         let (file, reach) = (file.to_owned(), Reach::Crate);
         self.effects.push(Effect { file, line, reach, package, target: None });
     }
 
-    /// Adds what is different in the lock file, which has these texts.
+    /// Adds the packages that a change of the lock file affects, from its texts before and after
+    /// the change.
     fn lock(&mut self, path: &Utf8Path, before: &str, after: &str) {
         match locked(before, after) {
             None => self.distant(path, 1, None),

@@ -1,4 +1,4 @@
-//! What a changed file is for, and who is made of it.
+//! Purpose of a changed file, and the packages that are built from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,54 +7,61 @@ use crate::repository::Git;
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{DependencyKind, Metadata, NodeDep, Package, PackageId, Target, TargetKind};
 
-/// What each package depends on.
+/// Dependencies of each package.
 type Edges<'a> = BTreeMap<&'a PackageId, &'a Vec<NodeDep>>;
 
-/// What a file is for.
+/// Purpose of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// It decides how the package is built, or everything where there is none: a manifest, a build
-    /// script, a procedural macro, a submodule.
+    /// Determines how the package is built, or all packages if there is none: a manifest, build
+    /// script, procedural macro or submodule.
     Build(Option<String>),
-    /// It decides which dependencies the project is built with.
+    /// Determines the dependencies of the project: the lock file.
     Lock,
-    /// It is of a dependency that is vendored, which does not record what it runs: these packages
-    /// of the project are built with it.
+    /// File of a vendored dependency, whose code does not record what it runs. These packages of
+    /// the project are built with it.
     Vendored(Vec<String>),
-    /// It is a source of the package.
+    /// Source of the package.
     Code(Option<String>),
-    /// A test may read it.
+    /// Data that a test may read.
     Data,
-    /// It is there to be read by people, and only what opens it is known to read it.
+    /// Text for people. Only a program that opens it is known to read it.
     Note,
 }
 
-/// The packages of a project, and which of them run while others are built.
+/// Packages of a project, and which of them run during the build.
 #[derive(Debug)]
 pub(super) struct Packages<'a> {
-    /// Those that the project has the sources of, with their folders.
+    /// Packages whose sources are part of the project, with their folders.
     own: Vec<(Utf8PathBuf, &'a Package)>,
-    /// The others, with their folders.
+    /// Other packages, with their folders.
     others: Vec<(Utf8PathBuf, &'a Package)>,
-    /// What each depends on.
+    /// Dependencies of each package.
     edges: Edges<'a>,
-    /// Procedural macros, what build scripts use, and all that these depend on.
+    /// Packages that run during the build: procedural macros, dependencies of build scripts, and
+    /// everything that these depend on.
     at_build: BTreeSet<&'a PackageId>,
-    /// The lock file.
+    /// Path of the lock file.
     lock: Utf8PathBuf,
 }
 
 impl<'a> Packages<'a> {
+    /// Reads the packages from cargo's metadata.
     pub(super) fn of(metadata: &'a Metadata) -> Self {
         let nodes = metadata.resolve.iter().flat_map(|resolve| &resolve.nodes);
         let edges: Edges<'_> = nodes.map(|node| (&node.id, &node.deps)).collect();
         let is_for_build = |kind: &cargo_metadata::DepKindInfo| kind.kind == DependencyKind::Build;
-        let for_build = edges.values().flat_map(|deps| deps.iter());
-        let for_build = for_build.filter(|dep| dep.dep_kinds.iter().any(is_for_build));
-        let macros = metadata.packages.iter();
-        let macros = macros.filter(|package| package.targets.iter().any(Target::is_proc_macro));
-        let mut roots: Vec<&PackageId> = for_build.map(|dep| &dep.pkg).collect();
-        roots.extend(macros.map(|package| &package.id));
+        let for_build = edges
+            .values()
+            .flat_map(|deps| deps.iter())
+            .filter(|dep| dep.dep_kinds.iter().any(is_for_build))
+            .map(|dep| &dep.pkg);
+        let macros = metadata
+            .packages
+            .iter()
+            .filter(|package| package.targets.iter().any(Target::is_proc_macro))
+            .map(|package| &package.id);
+        let roots: Vec<&PackageId> = for_build.chain(macros).collect();
         let is_run =
             |dep: &NodeDep| dep.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal);
         let at_build = reached(&edges, roots, is_run);
@@ -69,17 +76,19 @@ impl<'a> Packages<'a> {
         }
     }
 
-    /// The package of the project in whose folder a file is.
+    /// Returns the package of the project whose folder contains a file.
     fn around(&self, path: &Utf8Path) -> Option<(&Utf8Path, &'a Package)> {
         around(&self.own, path)
     }
 
-    /// The kind of a file, by its path and its path in the repository.
+    /// Returns the kind of a file. `path` is its absolute path, and `file` its path in the
+    /// repository.
     pub(super) fn kind(&self, path: &Utf8Path, file: &str) -> Kind {
         let package = self.around(path);
         let name = path.file_name().unwrap_or_default();
         let of_package = package.map(|(_, package)| package.name.to_string());
-        // The features of what a package depends on are those that any other one asks for, too.
+        // cargo unifies features: the manifest of one package can enable features of dependencies
+        // that other packages use too.
         let is_for_all = [
             "Cargo.toml",
             "rust-toolchain",
@@ -87,7 +96,7 @@ impl<'a> Packages<'a> {
         ]
         .contains(&name)
             || path.components().any(|part| part.as_str() == ".cargo")
-            // A submodule, or another repository.
+            // A changed folder is a submodule or another repository.
             || path.is_dir() && !path.is_symlink();
         let is_note = path.extension() == Some("md")
             || name.starts_with(['.', '_'])
@@ -113,14 +122,15 @@ impl<'a> Packages<'a> {
         }
     }
 
-    /// The dependency in whose folder a file is, unless a package of the project is in there.
+    /// Returns the dependency whose folder contains a file, unless a package of the project inside
+    /// that folder contains it.
     fn vendored(&self, path: &Utf8Path) -> Option<&'a Package> {
         let (folder, package) = around(&self.others, path)?;
         let own = self.around(path).map(|(own, _)| own);
         own.is_none_or(|own| folder.starts_with(own)).then_some(package)
     }
 
-    /// The packages of the project that depend on one.
+    /// Returns the packages of the project that depend on this package.
     fn built_with(&self, id: &PackageId) -> Vec<String> {
         let is_built_with =
             |package: &Package| reached(&self.edges, vec![&package.id], |_| true).contains(id);
@@ -128,7 +138,7 @@ impl<'a> Packages<'a> {
         packages.map(|(_, package)| package.name.to_string()).collect()
     }
 
-    /// Whether a source of a package runs, or is read, while something is built.
+    /// Returns whether a source of a package runs, or is read, during the build.
     fn runs(&self, package: &Package, folder: &Utf8Path, path: &Utf8Path) -> bool {
         if self.at_build.contains(&package.id) {
             return true;
@@ -136,7 +146,7 @@ impl<'a> Packages<'a> {
         let Some(script) = script(package).map(|target| resolved(&target.src_path)) else {
             return false;
         };
-        let is_beside = || {
+        let is_outside_sources = || {
             let inside = path.strip_prefix(folder).ok();
             let first = inside.and_then(|inside| inside.components().next());
             first.is_none_or(|first| {
@@ -151,19 +161,20 @@ impl<'a> Packages<'a> {
                 || text.contains(&format!("mod {stem};"))
                 || lists(&text, folder, path)
         };
-        path == script || is_beside() || is_read()
+        path == script || is_outside_sources() || is_read()
     }
 
-    /// The packages whose build scripts may read a file.
+    /// Returns the packages whose build scripts may read a file.
     pub(super) fn whose_script_may_read(&self, path: &Utf8Path) -> BTreeSet<String> {
-        let own = self.own.iter();
-        let own =
-            own.filter(|(folder, package)| script(package).is_some() && path.starts_with(folder));
-        own.map(|(_, package)| package.name.to_string()).collect()
+        self.own
+            .iter()
+            .filter(|(folder, package)| script(package).is_some() && path.starts_with(folder))
+            .map(|(_, package)| package.name.to_string())
+            .collect()
     }
 
-    /// The executable of which alone a file is: `tests/name.rs`, unless a neighbour may have it as
-    /// a module, or another source names the file.
+    /// Returns the executable that alone contains a file: that of `tests/name.rs`. There is none if
+    /// a neighbouring source may use the file as a module, or another source names the file.
     pub(super) fn only_target(&self, path: &Utf8Path, git: &Git) -> Option<String> {
         let mut targets = self.around(path)?.1.targets.iter();
         let is_own = |target: &&Target| {
@@ -186,8 +197,8 @@ impl<'a> Packages<'a> {
     }
 }
 
-/// A package whose sources are not in this folder, and not those of a registry or a repository
-/// either.
+/// Returns a package whose sources are outside of this folder and do not come from a registry or
+/// git repository.
 pub(in crate::command) fn outside<'a>(metadata: &'a Metadata, root: &Utf8Path) -> Option<&'a str> {
     let package = metadata.packages.iter().find(|package| {
         package.source.is_none() && !resolved(&package.manifest_path).starts_with(root)
@@ -195,13 +206,13 @@ pub(in crate::command) fn outside<'a>(metadata: &'a Metadata, root: &Utf8Path) -
     package.map(|package| package.name.as_str())
 }
 
-/// These packages, with their folders.
+/// Returns these packages with their folders.
 pub(super) fn with_folders(packages: Vec<&Package>) -> Vec<(Utf8PathBuf, &Package)> {
     let folder = |package: &Package| package.manifest_path.parent().map(resolved);
     packages.into_iter().filter_map(|package| Some((folder(package)?, package))).collect()
 }
 
-/// The innermost of these packages in whose folder a file is.
+/// Returns the innermost of these packages whose folder contains a file.
 pub(super) fn around<'p, 'a>(
     packages: &'p [(Utf8PathBuf, &'a Package)],
     file: &Utf8Path,
@@ -211,12 +222,12 @@ pub(super) fn around<'p, 'a>(
     Some((folder, package))
 }
 
-/// A path without links, if it is there.
+/// Returns a path without symbolic links, if it exists, and the same path otherwise.
 pub(super) fn resolved(path: &Utf8Path) -> Utf8PathBuf {
     path.canonicalize_utf8().unwrap_or_else(|_| path.to_owned())
 }
 
-/// These packages, and all that they depend on by dependencies that are followed.
+/// Returns these packages and all that they depend on through followed dependencies.
 fn reached<'a>(
     edges: &Edges<'a>,
     mut open: Vec<&'a PackageId>,
@@ -232,24 +243,27 @@ fn reached<'a>(
     reached
 }
 
-/// Whether a build script with this text may list the sources of a package, in `folder`, and a file
-/// among them: one in a folder that the text names, or in any if it names none.
+/// Returns whether a build script with this text may list the sources of the package in `folder`,
+/// and `path` among them. The file must be in a folder that the text names, or anywhere if the text
+/// names none.
 fn lists(text: &str, folder: &Utf8Path, path: &Utf8Path) -> bool {
     if !["read_dir", "WalkDir", "glob"].iter().any(|word| text.contains(word)) {
         return false;
     }
-    let texts = text.split('"').skip(1).step_by(2);
-    // What comes before a folder's name may be put together when the script runs.
-    let named = texts.filter_map(|text| {
-        let slashes = text.match_indices('/').map(|(at, _)| at + 1);
-        let mut ends = [0].into_iter().chain(slashes).map(|at| &text[at..]);
+    // The script may compose the first part of a path at run time. So each end of a string that
+    // begins after a slash is tried.
+    let named_folder = |literal: &str| {
+        let slashes = literal.match_indices('/').map(|(at, _)| at + 1);
+        let mut ends = [0].into_iter().chain(slashes).map(|at| &literal[at..]);
         let found = ends.find(|end| !end.is_empty() && folder.join(end).is_dir())?;
         Some(folder.join(found))
-    });
-    let named: Vec<Utf8PathBuf> = named.collect();
+    };
+    let literals = text.split('"').skip(1).step_by(2);
+    let named: Vec<Utf8PathBuf> = literals.filter_map(named_folder).collect();
     named.is_empty() || named.iter().any(|named| path.starts_with(named))
 }
 
+/// Returns the build script of a package.
 fn script(package: &Package) -> Option<&Target> {
     package.targets.iter().find(|target| target.is_kind(TargetKind::CustomBuild))
 }

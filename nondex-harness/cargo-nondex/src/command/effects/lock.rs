@@ -1,29 +1,29 @@
-//! Whom a change of `Cargo.lock` acts on: packages of the project that depend on what is locked
-//! otherwise.
+//! Packages of the project that a change of `Cargo.lock` affects, because they depend on changed
+//! entries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use toml::{Table, Value};
 
-/// A package of the project on which a change of the lock file acts, and a line of the file that
-/// shows it.
+/// Package of the project that a change of the lock file affects, and a line of the file that shows
+/// it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Locked {
     pub(super) package: String,
     pub(super) line: u32,
 }
 
-/// The packages of the project on which what is different between two lock files acts; `None` where
-/// that is not known. A package with another version may enable other features of all that it
-/// depends on, or did.
+/// Returns the packages of the project that the difference between two lock files affects. Returns
+/// `None` if this cannot be determined. A package with another version may enable other features of
+/// everything that it depends on, or depended on.
 pub(super) fn locked(before: &str, after: &str) -> Option<Vec<Locked>> {
     let [old, new] = [before, after].map(File::of);
     let (old, new) = old.zip(new)?;
     if old.rest != new.rest {
         return None;
     }
-    let different = old.packages.symmetric_difference(&new.packages);
-    let different: BTreeSet<&str> = different.map(|(name, _)| name.as_str()).collect();
+    let different: BTreeSet<&str> =
+        old.packages.symmetric_difference(&new.packages).map(|(name, _)| name.as_str()).collect();
     let mut edges = old.edges;
     for (name, others) in new.edges {
         edges.entry(name).or_default().extend(others);
@@ -32,34 +32,36 @@ pub(super) fn locked(before: &str, after: &str) -> Option<Vec<Locked>> {
     let acted_on = new.own.union(&old.own).map(String::as_str).filter_map(|package| {
         let parts = reached(&edges, &BTreeSet::from([package]));
         let mut why = parts.intersection(&affected);
-        // A package that differs is better evidence than one that depends on it.
+        // A changed package is better evidence than a package that depends on it.
         let named = parts.intersection(&different).next().or_else(|| why.next())?;
         Some(Locked { package: package.to_owned(), line: line_of(after, named) })
     });
     Some(acted_on.collect())
 }
 
-/// The contents of a lock file.
+/// Contents of a lock file.
 #[derive(Debug, Default)]
 struct File {
-    /// Its packages: the name of each, and its whole entry.
+    /// Name and whole entry of each package.
     packages: BTreeSet<(String, String)>,
-    /// The names of what a package of a name depends on, in any version.
+    /// Names of the dependencies of each package, over all its versions.
     edges: BTreeMap<String, BTreeSet<String>>,
-    /// The packages without a source: those of the project.
+    /// Packages without a source, which belong to the project.
     own: BTreeSet<String>,
-    /// All else.
+    /// Everything else in the file.
     rest: Table,
 }
 
 impl File {
+    /// Parses a lock file. Returns `None` if it is malformed.
     fn of(text: &str) -> Option<Self> {
         let mut file = File { rest: text.parse().ok()?, ..File::default() };
         let Value::Array(packages) = file.rest.remove("package")? else { return None };
         for package in &packages {
             let name = package.get("name")?.as_str()?;
             let dependencies = package.get("dependencies").and_then(Value::as_array);
-            // A name, with a version and a source where there are several of that name.
+            // An entry is a name, followed by a version and a source if several packages have this
+            // name.
             let names = dependencies
                 .into_iter()
                 .flatten()
@@ -74,7 +76,7 @@ impl File {
     }
 }
 
-/// All that these packages depend on, themselves included.
+/// Returns these packages and everything that they depend on.
 fn reached<'e>(
     edges: &'e BTreeMap<String, BTreeSet<String>>,
     from: &BTreeSet<&'e str>,
@@ -90,6 +92,7 @@ fn reached<'e>(
     found
 }
 
+/// Returns the line of a package's entry, or 1.
 fn line_of(text: &str, package: &str) -> u32 {
     let name = format!("name = \"{package}\"");
     text.lines().zip(1..).find(|(line, _)| *line == name).map_or(1, |(_, number)| number)
@@ -99,8 +102,8 @@ fn line_of(text: &str, package: &str) -> u32 {
 mod tests {
     use super::*;
 
-    /// A lock file of these packages: the name, the version, what it depends on; those in capitals
-    /// are of the project.
+    /// Returns a lock file with these packages: name, version and dependencies. Packages with a
+    /// capital letter belong to the project.
     fn file(packages: &[(&str, u8, &[&str])]) -> String {
         let mut text = "version = 4\n".to_owned();
         for (name, version, others) in packages {
@@ -137,7 +140,7 @@ mod tests {
         let none: [&str; 0] = [];
         assert_eq!(names(&of(1, &[]), &of(1, &[])), none);
         assert_eq!(names(&of(1, &[]), &of(2, &[])), ["First", "Third"]);
-        // It may ask for features of what another one uses, too.
+        // `a` may enable features of `shared`, which another package uses too.
         let all = ["First", "Second", "Third"];
         assert_eq!(names(&of(1, &["shared"]), &of(2, &["shared"])), all);
         assert_eq!(names(&of(1, &["shared"]), &of(2, &[])), all);

@@ -1,4 +1,4 @@
-//! Sources and pages that were changed: doctests stand in comments of them.
+//! Changed sources and pages, whose comments may contain doctests.
 
 use camino::Utf8PathBuf;
 
@@ -6,7 +6,7 @@ use super::Effects;
 use crate::project::doctest::{block, same};
 use crate::report::TestReport;
 
-/// The texts of a changed source or page.
+/// Texts of a changed source or page.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) before: String,
@@ -14,8 +14,8 @@ pub(super) struct Page {
 }
 
 impl Effects {
-    /// The source of a doctest that is in a changed file, with its line, and with its text before
-    /// the change and after it.
+    /// Returns the changed file that contains a doctest, the line of the doctest, and the texts of
+    /// the file.
     fn doctest(&self, test: &TestReport) -> Option<(&Utf8PathBuf, u32, &Page)> {
         let is_doctest = test.binary.contains("::doc/");
         let (file, line) = test.file.as_ref().zip(test.line).filter(|_| is_doctest)?;
@@ -24,14 +24,15 @@ impl Effects {
         Some((path, line, page))
     }
 
-    /// Where a doctest is that is not as it was.
+    /// Returns the place of a doctest whose own text was changed.
     pub(super) fn own_change(&self, test: &TestReport) -> Option<(String, u32)> {
         let (path, line, Page { before, after }) = self.doctest(test)?;
         let is_same = !same(before, &block(after, line)).is_empty();
         (!is_same).then(|| (self.shown(path), line))
     }
 
-    /// The names that a test may have had before the change: the name of a doctest has its line.
+    /// Returns the names that a test may have had before the change. The name of a doctest contains
+    /// its line number.
     pub(in crate::command) fn names_before(&self, test: &TestReport) -> Vec<String> {
         let moved = self.doctest(test).map(|(_, line, Page { before, after })| {
             let lines = same(before, &block(after, line));
@@ -44,8 +45,8 @@ impl Effects {
         moved.unwrap_or_else(|| vec![test.name.clone()])
     }
 
-    /// Whether a page was changed that may be a part of the documentation of a crate, and not the
-    /// one that a doctest is known to be in.
+    /// Returns whether a changed page may contain a doctest whose file is unknown. A page may be
+    /// included in the documentation of a crate.
     pub(in crate::command) fn may_have_doctest(&self, test: &TestReport) -> bool {
         let is_page = |path: &Utf8PathBuf| path.extension() == Some("md");
         test.binary.contains("::doc/")

@@ -1,20 +1,20 @@
-//! Lines that a change takes out of files. Where such a line is new in another file, it only moved.
+//! Lines that a change removes from files. A removed line that is new in another file only moved.
 
 use std::collections::BTreeSet;
 
-/// The text of such lines, without indentation.
+/// Texts of removed lines, without indentation.
 #[derive(Debug, Default)]
 pub(super) struct Removed(BTreeSet<String>);
 
 impl Removed {
-    /// Adds the lines that a file had before and does not have after the change.
+    /// Adds the lines that a file had before the change and does not have after it.
     pub(super) fn add(&mut self, before: &str, after: &str) {
         let stay: BTreeSet<&str> = lines(after).collect();
         let gone = lines(before).filter(|line| !stay.contains(line));
         self.0.extend(gone.map(str::to_owned));
     }
 
-    /// Whether line `number` of a text, from 1, is one of these.
+    /// Returns whether line `number` of a text, from 1, is a removed line.
     pub(super) fn contains(&self, text: &str, number: u32) -> bool {
         let before = usize::try_from(number.saturating_sub(1)).unwrap_or(usize::MAX);
         let line = text.lines().nth(before);
@@ -22,7 +22,7 @@ impl Removed {
     }
 }
 
-/// The lines that are not blank, without indentation.
+/// Returns the lines that are not blank, without indentation.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty())
 }

@@ -1,30 +1,31 @@
-//! A state of the sources: a tree of git, or the working tree.
+//! State of the sources: a git tree or the working tree.
 
 use std::collections::BTreeSet;
 
 use crate::error::Result;
 use crate::repository::Git;
 
-/// A state of the sources.
+/// State of the sources.
 #[derive(Debug)]
 pub(super) struct Tree<'a> {
     git: &'a Git,
-    /// The tree and its files; none of the working tree.
+    /// Tree and its files; `None` for the working tree.
     tree: Option<(&'a str, BTreeSet<String>)>,
 }
 
 impl<'a> Tree<'a> {
-    /// A tree of a repository, or else what is in its folder.
+    /// Reads a tree of a repository. Without `tree`, this is the working tree.
     pub(super) fn of(git: &'a Git, tree: Option<&'a str>) -> Result<Self> {
         let tree = tree.map(|tree| Ok((tree, git.files(tree)?))).transpose()?;
         Ok(Tree { git, tree })
     }
 
+    /// Returns the tree; `None` for the working tree.
     fn name(&self) -> Option<&str> {
         self.tree.as_ref().map(|(tree, _)| *tree)
     }
 
-    /// Whether a file is there.
+    /// Returns whether a file exists.
     pub(super) fn has(&self, file: &str) -> bool {
         match &self.tree {
             Some((_, files)) => files.contains(file),
@@ -32,7 +33,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The text of a file that is there.
+    /// Returns the text of a file, if it exists.
     pub(super) fn text(&self, file: &str) -> Option<String> {
         match self.name() {
             Some(tree) => self.git.text(tree, file),
@@ -40,12 +41,12 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Whether a source has one of these names or texts.
+    /// Returns whether a source contains one of these names or texts.
     pub(super) fn mentions(&self, names: &[&str]) -> bool {
         self.git.mentions(self.name(), names)
     }
 
-    /// Whether a source names a file, but for where it is documentation.
+    /// Returns whether a source names a file outside of documentation.
     pub(super) fn names_file(&self, file: &str) -> bool {
         self.git.is_named(self.name(), file.rsplit('/').next().unwrap_or(file))
     }
