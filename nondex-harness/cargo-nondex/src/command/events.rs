@@ -1,4 +1,4 @@
-//! What a program reads while tests run: see [`stream`](crate::report::stream).
+//! Events for a program that reads along while tests run: see [`stream`](crate::report::stream).
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -12,10 +12,10 @@ use crate::report::TestReport;
 use crate::report::human::Sources;
 use crate::report::stream::{self, Counts, Event, Stage, TestFinished, TestStarted};
 
-/// Least time between two counts.
+/// Minimum time between two progress events.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Writes events. What cannot be written does not end a campaign, which would lose its report.
+/// Writer of events. A write error does not end the campaign, because its report would be lost.
 pub(super) struct Events<'a> {
     console: &'a Console,
     sources: Sources,
@@ -23,14 +23,17 @@ pub(super) struct Events<'a> {
     state: Mutex<State>,
 }
 
+/// State for rate limits and duplicates.
 #[derive(Default)]
 struct State {
+    /// Tests whose start was reported.
     started: BTreeSet<String>,
+    /// Time of the last progress event.
     counted: Option<Instant>,
 }
 
 impl<'a> Events<'a> {
-    /// Events of the tests of this workspace; none if nobody asks for them.
+    /// Creates a writer for the tests of this workspace. Returns `None` if no events are requested.
     pub(super) fn new(console: &'a Console, root: &Utf8Path, strict: bool) -> Option<Self> {
         (console.format == MessageFormat::JsonLines).then(|| Events {
             console,
@@ -45,10 +48,11 @@ impl<'a> Events<'a> {
     }
 
     fn write(&self, event: &Event) {
+        // See [`Events`]: the campaign goes on.
         let _ = self.console.event(event);
     }
 
-    /// A run of a test begins.
+    /// Reports the start of a test, at its first run.
     pub(super) fn started(&self, test: &str) {
         if self.state().started.insert(test.to_owned()) {
             let test = test.to_owned();
@@ -56,17 +60,18 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// A run ended.
+    /// Reports the progress after a run, at most once per [`INTERVAL`].
     pub(super) fn progress(&self, counts: Counts) {
         let mut state = self.state();
         if state.counted.is_none_or(|last| last.elapsed() >= INTERVAL) {
             state.counted = Some(Instant::now());
+            // Writing may block on a slow reader. Release the lock first.
             drop(state);
             self.write(&Event::Progress(counts));
         }
     }
 
-    /// A test is judged.
+    /// Reports the verdict on a test, and its findings.
     pub(super) fn judged(&self, test: &TestReport, stage: Stage) {
         self.write(&Event::TestFinished(TestFinished::new(test, stage)));
         for finding in stream::findings_of(test, self.strict, &self.sources) {

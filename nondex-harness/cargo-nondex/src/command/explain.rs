@@ -1,4 +1,4 @@
-//! `cargo nondex explain`: the search for a culprit, from where it ended.
+//! `cargo nondex explain`: continues the search for a culprit where the campaign ended it.
 
 use std::time::{Duration, Instant};
 
@@ -22,8 +22,8 @@ use crate::judge::run::Run;
 use crate::report::listing::plural;
 use crate::report::{self, Report, RunDirectory};
 
-/// Searches what makes the test of a finding fail, with the runs that were made before: 100 when it
-/// still depends on a choice.
+/// Searches for the calls that make the test of a finding fail. Uses the runs of the campaign. The
+/// exit code is 100 if the test still depends on a choice.
 pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Result<ExitCode> {
     let place = Folders::find(&args.location)?;
     let store = Store::new(&place.target_dir);
@@ -40,7 +40,7 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
     let mut options = options(args, line, &finding, &project.workspace_root);
     let known = known(&place.target_dir, &finding);
     if changes.is_empty() {
-        // Those that were tried tell how often it fails.
+        // The seeds that were tried give the failure rate.
         let runs = known.iter().flat_map(|(_, runs)| runs);
         let of_seed = |spec: &RunSpec| finding.spec.clone().with_seed(spec.seed());
         let tried = runs.filter(|(spec, _)| *spec == of_seed(spec));
@@ -89,12 +89,12 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
         &path,
         started.elapsed(),
         &FileArgs { annotations: Some(Annotations::Never), ..FileArgs::default() },
-        // It is the command that shows all details.
+        // The purpose of this command is to show all details.
         &console.whole(),
     )
 }
 
-/// An error when no choice makes the finding's test fail.
+/// Returns an error if the finding's failure depends on no choice.
 fn expect_a_choice(finding: &Finding) -> Result<()> {
     if finding.choice().is_some() {
         return Ok(());
@@ -105,20 +105,20 @@ fn expect_a_choice(finding: &Finding) -> Result<()> {
     )))
 }
 
-/// The report of the run that made the finding: of all its tests, one is explained.
+/// Returns the report of the run that made the finding. Only one of its tests is explained.
 fn run_of(target: &Utf8Path, finding: &Finding) -> Option<Report> {
     let runs = target.join("nondex/runs");
     report::store::read(&runs.join(&finding.run).join("report.json")).ok()
 }
 
-/// The runs of the campaign that made the finding, by the test's id.
+/// Returns the test's id and its runs in the campaign that made the finding.
 fn known(target: &Utf8Path, finding: &Finding) -> Option<(String, Vec<(RunSpec, Run)>)> {
     let run = target.join("nondex/runs").join(&finding.run);
     let memo = Memo::read(&Memo::path(&run, &finding.test, &finding.spec))?;
     Some((memo.test, memo.runs))
 }
 
-/// The options of the campaign that made the finding, as far as they concern this run.
+/// Returns the options of the campaign that made the finding, as far as they concern this search.
 fn options(args: &ExplainArgs, line: &str, finding: &Finding, root: &Utf8Path) -> Options {
     let spec = &finding.spec;
     let mut options = Options::new(root);
@@ -137,7 +137,7 @@ fn options(args: &ExplainArgs, line: &str, finding: &Finding, root: &Utf8Path) -
     options
 }
 
-/// The finding with what is known of it now.
+/// Returns the finding with the culprits that are known now.
 fn explained(finding: &Finding, report: &Report) -> Vec<Finding> {
     let tests = report.tests.iter().filter(|test| test.id == finding.test);
     tests

@@ -1,4 +1,4 @@
-//! A report in the formats of other tools.
+//! Files with the report in the formats of other tools.
 
 use crate::cli::FileArgs;
 use crate::error::Result;
@@ -6,10 +6,10 @@ use crate::file;
 use crate::report::human::View;
 use crate::report::{Report, gitlab, junit, sarif};
 
-/// Writes a report to all files that are requested.
+/// Writes a report to all requested files.
 ///
 /// # Errors
-/// When one cannot be written, a set-up error with its path.
+/// When a file cannot be written. This is a set-up error with the path.
 pub(super) fn write_all(report: &Report, view: &View<'_>, files: &FileArgs) -> Result<()> {
     if let Some(path) = &files.junit {
         let whole = View { brief: false, ..*view };

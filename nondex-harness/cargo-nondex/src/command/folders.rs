@@ -1,4 +1,4 @@
-//! The folders of the project that a command is about.
+//! Folders of the project that a command works on.
 
 use camino::Utf8PathBuf;
 
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::file;
 use crate::project::{self, BuildPlan, Extracted};
 
-/// The folders of a project: its own, and where its findings and reports are.
+/// Folders of a project: its workspace, and the target directory with findings and reports.
 #[derive(Clone, Debug)]
 pub(super) struct Folders {
     pub(super) workspace_root: Utf8PathBuf,
@@ -15,7 +15,7 @@ pub(super) struct Folders {
 }
 
 impl Folders {
-    /// The folders of an archive.
+    /// Returns the folders of an extracted archive.
     pub(super) fn of(extracted: &Extracted) -> Self {
         Folders {
             workspace_root: extracted.workspace_root.clone(),
@@ -23,7 +23,7 @@ impl Folders {
         }
     }
 
-    /// The folders of the project that these flags name.
+    /// Finds the folders of the project that these flags select.
     pub(super) fn find(location: &LocationArgs) -> Result<Self> {
         let plan = BuildPlan::of(location.manifest_path.as_deref());
         let metadata = project::metadata(&plan, false)?;
