@@ -1,4 +1,4 @@
-//! `cargo nondex report --history`: the life of each test as a line of marks.
+//! `cargo nondex report --history`: shows the history of each test as a line of marks, one per run.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,20 +13,20 @@ use crate::findings::history::{Entry, History, Life};
 use crate::report::Verdict;
 use crate::repository::short;
 
-/// How many runs a line shows, the last ones.
+/// Maximum number of runs in a line. The last runs are shown.
 const SHOWN: usize = 60;
 
-/// The life of a test.
+/// History of a test, as JSON.
 #[derive(Debug, Serialize)]
 struct Line<'a> {
     test: &'a str,
     runs: Vec<Moment<'a>>,
 }
 
-/// A test in one run.
+/// Result of a test in one run.
 #[derive(Debug, Serialize)]
 struct Moment<'a> {
-    /// In milliseconds since 1970.
+    /// Time of the run, in milliseconds since 1970.
     time: u64,
     commit: Option<&'a str>,
     modified: bool,
@@ -37,7 +37,7 @@ struct Moment<'a> {
     elapsed_ms: u64,
 }
 
-/// The mark of a verdict.
+/// Returns the mark of a verdict.
 const fn mark(verdict: Verdict) -> char {
     match verdict {
         Verdict::Stable | Verdict::Passed => '.',
@@ -52,8 +52,11 @@ const fn mark(verdict: Verdict) -> char {
     }
 }
 
-/// Shows the lives of the tests that have `test` for their id or the end of it, or else as a part;
-/// without it of those that were not stable each time.
+/// Shows the history of the tests that `test` selects: by the id or its end, or else by a part of
+/// the id. Without `test`, shows the tests that did not pass in every run.
+///
+/// # Errors
+/// When there is no history, no test is selected, or JSON cannot be written.
 pub(super) fn show(folder: &Utf8Path, test: Option<&str>, console: &Console) -> Result<()> {
     let (entries, damaged) = History::new(folder).all()?;
     console.notes(&damaged);
@@ -89,7 +92,8 @@ pub(super) fn show(folder: &Utf8Path, test: Option<&str>, console: &Console) -> 
     Ok(())
 }
 
-/// Leaves what has `name` for its id or the end of it, or else as a part.
+/// Keeps the entries whose id is `name` or ends with it after `$` or `::`. If there are none, keeps
+/// those whose id contains `name`.
 fn retain_named<T>(lives: &mut BTreeMap<&str, T>, name: &str) {
     let is_whole = |id: &str| {
         let rest = id.strip_suffix(name);
@@ -99,6 +103,7 @@ fn retain_named<T>(lives: &mut BTreeMap<&str, T>, name: &str) {
     lives.retain(|id, _| if is_named { is_whole(id) } else { id.contains(name) });
 }
 
+/// Returns the history of a test for JSON.
 fn line<'a>(test: &'a str, moments: &[(&'a Entry, &'a Life)]) -> Line<'a> {
     let runs = moments.iter().map(|(entry, life)| Moment {
         time: entry.time,
@@ -113,6 +118,8 @@ fn line<'a>(test: &'a str, moments: &[(&'a Entry, &'a Life)]) -> Line<'a> {
     Line { test, runs: runs.collect() }
 }
 
+/// Returns the histories as text, with a legend. With `is_named`, also lists the commits at which
+/// verdicts changed.
 fn render(lives: &BTreeMap<&str, Vec<(&Entry, &Life)>>, is_named: bool, all: usize) -> String {
     let mut text = String::new();
     let runs = last_runs(lives);
@@ -150,7 +157,7 @@ fn render(lives: &BTreeMap<&str, Vec<(&Entry, &Life)>>, is_named: bool, all: usi
     text
 }
 
-/// The last runs that any of these tests was in, each a column.
+/// Returns the last runs that contain any of these tests, oldest first. Each is a column.
 fn last_runs<'a>(lives: &BTreeMap<&str, Vec<(&'a Entry, &Life)>>) -> Vec<&'a Entry> {
     let mut runs: Vec<&Entry> = lives.values().flatten().map(|(entry, _)| *entry).collect();
     runs.sort_by_key(|entry| (entry.time, std::ptr::from_ref(*entry).addr()));
@@ -158,7 +165,7 @@ fn last_runs<'a>(lives: &BTreeMap<&str, Vec<(&'a Entry, &Life)>>) -> Vec<&'a Ent
     runs.split_off(runs.len().saturating_sub(SHOWN))
 }
 
-/// The first moment, and those at which something else was concluded than before.
+/// Returns the first run of a test, and the runs whose verdict differs from that of the run before.
 fn changes<'a>(moments: &[(&'a Entry, &'a Life)]) -> Vec<(&'a Entry, &'a Life)> {
     let mut before = None;
     let mut moments = moments.to_vec();
@@ -211,7 +218,7 @@ mod tests {
         assert!(text.starts_with(expected), "{text}");
         let short = render(&lives, false, 3);
         assert!(short.starts_with("..x.  p$t\n2 of 3 tests were stable"), "{short}");
-        // One that is new, and one that is gone.
+        // A new test, and a deleted one.
         let both = lives["p$t"].clone();
         let (new, gone) = (both[2..].to_vec(), both[..1].to_vec());
         let lives = BTreeMap::from([("p$t", both), ("p$new", new), ("p$gone", gone)]);

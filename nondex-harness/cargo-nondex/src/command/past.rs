@@ -1,5 +1,5 @@
-//! What became of the tests before: which of them a change leaves as they were, and what is
-//! remembered of a run.
+//! Earlier results of the tests: selects the tests that a change does not affect, and saves the
+//! results of a run in the history.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ use crate::project::{self, BuildPlan, Project};
 use crate::report::{Report, TestReport, Verdict};
 use crate::repository::{self, Commit, Git, Snapshots, short};
 
-/// Variables by which a build may differ.
+/// Prefixes of variables that may affect a build.
 const VARIABLES: [&str; 7] = [
     "CARGO_BUILD_",
     "CARGO_ENCODED_RUSTFLAGS",
@@ -32,10 +32,11 @@ const VARIABLES: [&str; 7] = [
     "RUSTFLAGS",
 ];
 
-/// Whether these effects may act on a test that was so in a run, of the repository at a root.
+/// Predicate: whether these effects may affect a test with this earlier result. The last argument
+/// is the root of the repository.
 type Differs<'a> = dyn Fn(&Effects, &TestReport, (&Life, &Entry), &Utf8Path) -> bool + 'a;
 
-/// What is about to run, and the commit that it is compared with.
+/// Tests that are about to run, and the commit that they are compared with.
 pub(super) struct Compared<'a> {
     pub(super) base: Option<&'a str>,
     pub(super) plan: &'a BuildPlan,
@@ -43,12 +44,12 @@ pub(super) struct Compared<'a> {
     pub(super) selected: &'a [Selected<'a>],
 }
 
-/// What became of the tests before, and what is run now.
+/// Earlier results of the tests, and what determines the present results.
 #[derive(Debug)]
 pub(super) struct Past {
     history: History,
     entries: OnceCell<Vec<Entry>>,
-    /// The trees of the repository; none where there is no repository.
+    /// Trees of the repository; `None` without a repository.
     snapshots: Option<Snapshots>,
     commit: Option<Commit>,
     modified: bool,
@@ -56,7 +57,8 @@ pub(super) struct Past {
 }
 
 impl Past {
-    /// That of a project; it is in `folder`, or else in the target directory.
+    /// Reads the state of a project. The history is in `folder`, by default in the target
+    /// directory.
     pub(super) fn of(
         folder: Option<&Utf8Path>,
         project: &Project,
@@ -72,36 +74,36 @@ impl Past {
         let snapshots = git.and_then(|git| Snapshots::new(&git, &history.objects()).ok());
         let tree = snapshots.as_ref().and_then(|snapshots| snapshots.now(&project.target_dir).ok());
         let commit = snapshots.as_ref().and_then(|snapshots| snapshots.git().commit("HEAD").ok());
-        let of_commit = commit.as_ref().zip(snapshots.as_ref());
-        let of_commit = of_commit.and_then(|(commit, snapshots)| snapshots.of(&commit.id).ok());
+        let committed = commit
+            .as_ref()
+            .zip(snapshots.as_ref())
+            .and_then(|(commit, snapshots)| snapshots.of(&commit.id).ok());
         let text = |file: Utf8PathBuf| std::fs::read(file).ok();
-        let variables = std::env::vars_os().filter(|(name, _)| {
-            let name = name.to_string_lossy();
+        let affects_build = |name: &str| {
             name != "CARGO_TARGET_DIR" && VARIABLES.iter().any(|start| name.starts_with(start))
-        });
-        let variables: BTreeMap<_, _> = variables.collect();
+        };
+        let variables: BTreeMap<_, _> = std::env::vars_os()
+            .filter(|(name, _)| affects_build(&name.to_string_lossy()))
+            .collect();
         let config = text(root.join(".config/nondex.toml"));
         let build = hash::of(&format!("{:?} {variables:?} {config:?}", plan.own_words()));
         let lockfile = root.join("Cargo.lock");
-        // What is in the tree is compared there.
-        let is_in_tree = || {
+        // A lock file in the tree is compared as part of the tree.
+        let in_tree = || {
             let (snapshots, tree) = snapshots.as_ref().zip(tree.as_ref())?;
             let file = lockfile.strip_prefix(snapshots.git().root()).ok()?;
             snapshots.text(tree, file.as_str())
         };
-        let lockfile = match is_in_tree() {
-            Some(_) => None,
-            None => text(lockfile),
-        };
+        let untracked_lock = if in_tree().is_some() { None } else { text(lockfile) };
         Ok(Past {
             history,
             entries: OnceCell::new(),
-            modified: tree.is_some() && tree != of_commit,
+            modified: tree.is_some() && tree != committed,
             snapshots,
             commit,
             key: Key {
                 tree,
-                lockfile: lockfile.map(|text| format!("{:016x}", hash::of(&text))),
+                lockfile: untracked_lock.map(|text| format!("{:016x}", hash::of(&text))),
                 toolchain: project.toolchain.trim().to_owned(),
                 tool: env!("CARGO_PKG_VERSION").to_owned(),
                 build: format!("{build:016x}"),
@@ -109,21 +111,26 @@ impl Past {
         })
     }
 
-    /// What looks at which files of the repository the tests open; none where nobody can.
+    /// Returns an observer of the repository's files that tests open. Returns `None` if the system
+    /// cannot observe them.
     pub(super) fn reads(&self) -> Option<Reads> {
         let (snapshots, tree) = self.snapshots.as_ref().zip(self.key.tree.as_ref())?;
         let files = snapshots.git().files(tree).ok()?;
         Reads::of(snapshots.git().root(), files.iter().map(String::as_str))
     }
 
-    /// Writes into a report what was run.
+    /// Adds the commit and the version of this tool to a report.
     pub(super) fn describe(&self, report: &mut Report) {
         report.run.commit = self.commit.as_ref().map(|commit| commit.id.clone());
         report.run.modified = self.modified;
         self.key.tool.clone_into(&mut report.run.tool);
     }
 
-    /// Remembers a report, and what its tests ran if that is known.
+    /// Saves the results of a report in the history, with the lines that its tests ran if these are
+    /// known.
+    ///
+    /// # Errors
+    /// When the history cannot be written.
     pub(super) fn remember(
         &self,
         report: &Report,
@@ -134,20 +141,22 @@ impl Past {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let root = self.snapshots.as_ref().map(|snapshots| snapshots.git().root());
         let none = BTreeSet::new();
-        let tests = report.tests.iter();
-        // The runs of an order are counted for one test of its executable.
+        // Runs in other orders are counted for one test of the executable only.
         let has_run = |test: &&TestReport| test.runs > 0 || in_orders && !report.partial;
-        let tests = tests.filter(|test| test.verdict != Verdict::NotRun && has_run(test));
-        let tests: BTreeMap<String, Life> = tests
+        let tests: BTreeMap<String, Life> = report
+            .tests
+            .iter()
+            .filter(|test| test.verdict != Verdict::NotRun && has_run(test))
             .map(|test| {
-                // What was left out is to be made up for, though nothing is different.
+                // If runs were left out, the test must run again even if nothing has changed. So
+                // its lines are not saved.
                 let whole = lines.filter(|_| test.left_out == 0);
                 let ran = whole.and_then(|lines| lines.ran.get(&test.id));
-                let opened = lines.filter(|_| ran.is_some());
-                let opened = opened.map(|lines| lines.opened.get(&test.id));
+                let opened =
+                    lines.filter(|_| ran.is_some()).map(|lines| lines.opened.get(&test.id));
                 let life = Life {
                     verdict: test.verdict,
-                    asked: asked(options, &test.id),
+                    asked: options_hash(options, &test.id),
                     choices: test.choice_points,
                     elapsed_ms: test.elapsed_ms,
                     in_orders,
@@ -173,9 +182,9 @@ impl Past {
         self.history.add(&entry)
     }
 
-    /// The tests that end as they did, each in a separate process, because nothing that they ran is
-    /// different, neither from `base` nor from when they ran it; and what was compared, or why
-    /// nothing is known.
+    /// Returns the tests whose outcome in a separate process stays the same. Nothing that they ran
+    /// has changed, neither since `base` nor since they ran it. Also returns what was compared, or
+    /// why nothing is known.
     pub(super) fn unchanged(&self, compared: &Compared<'_>) -> Result<(BTreeSet<String>, String)> {
         let is_known = |life: &Life| life.ran.is_some() && life.opened.is_some();
         self.compare(compared, &is_known, &|effects, test, (life, entry), root| {
@@ -189,8 +198,9 @@ impl Past {
         })
     }
 
-    /// The tests that end as they did after all others of their executable, because nothing in it
-    /// is different. After others a test may run what it does not run alone.
+    /// Returns the tests whose outcome after other tests stays the same, because nothing in their
+    /// executable has changed. After other tests, a test may run code that it does not run alone.
+    /// So all tests of an executable are selected, or none.
     pub(super) fn unchanged_in_orders(
         &self,
         compared: &Compared<'_>,
@@ -211,6 +221,8 @@ impl Past {
         Ok((found, words))
     }
 
+    /// Returns the tests that passed before and are not affected, with a text for the user.
+    /// `is_known` tells whether an earlier result is usable.
     fn compare(
         &self,
         compared: &Compared<'_>,
@@ -219,7 +231,7 @@ impl Past {
     ) -> Result<(BTreeSet<String>, String)> {
         let Compared { base, plan, options, selected } = *compared;
         let Some((snapshots, now)) = self.snapshots.as_ref().zip(self.key.tree.as_ref()) else {
-            // The base reports why.
+            // Without a repository, these calls return a better error.
             let git = Git::around(&options.workspace_root)?;
             repository::base(&git, base)?;
             return Err(Error::setup(format!("git cannot say what is in `{}`", git.root())));
@@ -251,10 +263,10 @@ impl Past {
             })
         });
         for test in tests {
-            let asked = asked(options, &test.id);
+            let requested = options_hash(options, &test.id);
             let known = entries.iter().rev().find_map(|entry| {
                 let life = entry.tests.get(&test.id)?;
-                let is_alike = entry.key.is_alike(&self.key) && life.asked == asked;
+                let is_alike = entry.key.is_alike(&self.key) && life.asked == requested;
                 (is_alike && is_known(life)).then_some((entry, life))
             });
             let Some((entry, life)) = known.filter(|(_, life)| life.verdict.passes()) else {
@@ -266,27 +278,26 @@ impl Past {
                 let to = |other| Effects::after(snapshots, tree, other, &metadata).ok();
                 is_here.then(|| Some([to(now)?, to(&base)?])).flatten()
             });
-            let Some(effects) = effects else { continue };
-            let mut effects = effects.iter();
-            if !effects.any(|effects| differs(effects, &test, (life, entry), root)) {
+            let Some(both) = effects else { continue };
+            if !both.iter().any(|effects| differs(effects, &test, (life, entry), root)) {
                 found.insert(test.id.clone());
             }
         }
         Ok((found, format!("with {name}")))
     }
 
-    /// What became of a test when this tree was run in the same way.
+    /// Returns the verdict on a test in an earlier run of this tree with the same options.
     pub(super) fn of_test(&self, tree: &str, test: &str, options: &Options) -> Option<Verdict> {
         let entries = self.entries().ok()?;
-        let asked = asked(options, test);
+        let requested = options_hash(options, test);
         entries.iter().rev().find_map(|entry| {
             let is_it = entry.key.tree.as_deref() == Some(tree) && entry.key.is_alike(&self.key);
             let life = entry.tests.get(test).filter(|_| is_it)?;
-            (life.asked == asked).then_some(life.verdict)
+            (life.asked == requested).then_some(life.verdict)
         })
     }
 
-    /// The runs before, the oldest first: read on first use.
+    /// Returns the earlier runs, oldest first. Reads them on first use.
     fn entries(&self) -> Result<&[Entry]> {
         if let Some(entries) = self.entries.get() {
             return Ok(entries);
@@ -295,18 +306,18 @@ impl Past {
         Ok(self.entries.get_or_init(|| entries))
     }
 
-    /// The tree of a commit, if that is all there is of it.
+    /// Returns the tree of a commit. Returns `None` if there are submodules, whose content is not
+    /// part of the tree.
     pub(super) fn tree(&self, commit: &str) -> Option<String> {
-        let snapshots = self.snapshots.as_ref();
-        let snapshots = snapshots.filter(|snapshots| !snapshots.has_submodules());
-        snapshots?.of(commit).ok()
+        let snapshots = self.snapshots.as_ref()?;
+        if snapshots.has_submodules() { None } else { snapshots.of(commit).ok() }
     }
 }
 
-/// The options of a test, as a hash.
-fn asked(options: &Options, test: &str) -> String {
+/// Returns a hash of the options that determine a test's results.
+fn options_hash(options: &Options, test: &str) -> String {
     let own = options.of(test);
-    let asked = (
+    let determining = (
         (&own.levels, &own.seeds, own.schedule, own.clean_runs, own.timeout),
         (
             own.prune,
@@ -323,10 +334,11 @@ fn asked(options: &Options, test: &str) -> String {
             own.world,
         ),
     );
-    format!("{:016x}", hash::of(&format!("{asked:?}")))
+    format!("{:016x}", hash::of(&format!("{determining:?}")))
 }
 
-/// Lines of files in the repository, as they are written.
+/// Returns lines of files in the repository in the format of the history. `root` is the root of the
+/// repository.
 fn texts(lines: &BTreeSet<SourceLine>, root: &Utf8Path) -> BTreeMap<String, String> {
     let mut files: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
     for (file, line) in lines {
@@ -337,7 +349,7 @@ fn texts(lines: &BTreeSet<SourceLine>, root: &Utf8Path) -> BTreeMap<String, Stri
     files.into_iter().map(|(file, lines)| (file, history::to_text(&lines))).collect()
 }
 
-/// The same again.
+/// Returns the lines from the format of the history. Returns `None` if a text is malformed.
 fn lines(texts: &BTreeMap<String, String>, root: &Utf8Path) -> Option<BTreeSet<SourceLine>> {
     let mut lines = BTreeSet::new();
     for (file, text) in texts {

@@ -1,4 +1,4 @@
-//! What a campaign shows while it runs: a bar on a terminal, plain lines otherwise.
+//! Progress of a campaign: a bar on a terminal, plain lines otherwise.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -16,46 +16,48 @@ use crate::report::listing::plural;
 use crate::report::stream::{self, Stage};
 use crate::report::{TestReport, Verdict};
 
-/// Interval of the plain lines of progress.
+/// Minimum time between plain lines of progress.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
-/// How often the bar is drawn when nothing happens, so that a slow test does not look like a hang.
+/// Interval at which the bar is redrawn, so that a slow test does not look like a hang.
 const TICK: Duration = Duration::from_millis(500);
 
-/// Shows a campaign's progress on a console.
+/// Display of a campaign's progress on a console.
 pub(super) struct Display<'a> {
     console: &'a Console,
     bar: Option<ProgressBar>,
     counts: Mutex<Counts>,
-    /// What the tests run, where that is kept.
+    /// Collector of the lines that tests run, if they are recorded.
     pub(super) coverage: Option<&'a Coverage>,
-    /// Packages whose tests are not shown as broken or not run: builds of them are compared later.
+    /// Packages whose tests are not yet shown as broken or not run, because their builds are
+    /// compared later.
     pub(super) undecided: BTreeSet<String>,
-    /// Whether each test has a line, as nextest prints it.
+    /// Whether every test has a line, as in nextest.
     pub(super) has_all: bool,
-    /// What a program reads along.
+    /// Events for a program that reads along.
     pub(super) events: Option<(&'a Events<'a>, Stage)>,
-    /// Which tests fail the run.
+    /// Function that decides whether a test fails the run.
     pub(super) is_failure: Option<&'a (dyn Fn(&TestReport) -> bool + Sync)>,
 }
 
 struct Counts {
-    /// Tests that are judged.
+    /// Number of tests that are judged.
     judged: usize,
-    /// The total number.
+    /// Total number of tests.
     tests: usize,
-    /// Runs that ended.
+    /// Number of runs that ended.
     runs: u64,
-    /// Whether one of them failed, which is to be explained.
+    /// Whether a run failed and must be explained.
     has_failed: bool,
-    /// How long the campaign still explores.
+    /// Time that is left for exploration, if it is limited.
     left: Option<Duration>,
+    /// Time of the last plain line.
     last_line: Instant,
 }
 
 impl<'a> Display<'a> {
-    /// A display of a campaign with this number of tests: how many runs they take is not known
-    /// before they were made.
+    /// Creates a display for a campaign with this number of tests. The number of runs is not known
+    /// in advance.
     pub(super) fn new(console: &'a Console, tests: usize) -> Self {
         Display {
             console,
@@ -76,13 +78,14 @@ impl<'a> Display<'a> {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(super) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
     }
 
+    /// Writes a line above the bar.
     fn line(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.println(self.console.shown(line)),
@@ -175,6 +178,7 @@ impl Progress for Display<'_> {
         if let Some(bar) = &self.bar {
             bar.set_position(judged as u64);
         }
+        // Events and lines may block on a slow reader. Release the lock first.
         drop(counts);
         let is_open = test.verdict == Verdict::Broken || test.unjudged;
         let is_undecided = is_open && self.undecided.contains(&test.package);
@@ -192,7 +196,7 @@ impl Progress for Display<'_> {
     }
 }
 
-/// A bar of this number of tests, where there is a terminal that shows it.
+/// Creates a bar for this number of tests, if there is a terminal.
 fn bar(console: &Console, tests: usize) -> Option<ProgressBar> {
     if !console.has_terminal() || console.quiet {
         return None;
@@ -211,7 +215,8 @@ fn bar(console: &Console, tests: usize) -> Option<ProgressBar> {
 }
 
 impl Counts {
-    /// How long the campaign still explores: `, at most 90 s more`; or else what it still does.
+    /// Returns text about the time that is left, such as `, at most 90 s more`, or about the work
+    /// after that time.
     fn still(&self) -> String {
         let seconds = self.left.map(|left| left.as_secs_f64().ceil());
         match (seconds, self.has_failed) {
@@ -223,7 +228,8 @@ impl Counts {
     }
 }
 
-/// The line on how a test ended, the `judged`th of `tests`; `None` if there is nothing to show.
+/// Returns the line about a test's outcome, the `judged`th of `tests`. Returns `None` if nothing is
+/// shown.
 fn outcome_of(test: &TestReport, judged: usize, tests: usize, console: &Console) -> Option<String> {
     if console.quiet && test.verdict == Verdict::Passed && test.parting.is_none() {
         return None;
@@ -238,7 +244,7 @@ fn outcome_of(test: &TestReport, judged: usize, tests: usize, console: &Console)
     ))
 }
 
-/// The line on a test that was judged; `None` if there is nothing to show.
+/// Returns the line about a judged test. Returns `None` if nothing is shown.
 pub(super) fn line_of(test: &TestReport, console: &Console) -> Option<String> {
     let is_quiet = test.verdict.passes() || test.verdict == Verdict::NotRun;
     let routine = is_quiet && !test.unjudged;

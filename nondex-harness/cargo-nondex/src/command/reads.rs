@@ -1,6 +1,8 @@
-//! Which files and folders of a repository the tests of a campaign open, themselves or by a program
-//! that they start: the system reports it for every watched folder. Which of the tests that run at
-//! that moment it was is not known, so each of them is listed.
+//! Observes which files and folders of a repository the tests of a campaign open, themselves or
+//! through a program that they start.
+//!
+//! The system reports accesses to every watched folder (inotify). It does not report which process
+//! opened a file, so each test that runs at that moment is listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,22 +12,22 @@ use nix::sys::inotify::{AddWatchFlags, Inotify, WatchDescriptor};
 
 use super::watch;
 
-/// What is opened while tests run.
+/// Observer of files that are opened while tests run.
 #[derive(Debug)]
 pub(super) struct Reads {
     inotify: Inotify,
     folders: BTreeMap<WatchDescriptor, Utf8PathBuf>,
-    /// How many runs there are of each test.
+    /// Number of present runs of each test.
     running: BTreeMap<String, usize>,
-    /// What was opened while each test ran, by its path from the root.
+    /// Files and folders that were opened while each test ran, as paths relative to the root.
     found: BTreeMap<String, BTreeSet<String>>,
-    /// Whether the system said more than could be read.
+    /// Whether events were lost because the queue of the system overflowed.
     is_lost: bool,
 }
 
 impl Reads {
-    /// Watches the folders in which these files of the repository at `root` are; `None` where the
-    /// system cannot.
+    /// Watches the folders that contain these files of the repository at `root`. Returns `None` if
+    /// the system cannot watch them all.
     pub(super) fn of<'a>(root: &Utf8Path, files: impl Iterator<Item = &'a str>) -> Option<Self> {
         let mut reads = Reads {
             inotify: watch::begin()?,
@@ -41,7 +43,7 @@ impl Reads {
             let watch = reads.inotify.add_watch(path.as_std_path(), AddWatchFlags::IN_OPEN);
             match watch {
                 Ok(watch) => drop(reads.folders.insert(watch, folder.to_owned())),
-                // What is not there, nobody opens.
+                // A folder that does not exist cannot be opened.
                 Err(Errno::ENOENT | Errno::ENOTDIR) => {}
                 Err(_) => return None,
             }
@@ -49,13 +51,14 @@ impl Reads {
         Some(reads)
     }
 
-    /// A run of a test begins.
+    /// Records that a run of a test begins.
     pub(super) fn begin(&mut self, test: &str) {
+        // Events until now belong to the tests that were already running.
         self.take();
         *self.running.entry(test.to_owned()).or_default() += 1;
     }
 
-    /// A run of a test is over.
+    /// Records that a run of a test ended.
     pub(super) fn end(&mut self, test: &str) {
         self.take();
         if let Some(count) = self.running.get_mut(test) {
@@ -64,7 +67,7 @@ impl Reads {
         self.running.retain(|_, count| *count > 0);
     }
 
-    /// What was opened since the last call.
+    /// Adds what was opened since the last call to the running tests.
     fn take(&mut self) {
         let mut opened = BTreeSet::new();
         for event in watch::events(&self.inotify) {
@@ -79,7 +82,7 @@ impl Reads {
         }
     }
 
-    /// What was opened while each test ran; `None` when that is not known.
+    /// Returns what was opened while each test ran. Returns `None` if events were lost.
     pub(super) fn found(mut self) -> Option<BTreeMap<String, BTreeSet<String>>> {
         self.take();
         (!self.is_lost).then_some(self.found)
@@ -110,7 +113,7 @@ mod tests {
         reads.end("second");
         let found = reads.found().unwrap();
         let set = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
-        // A folder is named by itself and by the one that it is in.
+        // An opened folder is reported by its own watch and by that of its parent.
         assert_eq!(found["first"], set(&["a", "a/one.md"]));
         assert_eq!(found["second"], set(&["a", "two.md"]));
     }
