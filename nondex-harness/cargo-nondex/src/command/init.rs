@@ -1,4 +1,4 @@
-//! `cargo nondex init`: the files by which a project has this tool in its CI.
+//! `cargo nondex init`: writes the files that run this tool in a project's CI.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -18,10 +18,12 @@ use crate::report::listing::plural;
 use crate::report::store;
 use crate::repository::Git;
 
-/// The workflow, relative to the root of the repository.
+/// Path of the workflow, relative to the root of the repository.
 const WORKFLOW_FILE: &str = ".github/workflows/nondex.yml";
 
+/// Template of the workflow.
 const WORKFLOW: &str = include_str!("init/workflow.yml");
+/// Text of the configuration.
 const CONFIG: &str = include_str!("init/nondex.toml");
 
 /// Writes a workflow, a configuration, and the findings of the last report as known flakes.
@@ -41,7 +43,7 @@ pub(super) fn init(args: &InitArgs, console: &Console) -> Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// Writes a file, unless there is one and it is not to be overwritten.
+/// Writes a file. Without `force`, an existing file stays.
 fn write(path: &Utf8Path, text: &str, force: bool, console: &Console) -> Result<()> {
     let failed = |e| Error::setup(format!("failed to write `{path}`: {e}"));
     if let Some(folder) = path.parent() {
@@ -61,7 +63,7 @@ fn write(path: &Utf8Path, text: &str, force: bool, console: &Console) -> Result<
     Ok(())
 }
 
-/// Writes the findings of the last report as known flakes, where there is no such file.
+/// Writes the findings of the last report as known flakes. Without `force`, an existing file stays.
 fn write_known(folders: &Folders, force: bool, console: &Console) -> Result<()> {
     let path = folders.workspace_root.join(KNOWN_FILE);
     if path.exists() && !force {
@@ -76,7 +78,8 @@ fn write_known(folders: &Folders, force: bool, console: &Console) -> Result<()> 
         return Ok(());
     };
     let expires = known::usual_expiry();
-    // As if nothing were known.
+    // An empty list removes the marks of known flakes from the report. So the new file lists all
+    // findings.
     known::KnownFlakes::default().apply(&folders.workspace_root, &mut report);
     let tests = known::failing(&report);
     if tests.is_empty() {
@@ -95,7 +98,7 @@ fn write_known(folders: &Folders, force: bool, console: &Console) -> Result<()> 
     Ok(())
 }
 
-/// The workflow for a workspace in this folder of its repository.
+/// Returns the workflow for a workspace in this folder of its repository.
 fn workflow(inside: &Utf8Path, branch: &str) -> String {
     let (folder, defaults) = match inside.as_str() {
         "" => (Utf8PathBuf::new(), String::new()),
@@ -111,7 +114,7 @@ fn workflow(inside: &Utf8Path, branch: &str) -> String {
         .replace("@FOLDER@", folder.as_str())
 }
 
-/// A scalar of YAML that is a text, whatever is in it.
+/// Returns a YAML scalar that is a string with this text.
 fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/' | '.');
     if text.chars().all(is_plain) && text.starts_with(|c: char| c.is_ascii_alphabetic()) {
@@ -121,14 +124,15 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// The branch that changes are merged into.
+/// Returns the branch that changes are merged into: the default branch of `origin`, or else the
+/// current one, or else `main`.
 fn default_branch(git: Option<&Git>) -> String {
     let read = |arguments: &[&str]| {
         let name = git?.read(arguments).ok()?;
         Some(name.trim().to_owned()).filter(|name| !name.is_empty())
     };
-    let of_origin = read(&["symbolic-ref", "--short", "refs/remotes/origin/HEAD"]);
-    let of_origin = of_origin.and_then(|name| Some(name.strip_prefix("origin/")?.to_owned()));
+    let of_origin = read(&["symbolic-ref", "--short", "refs/remotes/origin/HEAD"])
+        .and_then(|name| Some(name.strip_prefix("origin/")?.to_owned()));
     let current = || read(&["symbolic-ref", "--short", "HEAD"]);
     of_origin.or_else(current).unwrap_or_else(|| "main".to_owned())
 }
@@ -151,12 +155,11 @@ mod tests {
             .map(|line| format!("{line}\n"))
             .collect();
         let found: toml::Table = keys.parse().unwrap();
-        let levels = RunArgs::default().levels();
-        let levels: Vec<&str> = levels.iter().map(|level| level.name()).collect();
-        let expected = toml::toml! {
+        let levels: Vec<&str> =
+            RunArgs::default().levels().iter().map(|level| level.name()).collect();
+        let mut expected = toml::toml! {
             strict = false
         };
-        let mut expected = expected;
         let mut insert = |key: &str, value: toml::Value| expected.insert(key.to_owned(), value);
         insert("levels", levels.into());
         insert("seeds", toml::Value::Integer(DEFAULT_SEEDS.cast_signed()));

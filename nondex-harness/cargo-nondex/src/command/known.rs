@@ -1,4 +1,5 @@
-//! `cargo nondex known`: tests that may be flaky until a date, and what they are in a report.
+//! `cargo nondex known`: manages known flakes, which are tests that may be flaky until a date, and
+//! marks them in reports.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ use crate::report::listing::plural;
 use crate::report::schema::Overdue;
 use crate::report::{Report, TestReport, store};
 
-/// The known flakes of a workspace, with their filtersets.
+/// Known flakes of a workspace, with their filtersets.
 #[derive(Debug, Default)]
 pub(super) struct KnownFlakes {
     known: Known,
@@ -27,33 +28,31 @@ pub(super) struct KnownFlakes {
 }
 
 impl KnownFlakes {
-    /// Reads the file of the workspace at `root`; `workspace` is read for its packages if there is
-    /// a filterset.
+    /// Reads the known flakes of the workspace at `root`. Calls `workspace`, which reads its
+    /// packages, only if there is a filterset.
     ///
     /// # Errors
-    /// When the file cannot be understood, or a filterset names what is not in the workspace.
+    /// When the file is invalid, or a filterset names something that is not in the workspace.
     pub(super) fn read(
         root: &Utf8Path,
         workspace: impl FnOnce() -> Result<Workspace>,
     ) -> Result<Self> {
         let path = root.join(KNOWN_FILE);
         let known = Known::read(&path)?;
-        let texts = known.entries().iter();
-        let texts: Vec<String> = texts.filter_map(|entry| entry.filterset.clone()).collect();
+        let texts: Vec<String> =
+            known.entries().iter().filter_map(|entry| entry.filterset.clone()).collect();
         let workspace = if texts.is_empty() { Workspace::default() } else { workspace()? };
-        let sets = texts.into_iter().map(|text| {
-            let set = Expression::parse(&text).and_then(|set| set.resolve(&workspace));
-            let set = set.map_err(|e| Error::setup(format!("failed to read `{path}`: {e}")))?;
+        let resolve = |text: String| {
+            let set = Expression::parse(&text)
+                .and_then(|set| set.resolve(&workspace))
+                .map_err(|e| Error::setup(format!("failed to read `{path}`: {e}")))?;
             Ok((text, set))
-        });
-        let sets = sets.collect::<Result<_>>()?;
+        };
+        let sets = texts.into_iter().map(resolve).collect::<Result<_>>()?;
         Ok(KnownFlakes { known, sets })
     }
 
-    /// Those of the workspace that a command is about, before anything is built.
-    ///
-    /// # Errors
-    /// As [`KnownFlakes::read`].
+    /// Reads the known flakes of the workspace that a command works on, before anything is built.
     pub(super) fn of(asked: &Asked, workspace: impl FnOnce() -> Result<Workspace>) -> Result<Self> {
         match &asked.config.root {
             Some(root) => Self::read(root, workspace),
@@ -61,14 +60,16 @@ impl KnownFlakes {
         }
     }
 
-    /// Entries whose test does not exist in a project that was built.
+    /// Returns the entries whose test does not exist in a built project.
     pub(super) fn missing(&self, project: &Project) -> Vec<Overdue> {
         let workspace = Workspace::new(&project.metadata);
-        let suites = project.suites.iter();
-        // Only the requested doctests are there.
-        let built = suites.filter(|suite| suite.binary.harness != Harness::Doctest);
-        let built: BTreeMap<&str, &Suite> =
-            built.map(|suite| (suite.binary.id.as_str(), suite)).collect();
+        let built: BTreeMap<&str, &Suite> = project
+            .suites
+            .iter()
+            // Only requested doctests are built, so the others cannot be called missing.
+            .filter(|suite| suite.binary.harness != Harness::Doctest)
+            .map(|suite| (suite.binary.id.as_str(), suite))
+            .collect();
         let tests =
             built.values().flat_map(|suite| suite.tests.iter().map(|test| suite.test_id(test)));
         let is_complete = |binary: &str| {
@@ -77,7 +78,7 @@ impl KnownFlakes {
         known::missing(&self.known, &tests.collect(), &is_complete)
     }
 
-    /// Says of each test of the report whether it is a known flake.
+    /// Marks the tests of the report that are known flakes.
     pub(super) fn apply(&self, root: &Utf8Path, report: &mut Report) {
         let is_meant = |entry: &KnownEntry, test: &TestReport| match &entry.filterset {
             None => entry.test.as_deref() == Some(&test.id),
@@ -91,8 +92,8 @@ impl KnownFlakes {
     }
 }
 
-/// What a filterset asks of a test in a report, by the id that nextest gives its binary: `serde`,
-/// `serde::name`, `serde::bin/name`.
+/// Returns what a filterset matches for a test in a report. The kind and name of the binary come
+/// from nextest's binary id: `serde`, `serde::name` or `serde::bin/name`.
 fn query(test: &TestReport) -> Query<'_> {
     let target = test.binary.strip_prefix(&test.package).and_then(|rest| rest.strip_prefix("::"));
     let (kind, binary) = match target {
@@ -109,13 +110,13 @@ fn query(test: &TestReport) -> Query<'_> {
     }
 }
 
-/// Why all findings are known flakes, until somebody has a better reason.
+/// Reason of known flakes for which no other reason is given.
 pub(super) const UNEXAMINED: &str = "not examined yet";
 
-/// Number of days for which they are.
+/// Default number of days until a known flake expires.
 const KNOWN_FOR: u64 = 90;
 
-/// The last day for which all findings are known flakes, if no other one is given.
+/// Returns the default expiry date of known flakes.
 pub(super) fn usual_expiry() -> NaiveDate {
     let today = date::today();
     today.checked_add_days(Days::new(KNOWN_FOR)).unwrap_or(today)
@@ -130,6 +131,7 @@ pub(super) fn known(action: &KnownAction, console: &Console) -> Result<ExitCode>
     }
 }
 
+/// Adds a test of the last report, or all that fail the run, as known flakes.
 fn add(args: &KnownAddArgs, console: &Console) -> Result<ExitCode> {
     let (folders, _, report) = latest(&args.location)?;
     let tests = match &args.test {
@@ -155,7 +157,7 @@ fn add(args: &KnownAddArgs, console: &Console) -> Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// An entry for what a report found of a test.
+/// Returns an entry for the finding of a test in a report.
 pub(super) fn entry(
     test: &TestReport,
     sources: &Sources,
@@ -173,14 +175,18 @@ pub(super) fn entry(
     }
 }
 
-/// The tests whose findings fail the run and can be known flakes.
+/// Returns the tests whose findings fail the run and can be known flakes.
 pub(super) fn failing(report: &Report) -> Vec<&TestReport> {
     let is_advice = |test: &TestReport| test.advice().is_some() && !report.run.strict;
     let tests = report.tests.iter().filter(|test| known::may_be_known(test));
     tests.filter(|test| test.known.is_none() && !is_advice(test)).collect()
 }
 
-/// The flaky test of a report that is meant.
+/// Returns the flaky test of a report that `name` means: its id, or a part of an id that no other
+/// flaky test contains.
+///
+/// # Errors
+/// When no test or several tests are meant, or the test is not flaky.
 pub(super) fn choose<'a>(report: &'a Report, name: &str) -> Result<&'a TestReport> {
     if let Some(test) = report.tests.iter().find(|test| test.id == name) {
         return if known::may_be_known(test) {
@@ -192,9 +198,9 @@ pub(super) fn choose<'a>(report: &'a Report, name: &str) -> Result<&'a TestRepor
             )))
         };
     }
-    let flaky = report.tests.iter().filter(|test| known::may_be_known(test));
-    let flaky: Vec<&TestReport> = flaky.collect();
-    // Every id contains an empty name, as of a variable that a script did not set.
+    let flaky: Vec<&TestReport> =
+        report.tests.iter().filter(|test| known::may_be_known(test)).collect();
+    // Every id contains the empty name, which a script passes if its variable is not set.
     let is_meant = |test: &&&TestReport| !name.is_empty() && test.id.contains(name);
     let mut found = flaky.iter().filter(is_meant);
     match (found.next(), found.next()) {
@@ -218,13 +224,14 @@ pub(super) fn choose<'a>(report: &'a Report, name: &str) -> Result<&'a TestRepor
     }
 }
 
-/// What cargo knows of the workspace that these flags name.
+/// Reads the packages of the workspace that these flags select.
 pub(super) fn workspace(location: &LocationArgs) -> Result<Workspace> {
     let plan = BuildPlan::of(location.manifest_path.as_deref());
     Ok(Workspace::new(&project::metadata(&plan, true)?))
 }
 
-/// A project, and its last report with the marks of today's file of known flakes.
+/// Returns a project's folders, its known flakes, and its last report, marked with the present
+/// known flakes.
 fn latest(location: &LocationArgs) -> Result<(Folders, KnownFlakes, Report)> {
     let folders = Folders::find(location)?;
     let workspace = || workspace(location);
@@ -234,6 +241,7 @@ fn latest(location: &LocationArgs) -> Result<(Folders, KnownFlakes, Report)> {
     Ok((folders, flakes, report))
 }
 
+/// Lists the overdue entries. The exit code is 100 if there are any.
 fn check(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
     let (_, flakes, report) = latest(&args.location)?;
     if console.format == MessageFormat::Json {
@@ -251,11 +259,12 @@ fn check(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
     Ok(if report.overdue.is_empty() { ExitCode::Ok } else { ExitCode::Found })
 }
 
+/// Removes the overdue entries, except those of renamed tests.
 fn prune(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
     let (folders, mut flakes, report) = latest(&args.location)?;
     let is_out = |entry: &KnownEntry| {
         let mut overdue = report.overdue.iter();
-        // One that has another name now is to be written, not removed.
+        // The entry of a renamed test must be changed, not removed.
         overdue.any(|overdue| overdue.entry == entry.name() && overdue.renamed.is_none())
     };
     let removed = flakes.known.remove(is_out).map_err(Error::setup)?;

@@ -1,4 +1,4 @@
-//! `cargo nondex list`: the tests that would be run.
+//! `cargo nondex list`: lists the tests that would be run.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,15 +15,15 @@ use crate::exit_code::ExitCode;
 use crate::judge::slots::Required;
 use crate::project;
 
-/// The list as JSON.
+/// List of tests, as JSON.
 #[derive(Debug, Serialize)]
 struct Listing<'a> {
-    /// How many tests there are, with those that are ignored.
+    /// Number of tests, including ignored ones.
     test_count: usize,
     tests: Vec<Listed<'a>>,
 }
 
-/// One test of the list, with the names of the report.
+/// Test of the list. The field names are those of the report.
 #[derive(Debug, Serialize)]
 struct Listed<'a> {
     id: String,
@@ -34,14 +34,14 @@ struct Listed<'a> {
     file: Option<&'a str>,
     line: Option<u32>,
     ignored: bool,
-    /// Whether it is run: an ignored test only on request.
+    /// Whether the test is run. An ignored test is run only on request.
     runs: bool,
-    /// The test group of nextest's configuration that limits how many run at once.
+    /// Test group in nextest's configuration, which limits how many tests run at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     test_group: Option<String>,
 }
 
-/// Lists the selected tests on stdout, one id on a line or as JSON.
+/// Lists the selected tests on stdout, one id per line or as JSON.
 pub(super) fn list(args: &ListArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
     let filter = args.project.filter.parse()?;
     let mut plan = selection::plan(&args.project.build, &args.project.archive, console)?;
@@ -62,6 +62,7 @@ pub(super) fn list(args: &ListArgs, asked: &Asked, console: &Console) -> Result<
     Ok(project.exit_code())
 }
 
+/// Returns the selected tests as entries of the list.
 fn listed<'a>(
     selected: &'a [Selected<'a>],
     required: &BTreeMap<String, Required>,
@@ -87,7 +88,8 @@ fn listed<'a>(
     tests.collect()
 }
 
-/// One id on a line; with `details` also where the test is, and its group.
+/// Returns the list as text, one id per line. With `details`, each line also has the place of the
+/// test and its group.
 fn text(tests: &[Listed<'_>], details: bool) -> String {
     let mut text = String::new();
     for test in tests {

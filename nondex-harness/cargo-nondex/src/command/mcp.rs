@@ -1,7 +1,7 @@
-//! `cargo nondex mcp`: a server of the Model Context Protocol, for agents and editors.
+//! `cargo nondex mcp`: runs a server of the Model Context Protocol, for agents and editors.
 //!
-//! [`tools`] are what it offers, [`server`] is the protocol. Its crates are compiled with the
-//! feature `mcp` only.
+//! [`tools`] has the tools that the server offers, and [`server`] the protocol. Their dependencies
+//! are compiled only with the feature `mcp`.
 
 #[cfg(feature = "mcp")]
 mod server;
@@ -14,13 +14,13 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::exit_code::ExitCode;
 
-/// Serves until stdin ends.
+/// Serves requests until stdin ends.
 #[cfg(feature = "mcp")]
 pub(super) fn mcp(location: &LocationArgs) -> Result<ExitCode> {
     tools::Tools::new(location).and_then(server::serve).map(|()| ExitCode::Ok)
 }
 
-/// An error, which shows how the server is built.
+/// Returns an error that explains how to build the server.
 #[cfg(not(feature = "mcp"))]
 pub(super) fn mcp(_location: &LocationArgs) -> Result<ExitCode> {
     Err(Error::usage(

@@ -1,4 +1,4 @@
-//! `cargo nondex models`: the catalogue.
+//! `cargo nondex models`: lists the catalogue of models.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,10 +13,10 @@ use crate::cli::{MessageFormat, ModelsArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 
-/// One model as JSON.
+/// Model of the catalogue, as JSON.
 #[derive(Debug, Serialize)]
 struct Listed {
-    /// What `--models` and `--skip-models` match.
+    /// Name that `--models` and `--skip-models` match.
     name: String,
     api: &'static str,
     family: &'static str,
@@ -24,9 +24,9 @@ struct Listed {
     promise: &'static str,
     url: String,
     fix: &'static str,
-    /// The levels at which there is anything to decide.
+    /// Levels at which the model has a choice.
     varies_at: &'static [Level],
-    /// What each level does.
+    /// Effect of each level.
     levels: BTreeMap<Level, &'static str>,
 }
 
@@ -55,6 +55,7 @@ pub(super) fn models(args: &ModelsArgs, console: &Console) -> Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
+/// Describes a model for JSON.
 fn json(&(family, model): &(Family, &'static Model)) -> Listed {
     Listed {
         name: model.name(family),
@@ -69,7 +70,8 @@ fn json(&(family, model): &(Family, &'static Model)) -> Listed {
     }
 }
 
-/// A section for each family: what the levels do and what to do instead, then its APIs.
+/// Returns the catalogue as text. Each family has a section: the effect of each level and the fix,
+/// then its APIs.
 fn table(listed: &[(Family, &'static Model)]) -> String {
     const HEADING: Style = AnsiColor::Green.on_default().bold();
     const NAME: Style = AnsiColor::Cyan.on_default().bold();
@@ -99,6 +101,7 @@ fn table(listed: &[(Family, &'static Model)]) -> String {
     text
 }
 
+/// Returns the number of different APIs.
 fn apis(listed: &[(Family, &'static Model)]) -> usize {
     let mut apis: Vec<&str> = listed.iter().map(|(_, model)| model.api).collect();
     apis.sort_unstable();
@@ -106,7 +109,7 @@ fn apis(listed: &[(Family, &'static Model)]) -> usize {
     apis.len()
 }
 
-/// What a run at `level` does with the choices of a family.
+/// Describes what a run at `level` does with the choices of a family.
 const fn treatment(family: Family, kind: Kind, level: Level) -> &'static str {
     if let (Family::Time, Kind::Random) = (family, kind) {
         return match level {

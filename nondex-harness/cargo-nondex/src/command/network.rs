@@ -1,4 +1,4 @@
-//! `cargo nondex network`: which tests need the network, and which hosts.
+//! `cargo nondex network`: lists which tests need the network, and which hosts.
 
 use std::fmt::Write;
 
@@ -21,13 +21,13 @@ use crate::report::listing::plural;
 use crate::report::{Report, RunDirectory, TestReport, Verdict};
 use crate::shell;
 
-/// One test that asks for another machine.
+/// Test that tries to reach another machine.
 #[derive(Debug, Serialize)]
 struct Listed<'a> {
     id: &'a str,
     binary: &'a str,
     name: &'a str,
-    /// Whether it fails without the network.
+    /// Whether the test fails without the network.
     needs: bool,
     hosts: &'a [String],
 }
@@ -38,8 +38,8 @@ impl Listed<'_> {
     }
 }
 
-/// Runs every selected test once with the network blocked, and prints on stdout which of them asked
-/// for it.
+/// Runs every selected test with the network blocked, and prints on stdout which tests tried to use
+/// it.
 pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> Result<ExitCode> {
     let filter = args.project.filter.parse()?;
     let mut plan = selection::plan(&args.project.build, &args.project.archive, console)?;
@@ -70,8 +70,9 @@ pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> 
     if report.partial {
         return Err(Error::setup("interrupted before every test had run"));
     }
-    let failing = report.tests.iter();
-    let failed = failing
+    let failed = report
+        .tests
+        .iter()
         .filter(|test| {
             !test.is_sanitised()
                 && (test.verdict.is_flaky() || test.unjudged || test.verdict == Verdict::Broken)
@@ -100,6 +101,7 @@ pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> 
     Ok(project.exit_code())
 }
 
+/// Returns the tests of a report that tried to reach another machine.
 fn listed(report: &Report) -> Vec<Listed<'_>> {
     let asks = |test: &&TestReport| !test.hosts.is_empty();
     let tests = report.tests.iter().filter(asks).map(|test| Listed {
@@ -112,12 +114,13 @@ fn listed(report: &Report) -> Vec<Listed<'_>> {
     tests.collect()
 }
 
-/// The tests that fail without the network.
+/// Returns the tests that fail without the network.
 fn needing<'a>(listed: &'a [Listed<'a>]) -> impl Iterator<Item = &'a Listed<'a>> {
     listed.iter().filter(|test| test.needs)
 }
 
-/// A test on each line: its id, whether it needs the network or only asks for it, and the hosts.
+/// Returns a table with a line per test: its id, whether it needs the network or only tries to use
+/// it, and the hosts.
 fn table(listed: &[Listed<'_>]) -> String {
     let width = listed.iter().map(|test| test.id.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
@@ -128,12 +131,13 @@ fn table(listed: &[Listed<'_>]) -> String {
     text
 }
 
-/// Those of them that can be left out by name.
+/// Returns those of them that can be skipped by name.
 fn skippable<'a>(listed: &'a [Listed<'a>]) -> impl Iterator<Item = &'a Listed<'a>> {
     needing(listed).filter(|test| !test.is_doctest())
 }
 
-/// Arguments for libtest. They hold for every binary, as libtest knows only names.
+/// Returns arguments for libtest that skip the tests. They apply to every binary, because libtest
+/// knows only names.
 fn skip(listed: &[Listed<'_>]) -> String {
     let mut names: Vec<&str> = skippable(listed).map(|test| test.name).collect();
     names.sort_unstable();
@@ -149,7 +153,7 @@ fn skip(listed: &[Listed<'_>]) -> String {
     text
 }
 
-/// A filterset of nextest that leaves the tests out.
+/// Returns a filterset for nextest that leaves the tests out.
 fn filterset(listed: &[Listed<'_>]) -> String {
     let tests: Vec<String> =
         skippable(listed).map(|test| of_test(test.binary, test.name)).collect();

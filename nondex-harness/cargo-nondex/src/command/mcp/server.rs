@@ -1,4 +1,4 @@
-//! The protocol: JSON-RPC on stdin and stdout, by the crate `rmcp`.
+//! Model Context Protocol: JSON-RPC on stdin and stdout, implemented by the crate `rmcp`.
 
 use std::process::Child;
 
@@ -13,19 +13,24 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
 
-use super::tools::{Answer, Call, Tools, descriptions, written};
+use super::tools::{Answer, Call, Tools, descriptions, parsed};
 use crate::error::{Error, Result};
 
-/// What a client may show to its model.
+/// Instructions that a client may show to its model.
 const INSTRUCTIONS: &str = concat!(
     "Flaky tests of a Rust project, as `cargo nondex check` has found them: run that command ",
     "first, and again after a change. What a finding's `disproved_by` names would refute it.",
 );
 
 /// Serves these tools until stdin ends.
+///
+/// # Errors
+/// When the server cannot be started, or ends with an error.
 pub(super) fn serve(tools: Tools) -> Result<()> {
-    let runtime = Builder::new_current_thread().enable_time().build();
-    let runtime = runtime.map_err(|e| Error::setup(format!("failed to start the server: {e}")))?;
+    let runtime = Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .map_err(|e| Error::setup(format!("failed to start the server: {e}")))?;
     let served = runtime.block_on(async {
         let transport = (tokio::io::stdin(), tokio::io::stdout());
         let service = Server { tools }.serve(transport).await;
@@ -37,6 +42,7 @@ pub(super) fn serve(tools: Tools) -> Result<()> {
     }
 }
 
+/// Request handler of the server.
 struct Server {
     tools: Tools,
 }
@@ -67,9 +73,9 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
         let call = json!({ "name": request.name, "arguments": arguments });
-        let call: Call = serde_json::from_value(call)
+        let parsed: Call = serde_json::from_value(call)
             .map_err(|e| ErrorData::invalid_params(e.to_string(), None))?;
-        let answer = context.ct.run_until_cancelled(self.answered(&call)).await;
+        let answer = context.ct.run_until_cancelled(self.answered(&parsed)).await;
         let result = match answer {
             Some(Ok(value)) => CallToolResult::structured(value),
             Some(Err(message)) => CallToolResult::error(vec![ContentBlock::text(message)]),
@@ -80,31 +86,33 @@ impl ServerHandler for Server {
 }
 
 impl Server {
-    /// The answer to a call, once the process has ended that it needs.
+    /// Returns the result of a call, after the process that it needs has ended.
     async fn answered(&self, call: &Call) -> Result<Value, String> {
         let in_words = |e: Error| e.to_string();
         match self.tools.answer(call).map_err(in_words)? {
             Answer::Ready(value) => Ok(value),
-            Answer::Running(child) => ended(child).await,
+            Answer::Running(child) => output_of(child).await,
             Answer::Searching(child, test) => {
-                // What was known before can be explained all the same.
-                let _ = ended(child).await;
+                // If the search fails, the present state of the finding is explained anyway.
+                let _ = output_of(child).await;
                 self.tools.explained(&test).map_err(in_words)
             }
         }
     }
 }
 
-/// What a process has written at its end. It is interrupted when nobody waits for it any more.
-async fn ended(child: Child) -> Result<Value, String> {
+/// Waits for a process and returns the JSON that it wrote. Interrupts the process if the future is
+/// dropped.
+async fn output_of(child: Child) -> Result<Value, String> {
     let running = Running(child.id());
     let output = tokio::task::spawn_blocking(|| child.wait_with_output()).await;
+    // The process has ended, and its id may be reused. It must not be interrupted any more.
     std::mem::forget(running);
-    let output = output.map_err(|e| e.to_string())?;
-    written(&output.map_err(|e| e.to_string())?)
+    let finished = output.map_err(|e| e.to_string())?.map_err(|e| e.to_string())?;
+    parsed(&finished)
 }
 
-/// A process that is interrupted when this is dropped: it ends its tests, as at Ctrl-C.
+/// Id of a process that is interrupted on drop. The process then ends its tests, as after Ctrl-C.
 struct Running(u32);
 
 impl Drop for Running {

@@ -1,7 +1,8 @@
-//! What the server offers: the last report's findings, and the commands that try one again.
+//! Tools of the server: the findings of the last report, and commands that try a finding again.
 //!
-//! Findings are read here. A command that builds and runs tests is a process of this executable,
-//! so that it is the command that a person runs, and nothing of it reaches stdout.
+//! Findings are read in this process. A command that builds and runs tests is a separate process of
+//! this executable. So it does the same as the command in a terminal, and its output cannot mix
+//! with the protocol on stdout.
 
 use std::num::NonZeroU32;
 use std::process::{Child, Command, Output, Stdio};
@@ -19,46 +20,46 @@ use crate::report::human::{self, Sources, View};
 use crate::report::stream::{self, Finding};
 use crate::report::{Report, TestReport, store};
 
-/// Number of runs of a replay unless another one is given.
+/// Default number of runs of a replay.
 const REPLAYS: NonZeroU32 = NonZeroU32::new(20).unwrap();
 
-/// Number of plain runs unless another one is given.
+/// Default number of plain runs.
 const CONFIRMATIONS: NonZeroU32 = NonZeroU32::new(100).unwrap();
 
-/// A call of a tool.
+/// Call of a tool.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "name", content = "arguments", rename_all = "lowercase", deny_unknown_fields)]
 pub(super) enum Call {
-    /// The findings of the last report.
+    /// Returns the findings of the last report.
     Findings {},
-    /// One of them, explained.
+    /// Explains a finding.
     Why {
-        /// The finding.
+        /// Fingerprint of a finding, or id or name of its test.
         finding: String,
     },
-    /// The failing run again.
+    /// Repeats the failing run.
     Replay {
-        /// The finding.
+        /// Fingerprint of a finding, or id or name of its test.
         finding: String,
-        /// How often.
+        /// Number of runs.
         runs: Option<NonZeroU32>,
     },
-    /// Runs of a plain build.
+    /// Runs a test in a plain build.
     Confirm {
-        /// The test.
+        /// Id or name of the test.
         test: String,
-        /// How often.
+        /// Number of runs.
         runs: Option<NonZeroU32>,
-        /// More options of the command.
+        /// Further options of the command.
         #[serde(default)]
         options: Vec<String>,
     },
 }
 
-/// A tool: its name, what it does, and the schema of its arguments.
+/// Tool: its name, its description, and the schema of its arguments.
 pub(super) type Description = (&'static str, &'static str, Value);
 
-/// The tools, as a client lists them.
+/// Returns the tools, as a client lists them.
 pub(super) fn descriptions() -> [Description; 4] {
     let finding = json!({
         "type": "string",
@@ -111,18 +112,18 @@ pub(super) fn descriptions() -> [Description; 4] {
     ]
 }
 
-/// The answer to a call, or the process that has to end first.
+/// Result of a call, or the process that must end first.
 pub(super) enum Answer {
-    /// The result.
+    /// Result.
     Ready(Value),
-    /// What it writes is the result.
+    /// Process whose output is the result.
     Running(Child),
-    /// It searches the cause of a finding, which is [explained](Tools::explained) by this test
-    /// then.
+    /// Process that searches for the cause of a finding. Afterwards the finding of this test is
+    /// [explained](Tools::explained).
     Searching(Child, String),
 }
 
-/// The tools of a project.
+/// Tools of a project.
 #[derive(Clone, Debug)]
 pub(super) struct Tools {
     location: LocationArgs,
@@ -130,10 +131,7 @@ pub(super) struct Tools {
 }
 
 impl Tools {
-    /// Those of the project at `location`.
-    ///
-    /// # Errors
-    /// When there is no project.
+    /// Creates the tools of the project at `location`.
     pub(super) fn new(location: &LocationArgs) -> Result<Self> {
         Ok(Tools { location: location.clone(), place: Folders::find(location)? })
     }
@@ -141,7 +139,7 @@ impl Tools {
     /// Answers a call.
     ///
     /// # Errors
-    /// When there is no report, or nothing that is meant.
+    /// When there is no report, or the report does not have the finding.
     pub(super) fn answer(&self, call: &Call) -> Result<Answer> {
         match call {
             Call::Findings {} => {
@@ -182,10 +180,10 @@ impl Tools {
         }
     }
 
-    /// What is known of a finding, for people.
+    /// Returns a finding and its explanation as text for people.
     ///
     /// # Errors
-    /// As of [`answer`](Self::answer).
+    /// As [`answer`](Self::answer).
     pub(super) fn explained(&self, text: &str) -> Result<Value> {
         let report = self.report()?;
         let found = self.found(&report, text)?;
@@ -203,21 +201,21 @@ impl Tools {
         Ok(json!({ "finding": found, "explanation": shown }))
     }
 
-    /// The finding of a report that has this fingerprint, or is about this test.
+    /// Returns the finding of a report that has this fingerprint or is about this test.
     fn found(&self, report: &Report, text: &str) -> Result<Finding> {
         let mut findings = stream::findings(report, &self.sources());
         if let Some(found) = findings.iter().position(|finding| is_meant(finding, text)) {
             return Ok(findings.swap_remove(found));
         }
-        let known = findings.iter().flat_map(|finding| &finding.tests);
-        let known: Vec<&str> = known.map(String::as_str).collect();
+        let known: Vec<&str> =
+            findings.iter().flat_map(|finding| &finding.tests).map(String::as_str).collect();
         Err(Error::usage(format!(
             "the last report has no finding `{text}`; it has findings about: {}",
             known.join(", ")
         )))
     }
 
-    /// The test that a finding is about, or that is named.
+    /// Returns the test that a finding is about. Text that matches no finding is taken as a test.
     fn test(&self, text: &str) -> String {
         let found = self.report().and_then(|report| self.found(&report, text));
         found.map_or_else(|_| text.to_owned(), |mut found| found.tests.swap_remove(0))
@@ -231,7 +229,7 @@ impl Tools {
         Sources::of_user(&self.place.workspace_root)
     }
 
-    /// Starts a command of this executable, which writes JSON.
+    /// Starts a command of this executable, which writes JSON to stdout.
     fn start(&self, words: &[&str]) -> Result<Child> {
         let failed = |e| Error::setup(format!("failed to start `cargo nondex`: {e}"));
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
@@ -246,26 +244,26 @@ impl Tools {
     }
 }
 
-/// The test of a report that a finding is about, the first of several.
+/// Returns the test of a report that a finding is about; the first of several.
 fn first_test<'r>(report: &'r Report, found: &Finding) -> &'r TestReport {
     let mut tests = report.tests.iter();
     let test = tests.find(|test| test.id == found.tests[0]);
     test.expect("a finding of a report is about tests of it")
 }
 
-/// Whether a finding is meant by its fingerprint, or by one of its tests or the name of one.
+/// Returns whether `text` is the fingerprint of a finding, or the id or name of one of its tests.
 fn is_meant(finding: &Finding, text: &str) -> bool {
     let name = |id: &str| id.split_once('$').is_some_and(|(_, name)| name == text);
     finding.fingerprint == text || finding.tests.iter().any(|id| id == text || name(id))
 }
 
-/// What a command has written.
+/// Returns the JSON that a command wrote.
 ///
 /// # Errors
-/// The end of its messages when it has written no JSON.
-pub(super) fn written(output: &Output) -> Result<Value, String> {
+/// Returns the end of the command's messages if it wrote no JSON.
+pub(super) fn parsed(output: &Output) -> Result<Value, String> {
     let messages = String::from_utf8_lossy(&output.stderr);
-    // The client's log has all of it.
+    // A client shows the stderr of the server in its log.
     eprint!("{messages}");
     serde_json::from_slice(&output.stdout).map_err(|_| {
         let at = messages.find("error: ").unwrap_or(0);
