@@ -1,4 +1,4 @@
-//! `cargo nondex replay`: one failing run again.
+//! `cargo nondex replay`: repeats a failing run.
 
 mod counts;
 mod request;
@@ -29,7 +29,7 @@ use crate::report;
 use crate::report::listing::plural;
 use crate::report::workspace::Workspace;
 
-/// Replays a finding: 100 when the test fails again, 0 when it passes.
+/// Replays a finding. The exit code is 100 if the test fails again, and 0 if it passes.
 pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     let debugger = args.debugger();
     if debugger.as_ref().is_some_and(Vec::is_empty) {
@@ -53,11 +53,12 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     let binary = &suite.binary;
     let doctest = test.doctest.as_ref();
     let in_doctest = doctest.and_then(|doctest| doctest.place.as_ref());
-    // A finding has the places of the source; either may be meant.
+    // A finding names places in the source file; the run sees places in the program of the doctest.
+    // So both are traced.
     let root = &project.workspace_root;
     let in_program = |site| in_doctest.and_then(|place| place.in_program(root, site));
-    let of_doctest: Vec<Site> = sites.iter().filter_map(in_program).collect();
-    let sites = [sites, of_doctest].concat();
+    let in_programs: Vec<Site> = sites.iter().filter_map(in_program).collect();
+    let traced_sites = [sites, in_programs].concat();
     let warnings = warnings(&finding, &project, binary, test);
     for warning in &warnings {
         console.warning(warning);
@@ -72,19 +73,19 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     );
 
     let spec = RunSpec {
-        trace: sites.clone(),
+        trace: traced_sites.clone(),
         ..finding.spec.clone().with_operations(if args.trace { schedule::MOST } else { 0 })
     };
     store.create()?;
     let records = Records::create(&store)?;
-    // As in the campaign: addresses are part of what a test sees.
+    // Addresses are part of what a test sees, so they are fixed as in the campaign.
     if let Some(note) = process::without_randomisation() {
         console.note(&note);
     }
     let runs = Runs::new((&project, suite), &finding, &spec, args, &records.0, &stop)?;
     let workspace = Workspace::new(root.clone());
-    // The place of a failure or, without an end, of a thread; in the source of its doctest if it is
-    // in one.
+    // Place of a failure or, if the run did not end by itself, of a thread. For a doctest, this is
+    // the place in its source file.
     let place_of = |run: &Run| {
         let failure = run.failure.as_ref()?;
         let (file, line) = match (&failure.file, failure.line) {
@@ -104,7 +105,7 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
             let as_recorded = verdict::is_as_recorded(&run, &finding);
             counts.add(&run, place_of(&run), as_recorded);
         }
-        return counts.tell(&finding, is_recorded, requested.get().into(), warnings, console);
+        return counts.report(&finding, is_recorded, requested.get().into(), warnings, console);
     }
     let run = match debugger {
         Some(debugger) => debug(binary, test, &spec, &debugger, &args.arguments, &records)?,
@@ -113,21 +114,22 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     if let Some(trace) = verdict::traced(&run).filter(|_| console.format != MessageFormat::Json) {
         console.text(&schedule::text(trace, &workspace, &binary.cwd));
     }
-    verdict::judge(&finding, is_recorded, &run, place_of(&run), &sites, warnings, console)
+    verdict::judge(&finding, is_recorded, &run, place_of(&run), &traced_sites, warnings, console)
 }
 
-/// The run that is requested.
+/// Requested run.
 struct Requested {
-    /// The project, built as the run needs it.
+    /// Project, built as the run requires.
     project: Project,
-    /// What is run, as a finding.
+    /// Finding that describes the run.
     finding: Finding,
-    /// Whether a campaign has recorded it.
+    /// Whether a campaign recorded the finding.
     is_recorded: bool,
 }
 
 impl Requested {
-    /// The run of a finding, or that of the test and the options which are given.
+    /// Returns the run of a finding, or the run that the test and the options on the command line
+    /// describe.
     fn of(args: &ReplayArgs, place: &Folders, store: &Store, console: &Console) -> Result<Self> {
         if !args.is_run() {
             let finding = asked(&args.id, args.report.as_deref(), store, |_| true)?;
@@ -149,7 +151,7 @@ impl Requested {
             is_recorded: known.is_ok(),
             finding: match known {
                 Ok(mut known) => {
-                    // Where a static is, is not the same in every build.
+                    // The addresses of statics differ between builds.
                     known.spec.execution = finding.spec.execution;
                     known
                 }
@@ -159,7 +161,7 @@ impl Requested {
     }
 }
 
-/// The calls whose work is to be shown.
+/// Returns the calls that are to be traced.
 fn traced(args: &ReplayArgs, finding: &Finding, console: &Console) -> Vec<Site> {
     if !args.trace {
         return Vec::new();
@@ -171,8 +173,8 @@ fn traced(args: &ReplayArgs, finding: &Finding, console: &Console) -> Vec<Site> 
     sites
 }
 
-/// The finding that `text` means, of a report or else of those that are kept; one that
-/// `is_preferred` first.
+/// Returns the finding that `text` means, from a report or else from the saved findings. A finding
+/// that `is_preferred` wins over others.
 pub(super) fn asked(
     text: &str,
     report: Option<&Utf8Path>,
@@ -195,7 +197,7 @@ pub(super) fn asked(
     Ok(finding)
 }
 
-/// An error when the seed of a finding makes other choices today.
+/// Returns an error if the seed of a finding makes other choices in this version.
 fn expect_this_algorithm(finding: &Finding) -> Result<()> {
     let found = finding.fingerprint.algorithm;
     if found == nondex_core::ALGORITHM {
@@ -210,12 +212,12 @@ fn expect_this_algorithm(finding: &Finding) -> Result<()> {
     )))
 }
 
-/// Builds the test as it was built.
+/// Builds the test of a finding as it was built when it was found.
 pub(super) fn build(finding: &Finding, root: &Utf8Path, console: &Console) -> Result<Project> {
     project::build(&plan_of(finding, root), console.quiet)
 }
 
-/// How the test of a finding was built.
+/// Returns the build plan for the test of a finding.
 pub(super) fn plan_of(finding: &Finding, root: &Utf8Path) -> BuildPlan {
     let mut plan = finding.build.in_workspace(root);
     plan.without_network = finding.spec.network == Network::Off && finding.spec.observe.is_empty();
@@ -224,7 +226,7 @@ pub(super) fn plan_of(finding: &Finding, root: &Utf8Path) -> BuildPlan {
     plan
 }
 
-/// The test of a finding among those that were built.
+/// Finds the test of a finding in a built project.
 pub(super) fn find<'a>(
     project: &'a Project,
     finding: &Finding,
@@ -245,7 +247,7 @@ pub(super) fn find<'a>(
     Ok((suite, test))
 }
 
-/// What has changed since the finding was made.
+/// Returns warnings about changes since the finding was made.
 pub(super) fn warnings(
     finding: &Finding,
     project: &Project,
@@ -255,7 +257,8 @@ pub(super) fn warnings(
     let now =
         Fingerprint::take(&project.workspace_root, &project.toolchain, binary.executable_of(test));
     let mut differences = finding.fingerprint.differences(&now);
-    // Any change shows in the executable; it is only news when nothing else explains it.
+    // Every change also changes the executable. So a changed executable is reported only if there
+    // is no other difference.
     if differences.len() > 1 {
         differences.retain(|difference| *difference != Difference::Executable);
     }
@@ -267,10 +270,12 @@ pub(super) fn warnings(
         .collect()
 }
 
-/// A directory for the record of one replay, removed when dropped.
+/// Directory for the record of one replay. Removed on drop.
 struct Records(Utf8PathBuf);
 
 impl Records {
+    /// Creates the directory. Its name contains our process id, so parallel replays do not
+    /// conflict.
     fn create(store: &Store) -> Result<Self> {
         let path = store.directory().join(format!("replay-{}", std::process::id()));
         file::create_folder(&path)?;
@@ -280,12 +285,13 @@ impl Records {
 
 impl Drop for Records {
     fn drop(&mut self) {
+        // A remaining directory does no harm, and `cargo nondex clean` removes it.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// Runs the test under a debugger, on our own terminal and without a time limit. How it ended is
-/// known from its record only.
+/// Runs the test under a debugger, on our own terminal and without a time limit. The outcome is
+/// known only from the record.
 fn debug(
     binary: &TestBinary,
     test: &TestCase,
@@ -301,7 +307,7 @@ fn debug(
     let named = RunSpec { record: Some(record.clone().into()), ..spec.clone() };
     let mut command: Command = launch::command(&debugged, test, Some(named.clone()));
     command.args(arguments);
-    // The debugger shows stacks.
+    // The debugger itself shows stacks, so panics print no backtraces.
     launch::without_backtraces(&mut command);
     command
         .status()
@@ -312,7 +318,7 @@ fn debug(
     let mut events = recorded.events;
     let moved = binary.moved.as_ref();
     addresses::resolve(binary.executable_of(test), moved, &mut events);
-    // Only the end of the test function shows how it ended.
+    // The exit code is the debugger's. Only a recorded end of the test function shows the outcome.
     let unknown = Outcome::Exited(0);
     let folded = RunRecord::fold(&named, events, unknown.clone());
     if folded.outcome == unknown {

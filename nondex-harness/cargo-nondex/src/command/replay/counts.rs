@@ -1,4 +1,4 @@
-//! How often each end came when one run was repeated.
+//! Counts the outcomes of a repeated run.
 
 use anstyle::AnsiColor;
 use nondex_core::{Outcome, RunSpec};
@@ -13,51 +13,52 @@ use crate::judge::run::Run;
 use crate::report::listing::plural;
 use crate::statistics::Rate;
 
-/// How many different failures people are shown.
+/// Maximum number of different failures that are shown to people.
 const SHOWN: usize = 5;
 
-/// The ends of the runs that were made.
+/// Outcomes of the runs.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     ends: Vec<End>,
-    /// What the first failing run wrote.
+    /// Output of the first failing run.
     output: Option<String>,
 }
 
-/// One end, and how many runs had it.
+/// One outcome, and the number of runs that had it.
 #[derive(Debug, PartialEq, Serialize)]
 struct End {
     outcome: Outcome,
     runs: u64,
-    /// Whether it is the failure that was found.
+    /// Whether the failure is the recorded one.
     as_recorded: bool,
     message: Option<String>,
     file: Option<String>,
     line: Option<u32>,
 }
 
-/// Repeated runs, as JSON.
+/// Results of repeated runs, as JSON.
 #[derive(Debug, Serialize)]
 struct Repeated<'a> {
     id: &'a str,
     test: &'a str,
     spec: &'a RunSpec,
-    /// How the run ended that was found.
+    /// Recorded outcome of the finding.
     recorded: Option<&'a Outcome>,
     #[serde(flatten)]
     rate: Rate,
-    /// Whether it was interrupted before all runs were made.
+    /// Whether the command was interrupted before all runs were made.
     partial: bool,
-    /// Each end that runs had, the most frequent first.
+    /// Outcomes of the runs, most frequent first.
     ends: &'a [End],
-    /// What has changed since, so that the result may differ.
+    /// Changes since the finding was made, because of which the result may differ.
     warnings: Vec<String>,
-    /// What the first failing run wrote.
+    /// Output of the first failing run.
     output: Option<&'a str>,
 }
 
 impl Counts {
-    /// Adds a run, the place of its failure, and whether that is the failure that was found.
+    /// Adds a run with the place of its failure. `as_recorded` is whether the failure is the
+    /// recorded one.
     pub(super) fn add(&mut self, run: &Run, place: Option<(String, u32)>, as_recorded: bool) {
         let failure = run.failure.as_ref();
         let message = failure.map(|failure| failure.message.clone());
@@ -77,18 +78,15 @@ impl Counts {
         self.ends.sort_by_key(|end| std::cmp::Reverse(end.runs));
     }
 
-    /// The rate at which the runs failed.
+    /// Returns the failure rate of the runs.
     pub(super) fn rate(&self) -> Rate {
         let runs = |ends: &mut dyn Iterator<Item = &End>| ends.map(|end| end.runs).sum();
         let failures = runs(&mut self.ends.iter().filter(|end| !end.outcome.passed()));
         Rate::new(failures, runs(&mut self.ends.iter()))
     }
 
-    /// Reports how often it failed of `requested` runs.
-    ///
-    /// # Errors
-    /// When JSON cannot be written.
-    pub(super) fn tell(
+    /// Reports how many of the `requested` runs failed. Returns the exit code: 100 if a run failed.
+    pub(super) fn report(
         &self,
         finding: &Finding,
         is_recorded: bool,
@@ -132,7 +130,7 @@ impl Counts {
         })
     }
 
-    /// The rate, and each failure that is part of it.
+    /// Returns the rate and the different failures as text.
     fn text(&self, rate: Rate, is_recorded: bool) -> String {
         let Rate { failures, runs, .. } = rate;
         let all = plural(runs, "run");
@@ -177,7 +175,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts of runs with these messages; those without one passed.
+    /// Returns the counts of runs with these messages. Runs without a message passed.
     fn counts(messages: &[Option<&str>]) -> Counts {
         let mut counts = Counts::default();
         for message in messages {

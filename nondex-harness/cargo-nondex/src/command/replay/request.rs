@@ -1,4 +1,4 @@
-//! A run that the command line describes, not one that was found.
+//! Run that the command line describes, in contrast to the run of a finding.
 
 use camino::Utf8Path;
 use nondex_core::{Interleaving, NetworkMode, RunSpec, StateId, StateKind};
@@ -14,7 +14,7 @@ use crate::judge::prerequisite::Policy;
 use crate::project::symbols::Symbols;
 use crate::project::{BuildPlan, Doctests, Harness, Project, Suite, TestCase};
 
-/// What is built for a requested run.
+/// Returns the build plan for a requested run.
 pub(super) fn plan(args: &ReplayArgs, console: &Console) -> Result<BuildPlan> {
     let mut plan = selection::plan(&args.build, &args.archive, console)?;
     plan.without_network = args.network == Some(NetworkMode::Off);
@@ -23,7 +23,10 @@ pub(super) fn plan(args: &ReplayArgs, console: &Console) -> Result<BuildPlan> {
     Ok(plan)
 }
 
-/// The requested run, as if it had been found.
+/// Returns the requested run as a finding.
+///
+/// # Errors
+/// When the test or a state does not exist, or options contradict each other.
 pub(super) fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding> {
     let (suite, test) = named(project, &args.id)?;
     let mut options = Options::new(&*project.workspace_root);
@@ -35,13 +38,13 @@ pub(super) fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding
     options.timeout = args.timeout.unwrap_or(options.timeout);
     let network = args.network.unwrap_or_default();
     options.network = Policy::new(network, args.network_allow.clone(), true);
-    let spec = match (args.level, args.seed) {
+    let own_spec = match (args.level, args.seed) {
         (Some(level), Some(seed)) => options.apply(RunSpec::new(&test.name, level, seed)),
         _ => options.clean_spec(&test.name),
     };
     let mut before = before(project, suite, test, &args.after)?;
     let spec = match (&args.state, args.interrupt_at) {
-        (Some(state), Some(access)) => spec.interleaved(Interleaving {
+        (Some(state), Some(access)) => own_spec.interleaved(Interleaving {
             with: match (before.pop(), before.is_empty()) {
                 (Some(with), true) => with,
                 _ => return Err(Error::usage("`--interrupt-at` needs one test in `--after`")),
@@ -54,7 +57,7 @@ pub(super) fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding
             put_back: false,
             waits_ms: 0,
         }),
-        _ => spec.after(before),
+        _ => own_spec.after(before),
     };
     let fingerprint = Fingerprint::take(
         &project.workspace_root,
@@ -64,7 +67,7 @@ pub(super) fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding
     Ok(Finding::asked(suite, spec, options.timeout, fingerprint))
 }
 
-/// The part of the state that is written so.
+/// Returns the state that the text names.
 fn state_of(suite: &Suite, text: &str, root: &Utf8Path) -> Result<StateId> {
     let unknown = || {
         Error::usage(format!(
@@ -93,8 +96,8 @@ fn state_of(suite: &Suite, text: &str, root: &Utf8Path) -> Result<StateId> {
     }
 }
 
-/// The tests that are to run before `test`, as they are written or by their ids: names of the same
-/// binary, ids of others, whose tests run in processes before.
+/// Returns the tests that run before `test`. They are given by name or id. The result has names for
+/// tests of the same binary, and ids for tests of other binaries, which run in earlier processes.
 fn before(
     project: &Project,
     suite: &Suite,
@@ -132,7 +135,7 @@ fn before(
     Ok(before)
 }
 
-/// The test with this id.
+/// Returns the test with this id.
 pub(super) fn of_other_binary<'a>(
     project: &'a Project,
     id: &str,
@@ -140,7 +143,7 @@ pub(super) fn of_other_binary<'a>(
     selection::all(&project.suites).find(|(suite, case)| suite.test_id(case) == id)
 }
 
-/// The test with this name or id, or the only one whose id has this part.
+/// Returns the test with this name or id, or the only test whose id contains the text.
 fn named<'a>(project: &'a Project, text: &str) -> Result<(&'a Suite, &'a TestCase)> {
     let tests: Vec<_> = selection::all(&project.suites)
         .map(|(suite, test)| (suite.test_id(test), (suite, test)))

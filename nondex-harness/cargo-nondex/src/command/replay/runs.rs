@@ -1,4 +1,4 @@
-//! Runs of the test that is replayed, made as the campaign made them.
+//! Runs of the replayed test, made as in the campaign.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -16,27 +16,27 @@ use crate::findings::Finding;
 use crate::judge::run::Run;
 use crate::project::{Harness, Project, Suite, TestBinary, TestCase};
 
-/// One run, which can be made again.
+/// One run that can be repeated.
 pub(super) struct Runs<'a> {
     binary: &'a TestBinary,
-    /// The tests of this binary that run in its process.
+    /// Tests of this binary, which run in one process.
     tests: Vec<&'a TestCase>,
-    /// Tests of other binaries, which run before.
+    /// Tests of other binaries, which run in earlier processes.
     others: Vec<(&'a TestBinary, Vec<&'a TestCase>)>,
     spec: &'a RunSpec,
-    /// The folder for records.
+    /// Folder for records.
     records: &'a Utf8Path,
     timeout: Duration,
-    /// More arguments for the test executable.
+    /// Further arguments for the test executable.
     arguments: &'a [OsString],
     stop: &'a StopFlag,
 }
 
 impl<'a> Runs<'a> {
-    /// Runs of the test of `finding` under `spec`.
+    /// Prepares runs of the test of `finding` under `spec`.
     ///
     /// # Errors
-    /// When a test is gone that ran before it.
+    /// When a test that ran before it does not exist any more.
     pub(super) fn new(
         (project, suite): (&'a Project, &'a Suite),
         finding: &Finding,
@@ -76,32 +76,36 @@ impl<'a> Runs<'a> {
         })
     }
 
+    /// Creates a launcher for the runs.
     fn launcher(&self) -> Launcher<'a> {
         Launcher::new(Utf8PathBuf::from(self.records), self.stop)
             .as_plain()
             .with_arguments(self.arguments.to_vec())
     }
 
-    /// One run; none if it was interrupted.
+    /// Makes one run. Returns `None` if it was interrupted.
     pub(super) fn one(&self) -> Option<Run> {
         self.run_by(&self.launcher())
     }
 
-    /// One run, with its output shown as it comes unless somebody wants to read JSON, or nothing.
+    /// Makes one run and shows its output. The output is shown while the test runs, unless the user
+    /// requested JSON or no output.
     ///
     /// # Errors
-    /// When it was interrupted.
+    /// When the run was interrupted.
     pub(super) fn shown(&self, console: &Console) -> Result<Run> {
         let run_by = |launcher: Launcher<'_>| {
             self.run_by(&launcher).ok_or_else(|| Error::setup("interrupted before the test ended"))
         };
         let is_shown = !console.quiet && console.format != MessageFormat::Json;
-        // What another harness does not record is taken from what the test wrote, which is then
-        // shown at its end.
+        // For another harness, the outcome is read from the captured output of the test. This
+        // output is shown after the run.
         let is_live = is_shown && self.binary.harness == Harness::Nondex;
         let run = if is_live {
             let run = run_by(self.launcher().showing(true))?;
             let is_asked = |name| std::env::var_os(name).is_some_and(|value| value != "0");
+            // With backtraces, a panicking thread takes longer and opens files. This may hide the
+            // failure.
             if run.outcome.passed() && launch::BACKTRACES.into_iter().any(is_asked) {
                 console.note(
                     "it passed with `RUST_BACKTRACE`, by which threads that panic take longer and \
@@ -120,6 +124,7 @@ impl<'a> Runs<'a> {
         Ok(run)
     }
 
+    /// Makes one run with this launcher. Returns `None` if it was interrupted.
     fn run_by(&self, launcher: &Launcher<'_>) -> Option<Run> {
         let run = match self.tests[..] {
             [test] if self.spec.before().is_empty() => {
@@ -132,7 +137,8 @@ impl<'a> Runs<'a> {
                     .pop()?
             }
         };
-        // As in the campaign that found it, whose clean runs slept less.
+        // The campaign also counts a run as timed out if it slept longer than the limit, except for
+        // clean runs.
         let times_out = !self.spec.is_clean() && run.oversleeps();
         Some(if run.passed() && times_out { run.timed_out() } else { run })
     }

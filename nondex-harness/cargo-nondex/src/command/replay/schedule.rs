@@ -1,4 +1,4 @@
-//! The schedule of a replay, as text: an operation on each line.
+//! Formats the schedule of a replay as text, one operation per line.
 
 use std::fmt::Write;
 
@@ -8,11 +8,11 @@ use nondex_core::{Trace, TracedOperation};
 use crate::report::trace;
 use crate::report::workspace::Workspace;
 
-/// How many operations are recorded for it, the last ones.
+/// Maximum number of recorded operations. The last ones are kept.
 pub(super) const MOST: u64 = 1_000_000;
 
-/// The operations in the order in which they were done: virtual time in microseconds, thread,
-/// operation, what it is on, and the nearest line of the user's own.
+/// Returns the operations in execution order. Each line has the virtual time in microseconds, the
+/// thread, the operation, its object, and the nearest line of the user's code.
 pub(super) fn text(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> String {
     let mut text = String::from("schedule: µs, thread, operation, object, line\n");
     if trace.skipped > 0 {
@@ -22,8 +22,9 @@ pub(super) fn text(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Stri
     for operation in &trace.operations {
         let thread = trace::thread(trace, operation.thread);
         let path = thread.map_or("", |thread| &thread.path);
-        let name = thread.and_then(|thread| thread.name.as_deref());
-        let name = name.map_or_else(String::new, |name| format!(" `{name}`"));
+        let name = thread
+            .and_then(|thread| thread.name.as_deref())
+            .map_or_else(String::new, |name| format!(" `{name}`"));
         let (whole, rest) = (operation.time / 1_000, operation.time % 1_000);
         let _ = write!(text, "{whole:>8}.{rest:03}  {path}{name}: {}", operation.operation);
         if let Some(object) = object(trace, operation, &mut objects) {
@@ -50,7 +51,8 @@ pub(super) fn text(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Stri
     text
 }
 
-/// What an operation is on. Places in memory are numbered in the order in which they come.
+/// Returns the object of an operation. Memory locations are numbered in the order of their first
+/// use.
 fn object(trace: &Trace, operation: &TracedOperation, known: &mut Vec<u64>) -> Option<String> {
     let other = operation.other;
     if let Some(other) = other.and_then(|other| trace::thread(trace, other)) {

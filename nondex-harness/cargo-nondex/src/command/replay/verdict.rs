@@ -1,4 +1,4 @@
-//! How a replay compares with what was found.
+//! Compares a replay with the recorded finding.
 
 use anstyle::AnsiColor;
 use nondex_core::{Outcome, PointRecord, RunSpec, Site, Trace};
@@ -12,37 +12,37 @@ use crate::findings::Finding;
 use crate::judge::run::Run;
 use crate::report::listing::plural;
 
-/// What came of a replay, as JSON.
+/// Result of a replay, as JSON.
 #[derive(Debug, Serialize)]
 struct Replayed<'a> {
     id: &'a str,
     test: &'a str,
     spec: &'a RunSpec,
-    /// How the run ended that was found.
+    /// Recorded outcome of the finding.
     recorded: Option<&'a Outcome>,
-    /// How this one ended.
+    /// Outcome of the replay.
     outcome: &'a Outcome,
-    /// Whether it failed again, and as recorded.
+    /// Whether the test failed again, and as recorded if there is a record.
     reproduced: bool,
     message: Option<&'a str>,
     file: Option<&'a str>,
     line: Option<u32>,
-    /// What has changed since, so that the result may differ.
+    /// Changes since the finding was made, because of which the result may differ.
     warnings: Vec<String>,
-    /// What the test wrote.
+    /// Output of the test.
     output: Option<&'a str>,
-    /// Where the responsible calls were made from.
+    /// Choice points of the responsible calls, with their stacks.
     trace: Vec<&'a PointRecord>,
-    /// What its threads did, one operation after the other.
+    /// Operations of its threads in execution order.
     schedule: Option<&'a Trace>,
 }
 
-/// What the threads of a run did, where that was recorded.
+/// Returns the operations of a run's threads, if they were recorded.
 pub(super) fn traced(run: &Run) -> Option<&Trace> {
     run.schedule.as_ref()?.trace.as_ref()
 }
 
-/// Whether a run failed as it did when the finding was made.
+/// Returns whether a run failed with the outcome and message of the finding.
 pub(super) fn is_as_recorded(run: &Run, finding: &Finding) -> bool {
     let message = run.failure.as_ref().map(|failure| failure.message.as_str());
     !run.passed()
@@ -50,7 +50,7 @@ pub(super) fn is_as_recorded(run: &Run, finding: &Finding) -> bool {
         && message.unwrap_or_default() == finding.message
 }
 
-/// Says how the replay compares with what was recorded.
+/// Reports how the replay compares with the finding. Returns the exit code: 100 if the test failed.
 pub(super) fn judge(
     finding: &Finding,
     is_recorded: bool,
@@ -104,7 +104,8 @@ pub(super) fn judge(
             let text = format!("again as recorded{place}:{separator}{what}");
             console.result(AnsiColor::Red, "Failed", &text);
         } else {
-            // Two ends may have the same message, as when a process does not end after its panic.
+            // Two outcomes may have the same message, for example if a process does not end after
+            // its panic.
             let ended = |outcome: &Outcome| {
                 if run.outcome == finding.outcome { "" } else { ending(outcome) }
             };
@@ -120,7 +121,7 @@ pub(super) fn judge(
     Ok(if failed { ExitCode::Found } else { ExitCode::Ok })
 }
 
-/// How a run ended, after the rest of the message.
+/// Returns the outcome of a run as the end of a message.
 const fn ending(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Passed => " (passed)",
@@ -131,7 +132,7 @@ const fn ending(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// The stack of a culprit's call, innermost frame first.
+/// Returns the stack of a responsible call as text, innermost frame first.
 fn trace(point: &PointRecord, finding: &Finding) -> String {
     use std::fmt::Write;
     let site = finding.site_text(&point.site);
