@@ -1,4 +1,4 @@
-//! What a campaign came to, and the build that it is compared with.
+//! Output of a campaign's results, and the plain build that they are compared with.
 
 use std::time::Duration;
 
@@ -16,16 +16,16 @@ use crate::report::human::{self, Sources, View};
 use crate::report::stream::{self, Event, RunFinished};
 use crate::report::{Report, exit_code};
 
-/// The build of a plan without this tool in it.
+/// Builder of the tests without this tool.
 pub(super) struct PlainBuilder {
-    /// What is built.
+    /// Plan of the build.
     pub(super) plan: BuildPlan,
-    /// What setup scripts set.
+    /// Variables that setup scripts set.
     pub(super) variables: Variables,
 }
 
 impl PlainBuilder {
-    /// A builder of tests that no setup script sets something for.
+    /// Creates a builder for tests without variables of setup scripts.
     pub(super) const fn new(plan: BuildPlan) -> Self {
         PlainBuilder { plan, variables: Variables::new() }
     }
@@ -40,11 +40,11 @@ impl Builder for PlainBuilder {
     }
 }
 
-/// Shows a report that was written to `path`, in other formats too on request. Returns the code it
-/// ends with.
+/// Shows a report that was written to `path`, and writes it in other requested formats. Returns the
+/// exit code of the report.
 ///
 /// # Errors
-/// When it cannot be written.
+/// When the output or a file cannot be written.
 pub(super) fn show(
     report: &Report,
     workspace_root: &Utf8Path,
@@ -57,7 +57,7 @@ pub(super) fn show(
         sources: &Sources::of_user(workspace_root),
         report: Some(path),
         elapsed,
-        // Of a test that simply fails, what it wrote is what decides.
+        // For a failing test of `cargo nondex test`, its output matters most, so it is shown whole.
         brief: console.verbose == 0 && report.run.world.is_none(),
         verbose: console.verbose,
         quiet: console.quiet,

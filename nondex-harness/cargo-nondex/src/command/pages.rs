@@ -1,4 +1,4 @@
-//! `cargo nondex completions` and `cargo nondex man`: what a package of this tool installs with it.
+//! `cargo nondex completions` and `cargo nondex man`: files that a package of this tool installs.
 
 use clap::CommandFactory;
 use clap_complete::Shell;
@@ -9,10 +9,10 @@ use crate::cli::CommandLine;
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 
-/// The name of the executable, as a shell completes it.
+/// Name of the executable, as a shell completes it.
 const EXECUTABLE: &str = "cargo-nondex";
 
-/// Writes the completions for a shell.
+/// Writes the completions for a shell to stdout.
 pub(super) fn completions(shell: Shell, console: &Console) -> Result<ExitCode> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut CommandLine::command(), EXECUTABLE, &mut text);
@@ -20,7 +20,7 @@ pub(super) fn completions(shell: Shell, console: &Console) -> Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// Writes the manual page.
+/// Writes the manual page to stdout.
 pub(super) fn man(console: &Console) -> Result<ExitCode> {
     let mut text = Vec::new();
     Man::new(CommandLine::command())

@@ -1,4 +1,4 @@
-//! `cargo nondex report`: the last report again, the findings, or their export.
+//! `cargo nondex report`: shows the last report, lists the findings, or exports them.
 
 mod page;
 
@@ -24,8 +24,7 @@ use crate::report::human::{self, Sources, View};
 use crate::report::listing::plural;
 use crate::report::{RunDirectory, markdown, merge, store};
 
-/// Shows what earlier runs found. The exit code shows whether that could be done, not what was
-/// found.
+/// Shows the results of earlier runs. The exit code shows whether this worked, not what was found.
 pub(super) fn report(args: &ReportArgs, line: &str, console: &Console) -> Result<ExitCode> {
     if let Some(ReportAction::Merge(args)) = &args.action {
         return merge(args, line, console);
@@ -45,7 +44,7 @@ pub(super) fn report(args: &ReportArgs, line: &str, console: &Console) -> Result
     Ok(ExitCode::Ok)
 }
 
-/// Shows a whole report.
+/// Shows a report, or writes it in the requested formats.
 fn show(place: &Folders, args: &ReportArgs, console: &Console) -> Result<()> {
     let report = match (&args.run, &args.report) {
         (Some(run), _) => read_run(&place.target_dir, run)?,
@@ -62,7 +61,7 @@ fn show(place: &Folders, args: &ReportArgs, console: &Console) -> Result<()> {
         quiet: console.quiet,
     };
     files::write_all(&report, &view, &args.files)?;
-    // In a later step of the job, what the run has annotated is there already.
+    // Only on request: in a later step of a job, the annotations of the run exist already.
     if let Some(when) = args.files.annotations {
         actions::announce(&report, view.sources, when, console)?;
     }
@@ -91,7 +90,7 @@ fn show(place: &Folders, args: &ReportArgs, console: &Console) -> Result<()> {
     Ok(())
 }
 
-/// Joins reports, and shows what they found together, with the exit code of that.
+/// Merges reports, and shows the result. Returns its exit code.
 fn merge(args: &MergeArgs, line: &str, console: &Console) -> Result<ExitCode> {
     let place = Folders::find(&args.location)?;
     let mut reports = Vec::new();
@@ -111,7 +110,7 @@ fn merge(args: &MergeArgs, line: &str, console: &Console) -> Result<ExitCode> {
     outcome::show(&report, &place.workspace_root, &path, elapsed, &args.files, console)
 }
 
-/// The reports at a path: itself, or all that are in it.
+/// Returns the reports at a path: the file itself, or all JSON files below the folder.
 fn reports_in(path: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -125,11 +124,11 @@ fn reports_in(path: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
     Ok(files)
 }
 
-/// The report of a run that is named.
+/// Returns the report of the run with this id.
 fn read_run(target: &Utf8Path, run: &str) -> Result<crate::report::Report> {
     let runs = target.join("nondex/runs");
     let path = runs.join(run).join("report.json");
-    // Not a path to wherever: `..` is no run.
+    // The id must not lead to another folder, as `..` would.
     let is_name = !run.is_empty() && !run.starts_with('.') && !run.contains(['/', '\\']);
     if is_name && path.is_file() {
         return store::read(&path);
@@ -149,15 +148,16 @@ fn read_run(target: &Utf8Path, run: &str) -> Result<crate::report::Report> {
     }))
 }
 
-/// A finding, as it is listed in JSON.
+/// Finding in the JSON list.
 #[derive(Debug, Serialize)]
 struct Listed<'a> {
     #[serde(flatten)]
     finding: &'a Finding,
-    /// Seconds since it was found last.
+    /// Seconds since the finding was made last.
     age: u64,
 }
 
+/// Lists the findings on stdout. Findings that are not primary are listed only if verbose.
 fn list(place: &Folders, console: &Console) -> Result<()> {
     let (findings, damaged) = Store::new(&place.target_dir).all()?;
     console.notes(&damaged);
@@ -176,7 +176,7 @@ fn list(place: &Folders, console: &Console) -> Result<()> {
     }
 }
 
-/// A line for each finding and one for each call that is responsible for it.
+/// Returns a line for each finding and one for each responsible call.
 fn table(listed: &[Listed<'_>]) -> String {
     let mut text = String::new();
     for Listed { finding, age } in listed {
@@ -187,7 +187,7 @@ fn table(listed: &[Listed<'_>]) -> String {
             finding.verdict,
             finding.test,
             finding.conditions(),
-            in_words(*age)
+            age_text(*age)
         );
         for culprit in finding.culprit_texts() {
             let _ = writeln!(text, "         {culprit}");
@@ -196,8 +196,8 @@ fn table(listed: &[Listed<'_>]) -> String {
     text
 }
 
-/// An age in its largest unit, rounded down.
-fn in_words(seconds: u64) -> String {
+/// Returns an age in its largest unit, rounded down.
+fn age_text(seconds: u64) -> String {
     const MINUTE: u64 = 60;
     const HOUR: u64 = 60 * MINUTE;
     const DAY: u64 = 24 * HOUR;
@@ -234,8 +234,8 @@ fn export(place: &Folders, file: &Utf8Path, console: &Console) -> Result<()> {
     Ok(())
 }
 
-/// The path of the regressions: the default is in the workspace, another one starts in the current
-/// folder.
+/// Returns the path of the regressions. The default file is in the workspace. Another path is
+/// relative to the current folder.
 pub(super) fn regressions_file(
     given: Option<&Utf8Path>,
     workspace_root: &Utf8Path,
@@ -261,7 +261,7 @@ mod tests {
             (86_399, "23 hours"),
             (864_000, "10 days"),
         ] {
-            assert_eq!(in_words(seconds), words);
+            assert_eq!(age_text(seconds), words);
         }
     }
 }

@@ -1,11 +1,11 @@
-//! `cargo nondex schema`: JSON Schemas, for editors and for programs that read reports.
+//! `cargo nondex schema`: prints JSON Schemas, for editors and for programs that read reports.
 
 use super::console::Console;
 use crate::cli::SchemaOf;
 use crate::error::Result;
 use crate::exit_code::ExitCode;
 
-/// Writes a schema.
+/// Writes a schema to stdout.
 pub(super) fn schema(of: SchemaOf, console: &Console) -> Result<ExitCode> {
     console.product(match of {
         SchemaOf::Report => include_str!("schema/report.json"),

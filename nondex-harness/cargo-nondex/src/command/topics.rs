@@ -1,4 +1,4 @@
-//! `cargo nondex help TOPIC`: what the words mean that the output is made of.
+//! `cargo nondex help TOPIC`: explains the terms of the output.
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -8,9 +8,10 @@ use nondex_core::Level;
 use crate::exit_code::ExitCode;
 use crate::judge::verdict::Verdict;
 
-/// The name of a topic, and its text.
+/// Name of a topic, and function that returns its text.
 type Topic = (&'static str, fn() -> String);
 
+/// Topics of `cargo nondex help`.
 const TOPICS: [Topic; 4] = [
     ("levels", levels),
     ("verdicts", verdicts),
@@ -18,14 +19,15 @@ const TOPICS: [Topic; 4] = [
     ("exit-codes", exit_codes),
 ];
 
-/// The text of the topic that these arguments of the process ask for.
+/// Returns the text of the topic that these arguments of the process request.
 pub(super) fn asked(args: &[OsString]) -> Option<String> {
     let mut words = args.iter().skip(1).map(|word| word.to_str());
     let first = words.next()??;
-    let first = if first == "nondex" { words.next()?? } else { first };
+    // cargo passes the name of the subcommand as the first argument.
+    let command = if first == "nondex" { words.next()?? } else { first };
     let topic = words.next()??;
     let (_, text) = TOPICS.iter().find(|(name, _)| *name == topic)?;
-    (first == "help" && words.next().is_none()).then(text)
+    (command == "help" && words.next().is_none()).then(text)
 }
 
 fn levels() -> String {

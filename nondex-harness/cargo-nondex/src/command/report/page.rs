@@ -1,4 +1,4 @@
-//! `cargo nondex report --html`: the report as a page.
+//! `cargo nondex report --html`: writes the report as an HTML page.
 
 use camino::Utf8Path;
 
@@ -12,7 +12,7 @@ use crate::report::html::{self, Moment, Page, Past};
 use crate::report::human::View;
 use crate::repository::short;
 
-/// Writes the page to `path`, by default into the target folder, and prints its path.
+/// Writes the page to `path`, by default in the target folder, and prints its path.
 pub(super) fn write(
     report: &Report,
     view: &View<'_>,
@@ -30,7 +30,7 @@ pub(super) fn write(
     console.product(&format!("{path}\n"))
 }
 
-/// Earlier runs of the tests that do not pass now: those that always passed have nothing to show.
+/// Returns the earlier runs of the tests that do not pass now.
 fn past(folder: &Utf8Path, report: &Report, console: &Console) -> Result<Past> {
     let (entries, damaged) = History::new(folder).all()?;
     console.notes(&damaged);
