@@ -1,4 +1,5 @@
-//! `cargo nondex with`: another command's tests, with choices that are always the same.
+//! `cargo nondex with`: runs the tests of another command, with choices that are the same in every
+//! run.
 
 mod runner;
 mod signals;
@@ -20,13 +21,13 @@ use crate::project::{Around, BuildPlan};
 
 pub(super) use self::runner::run;
 
-/// The variable that carries a [`Manner`] to ourselves.
+/// Variable that passes a [`Manner`] as JSON to the processes of this executable that run tests.
 const MANNER: &str = "NONDEX_WITH";
 
-/// As a shell reports a process that a signal ended.
+/// Exit code of a process that a signal ended, minus the signal's number, as in a shell.
 const SIGNAL_BASE: i32 = 128;
 
-/// How each test is run.
+/// Options of each test run.
 #[derive(Debug, Serialize, Deserialize)]
 struct Manner {
     seed: Option<u64>,
@@ -35,15 +36,17 @@ struct Manner {
     workspace_root: Utf8PathBuf,
     /// The user's own runner of test executables.
     runner: Vec<String>,
-    /// Where records are kept while a test runs.
+    /// Folder for records while a test runs.
     records: Utf8PathBuf,
 }
 
 impl Manner {
+    /// Returns the fixed choices.
     fn world(&self) -> World {
         World { seed: self.seed, verify: false }
     }
 
+    /// Returns the options of a run.
     fn options(&self) -> Options {
         Options {
             world: Some(self.world()),
@@ -54,7 +57,7 @@ impl Manner {
     }
 }
 
-/// Runs the command; the code it ends with.
+/// Runs the command. Returns its exit code.
 pub(super) fn with(args: &WithArgs, console: &Console) -> Result<i32> {
     let here = camino::absolute_utf8(".")
         .map_err(|e| Error::setup(format!("failed to read the current folder: {e}")))?;
@@ -70,13 +73,13 @@ pub(super) fn with(args: &WithArgs, console: &Console) -> Result<i32> {
         runner: around.runner.clone(),
         records,
     };
-    let manner = serde_json::to_string(&manner)
+    let manner_json = serde_json::to_string(&manner)
         .map_err(|e| Error::setup(format!("failed to write how tests are run: {e}")))?;
     let [program, arguments @ ..] = args.command.as_slice() else {
         return Err(Error::usage("there is no command".to_owned()));
     };
     let mut command = Command::new(program);
-    command.args(arguments).env(MANNER, manner);
+    command.args(arguments).env(MANNER, manner_json);
     around.install(&mut command);
     let status = signals::run(&mut command).map_err(|e| Error::setup(not_run(program, &e)))?;
     let signalled = status.signal().map(|signal| SIGNAL_BASE + signal);

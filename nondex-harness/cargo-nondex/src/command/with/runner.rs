@@ -1,8 +1,9 @@
-//! One call by another tool's cargo to run a test executable: each test in its own process, with
-//! the requested choices.
+//! Runs a test executable for another tool's cargo: each test in a separate process, with the
+//! requested choices.
 //!
-//! nextest names one test (`--exact NAME`), whose output goes where ours goes. `cargo test` names a
-//! whole executable: each of its tests runs in a separate process, and the lines are libtest's.
+//! nextest names one test (`--exact NAME`), whose output goes to our own output. `cargo test` names
+//! a whole executable: each of its tests runs in a separate process, and the output has libtest's
+//! format.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -25,16 +26,16 @@ use crate::pool;
 use crate::program;
 use crate::project::{Harness, Surroundings, TestBinary, TestCase};
 
-/// What libtest ends with when a test fails.
+/// Exit code of libtest if a test fails.
 const FAILED: i32 = 101;
 
-/// The time limit of a test: whoever called has one.
+/// Time limit of a test. It is long, because the calling tool has its own limit.
 const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Arguments with which an executable prints something, and runs nothing.
+/// Arguments with which an executable prints information and runs no test.
 const ASKING: [&str; 5] = ["--list", "--help", "-h", "--version", "-V"];
 
-/// Arguments of libtest that take the next one as their value.
+/// Arguments of libtest that take the next argument as their value.
 const VALUED: [&str; 8] = [
     "--skip",
     "--test-threads",
@@ -46,23 +47,25 @@ const VALUED: [&str; 8] = [
     "--report-time",
 ];
 
-/// Runs an executable with these arguments, and ends this process as it ends.
+/// Runs an executable with these arguments. Returns its exit code.
 ///
 /// # Errors
-/// Why it cannot be run.
+/// Returns the reason why the executable cannot be run.
 pub(in crate::command) fn run(arguments: &[OsString]) -> Result<i32, String> {
     let (program, arguments) = arguments.split_first().ok_or("no executable to run")?;
     let around = Surroundings::of_call()?;
-    let manner = std::env::var(MANNER).map_err(|e| format!("{MANNER}: {e}"))?;
-    let manner: Manner = serde_json::from_str(&manner).map_err(|e| format!("{MANNER}: {e}"))?;
-    let words: Option<Vec<&str>> = arguments.iter().map(|word| word.to_str()).collect();
-    let words = words.filter(|words| !words.iter().any(|word| ASKING.contains(word)));
-    let Some(words) = words.filter(|_| is_of_tests(Path::new(program))) else {
+    let json = std::env::var(MANNER).map_err(|e| format!("{MANNER}: {e}"))?;
+    let manner: Manner = serde_json::from_str(&json).map_err(|e| format!("{MANNER}: {e}"))?;
+    let texts: Option<Vec<&str>> = arguments.iter().map(|word| word.to_str()).collect();
+    let runs_tests = |words: &Vec<&str>| {
+        !words.iter().any(|word| ASKING.contains(word)) && is_of_tests(Path::new(program))
+    };
+    let Some(words) = texts.filter(runs_tests) else {
         return Err(replace(program, arguments, &around, &manner));
     };
     let cwd = std::env::current_dir().ok().and_then(|dir| Utf8PathBuf::from_path_buf(dir).ok());
-    let executable = Utf8PathBuf::from_path_buf(program.into());
-    let executable = executable.map_err(|path| format!("{} is not UTF-8", path.display()))?;
+    let executable = Utf8PathBuf::from_path_buf(program.into())
+        .map_err(|path| format!("{} is not UTF-8", path.display()))?;
     let name = executable.file_stem().unwrap_or_default().to_owned();
     let mut env = around.env.clone();
     env.remove(std::ffi::OsStr::new(MANNER));
@@ -80,13 +83,13 @@ pub(in crate::command) fn run(arguments: &[OsString]) -> Result<i32, String> {
         preload: around.preload.clone(),
         moved: None,
     };
-    // Where it cannot be switched off, only what depends on addresses may differ.
+    // If the system does not allow this, only results that depend on addresses may vary.
     let _ = without_randomisation();
     let runs = Runs {
         options: manner.options(),
         manner: &manner,
         binary: &binary,
-        // A test is in a separate group, which no signal for ours reaches.
+        // A test runs in its own process group, so it does not get signals for our group.
         stop: interrupt::install().map_err(|e| e.to_string())?,
     };
     match exact(&words) {
@@ -100,7 +103,7 @@ pub(in crate::command) fn run(arguments: &[OsString]) -> Result<i32, String> {
     }
 }
 
-/// Becomes the executable; why that failed.
+/// Replaces this process with the executable. Returns the reason if that failed.
 fn replace(
     program: &OsString,
     arguments: &[OsString],
@@ -114,8 +117,8 @@ fn replace(
     program::replace(command.env_remove(MANNER))
 }
 
-/// Whether cargo built it to test something: such a file has the number of its build in its name,
-/// as no program or example has that `cargo run` starts.
+/// Returns whether cargo built an executable for tests. Its name then ends with the hash of the
+/// build, unlike that of a program or example that `cargo run` starts.
 fn is_of_tests(program: &Path) -> bool {
     let stem = program.file_stem().and_then(|stem| stem.to_str());
     let number = stem.and_then(|stem| stem.rsplit_once('-'));
@@ -124,7 +127,7 @@ fn is_of_tests(program: &Path) -> bool {
     })
 }
 
-/// The one test that is named, and whether it is ignored otherwise.
+/// Returns the only named test, and whether ignored tests are requested.
 fn exact<'w>(words: &[&'w str]) -> Option<(&'w str, bool)> {
     let mut names = Vec::new();
     let mut words_left = words.iter();
@@ -142,7 +145,7 @@ fn exact<'w>(words: &[&'w str]) -> Option<(&'w str, bool)> {
     }
 }
 
-/// The runs of an executable's tests.
+/// Runs of an executable's tests.
 struct Runs<'a> {
     options: Options,
     manner: &'a Manner,
@@ -151,7 +154,7 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
-    /// Runs a test whose output goes where ours goes, and ends as it ends.
+    /// Runs a test whose output goes to our own output, and returns its exit code.
     fn one(&self, test: &TestCase) -> i32 {
         let has_backtraces = std::env::var_os("RUST_BACKTRACE").is_some();
         match self.run(test, |launcher| launcher.showing(has_backtraces)) {
@@ -160,7 +163,7 @@ impl Runs<'_> {
         }
     }
 
-    /// Runs a test. One that has no end while it is scheduled runs with real threads.
+    /// Runs a test. If the scheduled run has no outcome, runs the test again with real threads.
     fn run(&self, test: &TestCase, with: impl Fn(Launcher<'_>) -> Launcher<'_>) -> Option<Run> {
         let launch = |options: &Options| {
             let launcher = Launcher::new(self.manner.records.clone(), &self.stop);
@@ -175,16 +178,19 @@ impl Runs<'_> {
         }
     }
 
-    /// The tests that these arguments of libtest select; `None` when the executable has another
-    /// harness.
+    /// Returns the tests that these arguments of libtest select. Returns `None` if the executable
+    /// has another harness.
     fn listed(&self, words: &[&str]) -> Result<Option<Vec<(TestCase, bool)>>, String> {
         let ask = |more: &[&str]| {
             let mut command = Command::new(&self.binary.executable);
             command.args(words).args(more).env_clear().envs(&self.binary.env);
             let output = command.output().map_err(|e| format!("failed to list the tests: {e}"))?;
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
-            let tests = text.lines().filter_map(|line| line.strip_suffix(": test"));
-            let tests: Vec<String> = tests.map(str::to_owned).collect();
+            let tests: Vec<String> = text
+                .lines()
+                .filter_map(|line| line.strip_suffix(": test"))
+                .map(str::to_owned)
+                .collect();
             Ok::<_, String>(output.status.success().then_some(tests))
         };
         let terse = ["--list", "--format", "terse"];
@@ -203,12 +209,14 @@ impl Runs<'_> {
         Ok(Some(tests.collect()))
     }
 
-    /// Runs all tests, several at once, with libtest's lines.
+    /// Runs all tests, several at once, and writes libtest's output. Returns the exit code.
     fn all(&self, tests: &[(TestCase, bool)], words: &[&str]) -> i32 {
         let begin = Instant::now();
         let jobs = jobs(words);
         let noun = if tests.len() == 1 { "test" } else { "tests" };
         say(&format!("\nrunning {} {noun}", tests.len()));
+        // Each line is written when its test ends, so the lines of parallel tests are in order of
+        // completion.
         let results = pool::each(jobs, tests, |_, (test, is_run)| {
             let run = is_run.then(|| self.run(test, |launcher| launcher));
             let word = match &run {
@@ -230,8 +238,10 @@ impl Runs<'_> {
         if !failed.is_empty() {
             say("\nfailures:\n");
             for (test, run) in &failed {
-                let output = run.as_ref().and_then(|run| run.output.as_deref());
-                let output = output.unwrap_or("it could not be run\n");
+                let output = run
+                    .as_ref()
+                    .and_then(|run| run.output.as_deref())
+                    .unwrap_or("it could not be run\n");
                 say(&format!("---- {} stdout ----\n{output}", test.name));
             }
             say("\nfailures:");
@@ -252,24 +262,26 @@ impl Runs<'_> {
     }
 }
 
-/// How many tests run at once, as libtest decides it.
+/// Returns the number of tests that run at once, as libtest determines it.
 fn jobs(words: &[&str]) -> usize {
     let mut words = words.iter().skip_while(|word| !word.starts_with("--test-threads"));
-    let given = words.next().and_then(|word| match word.split_once('=') {
+    let argument = words.next().and_then(|word| match word.split_once('=') {
         Some((_, value)) => Some(value.to_owned()),
         None => words.next().map(|value| (*value).to_owned()),
     });
-    let given = given.or_else(|| std::env::var("RUST_TEST_THREADS").ok());
-    let given = given.and_then(|text| text.parse().ok());
-    given.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+    argument
+        .or_else(|| std::env::var("RUST_TEST_THREADS").ok())
+        .and_then(|text| text.parse().ok())
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// Writes a line; nobody may be reading any more.
+/// Writes a line to stdout. Ignores errors, because the reader may be gone.
 fn say(line: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }
 
-/// The code of a process that ended so. A signal ends this one, too.
+/// Returns the exit code for an outcome. If a signal ended the process, sends this process the same
+/// signal.
 fn end(outcome: &Outcome) -> i32 {
     match outcome {
         Outcome::Passed => 0,
